@@ -1,0 +1,165 @@
+#include "analytics/comm/thread_group.hpp"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <mutex>
+#include <thread>
+
+namespace effort {
+namespace {
+
+// One slot per rank holds pointers to what that rank contributes to the collective under way.  Every collective is
+// publish, barrier, read the others' slots, barrier: nobody's buffer goes away while another still reads it.
+class ThreadGroup {
+ public:
+  explicit ThreadGroup(int size) : slots(size), size_(size) {}
+
+  void barrier() {
+    std::unique_lock lock(mutex_);
+    if (broken_) throw CommunicatorError("another rank of the thread group has failed");
+    const std::uint64_t generation = generation_;
+    if (++arrived_ == size_) {
+      arrived_ = 0;
+      ++generation_;
+      changed_.notify_all();
+      return;
+    }
+    changed_.wait(lock, [&] { return generation_ != generation || broken_; });
+    if (generation_ == generation) throw CommunicatorError("another rank of the thread group has failed");
+  }
+
+  void fail(std::exception_ptr error) {
+    std::lock_guard lock(mutex_);
+    if (!first_error_) first_error_ = std::move(error);
+    broken_ = true;
+    changed_.notify_all();
+  }
+
+  std::exception_ptr first_error() const { return first_error_; }
+
+  struct Slot {
+    std::span<const std::byte> first, second;
+  };
+  std::vector<Slot> slots;
+
+ private:
+  const int size_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int arrived_ = 0;
+  std::uint64_t generation_ = 0;
+  bool broken_ = false;
+  std::exception_ptr first_error_;
+};
+
+template <typename T>
+T combine(T a, T b, ReduceOp op) {
+  switch (op) {
+    case ReduceOp::min: return std::min(a, b);
+    case ReduceOp::max: return std::max(a, b);
+    case ReduceOp::sum: break;
+  }
+  return a + b;
+}
+
+class ThreadCommunicator final : public Communicator {
+ public:
+  ThreadCommunicator(ThreadGroup& group, int rank) : group_(group), rank_(rank) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return static_cast<int>(group_.slots.size()); }
+
+  void allreduce(std::span<std::int64_t> values, ReduceOp op) override { reduce(values, op); }
+  void allreduce(std::span<double> values, ReduceOp op) override {
+    if (op == ReduceOp::sum) throw CommunicatorError("floating-point sums depend on the order: use scaled integers");
+    reduce(values, op);
+  }
+
+ protected:
+  Gathered<std::byte> allgatherv_bytes(std::span<const std::byte> mine) override { return gather(mine, true); }
+  Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int root) override {
+    return gather(mine, root == rank_);
+  }
+
+  void bcast_bytes(std::span<std::byte> values, int root) override {
+    publish(values, {});
+    if (rank_ != root) {
+      auto source = group_.slots[root].first;
+      if (source.size() != values.size()) throw CommunicatorError("bcast: lengths differ between ranks");
+      std::copy(source.begin(), source.end(), values.begin());
+    }
+    group_.barrier();
+  }
+
+  void neighbour_exchange_bytes(std::span<const std::byte> to_previous, std::span<const std::byte> to_next,
+                                std::span<std::byte> from_previous, std::span<std::byte> from_next) override {
+    publish(to_previous, to_next);
+    if (rank_ > 0) receive(group_.slots[rank_ - 1].second, from_previous);
+    if (rank_ + 1 < size()) receive(group_.slots[rank_ + 1].first, from_next);
+    group_.barrier();
+  }
+
+ private:
+  void publish(std::span<const std::byte> first, std::span<const std::byte> second) {
+    group_.slots[rank_] = {first, second};
+    group_.barrier();
+  }
+
+  static void receive(std::span<const std::byte> from, std::span<std::byte> to) {
+    if (from.size() != to.size()) throw CommunicatorError("neighbour exchange: lengths differ between ranks");
+    std::copy(from.begin(), from.end(), to.begin());
+  }
+
+  template <typename T>
+  void reduce(std::span<T> values, ReduceOp op) {
+    publish(std::as_bytes(std::span<const T>(values)), {});
+    std::vector<T> result(values.size());
+    for (int r = 0; r < size(); ++r) {
+      auto bytes = group_.slots[r].first;
+      if (bytes.size() != values.size_bytes()) throw CommunicatorError("allreduce: lengths differ between ranks");
+      const T* other = reinterpret_cast<const T*>(bytes.data());
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] = r == 0 ? other[i] : combine(result[i], other[i], op);
+    }
+    group_.barrier();
+    std::copy(result.begin(), result.end(), values.begin());
+  }
+
+  Gathered<std::byte> gather(std::span<const std::byte> mine, bool wanted) {
+    publish(mine, {});
+    Gathered<std::byte> out;
+    if (wanted) {
+      out.offsets.push_back(0);
+      for (const auto& slot : group_.slots) {
+        out.values.insert(out.values.end(), slot.first.begin(), slot.first.end());
+        out.offsets.push_back(out.values.size());
+      }
+    }
+    group_.barrier();
+    return out;
+  }
+
+  ThreadGroup& group_;
+  const int rank_;
+};
+
+}  // namespace
+
+void run_thread_group(int size, const std::function<void(Communicator&)>& body) {
+  ThreadGroup group(size);
+  auto run = [&](int rank) {
+    try {
+      ThreadCommunicator comm(group, rank);
+      body(comm);
+    } catch (...) {
+      group.fail(std::current_exception());
+    }
+  };
+  std::vector<std::thread> threads;
+  for (int r = 1; r < size; ++r) threads.emplace_back(run, r);
+  run(0);
+  for (auto& thread : threads) thread.join();
+  if (group.first_error()) std::rethrow_exception(group.first_error());
+}
+
+}  // namespace effort

@@ -1,0 +1,45 @@
+# What is built, and how every target of the project is compiled.
+include(CheckLanguage)
+include(GNUInstallDirs)
+
+option(EFFORT_ENABLE_MPI "Build libeffort_mpi" ON)
+option(EFFORT_ENABLE_FORTRAN "Build the Fortran module" ON)
+option(EFFORT_ENABLE_HWLOC "Place the background thread with hwloc" ON)
+option(EFFORT_ENABLE_TOOLS "Build the effort command" ON)
+option(EFFORT_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(EFFORT_ENABLE_BENCH "Build the benchmarks" ${PROJECT_IS_TOP_LEVEL})
+option(EFFORT_ENABLE_FUZZ "Build the fuzz targets with libFuzzer (clang)" OFF)
+set(EFFORT_SANITIZE "" CACHE STRING "Sanitizers for every target: address,undefined or thread")
+
+if(NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE RelWithDebInfo CACHE STRING "Build type" FORCE)
+endif()
+
+if(EFFORT_ENABLE_FORTRAN)
+  check_language(Fortran)
+  if(CMAKE_Fortran_COMPILER)
+    enable_language(Fortran)
+  else()
+    message(FATAL_ERROR "No Fortran compiler was found (set CMAKE_Fortran_COMPILER), but EFFORT_ENABLE_FORTRAN is on: install one or configure with -DEFFORT_ENABLE_FORTRAN=OFF")
+  endif()
+endif()
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_CXX_VISIBILITY_PRESET hidden)
+set(CMAKE_C_VISIBILITY_PRESET hidden)
+set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# -ffp-contract=off: what must be bitwise equal on all nodes must not depend on where the compiler fuses.
+add_library(effort_compile_options INTERFACE)
+target_compile_options(effort_compile_options INTERFACE
+  $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off>
+  $<$<AND:$<COMPILE_LANGUAGE:CXX>,$<CXX_COMPILER_ID:GNU>>:-fno-gnu-unique>)
+if(EFFORT_SANITIZE)
+  add_compile_options(-fsanitize=${EFFORT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${EFFORT_SANITIZE})
+endif()
