@@ -1,0 +1,148 @@
+// The analysis of one window of steps: what the engine asks for, once per window, on every node.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace effort::window {
+
+/// Why a hint says what it says; the values are those of EFFORT_ADVICE_* in the C API.
+enum Advice : std::uint32_t {
+  advice_stale = 1,            ///< the window holds steps from before the last rebalance
+  advice_trend = 2,            ///< the imbalance grows steadily
+  advice_jump = 4,             ///< the loads changed abruptly since the window before
+  advice_slow_node = 8,        ///< a node needs more time per unit of work than the others
+  advice_periodic = 16,        ///< steps of regular distance stand out (a checkpoint, say)
+  advice_balanced = 32,        ///< there is nothing to gain but noise
+  advice_unmarked_comm = 64,   ///< all ranks equal to within noise although waiting dominates, or seems to
+  advice_no_price = 128,       ///< no rebalance has been measured yet: the threshold decided
+  advice_too_expensive = 256,  ///< imbalanced, but rebalancing would not pay
+  advice_collinear_units = 512,  ///< some units of work cannot be told apart: their costs are not given
+  advice_truncated = 1024,     ///< set by the engine
+};
+
+/// How the load of the coming steps is foretold.
+enum class Predictor : std::int32_t { persistence = 0, median = 1, trend = 2, ewma = 3, periodic = 4 };
+
+/// Parts of the analysis, for timing.
+enum class Stage : int { loads = 0, strata = 1, prediction = 2, cost_model = 3, decision = 4 };
+inline constexpr int n_stages = 5;
+/// A stage's name, in lower case, static.
+const char* stage_name(Stage stage);
+
+/// What the user chose; identical on all nodes.
+struct Settings {
+  int window = 10;                   ///< steps per window, at least 1 (a window may hold fewer)
+  int hint_lag = 2;                  ///< steps from the window's end to the hint
+  double rebalance_threshold = 0.1;  ///< max / mean - 1 above which to rebalance while no price is known
+  double initial_price = -1;         ///< seconds a rebalance costs, until one was measured; < 0: unknown
+  int strata = 0;                    ///< groups of ranks; 0: chosen from the data
+  int strata_level = 0;              ///< > 0: CLARA on the wavelet approximation of that level
+  bool strata_check = false;         ///< with strata_level > 0: also make exact strata and report the agreement
+  std::uint64_t seed = 1;
+  double confidence = 0.90;          ///< of the sample sizes
+  double relative_error = 0.08;      ///< of the sample sizes
+  double patience = 1.0;             ///< rebalance at the latest when the loss since the last one is this many prices
+  double minimum_gain = 0.02;        ///< of the mean load: a smaller gain per step never triggers (hysteresis)
+};
+
+/// A rebalance that took place.
+struct Rebalance {
+  std::int64_t step = 0;  ///< steps <= step ran with the old distribution
+  double price = -1;      ///< seconds, maximum over ranks; < 0 unknown; NaN, infinite or absurd: taken as unknown
+};
+
+/// One node's part of one window.  Spans need to live only during the call.  Arrays are row-major, steps fastest;
+/// steps = last_step - first_step + 1.
+struct Input {
+  std::int64_t first_step = 0, last_step = 0;  ///< inclusive, identical on all nodes
+  int n_ranks = 0;                             ///< of the whole run, identical on all nodes
+  std::span<const int> ranks;                  ///< global ids of this node's ranks, ascending; may be empty
+  int n_regions = 0;                           ///< of the united region table, identical on all nodes
+  std::span<const double> region_load;         ///< [n_regions][n_local][steps] seconds; zero but for COMPUTE regions
+  std::span<const double> rank_load;           ///< [n_local][steps] seconds
+  int n_units = 0;                             ///< kinds of units of work, identical on all nodes
+  std::span<const double> work;                ///< [n_units][n_local][steps]
+  std::span<const double> rank_wait;           ///< [n_local][steps] seconds in COMM, WAIT and IO; may be empty
+  std::span<const double> step_wall;           ///< [n_local][steps] seconds; may be empty
+  std::span<const Rebalance> rebalances;       ///< those that became known since the last window, identical everywhere
+  bool failed = false;                         ///< this node has failed and only serves the exchange; arrays are ignored
+};
+
+/// Shares of the window's time (Rosas, Gimenez & Labarta 2014, the POP efficiencies); < 0: not known.
+struct Efficiencies {
+  double load_balance = -1;    ///< mean load / largest load, of the window's sums
+  double communication = -1;   ///< largest load / elapsed time
+  double parallel = -1;        ///< load balance x communication
+  double transfer = -1;        ///< not known without a model of the network
+  double ideal_saving = -1;    ///< share of the elapsed time (or the critical path) that ideal balance would save
+};
+
+/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.
+struct Result {
+  bool failed = false;         ///< a node failed or had bad input: every other field is empty
+  std::int64_t first_step = 0, last_step = 0;
+  int n_ranks = 0, n_regions = 0, n_units = 0;
+  std::vector<double> load;                ///< [n_ranks] seconds per step, mean over the window
+  std::vector<double> predicted;           ///< [n_ranks] seconds per step, for the WINDOW steps after delivery
+  std::vector<double> speed;               ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
+  std::vector<std::int32_t> stratum;       ///< [n_ranks]
+  int n_strata = 0;
+  std::vector<std::int32_t> medoid_rank;   ///< [n_strata]
+  std::vector<double> stratum_region_load;  ///< [n_strata][n_regions] seconds per step, mean over the stratum's ranks
+  double strata_agreement = -1;            ///< share of ranks in matching strata, approximate against exact; < 0: not asked
+  double imbalance = 0;                    ///< max / mean - 1 of load
+  double gain_per_step = 0;                ///< predicted max - mean, seconds
+  double residual = 0;                     ///< share of the mean that stays lost after a rebalance, learned
+  double rebalance_cost = -1;              ///< seconds; < 0: unknown
+  double expected_saving = 0;              ///< seconds, until the next good opportunity
+  double lost_since_rebalance = 0;         ///< seconds
+  int rebalance = 0;                       ///< 1: worth it now
+  std::uint32_t advice = 0;                ///< Advice bits
+  std::vector<double> unit_cost;           ///< [n_units] seconds per unit; < 0: could not be told
+  std::vector<double> unit_cost_error;     ///< [n_units] standard errors, seconds per unit; < 0: could not be told
+  std::vector<double> region_unit_cost;    ///< [n_regions][n_units] the same, region by region
+  int worst_region = -1;                   ///< the region that carries most of the imbalance; -1: none
+  double worst_region_share = 0;           ///< its share of the largest rank's excess
+  int worst_rank = -1;                     ///< the rank of largest load
+  Efficiencies efficiencies;
+  std::int64_t sample_unified = 0;         ///< ranks to sample for Settings::confidence and relative_error
+  std::int64_t sample_stratified = 0;      ///< the same, drawn stratum by stratum
+  double prediction_error = -1;            ///< of the last prediction for this window, relative; < 0: there was none
+  std::vector<std::int32_t> predictor;     ///< [n_regions] Predictor in use
+  std::vector<double> local_region_load;   ///< local: [n_regions][n_local] seconds per step, mean over the window
+  std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
+  std::size_t bytes = 0;                   ///< local: memory kept between windows
+};
+
+/// Analyses window after window of one run.  Every node holds one, with equal settings; its memory is
+/// O(local ranks x window x regions) and O(n_ranks) for the hint's arrays.
+class Analyzer {
+ public:
+  /// @throws std::invalid_argument naming the setting, its value and what is allowed
+  explicit Analyzer(Settings settings);
+  ~Analyzer();
+  Analyzer(Analyzer&&) noexcept;
+  Analyzer& operator=(Analyzer&&) noexcept;
+
+  /// Collective over `nodes` (all nodes, windows in ascending order, one thread per node); blocks.
+  /// Bad input on any node (wrong lengths, NaN, a rank outside the run) or Input::failed gives a result with
+  /// `failed` set on all nodes, and so do all later calls; nothing is thrown for it.  An Input::failed node must know
+  /// n_ranks, n_regions and n_units no more.
+  /// @throws CommunicatorError when a collective could not be completed
+  Result analyze(Communicator& nodes, const Input& input);
+
+  /// Why the last result was `failed`, as far as this node knows; empty otherwise.  Never throws.
+  const char* failure() const noexcept;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace effort::window
