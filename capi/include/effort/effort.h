@@ -1,0 +1,250 @@
+/* effort: load-balance analytics inside running simulations.
+ *
+ * Ten lines make a simulation known to the library:
+ *
+ *     effort_init_mpi(comm, NULL);                                 (effort_mpi.h; effort_init without MPI)
+ *     effort_region("solve", EFFORT_COMPUTE, &solve);              once per region
+ *     effort_on_rebalance(my_rebalancer, my_data);
+ *     while (stepping) {
+ *       effort_begin(solve);  ...  effort_end(solve);
+ *       effort_progress_step();                                    hints arrive in here
+ *     }
+ *     effort_finalize();
+ *
+ * Simple API: lifetime, regions, progress.  Explicit API: work units, metrics, hints, configuration.
+ *
+ * Rules that hold for every function:
+ *  - It returns an effort_status unless shown otherwise; a message about the last error of the calling thread is
+ *    kept for effort_last_error().  It never aborts, exits or prints, and never throws.
+ *  - Strings are copied; arrays in hints belong to the library.
+ *  - Any thread may call it, unless stated.  "Collective" means that every rank of the communicator given to
+ *    effort_init_mpi makes the call in the same order; without MPI the process is the only rank.
+ *  - Before effort_init it returns EFFORT_ERR_NOT_INITIALIZED, with DISABLE=1 it returns EFFORT_OK and does nothing.
+ *
+ * This header compiles as C99 and as C++17 and needs no other header of the project.
+ */
+#ifndef EFFORT_EFFORT_H
+#define EFFORT_EFFORT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(_WIN32)
+#error "effort needs a POSIX system"
+#endif
+#define EFFORT_API __attribute__((visibility("default")))
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- status ------------------------------------------------------------------------------------------------- */
+
+/** What a call came to.  Values are fixed for ever; every error is negative. */
+typedef enum effort_status {
+  EFFORT_OK = 0,
+  EFFORT_ERR_INVALID_ARGUMENT = -1,    /**< null pointer, NaN or negative amount, empty, too long or multi-line name */
+  EFFORT_ERR_NOT_INITIALIZED = -2,     /**< before effort_init or after effort_finalize */
+  EFFORT_ERR_ALREADY_INITIALIZED = -3, /**< a second init of one session */
+  EFFORT_ERR_UNKNOWN_ID = -4,          /**< a region, work unit or metric id that was never given out */
+  EFFORT_ERR_NESTING = -5,             /**< end without begin, or end of a region that is not the innermost */
+  EFFORT_ERR_LIMIT = -6,               /**< more regions, units, metrics or nesting than EFFORT_MAX_* */
+  EFFORT_ERR_CONFLICT = -7,            /**< one name registered with two kinds or units; the first holds */
+  EFFORT_ERR_CONFIG = -8,              /**< a configuration key or value that is not allowed */
+  EFFORT_ERR_MPI = -9,                 /**< MPI is not initialized, already finalized, another implementation, or failed */
+  EFFORT_ERR_MEMORY = -10,             /**< out of memory */
+  EFFORT_ERR_IO = -11,                 /**< a snapshot or report could not be written */
+  EFFORT_ERR_UNSUPPORTED = -12,        /**< this build or version does not offer it */
+  EFFORT_ERR_CALLBACK = -13,           /**< not allowed from within a rebalance callback */
+  EFFORT_ERR_INTERNAL = -14,           /**< an error inside the library */
+  EFFORT_ERR_SWITCHED_OFF = -15,       /**< the library switched itself off after an error; the host runs on */
+  EFFORT_ERR_STATE = -16,              /**< a call at a time that its description rules out */
+  EFFORT_ERR_NO_HINT = -17             /**< no hint has been delivered yet */
+} effort_status;
+
+/** A short English description of a status; never NULL, also for values that are none.  Cost: a look-up. */
+EFFORT_API const char* effort_status_string(effort_status s);
+
+/** The message of the last call of this thread that failed: problem, reason, remedy.  Never NULL, "" before any
+ *  error; valid until the thread's next failing call. */
+EFFORT_API const char* effort_last_error(void);
+
+#define EFFORT_VERSION 100 /* 10000 * major + 100 * minor + patch of this header */
+
+/** Version of the library in use, coded like EFFORT_VERSION. */
+EFFORT_API int effort_version(void);
+
+/* ---- limits -------------------------------------------------------------------------------------------------- */
+
+enum {
+  EFFORT_MAX_NAME = 1023,     /**< bytes in a name */
+  EFFORT_MAX_REGIONS = 16383, /**< regions of a process */
+  EFFORT_MAX_DEPTH = 128,     /**< regions open at once in a thread */
+  EFFORT_MAX_UNITS = 32,      /**< work units of a process */
+  EFFORT_MAX_METRICS = 32     /**< metrics, built in and application-defined */
+};
+
+/* ---- configuration ------------------------------------------------------------------------------------------- */
+
+/** A set of key=value settings for effort_init; later sources win: this, then the TOML file named by EFFORT_CONFIG,
+ *  then the environment (EFFORT_<KEY>).  docs/configuration.md lists the keys. */
+typedef struct effort_config effort_config;
+
+/** Makes an empty configuration in *out; the caller frees it. */
+EFFORT_API effort_status effort_config_new(effort_config** out);
+/** Sets a key (upper case, without EFFORT_).  EFFORT_ERR_CONFIG names key, value and what is allowed. */
+EFFORT_API effort_status effort_config_set(effort_config* c, const char* key, const char* value);
+/** Frees a configuration; NULL is allowed. */
+EFFORT_API effort_status effort_config_free(effort_config* c);
+
+/* ---- lifetime ------------------------------------------------------------------------------------------------ */
+
+/** Starts the library for one process; allowed at any time, also before MPI_Init (effort_init_mpi then attaches a
+ *  communicator, before the first progress step).  `cfg` may be NULL and may be freed afterwards.
+ *  Errors: EFFORT_ERR_ALREADY_INITIALIZED, EFFORT_ERR_CONFIG, EFFORT_ERR_MEMORY.  Cost: milliseconds. */
+EFFORT_API effort_status effort_init(const effort_config* cfg);
+
+/** Ends the session: closes what is open, analyses what is left, writes the last snapshot, joins the background
+ *  thread and frees everything; effort_init works again afterwards.  Collective where the init was.  After
+ *  MPI_Finalize it only frees local state.  Not from within a callback.  Blocks until all that is done. */
+EFFORT_API effort_status effort_finalize(void);
+
+/* ---- regions ------------------------------------------------------------------------------------------------- */
+
+/** What a region's time is spent on.  Load is COMPUTE time exclusive of nested regions of the other kinds. */
+typedef enum effort_kind { EFFORT_COMPUTE = 0, EFFORT_COMM = 1, EFFORT_WAIT = 2, EFFORT_IO = 3 } effort_kind;
+
+typedef int32_t effort_region_id;
+typedef int32_t effort_work_id;
+typedef int32_t effort_metric_id;
+
+/** Registers a region by name, or finds it again.  Names are 1 to EFFORT_MAX_NAME bytes without control characters;
+ *  regions are united by name over the ranks, which may know them in any order or not at all.  A second
+ *  registration with another kind returns EFFORT_ERR_CONFLICT and still sets *out.  Cost: a locked look-up. */
+EFFORT_API effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out);
+
+/** Opens a region in the calling thread; time goes to the innermost open one.  A region that is open across a
+ *  progress step is split there.  Cost: about 10 ns, no lock, no allocation after a thread's first call. */
+EFFORT_API effort_status effort_begin(effort_region_id r);
+/** Closes the region that the calling thread opened last; any other id changes nothing: EFFORT_ERR_NESTING. */
+EFFORT_API effort_status effort_end(effort_region_id r);
+
+/** Adds seconds that the host measured itself to a region and the current step; negative or NaN is refused.
+ *  They count as `time`, and as the load where LOAD_METRIC is `time` or `cpu_time`.  Not subtracted from open
+ *  regions. */
+EFFORT_API effort_status effort_add(effort_region_id r, double seconds);
+
+/** Begins a phase: steps that end from now on belong to it, until the next call.  Collective in meaning, not in
+ *  time.  Name rules as for regions. */
+EFFORT_API effort_status effort_phase(const char* name);
+
+/* Regions by literal name; the id is looked up once per place, and again where the look-up failed.  C++ has
+ * effort::Region in effort.hpp for scopes. */
+EFFORT_API effort_status effort_begin_named(const char* name, volatile effort_region_id* cache);
+EFFORT_API effort_status effort_end_named(const char* name, volatile effort_region_id* cache);
+#define EFFORT_BEGIN(name)                                  \
+  do {                                                      \
+    static volatile effort_region_id effort_place_id_ = -1; \
+    (void)effort_begin_named((name), &effort_place_id_);    \
+  } while (0)
+#define EFFORT_END(name)                                    \
+  do {                                                      \
+    static volatile effort_region_id effort_place_id_ = -1; \
+    (void)effort_end_named((name), &effort_place_id_);      \
+  } while (0)
+
+/* ---- work and metrics ---------------------------------------------------------------------------------------- */
+
+/** Registers a unit of work (cells, particles, ...), or finds it again. */
+EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out);
+/** Reports that this rank did `amount` (finite, >= 0) units in the current step; amounts of one step add up. */
+EFFORT_API effort_status effort_work(effort_work_id w, double amount);
+/** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC. */
+EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
+/** Adds `value` (finite, >= 0) to the calling thread's innermost region, or to none, in the current step. */
+EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
+
+/* ---- progress ------------------------------------------------------------------------------------------------ */
+
+/** Ends a step.  All ranks call it equally often, each from one thread at a time (with MPI_THREAD_FUNNELED the
+ *  main thread).  Publishes what the step cost and delivers a hint where one is due (HINT_LAG steps after the end
+ *  of a window of WINDOW steps): waits for it, driving MPI progress, and runs the callback.  Waits for nothing
+ *  else.  Cost without a due hint: about 1 us.  Errors: EFFORT_ERR_CALLBACK where the callback calls it. */
+EFFORT_API effort_status effort_progress_step(void);
+
+#ifndef EFFORT_NO_SHORT_NAMES
+static inline effort_status progress_step(void) { return effort_progress_step(); }
+#endif
+
+/* ---- hints --------------------------------------------------------------------------------------------------- */
+
+/** Reasons, in effort_hint.advice. */
+enum {
+  EFFORT_ADVICE_STALE = 1,           /**< the window holds steps from before the last rebalance */
+  EFFORT_ADVICE_TREND = 2,           /**< the imbalance grows steadily */
+  EFFORT_ADVICE_JUMP = 4,            /**< the load changed suddenly */
+  EFFORT_ADVICE_SLOW_NODE = 8,       /**< a node is slower at the same work */
+  EFFORT_ADVICE_PERIODIC = 16,       /**< a recurring peak explains the imbalance */
+  EFFORT_ADVICE_BALANCED = 32,       /**< nothing to gain */
+  EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< all ranks look equal although waiting dominates: mark communication */
+  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance was seen yet: REBALANCE_THRESHOLD decides */
+  EFFORT_ADVICE_TOO_EXPENSIVE = 256, /**< imbalanced, but rebalancing would not pay */
+  EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that cannot be told apart have no cost of their own */
+  EFFORT_ADVICE_TRUNCATED = 1024     /**< regions beyond the board's room are missing in this hint */
+};
+
+/** What the library knows about the load, the same on every rank bit for bit but for the fields marked local.
+ *  Arrays are owned by the library, are read-only, exist once per node and are valid until the next progress
+ *  step.  Loads are seconds of COMPUTE effort per step (or the LOAD_METRIC's unit). */
+typedef struct effort_hint {
+  size_t struct_size;                 /**< bytes of this struct as the library knows it */
+  int64_t step;                       /**< the step at whose end the hint is delivered, from 0 */
+  int64_t window_first, window_last;  /**< steps that it was made from, inclusive */
+  int32_t rank, n_ranks;              /**< local: this rank; size of the communicator */
+  const double* load;                 /**< [n_ranks] mean over the window */
+  const double* predicted;            /**< [n_ranks] mean over the WINDOW steps after delivery */
+  int32_t n_regions;
+  const char* const* region_name;     /**< [n_regions] */
+  const double* region_load;          /**< [n_regions] local: this rank's load by region */
+  const double* stratum_region_load;  /**< [n_strata * n_regions] row = stratum; mean over its ranks */
+  const int32_t* stratum;             /**< [n_ranks] 0 .. n_strata - 1: ranks that behave alike */
+  int32_t n_strata;
+  const int32_t* medoid_rank;         /**< [n_strata] the rank that stands for each stratum */
+  double imbalance;                   /**< max / mean - 1 of `load` */
+  double gain_per_step;               /**< predicted max - mean, seconds */
+  double rebalance_cost;              /**< seconds, measured on this run; < 0 while unknown */
+  int32_t rebalance;                  /**< 1 = worth it now */
+  uint32_t advice;                    /**< EFFORT_ADVICE_* bits */
+  int32_t n_units;                    /**< units of work with a fitted cost; 0 where none could be fitted */
+  const char* const* unit_name;       /**< [n_units] */
+  const double* unit_cost;            /**< [n_units] seconds per unit */
+  const double* unit_cost_error;      /**< [n_units] standard error of the above */
+  int32_t worst_region;               /**< index of the region that adds most to the imbalance; -1: none */
+  double worst_region_share;          /**< its share of (max - mean), 0 .. 1 */
+  double load_balance;                /**< mean / max of `load`, 0 .. 1; the POP metric */
+  double prediction_error;            /**< relative error of the last prediction; < 0 while unknown */
+} effort_hint;
+
+/** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
+ *  step, for every hint.  Returns 1: did rebalance now, 0: did not, < 0: failed; the ranks' answers are combined by
+ *  maximum.  It may call everything but effort_progress_step, effort_finalize, effort_init*, effort_snapshot. */
+typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
+
+/** Sets the callback (NULL: none) and its user pointer, which the library only hands on. */
+EFFORT_API effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user);
+
+/** Bracket a rebalance that happens outside the callback; its time is the price of rebalancing. */
+EFFORT_API effort_status effort_rebalance_begin(void);
+EFFORT_API effort_status effort_rebalance_end(void);
+
+/** Copies the last delivered hint to *out; EFFORT_ERR_NO_HINT before the first. */
+EFFORT_API effort_status effort_hint_latest(effort_hint* out);
+
+/** Writes a snapshot of all complete windows now.  Collective; waits until it is written.  `path` NULL: a new file
+ *  in SNAPSHOT_DIR; otherwise the file's name, which must not exist.  Errors: EFFORT_ERR_IO. */
+EFFORT_API effort_status effort_snapshot(const char* path);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* EFFORT_EFFORT_H */

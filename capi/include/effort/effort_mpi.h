@@ -1,0 +1,24 @@
+/* effort with MPI: one call more. */
+#ifndef EFFORT_EFFORT_MPI_H
+#define EFFORT_EFFORT_MPI_H
+
+#include <effort/effort.h>
+#include <mpi.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Starts the library on all ranks of `comm`, which is duplicated.  Collective; the same status on all ranks.
+ *  After effort_init it attaches the communicator to that session, once and before the first progress step; it
+ *  adopts a session that an adapter has begun.  Rank 0's configuration holds for all.  Where the MPI library was not
+ *  initialized with MPI_THREAD_MULTIPLE, MPI is called only from inside calls of this library, on the host's thread.
+ *  A session that no rank finalizes is finalized at the start of MPI_Finalize.
+ *  Errors: EFFORT_ERR_MPI (before MPI_Init, after MPI_Finalize, another MPI implementation than this library was
+ *  built with), EFFORT_ERR_ALREADY_INITIALIZED, EFFORT_ERR_STATE (progress steps were taken), EFFORT_ERR_CONFIG. */
+EFFORT_API effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg);
+
+#ifdef __cplusplus
+}
+#endif
+#endif /* EFFORT_EFFORT_MPI_H */
