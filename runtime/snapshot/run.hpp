@@ -1,0 +1,148 @@
+// What a snapshot says about a run, apart from the loads themselves.
+#pragma once
+
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::snapshot {
+
+/// What kind of work a region does; the values are those of the C API and of the file.
+enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
+
+/// "compute", "comm", "wait" or "io".
+const char* kind_name(Kind kind);
+
+/// A number that is not known; written to JSON as null.
+inline constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+
+/// A measured quantity.
+struct Metric {
+  std::string name;  ///< "time", "cpu_time", a PAPI event, an application's name
+  std::string unit;  ///< "s", "1", what the application said
+};
+
+/// One measured matrix, ranks x steps: a region in a phase, seen by one metric.  The sums are exact (taken before
+/// compression), over all steps.
+struct Series {
+  std::string region;
+  Kind kind = Kind::compute;
+  std::string phase;              ///< empty: the run has no phases
+  std::uint32_t metric = 0;       ///< index into Run::metrics
+  double total = 0;               ///< over ranks and steps, in the metric's unit
+  double mean_over_ranks = 0;     ///< total / ranks
+  double max_over_ranks = 0;      ///< largest sum over steps of one rank
+  std::int32_t max_rank = 0;      ///< the rank of that sum
+  double imbalance = 0;           ///< max_over_ranks / mean_over_ranks - 1; 0 when the mean is 0
+  double nrmse = absent;          ///< of the stored history against what was measured, at the stored precision
+};
+
+/// One analysis window.  `rebalance` and `rebalanced` belong to the window whose loads the hint was made from.
+struct Window {
+  std::int64_t first = 0, last = 0;    ///< steps, inclusive
+  double imbalance = 0;                ///< max/mean - 1 of the ranks' mean loads
+  double gain_per_step = absent;       ///< predicted max - mean, seconds
+  double rebalance_cost = -1;          ///< seconds, measured on this run; < 0 while unknown
+  bool rebalance = false;              ///< the hint recommended it
+  bool rebalanced = false;             ///< the host did
+  std::int64_t rebalanced_at = -1;     ///< step; -1: not
+  std::int32_t strata = 0;             ///< number of groups of ranks that behave alike
+  std::uint32_t advice = 0;            ///< bits EFFORT_ADVICE_*
+  double prediction_error = absent;    ///< mean |predicted - seen| / mean seen, of the prediction for this window
+  double load_balance = absent;        ///< POP: mean / max compute time
+  double communication_efficiency = absent;  ///< POP: max compute time / elapsed time
+  double parallel_efficiency = absent;       ///< POP: product of the two
+  double strata_agreement = absent;    ///< adjusted Rand index of level-l strata against exact ones
+  double wait_seconds = 0;             ///< longest wait of a rank for this window's hint
+  std::int64_t samples_unified = -1;   ///< ranks that would have to be sampled, all together; -1: not computed
+  std::int64_t samples_stratified = -1;  ///< the same, drawn per stratum
+};
+
+/// The strata of one window.
+struct Strata {
+  std::int64_t first = 0, last = 0;        ///< steps of the window, inclusive
+  std::vector<std::int32_t> label;         ///< [ranks] stratum of each rank, 0-based
+  std::vector<std::int32_t> medoid_rank;   ///< [strata]
+  std::vector<std::string> region;         ///< names of the columns of `region_load`
+  std::vector<double> region_load;         ///< [strata][regions] seconds per step, mean over the stratum
+};
+
+/// A price per unit of work, fitted while the run went on.
+struct UnitCost {
+  std::string name;
+  double seconds_per_unit = absent;
+  double error = absent;  ///< standard error, seconds per unit
+};
+
+/// A stretch of consecutive ranks on one node.
+struct NodeRun {
+  std::int32_t node = 0;
+  std::int32_t count = 0;
+};
+
+/// Everything a snapshot says about a run apart from the loads.  A plain value; complete when the caller filled it.
+struct Run {
+  std::string version;               ///< of the library that wrote it, "0.1.0"
+  std::string name;                  ///< of the application
+  std::string job;                   ///< batch job or process id
+  std::int32_t ranks = 1;
+  std::int32_t nodes = 1;
+  std::vector<NodeRun> placement;    ///< node of every rank, run-length coded: counts sum to `ranks`
+  std::int64_t steps = 0;            ///< completed
+  std::int32_t window = 10;          ///< steps
+  std::int32_t hint_lag = 2;         ///< steps
+  std::string load_metric;           ///< name, one of `metrics`
+  double wall_seconds = 0;           ///< from init to this snapshot, largest over ranks
+  std::int64_t merged_steps = 0;     ///< frames that had to be merged into a neighbour because a ring was full
+  std::int64_t lost_snapshots = 0;   ///< earlier snapshots that could not be written
+  std::vector<double> own_cpu_seconds;     ///< [nodes] what the library itself used
+  std::vector<std::int64_t> own_bytes;     ///< [nodes] memory the library itself holds
+  std::vector<Metric> metrics;
+  std::vector<Series> series;
+  std::vector<Window> windows;
+  std::vector<Strata> strata;        ///< of the last window, or of the last few, oldest first
+  std::vector<UnitCost> unit_costs;
+  std::vector<std::string> notes;    ///< what went wrong or was done otherwise: "12 steps merged", ...
+
+  /// Sum of own_cpu_seconds over the nodes.
+  double own_cpu_seconds_total() const;
+  /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
+  void place(std::span<const std::int32_t> node_of_rank);
+  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  O(ranks).
+  std::vector<std::int32_t> ranks_of_node(std::int32_t node) const;
+  /// Number of ranks of a node.  O(runs), no allocation.
+  std::int64_t count_of_node(std::int32_t node) const;
+};
+
+/// The compressed history of one series on one node.
+struct Tile {
+  std::uint32_t series = 0;         ///< index into Run::series
+  std::int64_t first_step = 0;      ///< step of the history's first column; the series is zero before it
+  std::vector<std::byte> history;   ///< what effort::codec::History::serialize gave: rows = the node's ranks
+};
+
+/// Uncompressed loads of consecutive steps on one node (EXACT=1).
+struct ExactBlock {
+  std::int64_t first_step = 0;
+  std::int32_t steps = 0;
+  std::vector<std::uint32_t> series;  ///< which
+  std::vector<double> values;         ///< [series][ranks of the node, ascending][steps]
+};
+
+/// What one node contributes to a snapshot.
+struct NodePart {
+  std::int32_t node = 0;
+  std::vector<Tile> tiles;
+  std::vector<ExactBlock> exact;
+};
+
+/// Limits of the format; a writer that exceeds one gets std::invalid_argument, a file that does is refused.
+inline constexpr std::int64_t max_ranks = std::int64_t{1} << 26;
+inline constexpr std::int64_t max_steps = std::int64_t{1} << 40;
+inline constexpr std::int64_t max_series = std::int64_t{1} << 20;
+
+}  // namespace effort::snapshot
