@@ -1,0 +1,126 @@
+// Lossy coding of rank-by-step matrices to a stated error, size or number of bit-plane passes.
+//
+//   auto bytes = effort::codec::encode(values, rows, cols, effort::codec::Target::nrmse(0.01));
+//   auto back = effort::codec::decode(bytes);                  // back.values, row-major
+//   auto coarse = effort::codec::decode(bytes, {.level = 3});  // 8 times coarser in both directions
+//
+// The byte format is described in FORMAT.md.  All functions may be called from any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace effort::codec {
+
+/// What ends the encoding of a matrix.
+class Target {
+ public:
+  enum class Kind { passes, nrmse, max_error, max_bytes };
+
+  /// The `count` most significant bit planes, 1 to 60 (Gamblin 2009, 3.4.2).
+  static Target passes(int count);
+  /// Root mean square error over (max - min) of the values at most `bound`, > 0; for a constant matrix relative
+  /// to the constant's magnitude (Gamblin 2009, 3.2).
+  static Target nrmse(double bound);
+  /// Largest absolute error of any value at most `bound`, > 0, in the unit of the values.
+  static Target max_error(double bound);
+  /// The stream holds at most `bound` bytes (>= minimum_bytes), at the smallest error found.
+  static Target max_bytes(std::size_t bound);
+  /// Every matrix fits a max_bytes target of this size.
+  static constexpr std::size_t minimum_bytes = 48;
+
+  Kind kind() const { return x_kind; }
+  double value() const { return x_value; }
+  bool operator==(const Target&) const = default;
+
+ private:
+  Target(Kind kind, double value) : x_kind(kind), x_value(value) {}
+  Kind x_kind;
+  double x_value;
+};
+
+enum class Coder {
+  context,  ///< bit planes, set partitioning, context-adaptive arithmetic coding: the smallest
+  ezw,      ///< zerotrees, run lengths and Huffman codes as in the dissertation: the baseline
+};
+
+/// Bytes that are no valid stream.
+class CodecError : public std::runtime_error {
+ public:
+  /// @param offset  the byte of the input at which the problem was seen
+  CodecError(const std::string& problem, std::size_t offset)
+      : std::runtime_error(problem + " (at byte " + std::to_string(offset) + ")"), x_offset(offset) {}
+  std::size_t offset() const { return x_offset; }
+
+ private:
+  std::size_t x_offset;
+};
+
+struct EncodeOptions {
+  Coder coder = Coder::context;
+  /// Empty, or one entry per value: not 0 marks a value that does not exist (a rank missing for some steps).  Such
+  /// values are not read and decode as NaN.
+  std::span<const std::uint8_t> absent = {};
+};
+
+/// Encodes a row-major rows x cols matrix.
+///
+/// @param values  rows * cols finite numbers; std::invalid_argument names row and column of a NaN or infinity
+/// The result depends on the arguments alone.  Cost: two to four transforms and one coding (max_bytes: several);
+/// memory about twice the values'.  Errors are measured on the reconstruction, never estimated.
+std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
+                              Coder coder = Coder::context);
+std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
+                              const EncodeOptions& options);
+
+struct DecodeOptions {
+  int passes = 0;  ///< use the first so many bit planes only; 0: all the stream holds
+  int level = 0;   ///< return the approximation that is 2^level times coarser in both directions
+  /// A stream of more values (of the returned level) is refused with CodecError before memory is taken.
+  std::size_t max_values = std::size_t{1} << 28;
+  /// The bytes may be cut off after any recorded cut (StreamInfo::cuts): decodes the passes that are complete.
+  bool prefix = false;
+};
+
+/// A decoded matrix (or approximation), row-major, in the unit of the encoded values; absent values are NaN.
+struct Decoded {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  std::vector<double> values;
+};
+
+/// Decodes a stream.  Errors: CodecError for invalid bytes, std::invalid_argument for negative options.
+/// Cost and memory follow the compressed size and the size of the result (for large matrices plus one tile).
+Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options = {});
+
+/// A place where a stream may be cut off.
+struct Cut {
+  int passes;         ///< complete bit planes up to here
+  std::size_t bytes;  ///< length of the prefix
+  double nrmse;       ///< upper bound of the error of the prefix, as for StreamInfo::nrmse
+};
+
+/// What a stream says about itself, read without decoding.
+struct StreamInfo {
+  std::size_t rows = 0;
+  std::size_t cols = 0;
+  int passes = 0;         ///< bit planes held
+  double nrmse = 0;       ///< achieved, rounded up by at most 0.1 %
+  double max_error = 0;   ///< achieved largest absolute error, rounded up by at most 0.1 %
+  std::size_t bytes = 0;  ///< of the whole stream
+  int row_levels = 0;     ///< halvings along ranks
+  int col_levels = 0;     ///< halvings along steps
+  std::size_t tiles = 1;  ///< separately coded pieces
+  bool has_absent = false;
+  Coder coder = Coder::context;
+  std::vector<Cut> cuts;  ///< in order; the last is the whole stream
+};
+
+/// Reads the header of a stream.  Errors: CodecError.
+StreamInfo inspect(std::span<const std::byte> stream);
+
+}  // namespace effort::codec

@@ -1,0 +1,84 @@
+// The growing compressed history of one series (region and metric) on one node.
+#pragma once
+
+#include "analytics/codec/codec.hpp"
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace effort::codec {
+
+/// A rank-by-step matrix that grows by windows of steps and is kept compressed.
+///
+/// Closed windows are coded at once and merged in groups of four of about equal length, so that a value is recoded
+/// O(log steps) times.  Working tiles are kept at a finer error than the target's, so that the merges do not add up.  A history of constant or zero values costs a few bytes.
+/// One thread at a time may use an instance; different instances are independent.  Movable, not copyable.
+class History {
+ public:
+  /// @param rows    local ranks, >= 1
+  /// @param target  bound of every serialisation; errors are relative to the range of all values appended so far;
+  ///                passes: per serialised tile; max_bytes: of the whole serialisation
+  /// @param max_tile_values  no tile grows beyond so many values: bounds the transient memory of merges
+  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 21);
+  ~History();
+  History(History&&) noexcept;
+  History& operator=(History&&) noexcept;
+
+  /// Appends `steps` steps of all rows: `block` is row-major [rows][steps], finite.  steps may be 0 and may differ
+  /// between calls.  Errors: std::invalid_argument (wrong size, NaN or infinity with row and step), after which the
+  /// history is as before.  Cost: one coding of the block, plus, amortised, O(log steps) recodings.
+  void append(std::span<const double> block, std::size_t steps);
+
+  std::size_t rows() const;
+  std::size_t steps() const;
+  double min() const;  ///< over all values so far (0 while there are none)
+  double max() const;
+  /// Bytes of compressed tiles held in memory.
+  std::size_t held_bytes() const;
+
+  /// A self-contained byte string of everything appended so far, within the target, for HistoryReader.  Closed
+  /// tiles are coded once and reused by later calls, so that a call costs little more than a copy.
+  std::vector<std::byte> serialize() const;
+  /// The same with all tiles merged (up to max_tile_values): the smallest form, for the end of a run.  Cost: one
+  /// decoding and coding of everything.
+  std::vector<std::byte> serialize_final() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> x_state;
+};
+
+/// Reads a serialised history.  Keeps a reference to the bytes, which must outlive it.  Errors: CodecError, from
+/// the constructor for what its header tells, from read() for the rest.
+class HistoryReader {
+ public:
+  explicit HistoryReader(std::span<const std::byte> bytes);
+
+  std::size_t rows() const { return x_rows; }
+  std::size_t steps() const { return x_steps; }
+  double nrmse() const { return x_nrmse; }          ///< achieved over the whole history, rounded up
+  double max_error() const { return x_max_error; }  ///< achieved largest absolute error, rounded up
+  std::size_t tiles() const { return x_tiles.size(); }
+
+  /// All values, row-major [rows][steps] (of the 2^level times coarser approximation: both rounded up; the tiles'
+  /// approximations are joined and resampled to that grid).  More than `max_values` results: CodecError.
+  Decoded read(int level = 0, std::size_t max_values = std::size_t{1} << 28) const;
+
+ private:
+  struct Tile {
+    std::size_t first_step;
+    std::size_t steps;
+    std::size_t offset;  ///< into the bytes
+    std::size_t size;
+  };
+  std::span<const std::byte> x_bytes;
+  std::size_t x_rows = 0;
+  std::size_t x_steps = 0;
+  double x_nrmse = 0;
+  double x_max_error = 0;
+  std::vector<Tile> x_tiles;
+};
+
+}  // namespace effort::codec

@@ -1,0 +1,56 @@
+// The biorthogonal 9/7 wavelet transform of rank-by-step matrices, by lifting.
+#pragma once
+
+#include <Kokkos_Core.hpp>
+
+#include <cstddef>
+
+namespace effort::wavelet {
+
+/// A row-major matrix in host memory (rows = ranks, columns = steps); a managed view converts to it.
+using MatrixView = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
+/// How often each dimension is halved.
+struct Levels {
+  int rows = 0;  ///< along the first index (ranks)
+  int cols = 0;  ///< along the second index (steps)
+  bool operator==(const Levels&) const = default;
+};
+
+/// Length of the low band after `level` halvings of `n` samples: n / 2^level rounded up.
+constexpr std::size_t low_length(std::size_t n, int level) {
+  for (; level > 0 && n > 1; --level) n = (n + 1) / 2;
+  return n;
+}
+
+/// The number of halvings after which `n` samples have become one.
+constexpr int deepest_level(std::size_t n) {
+  int level = 0;
+  for (; n > 1; n = (n + 1) / 2) ++level;
+  return level;
+}
+
+/// Transforms `matrix` in place (Gamblin 2009, 3.3; lifting after Daubechies & Sweldens 1998).
+///
+/// Level l halves the low band of level l-1 in both directions while both counts last, then in the direction
+/// that has levels left.  After it the low band occupies the first low_length(rows, levels.rows) rows and
+/// low_length(cols, levels.cols) columns; the bands of level l surround that of level l+1.  Both filters are
+/// scaled to be nearly orthonormal: a constant grows by sqrt(2) per halving of one dimension.  Boundaries are
+/// extended symmetrically; any size, 0 and 1 included.
+///
+/// @param space   the execution space instance on which to work; kernels are fenced before return
+/// @param levels  0 <= rows <= deepest_level(extent 0), likewise cols; std::invalid_argument otherwise
+/// Results do not depend on the space or its number of threads.  Cost: one sweep over memory per level.
+template <typename Space>
+void forward(const Space& space, MatrixView matrix, Levels levels);
+
+/// Undoes forward() with the same levels, to rounding.
+template <typename Space>
+void inverse(const Space& space, MatrixView matrix, Levels levels);
+
+/// The Euclidean norm of one synthesis basis function of a one-dimensional transform far from the boundary: what
+/// an error of one in a coefficient does to the reconstruction.
+/// @param level  1 is the finest; @param high  the high band of that level, else the low band
+double synthesis_norm(int level, bool high);
+
+}  // namespace effort::wavelet
