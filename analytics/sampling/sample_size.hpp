@@ -1,0 +1,81 @@
+// How many ranks to trace for a promised error, and which.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace effort::sampling {
+
+/// What is promised of an estimated mean: with probability `confidence` it is off by at most the bound.
+struct Accuracy {
+  double confidence = 0.90;  ///< above 0, below 1
+  double error = 0.08;       ///< relative to the metric's mean, above 0
+};
+
+/// The two-sided normal quantile z with P(|Z| <= z) = confidence, to 1e-15 relative.
+/// @throws std::invalid_argument unless 0 < confidence < 1
+double normal_quantile(double confidence);
+
+/// Smallest sample for a mean, without replacement (Gamblin 2009, equation 4.3).
+/// @param population  N, at least 1
+/// @param deviation   S, standard deviation of the population, not negative
+/// @param bound       d, absolute error bound, not negative
+/// @return 1..N, rounded up (1 when the deviation is 0)
+/// @throws std::invalid_argument on values outside these ranges
+std::int64_t sample_size(std::int64_t population, double deviation, double bound, double confidence);
+
+/// Smallest number of processes when each brings all its events (cluster sampling, Gamblin 2009, equation 4.8).
+/// @param processes        M, at least 1
+/// @param deviation        s_r of equation 4.7: deviation over processes of (total - mean x events)
+/// @param events           mean number of events of a process, above 0
+/// @param bound            d, absolute error of the mean of one event
+std::int64_t cluster_sample_size(std::int64_t processes, double deviation, double events, double bound,
+                                 double confidence);
+
+/// The same from each process' total and number of events.
+std::int64_t cluster_sample_size(std::span<const double> totals, std::span<const double> events, const Accuracy& accuracy);
+
+/// How a sample is drawn.
+enum class Design {
+  unified,      ///< from all ranks alike
+  per_stratum,  ///< every stratum's own mean within the error
+  neyman,       ///< by stratum, in proportion to size x deviation, for the mean over all
+};
+
+struct SamplePlan {
+  std::int64_t unified = 0;                   ///< ranks needed without strata
+  std::int64_t stratified = 0;                ///< fewest needed for the mean over all ranks, with or without strata: never above unified
+  std::int64_t neyman = 0;                    ///< needed by Neyman allocation with the floor
+  std::int64_t per_stratum_total = 0;         ///< needed for each stratum's own mean
+  std::vector<std::int64_t> per_stratum;      ///< [k] the parts of per_stratum_total
+  std::vector<std::int64_t> neyman_allocation;  ///< [k] the parts of neyman
+  Design cheapest = Design::unified;          ///< which design `stratified` is
+  std::vector<std::int64_t> allocation;       ///< [k] ranks of each stratum in the cheapest design; [1] when unified
+};
+
+struct PlanParameters {
+  Accuracy accuracy;
+  std::int64_t floor = 2;   ///< ranks from each stratum at least (as far as it has them); at least 1
+};
+
+/// Sample sizes for the mean of each of d metrics over n ranks, relative to the metric's mean; the largest counts
+/// (dissertation 4.2; Cochran 1977, chapter 5 for Neyman allocation).  Metrics with mean 0 are left out.
+///
+/// @param values  [n][d] one value per rank and metric, finite
+/// @param labels  [n] strata 0..k-1; empty: one stratum
+/// @throws std::invalid_argument on wrong lengths, NaN, infinity, or an accuracy outside its range
+/// Time: O(n d).
+SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size_t d,
+                        std::span<const std::int32_t> labels, int k, const PlanParameters& parameters);
+
+/// The same from sums that several nodes can add up: per stratum the members, and per stratum and metric mean and
+/// variance (divisor members - 1).
+/// @param sizes     [k] each at least 0
+/// @param mean      [k][d]
+/// @param variance  [k][d] not negative
+SamplePlan plan_samples(std::span<const std::int64_t> sizes, std::span<const double> mean,
+                        std::span<const double> variance, std::size_t d, const PlanParameters& parameters);
+
+}  // namespace effort::sampling
