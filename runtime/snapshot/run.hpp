@@ -1,10 +1,8 @@
 // What a snapshot says about a run, apart from the loads themselves.
 #pragma once
 
-#include <cmath>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <string>
 #include <vector>
@@ -17,8 +15,9 @@ enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
 /// "compute", "comm", "wait" or "io".
 const char* kind_name(Kind kind);
 
-/// A number that is not known; written to JSON as null.
-inline constexpr double absent = std::numeric_limits<double>::quiet_NaN();
+/// A number that is not known.  Everything that can be absent is never negative, and a negative value reads as
+/// "not known" (null in JSON).
+inline constexpr double absent = -1;
 
 /// A measured quantity.
 struct Metric {
@@ -56,7 +55,10 @@ struct Window {
   double load_balance = absent;        ///< POP: mean / max compute time
   double communication_efficiency = absent;  ///< POP: max compute time / elapsed time
   double parallel_efficiency = absent;       ///< POP: product of the two
-  double strata_agreement = absent;    ///< adjusted Rand index of level-l strata against exact ones
+  double ideal_saving = absent;        ///< share of the elapsed time that ideal balance would save
+  double strata_agreement = absent;    ///< share of ranks in matching strata, level-l against exact ones
+  std::int32_t worst_rank = -1;        ///< rank of largest load; -1: not known
+  std::string worst_region;            ///< carries most of the imbalance; empty: not known
   double wait_seconds = 0;             ///< longest wait of a rank for this window's hint
   std::int64_t samples_unified = -1;   ///< ranks that would have to be sampled, all together; -1: not computed
   std::int64_t samples_stratified = -1;  ///< the same, drawn per stratum

@@ -1,0 +1,183 @@
+#include "runtime/snapshot/metadata.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "runtime/snapshot/table.hpp"
+
+namespace effort::snapshot {
+
+namespace {
+
+/// The per-node numbers as rows, so that they are a table like the others.
+struct NodeCost {
+  double own_cpu_seconds = 0;
+  std::int64_t own_bytes = 0;
+};
+
+/// A field of the run's record that is itself a table.
+template <typename Row>
+Column<Run> table_field(const char* name, std::vector<Row> Run::*member, std::vector<Column<Row>> columns) {
+  return {name, true,
+          [member, columns](cbor::Encoder& out, const Run& run) { put_table(out, columns, run.*member); },
+          [member, columns](cbor::Decoder& in, Run& run) { run.*member = get_table(in, columns); }};
+}
+
+std::vector<Column<Series>> series_columns() {
+  return {column("region", &Series::region),
+          column("kind", &Series::kind),
+          column("phase", &Series::phase),
+          column("metric", &Series::metric),
+          column("total", &Series::total),
+          column("mean_over_ranks", &Series::mean_over_ranks),
+          column("max_over_ranks", &Series::max_over_ranks),
+          column("max_rank", &Series::max_rank),
+          column("imbalance", &Series::imbalance),
+          column("nrmse", &Series::nrmse, Presence::optional)};
+}
+
+std::vector<Column<Window>> window_columns() {
+  constexpr Presence optional = Presence::optional;
+  return {column("first", &Window::first),
+          column("last", &Window::last),
+          column("imbalance", &Window::imbalance),
+          column("gain_per_step", &Window::gain_per_step, optional),
+          column("rebalance_cost", &Window::rebalance_cost, optional),
+          column("rebalance", &Window::rebalance),
+          column("rebalanced", &Window::rebalanced),
+          column("rebalanced_at", &Window::rebalanced_at, optional),
+          column("strata", &Window::strata),
+          column("advice", &Window::advice, optional),
+          column("prediction_error", &Window::prediction_error, optional),
+          column("load_balance", &Window::load_balance, optional),
+          column("communication_efficiency", &Window::communication_efficiency, optional),
+          column("parallel_efficiency", &Window::parallel_efficiency, optional),
+          column("ideal_saving", &Window::ideal_saving, optional),
+          column("strata_agreement", &Window::strata_agreement, optional),
+          column("worst_rank", &Window::worst_rank, optional),
+          column("worst_region", &Window::worst_region, optional),
+          column("wait_seconds", &Window::wait_seconds, optional),
+          column("samples_unified", &Window::samples_unified, optional),
+          column("samples_stratified", &Window::samples_stratified, optional)};
+}
+
+Column<Run> node_costs() {
+  const std::vector<Column<NodeCost>> columns = {column("own_cpu_seconds", &NodeCost::own_cpu_seconds),
+                                                 column("own_bytes", &NodeCost::own_bytes)};
+  return {"nodes", true,
+          [columns](cbor::Encoder& out, const Run& run) {
+            std::vector<NodeCost> rows(run.own_cpu_seconds.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {run.own_cpu_seconds[i], run.own_bytes[i]};
+            put_table(out, columns, rows);
+          },
+          [columns](cbor::Decoder& in, Run& run) {
+            for (const NodeCost& row : get_table(in, columns)) {
+              run.own_cpu_seconds.push_back(row.own_cpu_seconds);
+              run.own_bytes.push_back(row.own_bytes);
+            }
+          }};
+}
+
+Column<Run> notes() {
+  return {"notes", false,
+          [](cbor::Encoder& out, const Run& run) {
+            out.array(run.notes.size());
+            for (const std::string& note : run.notes) out.text(note);
+          },
+          [](cbor::Decoder& in, Run& run) {
+            for (std::uint64_t count = in.array(); count > 0; --count) run.notes.push_back(in.text());
+          }};
+}
+
+const std::vector<Column<Run>>& run_fields() {
+  static const std::vector<Column<Run>> fields = {
+      column("version", &Run::version),
+      column("name", &Run::name),
+      column("job", &Run::job),
+      column("ranks", &Run::ranks),
+      column("node_count", &Run::nodes),
+      column("steps", &Run::steps),
+      column("window", &Run::window),
+      column("hint_lag", &Run::hint_lag),
+      column("load_metric", &Run::load_metric),
+      column("wall_seconds", &Run::wall_seconds),
+      column("merged_steps", &Run::merged_steps),
+      column("lost_snapshots", &Run::lost_snapshots),
+      table_field<NodeRun>("placement", &Run::placement, {column("node", &NodeRun::node), column("count", &NodeRun::count)}),
+      node_costs(),
+      table_field<Metric>("metrics", &Run::metrics, {column("name", &Metric::name), column("unit", &Metric::unit)}),
+      table_field<Series>("series", &Run::series, series_columns()),
+      table_field<UnitCost>("unit_costs", &Run::unit_costs,
+                            {column("name", &UnitCost::name), column("seconds_per_unit", &UnitCost::seconds_per_unit),
+                             column("error", &UnitCost::error)}),
+      notes()};
+  return fields;
+}
+
+void require(bool good, const char* problem) {
+  if (!good) throw std::runtime_error(problem);
+}
+
+void check_placement(const Run& run) {
+  require(run.ranks >= 1 && run.ranks <= max_ranks, "the number of ranks is out of range");
+  require(run.nodes >= 1 && run.nodes <= run.ranks, "the number of nodes is out of range");
+  std::int64_t sum = 0;
+  for (const NodeRun& part : run.placement) {
+    require(part.count >= 1 && part.node >= 0 && part.node < run.nodes, "the placement of ranks names a node that does not exist");
+    sum += part.count;
+  }
+  require(sum == run.ranks, "the placement of ranks does not cover every rank once");
+  require(run.own_cpu_seconds.size() == static_cast<std::size_t>(run.nodes), "own_cpu_seconds is not one number per node");
+  require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes is not one number per node");
+}
+
+void check_strata(const Run& run, const Strata& s) {
+  require(s.label.size() == static_cast<std::size_t>(run.ranks), "strata do not label every rank");
+  const auto count = static_cast<std::int32_t>(s.medoid_rank.size());
+  for (std::int32_t label : s.label) require(label >= 0 && label < count, "a rank's stratum does not exist");
+  for (std::int32_t rank : s.medoid_rank) require(rank >= 0 && rank < run.ranks, "a stratum's medoid is no rank");
+  require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
+}
+
+}  // namespace
+
+void check(const Run& run) {
+  check_placement(run);
+  require(run.steps >= 0 && run.steps <= max_steps, "the number of steps is out of range");
+  require(run.window >= 1 && run.hint_lag >= 0, "the window's length or the hint's lag is out of range");
+  require(static_cast<std::int64_t>(run.series.size()) <= max_series, "there are too many series");
+  for (const Series& s : run.series) {
+    require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");
+    require(s.kind <= Kind::io, "a region is of a kind that does not exist");
+    require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
+  }
+  for (const Strata& s : run.strata) check_strata(run, s);
+}
+
+format::Bytes encode_run(const Run& run) {
+  format::Bytes out;
+  cbor::Encoder encoder(out);
+  put_record(encoder, run_fields(), run);
+  return out;
+}
+
+void decode_run(format::View raw, Run& run) {
+  cbor::Decoder decoder(raw);
+  get_record(decoder, run_fields(), run);
+  decoder.finish();
+}
+
+format::Bytes encode_windows(const Run& run) {
+  format::Bytes out;
+  cbor::Encoder encoder(out);
+  put_table(encoder, window_columns(), run.windows);
+  return out;
+}
+
+void decode_windows(format::View raw, Run& run) {
+  cbor::Decoder decoder(raw);
+  run.windows = get_table(decoder, window_columns());
+  decoder.finish();
+}
+
+}  // namespace effort::snapshot
