@@ -10,6 +10,9 @@ namespace effort::wavelet {
 /// A row-major matrix in host memory (rows = ranks, columns = steps); a managed view converts to it.
 using MatrixView = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
+using ConstMatrixView =
+    Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+
 /// How often each dimension is halved.
 struct Levels {
   int rows = 0;  ///< along the first index (ranks)
@@ -44,9 +47,32 @@ constexpr int deepest_level(std::size_t n) {
 template <typename Space>
 void forward(const Space& space, MatrixView matrix, Levels levels);
 
+/// The same from `in` to `out`, of equal extents and not overlapping: saves a copy.
+template <typename Space>
+void forward(const Space& space, ConstMatrixView in, MatrixView out, Levels levels);
+
 /// Undoes forward() with the same levels, to rounding.
 template <typename Space>
 void inverse(const Space& space, MatrixView matrix, Levels levels);
+
+/// The same from `in` (whose low bands are overwritten on the way) to `out`, not overlapping.
+template <typename Space>
+void inverse(const Space& space, MatrixView in, MatrixView out, Levels levels);
+
+/// A rectangle of a row-major matrix: rows of `cols` values, `stride` values apart.
+struct Rect {
+  double* data;
+  std::size_t rows, cols, stride;
+};
+
+/// One halving of `in` into `out` (same size, not overlapping) in the chosen directions, each of extent >= 2: the
+/// low band first, the high band behind it.
+template <typename Space>
+void split(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols);
+
+/// Undoes split().
+template <typename Space>
+void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols);
 
 /// The Euclidean norm of one synthesis basis function of a one-dimensional transform far from the boundary: what
 /// an error of one in a coefficient does to the reconstruction.

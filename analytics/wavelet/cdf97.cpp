@@ -1,0 +1,280 @@
+#include "analytics/wavelet/cdf97.hpp"
+
+#include "analytics/wavelet/lifting.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace effort::wavelet {
+namespace {
+
+/// Scratch memory.  Not a View: making one of the default space's kind needs the thread that initialised Kokkos.
+using Buffer = std::unique_ptr<double[]>;
+
+Buffer make_buffer(std::size_t n) { return std::make_unique_for_overwrite<double[]>(n); }
+
+/// Index of the sample that stands at `i` when `n` samples are continued by reflection at both ends.
+std::size_t reflect(std::ptrdiff_t i, std::size_t n) {
+  const auto last = static_cast<std::ptrdiff_t>(n) - 1;
+  while (i < 0 || i > last) i = i < 0 ? -i : 2 * last - i;
+  return static_cast<std::size_t>(i);
+}
+
+/// Row buffers of the vertical pipelines that swap roles from step to step.
+class RowRing {
+ public:
+  static constexpr std::size_t kRows = 10;
+  RowRing(double* memory, std::size_t cols) : x_memory(memory), x_cols(cols) {
+    std::fill_n(memory, kRows * cols, 0.0);
+  }
+  double* row(std::size_t i) { return x_memory + i * x_cols; }
+
+ private:
+  double* x_memory;
+  std::size_t x_cols;
+};
+
+/// Splits the row pairs [first, last) of a rectangle; every strip warms up on the rows before it, so that strips
+/// are independent and give the same bits as one sweep.
+struct SplitStrip {
+  Rect in, out;
+  bool halve_cols;
+
+  void load(std::ptrdiff_t i, double* to) const {
+    const double* from = in.data + reflect(i, in.rows) * in.stride;
+    if (halve_cols) {
+      split_row(from, in.cols, to);
+    } else {
+      std::memcpy(to, from, in.cols * sizeof(double));
+    }
+  }
+
+  void operator()(std::size_t first, std::size_t last, double* memory) const {
+    RowRing ring(memory, in.cols);
+    const std::size_t lows = (in.rows + 1) / 2, highs = in.rows / 2;
+    double *even = ring.row(0), *odd = ring.row(1), *even_next = ring.row(2);
+    std::array<double*, 2> d1{ring.row(3), ring.row(4)}, s1{ring.row(5), ring.row(6)}, high{ring.row(7), ring.row(8)};
+    const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
+    load(2 * (begin - 2), even);
+    for (std::ptrdiff_t i = begin - 2; i <= end; ++i) {
+      load(2 * i + 1, odd);
+      load(2 * i + 2, even_next);
+      const bool wanted = i > begin;
+      const auto k = static_cast<std::size_t>(i - 1);
+      double* spare = ring.row(9);
+      double* low_out = wanted ? out.data + k * out.stride : spare;
+      double* high_out = wanted && k < highs ? out.data + (lows + k) * out.stride : spare;
+      split_columns({even, odd, even_next, d1[0], s1[0], high[0], d1[1], s1[1], high[1]}, in.cols, low_out, high_out);
+      std::swap(d1[0], d1[1]);
+      std::swap(s1[0], s1[1]);
+      std::swap(high[0], high[1]);
+      std::swap(even, even_next);
+    }
+  }
+};
+
+/// Joins the row pairs [first, last); see SplitStrip.
+struct JoinStrip {
+  Rect in, out;
+  bool halve_cols;
+
+  const double* source(std::ptrdiff_t i) const {
+    const std::size_t at = reflect(i, in.rows), lows = (in.rows + 1) / 2;
+    return in.data + (at % 2 == 0 ? at / 2 : lows + at / 2) * in.stride;
+  }
+
+  void store(const double* from, std::size_t row, double* scratch) const {
+    double* to = out.data + row * out.stride;
+    if (halve_cols) {
+      join_row(from, in.cols, to, scratch);
+    } else {
+      std::memcpy(to, from, in.cols * sizeof(double));
+    }
+  }
+
+  void operator()(std::size_t first, std::size_t last, double* memory) const {
+    RowRing ring(memory, in.cols);
+    std::array<double*, 2> high{ring.row(0), ring.row(1)}, s1{ring.row(2), ring.row(3)}, d1{ring.row(4), ring.row(5)},
+        even{ring.row(6), ring.row(7)};
+    double *odd = ring.row(8), *scratch = ring.row(9);
+    const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
+    for (std::ptrdiff_t i = begin - 2; i <= end + 1; ++i) {
+      join_columns({source(2 * i), source(2 * i + 1), high[0], s1[0], d1[0], even[0], high[1], s1[1], d1[1], even[1], odd},
+                   in.cols);
+      if (i - 1 >= begin && i - 1 < end) store(even[1], 2 * static_cast<std::size_t>(i - 1), scratch);
+      if (i - 2 >= begin && i - 2 < end) {
+        const auto row = 2 * static_cast<std::size_t>(i - 2) + 1;
+        if (row < in.rows) store(odd, row, scratch);
+      }
+      std::swap(high[0], high[1]);
+      std::swap(s1[0], s1[1]);
+      std::swap(d1[0], d1[1]);
+      std::swap(even[0], even[1]);
+    }
+  }
+};
+
+template <typename Space, typename Strip>
+void run_strips(const Space& space, const char* label, const Strip& strip) {
+  const std::size_t pairs = (strip.in.rows + 1) / 2;
+  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
+  const std::size_t strips = std::clamp<std::size_t>(pairs / 16, 1, threads);
+  const std::size_t memory_per_strip = RowRing::kRows * strip.in.cols;
+  Buffer memory = make_buffer(strips * memory_per_strip);
+  double* rows = memory.get();
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, strips), [=](const std::size_t s) {
+    strip(s * pairs / strips, (s + 1) * pairs / strips, rows + s * memory_per_strip);
+  });
+  space.fence();
+}
+
+/// Applies `row_work(row, scratch)` to every row, in as many groups as the space has threads.
+template <typename Space, typename RowWork>
+void run_rows(const Space& space, const char* label, const Rect& rect, const RowWork& row_work) {
+  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
+  const std::size_t groups = std::clamp<std::size_t>(rect.rows / 8, 1, threads);
+  Buffer memory = make_buffer(groups * rect.cols);
+  double* scratch = memory.get();
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, groups), [=](const std::size_t g) {
+    for (std::size_t i = g * rect.rows / groups; i < (g + 1) * rect.rows / groups; ++i)
+      row_work(i, scratch + g * rect.cols);
+  });
+  space.fence();
+}
+
+template <typename Space>
+void copy(const Space& space, const Rect& in, const Rect& out) {
+  run_rows(space, "effort::wavelet::copy", in, [=](std::size_t i, double*) {
+    std::memcpy(out.data + i * out.stride, in.data + i * in.stride, in.cols * sizeof(double));
+  });
+}
+
+void check(std::size_t rows, std::size_t cols, Levels levels) {
+  const auto good = [](int level, std::size_t n) { return level >= 0 && level <= deepest_level(n); };
+  if (good(levels.rows, rows) && good(levels.cols, cols)) return;
+  throw std::invalid_argument("wavelet levels (" + std::to_string(levels.rows) + ", " + std::to_string(levels.cols) +
+                              ") do not suit " + std::to_string(rows) + " x " + std::to_string(cols) +
+                              " values: use at most deepest_level() of each extent");
+}
+
+Rect corner(Rect rect, Levels levels, int level) {
+  rect.rows = low_length(rect.rows, std::min(level, levels.rows));
+  rect.cols = low_length(rect.cols, std::min(level, levels.cols));
+  return rect;
+}
+
+Rect whole(const MatrixView& view) { return {view.data(), view.extent(0), view.extent(1), view.extent(1)}; }
+
+/// Levels first+1 .. of the transform, on the low corner that level `first` left in `rect`.
+template <typename Space>
+void forward_from(const Space& space, const Rect& rect, Levels levels, int first) {
+  const int deepest = std::max(levels.rows, levels.cols);
+  if (first >= deepest) return;
+  const Rect start = corner(rect, levels, first);
+  Buffer memory = make_buffer(start.rows * start.cols);
+  for (int level = first; level < deepest; ++level) {
+    const Rect low = corner(rect, levels, level);
+    const Rect aside{memory.get(), low.rows, low.cols, low.cols};
+    copy(space, low, aside);
+    split(space, aside, low, level < levels.rows, level < levels.cols);
+  }
+}
+
+template <typename Space>
+void inverse_down_to(const Space& space, const Rect& rect, Levels levels, int last) {
+  const int deepest = std::max(levels.rows, levels.cols);
+  if (last >= deepest) return;
+  const Rect end = corner(rect, levels, last);
+  Buffer memory = make_buffer(end.rows * end.cols);
+  for (int level = deepest - 1; level >= last; --level) {
+    const Rect low = corner(rect, levels, level);
+    const Rect aside{memory.get(), low.rows, low.cols, low.cols};
+    join(space, low, aside, level < levels.rows, level < levels.cols);
+    copy(space, aside, low);
+  }
+}
+
+}  // namespace
+
+template <typename Space>
+void split(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols) {
+  if (in.rows == 0 || in.cols == 0) return;
+  if (halve_rows) {
+    run_strips(space, "effort::wavelet::split", SplitStrip{in, out, halve_cols});
+  } else if (halve_cols) {
+    run_rows(space, "effort::wavelet::split_cols", in,
+             [=](std::size_t i, double*) { split_row(in.data + i * in.stride, in.cols, out.data + i * out.stride); });
+  } else {
+    copy(space, in, out);
+  }
+}
+
+template <typename Space>
+void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols) {
+  if (in.rows == 0 || in.cols == 0) return;
+  if (halve_rows) {
+    run_strips(space, "effort::wavelet::join", JoinStrip{in, out, halve_cols});
+  } else if (halve_cols) {
+    run_rows(space, "effort::wavelet::join_cols", in, [=](std::size_t i, double* scratch) {
+      join_row(in.data + i * in.stride, in.cols, out.data + i * out.stride, scratch);
+    });
+  } else {
+    copy(space, in, out);
+  }
+}
+
+template <typename Space>
+void forward(const Space& space, ConstMatrixView in, MatrixView out, Levels levels) {
+  check(in.extent(0), in.extent(1), levels);
+  // split() only reads from its input
+  const Rect from{const_cast<double*>(in.data()), in.extent(0), in.extent(1), in.extent(1)};
+  split(space, from, whole(out), levels.rows > 0, levels.cols > 0);
+  forward_from(space, whole(out), levels, 1);
+}
+
+template <typename Space>
+void forward(const Space& space, MatrixView matrix, Levels levels) {
+  check(matrix.extent(0), matrix.extent(1), levels);
+  forward_from(space, whole(matrix), levels, 0);
+}
+
+template <typename Space>
+void inverse(const Space& space, MatrixView in, MatrixView out, Levels levels) {
+  check(in.extent(0), in.extent(1), levels);
+  inverse_down_to(space, whole(in), levels, 1);
+  join(space, whole(in), whole(out), levels.rows > 0, levels.cols > 0);
+}
+
+template <typename Space>
+void inverse(const Space& space, MatrixView matrix, Levels levels) {
+  check(matrix.extent(0), matrix.extent(1), levels);
+  inverse_down_to(space, whole(matrix), levels, 0);
+}
+
+#define EFFORT_INSTANTIATE(Space)                                                 \
+  template void forward(const Space&, MatrixView, Levels);                        \
+  template void forward(const Space&, ConstMatrixView, MatrixView, Levels);       \
+  template void inverse(const Space&, MatrixView, Levels);                        \
+  template void inverse(const Space&, MatrixView, MatrixView, Levels);            \
+  template void split(const Space&, const Rect&, const Rect&, bool, bool);        \
+  template void join(const Space&, const Rect&, const Rect&, bool, bool);
+EFFORT_INSTANTIATE(Kokkos::Serial)
+#ifdef KOKKOS_ENABLE_OPENMP
+EFFORT_INSTANTIATE(Kokkos::OpenMP)
+#endif
+#undef EFFORT_INSTANTIATE
+
+double synthesis_norm(int level, bool high) {
+  // Computed once by synthesis_norms_test.cpp's method: the inverse transform of unit vectors of 4096 samples.
+  static constexpr std::array<double, 8> kLow{0.991440193500169, 1.0151859280409, 1.02571585843454, 1.02882129379396, 1.02963778221713, 1.02984499182158, 1.02989701820291, 1.02991004044155};
+  static constexpr std::array<double, 8> kHigh{1.02001762915889, 0.98347130412279, 1.01962139418307, 1.03688020983584, 1.04203670327847, 1.04339736473241, 1.04374305349697, 1.04382987759782};
+  const auto i = static_cast<std::size_t>(std::clamp(level, 1, 8) - 1);
+  return high ? kHigh[i] : kLow[i];
+}
+
+}  // namespace effort::wavelet
