@@ -1,6 +1,8 @@
 // The analysis of one window of steps: what the engine asks for, once per window, on every node.
 #pragma once
 
+#include "analytics/balance/efficiency.hpp"
+#include "analytics/balance/predictor.hpp"
 #include "analytics/comm/communicator.hpp"
 
 #include <array>
@@ -26,8 +28,8 @@ enum Advice : std::uint32_t {
   advice_truncated = 1024,     ///< set by the engine
 };
 
-/// How the load of the coming steps is foretold.
-enum class Predictor : std::int32_t { persistence = 0, median = 1, trend = 2, ewma = 3, periodic = 4 };
+using balance::Efficiencies;
+using balance::Predictor;
 
 /// Parts of the analysis, for timing.
 enum class Stage : int { loads = 0, strata = 1, prediction = 2, cost_model = 3, decision = 4 };
@@ -72,15 +74,6 @@ struct Input {
   std::span<const double> step_wall;           ///< [n_local][steps] seconds; may be empty
   std::span<const Rebalance> rebalances;       ///< those that became known since the last window, identical everywhere
   bool failed = false;                         ///< this node has failed and only serves the exchange; arrays are ignored
-};
-
-/// Shares of the window's time (Rosas, Gimenez & Labarta 2014, the POP efficiencies); < 0: not known.
-struct Efficiencies {
-  double load_balance = -1;    ///< mean load / largest load, of the window's sums
-  double communication = -1;   ///< largest load / elapsed time
-  double parallel = -1;        ///< load balance x communication
-  double transfer = -1;        ///< not known without a model of the network
-  double ideal_saving = -1;    ///< share of the elapsed time (or the critical path) that ideal balance would save
 };
 
 /// What was found.  Identical on all nodes, bit for bit, but for what is marked local.

@@ -1,0 +1,199 @@
+#include "analytics/window/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <stdexcept>
+
+namespace effort::window {
+namespace {
+
+void check(bool good, const char* name, double value, const char* allowed) {
+  if (!good) throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + ", use " + allowed);
+}
+
+void check(const Settings& s) {
+  check(s.window >= 1, "window", s.window, "at least 1 step");
+  check(s.hint_lag >= 0, "hint_lag", s.hint_lag, "at least 0 steps");
+  check(std::isfinite(s.rebalance_threshold) && s.rebalance_threshold >= 0, "rebalance_threshold",
+        s.rebalance_threshold, "a number >= 0");
+  check(s.strata >= 0, "strata", s.strata, "a number of groups, or 0 for automatic");
+  check(s.strata_level >= 0, "strata_level", s.strata_level, "0 or a wavelet level");
+  check(s.confidence > 0 && s.confidence < 1, "confidence", s.confidence, "a number between 0 and 1");
+  check(s.relative_error > 0 && std::isfinite(s.relative_error), "relative_error", s.relative_error, "a number > 0");
+  check(s.patience > 0 && std::isfinite(s.patience), "patience", s.patience, "a number > 0");
+  check(s.minimum_gain >= 0 && std::isfinite(s.minimum_gain), "minimum_gain", s.minimum_gain, "a number >= 0");
+}
+
+balance::DecisionSettings decision_settings(const Settings& s) {
+  balance::DecisionSettings d;
+  d.threshold = s.rebalance_threshold;
+  d.initial_price = std::isfinite(s.initial_price) ? s.initial_price : -1;
+  d.patience = s.patience;
+  d.minimum_gain = s.minimum_gain;
+  return d;
+}
+
+}  // namespace
+
+const char* stage_name(Stage stage) {
+  switch (stage) {
+    case Stage::loads: return "loads";
+    case Stage::strata: return "strata";
+    case Stage::prediction: return "prediction";
+    case Stage::cost_model: return "cost model";
+    case Stage::decision: return "decision";
+  }
+  return "unknown";
+}
+
+Analyzer::Analyzer(Settings settings) : state_(std::make_unique<State>(settings)) {}
+Analyzer::~Analyzer() = default;
+Analyzer::Analyzer(Analyzer&&) noexcept = default;
+Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
+
+Result Analyzer::analyze(Communicator& nodes, const Input& input) { return state_->analyze(nodes, input); }
+const char* Analyzer::failure() const noexcept { return state_->why.c_str(); }
+
+Analyzer::State::State(Settings s) : settings(s), decision(decision_settings(s)) { check(s); }
+
+Result Analyzer::State::give_up(const std::string& reason) {
+  failed = true;
+  if (why.empty()) why = reason;
+  Result result;
+  result.failed = true;
+  return result;
+}
+
+Result Analyzer::State::analyze(Communicator& nodes, const Input& input) {
+  Result result;
+  Pass pass(input, result);
+  double clock = thread_cpu_seconds();
+  const auto stop = [&](Stage stage) {
+    const double now = thread_cpu_seconds();
+    result.stage_seconds[static_cast<std::size_t>(stage)] += now - clock;
+    clock = now;
+  };
+  // Nothing but the first exchange happens on a node that failed; all nodes then stop together.
+  std::string error = failed || input.failed ? "the node failed before" : input_error(input);
+  if (error.empty()) {
+    pass.steps = n_steps(input);
+    pass.rows = input.n_regions + 1;
+    pass.rank_mean.resize(input.ranks.size());
+    pass.row_mean.resize(input.ranks.size() * static_cast<std::size_t>(pass.rows));
+    const bool finite = row_means(input.rank_load, pass.steps, pass.rank_mean);
+    const auto regions = std::span<double>(pass.row_mean).first(input.ranks.size() * static_cast<std::size_t>(input.n_regions));
+    if (!row_means(input.region_load, pass.steps, regions) || !finite) error = "a load is not finite, leave such steps out";
+  }
+  pass.agreed = agree(nodes, pass, error);
+  if (pass.agreed.failed) return give_up(error.empty() ? "another node failed or passed other dimensions" : error);
+  if (!learn_layout(nodes, input, pass.agreed.layout_changed))
+    return give_up("the nodes' ranks do not make up the run, list every rank on one node");
+  reshape(input);
+  take_rebalances(input);
+  pass.stale = input.first_step < fresh_from;
+
+  result.first_step = input.first_step;
+  result.last_step = input.last_step;
+  result.n_ranks = input.n_ranks;
+  result.n_regions = input.n_regions;
+  result.n_units = input.n_units;
+  measure(nodes, pass);
+  stop(Stage::loads);
+  predict(nodes, pass);
+  stop(Stage::prediction);
+  result.stratum.assign(static_cast<std::size_t>(input.n_ranks), 0);
+  stop(Stage::strata);
+  result.unit_cost.assign(static_cast<std::size_t>(input.n_units), -1.0);
+  result.unit_cost_error = result.unit_cost;
+  stop(Stage::cost_model);
+  decide(nodes, pass);
+  if (!pass.stale) history.push(pass.rank_mean, pass.facts.mean);
+  result.bytes = bytes();
+  stop(Stage::decision);
+  return result;
+}
+
+void Analyzer::State::take_rebalances(const Input& input) {
+  for (const Rebalance& r : input.rebalances) {
+    decision.rebalanced(r.price);
+    fresh_from = std::max(fresh_from, r.step + 1);
+  }
+  if (input.rebalances.empty()) return;
+  history.clear();
+  forecaster.reset(rows, static_cast<int>(ranks.size()));
+  choice.reset(rows);
+  last_predicted.clear();
+}
+
+Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string& error) {
+  const Input& in = pass.input;
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  constexpr std::size_t shapes = 6;
+  std::vector<double> v(1 + 2 * shapes + 5, none);
+  v[0] = error.empty() ? 0 : 1;
+  if (error.empty()) {
+    const double shape[shapes] = {static_cast<double>(in.n_ranks),   static_cast<double>(in.n_regions),
+                                  static_cast<double>(in.n_units),   static_cast<double>(in.first_step),
+                                  static_cast<double>(in.last_step), static_cast<double>(in.rebalances.size())};
+    for (std::size_t i = 0; i < shapes; ++i) {
+      v[1 + 2 * i] = shape[i];
+      v[2 + 2 * i] = -shape[i];
+    }
+    double* rest = &v[1 + 2 * shapes];
+    rest[0] = !std::equal(ranks.begin(), ranks.end(), in.ranks.begin(), in.ranks.end()) || n_ranks != in.n_ranks;
+    rest[1] = in.step_wall.empty() ? 0 : 1;
+    rest[2] = 0;
+    for (double x : in.rank_load) rest[2] = std::max(rest[2], std::fabs(x));
+    for (double x : pass.row_mean) rest[2] = std::max(rest[2], std::fabs(x));
+    rest[3] = 0;
+    for (double x : in.rank_wait) rest[3] = std::max(rest[3], std::fabs(x));
+    rest[4] = 0;
+    for (double x : in.step_wall) rest[4] = std::max(rest[4], std::fabs(x));
+  }
+  nodes.allreduce(std::span<double>(v), ReduceOp::max);
+  Agreed agreed;
+  agreed.failed = v[0] > 0;
+  for (std::size_t i = 0; i < shapes; ++i) agreed.failed = agreed.failed || v[1 + 2 * i] != -v[2 + 2 * i];
+  const double* rest = &v[1 + 2 * shapes];
+  agreed.layout_changed = rest[0] > 0;
+  agreed.wall = rest[1] > 0;
+  agreed.largest_load = rest[2];
+  agreed.largest_wait = rest[3];
+  agreed.largest_wall = rest[4];
+  return agreed;
+}
+
+bool Analyzer::State::learn_layout(Communicator& nodes, const Input& input, bool changed) {
+  if (!changed) return true;
+  ranks.assign(input.ranks.begin(), input.ranks.end());
+  layout = nodes.allgatherv(std::span<const int>(ranks));
+  n_ranks = input.n_ranks;
+  rows = 0;  // forces reshape()
+  if (layout.values.size() != static_cast<std::size_t>(n_ranks)) return false;
+  std::vector<char> seen(static_cast<std::size_t>(n_ranks), 0);
+  for (int r : layout.values) {
+    if (r < 0 || r >= n_ranks || seen[r]) return false;
+    seen[r] = 1;
+  }
+  return true;
+}
+
+void Analyzer::State::reshape(const Input& input) {
+  if (rows == input.n_regions + 1) return;
+  // New regions: what was learned of the ranks as a whole stays, unless the ranks themselves are others.
+  if (rows == 0) history.clear();
+  rows = input.n_regions + 1;
+  forecaster.reset(rows, static_cast<int>(ranks.size()));
+  choice.reset(rows);
+  row_spikes.assign(static_cast<std::size_t>(rows), {});
+  row_spikes_before.assign(static_cast<std::size_t>(rows), {});
+  last_predicted.clear();
+}
+
+std::size_t Analyzer::State::bytes() const {
+  return sizeof(State) + history.bytes() + forecaster.bytes() + last_predicted.size() * sizeof(double) +
+         (ranks.size() + layout.values.size()) * sizeof(int) + layout.offsets.size() * sizeof(std::size_t) +
+         row_spikes.size() * (sizeof(balance::SpikeFinder) + 8 * sizeof(std::int64_t));
+}
+
+}  // namespace effort::window

@@ -1,0 +1,88 @@
+// The decision and its reasons: made on node 0 and broadcast.
+#include "analytics/window/state.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace effort::window {
+namespace {
+
+// What node 0 tells the others.
+struct Conclusion {
+  double imbalance, gain, residual, price, saving, lost, worst_share;
+  Efficiencies efficiencies;
+  std::int32_t rebalance, worst_rank;
+  std::uint32_t advice;
+};
+
+double largest(std::span<const double> v) { return v.empty() ? 0.0 : *std::max_element(v.begin(), v.end()); }
+double mean(std::span<const double> v) {
+  return v.empty() ? 0.0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
+double excess(std::span<const double> v) {
+  const double m = mean(v);
+  return m > 0 ? largest(v) / m - 1 : 0.0;
+}
+
+std::uint32_t advice_of(const balance::Verdict& v, bool stale) {
+  std::uint32_t advice = 0;
+  if (stale) advice |= advice_stale;
+  if (v.trend) advice |= advice_trend;
+  if (v.jump) advice |= advice_jump;
+  if (v.balanced) advice |= advice_balanced;
+  if (v.no_price) advice |= advice_no_price;
+  if (v.too_expensive) advice |= advice_too_expensive;
+  return advice;
+}
+
+}  // namespace
+
+void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
+  Result& result = pass.result;
+  pass.facts.steady_imbalance = steady_imbalance(nodes, pass);
+  Conclusion c{};
+  if (nodes.rank() == 0) {
+    pass.facts.imbalance = excess(result.load);
+    pass.facts.predicted_gain = largest(result.predicted) - mean(result.predicted);
+    const balance::Verdict verdict = decision.decide(pass.facts);
+    c.imbalance = pass.facts.imbalance;
+    c.gain = pass.facts.predicted_gain;
+    c.residual = verdict.residual;
+    c.price = verdict.price;
+    c.saving = verdict.expected_saving;
+    c.lost = verdict.lost;
+    c.rebalance = verdict.rebalance ? 1 : 0;
+    c.worst_rank = static_cast<std::int32_t>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
+    c.advice = advice_of(verdict, pass.stale);
+    for (const auto& row : row_spikes)
+      if (row.period().length > 0) c.advice |= advice_periodic;
+    double critical = 0, elapsed = 0;
+    for (double x : pass.step_largest) critical += x;
+    for (double x : pass.wall_largest) elapsed += x;
+    c.efficiencies = balance::efficiencies(mean(result.load) * pass.steps, largest(result.load) * pass.steps, critical,
+                                           pass.agreed.wall ? elapsed : 0.0);
+  }
+  nodes.bcast(std::span<Conclusion>(&c, 1), 0);
+  result.imbalance = c.imbalance;
+  result.gain_per_step = c.gain;
+  result.residual = c.residual;
+  result.rebalance_cost = c.price;
+  result.expected_saving = c.saving;
+  result.lost_since_rebalance = c.lost;
+  result.rebalance = c.rebalance;
+  result.worst_rank = c.worst_rank;
+  result.advice = c.advice;
+  result.efficiencies = c.efficiencies;
+}
+
+// Imbalance of the ranks' mean loads without the steps that stand out.
+double Analyzer::State::steady_imbalance(Communicator& nodes, Pass& pass) {
+  const auto outliers = std::count(pass.outlier.begin(), pass.outlier.end(), char{1});
+  std::vector<double> steady = pass.rank_mean;
+  if (outliers > 0) flagged_means(pass.input.rank_load, pass.outlier, 0, steady);
+  double top[1] = {largest(steady)};
+  nodes.allreduce(std::span<double>(top), ReduceOp::max);
+  return pass.facts.mean > 0 ? top[0] / pass.facts.mean - 1 : 0.0;
+}
+
+}  // namespace effort::window

@@ -1,0 +1,37 @@
+#include "analytics/window/exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <ctime>
+
+namespace effort::window {
+
+ExactSum::ExactSum(double bound) : unit_(1), inverse_(1), bound_(std::isfinite(bound) && bound > 0 ? bound : 1.0) {
+  int exponent = 0;
+  std::frexp(bound_, &exponent);  // bound < 2^exponent
+  exponent = std::clamp(exponent, -900, 900);
+  unit_ = std::ldexp(1.0, exponent - 60);
+  inverse_ = std::ldexp(1.0, 60 - exponent);
+}
+
+std::size_t ExactSum::add(double value) {
+  const double clamped = std::isnan(value) ? 0.0 : std::clamp(value, -bound_, bound_);
+  values_.push_back(std::llround(clamped * inverse_));
+  return values_.size() - 1;
+}
+
+std::size_t ExactSum::add(std::span<const double> values) {
+  const std::size_t first = values_.size();
+  for (double v : values) add(v);
+  return first;
+}
+
+void ExactSum::reduce(Communicator& nodes) { nodes.allreduce(std::span<std::int64_t>(values_), ReduceOp::sum); }
+
+double thread_cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+  return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+}  // namespace effort::window

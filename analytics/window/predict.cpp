@@ -1,0 +1,136 @@
+// The coming window's loads, region by region, and the arrays that every rank gets.
+#include "analytics/window/state.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace effort::window {
+namespace {
+
+using balance::PeakSteps;
+using balance::n_predictors;
+
+int count_flags(const std::vector<char>& flags) {
+  return static_cast<int>(std::count(flags.begin(), flags.end(), char{1}));
+}
+
+}  // namespace
+
+void Analyzer::State::predict(Communicator& nodes, Pass& pass) {
+  if (!pass.stale) {
+    prediction_errors(nodes, pass);
+    observe(pass);
+  }
+  gather_loads(nodes, pass, foretell(pass));
+}
+
+// How wrong each predictor would have been about this window, from the windows before.
+void Analyzer::State::prediction_errors(Communicator& nodes, Pass& pass) {
+  if (forecaster.windows() == 0) return;
+  const std::size_t n = pass.rank_mean.size();
+  ExactSum sum(4 * pass.agreed.largest_load * pass.input.n_ranks);
+  std::vector<double> foretold(n);
+  for (int row = 0; row < rows; ++row) {
+    const double* measured = pass.row_mean.data() + static_cast<std::size_t>(row) * n;
+    const PeakSteps coming{pass.steps, row_spikes_before[row].count(pass.input.first_step, pass.steps)};
+    for (int p = 0; p < n_predictors; ++p) {
+      forecaster.predict(row, static_cast<Predictor>(p), 1.0, coming, foretold);
+      double error = 0;
+      for (std::size_t i = 0; i < n; ++i) error += std::fabs(foretold[i] - measured[i]);
+      sum.add(error);
+    }
+    double scale = 0;
+    for (std::size_t i = 0; i < n; ++i) scale += std::fabs(measured[i]);
+    sum.add(scale);
+  }
+  double error = 0, scale = 0;
+  for (std::size_t i = 0; i < last_predicted.size(); ++i) {
+    error += std::fabs(last_predicted[i] - pass.rank_mean[i]);
+    scale += pass.rank_mean[i];
+  }
+  const std::size_t own = sum.add(error);
+  sum.add(scale);
+  sum.reduce(nodes);
+  std::vector<double> errors, scales;
+  std::size_t next = 0;
+  for (int row = 0; row < rows; ++row) {
+    for (int p = 0; p < n_predictors; ++p) errors.push_back(sum[next++]);
+    scales.push_back(sum[next++]);
+  }
+  choice.observe(errors, scales);
+  if (sum[own + 1] > 0) pass.result.prediction_error = sum[own] / sum[own + 1];
+}
+
+void Analyzer::State::observe(Pass& pass) {
+  const auto n = pass.rank_mean.size();
+  const std::size_t row_size = n * static_cast<std::size_t>(pass.steps);
+  std::vector<PeakSteps> peaks(static_cast<std::size_t>(rows));
+  bool any = false;
+  for (int row = 0; row < rows; ++row) {
+    peaks[row] = {pass.steps, count_flags(pass.row_outlier[row])};
+    any = any || peaks[row].peaks > 0;
+    row_spikes_before[row] = row_spikes[row].period();
+  }
+  if (!any) return forecaster.observe(pass.row_mean);
+  std::vector<double> base = pass.row_mean, peak(pass.row_mean.size(), 0.0);
+  for (int row = 0; row + 1 < rows; ++row) {
+    if (peaks[row].peaks == 0) continue;
+    const auto values = pass.input.region_load.subspan(static_cast<std::size_t>(row) * row_size, row_size);
+    flagged_means(values, pass.row_outlier[row], 0, std::span<double>(base).subspan(row * n, n));
+    flagged_means(values, pass.row_outlier[row], 1, std::span<double>(peak).subspan(row * n, n));
+  }
+  peaks.back() = {pass.steps, 0};
+  forecaster.observe(pass.row_mean, base, peak, peaks);
+}
+
+// [n_local] load per step in the WINDOW steps after delivery.
+std::vector<double> Analyzer::State::foretell(Pass& pass) {
+  const std::size_t n = pass.rank_mean.size();
+  Result& result = pass.result;
+  result.predictor.assign(static_cast<std::size_t>(pass.input.n_regions), 0);
+  if (pass.stale) {
+    last_predicted.clear();
+    const std::int64_t fresh = pass.input.last_step + 1 - std::max(fresh_from, pass.input.first_step);
+    if (fresh <= 0) return pass.rank_mean;
+    // Only the steps of the present distribution say anything about the coming ones.
+    std::vector<char> flags(static_cast<std::size_t>(pass.steps), 0);
+    std::fill(flags.end() - fresh, flags.end(), char{1});
+    std::vector<double> mean(n);
+    flagged_means(pass.input.rank_load, flags, 1, mean);
+    return mean;
+  }
+  const std::int64_t begin = pass.input.last_step + 1 + settings.hint_lag;
+  const double ahead = 1.0 + static_cast<double>(settings.hint_lag) / settings.window;
+  std::vector<double> sum(n, 0.0), one(n);
+  for (int row = 0; row < rows; ++row) {
+    const Predictor kind = choice.of(row);
+    const PeakSteps coming{settings.window, row_spikes[row].period().count(begin, settings.window)};
+    forecaster.predict(row, kind, ahead, coming, one);
+    for (std::size_t i = 0; i < n; ++i) sum[i] += one[i];
+    if (row < pass.input.n_regions) result.predictor[row] = static_cast<std::int32_t>(kind);
+  }
+  for (double& x : sum) x = std::max(x, 0.0);
+  last_predicted = sum;
+  return sum;
+}
+
+void Analyzer::State::gather_loads(Communicator& nodes, Pass& pass, const std::vector<double>& predicted) {
+  Result& result = pass.result;
+  const std::size_t n = pass.rank_mean.size();
+  std::vector<double> mine = pass.rank_mean;
+  mine.insert(mine.end(), predicted.begin(), predicted.end());
+  const Gathered<double> all = nodes.allgatherv(std::span<const double>(mine));
+  result.load.resize(static_cast<std::size_t>(n_ranks));
+  result.predicted.resize(static_cast<std::size_t>(n_ranks));
+  for (int node = 0; node < nodes.size(); ++node) {
+    const auto ids = layout.of(node);
+    const auto values = all.of(node);
+    for (std::size_t i = 0; i < ids.size(); ++i) {
+      result.load[ids[i]] = values[i];
+      result.predicted[ids[i]] = values[ids.size() + i];
+    }
+  }
+  result.local_region_load.assign(pass.row_mean.begin(), pass.row_mean.end() - static_cast<std::ptrdiff_t>(n));
+}
+
+}  // namespace effort::window

@@ -1,0 +1,93 @@
+// What an Analyzer keeps between windows, and the steps of one analysis.
+#pragma once
+
+#include "analytics/balance/decision.hpp"
+#include "analytics/balance/predictor.hpp"
+#include "analytics/balance/spikes.hpp"
+#include "analytics/window/exchange.hpp"
+#include "analytics/window/local_loads.hpp"
+#include "analytics/window/window.hpp"
+
+#include <limits>
+#include <string>
+#include <vector>
+
+namespace effort::window {
+
+/// What all nodes know of each other's input after the first exchange.
+struct Agreed {
+  bool failed = false;
+  bool layout_changed = false;   ///< some node's ranks are others than before
+  bool wall = false;             ///< step_wall is given
+  double largest_load = 0;       ///< of one rank, region or step, absolute
+  double largest_wait = 0;
+  double largest_wall = 0;
+};
+
+/// One window on its way through the analysis.
+struct Pass {
+  Pass(const Input& window_input, Result& window_result) : input(window_input), result(window_result) {}
+
+  const Input& input;
+  Result& result;
+  int steps = 0;
+  int rows = 0;                       ///< regions and the rest of the rank's load
+  bool stale = false;
+  Agreed agreed;
+  std::vector<double> rank_mean;      ///< [n_local]
+  std::vector<double> row_mean;       ///< [rows][n_local]
+  std::vector<WeightedSteps> aged;    ///< loads under the weights of so many windows ago; 0: of half this window
+  int half = 0;                       ///< steps of this window's first half, where aged[0] is used
+  std::vector<char> outlier;          ///< [steps] steps that stand out in the ranks' loads
+  std::vector<std::vector<char>> row_outlier;  ///< [rows][steps] the same, row by row
+  std::vector<double> step_largest;   ///< [steps] over all ranks
+  std::vector<double> step_total;     ///< [steps] over all ranks
+  std::vector<double> wall_largest;   ///< [steps]
+  std::vector<double> row_total;      ///< [rows] mean load per step, summed over all ranks
+  balance::WindowFacts facts;
+};
+
+struct Analyzer::State {
+  explicit State(Settings s);
+
+  Settings settings;
+  bool failed = false;
+  std::string why;
+
+  std::vector<int> ranks;                    // this node's
+  Gathered<int> layout;                      // everybody's
+  int n_ranks = 0, rows = 0;
+  std::int64_t fresh_from = std::numeric_limits<std::int64_t>::min();  // first step of the present distribution
+  RankHistory history;
+  balance::Forecaster forecaster;
+  balance::PredictorChoice choice;
+  std::vector<balance::SpikeFinder> row_spikes;  // [rows]
+  std::vector<balance::Period> row_spikes_before;  // [rows] periods known before the present window
+  balance::SpikeFinder rank_spikes;
+  balance::Decision decision;
+  std::vector<double> last_predicted;        // [n_local]; empty: nothing was predicted
+
+  Result analyze(Communicator& nodes, const Input& input);
+  Result give_up(const std::string& reason);
+
+ private:
+  void take_rebalances(const Input& input);
+  Agreed agree(Communicator& nodes, Pass& pass, const std::string& error);
+  bool learn_layout(Communicator& nodes, const Input& input, bool changed);
+  void reshape(const Input& input);
+  void measure(Communicator& nodes, Pass& pass);
+  void weigh(Communicator& nodes, Pass& pass);
+  void exchange_maxima(Communicator& nodes, Pass& pass);
+  void find_row_peaks(Pass& pass, std::span<const double> region_maxima);
+  void exchange_sums(Communicator& nodes, Pass& pass);
+  void predict(Communicator& nodes, Pass& pass);
+  void prediction_errors(Communicator& nodes, Pass& pass);
+  void observe(Pass& pass);
+  std::vector<double> foretell(Pass& pass);
+  void gather_loads(Communicator& nodes, Pass& pass, const std::vector<double>& predicted);
+  void decide(Communicator& nodes, Pass& pass);
+  double steady_imbalance(Communicator& nodes, Pass& pass);
+  std::size_t bytes() const;
+};
+
+}  // namespace effort::window

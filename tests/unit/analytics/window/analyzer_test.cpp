@@ -1,0 +1,104 @@
+#include "tests/unit/analytics/window/run.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <cstring>
+
+using namespace effort;
+using namespace effort::window;
+using namespace effort::window::test;
+using Catch::Approx;
+
+namespace {
+
+bool same_bits(const std::vector<double>& a, const std::vector<double>& b) {
+  return a.size() == b.size() && (a.empty() || std::memcmp(a.data(), b.data(), a.size() * sizeof(double)) == 0);
+}
+
+// Rank 0 of n carries `factor` times the load of the others, in region 1.
+Run heavy_rank(int n, double factor) {
+  Run run;
+  run.n_ranks = n;
+  run.load = [factor](int g, int r, std::int64_t) { return g == 1 && r == 0 ? factor - 0.5 : 0.5; };
+  return run;
+}
+
+}  // namespace
+
+TEST_CASE("a heavy rank is reported with its region's imbalance", "[window]") {
+  const auto results = analyze(heavy_rank(8, 3.0), Settings{}, 2, 1);
+  const Result& r = results[0][0];
+  REQUIRE_FALSE(r.failed);
+  REQUIRE(r.load.size() == 8);
+  CHECK(r.load[0] == Approx(3.0));
+  CHECK(r.load[7] == Approx(1.0));
+  CHECK(r.imbalance == Approx(3.0 / 1.25 - 1));
+  CHECK(r.gain_per_step == Approx(3.0 - 1.25));
+  CHECK(r.rebalance == 1);
+  CHECK((r.advice & advice_no_price) != 0);
+  CHECK(r.rebalance_cost < 0);
+  CHECK(r.worst_rank == 0);
+  CHECK(r.efficiencies.load_balance == Approx(1.25 / 3.0));
+  CHECK(r.efficiencies.ideal_saving == Approx(1.75 / 3.0));
+}
+
+TEST_CASE("results are identical on all nodes and for any number of nodes", "[window]") {
+  Run run;
+  run.n_ranks = 24;
+  run.load = [](int g, int r, std::int64_t s) { return 1 + 0.1 * g + 0.05 * r + 0.01 * noise(r, s, g) + 0.002 * s * (r % 3); };
+  Settings settings;
+  settings.initial_price = 3;
+  const auto one = analyze(run, settings, 1, 6);
+  for (int nodes : {2, 3, 5}) {
+    const auto many = analyze(run, settings, nodes, 6);
+    for (int node = 0; node < nodes; ++node)
+      for (int w = 0; w < 6; ++w) {
+        const Result &a = many[0][w], &b = many[node][w], &c = one[0][w];
+        CHECK(same_bits(a.load, b.load));
+        CHECK(same_bits(a.predicted, b.predicted));
+        CHECK(std::memcmp(&a.imbalance, &b.imbalance, sizeof(double)) == 0);
+        CHECK(std::memcmp(&a.expected_saving, &b.expected_saving, sizeof(double)) == 0);
+        CHECK(a.rebalance == b.rebalance);
+        CHECK(a.advice == b.advice);
+        CHECK(same_bits(a.load, c.load));
+        CHECK(a.rebalance == c.rebalance);
+      }
+  }
+}
+
+TEST_CASE("a window with steps from before a rebalance recommends nothing", "[window]") {
+  const auto results = analyze(heavy_rank(8, 3.0), Settings{}, 2, 4, [](int w) {
+    return w == 1 ? std::vector<Rebalance>{{11, 0.001}} : std::vector<Rebalance>{};
+  });
+  CHECK(results[0][0].rebalance == 1);
+  CHECK(results[0][1].rebalance == 0);
+  CHECK((results[0][1].advice & advice_stale) != 0);
+  CHECK((results[0][2].advice & advice_stale) == 0);
+  CHECK(results[0][2].rebalance == 1);
+  CHECK(results[0][2].rebalance_cost == Approx(0.001));
+}
+
+TEST_CASE("bad input on one node switches all off together", "[window]") {
+  std::vector<Result> first(3), second(3);
+  run_thread_group(3, [&](Communicator& comm) {
+    Analyzer analyzer{Settings{}};
+    const Run run = heavy_rank(6, 2.0);
+    Slice slice(run, comm.rank(), 3, 0, 10);
+    if (comm.rank() == 1) slice.rank[3] = std::nan("");
+    first[comm.rank()] = analyzer.analyze(comm, slice.input);
+    Slice good(run, comm.rank(), 3, 10, 10);
+    second[comm.rank()] = analyzer.analyze(comm, good.input);
+    CHECK(std::strlen(analyzer.failure()) > 0);
+  });
+  for (int node = 0; node < 3; ++node) {
+    CHECK(first[node].failed);
+    CHECK(second[node].failed);
+  }
+}
+
+TEST_CASE("settings out of range are refused by name", "[window]") {
+  Settings settings;
+  settings.window = 0;
+  REQUIRE_THROWS_AS(Analyzer(settings), std::invalid_argument);
+}
