@@ -1,0 +1,25 @@
+/* The rebalancer: recursive coordinate bisection by a weight for each particle.  It does not need effort. */
+#ifndef BALANCE_H
+#define BALANCE_H
+
+#include "simulation.h"
+
+/* Cost of one particle and of one pair in its force sum, in any unit: how a rank's cost is divided. */
+typedef struct cost_model {
+  double particle, pair;
+} cost_model;
+
+/* By neighbours: what is used as long as nothing better is known. */
+extern const cost_model by_neighbours;
+
+/* The first division, before any cost was measured: every pair costs the same. */
+void balance_start(simulation* s);
+
+/* Moves the boxes and the particles.  `seconds` is the cost of a step on this rank; it is divided over the rank's
+ * particles by the model.  Collective. */
+void balance_now(simulation* s, double seconds, cost_model model);
+
+/* Mode own: every `interval` steps, by the measured cost of the last steps.  Collective. */
+void balance_own(simulation* s);
+
+#endif

@@ -1,0 +1,31 @@
+/* The calls of effort that the simulation makes, or nothing at all in a build without it (WITH_EFFORT=OFF). */
+#ifndef EFFORT_CALLS_H
+#define EFFORT_CALLS_H
+
+#ifdef WITH_EFFORT
+
+#include <effort/effort.h>
+#include <effort/effort_mpi.h>
+
+struct simulation;
+
+/* Starts effort on all ranks and sets the rebalancer; see hints.c. */
+void hints_start(struct simulation* s);
+
+#else
+
+typedef int effort_region_id;
+typedef int effort_work_id;
+#define effort_region(name, kind, out) ((void)(out))
+#define effort_begin(region) ((void)(region))
+#define effort_end(region) ((void)(region))
+#define effort_work_unit(name, out) ((void)(out))
+#define effort_work(unit, amount) ((void)(unit))
+#define effort_rebalance_begin() ((void)0)
+#define effort_rebalance_end() ((void)0)
+#define effort_progress_step() ((void)0)
+#define effort_finalize() ((void)0)
+#define hints_start(simulation) ((void)(simulation))
+
+#endif
+#endif

@@ -1,0 +1,14 @@
+/* The Lennard-Jones potential, cut off and shifted to zero there. */
+#ifndef FORCES_H
+#define FORCES_H
+
+#include "cells.h"
+#include "particles.h"
+
+extern const double cutoff;
+
+/* Sets force, potential energy and number of neighbours of every particle in the list, which the cells were filled
+ * from.  Each pair is computed by both sides: no force has to be sent, and every sum has a fixed order. */
+void forces_compute(const cells* c, particle_list* list);
+
+#endif

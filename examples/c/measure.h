@@ -1,0 +1,48 @@
+/* What each part of a step costs this rank, in thread CPU seconds: ranks may share cores, where wall time says
+ * nothing about work.  The same brackets tell effort about the regions. */
+#ifndef MEASURE_H
+#define MEASURE_H
+
+#include "effort_calls.h"
+
+typedef enum section {
+  SECTION_INTEGRATE, /* computation ... */
+  SECTION_NEIGHBOUR,
+  SECTION_FORCE,
+  SECTION_MIGRATE, /* ... communication ... */
+  SECTION_GHOST,
+  SECTION_REDUCE,
+  SECTION_REBALANCE, /* ... and what a rebalance takes */
+  N_SECTIONS
+} section;
+
+typedef struct measure {
+  double started;             /* when the open section began */
+  double seconds[N_SECTIONS]; /* of the whole run */
+  double* compute;            /* [steps] of each step */
+  int n_steps;                /* steps that are complete */
+  double compute_before;      /* computation of the complete steps */
+  effort_region_id region[N_SECTIONS];
+} measure;
+
+/* CPU seconds of the calling thread, and of the process with all its threads. */
+double cpu_of_thread(void);
+double cpu_of_process(void);
+
+void measure_init(measure* m, int steps);
+void measure_free(measure* m);
+
+/* Registers the regions with effort, once that is initialised. */
+void measure_regions(measure* m);
+
+/* Sections do not nest. */
+void measure_begin(measure* m, section s);
+void measure_end(measure* m, section s);
+
+/* Files what the step cost. */
+void measure_step(measure* m);
+
+/* Mean computation of the last n steps, seconds per step. */
+double measure_recent(const measure* m, int n);
+
+#endif
