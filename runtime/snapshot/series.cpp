@@ -1,0 +1,184 @@
+#include "runtime/snapshot/series.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <utility>
+
+#include "analytics/codec/history.hpp"
+
+namespace effort::snapshot {
+
+namespace {
+
+/// Adds a history's approximation to the grid's rows.  Cell j of the history covers steps first + j 2^l .. ; where
+/// that does not fall on the grid's own cells, values are shared out by overlap.
+void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decoded& history, std::int64_t first, std::int64_t covered, std::int64_t steps) {
+  const std::int64_t width = std::int64_t{1} << grid.level;
+  const std::size_t cols = grid.cols();
+  for (std::size_t j = 0; j < history.cols; ++j) {
+    const std::int64_t begin = first + static_cast<std::int64_t>(j) * width;
+    const std::int64_t end = std::min(begin + width, first + covered);
+    for (std::int64_t cell = begin / width; cell * width < end; ++cell) {
+      const std::int64_t cell_end = std::min((cell + 1) * width, steps);
+      const std::int64_t overlap = std::min(end, cell_end) - std::max(begin, cell * width);
+      const double share = static_cast<double>(overlap) / static_cast<double>(cell_end - cell * width);
+      for (std::size_t r = 0; r < rows.size(); ++r) {
+        grid.values[rows[r] * cols + static_cast<std::size_t>(cell)] += share * history.values[r * history.cols + j];
+      }
+    }
+  }
+}
+
+}  // namespace
+
+SeriesReader::SeriesReader(Reader& reader) : x_reader(reader) {
+  for (const std::int32_t node : reader.nodes()) x_nodes.push_back({node, 0, reader.tiles(node)});
+  std::size_t i = 0;
+  for (const SectionInfo& section : reader.sections()) {
+    if (section.type == "TILE" && i < x_nodes.size() && section.key == static_cast<std::uint32_t>(x_nodes[i].node)) x_nodes[i++].offset = section.offset;
+  }
+  const Run& run = reader.run();
+  x_ranks.resize(static_cast<std::size_t>(run.nodes));
+  std::int32_t rank = 0;
+  for (const NodeRun& part : run.placement) {
+    for (std::int32_t k = 0; k < part.count; ++k) x_ranks[static_cast<std::size_t>(part.node)].push_back(rank++);
+  }
+}
+
+const Tile* SeriesReader::find(const Node& node, std::uint32_t series) const {
+  const auto at = std::lower_bound(node.tiles.begin(), node.tiles.end(), series, [](const Tile& t, std::uint32_t s) { return t.series < s; });
+  return at != node.tiles.end() && at->series == series ? &*at : nullptr;
+}
+
+Grid SeriesReader::frame(int level) const {
+  const Run& run = x_reader.run();
+  if (level < 0 || level > 30) throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to 30");
+  Grid grid;
+  grid.level = level;
+  const std::int64_t width = std::int64_t{1} << level;
+  std::vector<std::pair<std::int32_t, std::int32_t>> rows;
+  for (const std::vector<std::int32_t>& ranks : x_ranks) {
+    for (std::size_t i = 0; i < ranks.size(); i += static_cast<std::size_t>(width)) {
+      rows.emplace_back(ranks[i], static_cast<std::int32_t>(std::min<std::size_t>(static_cast<std::size_t>(width), ranks.size() - i)));
+    }
+  }
+  std::sort(rows.begin(), rows.end());
+  for (const auto& [rank, count] : rows) {
+    grid.first_rank.push_back(rank);
+    grid.rank_count.push_back(count);
+  }
+  for (std::int64_t step = 0; step < run.steps; step += width) grid.first_step.push_back(step);
+  return grid;
+}
+
+std::vector<std::size_t> SeriesReader::rows_of(std::int32_t node, const Grid& frame) const {
+  const std::vector<std::int32_t>& ranks = x_ranks[static_cast<std::size_t>(node)];
+  std::vector<std::size_t> rows;
+  for (std::size_t i = 0; i < ranks.size(); i += std::size_t{1} << frame.level) {
+    const auto at = std::lower_bound(frame.first_rank.begin(), frame.first_rank.end(), ranks[i]);
+    rows.push_back(static_cast<std::size_t>(at - frame.first_rank.begin()));
+  }
+  return rows;
+}
+
+void SeriesReader::check_size(const Grid& frame, std::size_t max_values) const {
+  const double values = static_cast<double>(frame.rows()) * static_cast<double>(frame.cols());
+  if (values <= static_cast<double>(max_values)) return;
+  int level = frame.level;
+  while (level < 30 && std::ceil(values / std::exp2(2.0 * (level - frame.level))) > static_cast<double>(max_values)) ++level;
+  throw std::length_error("the series has " + std::to_string(frame.rows()) + " x " + std::to_string(frame.cols()) + " values at level " +
+                          std::to_string(frame.level) + " (file '" + x_reader.name() + "'), read it at level " + std::to_string(level) + " or above");
+}
+
+void SeriesReader::refuse(const std::string& problem, const Node& node, std::uint32_t series) const {
+  throw FormatError(problem + " in the history of series " + std::to_string(series) + " of node " + std::to_string(node.node), x_reader.name(), node.offset,
+                    "take the file from its origin again");
+}
+
+void SeriesReader::add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const {
+  const std::int64_t steps = x_reader.run().steps;
+  try {
+    const codec::HistoryReader history(tile.history);
+    const bool fits = history.rows() == x_ranks[static_cast<std::size_t>(node.node)].size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
+    if (!fits) refuse("other sizes than the run's", node, tile.series);
+    const std::vector<std::size_t> rows = rows_of(node.node, grid);
+    const codec::Decoded decoded = history.read(grid.level, max_values);
+    if (decoded.rows != rows.size()) refuse("another number of rows than ranks", node, tile.series);
+    place(grid, rows, decoded, tile.first_step, static_cast<std::int64_t>(history.steps()), steps);
+  } catch (const codec::CodecError& e) {
+    refuse(e.what(), node, tile.series);
+  }
+}
+
+Grid SeriesReader::grid(std::uint32_t series, int level, std::size_t max_values) const {
+  Grid out = frame(level);
+  check_size(out, max_values);
+  out.values.assign(out.rows() * out.cols(), 0.0);
+  for (const Node& node : x_nodes) {
+    const Tile* tile = find(node, series);
+    if (tile != nullptr && !tile->history.empty()) add(out, node, *tile, max_values);
+  }
+  return out;
+}
+
+namespace {
+
+/// Copies the part of `block` that belongs to `series` into a grid of level 0.
+void place_exact(Grid& grid, const std::vector<std::int32_t>& ranks, const ExactBlock& block, std::uint32_t series) {
+  const auto steps = static_cast<std::size_t>(block.steps);
+  for (std::size_t s = 0; s < block.series.size(); ++s) {
+    if (block.series[s] != series) continue;
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      const auto from = block.values.begin() + static_cast<std::ptrdiff_t>((s * ranks.size() + r) * steps);
+      const std::size_t to = static_cast<std::size_t>(ranks[r]) * grid.cols() + static_cast<std::size_t>(block.first_step);
+      std::copy_n(from, steps, grid.values.begin() + static_cast<std::ptrdiff_t>(to));
+    }
+  }
+}
+
+}  // namespace
+
+Grid SeriesReader::exact(std::uint32_t series, std::size_t max_values) const {
+  Grid out = frame(0);
+  check_size(out, max_values);
+  out.values.assign(out.rows() * out.cols(), std::numeric_limits<double>::quiet_NaN());
+  std::int64_t last = -1;
+  for (const SectionInfo& section : x_reader.sections()) {
+    // A node's blocks lie together.
+    if (section.type != "EXAC" || section.key == last) continue;
+    last = section.key;
+    const auto node = static_cast<std::int32_t>(section.key);
+    for (const ExactBlock& block : x_reader.exact(node)) place_exact(out, x_ranks.at(section.key), block, series);
+  }
+  return out;
+}
+
+double SeriesReader::nrmse(std::uint32_t series) const {
+  const double stated = x_reader.run().series.at(series).nrmse;
+  if (stated >= 0) return stated;
+  // A tile's error is relative to the tile's own range, which is at most the series'; so the largest bounds the whole.
+  double largest = absent;
+  for (const Node& node : x_nodes) {
+    const Tile* tile = find(node, series);
+    if (tile == nullptr || tile->history.empty()) continue;
+    try {
+      largest = std::max(largest, codec::HistoryReader(tile->history).nrmse());
+    } catch (const codec::CodecError& e) {
+      refuse(e.what(), node, series);
+    }
+  }
+  return largest;
+}
+
+std::uint64_t SeriesReader::stored_bytes(std::uint32_t series) const {
+  std::uint64_t sum = 0;
+  for (const Node& node : x_nodes) {
+    const Tile* tile = find(node, series);
+    if (tile != nullptr) sum += tile->history.size();
+  }
+  return sum;
+}
+
+}  // namespace effort::snapshot

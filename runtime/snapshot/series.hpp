@@ -1,0 +1,62 @@
+// The loads in a snapshot as matrices: for tools and the viewer, which link the codec; the runtime only writes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/snapshot/reader.hpp"
+
+namespace effort::snapshot {
+
+/// A series, or its 2^level times coarser approximation, over the whole run.  Rows stand for one rank each at level
+/// 0 and for up to 2^level neighbouring ranks of one node else; columns likewise for steps.
+struct Grid {
+  int level = 0;
+  std::vector<std::int32_t> first_rank;  ///< [rows] lowest rank a row stands for, ascending
+  std::vector<std::int32_t> rank_count;  ///< [rows] how many ranks it stands for
+  std::vector<std::int64_t> first_step;  ///< [columns] 0, 2^level, ...
+  std::vector<double> values;            ///< [rows][columns], mean of the values a cell stands for (approximately, above level 0)
+
+  std::size_t rows() const { return first_rank.size(); }
+  std::size_t cols() const { return first_step.size(); }
+};
+
+/// Decodes histories node by node.  Keeps the reader's tiles of all nodes in compressed form, so that many series can be
+/// read in turn.  Errors of all members: FormatError.  Threads: one at a time; Kokkos must be initialised for grid().
+class SeriesReader {
+ public:
+  /// `reader` must outlive this.
+  explicit SeriesReader(Reader& reader);
+
+  /// The rows and columns of every grid of that level; no values.
+  Grid frame(int level) const;
+  /// One series.  What a node or an early step did not contribute is zero.
+  /// @param level       0 to 30
+  /// @param max_values  a larger grid is refused with std::length_error that names the level that would fit
+  Grid grid(std::uint32_t series, int level = 0, std::size_t max_values = std::size_t{1} << 31) const;
+  /// The exact values that were stored beside (EXACT=1), at level 0; NaN where none were.
+  Grid exact(std::uint32_t series, std::size_t max_values = std::size_t{1} << 31) const;
+  /// Upper bound of a series' nrmse as its histories state it; the run's own figure where it is known.
+  double nrmse(std::uint32_t series) const;
+  /// Bytes of the series' histories.
+  std::uint64_t stored_bytes(std::uint32_t series) const;
+
+ private:
+  struct Node {
+    std::int32_t node;
+    std::uint64_t offset;  ///< of its section, for messages
+    std::vector<Tile> tiles;
+  };
+  const Tile* find(const Node& node, std::uint32_t series) const;
+  void add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const;
+  [[noreturn]] void refuse(const std::string& problem, const Node& node, std::uint32_t series) const;
+  std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
+  void check_size(const Grid& frame, std::size_t max_values) const;
+
+  Reader& x_reader;
+  std::vector<Node> x_nodes;                       ///< that have tiles
+  std::vector<std::vector<std::int32_t>> x_ranks;  ///< by node, ascending
+};
+
+}  // namespace effort::snapshot
