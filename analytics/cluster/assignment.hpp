@@ -1,0 +1,49 @@
+// Every object to its nearest medoid, for several sets of medoids in one read of the data.
+#pragma once
+
+#include "analytics/cluster/clustering.hpp"
+#include "analytics/cluster/workers.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace effort::cluster {
+
+/// A sum of distances as an integer, high * 2^bits + low, in units that all nodes agree on: exact, so that the order
+/// and the grouping of the objects do not matter.
+struct FixedSum {
+  std::int64_t high = 0, low = 0;
+};
+
+/// How distances become integers: those up to 2^limit_exponent count in units of 2^(limit_exponent - 2 bits).
+struct FixedUnit {
+  int limit_exponent = 0;
+  int bits = 42;
+
+  /// Bits per word such that n distances cannot overflow a sum.
+  static int bits_for(std::int64_t n);
+  /// Moves what low can spare into high, so that sums compare by (high, low).
+  FixedSum normalised(FixedSum sum) const;
+  double value(FixedSum sum) const;
+};
+
+/// Several sets of k medoids out of one table.
+struct MedoidSets {
+  Signatures points;                          ///< the distinct medoids
+  std::size_t k = 0;
+  std::vector<std::vector<std::int32_t>> sets;  ///< [trials][k] rows of `points`
+};
+
+struct Assignment {
+  std::vector<std::uint16_t> labels;      ///< [trials][n] slot of the nearest medoid, the first of equals
+  std::vector<FixedSum> cost;             ///< [trials]
+  std::vector<std::int64_t> sizes;        ///< [trials][k]
+  std::uint64_t largest_bits = 0;         ///< bit pattern of the largest magnitude among the values
+  double largest_distance = 0;            ///< of an object to its nearest medoid, over all trials
+};
+
+/// One read of the objects.  Costs are only good when largest_distance is within the unit's limit and all values are
+/// finite: the caller looks at largest_bits, which costs less here than a read of its own.  n may be 0.
+Assignment assign(const Workers& workers, const Signatures& objects, const MedoidSets& medoids, FixedUnit unit);
+
+}  // namespace effort::cluster

@@ -1,0 +1,13 @@
+// The choice of k on a table of distances that exists already.
+#pragma once
+
+#include "analytics/cluster/choose_k.hpp"
+#include "analytics/cluster/kmedoids.hpp"
+
+namespace effort::cluster {
+
+/// @param distances  between all pairs of `objects`
+ChosenK choose_k(const Workers& workers, const DistanceTable& distances, const Signatures& objects,
+                 const ChooseKParameters& parameters);
+
+}  // namespace effort::cluster

@@ -1,0 +1,75 @@
+// The inner loops: squared distances of sixteen objects at a time, swap evaluation, sums of distances.
+// Every variant (SSE2, AVX2, AVX-512, or whatever the compiler makes of it elsewhere) does the same operations on every
+// element in the same order and never fuses a multiplication with an addition, so all give the same bits.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace effort::cluster::kernels {
+
+/// Objects in a tile: the lanes that are worked on together.
+inline constexpr std::size_t lanes = 16;
+
+/// Candidates whose swaps are evaluated together.
+inline constexpr std::size_t swap_width = 256;
+
+/// Where SWAP stands: for each row (an object that counts in the objective) the nearest and the second nearest medoid.
+struct SwapRows {
+  const double* distances;       ///< [rows][stride]: row j holds the distances of j to all candidates
+  std::size_t stride;
+  std::size_t rows;
+  const std::int32_t* order;     ///< [rows] the rows, those of one nearest medoid after the other
+  const std::int32_t* nearest;   ///< [rows] slot of the nearest medoid
+  const double* first;           ///< [rows] its distance
+  const double* second;          ///< [rows] distance to the second nearest
+};
+
+/// Distances as fixed-point numbers in two words: d * scale = high + low / resolution, both integers held in doubles.
+struct FixedPoint {
+  double scale;       ///< a power of two
+  double resolution;  ///< a power of two
+};
+
+/// One set of kernels.
+struct Table {
+  /// tile[j * lanes + l] = rows[l * stride + j]; lanes beyond `count` repeat the last row.
+  void (*load_tile)(const double* rows, std::size_t stride, std::size_t count, std::size_t d, double* tile);
+
+  /// out[p * lanes + l] = sum over j, ascending, of (tile[j * lanes + l] - points[p * d + j])^2.
+  void (*squared)(const double* tile, const double* points, std::size_t n_points, std::size_t d, double* out);
+
+  /// The largest bit pattern of |value|: at least 0x7ff0000000000000 when one is infinite or not a number.
+  std::uint64_t (*largest_bits)(const double* values, std::size_t count);
+
+  /// For each lane the first smallest of squared[slots[i] * lanes + l] over i: its value and i.
+  void (*nearest)(const double* squared, const std::int32_t* slots, std::size_t k, double* best,
+                  std::int64_t* index);
+
+  /// In place square root of `count` values.
+  void (*root)(double* values, std::size_t count);
+
+  /// high[l] += whole parts, low[l] += scaled rests of distances[l], for the `lanes` lanes; exact while sums stay
+  /// below 2^53.  Returns the largest of the distances.
+  double (*accumulate)(const double* distances, FixedPoint fixed, double* high, double* low);
+
+  /// sums[h] += distance of every row to candidate first + h, rows ascending.
+  void (*sum_rows)(const double* distances, std::size_t stride, std::size_t rows, std::size_t first, std::size_t width,
+                   double* sums);
+
+  /// gains[h] += max(0, nearest[j] - distance(j, first + h)) over rows j ascending.
+  void (*build_gains)(const double* distances, std::size_t stride, std::size_t rows, const double* nearest,
+                      std::size_t first, std::size_t width, double* gains);
+
+  /// What a swap with candidate first + h changes: shared[h] whatever the medoid, removal[slot * swap_width + h] in
+  /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
+  void (*swap_changes)(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal);
+};
+
+/// The fastest set this processor runs.
+const Table& table();
+
+/// Sets that this processor runs, for tests: at most three.
+std::size_t available(const Table* (&tables)[3]);
+
+}  // namespace effort::cluster::kernels

@@ -1,0 +1,180 @@
+#include "analytics/sampling/draw.hpp"
+
+#include "analytics/sampling/sample_size.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+#include <numeric>
+#include <stdexcept>
+
+namespace effort::sampling {
+namespace {
+
+// The finaliser of SplitMix64 (Steele, Lea & Flood 2014).
+std::uint64_t mix(std::uint64_t x) {
+  x ^= x >> 30;
+  x *= 0xbf58476d1ce4e5b9;
+  x ^= x >> 27;
+  x *= 0x94d049bb133111eb;
+  return x ^ (x >> 31);
+}
+
+constexpr std::uint64_t golden_ratio = 0x9e3779b97f4a7c15;
+
+// Uniform over 0..bound-1 without bias: multiplication with rejection (Lemire 2019).
+std::uint64_t below(std::uint32_t bound, std::uint64_t seed, std::uint64_t stream, std::uint64_t& counter) {
+  const std::uint32_t threshold = (0u - bound) % bound;
+  for (;;) {
+    const auto random = static_cast<std::uint32_t>(keyed_random(seed, stream, counter++) >> 32);
+    const std::uint64_t product = std::uint64_t{random} * bound;
+    if (static_cast<std::uint32_t>(product) >= threshold) return product >> 32;
+  }
+}
+
+// Which numbers were drawn: open addressing, at most half full.
+class DrawnSet {
+ public:
+  explicit DrawnSet(std::size_t count) : mask_(std::bit_ceil(2 * count + 2) - 1), slots_(mask_ + 1, -1) {}
+
+  bool insert(std::int32_t value) {
+    std::size_t i = mix(static_cast<std::uint64_t>(value)) & mask_;
+    while (slots_[i] >= 0) {
+      if (slots_[i] == value) return false;
+      i = (i + 1) & mask_;
+    }
+    slots_[i] = value;
+    return true;
+  }
+
+ private:
+  std::size_t mask_;
+  std::vector<std::int32_t> slots_;
+};
+
+}  // namespace
+
+std::uint64_t keyed_random(std::uint64_t seed, std::uint64_t stream, std::uint64_t counter) {
+  const std::uint64_t key = mix(mix(seed + golden_ratio) + (stream + 1) * golden_ratio);
+  return mix(key + (counter + 1) * golden_ratio);
+}
+
+std::vector<std::int32_t> draw_without_replacement(std::int64_t population, std::int64_t count, std::uint64_t seed,
+                                                   std::uint64_t stream) {
+  if (count < 0 || count > population || population > std::numeric_limits<std::int32_t>::max())
+    throw std::invalid_argument("cannot draw " + std::to_string(count) + " of " + std::to_string(population) +
+                                " without replacement: draw between 0 and all of them");
+  std::vector<std::int32_t> drawn;
+  drawn.reserve(static_cast<std::size_t>(count));
+  if (count == population) {
+    drawn.resize(static_cast<std::size_t>(count));
+    std::iota(drawn.begin(), drawn.end(), 0);
+    return drawn;
+  }
+  DrawnSet set(static_cast<std::size_t>(count));
+  std::uint64_t counter = 0;
+  for (std::int64_t last = population - count; last < population; ++last) {
+    auto value = static_cast<std::int32_t>(below(static_cast<std::uint32_t>(last + 1), seed, stream, counter));
+    if (!set.insert(value)) {
+      value = static_cast<std::int32_t>(last);
+      set.insert(value);
+    }
+    drawn.push_back(value);
+  }
+  std::sort(drawn.begin(), drawn.end());
+  return drawn;
+}
+
+namespace {
+
+void check_group(const Group& group, std::size_t n, std::vector<char>& used) {
+  for (const std::int32_t rank : group.ranks) {
+    if (rank < 0 || static_cast<std::size_t>(rank) >= n)
+      throw std::invalid_argument("group '" + group.name + "' holds rank " + std::to_string(rank) +
+                                  ", but ranks are 0 to " + std::to_string(n - 1) + ": correct the group");
+    if (used[static_cast<std::size_t>(rank)]++)
+      throw std::invalid_argument("rank " + std::to_string(rank) + " is in group '" + group.name +
+                                  "' and in another, or twice: a rank belongs to one group");
+  }
+  for (const std::int32_t rank : group.pinned)
+    if (std::find(group.ranks.begin(), group.ranks.end(), rank) == group.ranks.end())
+      throw std::invalid_argument("pinned rank " + std::to_string(rank) + " is not in group '" + group.name +
+                                  "': pin members only");
+  if (group.fixed_size < 0)
+    throw std::invalid_argument("group '" + group.name + "' has a negative fixed size: use 0 for a computed size");
+}
+
+// `count` of the members, and the pinned ones beside them.
+std::vector<std::int32_t> draw_members(std::span<const std::int32_t> members, std::int64_t count,
+                                       std::span<const std::int32_t> pinned, std::uint64_t seed, std::uint64_t stream) {
+  const auto available = static_cast<std::int64_t>(members.size());
+  std::vector<std::int32_t> chosen;
+  for (const std::int32_t i : draw_without_replacement(available, std::min(count, available), seed, stream))
+    chosen.push_back(members[static_cast<std::size_t>(i)]);
+  chosen.insert(chosen.end(), pinned.begin(), pinned.end());
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+std::int64_t needed(std::span<const double> values, std::size_t d, const Group& group) {
+  if (group.fixed_size > 0) return group.fixed_size;
+  std::vector<double> rows;
+  rows.reserve(group.ranks.size() * d);
+  for (const std::int32_t rank : group.ranks) {
+    const auto row = values.subspan(static_cast<std::size_t>(rank) * d, d);
+    rows.insert(rows.end(), row.begin(), row.end());
+  }
+  PlanParameters parameters;
+  parameters.accuracy = {group.confidence, group.error};
+  return plan_samples(rows, group.ranks.size(), d, {}, 1, parameters).unified;
+}
+
+std::uint64_t stream_of(std::uint64_t window, std::uint64_t group) { return keyed_random(window, group, 0); }
+
+}  // namespace
+
+SampleSet draw_groups(std::span<const double> values, std::size_t n, std::size_t d, std::span<const Group> groups,
+                      std::uint64_t seed, std::uint64_t window) {
+  if (values.size() != n * d) throw std::invalid_argument("the number of values is not n x d: pass a whole table");
+  std::vector<char> used(n, 0);
+  for (const Group& group : groups) check_group(group, n, used);
+  SampleSet result;
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const Group& group = groups[g];
+    const std::int64_t count = group.ranks.empty() ? 0 : needed(values, d, group);
+    result.by_group.push_back(draw_members(group.ranks, count, group.pinned, seed, stream_of(window, g)));
+    result.ranks.insert(result.ranks.end(), result.by_group.back().begin(), result.by_group.back().end());
+  }
+  std::sort(result.ranks.begin(), result.ranks.end());
+  return result;
+}
+
+std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels, std::span<const std::int64_t> allocation,
+                                          std::span<const std::int32_t> pinned, std::uint64_t seed,
+                                          std::uint64_t window) {
+  const bool from_all = allocation.size() == 1;
+  std::vector<std::vector<std::int32_t>> members(allocation.size());
+  for (std::size_t i = 0; i < labels.size(); ++i) {
+    const std::size_t stratum = from_all ? 0 : static_cast<std::size_t>(labels[i]);
+    if (stratum >= members.size())
+      throw std::invalid_argument("rank " + std::to_string(i) + " is in stratum " + std::to_string(labels[i]) +
+                                  ", for which nothing is allocated: pass one entry per stratum");
+    members[stratum].push_back(static_cast<std::int32_t>(i));
+  }
+  for (const std::int32_t rank : pinned)
+    if (rank < 0 || static_cast<std::size_t>(rank) >= labels.size())
+      throw std::invalid_argument("pinned rank " + std::to_string(rank) + " does not exist: pin ranks 0 to n - 1");
+  std::vector<std::int32_t> chosen;
+  for (std::size_t s = 0; s < members.size(); ++s) {
+    const auto part = draw_members(members[s], allocation[s], {}, seed, stream_of(window, s));
+    chosen.insert(chosen.end(), part.begin(), part.end());
+  }
+  chosen.insert(chosen.end(), pinned.begin(), pinned.end());
+  std::sort(chosen.begin(), chosen.end());
+  chosen.erase(std::unique(chosen.begin(), chosen.end()), chosen.end());
+  return chosen;
+}
+
+}  // namespace effort::sampling
