@@ -1,0 +1,76 @@
+// The quantised coefficients of one band and the tree of its zero blocks.
+#pragma once
+
+#include <algorithm>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace effort::codec {
+
+/// Blocks of 2^kLeafBits x 2^kLeafBits coefficients are the leaves of the zero-block tree.
+inline constexpr int kLeafBits = 3;
+
+/// For every node of one level of the tree: how many bit planes its largest coefficient has (0: all zero).  The
+/// nodes are surrounded by a border of zeros, so that neighbours need no bounds.
+struct TreeLevel {
+  std::size_t rows = 0, cols = 0, stride = 0;
+  std::vector<std::uint8_t> planes;
+
+  TreeLevel(std::size_t r, std::size_t c) : rows(r), cols(c), stride(c + 2), planes((r + 2) * (c + 2)) {}
+  std::size_t at(std::size_t i, std::size_t j) const { return (i + 1) * stride + j + 1; }
+};
+
+/// Magnitudes in units of the finest step and signs, with a border of zeros; Q is wide enough for the planes.
+template <typename Q>
+struct BandData {
+  std::size_t rows = 0, cols = 0, stride = 0;
+  std::vector<Q> magnitude;
+  std::vector<std::uint8_t> negative;
+  std::vector<TreeLevel> tree;  ///< [0]: leaves; the last has one node
+
+  bool allocated() const { return !magnitude.empty(); }
+  std::size_t at(std::size_t i, std::size_t j) const { return (i + 1) * stride + j + 1; }
+
+  void allocate(std::size_t r, std::size_t c) {
+    rows = r;
+    cols = c;
+    stride = c + 2;
+    magnitude.assign((r + 2) * stride, 0);
+    negative.assign((r + 2) * stride, 0);
+    std::size_t tr = (r + (1u << kLeafBits) - 1) >> kLeafBits, tc = (c + (1u << kLeafBits) - 1) >> kLeafBits;
+    tree.clear();
+    tree.emplace_back(tr, tc);
+    while (tr > 1 || tc > 1) {
+      tr = (tr + 1) / 2;
+      tc = (tc + 1) / 2;
+      tree.emplace_back(tr, tc);
+    }
+  }
+
+  /// Fills the tree from the magnitudes.
+  void grow_tree() {
+    TreeLevel& leaves = tree[0];
+    for (std::size_t i = 0; i < rows; ++i) {
+      const Q* row = &magnitude[at(i, 0)];
+      for (std::size_t bj = 0; bj < leaves.cols; ++bj) {
+        Q any = 0;
+        const std::size_t end = std::min(cols, (bj + 1) << kLeafBits);
+        for (std::size_t j = bj << kLeafBits; j < end; ++j) any |= row[j];
+        std::uint8_t& planes = leaves.planes[leaves.at(i >> kLeafBits, bj)];
+        planes = std::max<std::uint8_t>(planes, static_cast<std::uint8_t>(std::bit_width(any)));
+      }
+    }
+    for (std::size_t k = 1; k < tree.size(); ++k) {
+      const TreeLevel& below = tree[k - 1];
+      for (std::size_t i = 0; i < below.rows; ++i)
+        for (std::size_t j = 0; j < below.cols; ++j) {
+          std::uint8_t& planes = tree[k].planes[tree[k].at(i / 2, j / 2)];
+          planes = std::max(planes, below.planes[below.at(i, j)]);
+        }
+    }
+  }
+};
+
+}  // namespace effort::codec

@@ -1,0 +1,58 @@
+// The bands of a transformed matrix: where they lie, what they weigh, and which coarser band predicts which.
+#pragma once
+
+#include "analytics/wavelet/cdf97.hpp"
+
+#include <array>
+#include <cstddef>
+#include <vector>
+
+namespace effort::codec {
+
+/// Which coarser band a band looks at, and how its indices shrink on the way.
+struct BandParent {
+  int band = -1;  ///< index into Layout::bands; -1: none
+  int row_shift = 0;
+  int col_shift = 0;
+};
+
+/// One rectangle of coefficients of the same kind.
+struct Band {
+  std::size_t row0, col0, rows, cols;  ///< where it lies in the transformed matrix
+  int level;                           ///< the joint level that made it: needed to show levels below this one
+  int row_level, col_level;            ///< halvings of each dimension
+  bool row_high, col_high;
+  double gain;  ///< norm of its basis functions in the reconstruction
+  std::array<BandParent, 2> parents;
+};
+
+/// A band of the plain transform that is halved further along its smooth direction (a fully separable
+/// decomposition there): `extra` halvings along the rows (row_high false) or the columns.
+struct PacketSplit {
+  std::size_t row0, col0, rows, cols;
+  int level;
+  int row_level, col_level;
+  bool along_rows;
+  int deepest;  ///< halvings possible
+  int extra = 0;
+};
+
+/// All bands, coarse ones first; every band's parents stand before it.
+struct Layout {
+  std::size_t rows, cols;
+  wavelet::Levels levels;
+  std::vector<PacketSplit> splits;
+  std::vector<Band> bands;
+};
+
+/// The bands that may be split further, in coding order, none split yet.
+std::vector<PacketSplit> possible_splits(std::size_t rows, std::size_t cols, wavelet::Levels levels);
+
+/// The bands for a choice of splits (from possible_splits(), with `extra` set).
+Layout make_layout(std::size_t rows, std::size_t cols, wavelet::Levels levels, std::vector<PacketSplit> splits);
+
+/// Applies or undoes the extra halvings of one split in a row-major matrix with `stride` values per row.
+void apply_split(double* matrix, std::size_t stride, const PacketSplit& split, int from, int to);
+void undo_split(double* matrix, std::size_t stride, const PacketSplit& split);
+
+}  // namespace effort::codec

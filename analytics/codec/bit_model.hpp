@@ -1,0 +1,69 @@
+// Adaptive probabilities of single decisions, and their logistic mixing.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace effort::codec {
+
+/// The probability of a 1, learned from what it has seen: quickly at first, then ever more slowly.
+struct BitModel {
+  std::uint16_t one = 32768;  ///< in 1/65536
+  std::uint16_t seen = 0;
+
+  void update(bool bit, int limit) {
+    const int rate = kRate[seen];
+    const int error = (bit ? 65535 : 0) - static_cast<int>(one);
+    one = static_cast<std::uint16_t>(static_cast<int>(one) + error * rate / 65536);
+    if (seen < limit) ++seen;
+  }
+
+  /// Kept away from certainty.
+  std::uint32_t probability() const { return std::clamp<std::uint32_t>(one, 24, 65536 - 24); }
+
+  static constexpr int kMostSeen = 255;
+  static constexpr std::array<std::uint16_t, kMostSeen + 1> kRate = [] {
+    std::array<std::uint16_t, kMostSeen + 1> rates{};
+    for (int n = 0; n <= kMostSeen; ++n) rates[static_cast<std::size_t>(n)] = static_cast<std::uint16_t>(65536 / (n + 1.6));
+    return rates;
+  }();
+};
+
+/// ln(p / (1 - p)) in 1/256, of a probability in 1/4096, and back; integers, so that every machine agrees.
+int stretch(std::uint32_t probability12);
+std::uint32_t squash16(int stretched);
+
+/// Weighs the predictions of up to kInputs models by what they were worth so far (logistic mixing, Mahoney 2005).
+class Mixer {
+ public:
+  static constexpr int kInputs = 5;
+
+  Mixer() { x_weights.fill((1 << 16) * 3 / 10); }
+
+  template <std::size_t N>
+  std::uint32_t mix(const std::array<BitModel*, N>& models) {
+    static_assert(N <= kInputs);
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < N; ++i) {
+      x_stretched[i] = stretch(models[i]->probability() >> 4);
+      sum += std::int64_t{x_weights[i]} * x_stretched[i];
+    }
+    x_mixed = squash16(static_cast<int>(std::clamp<std::int64_t>(sum >> 16, -2047, 2047)));
+    return x_mixed;
+  }
+
+  template <std::size_t N>
+  void update(bool bit) {
+    const int error = ((bit ? 65535 : 0) - static_cast<int>(x_mixed)) >> 4;
+    for (std::size_t i = 0; i < N; ++i) x_weights[i] += (x_stretched[i] * error * kLearning + (1 << 13)) >> 14;
+  }
+
+ private:
+  static constexpr int kLearning = 6;
+  std::array<std::int32_t, kInputs> x_weights;
+  std::array<int, kInputs> x_stretched{};
+  std::uint32_t x_mixed = 32768;
+};
+
+}  // namespace effort::codec

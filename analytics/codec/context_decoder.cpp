@@ -1,0 +1,125 @@
+// Decoding of one context-coded matrix.
+#include "analytics/codec/matrix.hpp"
+#include "analytics/codec/plane_coder.hpp"
+#include "analytics/codec/prelude.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace effort::codec {
+namespace {
+
+/// Magnitudes of a partly decoded band are multiples of 2^missing.
+template <typename Q>
+struct Dequantiser {
+  const ContextHeader& header;
+  int missing;
+  double step;
+
+  double value(Q magnitude, bool negative) const {
+    if (magnitude == 0) return 0;
+    const auto units = static_cast<double>(magnitude >> missing);
+    const double point = point_value(units == 1 ? header.points & 15 : header.points >> 4);
+    const double size = (units + point) * step;
+    return negative ? -size : size;
+  }
+};
+
+/// Fills the corner of the transform that a level needs; `stride` is the corner's width.
+template <typename Q>
+void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, const Dequantiser<Q>& dequantiser, int level,
+                double* corner, std::size_t stride) {
+  for (std::size_t b = 1; b < layout.bands.size(); ++b) {
+    const Band& band = layout.bands[b];
+    if (band.level <= level || !data[b].allocated()) continue;
+    for (std::size_t i = 0; i < band.rows; ++i) {
+      double* row = corner + (band.row0 + i) * stride + band.col0;
+      for (std::size_t j = 0; j < band.cols; ++j) {
+        const std::size_t at = data[b].at(i, j);
+        row[j] = dequantiser.value(data[b].magnitude[at], data[b].negative[at] != 0) / band.gain;
+      }
+    }
+  }
+}
+
+/// The levels that remain above `level`.
+wavelet::Levels above(wavelet::Levels levels, int level) {
+  return {std::max(levels.rows - level, 0), std::max(levels.cols - level, 0)};
+}
+
+std::vector<double> rebuild(const Layout& layout, std::vector<double> corner, std::size_t rows, std::size_t cols, int level) {
+  for (const PacketSplit& split : layout.splits)
+    if (split.level > level) undo_split(corner.data(), cols, split);
+  std::vector<double> values(rows * cols);
+  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner.data(), rows, cols),
+                   wavelet::MatrixView(values.data(), rows, cols), above(layout.levels, level));
+  const int halvings = std::min(level, layout.levels.rows) + std::min(level, layout.levels.cols);
+  if (halvings > 0) {
+    const double scale = std::exp2(-0.5 * halvings);
+    for (double& v : values) v *= scale;
+  }
+  return values;
+}
+
+template <typename Q>
+std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header, const Layout& layout, std::uint64_t head,
+                                  bool negative, int planes, int level, std::size_t payload_size, bool prefix) {
+  std::vector<BandData<Q>> data(layout.bands.size());
+  PlaneCoder<RangeDecoder, Q> coder(io, layout, data);
+  std::uint64_t first = head;
+  for (int p = header.planes; p-- > header.planes - planes;) {
+    first = first << 1 | static_cast<std::uint64_t>(io.code_raw(false));
+    coder.code_plane(p);
+    if (io.overran() && !prefix) throw CodecError("the coded planes end too early", payload_size);
+  }
+  const int missing = header.planes - planes;
+  const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
+  std::vector<double> corner(rows * cols);
+  const double step = std::ldexp(header.step(), missing);
+  dequantise(layout, data, Dequantiser<Q>{header, missing, step}, level, corner.data(), cols);
+  if (first > 0) {
+    const double point = point_value(first == 1 ? header.points & 15 : header.points >> 4);
+    const double size = (static_cast<double>(first) + point) * step / layout.bands[0].gain;
+    corner[0] = negative ? -size : size;
+  }
+  return rebuild(layout, std::move(corner), rows, cols, level);
+}
+
+}  // namespace
+
+double ContextHeader::step() const { return std::ldexp(1 + mantissa / 256.0, exponent); }
+
+ContextHeader read_context_header(ByteReader& in, bool) {
+  ContextHeader header;
+  const std::size_t start = in.offset();
+  const std::int64_t exponent = in.signed_varint();
+  if (exponent < -1400 || exponent > 1100) throw CodecError("the quantisation step is out of range", start);
+  header.exponent = static_cast<int>(exponent);
+  header.mantissa = in.byte();
+  header.planes = static_cast<int>(in.byte());
+  if (header.planes < 1 || header.planes > 63) throw CodecError("the number of bit planes is not 1 to 63", in.offset() - 1);
+  header.points = in.byte();
+  header.nrmse = error_of_code(in.u16());
+  header.max_error = error_of_code(in.u16()) * header.step();
+  return header;
+}
+
+std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
+                                   std::size_t cols, int passes, int level, bool prefix) {
+  const wavelet::Levels levels{wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
+  RangeDecoder io(payload);
+  std::vector<PacketSplit> splits = possible_splits(rows, cols, levels);
+  for (PacketSplit& split : splits) {
+    split.extra = code_split(io, split);
+    if (split.extra > split.deepest) throw CodecError("a band is split deeper than it can be", 0);
+  }
+  const Layout layout = make_layout(rows, cols, levels, std::move(splits));
+  std::uint64_t head = 0;
+  bool negative = false;
+  code_dc_start(io, head, negative);
+  const int planes = passes == 0 ? header.planes : std::min(passes, header.planes);
+  if (header.planes <= 31) return decode_planes<std::uint32_t>(io, header, layout, head, negative, planes, level, payload.size(), prefix);
+  return decode_planes<std::uint64_t>(io, header, layout, head, negative, planes, level, payload.size(), prefix);
+}
+
+}  // namespace effort::codec

@@ -1,0 +1,154 @@
+#include "analytics/codec/matrix.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+namespace effort::codec {
+namespace {
+
+[[noreturn]] void refuse(const char* what, std::size_t i, std::size_t cols) {
+  throw std::invalid_argument(std::string(what) + " in row " + std::to_string(i / cols) + ", column " +
+                              std::to_string(i % cols) + ": mark values that do not exist as absent, mend the others");
+}
+
+void check_sizes(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+  const bool overflow = cols != 0 && rows > (std::size_t{1} << 48) / cols;
+  if (overflow || values.size() != rows * cols)
+    throw std::invalid_argument("the matrix holds " + std::to_string(values.size()) + " values, not " + std::to_string(rows) +
+                                " x " + std::to_string(cols) + ": give rows * cols of them");
+  if (!absent.empty() && absent.size() != values.size())
+    throw std::invalid_argument("the absence mask holds " + std::to_string(absent.size()) + " entries, not " +
+                                std::to_string(values.size()) + ": give one per value, or none");
+}
+
+/// Absent values continue the value before them in their row (else after them, else the smallest value): smooth,
+/// so that they cost little.
+void fill_absent(std::vector<double>& values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent,
+                 double otherwise) {
+  for (std::size_t i = 0; i < rows; ++i) {
+    double* row = values.data() + i * cols;
+    const std::uint8_t* gone = absent.data() + i * cols;
+    const auto first = static_cast<std::size_t>(std::find(gone, gone + cols, 0) - gone);
+    double last = first < cols ? row[first] : otherwise;
+    for (std::size_t j = 0; j < cols; ++j) {
+      if (gone[j]) row[j] = last;
+      last = row[j];
+    }
+  }
+}
+
+}  // namespace
+
+double Matrix::nrmse_unit() const {
+  const double range = max - min;
+  if (range > 0) return range;
+  return std::abs(max) > 0 ? std::abs(max) : 1;
+}
+
+Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+  check_sizes(values, rows, cols, absent);
+  Matrix matrix;
+  matrix.rows = rows;
+  matrix.cols = cols;
+  matrix.absent = absent;
+  matrix.values = values;
+  double low = HUGE_VAL, high = -HUGE_VAL;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!absent.empty() && absent[i]) continue;
+    const double v = values[i];
+    if (!std::isfinite(v)) refuse(std::isnan(v) ? "NaN" : "infinity", i, cols);
+    low = std::min(low, v);
+    high = std::max(high, v);
+    ++matrix.present;
+  }
+  if (matrix.present == 0) return matrix;
+  const double largest = std::max(std::abs(low), std::abs(high));
+  int exponent = 0;
+  if (largest > 0) std::frexp(largest, &exponent);
+  if (std::abs(exponent) < 200) exponent = 0;
+  matrix.exponent = exponent;
+  matrix.min = std::ldexp(low, -exponent);
+  matrix.max = std::ldexp(high, -exponent);
+  if (exponent == 0 && absent.empty()) return matrix;
+  matrix.storage.resize(values.size());
+  for (std::size_t i = 0; i < values.size(); ++i)
+    matrix.storage[i] = !absent.empty() && absent[i] ? 0 : std::ldexp(values[i], -exponent);
+  if (!absent.empty()) fill_absent(matrix.storage, rows, cols, absent, matrix.min);
+  matrix.values = matrix.storage;
+  return matrix;
+}
+
+Errors measure(const Matrix& matrix, const double* reconstruction) {
+  Errors errors;
+  double total = 0;
+  for (std::size_t i = 0; i < matrix.rows; ++i) {
+    const double* a = matrix.values.data() + i * matrix.cols;
+    const double* b = reconstruction + i * matrix.cols;
+    const std::uint8_t* gone = matrix.absent.empty() ? nullptr : matrix.absent.data() + i * matrix.cols;
+    double sums[4] = {0, 0, 0, 0}, worst = 0;
+    for (std::size_t j = 0; j < matrix.cols; ++j) {
+      const double e = gone && gone[j] ? 0 : a[j] - b[j];
+      sums[j & 3] += e * e;
+      worst = std::max(worst, std::abs(e));
+    }
+    total += (sums[0] + sums[1]) + (sums[2] + sums[3]);
+    errors.max = std::max(errors.max, worst);
+  }
+  errors.rms = matrix.present ? std::sqrt(total / static_cast<double>(matrix.present)) : 0;
+  return errors;
+}
+
+void put_absent(Bytes& out, std::span<const std::uint8_t> absent) {
+  Bytes runs;
+  std::size_t start = 0;
+  for (bool gone = false; start < absent.size(); gone = !gone) {
+    std::size_t end = start;
+    while (end < absent.size() && (absent[end] != 0) == gone) ++end;
+    put_varint(runs, end - start);
+    start = end;
+  }
+  put_varint(out, runs.size());
+  out.insert(out.end(), runs.begin(), runs.end());
+}
+
+std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n) {
+  const std::size_t size = in.varint(), start = in.offset();
+  ByteReader runs(in.take(size));
+  std::vector<std::uint8_t> absent;
+  absent.reserve(n);
+  for (bool gone = false; runs.offset() < size; gone = !gone) {
+    const std::uint64_t run = runs.varint();
+    if (run > n - absent.size()) throw CodecError("the absence mask is longer than the matrix", start);
+    absent.insert(absent.end(), run, gone ? 1 : 0);
+  }
+  if (absent.size() != n) throw CodecError("the absence mask is shorter than the matrix", start);
+  return absent;
+}
+
+namespace {
+
+unsigned checksum(std::span<const std::byte> stream) {
+  std::uint32_t hash = 2166136261u;  // FNV-1a
+  for (std::size_t i = 0; i < stream.size(); ++i) {
+    if (i == 2 || i == 3) continue;
+    hash = (hash ^ std::to_integer<std::uint32_t>(stream[i])) * 16777619u;
+  }
+  return (hash ^ (hash >> 16)) & 0xFFFFu;
+}
+
+}  // namespace
+
+void seal(Bytes& stream) {
+  const unsigned sum = checksum(stream);
+  stream[2] = static_cast<std::byte>(sum & 255);
+  stream[3] = static_cast<std::byte>(sum >> 8);
+}
+
+void check_seal(std::span<const std::byte> stream) {
+  if (stream.size() < 4) throw CodecError("the stream ends too early", stream.size());
+  const unsigned sum = std::to_integer<unsigned>(stream[2]) | std::to_integer<unsigned>(stream[3]) << 8;
+  if (sum != checksum(stream)) throw CodecError("the checksum does not match: bytes were changed or cut off", 2);
+}
+
+}  // namespace effort::codec

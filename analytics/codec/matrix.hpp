@@ -1,0 +1,77 @@
+// One matrix prepared for coding, and the pieces of a stream that codes it.
+#pragma once
+
+#include "analytics/codec/bytes.hpp"
+#include "analytics/codec/codec.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace effort::codec {
+
+/// What the second byte of a stream says in its low bits.
+enum class StreamKind : unsigned { context = 0, ezw = 1, constant = 2, raw = 3, tiled = 4, empty = 5 };
+
+inline constexpr unsigned kVersionByte = 0xE1;  ///< first byte of every stream of version 1
+inline constexpr unsigned kAbsentFlag = 16, kCutsFlag = 32;
+/// Larger matrices are cut into tiles of at most so many values, which bounds the memory of a partial decoding.
+inline constexpr std::size_t kTileValues = std::size_t{1} << 22;
+
+/// Values ready for coding: finite, absent ones filled in, scaled by a power of two so that squares neither overflow
+/// nor vanish.
+struct Matrix {
+  std::size_t rows = 0, cols = 0;
+  std::span<const double> values;            ///< filled and scaled
+  std::span<const std::uint8_t> absent;      ///< empty: none
+  int exponent = 0;                          ///< value = scaled value * 2^exponent
+  double min = 0, max = 0;                   ///< of the present values, scaled
+  std::size_t present = 0;
+  std::vector<double> storage;               ///< behind `values` where they are not the caller's
+
+  /// What an RMS error is divided by: the range, or for constant data the magnitude.
+  double nrmse_unit() const;
+};
+
+/// Validates and prepares.  Errors as for encode().
+Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent);
+
+struct Errors {
+  double rms = 0, max = 0;  ///< scaled
+};
+/// Of a reconstruction, over the present values.
+Errors measure(const Matrix& matrix, const double* reconstruction);
+
+/// Appends run lengths of present and absent values (alternating, present first), with their byte count in front.
+void put_absent(Bytes& out, std::span<const std::uint8_t> absent);
+std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n);
+
+/// Puts the two checksum bytes (at offset 2) of a finished stream.
+void seal(Bytes& stream);
+void check_seal(std::span<const std::byte> stream);
+
+/// The body of a context-coded stream, behind rows and cols (see FORMAT.md).
+Bytes encode_context(const Matrix& matrix, const Target& target, bool& reached);
+
+/// Where in its interval a value is reconstructed: 16 choices from 0.1 to 0.7, one for the lowest interval (low four
+/// bits of the header's byte) and one for the others (high four).
+constexpr double point_value(unsigned nibble) { return 0.1 + 0.04 * nibble; }
+
+/// What stands in front of the coded planes.
+struct ContextHeader {
+  int exponent = 0;
+  unsigned mantissa = 0;
+  int planes = 0;
+  unsigned points = 0;
+  double nrmse = 0;
+  double max_error = 0;
+  std::vector<Cut> cuts;
+  double step() const;
+};
+ContextHeader read_context_header(ByteReader& in, bool has_cuts);
+/// The reconstruction (unscaled units) of `level`, from the planes that `passes` (0: all) allows.
+std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
+                                   std::size_t cols, int passes, int level, bool prefix);
+
+}  // namespace effort::codec

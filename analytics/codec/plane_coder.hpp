@@ -1,0 +1,88 @@
+// Codes the bit planes of all bands: zero-block trees, significance, signs and refinement, each decision with a
+// probability learned in its context.  One description serves both directions: Io is RangeEncoder or RangeDecoder.
+#pragma once
+
+#include "analytics/codec/band_data.hpp"
+#include "analytics/codec/bands.hpp"
+#include "analytics/codec/bit_model.hpp"
+#include "analytics/codec/range_coder.hpp"
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+namespace effort::codec {
+
+/// The learned state, shared by all bands of one stream.
+class Contexts {
+ public:
+  static constexpr int kClasses = 6, kActivities = 12, kParents = 4, kBands = 128;
+  static constexpr int kLimit = 250;
+
+  std::array<BitModel, kClasses * kParents * kActivities> activity;
+  std::array<BitModel, kClasses * 5 * 5 * 4> pattern;
+  std::array<BitModel, kBands * 6> band_activity;
+  std::array<BitModel, kParents * kParents * kActivities> parents;
+  std::array<BitModel, 4 * 4 * 6 * 2> leaf;
+  std::array<Mixer, kActivities> activity_mixers;
+
+  std::array<BitModel, kClasses * 9> sign;
+  std::array<BitModel, 9 * 9> sign_parents;
+  std::array<BitModel, kBands * 3> sign_band;
+  std::array<Mixer, 1> sign_mixers;
+
+  std::array<BitModel, 3 * 6> refine;
+  std::array<BitModel, kBands * 3> refine_band;
+  std::array<BitModel, 3 * kParents> refine_parent;
+  std::array<Mixer, 3> refine_mixers;
+
+  std::array<BitModel, 5 * 6 * 3 * 3> node;
+  std::array<BitModel, kBands * 4> node_band;
+  std::array<BitModel, 8 * 9> node_pattern;
+  std::array<BitModel, 6 * 5 * 5> root;
+  std::array<BitModel, kBands> root_band;
+  std::array<BitModel, 8 * 3> root_run;
+  std::array<Mixer, 6> node_mixers;
+};
+
+/// Codes plane after plane.  The bands' data hold the magnitudes (encoder) or receive them (decoder).
+template <typename Io, typename Q>
+class PlaneCoder {
+ public:
+  PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data);
+
+  /// Plane `p` (0 = finest) of every band.
+  void code_plane(int p);
+
+ private:
+  void code_band(std::size_t b);
+  bool code_root(std::size_t b);
+  void code_tree_level(std::size_t b, std::size_t k);
+  void code_block_row(std::size_t b, std::size_t leaf_row);
+  void code_segment(std::size_t b, std::size_t row, std::size_t begin, std::size_t end, bool fresh_leaf);
+  bool code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2, int leaf,
+                         bool bit);
+  bool code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative);
+  bool code_refinement(std::size_t b, int activity, int parent, int known, bool bit);
+
+  bool decide(bool bit, BitModel& model);
+  template <std::size_t N>
+  bool decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer);
+
+  Io& x_io;
+  const Layout& x_layout;
+  std::vector<BandData<Q>>& x_data;
+  Contexts x_contexts;
+  std::vector<int> x_class;
+  int x_plane = 0;
+  /// So many decisions are still made with mixing: it pays while little has been learned, and costs time.
+  std::int64_t x_mixed_left = kMixedDecisions;
+  static constexpr std::int64_t kMixedDecisions = 1 << 16;
+};
+
+extern template class PlaneCoder<RangeEncoder, std::uint32_t>;
+extern template class PlaneCoder<RangeDecoder, std::uint32_t>;
+extern template class PlaneCoder<RangeEncoder, std::uint64_t>;
+extern template class PlaneCoder<RangeDecoder, std::uint64_t>;
+
+}  // namespace effort::codec

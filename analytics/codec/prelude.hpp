@@ -1,0 +1,35 @@
+// What is coded in front of the planes: the choice of splits and the head of the first coefficient.
+#pragma once
+
+#include "analytics/codec/bands.hpp"
+
+#include <bit>
+#include <cstdint>
+
+namespace effort::codec {
+
+/// How often a band is halved further: mostly not at all, else mostly as deep as it goes.
+template <typename Io>
+int code_split(Io& io, const PacketSplit& split) {
+  if (split.deepest == 0 || split.rows == 0 || split.cols == 0) return 0;
+  if (!io.code(split.extra > 0, 8192)) return 0;
+  if (io.code(split.extra == split.deepest, 32768)) return split.deepest;
+  int extra = 0;
+  for (int bit = std::bit_width(static_cast<unsigned>(split.deepest)); bit-- > 0;)
+    extra |= static_cast<int>(io.code_raw((split.extra >> bit) & 1)) << bit;
+  return extra;
+}
+
+/// The bits of the first coefficient above the planes, and its sign.
+template <typename Io>
+void code_dc_start(Io& io, std::uint64_t& head, bool& negative) {
+  const int width = std::bit_width(head);
+  int read = 0;
+  for (int bit = 6; bit-- > 0;) read |= static_cast<int>(io.code_raw((width >> bit) & 1)) << bit;
+  std::uint64_t value = 0;
+  for (int bit = read; bit-- > 0;) value |= static_cast<std::uint64_t>(io.code_raw((head >> bit) & 1)) << bit;
+  head = value;
+  negative = io.code_raw(negative);
+}
+
+}  // namespace effort::codec
