@@ -33,7 +33,9 @@ static double* weigh(const particle_list* list, double seconds, cost_model model
     weight[i] = model.particle + model.pair * (double)list->at[i].neighbours;
     sum += weight[i];
   }
-  for (size_t i = 0; i < list->n; ++i) weight[i] *= seconds / sum;
+  for (size_t i = 0; i < list->n; ++i) {
+    weight[i] = sum > 0.0 ? weight[i] * seconds / sum : seconds / (double)list->n;
+  }
   return weight;
 }
 

@@ -1,24 +1,24 @@
 #include "domain.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { bins = 512, rounds = 2 };              /* a cut is found to 1 / 512^2 of the particles' extent */
+enum { bins = 512 };                          /* along each axis of a part; inside a bin the cut is interpolated */
 static const double weight_unit = 1.0 / 1e15; /* seconds; whole numbers add up to the same on every rank */
 static const double keep_axis = 1.3;          /* an axis is given up when another extent is so much longer */
 
 /* One part that is to be cut in this level. */
 typedef struct part {
-  int lo, hi;     /* its ranks */
+  int lo, hi; /* its ranks */
   box space;
   int axis;
-  double from;    /* the cut is searched in [from, from + width) */
-  double width;
-  int64_t below;  /* weight left of `from` */
-  int64_t total;
   double cut;
 } part;
+
+/* The weight of a part by place along each axis. */
+typedef struct profile {
+  int64_t weight[3][bins];
+} profile;
 
 void domain_init(domain* d, double length, int n_ranks) {
   const size_t n = (size_t)n_ranks;
@@ -54,71 +54,55 @@ int domain_owner(const domain* d, const double x[3]) {
   return lo;
 }
 
-/* Where the particles of every part lie: extent[k] = lowest, then minus highest coordinates. */
-static void find_extents(double (*extent)[6], int n_parts, const particle_list* list, const int* member,
-                         MPI_Comm comm) {
-  for (int k = 0; k < n_parts; ++k) {
-    for (int e = 0; e < 6; ++e) extent[k][e] = HUGE_VAL;
-  }
-  for (size_t i = 0; i < list->n; ++i) {
-    if (member[i] < 0) continue;
-    double* e = extent[member[i]];
-    for (int d = 0; d < 3; ++d) {
-      e[d] = fmin(e[d], list->at[i].x[d]);
-      e[d + 3] = fmin(e[d + 3], -list->at[i].x[d]);
-    }
-  }
-  MPI_Allreduce(MPI_IN_PLACE, extent, 6 * n_parts, MPI_DOUBLE, MPI_MIN, comm);
+static double bin_width(const part* p, int d) { return (p->space.hi[d] - p->space.lo[d]) / bins; }
+
+static size_t bin_of(const part* p, int d, double x) {
+  const double b = (x - p->space.lo[d]) / bin_width(p, d);
+  return b <= 0.0 ? 0 : b >= bins ? bins - 1 : (size_t)b;
 }
 
-/* Cuts across the longest extent, but stays with the last axis while that is nearly as long: fewer particles move. */
-static void choose_axis(part* p, const double extent[6], int last) {
-  double lo[3], side[3];
-  int longest = 0;
-  for (int d = 0; d < 3; ++d) {
-    const int empty = extent[d] > -extent[d + 3];
-    lo[d] = empty ? p->space.lo[d] : extent[d];
-    side[d] = (empty ? p->space.hi[d] : -extent[d + 3]) - lo[d];
-    if (side[d] > side[longest]) longest = d;
-  }
-  p->axis = last >= 0 && side[longest] < keep_axis * side[last] ? last : longest;
-  p->from = lo[p->axis];
-  p->width = side[p->axis] * (1.0 + 1e-9) + 1e-12; /* the highest particle is inside */
-  p->below = 0;
-}
-
-/* The weight in each bin of each part. */
-static void fill_histogram(int64_t* histogram, const part* parts, int n_parts, const particle_list* list,
-                           const int* member, const int64_t* weight, MPI_Comm comm) {
-  memset(histogram, 0, (size_t)n_parts * bins * sizeof *histogram);
+/* One reduction for all parts of a level and all axes: what a rebalance waits for are its messages. */
+static void find_profiles(profile* profiles, const part* parts, int n_parts, const particle_list* list,
+                          const int* member, const int64_t* weight, MPI_Comm comm) {
+  memset(profiles, 0, (size_t)n_parts * sizeof *profiles);
   for (size_t i = 0; i < list->n; ++i) {
     if (member[i] < 0) continue;
     const part* p = &parts[member[i]];
-    const double where = (list->at[i].x[p->axis] - p->from) / p->width * bins;
-    if (where >= 0.0 && where < bins) histogram[(size_t)member[i] * bins + (size_t)where] += weight[i];
+    for (int d = 0; d < 3; ++d) profiles[member[i]].weight[d][bin_of(p, d, list->at[i].x[d])] += weight[i];
   }
-  MPI_Allreduce(MPI_IN_PLACE, histogram, n_parts * bins, MPI_INT64_T, MPI_SUM, comm);
+  MPI_Allreduce(MPI_IN_PLACE, profiles, n_parts * 3 * bins, MPI_INT64_T, MPI_SUM, comm);
 }
 
-/* Narrows the search to the bin in which the weight of the lower ranks is reached. */
-static void narrow(part* p, const int64_t* histogram, int round) {
-  if (round == 0) {
-    p->total = 0;
-    for (int b = 0; b < bins; ++b) p->total += histogram[b];
+/* Length of the smallest interval of bins that holds all weight along one axis. */
+static double extent(const part* p, int d, const int64_t* weight) {
+  int lo = 0;
+  int hi = bins;
+  while (lo < hi && weight[lo] == 0) ++lo;
+  while (hi > lo && weight[hi - 1] == 0) --hi;
+  return (hi - lo) * bin_width(p, d);
+}
+
+/* Cuts across the longest extent, but stays with the last axis while that is nearly as long: fewer particles move. */
+static int choose_axis(const part* p, const profile* of, int last) {
+  double length[3];
+  int longest = 0;
+  for (int d = 0; d < 3; ++d) {
+    length[d] = extent(p, d, of->weight[d]);
+    if (length[d] > length[longest]) longest = d;
   }
-  const int below_cut = (p->hi - p->lo) / 2;
-  const double share = (double)below_cut / (p->hi - p->lo);
-  const double wanted = (p->total > 0 ? (double)p->total : 1.0) * share;
+  return last >= 0 && length[longest] < keep_axis * length[last] ? last : longest;
+}
+
+/* Where the lower ranks' share of the weight ends; in the middle of the space where there is no weight. */
+static double find_cut(const part* p, const int64_t* weight) {
+  int64_t total = 0;
+  for (int b = 0; b < bins; ++b) total += weight[b];
+  const double wanted = (double)total * ((p->hi - p->lo) / 2) / (p->hi - p->lo);
+  int64_t below = 0;
   int b = 0;
-  int64_t sum = p->below;
-  while (b < bins - 1 && (double)(sum + histogram[b]) < wanted) sum += histogram[b++];
-  const double left = wanted - (double)sum;
-  const double right = (double)(sum + histogram[b]) - wanted;
-  p->below = sum;
-  p->from += p->width * b / bins;
-  p->width /= bins;
-  p->cut = p->from + (left <= right ? 0.0 : p->width);
-  if (p->total == 0) p->cut = 0.5 * (p->space.lo[p->axis] + p->space.hi[p->axis]);
+  while (b < bins - 1 && (double)(below + weight[b]) < wanted) below += weight[b++];
+  const double inside = total > 0 ? (wanted - (double)below) / (double)weight[b] : bins / 2;
+  return p->space.lo[p->axis] + (b + inside) * bin_width(p, p->axis);
 }
 
 /* Files the cut and puts its two sides into `next` where they are to be cut again; child[0..1] are their places there. */
@@ -147,16 +131,13 @@ static int divide(domain* d, const part* p, part* next, int n_next, int child[2]
 /* Cuts all parts of one level; returns the number of parts left in `next`. */
 static int cut_level(domain* d, part* parts, int n_parts, part* next, const particle_list* list, int* member,
                      const int64_t* weight, MPI_Comm comm) {
-  double(*extent)[6] = resize(NULL, (size_t)n_parts, sizeof *extent);
-  int64_t* histogram = resize(NULL, (size_t)n_parts * bins, sizeof *histogram);
+  profile* profiles = resize(NULL, (size_t)n_parts, sizeof *profiles);
   int(*child)[2] = resize(NULL, (size_t)n_parts, sizeof *child);
-  find_extents(extent, n_parts, list, member, comm);
+  find_profiles(profiles, parts, n_parts, list, member, weight, comm);
   for (int k = 0; k < n_parts; ++k) {
-    choose_axis(&parts[k], extent[k], d->axis[parts[k].lo + (parts[k].hi - parts[k].lo) / 2]);
-  }
-  for (int round = 0; round < rounds; ++round) {
-    fill_histogram(histogram, parts, n_parts, list, member, weight, comm);
-    for (int k = 0; k < n_parts; ++k) narrow(&parts[k], &histogram[(size_t)k * bins], round);
+    part* p = &parts[k];
+    p->axis = choose_axis(p, &profiles[k], d->axis[p->lo + (p->hi - p->lo) / 2]);
+    p->cut = find_cut(p, profiles[k].weight[p->axis]);
   }
   int n_next = 0;
   for (int k = 0; k < n_parts; ++k) n_next = divide(d, &parts[k], next, n_next, child[k]);
@@ -165,8 +146,7 @@ static int cut_level(domain* d, part* parts, int n_parts, part* next, const part
     const part* p = &parts[member[i]];
     member[i] = child[member[i]][list->at[i].x[p->axis] >= p->cut];
   }
-  free(extent);
-  free(histogram);
+  free(profiles);
   free(child);
   return n_next;
 }

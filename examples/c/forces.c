@@ -1,9 +1,8 @@
 #include "forces.h"
 
-#include <stdlib.h>
-
 const double cutoff = 2.5;
 
+/* Solid has 80 neighbours; 512 could only be reached by an energy that the checks at the end refuse. */
 enum { rows = 9, most_neighbours = 512 };
 
 /* Nine runs of three cells each, along x, hold all that is within the cutoff of a cell. */

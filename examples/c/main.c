@@ -78,6 +78,13 @@ static void check(simulation* s, int done) {
   }
 }
 
+static void take_fingerprint(simulation* s, int done) {
+  measure_begin(&s->measure, SECTION_REDUCE);
+  s->late = fingerprint_take(&s->particles, s->opt.particles, s->comm);
+  if (done <= early_step) s->early = s->late;
+  measure_end(&s->measure, SECTION_REDUCE);
+}
+
 /* Tells effort how much of what was done in this step. */
 static void report_work(const simulation* s) {
   int64_t pairs = 0;
@@ -92,10 +99,7 @@ static void run(simulation* s) {
     measure_step(&s->measure);
     report_work(s);
     if (done % check_every == 0 || done == s->opt.steps) check(s, done);
-    if (done == early_step || done == s->opt.steps) {
-      s->late = fingerprint_take(&s->particles, s->opt.particles, s->comm);
-      if (done <= early_step) s->early = s->late;
-    }
+    if (done == early_step || done == s->opt.steps) take_fingerprint(s, done);
     if (s->opt.balance == BALANCE_OWN) balance_own(s);
     effort_progress_step();
   }

@@ -48,7 +48,7 @@ static int read_one(options* o, const char* key, const char* value) {
 }
 
 int options_read(options* o, int argc, char** argv, int verbose) {
-  *o = (options){.balance = BALANCE_NONE, .interval = 20, .steps = 600, .particles = 32000, .seed = 1};
+  *o = (options){.balance = BALANCE_NONE, .interval = 20, .steps = 700, .particles = 24000, .seed = 1};
   for (int i = 1; i < argc; i += 2) {
     if (i + 1 == argc || read_one(o, argv[i], argv[i + 1])) {
       if (verbose) {
