@@ -1,0 +1,135 @@
+// effort cluster --rows N --cols D -k K|auto --algorithm clara|pam|quality|hierarchical in.f64
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "analytics/cluster/choose_k.hpp"
+#include "analytics/cluster/clara.hpp"
+#include "analytics/cluster/hierarchical.hpp"
+#include "analytics/cluster/pam.hpp"
+#include "analytics/cluster/quality.hpp"
+#include "analytics/sampling/draw.hpp"
+#include "tools/commands.hpp"
+#include "tools/kokkos_session.hpp"
+#include "tools/output.hpp"
+#include "tools/raw_file.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+using cluster::Clustering;
+using cluster::Signatures;
+using Space = Kokkos::DefaultHostExecutionSpace;
+
+/// Choosing k looks at all pairs of so many objects.
+constexpr std::int64_t objects_to_choose_from = 400;
+
+struct Arguments {
+  std::size_t rows = 0, cols = 0;
+  std::string k_text, algorithm = "clara", linkage = "average", medoids, labels, in;
+  int k = 0;  ///< 0: chosen from the data
+  int samples = 5, sample_size = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+int parse_k(const std::string& text, std::size_t rows) {
+  if (text == "auto") return 0;
+  int k = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
+  if (error != std::errc() || end != text.data() + text.size() || k < 1) throw UsageError("-k: '" + text + "' is neither a number from 1 nor auto");
+  if (static_cast<std::size_t>(k) > rows) throw UsageError("-k: " + text + " strata of " + std::to_string(rows) + " rows, give at most as many as there are rows");
+  return k;
+}
+
+/// k by silhouette on a sample, for the algorithms that do not choose it themselves.
+int choose(const Space& space, const Signatures& all, const Arguments& a) {
+  if (a.k > 0) return a.k;
+  const auto n = static_cast<std::int64_t>(all.n);
+  const auto ids = sampling::draw_without_replacement(n, std::min(n, objects_to_choose_from), a.seed, 0);
+  std::vector<double> values;
+  values.reserve(ids.size() * all.d);
+  for (std::int32_t id : ids) values.insert(values.end(), all.row(static_cast<std::size_t>(id)), all.row(static_cast<std::size_t>(id)) + all.d);
+  return cluster::choose_k(space, Signatures{values, ids.size(), all.d}, cluster::ChooseKParameters{}).k;
+}
+
+cluster::Linkage linkage_of(const std::string& name) {
+  if (name == "single") return cluster::Linkage::single;
+  if (name == "complete") return cluster::Linkage::complete;
+  if (name == "ward") return cluster::Linkage::ward;
+  return cluster::Linkage::average;
+}
+
+Clustering run_algorithm(const Space& space, const Signatures& signatures, const Arguments& a) {
+  if (a.algorithm == "clara") {
+    cluster::ClaraParameters p;
+    p.k = a.k;
+    p.samples = a.samples;
+    p.sample_size = a.sample_size;
+    p.seed = a.seed;
+    return cluster::clara(space, signatures, p);
+  }
+  const int k = choose(space, signatures, a);
+  if (a.algorithm == "pam") {
+    cluster::PamParameters p;
+    p.k = k;
+    return cluster::pam(space, signatures, p);
+  }
+  if (a.algorithm == "quality") {
+    cluster::QualityParameters p;
+    p.k = k;
+    p.seed = a.seed;
+    return cluster::quality(space, signatures, p);
+  }
+  const std::vector<std::int32_t> labels = cluster::cut_to_number(cluster::hierarchical(space, signatures, linkage_of(a.linkage)), k);
+  return cluster::with_medoids(space, signatures, labels);
+}
+
+void print_text(const Arguments& a, const Clustering& c, double seconds) {
+  std::printf("%s: %d strata of %zu rows, mean distance to the nearest medoid %.6g, %s\n", a.algorithm.c_str(), c.k, a.rows, c.cost, seconds_text(seconds).c_str());
+  Table table({{"stratum", Table::Align::left}, {"rows"}, {"medoid"}});
+  for (std::size_t i = 0; i < c.medoids.size(); ++i) table.add({std::to_string(i), std::to_string(c.sizes[i]), std::to_string(c.medoids[i])});
+  std::fputs(table.text().c_str(), stdout);
+  if (!c.lone.empty()) std::printf("%zu of them %s far from all others\n", c.lone.size(), c.lone.size() == 1 ? "is one row" : "are single rows");
+}
+
+void run_cluster(Arguments a) {
+  a.k = parse_k(a.k_text, a.rows);
+  if (a.sample_size > 0 && a.sample_size < a.k) throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
+  const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
+  const KokkosSession kokkos;
+  const Stopwatch watch;
+  const Clustering c = on_data_of(a.in, [&] { return run_algorithm(Space(), Signatures{values, a.rows, a.cols}, a); });
+  const double seconds = watch.seconds();
+  if (!a.medoids.empty()) write_integers(a.medoids, c.medoids);
+  if (!a.labels.empty()) write_integers(a.labels, c.labels);
+  if (!a.json) return print_text(a, c, seconds);
+  print_json({{"k", c.k}, {"cost", c.cost}, {"medoids", c.medoids}, {"sizes", c.sizes}, {"lone", c.lone}, {"seconds", seconds}});
+}
+
+}  // namespace
+
+void add_cluster(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand("cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance, ids from 0)");
+  command->add_option("--rows", a->rows, "objects")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "values of each")->required()->check(CLI::PositiveNumber);
+  command->add_option("-k", a->k_text, "number of strata, or auto")->required();
+  command->add_option("--algorithm", a->algorithm, "how")->capture_default_str()->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
+  command->add_option("--linkage", a->linkage, "of hierarchical")->capture_default_str()->check(CLI::IsMember({"average", "complete", "single", "ward"}));
+  command->add_option("--seed", a->seed, "of the draws")->capture_default_str();
+  command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--sample-size", a->sample_size, "of clara (40 + 2 k where not given)")->check(CLI::PositiveNumber);
+  command->add_option("--medoids", a->medoids, "file to write the medoids to, one per line");
+  command->add_option("--labels", a->labels, "file to write the stratum of every row to, one per line");
+  command->add_option("in", a->in, "raw matrix")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_cluster(*a); });
+}
+
+}  // namespace effort::tools

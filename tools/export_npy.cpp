@@ -1,0 +1,82 @@
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "tools/export.hpp"
+#include "tools/raw_file.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+using nlohmann::ordered_json;
+
+/// A metric's name as a file name; only '/' and what hides a file have to go.
+std::string file_stem(const std::string& metric) {
+  std::string out = metric.empty() ? "metric" : metric;
+  for (char& c : out) {
+    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
+  }
+  if (out[0] == '.') out[0] = '_';
+  return out;
+}
+
+/// NPY format 1.0: magic, version, length of the description, description padded to a multiple of 64 bytes.
+std::string npy_header(std::size_t regions, std::size_t rows, std::size_t cols) {
+  std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(regions) + ", " + std::to_string(rows) + ", " + std::to_string(cols) + "), }";
+  text.append(63 - (10 + text.size()) % 64, ' ');
+  text += '\n';
+  std::string out("\x93NUMPY\x01\x00", 8);
+  out += static_cast<char>(text.size() & 0xff);
+  out += static_cast<char>(text.size() >> 8);
+  return out + text;
+}
+
+/// One region after the other, so that no more than one is in memory.
+void write_metric(const Selection& selection, std::size_t metric, const fs::path& path) {
+  const snapshot::Grid frame = selection.series.frame(selection.level);
+  OutputFile file(path);
+  file.write(npy_header(selection.regions.size(), frame.rows(), frame.cols()));
+  for (const RegionRow& region : selection.regions) file.write(std::span<const double>(selection.grid(region, metric).values));
+  file.commit();
+}
+
+ordered_json axes(const Selection& selection, const ordered_json& metrics) {
+  const snapshot::Grid frame = selection.series.frame(selection.level);
+  ordered_json out;
+  out["dimensions"] = {"region", "rank", "step"};
+  out["regions"] = ordered_json::array();
+  out["kinds"] = ordered_json::array();
+  out["phases"] = ordered_json::array();
+  for (const RegionRow& region : selection.regions) {
+    out["regions"].push_back(region.name);
+    out["kinds"].push_back(snapshot::kind_name(region.kind));
+    out["phases"].push_back(region.phase);
+  }
+  out["ranks"] = frame.first_rank;
+  out["rank_counts"] = frame.rank_count;
+  out["steps"] = frame.first_step;
+  out["level"] = selection.level;
+  out["metrics"] = metrics;
+  return out;
+}
+
+}  // namespace
+
+void export_npy(const Selection& selection, const fs::path& directory) {
+  const snapshot::Run& run = selection.reader.run();
+  fs::create_directories(directory);
+  ordered_json metrics = ordered_json::object();
+  std::set<std::string> taken;
+  for (std::size_t m : selection.metrics) {
+    std::string stem = file_stem(run.metrics[m].name);
+    while (!taken.insert(stem).second) stem += "_";
+    write_metric(selection, m, directory / (stem + ".npy"));
+    metrics[run.metrics[m].name] = {{"file", stem + ".npy"}, {"unit", run.metrics[m].unit}};
+  }
+  OutputFile file(directory / "axes.json");
+  file.write(axes(selection, metrics).dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  file.commit();
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,137 @@
+#include "tools/info_json.hpp"
+
+#include "tools/output.hpp"
+#include "tools/snapshot_view.hpp"
+
+namespace effort::tools {
+
+using nlohmann::ordered_json;
+using snapshot::Run;
+
+namespace {
+
+ordered_json series_json(const Run& run, const snapshot::SeriesReader& reader, std::size_t index) {
+  const snapshot::Series& s = run.series[index];
+  ordered_json out;
+  out["total"] = s.total;
+  out["mean_over_ranks"] = s.mean_over_ranks;
+  out["max_over_ranks"] = s.max_over_ranks;
+  out["max_rank"] = s.max_rank;
+  out["imbalance"] = s.imbalance;
+  out["nrmse"] = known(reader.nrmse(static_cast<std::uint32_t>(index)));
+  out["bytes"] = reader.stored_bytes(static_cast<std::uint32_t>(index));
+  return out;
+}
+
+/// Under "metrics" every metric; the load metric's numbers also directly in the region, for whoever has but one.
+ordered_json regions_json(const Run& run, const snapshot::SeriesReader& reader) {
+  ordered_json out = ordered_json::array();
+  for (const RegionRow& row : regions_of(run)) {
+    ordered_json region;
+    region["name"] = row.name;
+    region["kind"] = snapshot::kind_name(row.kind);
+    region["phase"] = row.phase;
+    const std::int64_t load = row.series[load_metric_of(run)];
+    if (load >= 0) {
+      for (const char* key : {"total", "mean_over_ranks", "max_over_ranks", "imbalance"}) {
+        region[key] = series_json(run, reader, static_cast<std::size_t>(load))[key];
+      }
+    }
+    region["metrics"] = ordered_json::object();
+    for (std::size_t m = 0; m < run.metrics.size(); ++m) {
+      if (row.series[m] >= 0) region["metrics"][run.metrics[m].name] = series_json(run, reader, static_cast<std::size_t>(row.series[m]));
+    }
+    out.push_back(std::move(region));
+  }
+  return out;
+}
+
+ordered_json strata_json(const Run& run) {
+  ordered_json out = ordered_json::array();
+  for (const snapshot::Strata& s : run.strata) {
+    std::vector<std::int64_t> sizes(s.medoid_rank.size(), 0);
+    for (std::int32_t label : s.label) ++sizes[static_cast<std::size_t>(label)];
+    ordered_json loads = ordered_json::array();
+    for (std::size_t k = 0; k < s.medoid_rank.size(); ++k) {
+      const auto row = s.region_load.begin() + static_cast<std::ptrdiff_t>(k * s.region.size());
+      loads.push_back(std::vector<double>(row, row + static_cast<std::ptrdiff_t>(s.region.size())));
+    }
+    out.push_back({{"first", s.first}, {"last", s.last}, {"sizes", sizes}, {"medoid_rank", s.medoid_rank},
+                   {"stratum", s.label}, {"regions", s.region}, {"stratum_region_load", loads}});
+  }
+  return out;
+}
+
+ordered_json units_json(const Run& run) {
+  ordered_json out = ordered_json::array();
+  for (const snapshot::UnitCost& u : run.unit_costs) {
+    out.push_back({{"name", u.name}, {"seconds_per_unit", known(u.seconds_per_unit)}, {"error", known(u.error)}});
+  }
+  return out;
+}
+
+}  // namespace
+
+ordered_json window_json(const snapshot::Window& w) {
+  ordered_json out;
+  out["first"] = w.first;
+  out["last"] = w.last;
+  out["imbalance"] = w.imbalance;
+  out["rebalance"] = w.rebalance ? 1 : 0;
+  out["rebalanced"] = w.rebalanced ? 1 : 0;
+  out["strata"] = w.strata;
+  out["rebalanced_at"] = w.rebalanced_at < 0 ? ordered_json(nullptr) : ordered_json(w.rebalanced_at);
+  out["gain_per_step"] = known(w.gain_per_step);
+  out["rebalance_cost"] = known(w.rebalance_cost);
+  out["advice"] = advice_names(w.advice);
+  out["prediction_error"] = known(w.prediction_error);
+  out["unified"] = w.samples_unified < 0 ? ordered_json(nullptr) : ordered_json(w.samples_unified);
+  out["stratified"] = w.samples_stratified < 0 ? ordered_json(nullptr) : ordered_json(w.samples_stratified);
+  out["load_balance"] = known(w.load_balance);
+  out["communication_efficiency"] = known(w.communication_efficiency);
+  out["parallel_efficiency"] = known(w.parallel_efficiency);
+  out["ideal_saving"] = known(w.ideal_saving);
+  out["strata_agreement"] = known(w.strata_agreement);
+  out["worst_rank"] = w.worst_rank < 0 ? ordered_json(nullptr) : ordered_json(w.worst_rank);
+  out["worst_region"] = w.worst_region.empty() ? ordered_json(nullptr) : ordered_json(w.worst_region);
+  out["wait_seconds"] = w.wait_seconds;
+  return out;
+}
+
+ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& series) {
+  const Run& run = reader.run();
+  ordered_json out;
+  out["version"] = run.version;
+  out["name"] = run.name;
+  out["job"] = run.job;
+  out["ranks"] = run.ranks;
+  out["nodes"] = run.nodes;
+  out["steps"] = run.steps;
+  out["window"] = run.window;
+  out["hint_lag"] = run.hint_lag;
+  out["load_metric"] = run.load_metric;
+  out["metrics"] = ordered_json::array();
+  out["metric_units"] = ordered_json::object();
+  for (const snapshot::Metric& m : run.metrics) {
+    out["metrics"].push_back(m.name);
+    out["metric_units"][m.name] = m.unit;
+  }
+  out["nrmse"] = known(largest_nrmse(run, series));
+  out["wall_seconds"] = run.wall_seconds;
+  out["own_cpu_seconds"] = run.own_cpu_seconds_total();
+  out["own_cpu_seconds_per_node"] = run.own_cpu_seconds;
+  out["own_bytes_per_node"] = run.own_bytes;
+  out["merged_steps"] = run.merged_steps;
+  out["lost_snapshots"] = run.lost_snapshots;
+  out["bytes"] = reader.size();
+  out["format"] = std::to_string(reader.format_major()) + "." + std::to_string(reader.format_minor());
+  out["regions"] = regions_json(run, series);
+  out["windows"] = ordered_json::array();
+  for (const snapshot::Window& w : run.windows) out["windows"].push_back(window_json(w));
+  out["strata"] = strata_json(run);
+  out["unit_costs"] = units_json(run);
+  out["notes"] = run.notes;
+  return out;
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,17 @@
+// `effort info --json`.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "runtime/snapshot/reader.hpp"
+#include "runtime/snapshot/series.hpp"
+
+namespace effort::tools {
+
+/// Everything a snapshot says, without the loads.
+nlohmann::ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& series);
+
+/// One window as `info` and `replay` print it.
+nlohmann::ordered_json window_json(const snapshot::Window& window);
+
+}  // namespace effort::tools

@@ -1,0 +1,16 @@
+// Kokkos for as long as a command needs it: starting it costs milliseconds and threads, so `info` never does.
+#pragma once
+
+namespace effort::tools {
+
+/// Initialises Kokkos from the main thread (OpenMP where it was built in, with OMP_NUM_THREADS threads) without
+/// output, and finalises it.  One at a time.
+class KokkosSession {
+ public:
+  KokkosSession();
+  ~KokkosSession();
+  KokkosSession(const KokkosSession&) = delete;
+  KokkosSession& operator=(const KokkosSession&) = delete;
+};
+
+}  // namespace effort::tools

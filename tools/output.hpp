@@ -1,0 +1,56 @@
+// What the commands print: tables and units for people, one JSON object for programs.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace effort::tools {
+
+/// Prints one object on one line of standard output; text that is no UTF-8 is mended.
+void print_json(const nlohmann::ordered_json& object);
+
+/// A number, or null where it is negative (not known) or no number.
+nlohmann::ordered_json known(double value);
+
+/// "12.3 ms"; "-" where negative.
+std::string seconds_text(double seconds);
+/// "1.5 KiB".
+std::string bytes_text(double bytes);
+/// "12.3 %"; "-" where negative.
+std::string percent_text(double share);
+/// Four significant digits in the metric's unit: seconds by seconds_text, else "1234 unit".
+std::string amount_text(double value, const std::string& unit);
+/// A name on one line: control characters as \n, \x07; at most `width` columns, the middle left out.
+std::string name_text(const std::string& name, std::size_t width = 40);
+
+/// Columns aligned under their titles; the first to the left, the others to the right unless said.
+class Table {
+ public:
+  enum class Align { left, right };
+  struct Heading {
+    std::string title;
+    Align align = Align::right;
+  };
+  explicit Table(std::vector<Heading> headings);
+  void add(std::vector<std::string> cells);
+  /// The lines, indented by two.
+  std::string text() const;
+
+ private:
+  std::vector<Heading> x_headings;
+  std::vector<std::vector<std::string>> x_rows;
+};
+
+/// Wall time since construction, seconds.
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - x_start).count(); }
+
+ private:
+  std::chrono::steady_clock::time_point x_start = std::chrono::steady_clock::now();
+};
+
+}  // namespace effort::tools

@@ -1,0 +1,62 @@
+// Raw matrices on disk: little-endian float64, C order, nothing else in the file.
+#pragma once
+
+#include <cstddef>
+#include <cstdio>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace effort::tools {
+
+/// Reads rows x cols finite numbers.  Errors: std::runtime_error naming file and remedy, where the file holds
+/// another number of bytes, or a NaN or infinity (with row, column and byte).
+std::vector<double> read_raw(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
+
+/// The same for [outer][rows][cols]; the complaint then names the outer index too, as `outer_name`.
+std::vector<double> read_raw_cube(const std::filesystem::path& path, std::size_t outer, const char* outer_name,
+                                  std::size_t rows, std::size_t cols);
+
+/// One whole number per line, `count` lines.  Errors: std::runtime_error naming file and line.
+std::vector<std::int32_t> read_integers(const std::filesystem::path& path, std::size_t count);
+
+/// A whole file.  Errors: std::system_error.
+std::vector<std::byte> read_bytes(const std::filesystem::path& path);
+
+/// A file that gets its name only when it is complete; an older one of that name is replaced.  Without a call of
+/// commit() nothing is left behind.  Errors: std::system_error naming the file.
+class OutputFile {
+ public:
+  explicit OutputFile(const std::filesystem::path& path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  void write(std::span<const std::byte> bytes);
+  void write(const std::string& text);
+  /// As little-endian float64.
+  void write(std::span<const double> values);
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* problem, int error) const;
+  std::filesystem::path x_path, x_temporary;
+  std::FILE* x_file = nullptr;
+};
+
+/// Runs an algorithm on what was read from `path`: bad input that it finds itself is reported with the file's name.
+template <typename Function>
+auto on_data_of(const std::filesystem::path& path, Function&& function) {
+  try {
+    return function();
+  } catch (const std::invalid_argument& e) {
+    throw std::runtime_error(std::string(e.what()) + " (file '" + path.string() + "')");
+  }
+}
+
+/// One number per line.
+void write_integers(const std::filesystem::path& path, std::span<const std::int32_t> values);
+
+}  // namespace effort::tools

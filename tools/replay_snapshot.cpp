@@ -1,0 +1,119 @@
+#include "tools/replay_snapshot.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "runtime/snapshot/writer.hpp"
+
+namespace effort::tools {
+
+ReplayRecorder::ReplayRecorder(std::vector<std::string> regions, int nodes, int passes, bool exact)
+    : x_regions(std::move(regions)), x_passes(passes), x_exact(exact), x_nodes(static_cast<std::size_t>(nodes)) {}
+
+void ReplayRecorder::start(Node& node, const window::Input& input) {
+  node.ranks.assign(input.ranks.begin(), input.ranks.end());
+  node.sums.assign(x_regions.size() * node.ranks.size(), 0.0);
+  for (std::size_t g = 0; g < x_regions.size(); ++g) node.histories.emplace_back(node.ranks.size(), codec::Target::passes(x_passes));
+}
+
+void ReplayRecorder::add(int index, const window::Input& input, const window::Result& result) {
+  Node& node = x_nodes[static_cast<std::size_t>(index)];
+  if (node.histories.empty()) start(node, input);
+  const auto steps = static_cast<std::size_t>(input.last_step - input.first_step + 1);
+  const std::size_t plane = node.ranks.size() * steps;
+  for (std::size_t g = 0; g < x_regions.size(); ++g) {
+    const auto block = input.region_load.subspan(g * plane, plane);
+    node.histories[g].append(block, steps);
+    for (std::size_t i = 0; i < plane; ++i) node.sums[g * node.ranks.size() + i / steps] += block[i];
+  }
+  if (x_exact) {
+    snapshot::ExactBlock block;
+    block.first_step = input.first_step;
+    block.steps = static_cast<std::int32_t>(steps);
+    for (std::uint32_t g = 0; g < x_regions.size(); ++g) block.series.push_back(g);
+    block.values.assign(input.region_load.begin(), input.region_load.end());
+    node.exact.push_back(std::move(block));
+  }
+  for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
+  node.bytes = static_cast<std::int64_t>(result.bytes);
+  if (index == 0) node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, x_regions, result.stratum_region_load}};
+}
+
+snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
+  snapshot::Series s;
+  s.region = x_regions[region];
+  for (const Node& node : x_nodes) {
+    for (std::size_t r = 0; r < node.ranks.size(); ++r) {
+      const double sum = node.sums.empty() ? 0.0 : node.sums[region * node.ranks.size() + r];
+      s.total += sum;
+      if (sum > s.max_over_ranks) s.max_rank = node.ranks[r];
+      s.max_over_ranks = std::max(s.max_over_ranks, sum);
+    }
+  }
+  s.mean_over_ranks = s.total / static_cast<double>(ranks);
+  s.imbalance = s.mean_over_ranks > 0 ? s.max_over_ranks / s.mean_over_ranks - 1 : 0;
+  return s;
+}
+
+void ReplayRecorder::describe(snapshot::Run& run) const {
+  std::vector<std::int32_t> node_of_rank;
+  for (std::size_t i = 0; i < x_nodes.size(); ++i) {
+    node_of_rank.insert(node_of_rank.end(), x_nodes[i].ranks.size(), static_cast<std::int32_t>(i));
+    run.own_cpu_seconds.push_back(x_nodes[i].cpu_seconds);
+    run.own_bytes.push_back(x_nodes[i].bytes);
+  }
+  run.place(node_of_rank);
+  run.metrics = {{"time", "s"}};
+  run.load_metric = "time";
+  for (std::size_t g = 0; g < x_regions.size(); ++g) run.series.push_back(series(g, run.ranks));
+  run.strata = x_nodes[0].strata;
+}
+
+void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report) {
+  snapshot::Run run;
+  run.version = EFFORT_VERSION_TEXT;
+  run.name = name;
+  run.job = "replay";
+  run.steps = report.windows.empty() ? 0 : report.windows.back().last + 1;
+  run.window = options.analysis.window;
+  run.hint_lag = options.analysis.hint_lag;
+  run.wall_seconds = report.chosen.cost;
+  describe(run);
+  for (const replay::WindowReport& w : report.windows) run.windows.push_back(to_window(w, x_regions));
+  run.notes = {"replayed from a recording: wall time is the critical path of the schedule chosen"};
+  std::vector<std::vector<std::byte>> parts;
+  for (std::size_t i = 0; i < x_nodes.size(); ++i) {
+    snapshot::NodePart part;
+    part.node = static_cast<std::int32_t>(i);
+    for (std::uint32_t g = 0; g < x_nodes[i].histories.size(); ++g) part.tiles.push_back({g, 0, x_nodes[i].histories[g].serialize_final()});
+    part.exact = std::move(x_nodes[i].exact);
+    parts.push_back(snapshot::encode_part(part));
+  }
+  snapshot::write_file(path, snapshot::encode(run, parts));
+}
+
+snapshot::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions) {
+  snapshot::Window out;
+  out.first = w.first;
+  out.last = w.last;
+  out.imbalance = w.imbalance;
+  out.gain_per_step = w.gain_per_step;
+  out.rebalance_cost = w.price;
+  out.rebalance = w.rebalance != 0;
+  out.rebalanced = w.rebalanced_at >= 0;
+  out.rebalanced_at = w.rebalanced_at;
+  out.strata = w.strata;
+  out.advice = w.advice;
+  out.prediction_error = w.prediction_error;
+  out.load_balance = w.efficiencies.load_balance;
+  out.communication_efficiency = w.efficiencies.communication;
+  out.parallel_efficiency = w.efficiencies.parallel;
+  out.ideal_saving = w.efficiencies.ideal_saving;
+  out.strata_agreement = w.strata_agreement;
+  if (w.worst_region >= 0) out.worst_region = regions.at(static_cast<std::size_t>(w.worst_region));
+  out.samples_unified = w.unified;
+  out.samples_stratified = w.stratified;
+  return out;
+}
+
+}  // namespace effort::tools

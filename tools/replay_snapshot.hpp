@@ -1,0 +1,53 @@
+// Makes a snapshot of a replayed run, as the engine would have.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analytics/codec/history.hpp"
+#include "analytics/replay/replay.hpp"
+#include "analytics/window/window.hpp"
+#include "runtime/snapshot/run.hpp"
+
+namespace effort::tools {
+
+/// Collects windows while the replay runs.  Different nodes may be collected at the same time, by a thread each.
+class ReplayRecorder {
+ public:
+  /// @param regions  names, [regions]
+  /// @param exact    store the raw windows too
+  ReplayRecorder(std::vector<std::string> regions, int nodes, int passes, bool exact);
+
+  /// One window of one node: the loads as the analysis saw them.
+  void add(int node, const window::Input& input, const window::Result& result);
+
+  /// Writes the file; an existing one is not overwritten.  Errors: as snapshot::write_file.
+  void write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report);
+
+ private:
+  struct Node {
+    std::vector<std::int32_t> ranks;
+    std::vector<codec::History> histories;    ///< [regions]
+    std::vector<double> sums;                 ///< [regions][ranks] seconds
+    std::vector<snapshot::ExactBlock> exact;
+    double cpu_seconds = 0;
+    std::int64_t bytes = 0;
+    std::vector<snapshot::Strata> strata;     ///< of the last window; node 0 only
+  };
+  void start(Node& node, const window::Input& input);
+  void describe(snapshot::Run& run) const;
+  snapshot::Series series(std::size_t region, std::int64_t ranks) const;
+
+  std::vector<std::string> x_regions;
+  int x_passes;
+  bool x_exact;
+  std::vector<Node> x_nodes;
+};
+
+/// A window of a replay as snapshots and `--json` show it.
+snapshot::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions);
+
+}  // namespace effort::tools

@@ -1,0 +1,34 @@
+// A snapshot as the commands show it: series grouped into regions.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/snapshot/run.hpp"
+#include "runtime/snapshot/series.hpp"
+
+namespace effort::tools {
+
+/// A region in a phase, with its series by metric.
+struct RegionRow {
+  std::string name;
+  snapshot::Kind kind = snapshot::Kind::compute;
+  std::string phase;
+  std::vector<std::int64_t> series;  ///< [metrics] row of Run::series, -1: not measured
+};
+
+/// The regions in the order in which the series name them first.
+std::vector<RegionRow> regions_of(const snapshot::Run& run);
+
+/// Largest nrmse of any series (see SeriesReader::nrmse); negative where there is no history.
+double largest_nrmse(const snapshot::Run& run, const snapshot::SeriesReader& series);
+
+/// Row of the load metric in Run::metrics; the first where the name is none of them.
+std::size_t load_metric_of(const snapshot::Run& run);
+
+/// The names of the advice bits, "stale, trend".
+std::vector<std::string> advice_names(std::uint32_t bits);
+
+}  // namespace effort::tools
