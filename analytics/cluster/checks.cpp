@@ -2,6 +2,7 @@
 #include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/range.hpp"
 
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -57,6 +58,12 @@ int range_exponent(std::uint64_t largest_bits) {
   if (exponent > largest_safe_exponent) return largest_safe_exponent - exponent;
   if (exponent < smallest_safe_exponent) return -exponent;
   return 0;
+}
+
+int limit_of(std::uint64_t largest_bits, std::size_t d) {
+  const double largest = std::bit_cast<double>(largest_bits);
+  const int exponent = largest > 0 ? std::ilogb(largest) : -1074;
+  return exponent + 2 + std::bit_width(static_cast<std::uint64_t>(d));  // |x - y| < 2^(e + 2), and sqrt(d) <= d
 }
 
 InRange::InRange(const Signatures& signatures)

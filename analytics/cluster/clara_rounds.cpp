@@ -421,8 +421,7 @@ ClaraRounds::Evaluated ClaraRounds::evaluate(Proposal proposal) {
     nodes_.allreduce(std::span<std::int64_t>(&largest, 1), ReduceOp::max);
     const auto bits = static_cast<std::uint64_t>(largest);
     proposal.range_exponent = range_exponent(bits);
-    const int dimensions = std::bit_width(static_cast<std::uint64_t>(local_.d));
-    proposal.limit_exponent = std::ilogb(std::bit_cast<double>(bits)) + 1 + proposal.range_exponent + 1 + dimensions;
+    proposal.limit_exponent = limit_of(bits, local_.d) + proposal.range_exponent;
   }
   for (std::size_t t = 1; t < proposal.trials(); ++t) {
     const FixedSum candidate = result.unit.normalised(result.assignment.cost[t]);

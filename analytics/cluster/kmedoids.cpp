@@ -198,8 +198,10 @@ class SwapState {
     std::int32_t slot = -1;
   };
 
-  // The best swap with one of the candidates first .. first + width - 1; scratch holds (k + 1) * swap_width.
-  Change best_of(std::size_t first, std::size_t width, double* scratch) const {
+  // Calls visit(candidate, slot, change of the cost) for the candidates first .. first + width - 1 that are no medoids;
+  // scratch holds scratch_size() numbers.
+  template <typename Visit>
+  void for_changes(std::size_t first, std::size_t width, double* scratch, const Visit& visit) const {
     double* shared = scratch;
     double* removal = scratch + swap_width;
     std::fill_n(shared, width, 0.0);
@@ -207,15 +209,18 @@ class SwapState {
     const kernels::SwapRows rows{distances_.row(0), distances_.stride(), distances_.rows(), order_.data(),
                                  nearest_.data(),   first_.data(),       second_.data()};
     kernels::table().swap_changes(rows, first, width, shared, removal);
+    for (std::size_t h = 0; h < width; ++h)
+      if (!taken_[first + h])
+        for (std::size_t slot = 0; slot < k_; ++slot) visit(first + h, slot, shared[h] + removal[slot * swap_width + h]);
+  }
+
+  // The best swap with one of these candidates.
+  Change best_of(std::size_t first, std::size_t width, double* scratch) const {
     Change best;
-    for (std::size_t h = 0; h < width; ++h) {
-      if (taken_[first + h]) continue;
-      for (std::size_t slot = 0; slot < k_; ++slot) {
-        const double amount = shared[h] + removal[slot * swap_width + h];
-        if (amount < best.amount)
-          best = {amount, static_cast<std::int32_t>(first + h), static_cast<std::int32_t>(slot)};
-      }
-    }
+    for_changes(first, width, scratch, [&](std::size_t candidate, std::size_t slot, double amount) {
+      if (amount < best.amount)
+        best = {amount, static_cast<std::int32_t>(candidate), static_cast<std::int32_t>(slot)};
+    });
     return best;
   }
 
@@ -322,6 +327,34 @@ int swap_medoids(const Workers& workers, const DistanceTable& distances, std::ve
     }
   }
   return swaps;
+}
+
+std::vector<std::vector<std::int32_t>> best_replacements(const Workers& workers, const DistanceTable& distances,
+                                                         std::vector<std::int32_t> medoids, std::size_t count) {
+  const std::size_t k = medoids.size(), columns = distances.columns();
+  const SwapState state(distances, medoids);
+  std::vector<double> changes(k * columns, std::numeric_limits<double>::max());
+  for_groups(workers, "effort::cluster::replacements", columns, swap_width, state.scratch_size(),
+             [&](std::size_t g, double* scratch) {
+               const std::size_t first = g * swap_width;
+               state.for_changes(first, std::min(swap_width, columns - first), scratch,
+                                 [&](std::size_t candidate, std::size_t slot, double amount) {
+                                   changes[slot * columns + candidate] = amount;
+                                 });
+             });
+  std::vector<std::vector<std::int32_t>> best(k);
+  const std::size_t most = std::min(count, columns - std::min(columns, k));
+  std::vector<std::int32_t> candidates(columns);
+  for (std::size_t slot = 0; slot < k; ++slot) {
+    const double* change = changes.data() + slot * columns;
+    for (std::size_t h = 0; h < columns; ++h) candidates[h] = static_cast<std::int32_t>(h);
+    std::partial_sort(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most), candidates.end(),
+                      [&](std::int32_t a, std::int32_t b) {
+                        return change[a] < change[b] || (change[a] == change[b] && a < b);
+                      });
+    best[slot].assign(candidates.begin(), candidates.begin() + static_cast<std::ptrdiff_t>(most));
+  }
+  return best;
 }
 
 }  // namespace effort::cluster

@@ -47,4 +47,9 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTa
 int swap_medoids(const Workers& workers, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps);
 
+/// For each medoid the candidates that would replace it best: up to `count` of those not taken, by ascending change of
+/// the cost, [k] lists.
+std::vector<std::vector<std::int32_t>> best_replacements(const Workers& workers, const DistanceTable& distances,
+                                                         std::vector<std::int32_t> medoids, std::size_t count);
+
 }  // namespace effort::cluster

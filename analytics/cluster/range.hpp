@@ -31,6 +31,9 @@ inline constexpr int smallest_safe_exponent = -400;
 /// @param largest_bits  the bit pattern of the largest magnitude, finite
 int range_exponent(std::uint64_t largest_bits);
 
+/// An exponent e such that no two rows of d values of at most that magnitude are farther apart than 2^e.
+int limit_of(std::uint64_t largest_bits, std::size_t d);
+
 /// A table that is safe: the given one, or a scaled copy.
 class InRange {
  public:

@@ -1,0 +1,180 @@
+#include "analytics/cluster/measures.hpp"
+
+#include "analytics/cluster/kernels.hpp"
+#include "analytics/cluster/range.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <stdexcept>
+#include <string>
+#include <unordered_map>
+
+namespace effort::cluster {
+namespace {
+
+void check_labels(std::span<const std::int32_t> labels, std::size_t n, int k) {
+  if (k < 1) throw std::invalid_argument("k is " + std::to_string(k) + ": there must be at least one stratum");
+  if (labels.size() != n)
+    throw std::invalid_argument("there are " + std::to_string(labels.size()) + " labels for " + std::to_string(n) +
+                                " objects: pass one for each");
+  for (std::size_t i = 0; i < n; ++i)
+    if (labels[i] < 0 || labels[i] >= k)
+      throw std::invalid_argument("label of object " + std::to_string(i) + " is " + std::to_string(labels[i]) +
+                                  ": labels are 0 to " + std::to_string(k - 1));
+}
+
+// Silhouettes from each object's sums of distances to every stratum.
+class Silhouettes {
+ public:
+  Silhouettes(std::span<const std::int32_t> labels, int k) : labels_(labels), sizes_(static_cast<std::size_t>(k), 0) {
+    for (const std::int32_t label : labels) ++sizes_[static_cast<std::size_t>(label)];
+    for (const std::int64_t size : sizes_) occupied_ += size > 0;
+  }
+
+  bool defined() const { return occupied_ >= 2; }
+
+  void add(std::size_t object, const double* sums) {
+    const auto own = static_cast<std::size_t>(labels_[object]);
+    if (sizes_[own] < 2) return;
+    const double within = sums[own] / static_cast<double>(sizes_[own] - 1);
+    double between = std::numeric_limits<double>::max();
+    for (std::size_t s = 0; s < sizes_.size(); ++s)
+      if (s != own && sizes_[s] > 0) between = std::min(between, sums[s] / static_cast<double>(sizes_[s]));
+    const double larger = std::max(within, between);
+    if (larger > 0) total_ += (between - within) / larger;
+  }
+
+  double average() const { return total_ / static_cast<double>(labels_.size()); }
+
+ private:
+  std::span<const std::int32_t> labels_;
+  std::vector<std::int64_t> sizes_;
+  int occupied_ = 0;
+  double total_ = 0;
+};
+
+}  // namespace
+
+double mean_distance(const Signatures& signatures, std::span<const std::int32_t> medoids,
+                     std::span<const std::int32_t> labels) {
+  check_signatures(signatures);
+  check_labels(labels, signatures.n, static_cast<int>(medoids.size()));
+  for (const std::int32_t medoid : medoids)
+    if (medoid < 0 || static_cast<std::size_t>(medoid) >= signatures.n)
+      throw std::invalid_argument("medoid " + std::to_string(medoid) + " is no object: ids are 0 to n - 1");
+  const InRange range(signatures);
+  double sum = 0;
+  for (std::size_t i = 0; i < signatures.n; ++i) {
+    const double* a = range.signatures().row(i);
+    const double* b = range.signatures().row(static_cast<std::size_t>(medoids[static_cast<std::size_t>(labels[i])]));
+    double squares = 0;
+    for (std::size_t j = 0; j < signatures.d; ++j) squares += (a[j] - b[j]) * (a[j] - b[j]);
+    sum += std::sqrt(squares);
+  }
+  return range.unscaled(sum / static_cast<double>(signatures.n));
+}
+
+double average_silhouette(const Signatures& signatures, std::span<const std::int32_t> labels, int k) {
+  using kernels::lanes;
+  check_signatures(signatures);
+  check_labels(labels, signatures.n, k);
+  Silhouettes silhouettes(labels, k);
+  if (!silhouettes.defined()) return 0;
+  const InRange range(signatures);
+  const Signatures& objects = range.signatures();
+  const auto& kernel = kernels::table();
+  const std::size_t d = objects.d, strata = static_cast<std::size_t>(k);
+  std::vector<double> tile(lanes * d), block(lanes * lanes), sums(lanes * strata), own(strata);
+  for (std::size_t first = 0; first < objects.n; first += lanes) {
+    const std::size_t count = std::min(lanes, objects.n - first);
+    kernel.load_tile(objects.row(first), d, count, d, tile.data());
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::size_t point = 0; point < objects.n; point += lanes) {
+      const std::size_t points = std::min(lanes, objects.n - point);
+      kernel.squared(tile.data(), objects.row(point), points, d, block.data());
+      kernel.root(block.data(), points * lanes);
+      for (std::size_t p = 0; p < points; ++p) {
+        double* to = sums.data() + static_cast<std::size_t>(labels[point + p]) * lanes;
+        for (std::size_t l = 0; l < lanes; ++l) to[l] += block[p * lanes + l];
+      }
+    }
+    for (std::size_t l = 0; l < count; ++l) {
+      for (std::size_t s = 0; s < strata; ++s) own[s] = sums[s * lanes + l];
+      silhouettes.add(first + l, own.data());
+    }
+  }
+  return silhouettes.average();
+}
+
+double average_silhouette(std::span<const double> distances, std::span<const std::int32_t> labels, int k) {
+  const std::size_t n = labels.size();
+  if (n == 0 || distances.size() != n * n) throw std::invalid_argument("the distances must be an n x n table");
+  check_labels(labels, n, k);
+  Silhouettes silhouettes(labels, k);
+  if (!silhouettes.defined()) return 0;
+  std::vector<double> sums(static_cast<std::size_t>(k));
+  for (std::size_t i = 0; i < n; ++i) {
+    std::fill(sums.begin(), sums.end(), 0.0);
+    for (std::size_t j = 0; j < n; ++j) sums[static_cast<std::size_t>(labels[j])] += distances[i * n + j];
+    silhouettes.add(i, sums.data());
+  }
+  return silhouettes.average();
+}
+
+double mirkin_distance(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
+  if (a.size() != b.size())
+    throw std::invalid_argument("the clusterings have " + std::to_string(a.size()) + " and " + std::to_string(b.size()) +
+                                " objects: compare clusterings of the same objects");
+  if (a.empty()) return 0;
+  std::unordered_map<std::int64_t, std::int64_t> in_a, in_b, in_both;
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    if (a[i] < 0 || b[i] < 0)
+      throw std::invalid_argument("label of object " + std::to_string(i) + " is negative: labels are 0 or above");
+    ++in_a[a[i]];
+    ++in_b[b[i]];
+    ++in_both[(std::int64_t{a[i]} << 32) | b[i]];
+  }
+  // Sums of squared counts are integers: the result does not depend on the order of the maps.
+  const auto squares = [](const auto& counts) {
+    double sum = 0;
+    for (const auto& [label, count] : counts) sum += static_cast<double>(count) * static_cast<double>(count);
+    return sum;
+  };
+  const auto n = static_cast<double>(a.size());
+  return (squares(in_a) + squares(in_b) - 2 * squares(in_both)) / (n * n);
+}
+
+StratumProfile stratum_profile(const Signatures& signatures, std::span<const std::int32_t> labels, int k) {
+  check_signatures(signatures);
+  check_labels(labels, signatures.n, k);
+  const InRange range(signatures);
+  const Signatures& objects = range.signatures();
+  const std::size_t d = objects.d, strata = static_cast<std::size_t>(k);
+  StratumProfile profile{std::vector<std::int64_t>(strata, 0), std::vector<double>(strata * d, 0.0),
+                         std::vector<double>(strata * d, 0.0)};
+  for (std::size_t i = 0; i < objects.n; ++i) {
+    const auto s = static_cast<std::size_t>(labels[i]);
+    ++profile.sizes[s];
+    for (std::size_t j = 0; j < d; ++j) profile.mean[s * d + j] += objects.row(i)[j];
+  }
+  for (std::size_t s = 0; s < strata; ++s)
+    for (std::size_t j = 0; j < d && profile.sizes[s] > 0; ++j)
+      profile.mean[s * d + j] /= static_cast<double>(profile.sizes[s]);
+  for (std::size_t i = 0; i < objects.n; ++i) {
+    const std::size_t at = static_cast<std::size_t>(labels[i]) * d;
+    for (std::size_t j = 0; j < d; ++j) {
+      const double away = objects.row(i)[j] - profile.mean[at + j];
+      profile.deviation[at + j] += away * away;
+    }
+  }
+  for (std::size_t s = 0; s < strata; ++s)
+    for (std::size_t j = 0; j < d; ++j) {
+      const auto divisor = static_cast<double>(std::max<std::int64_t>(1, profile.sizes[s] - 1));
+      profile.deviation[s * d + j] = range.unscaled(std::sqrt(profile.deviation[s * d + j] / divisor));
+      profile.mean[s * d + j] = range.unscaled(profile.mean[s * d + j]);
+    }
+  return profile;
+}
+
+}  // namespace effort::cluster
