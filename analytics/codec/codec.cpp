@@ -1,6 +1,6 @@
 #include "analytics/codec/codec.hpp"
 
-#include "analytics/codec/matrix.hpp"
+#include "analytics/codec/tile.hpp"
 #include "analytics/wavelet/cdf97.hpp"
 
 #include <algorithm>
@@ -12,78 +12,175 @@ namespace {
 
 constexpr std::size_t kMostValues = std::size_t{1} << 48;
 
-Bytes start_stream(StreamKind kind, unsigned flags, std::size_t rows, std::size_t cols) {
+double positive(const char* what, double bound) {
+  if (!(bound > 0) || !std::isfinite(bound))
+    throw std::invalid_argument(std::string(what) + " is " + std::to_string(bound) + ": choose a finite number above 0");
+  return bound;
+}
+
+Bytes start_stream(std::size_t rows, std::size_t cols, bool tiled) {
   Bytes out;
   put_byte(out, kVersionByte);
-  put_byte(out, static_cast<unsigned>(kind) | flags);
+  put_byte(out, tiled ? 1 : 0);
   put_u16(out, 0);  // checksum
   put_varint(out, rows);
   put_varint(out, cols);
   return out;
 }
 
-Bytes encode_constant(const Matrix& matrix, double value) {
-  Bytes out = start_stream(StreamKind::constant, matrix.absent.empty() ? 0 : kAbsentFlag, matrix.rows, matrix.cols);
-  if (!matrix.absent.empty()) put_absent(out, matrix.absent);
-  if (value != 0 || std::signbit(value)) put_double(out, value);
-  seal(out);
-  return out;
-}
+/// How a large matrix is cut; the extents of all but the last tiles are powers of two, so that levels join.
+struct TileGrid {
+  std::size_t tile_rows, tile_cols;
 
-Bytes encode_raw(const Matrix& matrix, std::span<const double> values) {
-  Bytes out = start_stream(StreamKind::raw, matrix.absent.empty() ? 0 : kAbsentFlag, matrix.rows, matrix.cols);
-  if (!matrix.absent.empty()) put_absent(out, matrix.absent);
-  for (std::size_t i = 0; i < values.size(); ++i)
-    if (matrix.absent.empty() || !matrix.absent[i]) put_double(out, values[i]);
-  seal(out);
-  return out;
-}
-
-Bytes encode_one(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
-                 const EncodeOptions& options) {
-  const bool masked = std::any_of(options.absent.begin(), options.absent.end(), [](std::uint8_t a) { return a != 0; });
-  const Matrix matrix = prepare(values, rows, cols, masked ? options.absent : std::span<const std::uint8_t>{});
-  if (matrix.present == 0 || matrix.min == matrix.max)
-    return encode_constant(matrix, matrix.present == 0 ? 0 : std::ldexp(matrix.max, matrix.exponent));
-  Bytes out = start_stream(StreamKind::context, masked ? kAbsentFlag : 0, rows, cols);
-  if (masked) put_absent(out, matrix.absent);
-  Target rest = target;
-  if (target.kind() == Target::Kind::max_bytes) {
-    const auto bound = static_cast<std::size_t>(target.value());
-    if (bound < out.size() + 30)
-      throw std::invalid_argument("a bound of " + std::to_string(bound) + " bytes is too small for the absence mask: allow at least " +
-                                  std::to_string(out.size() + 30));
-    rest = Target::max_bytes(std::max(bound - out.size(), std::size_t{1}));
+  static TileGrid of(std::size_t rows, std::size_t cols) {
+    if (rows == 0 || cols == 0 || rows <= kTileValues / cols) return {rows, cols};
+    const std::size_t width = std::min<std::size_t>(cols, std::size_t{1} << 18);
+    const std::size_t height = std::bit_floor(kTileValues / width);
+    return {std::min(rows, height), width};
   }
-  bool reached = false;
-  const Bytes body = encode_context(matrix, rest, reached);
-  const bool larger = out.size() + body.size() > 8 * matrix.present + out.size() && target.kind() != Target::Kind::passes;
-  if (!reached || larger) return encode_raw(matrix, values);
-  out.insert(out.end(), body.begin(), body.end());
+  std::size_t down(std::size_t rows) const { return tile_rows ? (rows + tile_rows - 1) / tile_rows : 1; }
+  std::size_t across(std::size_t cols) const { return tile_cols ? (cols + tile_cols - 1) / tile_cols : 1; }
+};
+
+struct TilePlace {
+  std::size_t row0, col0, rows, cols;
+};
+
+template <typename Visit>
+void for_each_tile(std::size_t rows, std::size_t cols, const TileGrid& grid, const Visit& visit) {
+  for (std::size_t r = 0; r < rows; r += grid.tile_rows)
+    for (std::size_t c = 0; c < cols; c += grid.tile_cols)
+      visit(TilePlace{r, c, std::min(grid.tile_rows, rows - r), std::min(grid.tile_cols, cols - c)});
+}
+
+Bytes encode_single(const Matrix& matrix, const Target& target, Coder coder) {
+  Bytes out = start_stream(matrix.rows, matrix.cols, false);
+  Goal goal = goal_for(matrix, target);
+  if (goal.kind == Target::Kind::max_bytes) goal.value -= static_cast<double>(out.size());
+  const Bytes tile = encode_tile(matrix, goal, coder).bytes;
+  if (tile.empty() || (goal.kind == Target::Kind::max_bytes && static_cast<double>(tile.size()) > goal.value))
+    throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(target.value())) +
+                                " bytes is too small for this matrix: allow at least " +
+                                std::to_string(Target::minimum_bytes) + " and the absence mask");
+  out.insert(out.end(), tile.begin(), tile.end());
+  seal(out);
+  return out;
+}
+
+Bytes encode_tiled(const Matrix& whole, const TileGrid& grid, const Target& target, Coder coder) {
+  Bytes tiles;
+  const double count = static_cast<double>(grid.down(whole.rows) * grid.across(whole.cols));
+  double squares = 0, worst = 0;
+  for_each_tile(whole.rows, whole.cols, grid, [&](const TilePlace& place) {
+    std::vector<double> values;
+    std::vector<std::uint8_t> absent;
+    for (std::size_t i = place.row0; i < place.row0 + place.rows; ++i) {
+      const auto begin = static_cast<std::ptrdiff_t>(i * whole.cols + place.col0);
+      const auto end = begin + static_cast<std::ptrdiff_t>(place.cols);
+      values.insert(values.end(), whole.values.begin() + begin, whole.values.begin() + end);
+      if (!whole.absent.empty()) absent.insert(absent.end(), whole.absent.begin() + begin, whole.absent.begin() + end);
+    }
+    Matrix part = prepare(values, place.rows, place.cols, absent);
+    const int shift = part.exponent;
+    part.exponent += whole.exponent;
+    Goal goal = goal_for(whole, target);
+    goal.nrmse_unit = std::ldexp(goal.nrmse_unit, -shift);
+    if (goal.kind == Target::Kind::max_bytes) goal.value = std::floor((goal.value - 32) / count) - 4;
+    if (goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error) goal.value = std::ldexp(goal.value, -shift);
+    const TileCode code = encode_tile(part, goal, coder);
+    if (code.bytes.empty())
+      throw std::invalid_argument("the bound on the bytes is too small for this matrix: allow at least 64 for each of its tiles");
+    put_varint(tiles, code.bytes.size());
+    tiles.insert(tiles.end(), code.bytes.begin(), code.bytes.end());
+    const double rms = std::ldexp(code.errors.rms, shift);
+    squares += rms * rms * static_cast<double>(part.present);
+    worst = std::max(worst, std::ldexp(code.errors.max, shift));
+  });
+  Bytes out = start_stream(whole.rows, whole.cols, true);
+  put_varint(out, grid.tile_rows);
+  put_varint(out, grid.tile_cols);
+  const double unit = whole.nrmse_unit();
+  put_u16(out, error_code(std::sqrt(squares / static_cast<double>(std::max<std::size_t>(whole.present, 1))) / unit));
+  put_u16(out, error_code(worst / unit));
+  put_double(out, std::ldexp(unit, whole.exponent));
+  out.insert(out.end(), tiles.begin(), tiles.end());
   seal(out);
   return out;
 }
 
 /// The start of every stream.
 struct Start {
-  StreamKind kind = StreamKind::context;
-  bool has_absent = false;
+  bool tiled = false;
   std::size_t rows = 0, cols = 0;
+  TileGrid grid{};
+  double nrmse = 0, max_error = 0;
 };
 
 Start read_start(ByteReader& in) {
   if (in.byte() != kVersionByte) throw CodecError("this is no stream of a known version", 0);
-  const unsigned flags = in.byte();
-  Start start;
-  start.kind = static_cast<StreamKind>(flags & 7);
-  start.has_absent = (flags & kAbsentFlag) != 0;
-  if ((flags & 7) > 4 || (flags & ~(7u | kAbsentFlag | kCutsFlag)) != 0) throw CodecError("unknown kind of stream", 1);
+  const unsigned form = in.byte();
+  if (form > 1) throw CodecError("unknown form of stream", 1);
   in.u16();
+  Start start;
+  start.tiled = form == 1;
   start.rows = in.varint();
   start.cols = in.varint();
   if (start.rows > kMostValues || start.cols > kMostValues || (start.cols > 0 && start.rows > kMostValues / start.cols))
     throw CodecError("the matrix is too large", 4);
+  start.grid = {start.rows, start.cols};
+  const std::size_t at = in.offset();
+  if (start.tiled) {
+    start.grid = {in.varint(), in.varint()};
+    start.nrmse = error_of_code(in.u16());
+    const double relative = error_of_code(in.u16());
+    start.max_error = relative * in.real();
+  }
+  if (start.rows == 0 || start.cols == 0) return start;
+  if (start.grid.tile_rows == 0 || start.grid.tile_cols == 0 || start.grid.tile_cols > kTileValues ||
+      start.grid.tile_rows > kTileValues / start.grid.tile_cols)
+    throw CodecError("the tiles are too large or empty", at);
   return start;
+}
+
+/// Puts a tile's approximation into the result; a tile smaller than a cell of the level is spread by mean.
+class Assembly {
+ public:
+  Assembly(std::size_t rows, std::size_t cols, int level)
+      : x_level(std::min(level, 62)), x_rows(wavelet::low_length(rows, level)), x_cols(wavelet::low_length(cols, level)),
+        x_values(x_rows * x_cols) {}
+
+  void put(const TilePlace& place, int tile_level, std::span<const double> values, std::size_t tile_cols) {
+    const int coarser = x_level - tile_level;
+    if (coarser > 0 && x_counts.empty()) x_counts.resize(x_values.size());
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      const std::size_t i = ((place.row0 >> tile_level) + k / tile_cols) >> coarser;
+      const std::size_t j = ((place.col0 >> tile_level) + k % tile_cols) >> coarser;
+      double& cell = x_values[i * x_cols + j];
+      if (coarser > 0) {
+        cell += values[k];
+        ++x_counts[i * x_cols + j];
+      } else {
+        cell = values[k];
+      }
+    }
+  }
+
+  Decoded finish() {
+    for (std::size_t i = 0; i < x_counts.size(); ++i) x_values[i] /= x_counts[i];
+    return {x_rows, x_cols, std::move(x_values)};
+  }
+
+ private:
+  int x_level;
+  std::size_t x_rows, x_cols;
+  std::vector<double> x_values, x_counts;
+};
+
+/// The coarsest level, up to `level`, at which the tiles' approximations join without gaps.
+int tile_level(const Start& start, int level) {
+  if (start.grid.tile_rows < start.rows) level = std::min(level, std::countr_zero(start.grid.tile_rows));
+  if (start.grid.tile_cols < start.cols) level = std::min(level, std::countr_zero(start.grid.tile_cols));
+  return level;
 }
 
 }  // namespace
@@ -92,22 +189,22 @@ Target Target::passes(int count) {
   if (count < 1 || count > 60) throw std::invalid_argument("passes is " + std::to_string(count) + ": choose 1 to 60");
   return {Kind::passes, static_cast<double>(count)};
 }
-
-namespace {
-double positive(const char* what, double bound) {
-  if (!(bound > 0) || !std::isfinite(bound))
-    throw std::invalid_argument(std::string(what) + " is " + std::to_string(bound) + ": choose a finite number above 0");
-  return bound;
-}
-}  // namespace
-
 Target Target::nrmse(double bound) { return {Kind::nrmse, positive("nrmse", bound)}; }
 Target Target::max_error(double bound) { return {Kind::max_error, positive("max_error", bound)}; }
-Target Target::max_bytes(std::size_t bound) { return {Kind::max_bytes, static_cast<double>(bound)}; }
+Target Target::max_bytes(std::size_t bound) {
+  if (bound < minimum_bytes)
+    throw std::invalid_argument("max_bytes is " + std::to_string(bound) + ": allow at least " + std::to_string(minimum_bytes));
+  return {Kind::max_bytes, static_cast<double>(bound)};
+}
 
 std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
                               const EncodeOptions& options) {
-  return encode_one(values, rows, cols, target, options);
+  const bool masked = std::any_of(options.absent.begin(), options.absent.end(), [](std::uint8_t a) { return a != 0; });
+  if (!masked && !options.absent.empty() && options.absent.size() != values.size()) prepare(values, rows, cols, options.absent);
+  const Matrix matrix = prepare(values, rows, cols, masked ? options.absent : std::span<const std::uint8_t>{});
+  const TileGrid grid = TileGrid::of(rows, cols);
+  if (grid.tile_rows == rows && grid.tile_cols == cols) return encode_single(matrix, target, options.coder);
+  return encode_tiled(matrix, grid, target, options.coder);
 }
 
 std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
@@ -121,33 +218,21 @@ Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options) 
   if (!options.prefix) check_seal(stream);
   ByteReader in(stream);
   const Start start = read_start(in);
-  Decoded out;
-  out.rows = wavelet::low_length(start.rows, options.level);
-  out.cols = wavelet::low_length(start.cols, options.level);
-  if (out.rows * out.cols > options.max_values)
-    throw CodecError("the result would hold " + std::to_string(out.rows * out.cols) + " values, more than allowed", 4);
-  std::vector<std::uint8_t> absent;
-  if (start.has_absent) absent = take_absent(in, start.rows * start.cols);
-  switch (start.kind) {
-    case StreamKind::constant: {
-      const double value = in.rest().empty() ? 0.0 : in.real();
-      out.values.assign(out.rows * out.cols, value);
-      break;
-    }
-    case StreamKind::raw: {
-      out.values.resize(start.rows * start.cols);
-      for (std::size_t i = 0; i < out.values.size(); ++i) out.values[i] = !absent.empty() && absent[i] ? 0.0 : in.real();
-      break;
-    }
-    default: {
-      const ContextHeader header = read_context_header(in, false);
-      out.values = decode_context(header, in.rest(), start.rows, start.cols, options.passes, options.level, options.prefix);
-    }
-  }
-  if (!absent.empty() && options.level == 0)
-    for (std::size_t i = 0; i < absent.size(); ++i)
-      if (absent[i]) out.values[i] = std::numeric_limits<double>::quiet_NaN();
-  return out;
+  const std::size_t rows = wavelet::low_length(start.rows, options.level), cols = wavelet::low_length(start.cols, options.level);
+  if (cols > 0 && rows > options.max_values / cols)
+    throw CodecError("the result would hold " + std::to_string(rows) + " x " + std::to_string(cols) + " values, more than the " +
+                         std::to_string(options.max_values) + " allowed", 4);
+  if (start.rows == 0 || start.cols == 0) return {rows, cols, {}};
+  if (!start.tiled)
+    return {rows, cols, decode_tile(in.rest(), start.rows, start.cols, {options.passes, options.level, options.prefix})};
+  Assembly assembly(start.rows, start.cols, options.level);
+  const int level = tile_level(start, options.level);
+  for_each_tile(start.rows, start.cols, start.grid, [&](const TilePlace& place) {
+    const auto bytes = in.take(in.varint());
+    assembly.put(place, level, decode_tile(bytes, place.rows, place.cols, {options.passes, level, options.prefix}),
+                 wavelet::low_length(place.cols, level));
+  });
+  return assembly.finish();
 }
 
 StreamInfo inspect(std::span<const std::byte> stream) {
@@ -157,15 +242,21 @@ StreamInfo inspect(std::span<const std::byte> stream) {
   info.rows = start.rows;
   info.cols = start.cols;
   info.bytes = stream.size();
-  info.has_absent = start.has_absent;
-  if (start.has_absent) in.take(in.varint());
-  info.row_levels = wavelet::deepest_level(start.rows);
-  info.col_levels = wavelet::deepest_level(start.cols);
-  if (start.kind == StreamKind::context) {
-    const ContextHeader header = read_context_header(in, false);
-    info.passes = header.planes;
-    info.nrmse = header.nrmse;
-    info.max_error = header.max_error;
+  info.row_levels = wavelet::deepest_level(start.grid.tile_rows);
+  info.col_levels = wavelet::deepest_level(start.grid.tile_cols);
+  if (start.rows == 0 || start.cols == 0) return info;
+  info.tiles = start.grid.down(start.rows) * start.grid.across(start.cols);
+  info.nrmse = start.nrmse;
+  info.max_error = start.max_error;
+  for (std::size_t t = 0; t < info.tiles; ++t) {
+    const TileInfo tile = inspect_tile(start.tiled ? in.take(in.varint()) : in.rest(), start.grid.tile_rows, start.grid.tile_cols);
+    info.passes = std::max(info.passes, tile.passes);
+    info.has_absent = info.has_absent || tile.has_absent;
+    if (tile.kind == StreamKind::ezw) info.coder = Coder::ezw;
+    if (!start.tiled) {
+      info.nrmse = tile.nrmse;
+      info.max_error = tile.max_error;
+    }
   }
   info.cuts.push_back({info.passes, info.bytes, info.nrmse});
   return info;

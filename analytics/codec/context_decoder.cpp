@@ -1,5 +1,5 @@
 // Decoding of one context-coded matrix.
-#include "analytics/codec/matrix.hpp"
+#include "analytics/codec/tile.hpp"
 #include "analytics/codec/plane_coder.hpp"
 #include "analytics/codec/prelude.hpp"
 
@@ -16,11 +16,11 @@ struct Dequantiser {
   int missing;
   double step;
 
-  double value(Q magnitude, bool negative) const {
+  /// `unit`: the step in the coefficients' own scale.  The same arithmetic as in the encoder's verification.
+  double value(Q magnitude, bool negative, double unit) const {
     if (magnitude == 0) return 0;
     const auto units = static_cast<double>(magnitude >> missing);
-    const double point = point_value(units == 1 ? header.points & 15 : header.points >> 4);
-    const double size = (units + point) * step;
+    const double size = (units + point_value(units == 1 ? header.points & 15 : header.points >> 4)) * unit;
     return negative ? -size : size;
   }
 };
@@ -32,11 +32,12 @@ void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, cons
   for (std::size_t b = 1; b < layout.bands.size(); ++b) {
     const Band& band = layout.bands[b];
     if (band.level <= level || !data[b].allocated()) continue;
+    const double unit = dequantiser.step / band.gain;
     for (std::size_t i = 0; i < band.rows; ++i) {
       double* row = corner + (band.row0 + i) * stride + band.col0;
       for (std::size_t j = 0; j < band.cols; ++j) {
         const std::size_t at = data[b].at(i, j);
-        row[j] = dequantiser.value(data[b].magnitude[at], data[b].negative[at] != 0) / band.gain;
+        row[j] = dequantiser.value(data[b].magnitude[at], data[b].negative[at] != 0, unit);
       }
     }
   }
@@ -63,25 +64,23 @@ std::vector<double> rebuild(const Layout& layout, std::vector<double> corner, st
 
 template <typename Q>
 std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header, const Layout& layout, std::uint64_t head,
-                                  bool negative, int planes, int level, std::size_t payload_size, bool prefix) {
+                                  bool negative, int planes, std::size_t payload_size, const TileOptions& options) {
+  const int level = options.level;
   std::vector<BandData<Q>> data(layout.bands.size());
   PlaneCoder<RangeDecoder, Q> coder(io, layout, data);
   std::uint64_t first = head;
   for (int p = header.planes; p-- > header.planes - planes;) {
     first = first << 1 | static_cast<std::uint64_t>(io.code_raw(false));
     coder.code_plane(p);
-    if (io.overran() && !prefix) throw CodecError("the coded planes end too early", payload_size);
+    if (io.overran() && !options.prefix) throw CodecError("the coded planes end too early", payload_size);
   }
   const int missing = header.planes - planes;
   const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
   std::vector<double> corner(rows * cols);
   const double step = std::ldexp(header.step(), missing);
   dequantise(layout, data, Dequantiser<Q>{header, missing, step}, level, corner.data(), cols);
-  if (first > 0) {
-    const double point = point_value(first == 1 ? header.points & 15 : header.points >> 4);
-    const double size = (static_cast<double>(first) + point) * step / layout.bands[0].gain;
-    corner[0] = negative ? -size : size;
-  }
+  const Dequantiser<std::uint64_t> alone{header, 0, step};
+  corner[0] = alone.value(first, negative, step / layout.bands[0].gain);
   return rebuild(layout, std::move(corner), rows, cols, level);
 }
 
@@ -89,7 +88,7 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
 
 double ContextHeader::step() const { return std::ldexp(1 + mantissa / 256.0, exponent); }
 
-ContextHeader read_context_header(ByteReader& in, bool) {
+ContextHeader read_context_header(ByteReader& in) {
   ContextHeader header;
   const std::size_t start = in.offset();
   const std::int64_t exponent = in.signed_varint();
@@ -105,7 +104,7 @@ ContextHeader read_context_header(ByteReader& in, bool) {
 }
 
 std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
-                                   std::size_t cols, int passes, int level, bool prefix) {
+                                   std::size_t cols, const TileOptions& options) {
   const wavelet::Levels levels{wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
   RangeDecoder io(payload);
   std::vector<PacketSplit> splits = possible_splits(rows, cols, levels);
@@ -117,9 +116,9 @@ std::vector<double> decode_context(const ContextHeader& header, std::span<const 
   std::uint64_t head = 0;
   bool negative = false;
   code_dc_start(io, head, negative);
-  const int planes = passes == 0 ? header.planes : std::min(passes, header.planes);
-  if (header.planes <= 31) return decode_planes<std::uint32_t>(io, header, layout, head, negative, planes, level, payload.size(), prefix);
-  return decode_planes<std::uint64_t>(io, header, layout, head, negative, planes, level, payload.size(), prefix);
+  const int planes = options.passes == 0 ? header.planes : std::min(options.passes, header.planes);
+  if (header.planes <= 31) return decode_planes<std::uint32_t>(io, header, layout, head, negative, planes, payload.size(), options);
+  return decode_planes<std::uint64_t>(io, header, layout, head, negative, planes, payload.size(), options);
 }
 
 }  // namespace effort::codec

@@ -1,5 +1,5 @@
 // Encoding of one matrix: transform, choice of decomposition and step, planes.
-#include "analytics/codec/matrix.hpp"
+#include "analytics/codec/tile.hpp"
 #include "analytics/codec/plane_coder.hpp"
 #include "analytics/codec/prelude.hpp"
 
@@ -89,7 +89,7 @@ class CostSum {
 class Encoder {
  public:
   explicit Encoder(const Matrix& matrix);
-  Bytes run(const Target& target, bool& reached);
+  TileCode run(const Goal& goal);
 
  private:
   struct Trial {
@@ -107,8 +107,8 @@ class Encoder {
   void reconstruct(Trial& trial);
   Trial try_step(double step);
   std::optional<Trial> search_error(double bound, bool largest);
-  Bytes code(const Trial& trial);
-  Bytes search_bytes(std::size_t bound, bool& reached);
+  TileCode code(const Trial& trial, double nrmse_unit);
+  TileCode search_bytes(std::size_t bound, double nrmse_unit);
 
   const Matrix& x_matrix;
   wavelet::Levels x_levels;
@@ -319,13 +319,13 @@ BandData<Q> narrowed(const BandData<std::uint64_t>& wide) {
   return data;
 }
 
-Bytes Encoder::code(const Trial& trial) {
+TileCode Encoder::code(const Trial& trial, double nrmse_unit) {
   Bytes out;
   put_signed(out, trial.step.exponent + x_matrix.exponent);
   put_byte(out, trial.step.mantissa);
   put_byte(out, static_cast<unsigned>(trial.planes));
   put_byte(out, trial.points);
-  put_u16(out, error_code(trial.errors.rms / x_matrix.nrmse_unit()));
+  put_u16(out, error_code(trial.errors.rms / nrmse_unit));
   put_u16(out, error_code(trial.errors.max / trial.step.value()));
   RangeEncoder io;
   for (const PacketSplit& split : x_layout.splits) code_split(io, split);
@@ -349,63 +349,55 @@ Bytes Encoder::code(const Trial& trial) {
   }
   const Bytes payload = io.finish();
   out.insert(out.end(), payload.begin(), payload.end());
-  return out;
+  return {std::move(out), trial.errors};
 }
 
 /// The smallest step found whose stream fits.
-Bytes Encoder::search_bytes(std::size_t bound, bool& reached) {
+TileCode Encoder::search_bytes(std::size_t bound, double nrmse_unit) {
   const double largest = std::max({x_largest, std::abs(x_coefficients[0]), 1e-250});
   choose_splits(x_largest > 0 ? x_largest / 16 : largest);
   double low = std::ldexp(largest, -56), high = largest * 4;
-  Bytes best;
+  TileCode best;
   for (int k = 0; k < 16 && high / low > 1.005; ++k) {
     const double step = k == 0 ? high : std::sqrt(low * high);
     Trial trial;
     trial.step = Step::at_most(step);
     quantise(trial);
-    Bytes out = code(trial);
-    if (out.size() <= bound) {
+    if (code(trial, nrmse_unit).bytes.size() <= bound) {
       reconstruct(trial);
-      best = code(trial);
+      best = code(trial, nrmse_unit);
       high = step;
     } else {
       low = step;
     }
   }
-  reached = !best.empty();
   return best;
 }
 
-Bytes Encoder::run(const Target& target, bool& reached) {
-  reached = true;
-  switch (target.kind()) {
+TileCode Encoder::run(const Goal& goal) {
+  switch (goal.kind) {
     case Target::Kind::passes: {
       if (x_largest == 0) x_largest = std::abs(x_coefficients[0]);
       const double top = std::exp2(std::floor(std::log2(x_largest)));
-      const double step = std::ldexp(top, 1 - static_cast<int>(target.value()));
+      const double step = std::ldexp(top, 1 - static_cast<int>(goal.value));
       choose_splits(step);
-      return code(try_step(step));
+      return code(try_step(step), goal.nrmse_unit);
     }
     case Target::Kind::max_bytes:
-      return search_bytes(static_cast<std::size_t>(target.value()), reached);
+      return search_bytes(static_cast<std::size_t>(goal.value), goal.nrmse_unit);
     default: {
-      const bool largest = target.kind() == Target::Kind::max_error;
-      const double bound = largest ? std::ldexp(target.value(), -x_matrix.exponent) : target.value() * x_matrix.nrmse_unit();
-      const auto found = search_error(bound, largest);
-      reached = found.has_value();
+      const auto found = search_error(goal.value, goal.kind == Target::Kind::max_error);
       if (!found) return {};
       Trial again = *found;
       again.points = 0;
       quantise(again);
-      return code(again);
+      return code(again, goal.nrmse_unit);
     }
   }
 }
 
 }  // namespace
 
-Bytes encode_context(const Matrix& matrix, const Target& target, bool& reached) {
-  return Encoder(matrix).run(target, reached);
-}
+TileCode encode_context(const Matrix& matrix, const Goal& goal) { return Encoder(matrix).run(goal); }
 
 }  // namespace effort::codec

@@ -12,16 +12,19 @@ namespace effort::codec {
 
 /// A rank-by-step matrix that grows by windows of steps and is kept compressed.
 ///
-/// Closed windows are coded at once and merged in groups of four of about equal length, so that a value is recoded
-/// O(log steps) times.  Working tiles are kept at a finer error than the target's, so that the merges do not add up.  A history of constant or zero values costs a few bytes.
+/// The last few windows are kept as they are; then they are coded as one tile, and tiles of about equal length are
+/// merged four at a time, so that a value is recoded O(log steps) times.  Tiles under way are coded 256 times finer
+/// than the target asks, and what their error adds is subtracted from the target at the end: the bound holds for the
+/// whole chain of codings.  A history of constant or zero values costs a few bytes.
 /// One thread at a time may use an instance; different instances are independent.  Movable, not copyable.
 class History {
  public:
   /// @param rows    local ranks, >= 1
   /// @param target  bound of every serialisation; errors are relative to the range of all values appended so far;
-  ///                passes: per serialised tile; max_bytes: of the whole serialisation
-  /// @param max_tile_values  no tile grows beyond so many values: bounds the transient memory of merges
-  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 21);
+  ///                passes: of every tile; max_bytes (at least 96): of the whole serialisation
+  /// @param max_tile_values  tiles beyond half of this are final and never recoded: bounds the memory of merges and of
+  ///                tiles under way (not with max_bytes, which recodes everything)
+  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18);
   ~History();
   History(History&&) noexcept;
   History& operator=(History&&) noexcept;
@@ -38,11 +41,12 @@ class History {
   /// Bytes of compressed tiles held in memory.
   std::size_t held_bytes() const;
 
-  /// A self-contained byte string of everything appended so far, within the target, for HistoryReader.  Closed
-  /// tiles are coded once and reused by later calls, so that a call costs little more than a copy.
+  /// A self-contained byte string of everything appended so far, within the target, for HistoryReader.  What is coded
+  /// for it is kept for later calls until tiles merge or the range doubles, so that a call costs little more than a
+  /// copy and the coding of the last windows (max_bytes: a decoding and coding of everything).
   std::vector<std::byte> serialize() const;
-  /// The same with all tiles merged (up to max_tile_values): the smallest form, for the end of a run.  Cost: one
-  /// decoding and coding of everything.
+  /// The same with all tiles that are not final merged: the smallest form, for the end of a run.  Cost: one decoding
+  /// and coding of everything not final.
   std::vector<std::byte> serialize_final() const;
 
  private:

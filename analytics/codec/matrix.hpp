@@ -51,27 +51,8 @@ std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n);
 void seal(Bytes& stream);
 void check_seal(std::span<const std::byte> stream);
 
-/// The body of a context-coded stream, behind rows and cols (see FORMAT.md).
-Bytes encode_context(const Matrix& matrix, const Target& target, bool& reached);
-
 /// Where in its interval a value is reconstructed: 16 choices from 0.1 to 0.7, one for the lowest interval (low four
 /// bits of the header's byte) and one for the others (high four).
 constexpr double point_value(unsigned nibble) { return 0.1 + 0.04 * nibble; }
-
-/// What stands in front of the coded planes.
-struct ContextHeader {
-  int exponent = 0;
-  unsigned mantissa = 0;
-  int planes = 0;
-  unsigned points = 0;
-  double nrmse = 0;
-  double max_error = 0;
-  std::vector<Cut> cuts;
-  double step() const;
-};
-ContextHeader read_context_header(ByteReader& in, bool has_cuts);
-/// The reconstruction (unscaled units) of `level`, from the planes that `passes` (0: all) allows.
-std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
-                                   std::size_t cols, int passes, int level, bool prefix);
 
 }  // namespace effort::codec

@@ -83,7 +83,7 @@ bool PlaneCoder<Io, Q>::code_root(std::size_t b) {
   for (std::size_t k = 0; k < 2; ++k)
     if (band.parents[k].band >= 0) parent_level[k] = std::clamp(planes(x_data[idx(band.parents[k].band)]) - p, 0, 3);
   int recent = 0;
-  for (std::size_t i = b; i-- > 0 && i + 3 >= b;) recent += planes(x_data[i]) > p;
+  for (std::size_t i = b; i-- > 1 && i + 3 >= b;) recent += planes(x_data[i]) > p;
   const bool bit = planes(data) == p + 1;
   Contexts& c = x_contexts;
   const bool significant =

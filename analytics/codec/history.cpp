@@ -1,0 +1,332 @@
+#include "analytics/codec/history.hpp"
+
+#include "analytics/codec/tile.hpp"
+#include "analytics/wavelet/cdf97.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <utility>
+
+namespace effort::codec {
+namespace {
+
+constexpr std::size_t kRawSteps = 40;  ///< kept uncoded before they become a tile
+constexpr std::size_t kFanIn = 4;      ///< tiles merged at once
+constexpr double kFiner = 256;         ///< tiles under way against the target
+constexpr unsigned kHistoryForm = 2;   ///< the second byte of a serialised history
+
+/// RMS and largest error against the appended values, in their unit.
+struct Deviation {
+  double rms = 0, max = 0;
+};
+/// Of one coding after another: errors may add up.
+Deviation chained(const Deviation& a, const Deviation& b) { return {a.rms + b.rms, a.max + b.max}; }
+
+struct CodedTile {
+  Bytes bytes;
+  Deviation deviation;
+};
+
+struct Tile {
+  std::size_t steps = 0;
+  int generation = 0;
+  bool final = false;
+  CodedTile working;
+  CodedTile finished;       ///< empty bytes: not coded yet
+  double finished_for = 0;  ///< the range that `finished` was coded for
+};
+
+/// Joins [rows][steps] blocks along the steps.
+std::vector<double> join_blocks(std::size_t rows, const std::vector<std::pair<std::vector<double>, std::size_t>>& blocks) {
+  std::size_t steps = 0;
+  for (const auto& block : blocks) steps += block.second;
+  std::vector<double> all(rows * steps);
+  std::size_t first = 0;
+  for (const auto& [values, n] : blocks) {
+    for (std::size_t i = 0; i < rows; ++i)
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * n), n, all.begin() + static_cast<std::ptrdiff_t>(i * steps + first));
+    first += n;
+  }
+  return all;
+}
+
+}  // namespace
+
+struct History::State {
+  State(std::size_t r, const Target& t, std::size_t m) : rows(r), target(t), max_tile_values(m) {}
+
+  std::size_t rows;
+  Target target;
+  std::size_t max_tile_values;
+  std::size_t steps = 0;
+  double min = 0, max = 0;
+  std::vector<std::pair<std::vector<double>, std::size_t>> raw;  ///< blocks not coded yet, with their steps
+  std::size_t raw_steps = 0;
+  mutable std::vector<Tile> tiles;
+
+  double unit() const {
+    if (max > min) return max - min;
+    return std::max(std::abs(max), std::abs(min)) > 0 ? std::max(std::abs(max), std::abs(min)) : 1;
+  }
+  CodedTile encode(std::span<const double> values, std::size_t n, bool working, const Deviation& before, double bytes) const;
+  void close_raw();
+  void merge_tail();
+  Tile merged(std::span<const Tile> group) const;
+  const CodedTile& finish(Tile& tile) const;
+  Bytes pack(const std::vector<std::pair<std::size_t, const CodedTile*>>& parts) const;
+  Bytes pack_within_bytes() const;
+};
+
+/// Codes one tile; `before` is what its values already deviate from the appended ones.
+CodedTile History::State::encode(std::span<const double> values, std::size_t n, bool working, const Deviation& before,
+                                 double bytes) const {
+  const Matrix matrix = prepare(values, rows, n, {});
+  const double scale = std::ldexp(1.0, -matrix.exponent);
+  Goal goal{target.kind(), target.value(), unit() * scale};
+  switch (target.kind()) {
+    case Target::Kind::passes:
+      if (working) goal.value = std::min(goal.value + 6, 60.0);
+      break;
+    case Target::Kind::nrmse:
+      goal.value = std::max(working ? goal.value * unit() / kFiner : goal.value * unit() - before.rms, 0.0) * scale;
+      break;
+    case Target::Kind::max_error:
+      goal.value = std::max(working ? goal.value / kFiner : goal.value - before.max, 0.0) * scale;
+      break;
+    case Target::Kind::max_bytes:
+      goal.value = bytes;
+      if (working) goal = {Target::Kind::nrmse, 1e-4 * unit() * scale, goal.nrmse_unit};
+      break;
+  }
+  TileCode code = encode_tile(matrix, goal, Coder::context);
+  const Deviation own{std::ldexp(code.errors.rms, matrix.exponent), std::ldexp(code.errors.max, matrix.exponent)};
+  return {std::move(code.bytes), chained(before, own)};
+}
+
+void History::State::close_raw() {
+  if (raw_steps == 0) return;
+  Tile tile;
+  tile.steps = raw_steps;
+  tile.working = encode(join_blocks(rows, raw), raw_steps, true, {}, 0);
+  raw.clear();
+  raw_steps = 0;
+  tiles.push_back(std::move(tile));
+  merge_tail();
+}
+
+/// One tile of consecutive ones.  A tile that has grown large enough is coded to the target and left alone.
+Tile History::State::merged(std::span<const Tile> group) const {
+  Tile tile;
+  Deviation worst;
+  std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
+  for (const Tile& part : group) {
+    blocks.emplace_back(decode_tile(part.working.bytes, rows, part.steps, {}), part.steps);
+    worst = {std::max(worst.rms, part.working.deviation.rms), std::max(worst.max, part.working.deviation.max)};
+    tile.generation = std::max(tile.generation, part.generation + 1);
+    tile.steps += part.steps;
+  }
+  tile.final = target.kind() != Target::Kind::max_bytes && rows * tile.steps > max_tile_values / 2;
+  const std::vector<double> values = join_blocks(rows, blocks);
+  tile.working = encode(values, tile.steps, !tile.final, worst, 0);
+  if (tile.final) tile.finished = std::exchange(tile.working, {});
+  return tile;
+}
+
+void History::State::merge_tail() {
+  while (tiles.size() >= kFanIn) {
+    const std::span<const Tile> last(tiles.data() + tiles.size() - kFanIn, kFanIn);
+    if (std::any_of(last.begin(), last.end(), [&](const Tile& t) { return t.final || t.generation != last[0].generation; })) return;
+    Tile tile = merged(last);
+    tiles.resize(tiles.size() - kFanIn);
+    tiles.push_back(std::move(tile));
+  }
+}
+
+/// The tile coded to the target.
+const CodedTile& History::State::finish(Tile& tile) const {
+  if (tile.final) return tile.finished;
+  const bool stale = tile.finished.bytes.empty() || tile.finished_for < unit() / 2;
+  if (stale) {
+    const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps, {});
+    tile.finished = encode(values, tile.steps, false, tile.working.deviation, 0);
+    tile.finished_for = unit();
+  }
+  return tile.finished;
+}
+
+Bytes History::State::pack(const std::vector<std::pair<std::size_t, const CodedTile*>>& parts) const {
+  double squares = 0, worst = 0;
+  for (const auto& [n, part] : parts) {
+    const double relative = part->deviation.rms / unit();
+    squares += relative * relative * static_cast<double>(n);
+    worst = std::max(worst, part->deviation.max);
+  }
+  int exponent = 0;
+  std::frexp(unit(), &exponent);
+  Bytes out;
+  put_byte(out, kVersionByte);
+  put_byte(out, kHistoryForm);
+  put_u16(out, 0);
+  put_varint(out, rows);
+  put_varint(out, steps);
+  put_u16(out, error_code(std::sqrt(squares / static_cast<double>(std::max<std::size_t>(steps, 1)))));
+  put_u16(out, error_code(std::ldexp(worst, -exponent)));
+  put_signed(out, exponent);
+  put_varint(out, parts.size());
+  for (const auto& [n, part] : parts) {
+    if (parts.size() > 1) put_varint(out, n);
+    if (parts.size() > 1) put_varint(out, part->bytes.size());
+  }
+  for (const auto& [n, part] : parts) out.insert(out.end(), part->bytes.begin(), part->bytes.end());
+  seal(out);
+  return out;
+}
+
+/// Everything as one tile within a number of bytes.
+Bytes History::State::pack_within_bytes() const {
+  std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
+  Deviation worst;
+  for (const Tile& tile : tiles) {
+    blocks.emplace_back(decode_tile(tile.working.bytes, rows, tile.steps, {}), tile.steps);
+    worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
+  }
+  blocks.insert(blocks.end(), raw.begin(), raw.end());
+  const CodedTile all = encode(join_blocks(rows, blocks), steps, false, worst, target.value() - 32);
+  return pack({{steps, &all}});
+}
+
+History::History(std::size_t rows, const Target& target, std::size_t max_tile_values)
+    : x_state(std::make_unique<State>(rows, target, std::min(max_tile_values, kTileValues))) {
+  if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
+  if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
+    throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) + " bytes: allow at least 96");
+}
+History::~History() = default;
+History::History(History&&) noexcept = default;
+History& History::operator=(History&&) noexcept = default;
+
+void History::append(std::span<const double> block, std::size_t steps) {
+  State& s = *x_state;
+  const Matrix checked = prepare(block, s.rows, steps, {});
+  if (steps == 0) return;
+  const double low = std::ldexp(checked.min, checked.exponent), high = std::ldexp(checked.max, checked.exponent);
+  s.min = s.steps == 0 ? low : std::min(s.min, low);
+  s.max = s.steps == 0 ? high : std::max(s.max, high);
+  s.raw.emplace_back(std::vector<double>(block.begin(), block.end()), steps);
+  s.raw_steps += steps;
+  s.steps += steps;
+  if (s.raw_steps >= kRawSteps) s.close_raw();
+}
+
+std::size_t History::rows() const { return x_state->rows; }
+std::size_t History::steps() const { return x_state->steps; }
+double History::min() const { return x_state->min; }
+double History::max() const { return x_state->max; }
+
+std::size_t History::held_bytes() const {
+  std::size_t bytes = 0;
+  for (const Tile& tile : x_state->tiles) bytes += tile.working.bytes.size() + tile.finished.bytes.size();
+  return bytes + x_state->rows * x_state->raw_steps * sizeof(double);
+}
+
+std::vector<std::byte> History::serialize() const {
+  const State& s = *x_state;
+  if (s.target.kind() == Target::Kind::max_bytes && s.steps > 0) return s.pack_within_bytes();
+  std::vector<std::pair<std::size_t, const CodedTile*>> parts;
+  for (Tile& tile : s.tiles) parts.emplace_back(tile.steps, &s.finish(tile));
+  CodedTile last;
+  if (s.raw_steps > 0) {
+    last = s.encode(join_blocks(s.rows, s.raw), s.raw_steps, false, {}, 0);
+    parts.emplace_back(s.raw_steps, &last);
+  }
+  return s.pack(parts);
+}
+
+std::vector<std::byte> History::serialize_final() const {
+  const State& s = *x_state;
+  if (s.target.kind() == Target::Kind::max_bytes) return serialize();
+  std::vector<std::pair<std::size_t, const CodedTile*>> parts;
+  std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
+  Deviation worst;
+  std::size_t steps = 0;
+  for (const Tile& tile : s.tiles) {
+    if (tile.final) {
+      parts.emplace_back(tile.steps, &tile.finished);
+      continue;
+    }
+    blocks.emplace_back(decode_tile(tile.working.bytes, s.rows, tile.steps, {}), tile.steps);
+    worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
+    steps += tile.steps;
+  }
+  blocks.insert(blocks.end(), s.raw.begin(), s.raw.end());
+  steps += s.raw_steps;
+  CodedTile rest;
+  if (steps > 0) {
+    rest = s.encode(join_blocks(s.rows, blocks), steps, false, worst, 0);
+    parts.emplace_back(steps, &rest);
+  }
+  return s.pack(parts);
+}
+
+HistoryReader::HistoryReader(std::span<const std::byte> bytes) : x_bytes(bytes) {
+  check_seal(bytes);
+  ByteReader in(bytes);
+  if (in.byte() != kVersionByte) throw CodecError("this is no history of a known version", 0);
+  if (in.byte() != kHistoryForm) throw CodecError("this is no history", 1);
+  in.u16();
+  x_rows = in.varint();
+  x_steps = in.varint();
+  x_nrmse = error_of_code(in.u16());
+  x_max_error = error_of_code(in.u16());
+  x_max_error = std::ldexp(x_max_error, static_cast<int>(std::clamp<std::int64_t>(in.signed_varint(), -1100, 1100)));
+  const std::size_t at = in.offset();
+  const std::uint64_t count = in.varint();
+  if (count > in.rest().size()) throw CodecError("more tiles than bytes", at);
+  std::size_t first = 0, offset = 0;
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const std::size_t steps = count > 1 ? in.varint() : x_steps;
+    const std::size_t size = count > 1 ? in.varint() : in.rest().size();
+    if (steps == 0 || steps > x_steps - first || x_rows == 0 || x_rows > kTileValues || steps > (std::size_t{1} << 48) / x_rows)
+      throw CodecError("the tiles' steps do not suit the history", in.offset());
+    x_tiles.push_back({first, steps, offset, size});
+    first += steps;
+    offset += size;
+    if (size > bytes.size() || offset > bytes.size()) throw CodecError("the tiles end too early", bytes.size());
+  }
+  if (first != x_steps) throw CodecError("the tiles do not fill the history", in.offset());
+  if (offset != in.rest().size()) throw CodecError("the tiles do not fill the bytes", in.offset());
+  for (Tile& tile : x_tiles) tile.offset += in.offset();
+}
+
+Decoded HistoryReader::read(int level, std::size_t max_values) const {
+  if (level < 0) throw std::invalid_argument("level is negative: choose 0 for all values");
+  const std::size_t rows = wavelet::low_length(x_rows, level), steps = wavelet::low_length(x_steps, level);
+  if (steps > 0 && rows > max_values / steps)
+    throw CodecError("the history would hold " + std::to_string(rows) + " x " + std::to_string(steps) + " values, more than the " +
+                         std::to_string(max_values) + " allowed", 4);
+  Decoded out{rows, steps, std::vector<double>(rows * steps)};
+  std::vector<double> weights(steps);
+  for (const Tile& tile : x_tiles) {
+    const std::vector<double> values = decode_tile(x_bytes.subspan(tile.offset, tile.size), x_rows, tile.steps, {0, level, false});
+    const std::size_t cols = wavelet::low_length(tile.steps, level);
+    const std::size_t cell = std::size_t{1} << std::min(level, 62);
+    for (std::size_t j = 0; j < cols; ++j) {
+      // The steps that this column of the tile stands for, shared out over the cells of the whole.
+      std::size_t step = tile.first_step + j * cell;
+      const std::size_t end = tile.first_step + std::min(tile.steps, (j + 1) * cell);
+      while (step < end) {
+        const std::size_t to = step / cell, until = std::min(end, (to + 1) * cell);
+        const auto weight = static_cast<double>(until - step);
+        for (std::size_t i = 0; i < rows; ++i) out.values[i * steps + to] += weight * values[i * cols + j];
+        weights[to] += weight;
+        step = until;
+      }
+    }
+  }
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < steps; ++j) out.values[i * steps + j] /= weights[j];
+  return out;
+}
+
+}  // namespace effort::codec

@@ -1,0 +1,160 @@
+#include "analytics/codec/tile.hpp"
+
+#include "analytics/wavelet/cdf97.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace effort::codec {
+namespace {
+
+constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+
+Bytes start_tile(StreamKind kind, const Matrix& matrix) {
+  Bytes out;
+  put_byte(out, static_cast<unsigned>(kind) | (matrix.absent.empty() ? 0 : kAbsentFlag));
+  if (!matrix.absent.empty()) put_absent(out, matrix.absent);
+  return out;
+}
+
+TileCode encode_constant(const Matrix& matrix) {
+  TileCode code{start_tile(StreamKind::constant, matrix), {}};
+  const double value = matrix.present == 0 ? 0 : std::ldexp(matrix.max, matrix.exponent);
+  if (value != 0) put_double(code.bytes, value);
+  return code;
+}
+
+TileCode encode_raw(const Matrix& matrix) {
+  TileCode code{start_tile(StreamKind::raw, matrix), {}};
+  for (std::size_t i = 0; i < matrix.values.size(); ++i)
+    if (matrix.absent.empty() || !matrix.absent[i]) put_double(code.bytes, std::ldexp(matrix.values[i], matrix.exponent));
+  return code;
+}
+
+struct TileStart {
+  StreamKind kind;
+  bool has_absent;
+};
+
+TileStart read_tile_start(ByteReader& in) {
+  const unsigned byte = in.byte();
+  const unsigned kind = byte & 7;
+  if ((byte & ~(7u | kAbsentFlag)) != 0 || kind > 3) throw CodecError("unknown kind of tile", in.offset() - 1);
+  return {static_cast<StreamKind>(kind), (byte & kAbsentFlag) != 0};
+}
+
+std::vector<double> read_raw(ByteReader& in, std::size_t n, std::span<const std::uint8_t> absent) {
+  const auto gone = static_cast<std::size_t>(std::count(absent.begin(), absent.end(), 1));
+  if (in.rest().size() != 8 * (n - gone)) throw CodecError("the raw values do not fill the matrix", in.offset());
+  std::vector<double> values(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!absent.empty() && absent[i]) continue;
+    const std::size_t at = in.offset();
+    values[i] = in.real();
+    if (!std::isfinite(values[i])) throw CodecError("a raw value is not finite", at);
+  }
+  return values;
+}
+
+double read_constant(ByteReader& in) {
+  if (in.rest().empty()) return 0;
+  const std::size_t at = in.offset();
+  const double value = in.real();
+  if (!std::isfinite(value)) throw CodecError("the constant is not finite", at);
+  return value;
+}
+
+/// NaN where all values behind a cell are absent.
+void mark_absent(std::vector<double>& values, std::span<const std::uint8_t> absent, std::size_t rows, std::size_t cols, int level) {
+  if (absent.empty()) return;
+  std::vector<double> mask(absent.size());
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = absent[i] ? kMissing : 0;
+  if (level > 0) mask = block_means(mask, rows, cols, level);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (std::isnan(mask[i])) values[i] = kMissing;
+}
+
+}  // namespace
+
+Goal goal_for(const Matrix& matrix, const Target& target) {
+  Goal goal{target.kind(), target.value(), matrix.nrmse_unit()};
+  if (target.kind() == Target::Kind::nrmse) goal.value *= goal.nrmse_unit;
+  if (target.kind() == Target::Kind::max_error) goal.value = std::ldexp(goal.value, -matrix.exponent);
+  return goal;
+}
+
+TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder) {
+  if (matrix.present == 0 || matrix.min == matrix.max) return encode_constant(matrix);
+  TileCode code{start_tile(StreamKind::context, matrix), {}};
+  Goal rest = goal;
+  if (goal.kind == Target::Kind::max_bytes) {
+    if (goal.value <= static_cast<double>(code.bytes.size())) return {};
+    rest.value -= static_cast<double>(code.bytes.size());
+  }
+  const TileCode body = encode_context(matrix, rest);
+  const bool bounded = goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error;
+  if (bounded && (body.bytes.empty() || body.bytes.size() >= 8 * matrix.present)) return encode_raw(matrix);
+  if (body.bytes.empty()) return {};
+  code.bytes.insert(code.bytes.end(), body.bytes.begin(), body.bytes.end());
+  code.errors = body.errors;
+  return code;
+}
+
+TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t, std::size_t) {
+  ByteReader in(tile);
+  const TileStart start = read_tile_start(in);
+  TileInfo info;
+  info.kind = start.kind;
+  info.has_absent = start.has_absent;
+  if (start.has_absent) in.take(in.varint());
+  if (start.kind == StreamKind::context) {
+    const ContextHeader header = read_context_header(in);
+    info.passes = header.planes;
+    info.nrmse = header.nrmse;
+    info.max_error = header.max_error;
+  }
+  return info;
+}
+
+std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
+                                const TileOptions& options) {
+  ByteReader in(tile);
+  const TileStart start = read_tile_start(in);
+  std::vector<std::uint8_t> absent;
+  if (start.has_absent) absent = take_absent(in, rows * cols);
+  std::vector<double> values;
+  switch (start.kind) {
+    case StreamKind::constant:
+      values.assign(wavelet::low_length(rows, options.level) * wavelet::low_length(cols, options.level), read_constant(in));
+      break;
+    case StreamKind::raw:
+      values = block_means(read_raw(in, rows * cols, absent), rows, cols, options.level);
+      break;
+    default: {
+      const ContextHeader header = read_context_header(in);
+      values = decode_context(header, in.rest(), rows, cols, options);
+    }
+  }
+  mark_absent(values, absent, rows, cols, options.level);
+  return values;
+}
+
+std::vector<double> block_means(std::span<const double> values, std::size_t rows, std::size_t cols, int level) {
+  if (level == 0) return {values.begin(), values.end()};
+  const std::size_t out_rows = wavelet::low_length(rows, level), out_cols = wavelet::low_length(cols, level);
+  const int shift = std::min(level, 62);
+  std::vector<double> sums(out_rows * out_cols), counts(out_rows * out_cols);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < cols; ++j) {
+      const double v = values[i * cols + j];
+      if (std::isnan(v)) continue;
+      const std::size_t at = (i >> shift) * out_cols + (j >> shift);
+      sums[at] += v;
+      ++counts[at];
+    }
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = counts[i] > 0 ? sums[i] / counts[i] : kMissing;
+  return sums;
+}
+
+}  // namespace effort::codec

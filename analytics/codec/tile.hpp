@@ -1,0 +1,61 @@
+// A tile: one matrix coded on its own, without the size and checksum that a stream or history states around it.
+#pragma once
+
+#include "analytics/codec/matrix.hpp"
+
+namespace effort::codec {
+
+/// What a tile's encoding shall reach, in the scaled unit of its Matrix.
+struct Goal {
+  Target::Kind kind;   ///< nrmse means an RMS error here
+  double value;        ///< passes, RMS error, largest error, or bytes
+  double nrmse_unit;   ///< the tile's header states its RMS error in this unit
+};
+Goal goal_for(const Matrix& matrix, const Target& target);
+
+struct TileCode {
+  Bytes bytes;
+  Errors errors;  ///< achieved, in the scaled unit of the matrix
+};
+
+/// A kind byte and its body.  A goal of bytes that is too small leaves `bytes` empty.
+TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder);
+
+struct TileInfo {
+  StreamKind kind = StreamKind::constant;
+  bool has_absent = false;
+  int passes = 0;
+  double nrmse = 0, max_error = 0;
+};
+TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols);
+
+struct TileOptions {
+  int passes = 0, level = 0;
+  bool prefix = false;
+};
+/// Row-major values of the level; absent ones are NaN.
+std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
+                                const TileOptions& options);
+
+/// The body of a context-coded tile (see FORMAT.md); empty where the goal cannot be reached.
+TileCode encode_context(const Matrix& matrix, const Goal& goal);
+
+/// What stands in front of the coded planes.
+struct ContextHeader {
+  int exponent = 0;
+  unsigned mantissa = 0;
+  int planes = 0;
+  unsigned points = 0;
+  double nrmse = 0;
+  double max_error = 0;
+  double step() const;
+};
+ContextHeader read_context_header(ByteReader& in);
+/// The reconstruction of `level`, from the planes that `passes` (0: all) allows.
+std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
+                                   std::size_t cols, const TileOptions& options);
+
+/// The mean over the cells of a grid that is 2^level times coarser (both extents rounded up), NaN where all are NaN.
+std::vector<double> block_means(std::span<const double> values, std::size_t rows, std::size_t cols, int level);
+
+}  // namespace effort::codec

@@ -1,0 +1,184 @@
+#include "analytics/codec/history.hpp"
+
+#include "matrices.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace effort::codec;
+namespace test = effort::test;
+
+/// Columns [first, first + n) of a row-major matrix.
+std::vector<double> columns(const std::vector<double>& values, std::size_t rows, std::size_t first, std::size_t n) {
+  const std::size_t cols = values.size() / rows;
+  std::vector<double> part;
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = first; j < first + n; ++j) part.push_back(values[i * cols + j]);
+  return part;
+}
+
+/// Appends windows of `window` steps.
+void fill(History& history, const std::vector<double>& values, std::size_t window) {
+  const std::size_t rows = history.rows(), cols = values.size() / rows;
+  for (std::size_t j = 0; j < cols; j += window) {
+    const std::size_t n = std::min(window, cols - j);
+    history.append(columns(values, rows, j, n), n);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("A history holds its bound whenever it is serialised") {
+  for (const auto& kind : test::kinds()) {
+    const auto values = test::matrix(kind, 24, 430, 4);
+    for (const double bound : {0.04, 0.01, 1e-3}) {
+      History history(24, Target::nrmse(bound));
+      for (std::size_t j = 0; j < 430; j += 10) {
+        history.append(columns(values, 24, j, 10), 10);
+        if (j % 150 != 140 && j != 420) continue;
+        const auto so_far = columns(values, 24, 0, j + 10);
+        for (const auto& bytes : {history.serialize(), history.serialize_final()}) {
+          const HistoryReader reader(bytes);
+          REQUIRE(reader.rows() == 24);
+          REQUIRE(reader.steps() == j + 10);
+          const auto back = reader.read();
+          CAPTURE(kind, bound, j, bytes.size());
+          CHECK(test::nrmse(so_far, back.values) <= bound);
+          CHECK(test::nrmse(so_far, back.values) <= reader.nrmse());
+          CHECK(reader.nrmse() <= bound * 1.002);
+          CHECK(test::largest_error(so_far, back.values) <= reader.max_error());
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("The finished history is within 10 % of coding the whole matrix at once") {
+  double history_bytes = 0, whole_bytes = 0;
+  for (const auto& kind : test::kinds()) {
+    if (kind == "ramp") continue;  // a smooth surface: too few bytes for a ratio
+    const auto values = test::matrix(kind, 64, 600, 7);
+    for (const double bound : {0.04, 0.01, 1e-3}) {
+      History history(64, Target::nrmse(bound));
+      fill(history, values, 10);
+      const double mine = static_cast<double>(history.serialize_final().size());
+      const double whole = static_cast<double>(encode(values, 64, 600, Target::nrmse(bound)).size());
+      CAPTURE(kind, bound, mine, whole);
+      CHECK(mine <= 1.1 * whole + 16);
+      history_bytes += mine;
+      whole_bytes += whole;
+    }
+  }
+  CHECK(history_bytes <= 1.1 * whole_bytes);
+}
+
+TEST_CASE("A history keeps largest errors, bytes and passes too") {
+  const auto values = test::matrix("spikes", 16, 330, 2);
+  SECTION("largest error") {
+    History history(16, Target::max_error(0.5));
+    fill(history, values, 10);
+    for (const auto& bytes : {history.serialize(), history.serialize_final()})
+      CHECK(test::largest_error(values, HistoryReader(bytes).read().values) <= 0.5);
+  }
+  SECTION("bytes") {
+    for (const std::size_t bound : {96u, 300u, 3000u}) {
+      History history(16, Target::max_bytes(bound));
+      fill(history, values, 10);
+      const auto bytes = history.serialize();
+      CHECK(bytes.size() <= bound);
+      CHECK(HistoryReader(bytes).steps() == 330);
+    }
+  }
+  SECTION("passes") {
+    History history(16, Target::passes(8));
+    fill(history, values, 10);
+    const HistoryReader reader(history.serialize_final());
+    const auto bytes = history.serialize_final();
+    CHECK(test::nrmse(values, HistoryReader(bytes).read().values) < 0.02);
+  }
+}
+
+TEST_CASE("Zero and constant histories cost a few bytes") {
+  for (const double value : {0.0, 0.125}) {
+    History history(64, Target::nrmse(0.01));
+    for (int w = 0; w < 100; ++w) history.append(std::vector<double>(640, value), 10);
+    const auto bytes = history.serialize();
+    CHECK(history.serialize_final().size() <= 32);
+    CHECK(bytes.size() <= 128);
+    CHECK(HistoryReader(bytes).read().values == std::vector<double>(64000, value));
+    CHECK(HistoryReader(bytes).nrmse() == 0);
+  }
+}
+
+TEST_CASE("The range may grow by far while the run goes on") {
+  auto values = test::matrix("noise", 8, 400, 3);
+  for (std::size_t i = 0; i < 8; ++i)
+    for (std::size_t j = 300; j < 400; ++j) values[i * 400 + j] *= 1000;
+  History history(8, Target::nrmse(0.001));
+  fill(history, values, 10);
+  CHECK(test::nrmse(values, HistoryReader(history.serialize_final()).read().values) <= 0.001);
+  CHECK(test::nrmse(values, HistoryReader(history.serialize()).read().values) <= 0.001);
+}
+
+TEST_CASE("Large histories end in tiles that are not recoded") {
+  const auto values = test::matrix("front", 16, 1000, 3);
+  History history(16, Target::nrmse(0.01), 4096);
+  fill(history, values, 10);
+  const auto bytes = history.serialize_final();
+  CHECK(HistoryReader(bytes).tiles() > 1);
+  CHECK(test::nrmse(values, HistoryReader(bytes).read().values) <= 0.01);
+}
+
+TEST_CASE("Levels of a history are its means, whatever the tiles") {
+  const auto values = test::matrix("ramp", 16, 250, 3);
+  History history(16, Target::nrmse(1e-4));
+  fill(history, values, 7);
+  const auto bytes = history.serialize();
+  const auto coarse = HistoryReader(bytes).read(2);
+  REQUIRE(coarse.rows == 4);
+  REQUIRE(coarse.cols == 63);
+  for (std::size_t i = 0; i < 4; ++i)
+    for (std::size_t j = 1; j < 62; ++j) {
+      double mean = 0;
+      for (std::size_t k = 0; k < 16; ++k) mean += values[(4 * i + k / 4) * 250 + 4 * j + k % 4] / 16;
+      CHECK(std::abs(coarse.values[i * 63 + j] - mean) < 1.5);
+    }
+}
+
+TEST_CASE("Wrong blocks leave the history as it was") {
+  History history(4, Target::nrmse(0.01));
+  history.append(std::vector<double>(8, 1.0), 2);
+  std::vector<double> bad(8, 1.0);
+  bad[5] = std::numeric_limits<double>::quiet_NaN();
+  CHECK_THROWS_AS(history.append(bad, 2), std::invalid_argument);
+  CHECK_THROWS_AS(history.append(std::vector<double>(7, 1.0), 2), std::invalid_argument);
+  CHECK(history.steps() == 2);
+  history.append({}, 0);
+  CHECK(HistoryReader(history.serialize()).steps() == 2);
+  CHECK_THROWS_AS(History(0, Target::nrmse(0.01)), std::invalid_argument);
+  CHECK_THROWS_AS(History(4, Target::max_bytes(60)), std::invalid_argument);
+}
+
+TEST_CASE("An empty history serialises and reads") {
+  const History history(4, Target::nrmse(0.01));
+  const auto bytes = history.serialize();
+  CHECK(HistoryReader(bytes).steps() == 0);
+  CHECK(HistoryReader(bytes).read().values.empty());
+}
+
+TEST_CASE("Changed or missing bytes of a history are found") {
+  const auto values = test::matrix("front", 8, 100, 3);
+  History history(8, Target::nrmse(0.01));
+  fill(history, values, 10);
+  const auto bytes = history.serialize();
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto changed = bytes;
+    changed[i] ^= std::byte{0x20};
+    CHECK_THROWS_AS(HistoryReader(changed), CodecError);
+    CHECK_THROWS_AS(HistoryReader(std::span(bytes).first(i)), CodecError);
+  }
+}
