@@ -1,0 +1,62 @@
+! Moves blocks to new owners.
+module migration
+  use mpi_f08
+  use clock, only: clock_switch, in_mpi
+  use mesh, only: mesh_t, block_create, block_destroy, mesh_find_mine
+  use parameters, only: dp, nb, n_vars
+  implicit none
+  private
+  public :: migrate
+
+  integer, parameter :: block_words = nb * nb * n_vars + 1     ! the cells and the cost
+
+contains
+
+  ! Gives each leaf to the rank `owner` names; all ranks must name the same. Ghost cells do not travel. Collective.
+  subroutine migrate(mesh, owner)
+    type(mesh_t), intent(inout) :: mesh
+    integer, intent(in) :: owner(:)
+    integer, allocatable :: leaving(:), coming(:), old(:)
+    real(dp), allocatable :: outgoing(:, :), incoming(:, :)
+    integer :: m, i
+    old = mesh%tree%leaf%owner
+    leaving = pack([(m, m=1, size(owner))], old == mesh%rank .and. owner /= mesh%rank)
+    coming = pack([(m, m=1, size(owner))], old /= mesh%rank .and. owner == mesh%rank)
+    allocate (outgoing(block_words, size(leaving)), incoming(block_words, size(coming)))
+    do i = 1, size(leaving)
+      associate (b => mesh%block(leaving(i)))
+        outgoing(:block_words - 1, i) = reshape(b%u(1:nb, 1:nb, :), [block_words - 1])
+        outgoing(block_words, i) = b%cost
+      end associate
+      call block_destroy(mesh%block(leaving(i)))
+    end do
+    call exchange(mesh%comm, outgoing, owner(leaving), leaving, incoming, old(coming), coming)
+    do i = 1, size(coming)
+      call block_create(mesh, coming(i))
+      mesh%block(coming(i))%u(1:nb, 1:nb, :) = reshape(incoming(:block_words - 1, i), [nb, nb, n_vars])
+      mesh%block(coming(i))%cost = incoming(block_words, i)
+    end do
+    mesh%tree%leaf%owner = owner
+    call mesh_find_mine(mesh)
+  end subroutine migrate
+
+  ! One message per block, told apart by the leaf's number.
+  subroutine exchange(comm, outgoing, receiver, leaving, incoming, sender, coming)
+    type(MPI_Comm), intent(in) :: comm
+    real(dp), intent(in), asynchronous :: outgoing(:, :)
+    integer, intent(in) :: receiver(:), leaving(:), sender(:), coming(:)
+    real(dp), intent(inout), asynchronous :: incoming(:, :)
+    type(MPI_Request) :: request(size(leaving) + size(coming))
+    integer :: i, bucket
+    call clock_switch(in_mpi, before=bucket)
+    do i = 1, size(coming)
+      call MPI_Irecv(incoming(1, i), block_words, MPI_DOUBLE_PRECISION, sender(i), coming(i), comm, request(i))
+    end do
+    do i = 1, size(leaving)
+      call MPI_Isend(outgoing(1, i), block_words, MPI_DOUBLE_PRECISION, receiver(i), leaving(i), comm, &
+                     request(size(coming) + i))
+    end do
+    call MPI_Waitall(size(request), request, MPI_STATUSES_IGNORE)
+    call clock_switch(bucket)
+  end subroutine exchange
+end module migration

@@ -1,0 +1,22 @@
+! The parts of a step that effort tells apart.
+module regions
+  use effort
+  implicit none
+  private
+  public :: regions_register
+
+  integer(effort_region_id), public, protected :: region_advance, region_reaction, region_refine, region_ghosts
+  integer(effort_region_id), public, protected :: region_halo, region_reduce
+
+contains
+
+  ! Call once, after effort_init.
+  subroutine regions_register()
+    call effort_region('advance', EFFORT_COMPUTE, region_advance)
+    call effort_region('reaction', EFFORT_COMPUTE, region_reaction)
+    call effort_region('refine', EFFORT_COMPUTE, region_refine)
+    call effort_region('ghosts', EFFORT_COMPUTE, region_ghosts)
+    call effort_region('halo', EFFORT_COMM, region_halo)
+    call effort_region('reduce', EFFORT_COMM, region_reduce)
+  end subroutine regions_register
+end module regions
