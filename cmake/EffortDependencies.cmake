@@ -24,7 +24,7 @@ set(EFFORT_PRIVATE_KOKKOS_ARCHIVES ${_kokkos_archives})
 include(EffortKokkos)
 
 find_package(nlohmann_json 3.10 REQUIRED)
-find_package(tomlplusplus REQUIRED)
+find_path(EFFORT_TOML_INCLUDE toml++/toml.h REQUIRED)
 find_path(EFFORT_XXHASH_INCLUDE xxhash.h REQUIRED)
 find_path(EFFORT_ZSTD_INCLUDE zstd.h REQUIRED)
 find_library(EFFORT_ZSTD_ARCHIVE libzstd.a REQUIRED)

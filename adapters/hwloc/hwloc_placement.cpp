@@ -1,0 +1,82 @@
+#include "adapters/hwloc/hwloc_placement.hpp"
+
+#include <hwloc.h>
+#include <hwloc/glibc-sched.h>
+
+#include <algorithm>
+#include <memory>
+
+namespace effort::adapters {
+namespace {
+
+struct FreeTopology {
+  void operator()(hwloc_topology* t) const { hwloc_topology_destroy(t); }
+};
+using Topology = std::unique_ptr<hwloc_topology, FreeTopology>;
+
+struct FreeBitmap {
+  void operator()(hwloc_bitmap_s* b) const { hwloc_bitmap_free(b); }
+};
+using Bitmap = std::unique_ptr<hwloc_bitmap_s, FreeBitmap>;
+
+Bitmap bitmap_of(hwloc_topology_t topology, const cpu_set_t& cpus) {
+  Bitmap b(hwloc_bitmap_alloc());
+  hwloc_cpuset_from_glibc_sched_affinity(topology, b.get(), &cpus, sizeof cpus);
+  return b;
+}
+
+Topology load() {
+  hwloc_topology_t raw = nullptr;
+  if (hwloc_topology_init(&raw) != 0) return nullptr;
+  Topology topology(raw);
+  // Cores and threads are all that is asked about: no caches, no devices.
+  hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
+  hwloc_topology_set_type_filter(raw, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
+  return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
+}
+
+}  // namespace
+
+engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> ranks) {
+  Choice choice;
+  CPU_ZERO(&choice.cpus);
+  Topology topology = load();
+  if (!topology) {
+    choice.why = "hwloc could not read the topology: the background thread is not bound";
+    return choice;
+  }
+  // What the job may use at all, whatever this process was bound to.
+  Bitmap all(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
+  Bitmap taken(hwloc_bitmap_alloc());
+  for (const cpu_set_t& rank : ranks) {
+    Bitmap of_rank = bitmap_of(topology.get(), rank);
+    // A rank that may run everywhere is bound to nothing and takes nothing away.
+    if (!hwloc_bitmap_isincluded(all.get(), of_rank.get())) hwloc_bitmap_or(taken.get(), taken.get(), of_rank.get());
+  }
+  const int units = hwloc_bitmap_weight(all.get());
+  // At idle priority beside ranks that spin in MPI and outnumber the units, it would never run at all.
+  choice.idle = static_cast<int>(ranks.size()) <= units;
+  if (hwloc_bitmap_iszero(taken.get())) {
+    choice.idle = choice.idle && static_cast<int>(ranks.size()) == units;
+    choice.why = "no rank is bound: the background thread is not bound either";
+    return choice;
+  }
+  Bitmap free(hwloc_bitmap_alloc());
+  hwloc_bitmap_andnot(free.get(), all.get(), taken.get());
+  if (hwloc_bitmap_iszero(free.get())) {
+    choice.why = "every unit belongs to a rank: the background thread shares them";
+    return choice;
+  }
+  // Whole free cores before sibling threads of busy ones.
+  Bitmap whole(hwloc_bitmap_alloc());
+  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;)
+    if (hwloc_bitmap_isincluded(core->cpuset, free.get())) hwloc_bitmap_or(whole.get(), whole.get(), core->cpuset);
+  const bool core_free = !hwloc_bitmap_iszero(whole.get());
+  hwloc_cpuset_to_glibc_sched_affinity(topology.get(), core_free ? whole.get() : free.get(), &choice.cpus, sizeof choice.cpus);
+  choice.bind = true;
+  choice.idle = false;
+  choice.why = core_free ? "the background thread runs on cores without a rank" : "the background thread runs on sibling threads of the ranks' cores";
+  return choice;
+}
+
+}  // namespace effort::adapters

@@ -1,0 +1,164 @@
+#include "adapters/mpi/mpi_transport.hpp"
+
+#include "runtime/status.hpp"
+
+#include <climits>
+
+namespace effort::adapters {
+
+using exchange::Operation;
+
+MpiTransport::MpiTransport(MPI_Comm comm) {
+  int level = MPI_THREAD_SINGLE;
+  PMPI_Query_thread(&level);
+  any_thread_ = level == MPI_THREAD_MULTIPLE;
+  if (!ok(PMPI_Comm_dup(comm, &world_), "MPI_Comm_dup")) throw Error(Status::mpi, error_);
+  // A failed call of ours comes back as a code: the host's error handler must not end the host for it.
+  PMPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
+  PMPI_Comm_rank(world_, &rank_);
+  PMPI_Comm_size(world_, &size_);
+}
+
+MpiTransport::~MpiTransport() = default;  // release() is collective: its caller decides
+
+bool MpiTransport::ok(int code, const char* call) {
+  if (code == MPI_SUCCESS) return true;
+  char text[MPI_MAX_ERROR_STRING] = "";
+  int length = 0;
+  PMPI_Error_string(code, text, &length);
+  error_ = std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(length));
+  return false;
+}
+
+bool MpiTransport::fits(std::size_t bytes) {
+  if (bytes <= INT_MAX) return true;
+  error_ = "a message of " + std::to_string(bytes) + " bytes is larger than MPI can count; use fewer regions or ranks per node";
+  return false;
+}
+
+bool MpiTransport::world_min(std::int64_t* values, std::size_t n) {
+  return ok(PMPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(n), MPI_INT64_T, MPI_MIN, world_), "MPI_Allreduce");
+}
+
+bool MpiTransport::world_bcast(void* data, std::size_t bytes, int root) {
+  return ok(PMPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, root, world_), "MPI_Bcast");
+}
+
+bool MpiTransport::world_allgather(const void* mine, std::size_t bytes, void* all) {
+  const int n = static_cast<int>(bytes);
+  return ok(PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, world_), "MPI_Allgather");
+}
+
+bool MpiTransport::form_nodes(int ranks_per_node, int& local_rank, int& n_local) {
+  MPI_Comm shared = MPI_COMM_NULL;
+  if (!ok(PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared), "MPI_Comm_split_type")) return false;
+  int place = 0;
+  PMPI_Comm_rank(shared, &place);
+  const int group = ranks_per_node > 0 ? place / ranks_per_node : 0;
+  const bool split = ok(PMPI_Comm_split(shared, group, place, &node_), "MPI_Comm_split");
+  PMPI_Comm_free(&shared);
+  if (!split) return false;
+  PMPI_Comm_set_errhandler(node_, MPI_ERRORS_RETURN);
+  PMPI_Comm_rank(node_, &local_rank);
+  PMPI_Comm_size(node_, &n_local);
+  return true;
+}
+
+bool MpiTransport::node_min(std::int64_t* values, std::size_t n) {
+  return ok(PMPI_Allreduce(MPI_IN_PLACE, values, static_cast<int>(n), MPI_INT64_T, MPI_MIN, node_), "MPI_Allreduce");
+}
+
+bool MpiTransport::node_bcast(void* data, std::size_t bytes) {
+  return ok(PMPI_Bcast(data, static_cast<int>(bytes), MPI_BYTE, 0, node_), "MPI_Bcast");
+}
+
+bool MpiTransport::node_allgather(const void* mine, std::size_t bytes, void* all) {
+  const int n = static_cast<int>(bytes);
+  return ok(PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, node_), "MPI_Allgather");
+}
+
+bool MpiTransport::form_leaders(bool leader, int& place, int& n_leaders) {
+  if (!ok(PMPI_Comm_split(world_, leader ? 0 : MPI_UNDEFINED, rank_, &leaders_), "MPI_Comm_split")) return false;
+  place = -1;
+  n_leaders = 0;
+  if (leaders_ == MPI_COMM_NULL) return true;
+  PMPI_Comm_set_errhandler(leaders_, MPI_ERRORS_RETURN);
+  PMPI_Comm_rank(leaders_, &leaders_rank_);
+  PMPI_Comm_size(leaders_, &leaders_size_);
+  place = leaders_rank_;
+  n_leaders = leaders_size_;
+  return true;
+}
+
+bool MpiTransport::layout(const Operation& o) {
+  counts_.resize(static_cast<std::size_t>(leaders_size_));
+  offsets_.resize(counts_.size());
+  std::size_t at = 0;
+  for (std::size_t r = 0; r < counts_.size(); ++r) {
+    if (!fits(at + o.counts[r])) return false;
+    counts_[r] = static_cast<int>(o.counts[r]);
+    offsets_[r] = static_cast<int>(at);
+    at += o.counts[r];
+  }
+  return true;
+}
+
+bool MpiTransport::start(const Operation& o) {
+  if (!fits(o.count) || !fits(o.to_previous_bytes) || !fits(o.to_next_bytes)) return false;
+  if (o.counts && !layout(o)) return false;
+  const int n = static_cast<int>(o.count);
+  const MPI_Op op = o.op == ReduceOp::sum ? MPI_SUM : o.op == ReduceOp::min ? MPI_MIN : MPI_MAX;
+  n_requests_ = 1;
+  switch (o.type) {
+    case Operation::Type::allreduce_int64:
+      return ok(PMPI_Iallreduce(MPI_IN_PLACE, o.receive, n, MPI_INT64_T, op, leaders_, requests_), "MPI_Iallreduce");
+    case Operation::Type::allreduce_double:
+      return ok(PMPI_Iallreduce(MPI_IN_PLACE, o.receive, n, MPI_DOUBLE, op, leaders_, requests_), "MPI_Iallreduce");
+    case Operation::Type::allgather:
+      return ok(PMPI_Iallgather(o.send, n, MPI_BYTE, o.receive, n, MPI_BYTE, leaders_, requests_), "MPI_Iallgather");
+    case Operation::Type::allgatherv:
+      return ok(PMPI_Iallgatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, leaders_, requests_), "MPI_Iallgatherv");
+    case Operation::Type::gatherv:
+      return ok(PMPI_Igatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, o.root, leaders_, requests_), "MPI_Igatherv");
+    case Operation::Type::bcast:
+      return ok(PMPI_Ibcast(o.receive, n, MPI_BYTE, o.root, leaders_, requests_), "MPI_Ibcast");
+    case Operation::Type::neighbours: {
+      const int before = leaders_rank_ > 0 ? leaders_rank_ - 1 : MPI_PROC_NULL;
+      const int after = leaders_rank_ + 1 < leaders_size_ ? leaders_rank_ + 1 : MPI_PROC_NULL;
+      n_requests_ = 4;
+      return ok(PMPI_Irecv(o.from_previous, static_cast<int>(o.from_previous_bytes), MPI_BYTE, before, 1, leaders_, requests_), "MPI_Irecv") &&
+             ok(PMPI_Irecv(o.from_next, static_cast<int>(o.from_next_bytes), MPI_BYTE, after, 2, leaders_, requests_ + 1), "MPI_Irecv") &&
+             ok(PMPI_Isend(o.to_next, static_cast<int>(o.to_next_bytes), MPI_BYTE, after, 1, leaders_, requests_ + 2), "MPI_Isend") &&
+             ok(PMPI_Isend(o.to_previous, static_cast<int>(o.to_previous_bytes), MPI_BYTE, before, 2, leaders_, requests_ + 3), "MPI_Isend");
+    }
+  }
+  return false;
+}
+
+bool MpiTransport::test(bool& done) {
+  int flag = 0;
+  const int code = PMPI_Testall(n_requests_, requests_, &flag, MPI_STATUSES_IGNORE);
+  done = flag != 0;
+  return ok(code, "MPI_Testall");
+}
+
+void MpiTransport::progress() {
+  int flag = 0;
+  // Nobody ever sends on this communicator with that tag: the call only moves the host's own messages along.
+  PMPI_Iprobe(MPI_ANY_SOURCE, 32767, world_, &flag, MPI_STATUS_IGNORE);
+}
+
+void MpiTransport::release() {
+  if (!alive()) return;
+  for (MPI_Comm* comm : {&leaders_, &node_, &world_})
+    if (*comm != MPI_COMM_NULL) PMPI_Comm_free(comm);
+}
+
+bool MpiTransport::alive() const {
+  int initialized = 0, finalized = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  return initialized != 0 && finalized == 0;
+}
+
+}  // namespace effort::adapters

@@ -1,0 +1,54 @@
+// The transport over MPI.
+#pragma once
+
+#include "runtime/exchange/transport.hpp"
+
+#include <mpi.h>
+
+#include <vector>
+
+namespace effort::adapters {
+
+/// Owns duplicates of the host's communicator, so that nothing the library sends can meet a message of the host.
+/// Calls PMPI names only: a tool that wraps MPI never sees the library.
+class MpiTransport final : public exchange::Transport {
+ public:
+  /// Duplicates `comm`; collective.  @throws Error(mpi)
+  explicit MpiTransport(MPI_Comm comm);
+  ~MpiTransport() override;
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  bool any_thread() const override { return any_thread_; }
+  std::string error() const override { return error_; }
+
+  bool world_min(std::int64_t* values, std::size_t n) override;
+  bool world_bcast(void* data, std::size_t bytes, int root) override;
+  bool world_allgather(const void* mine, std::size_t bytes, void* all) override;
+  bool form_nodes(int ranks_per_node, int& local_rank, int& n_local) override;
+  bool node_min(std::int64_t* values, std::size_t n) override;
+  bool node_bcast(void* data, std::size_t bytes) override;
+  bool node_allgather(const void* mine, std::size_t bytes, void* all) override;
+  bool form_leaders(bool leader, int& place, int& n_leaders) override;
+
+  bool start(const exchange::Operation& operation) override;
+  bool test(bool& done) override;
+  void progress() override;
+  void release() override;
+  bool alive() const override;
+
+ private:
+  bool ok(int code, const char* call);
+  bool fits(std::size_t bytes);
+  bool layout(const exchange::Operation& operation);
+
+  MPI_Comm world_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1, leaders_size_ = 1, leaders_rank_ = -1;
+  bool any_thread_ = false;
+  MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  int n_requests_ = 0;
+  std::vector<int> counts_, offsets_;  // of the operation under way
+  std::string error_;
+};
+
+}  // namespace effort::adapters

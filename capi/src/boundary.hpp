@@ -1,0 +1,63 @@
+// The boundary between C and C++: exceptions become codes, messages are kept per thread.
+#pragma once
+
+#include "effort/effort.h"
+#include "runtime/engine/session.hpp"
+#include "runtime/status.hpp"
+
+#include <new>
+#include <stdexcept>
+#include <string>
+
+namespace effort::capi {
+
+/// Keeps a message for effort_last_error(); a literal costs nothing.
+effort_status fail(Status status, const char* literal) noexcept;
+effort_status fail(Status status, const std::string& message) noexcept;
+
+/// Runs `body`, which returns void or effort_status, and turns what it throws into a code.
+template <typename Body>
+effort_status guarded(Body&& body) noexcept {
+  try {
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return EFFORT_OK;
+    } else {
+      return body();
+    }
+  } catch (const Error& e) {
+    return fail(e.status(), std::string(e.what()));
+  } catch (const std::bad_alloc&) {
+    return fail(Status::memory, "out of memory");
+  } catch (const std::exception& e) {
+    return fail(Status::internal, std::string(e.what()));
+  } catch (...) {
+    return fail(Status::internal, "an unknown exception inside the library");
+  }
+}
+
+/// What state the process is in.
+enum class Mode : int { none, active, disabled, off };
+
+Mode mode() noexcept;
+void set_mode(Mode mode) noexcept;
+/// The session while the mode is active or off; null otherwise.
+engine::Session* session() noexcept;
+/// Replaces the session; the old one is destroyed.
+void set_session(engine::Session* session) noexcept;
+bool begun_by_adapter() noexcept;
+void set_begun_by_adapter(bool adapter) noexcept;
+
+/// The code for a call that needs an active session, in any other mode: ok where disabled.
+effort_status inactive() noexcept;
+
+/// Makes a session from `cfg`; the mode becomes active or disabled.
+effort_status begin_session(const effort_config* cfg, bool adapter);
+effort_status begin_session_with(config::Settings settings);
+config::Settings settings_from(const effort_config* cfg);
+
+}  // namespace effort::capi
+
+struct effort_config {
+  std::vector<effort::config::Pair> pairs;
+};

@@ -1,0 +1,318 @@
+// Lifetime, progress and hints.
+#include "attach.hpp"
+#include "boundary.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+
+using namespace effort;
+using capi::fail;
+using capi::guarded;
+using capi::Mode;
+
+static_assert(int(Status::no_hint) == EFFORT_ERR_NO_HINT && int(Status::state) == EFFORT_ERR_STATE && int(Status::io) == EFFORT_ERR_IO &&
+              int(Status::switched_off) == EFFORT_ERR_SWITCHED_OFF && int(Status::limit) == EFFORT_ERR_LIMIT &&
+              int(Status::config) == EFFORT_ERR_CONFIG && int(Status::callback) == EFFORT_ERR_CALLBACK && int(Status::mpi) == EFFORT_ERR_MPI);
+static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS && int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
+              int(window::advice_unmarked_comm) == EFFORT_ADVICE_UNMARKED_COMM && int(window::advice_stale) == EFFORT_ADVICE_STALE);
+
+namespace {
+
+// The callback and what surrounds it; one thread at a time makes these calls.
+effort_rebalance_fn callback = nullptr;
+void* callback_user = nullptr;
+bool in_callback = false;
+bool rebalancing = false;
+
+engine::Session* active(effort_status& code) noexcept {
+  if (capi::mode() == Mode::active)
+    if (engine::Session* s = capi::session()) return s;
+  code = capi::inactive();
+  return nullptr;
+}
+
+effort_status not_from_callback(const char* function) {
+  return fail(Status::callback, std::string(function) + " cannot be called from within a rebalance callback: return from it first");
+}
+
+void fill(effort_hint& out, const engine::DeliveredHint& h) {
+  const node::HintNumbers& n = *h.view.numbers;
+  out = {};
+  out.struct_size = sizeof out;
+  out.step = h.step;
+  out.window_first = n.window_first;
+  out.window_last = n.window_last;
+  out.rank = h.rank;
+  out.n_ranks = h.n_ranks;
+  out.load = h.view.load;
+  out.predicted = h.view.predicted;
+  out.n_regions = n.n_regions;
+  out.region_name = h.region_name;
+  out.region_load = h.view.region_load;
+  out.stratum_region_load = h.view.stratum_region_load;
+  out.stratum = h.view.stratum;
+  out.n_strata = n.n_strata;
+  out.medoid_rank = h.view.medoid_rank;
+  out.imbalance = n.imbalance;
+  out.gain_per_step = n.gain_per_step;
+  out.rebalance_cost = n.rebalance_cost;
+  out.rebalance = n.rebalance;
+  out.advice = n.advice;
+  out.n_units = n.n_units;
+  out.unit_name = h.unit_name;
+  out.unit_cost = h.view.unit_cost;
+  out.unit_cost_error = h.view.unit_cost_error;
+  out.worst_region = n.worst_region;
+  out.worst_region_share = n.worst_region_share;
+  out.load_balance = n.load_balance;
+  out.prediction_error = n.prediction_error;
+}
+
+int run_callback(const engine::DeliveredHint& delivered) {
+  if (!callback) return 0;
+  effort_hint hint;
+  fill(hint, delivered);
+  in_callback = true;
+  int answer = -1;
+  // A C++ callback that throws has failed; the exception must not pass through the host's frames of the library.
+  try {
+    answer = callback(&hint, callback_user);
+  } catch (...) {
+  }
+  in_callback = false;
+  return answer;
+}
+
+void switch_off(engine::Session& s) {
+  capi::set_mode(Mode::off);
+  measure::SlotRegistry::instance().retire_all();
+  if (s.settings().verbose) std::fprintf(stderr, "effort: switched off: %s\n", s.failure().empty() ? "another rank failed" : s.failure().c_str());
+}
+
+effort_status already() {
+  return fail(Status::already_initialized, "the library is initialized already: call effort_finalize before another init");
+}
+
+void forget_host() {
+  callback = nullptr;
+  callback_user = nullptr;
+  rebalancing = false;
+}
+
+}  // namespace
+
+extern "C" {
+
+const char* effort_status_string(effort_status s) {
+  switch (s) {
+    case EFFORT_OK: return "no error";
+    case EFFORT_ERR_INVALID_ARGUMENT: return "invalid argument";
+    case EFFORT_ERR_NOT_INITIALIZED: return "the library is not initialized";
+    case EFFORT_ERR_ALREADY_INITIALIZED: return "the library is initialized already";
+    case EFFORT_ERR_UNKNOWN_ID: return "unknown id";
+    case EFFORT_ERR_NESTING: return "regions are not properly nested";
+    case EFFORT_ERR_LIMIT: return "a limit is exceeded";
+    case EFFORT_ERR_CONFLICT: return "conflicting registration";
+    case EFFORT_ERR_CONFIG: return "bad configuration";
+    case EFFORT_ERR_MPI: return "MPI error";
+    case EFFORT_ERR_MEMORY: return "out of memory";
+    case EFFORT_ERR_IO: return "input or output failed";
+    case EFFORT_ERR_UNSUPPORTED: return "not supported by this build";
+    case EFFORT_ERR_CALLBACK: return "not allowed from within a callback";
+    case EFFORT_ERR_INTERNAL: return "internal error";
+    case EFFORT_ERR_SWITCHED_OFF: return "the library has switched itself off";
+    case EFFORT_ERR_STATE: return "not allowed at this time";
+    case EFFORT_ERR_NO_HINT: return "no hint yet";
+  }
+  return "unknown status";
+}
+
+int effort_version(void) { return EFFORT_VERSION; }
+
+effort_status effort_fail(effort_status status, const char* message) { return fail(static_cast<Status>(status), std::string(message)); }
+
+effort_status effort_config_new(effort_config** out) {
+  return guarded([&]() -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_config_new: the place for the configuration is a null pointer");
+    *out = new effort_config;
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_config_set(effort_config* c, const char* key, const char* value) {
+  return guarded([&]() -> effort_status {
+    if (!c || !key || !value) return fail(Status::invalid_argument, "effort_config_set: configuration, key or value is a null pointer");
+    config::check(key, value);
+    c->pairs.emplace_back(key, value);
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_config_free(effort_config* c) {
+  delete c;
+  return EFFORT_OK;
+}
+
+effort_status effort_adapter_begin(void) {
+  if (capi::mode() != Mode::none) return EFFORT_OK;
+  return guarded([] { return capi::begin_session(nullptr, true); });
+}
+
+effort_status effort_init(const effort_config* cfg) {
+  if (in_callback) return not_from_callback("effort_init");
+  return guarded([&]() -> effort_status {
+    if (capi::mode() == Mode::none) return capi::begin_session(cfg, false);
+    if (!capi::begun_by_adapter()) return already();
+    if (engine::Session* s = capi::session()) s->adopt(capi::settings_from(cfg));
+    capi::set_begun_by_adapter(false);
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_attach_transport(exchange::Transport* raw, const effort_config* cfg) {
+  std::unique_ptr<exchange::Transport> transport(raw);
+  const bool fresh = capi::mode() == Mode::none;
+  const bool adopted = capi::begun_by_adapter();
+  config::Settings settings;
+  effort_status status = guarded([&]() -> effort_status {
+    if (in_callback) return not_from_callback("effort_init_mpi");
+    if (capi::mode() == Mode::off) return capi::inactive();
+    engine::Session* s = capi::session();
+    if (adopted && s && s->attached()) return EFFORT_OK;  // the adapter has attached: nothing is left to do
+    if (s && s->attached()) return already();
+    settings = capi::settings_from(cfg);
+    if (s && adopted) s->adopt(settings);
+    return EFFORT_OK;
+  });
+  // The same answer on all ranks: what the worst of them has.
+  std::int64_t worst[2] = {status, !(adopted && capi::session() && capi::session()->attached())};
+  if (!transport->world_min(worst, 2)) return fail(Status::mpi, transport->error());
+  if (worst[0] != EFFORT_OK || worst[1] == 0) {
+    transport->release();
+    if (status == EFFORT_OK && worst[0] != EFFORT_OK)
+      return fail(static_cast<Status>(worst[0]), std::string("another rank could not initialize: ") + effort_status_string(static_cast<effort_status>(worst[0])));
+    if (worst[0] == EFFORT_OK) capi::set_begun_by_adapter(false);
+    return static_cast<effort_status>(worst[0]);
+  }
+  exchange::Transport* const keep = transport.get();
+  status = guarded([&]() -> effort_status {
+    if (fresh) {
+      settings = engine::Session::agree(std::move(settings), *keep);
+      const effort_status begun = capi::begin_session_with(settings);
+      if (capi::mode() == Mode::disabled) {
+        keep->release();
+        return begun;
+      }
+    } else if (capi::mode() == Mode::disabled) {
+      keep->release();
+      return EFFORT_OK;
+    }
+    capi::session()->attach(std::move(transport));
+    return EFFORT_OK;
+  });
+  if (status == EFFORT_OK)
+    capi::set_begun_by_adapter(false);
+  else if (fresh) {
+    capi::set_session(nullptr);
+    capi::set_mode(Mode::none);
+  }
+  return status;
+}
+
+effort_status effort_finalize(void) {
+  if (in_callback) return not_from_callback("effort_finalize");
+  if (capi::mode() == Mode::none) return capi::inactive();
+  const effort_status status = guarded([]() -> effort_status {
+    engine::Session* s = capi::session();
+    if (!s) return EFFORT_OK;
+    const Status outcome = s->finalize();
+    if (outcome == Status::ok) return EFFORT_OK;
+    const std::string why = s->failure();
+    return fail(outcome, !why.empty() ? why : outcome == Status::io ? std::string("the last snapshot or report could not be written; see rank 0")
+                                                                    : std::string("the library switched itself off earlier in the run"));
+  });
+  capi::set_session(nullptr);
+  capi::set_begun_by_adapter(false);
+  capi::set_mode(Mode::none);
+  forget_host();
+  return status;
+}
+
+effort_status effort_progress_step(void) {
+  effort_status code = EFFORT_OK;
+  engine::Session* s = active(code);
+  if (!s) return code;
+  if (in_callback) return not_from_callback("effort_progress_step");
+  return guarded([&]() -> effort_status {
+    const Status status = s->client().progress_step(run_callback);
+    if (status == Status::ok) {
+      if (__builtin_expect(s->settings().strict, 0) && s->engine_failed())
+        return fail(Status::internal, "STRICT: " + s->failure());
+      return EFFORT_OK;
+    }
+    switch_off(*s);
+    return capi::inactive();
+  });
+}
+
+effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user) {
+  effort_status code = EFFORT_OK;
+  if (!active(code)) return code;
+  callback = fn;
+  callback_user = user;
+  return EFFORT_OK;
+}
+
+effort_status effort_rebalance_begin(void) {
+  effort_status code = EFFORT_OK;
+  engine::Session* s = active(code);
+  if (!s) return code;
+  return guarded([&]() -> effort_status {
+    if (rebalancing) return fail(Status::nesting, "effort_rebalance_begin was called twice: call effort_rebalance_end between");
+    s->client().rebalance_begin();
+    rebalancing = true;
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_rebalance_end(void) {
+  effort_status code = EFFORT_OK;
+  engine::Session* s = active(code);
+  if (!s) return code;
+  return guarded([&]() -> effort_status {
+    if (!rebalancing) return fail(Status::nesting, "effort_rebalance_end without effort_rebalance_begin");
+    rebalancing = false;
+    s->client().rebalance_end();
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_hint_latest(effort_hint* out) {
+  effort_status code = EFFORT_OK;
+  engine::Session* s = active(code);
+  if (!s) return code;
+  return guarded([&]() -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the place for the hint is a null pointer");
+    if (!s->started() || s->client().latest().step < 0) return fail(Status::no_hint, "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");
+    fill(*out, s->client().latest());
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_snapshot(const char* path) {
+  effort_status code = EFFORT_OK;
+  engine::Session* s = active(code);
+  if (!s) return code;
+  if (in_callback) return not_from_callback("effort_snapshot");
+  return guarded([&]() -> effort_status {
+    const Status status = s->client().snapshot(path ? path : "");
+    if (status == Status::ok) return EFFORT_OK;
+    if (status == Status::switched_off) return capi::inactive();
+    const std::string why = s->failure();
+    return fail(status, why.empty() ? std::string("the snapshot could not be written; rank 0's effort_last_error says why") : why);
+  });
+}
+
+}  // extern "C"

@@ -1,0 +1,219 @@
+// Regions, work and metrics: the calls on the host's hot paths.
+#include "boundary.hpp"
+
+#include <cmath>
+
+using namespace effort;
+using capi::fail;
+using capi::guarded;
+using capi::Mode;
+using measure::ThreadSlot;
+using measure::this_thread_slot;
+
+static_assert(EFFORT_MAX_REGIONS == measure::max_regions && EFFORT_MAX_DEPTH == measure::max_depth &&
+              EFFORT_MAX_UNITS == measure::max_units && EFFORT_MAX_METRICS == measure::max_metrics &&
+              EFFORT_MAX_NAME == measure::max_name);
+
+namespace {
+
+/// The recorder of an active session; null otherwise, with the code for the caller.
+measure::Recorder* recorder(effort_status& code) noexcept {
+  if (capi::mode() == Mode::active)
+    if (engine::Session* s = capi::session()) return &s->recorder();
+  code = capi::inactive();
+  return nullptr;
+}
+
+void open(ThreadSlot& slot, std::uint32_t region) {
+  const std::uint32_t depth = slot.depth;
+  slot.stack[depth] = slot.current.load(std::memory_order_relaxed);
+  slot.depth = depth + 1;
+  measure::switch_region(slot, region);
+}
+
+effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
+  return fail(Status::unknown_id, "region id " + std::to_string(r) + " was never given out (ids run from 1 to " +
+                                      std::to_string(rec.registry().n_regions()) + "): use what effort_region returned");
+}
+
+// First call of a thread, new regions, and everything that is wrong.
+[[gnu::noinline]] effort_status begin_slow(effort_region_id r) noexcept {
+  effort_status code = EFFORT_OK;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (r < 1 || static_cast<std::uint32_t>(r) > rec->registry().n_regions()) return bad_region(r, *rec);
+    ThreadSlot& slot = rec->slot();
+    if (slot.depth >= measure::max_depth)
+      return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
+                                     rec->registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
+    open(slot, static_cast<std::uint32_t>(r));
+    return EFFORT_OK;
+  });
+}
+
+[[gnu::noinline]] effort_status end_slow(effort_region_id r) noexcept {
+  effort_status code = EFFORT_OK;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (r < 1 || static_cast<std::uint32_t>(r) > rec->registry().n_regions()) return bad_region(r, *rec);
+    const std::string name = rec->registry().region_name(static_cast<std::uint32_t>(r));
+    const ThreadSlot& slot = rec->slot();
+    if (slot.depth == 0)
+      return fail(Status::nesting, "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
+    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec->registry().region_name(slot.current.load()) +
+                                     "' is the innermost one: end regions in the reverse order of their begins");
+  });
+}
+
+bool amount_ok(double amount) { return std::isfinite(amount) && amount >= 0; }
+
+effort_status bad_amount(const char* what, double amount) {
+  return fail(Status::invalid_argument, std::string(what) + " must be finite and not negative, but is " + std::to_string(amount));
+}
+
+/// Shared by the calls that add an amount to something with an id from `first` on.
+template <typename Known, typename Add>
+effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, const char* what, const Known& known, const Add& add) noexcept {
+  effort_status code = EFFORT_OK;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec->registry()))
+      return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what + " was never given out: use what the registration returned");
+    if (!amount_ok(amount)) return bad_amount(what, amount);
+    add(*rec);
+    return EFFORT_OK;
+  });
+}
+
+// A place's cache holds an id of one session, and which: ids mean something else after a new init.
+constexpr int id_bits = 14;
+static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
+
+std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
+
+/// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
+effort_region_id named(const char* name, volatile effort_region_id* cache, effort_status& status) noexcept {
+  const ThreadSlot* slot = this_thread_slot;
+  if (slot && slot->limit.load(std::memory_order_relaxed) > 0) {
+    const std::int32_t cached = *cache;
+    if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session.load(std::memory_order_relaxed)) && cached > 0) return cached & ((1 << id_bits) - 1);
+  }
+  effort_region_id id = -1;
+  status = effort_region(name, EFFORT_COMPUTE, &id);
+  // A region that somebody registered as another kind is opened as that.
+  if (id < 1) return 0;
+  status = EFFORT_OK;
+  *cache = tag_of(capi::session()->recorder().session()) | id;
+  return id;
+}
+
+effort_status no_cache(const char* function) {
+  return fail(Status::invalid_argument, std::string(function) + ": the cache is a null pointer");
+}
+
+}  // namespace
+
+extern "C" {
+
+effort_status effort_begin(effort_region_id r) {
+  ThreadSlot* const slot = this_thread_slot;
+  if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : begin_slow(r);
+  if (__builtin_expect(static_cast<std::uint32_t>(r) - 1u >= slot->limit.load(std::memory_order_relaxed) ||
+                           slot->depth >= measure::max_depth, 0))
+    return begin_slow(r);
+  open(*slot, static_cast<std::uint32_t>(r));
+  return EFFORT_OK;
+}
+
+effort_status effort_end(effort_region_id r) {
+  ThreadSlot* const slot = this_thread_slot;
+  if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
+  if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(r) || slot->depth == 0, 0))
+    return end_slow(r);
+  measure::switch_region(*slot, slot->stack[--slot->depth]);
+  return EFFORT_OK;
+}
+
+effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out) {
+  effort_status code = EFFORT_OK;
+  if (out) *out = -1;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_region: the place for the id is a null pointer");
+    if (kind < EFFORT_COMPUTE || kind > EFFORT_IO)
+      return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(static_cast<int>(kind)) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
+    const auto found = rec->registry().region(name, static_cast<measure::Kind>(kind));
+    *out = static_cast<effort_region_id>(found.id);
+    if (!found.conflict) return EFFORT_OK;
+    rec->count_conflict();
+    return fail(Status::conflict, "region '" + std::string(name) + "' is known with another kind, which holds: register it with one kind");
+  });
+}
+
+effort_status effort_begin_named(const char* name, volatile effort_region_id* cache) {
+  if (!cache) return no_cache("effort_begin_named");
+  effort_status status = EFFORT_OK;
+  const effort_region_id id = named(name, cache, status);
+  return id > 0 ? effort_begin(id) : status;
+}
+
+effort_status effort_end_named(const char* name, volatile effort_region_id* cache) {
+  if (!cache) return no_cache("effort_end_named");
+  effort_status status = EFFORT_OK;
+  const effort_region_id id = named(name, cache, status);
+  return id > 0 ? effort_end(id) : status;
+}
+
+effort_status effort_add(effort_region_id r, double seconds) {
+  return add_amount(r, 1, seconds, "seconds", [](auto& names) { return names.n_regions(); },
+                    [&](auto& rec) { rec.add_seconds(static_cast<std::uint32_t>(r), seconds); });
+}
+
+effort_status effort_phase(const char* name) {
+  effort_status code = EFFORT_OK;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&] { rec->set_phase(rec->registry().phase(name)); });
+}
+
+effort_status effort_work_unit(const char* name, effort_work_id* out) {
+  effort_status code = EFFORT_OK;
+  if (out) *out = -1;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_work_unit: the place for the id is a null pointer");
+    *out = static_cast<effort_work_id>(rec->registry().unit(name));
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_work(effort_work_id w, double amount) {
+  return add_amount(w, 0, amount, "an amount of work", [](auto& names) { return names.n_units(); },
+                    [&](auto& rec) { rec.add_work(static_cast<std::uint32_t>(w), amount); });
+}
+
+effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
+  effort_status code = EFFORT_OK;
+  if (out) *out = -1;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_metric_define: the place for the id is a null pointer");
+    const auto found = rec->registry().metric(name, unit);
+    *out = static_cast<effort_metric_id>(found.id);
+    if (!found.conflict) return EFFORT_OK;
+    return fail(Status::conflict, "metric '" + std::string(name) + "' is known with another unit, which holds");
+  });
+}
+
+effort_status effort_metric(effort_metric_id m, double value) {
+  return add_amount(m, 0, value, "a metric", [](auto& names) { return names.n_metrics(); },
+                    [&](auto& rec) { rec.add_metric(static_cast<std::uint32_t>(m), value); });
+}
+
+}  // extern "C"

@@ -1,0 +1,18 @@
+// Which placement this build has.
+#include "runtime/engine/session.hpp"
+
+#ifdef EFFORT_HAVE_HWLOC
+#include "adapters/hwloc/hwloc_placement.hpp"
+#endif
+
+namespace effort::engine {
+
+std::unique_ptr<Placement> make_placement() {
+#ifdef EFFORT_HAVE_HWLOC
+  return std::make_unique<adapters::HwlocPlacement>();
+#else
+  return nullptr;
+#endif
+}
+
+}  // namespace effort::engine

@@ -1,0 +1,116 @@
+#include "boundary.hpp"
+
+#include "runtime/measure/thread_slot.hpp"
+
+#include <atomic>
+#include <cstdlib>
+#include <mutex>
+
+#include <pthread.h>
+
+namespace effort::capi {
+namespace {
+
+thread_local const char* last_literal = "";
+thread_local std::string* last_text = nullptr;  // freed with its thread by TextOwner
+
+struct TextOwner {
+  ~TextOwner() {
+    delete last_text;
+    last_text = nullptr;
+    last_literal = "";
+  }
+};
+thread_local TextOwner text_owner;
+
+std::atomic<Mode> current_mode{Mode::none};
+std::atomic<engine::Session*> current_session{nullptr};
+std::atomic<bool> adapter_began{false};
+
+// In a fork's child there is no background thread and no place among the ranks: every call does nothing.
+void after_fork_in_child() {
+  current_mode.store(Mode::disabled, std::memory_order_relaxed);
+  current_session.store(nullptr, std::memory_order_relaxed);  // the parent's; its threads do not exist here
+  measure::SlotRegistry::instance().abandon();
+}
+
+// A host that exits without finalizing: the background thread must not run while static objects are destroyed.
+void at_host_exit() {
+  if (engine::Session* s = current_session.load(std::memory_order_relaxed)) s->park();
+}
+
+void register_handlers() {
+  static std::once_flag once;
+  std::call_once(once, [] {
+    pthread_atfork(nullptr, nullptr, after_fork_in_child);
+    std::atexit(at_host_exit);
+  });
+}
+
+}  // namespace
+
+effort_status fail(Status status, const char* literal) noexcept {
+  if (last_text) last_text->clear();
+  last_literal = literal;
+  return static_cast<effort_status>(status);
+}
+
+effort_status fail(Status status, const std::string& message) noexcept {
+  try {
+    (void)&text_owner;  // makes sure it is destroyed with the thread
+    if (!last_text) last_text = new std::string;
+    *last_text = message;
+  } catch (...) {
+    last_literal = "out of memory while keeping an error message";
+  }
+  return static_cast<effort_status>(status);
+}
+
+Mode mode() noexcept { return current_mode.load(std::memory_order_acquire); }
+void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }
+engine::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
+bool begun_by_adapter() noexcept { return adapter_began.load(std::memory_order_relaxed); }
+void set_begun_by_adapter(bool adapter) noexcept { adapter_began.store(adapter, std::memory_order_relaxed); }
+
+void set_session(engine::Session* session) noexcept {
+  measure::SlotRegistry::instance().retire_all();
+  delete current_session.exchange(session, std::memory_order_acq_rel);
+}
+
+effort_status inactive() noexcept {
+  switch (mode()) {
+    case Mode::disabled: return EFFORT_OK;
+    case Mode::off: return fail(Status::switched_off, "the library has switched itself off after an internal error; the host runs on without it");
+    case Mode::none:
+    case Mode::active: break;
+  }
+  return fail(Status::not_initialized, "the library is not initialized: call effort_init or effort_init_mpi first (and not after effort_finalize)");
+}
+
+config::Settings settings_from(const effort_config* cfg) {
+  return config::resolve(cfg ? cfg->pairs : std::vector<config::Pair>{});
+}
+
+effort_status begin_session(const effort_config* cfg, bool adapter) {
+  const effort_status status = begin_session_with(settings_from(cfg));
+  set_begun_by_adapter(adapter);
+  return status;
+}
+
+effort_status begin_session_with(config::Settings settings) {
+  register_handlers();
+  if (settings.disable) {
+    set_mode(Mode::disabled);
+    return EFFORT_OK;
+  }
+  set_session(new engine::Session(std::move(settings)));
+  set_mode(Mode::active);
+  return EFFORT_OK;
+}
+
+}  // namespace effort::capi
+
+extern "C" const char* effort_last_error(void) {
+  using namespace effort::capi;
+  return last_text && !last_text->empty() ? last_text->c_str() : last_literal;
+}

@@ -1,0 +1,253 @@
+#include "runtime/config/settings.hpp"
+
+#include "runtime/status.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstdlib>
+#include <functional>
+#include <sstream>
+
+#define TOML_EXCEPTIONS 1
+#include <toml++/toml.h>
+
+
+namespace effort::config {
+namespace {
+
+[[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed) {
+  throw Error(Status::config, "setting " + key + " cannot be '" + value + "': allowed is " + allowed);
+}
+
+template <typename T>
+T number(const std::string& key, const std::string& text, T low, T high, const std::string& allowed) {
+  T value{};
+  const char* end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, value);
+  if (error != std::errc{} || at != end || !(value >= low && value <= high)) refuse(key, text, allowed);
+  return value;
+}
+
+bool flag(const std::string& key, const std::string& text) {
+  if (text == "1" || text == "true" || text == "on") return true;
+  if (text == "0" || text == "false" || text == "off") return false;
+  refuse(key, text, "0 or 1");
+}
+
+std::vector<std::string> names(const std::string& text) {
+  std::vector<std::string> out;
+  std::istringstream in(text);
+  for (std::string word; std::getline(in, word, ',');) {
+    const auto a = word.find_first_not_of(' '), b = word.find_last_not_of(' ');
+    if (a != std::string::npos) out.push_back(word.substr(a, b - a + 1));
+  }
+  return out;
+}
+
+void set_metrics(Settings& s, const std::string& key, const std::string& text) {
+  s.metrics = names(text);
+  if (s.metrics.empty()) refuse(key, text, "a comma-separated list of metrics, such as time,cpu_time");
+  for (const std::string& m : s.metrics)
+    if (m != "time" && m != "cpu_time")
+      throw Error(Status::unsupported, "setting " + key + ": metric '" + m + "' is not offered by this version; it knows time and cpu_time");
+}
+
+void set_pin(Settings& s, const std::string& key, const std::string& text) {
+  const bool list = !text.empty() && text.find_first_not_of("0123456789,-") == std::string::npos;
+  if (text != "auto" && text != "off" && !list) refuse(key, text, "auto, off, or processing units such as 0-3,8");
+  s.pin = text;
+}
+
+using Set = std::function<void(Settings&, const std::string& key, const std::string& value)>;
+struct Key {
+  const char* name;
+  bool shared;  ///< rank 0's value holds for all ranks
+  Set set;
+  std::function<std::string(const Settings&)> get;  ///< for shared keys
+};
+
+std::string text_of(double v) {
+  std::ostringstream out;
+  out.precision(17);
+  out << v;
+  return out.str();
+}
+
+std::string join(const std::vector<std::string>& words) {
+  std::string out;
+  for (const auto& w : words) out += (out.empty() ? "" : ",") + w;
+  return out;
+}
+
+// A value that only a part of the project which is not in this version gives a meaning to.
+Set only(const char* neutral, const char* needs) {
+  return [neutral, needs](Settings&, const std::string& key, const std::string& v) {
+    if (v != neutral) throw Error(Status::unsupported, "setting " + key + "='" + v + "' needs " + needs + ", which this version does not have; leave it at '" + neutral + "'");
+  };
+}
+
+const std::vector<Key>& keys() {
+  static const std::vector<Key> all = {
+      {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = number(k, v, 1, 100000, "1 to 100000 steps"); },
+       [](const Settings& s) { return std::to_string(s.window); }},
+      {"HINT_LAG", true, [](Settings& s, auto& k, auto& v) { s.hint_lag = number(k, v, 1, 100000, "1 to WINDOW steps"); },
+       [](const Settings& s) { return std::to_string(s.hint_lag); }},
+      {"REBALANCE_THRESHOLD", true, [](Settings& s, auto& k, auto& v) { s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)"); },
+       [](const Settings& s) { return text_of(s.rebalance_threshold); }},
+      {"METRICS", true, set_metrics, [](const Settings& s) { return join(s.metrics); }},
+      {"LOAD_METRIC", true,
+       [](Settings& s, auto& k, auto& v) {
+         if (v.empty() || v.size() > 1023) refuse(k, v, "time, cpu_time or the name of an application metric");
+         s.load_metric = v;
+       },
+       [](const Settings& s) { return s.load_metric; }},
+      {"LOAD_THREADS", true,
+       [](Settings& s, auto& k, auto& v) {
+         if (v != "max" && v != "sum") refuse(k, v, "max or sum");
+         s.load_threads_sum = v == "sum";
+       },
+       [](const Settings& s) { return std::string(s.load_threads_sum ? "sum" : "max"); }},
+      {"STRATA", true, [](Settings& s, auto& k, auto& v) { s.strata = v == "auto" ? 0 : number(k, v, 1, 64, "auto or 1 to 64"); },
+       [](const Settings& s) { return s.strata == 0 ? std::string("auto") : std::to_string(s.strata); }},
+      {"STRATA_LEVEL", true, [](Settings& s, auto& k, auto& v) { s.strata_level = number(k, v, 0, 20, "0 to 20"); },
+       [](const Settings& s) { return std::to_string(s.strata_level); }},
+      {"SNAPSHOT_EVERY", true, [](Settings& s, auto& k, auto& v) { s.snapshot_every = number<std::int64_t>(k, v, 0, INT64_MAX, "0 (only at the end) or a number of steps"); },
+       [](const Settings& s) { return std::to_string(s.snapshot_every); }},
+      {"SNAPSHOT_DIR", true,
+       [](Settings& s, auto& k, auto& v) {
+         if (v.empty()) refuse(k, v, "a directory");
+         s.snapshot_dir = v;
+       },
+       [](const Settings& s) { return s.snapshot_dir; }},
+      {"PASSES", true, [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::passes, double(number(k, v, 1, 60, "1 to 60 bit-plane passes"))}; },
+       [](const Settings& s) { return s.precision.kind == Precision::Kind::passes ? text_of(s.precision.value) : ""; }},
+      {"NRMSE", true,
+       [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::nrmse, number(k, v, 1e-15, 1.0, "1e-15 to 1")}; },
+       [](const Settings& s) { return s.precision.kind == Precision::Kind::nrmse ? text_of(s.precision.value) : ""; }},
+      {"MAX_BYTES", true,
+       [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::max_bytes, double(number<std::int64_t>(k, v, 64, INT64_MAX, "64 bytes or more, for each region and metric on a node"))}; },
+       [](const Settings& s) { return s.precision.kind == Precision::Kind::max_bytes ? std::to_string(std::int64_t(s.precision.value)) : ""; }},
+      {"EXACT", true, [](Settings& s, auto& k, auto& v) { s.exact = flag(k, v); }, [](const Settings& s) { return std::string(s.exact ? "1" : "0"); }},
+      {"RANKS_PER_NODE", true, [](Settings& s, auto& k, auto& v) { s.ranks_per_node = number(k, v, 0, 1000000, "0 (all that share memory) or a number of ranks"); },
+       [](const Settings& s) { return std::to_string(s.ranks_per_node); }},
+      {"PIN", false, set_pin, {}},
+      {"REPORT", true,
+       [](Settings& s, auto& k, auto& v) {
+         if (v.empty()) refuse(k, v, "off, summary, or a file's path");
+         s.report = v;
+       },
+       [](const Settings& s) { return s.report; }},
+      {"STRICT", true, [](Settings& s, auto& k, auto& v) { s.strict = flag(k, v); }, [](const Settings& s) { return std::string(s.strict ? "1" : "0"); }},
+      {"HINT_TIMEOUT", true, [](Settings& s, auto& k, auto& v) { s.hint_timeout = number(k, v, 0.0, 1e9, "0 (off) or seconds"); },
+       [](const Settings& s) { return text_of(s.hint_timeout); }},
+      {"VERBOSE", false, [](Settings& s, auto& k, auto& v) { s.verbose = flag(k, v); }, {}},
+      {"DISABLE", true, [](Settings& s, auto& k, auto& v) { s.disable = flag(k, v); }, [](const Settings& s) { return std::string(s.disable ? "1" : "0"); }},
+      {"MAX_OVERHEAD", false, only("0", "the overhead guard"), {}},
+      {"PCONTROL", false, only("0", "the MPI adapter"), {}},
+      {"SPLIT", false, only("", "the MPI adapter"), {}},
+  };
+  return all;
+}
+
+std::string upper(std::string s) {
+  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
+  return s;
+}
+
+void apply(Settings& s, const std::string& key, const std::string& value) {
+  for (const Key& k : keys())
+    if (key == k.name) return k.set(s, key, value);
+  std::string known;
+  for (const Key& k : keys()) known += (known.empty() ? "" : ", ") + std::string(k.name);
+  throw Error(Status::config, "there is no setting '" + key + "' (value '" + value + "'): the keys are " + known);
+}
+
+std::string text_of(const toml::node& node) {
+  if (auto v = node.value_exact<std::string>()) return *v;
+  if (auto v = node.value_exact<bool>()) return *v ? "1" : "0";
+  if (auto v = node.value_exact<std::int64_t>()) return std::to_string(*v);
+  if (auto v = node.value_exact<double>()) return text_of(*v);
+  if (const auto* list = node.as_array()) {
+    std::vector<std::string> words;
+    for (const auto& item : *list) words.push_back(text_of(item));
+    return join(words);
+  }
+  return "?";
+}
+
+void apply_file(Settings& s, const std::string& path) {
+  toml::table table;
+  try {
+    table = toml::parse_file(path);
+  } catch (const toml::parse_error& e) {
+    std::ostringstream message;
+    message << "configuration file '" << path << "'";
+    if (e.source().begin.line > 0) message << ", line " << e.source().begin.line << ", column " << e.source().begin.column;
+    message << ": " << e.description() << "; correct the file or unset EFFORT_CONFIG";
+    throw Error(Status::config, message.str());
+  }
+  for (const auto& [key, node] : table) {
+    try {
+      apply(s, upper(std::string(key.str())), text_of(node));
+    } catch (const Error& e) {
+      throw Error(e.status(), "configuration file '" + path + "', line " + std::to_string(key.source().begin.line) + ": " + e.what());
+    }
+  }
+}
+
+void apply_environment(Settings& s) {
+  for (const Key& k : keys())
+    if (const char* value = std::getenv((std::string("EFFORT_") + k.name).c_str())) {
+      try {
+        apply(s, k.name, value);
+      } catch (const Error& e) {
+        throw Error(e.status(), std::string("environment variable EFFORT_") + k.name + ": " + e.what());
+      }
+    }
+}
+
+void check_together(const Settings& s) {
+  if (s.hint_lag > s.window)
+    throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 1 to WINDOW (" + std::to_string(s.window) + " steps)");
+}
+
+}  // namespace
+
+void check(const std::string& key, const std::string& value) {
+  Settings scratch;
+  apply(scratch, upper(key), value);
+}
+
+Settings resolve(const std::vector<Pair>& given) {
+  Settings s;
+  for (const auto& [key, value] : given) apply(s, upper(key), value);
+  if (const char* path = std::getenv("EFFORT_CONFIG"); path && *path) apply_file(s, path);
+  apply_environment(s);
+  check_together(s);
+  return s;
+}
+
+std::string to_text(const Settings& settings) {
+  std::string out;
+  for (const Key& k : keys())
+    if (k.shared)
+      if (const std::string value = k.get(settings); !value.empty()) out += std::string(k.name) + '\0' + value + '\0';
+  return out;
+}
+
+void apply_text(Settings& settings, const std::string& text) {
+  std::size_t at = 0;
+  auto word = [&] {
+    const std::size_t end = text.find('\0', at);
+    std::string w = text.substr(at, end - at);
+    at = end + 1;
+    return w;
+  };
+  while (at < text.size()) {
+    const std::string key = word();
+    apply(settings, key, word());
+  }
+}
+
+}  // namespace effort::config

@@ -1,0 +1,55 @@
+// What the user can choose, where from, and what is allowed.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace effort::config {
+
+/// How precisely the history is kept.
+struct Precision {
+  enum class Kind { passes, nrmse, max_bytes } kind = Kind::passes;
+  double value = 5;
+};
+
+/// All settings, resolved; docs/configuration.md describes each for users.
+struct Settings {
+  int window = 10;
+  int hint_lag = 2;
+  double rebalance_threshold = 0.1;
+  std::vector<std::string> metrics = {"time"};
+  std::string load_metric = "time";
+  bool load_threads_sum = false;
+  int strata = 0;               ///< 0: auto
+  int strata_level = 0;
+  std::int64_t snapshot_every = 0;
+  std::string snapshot_dir = ".";
+  Precision precision;
+  bool exact = false;
+  int ranks_per_node = 0;       ///< 0: all that share memory
+  std::string pin = "auto";
+  std::string report = "off";
+  bool strict = false;
+  double hint_timeout = 0;      ///< seconds; 0: off
+  bool verbose = false;
+  bool disable = false;
+};
+
+using Pair = std::pair<std::string, std::string>;
+
+/// Checks one key and value without keeping them.
+/// @throws Error(config) naming key, value and what is allowed; Error(unsupported) for what this build lacks
+void check(const std::string& key, const std::string& value);
+
+/// Defaults, then `given` in order, then the file named by EFFORT_CONFIG, then the environment.
+/// @throws Error(config) as above; for the file with its name, line and column
+Settings resolve(const std::vector<Pair>& given);
+
+/// The values that all ranks must share, as text for serialisation, and back.
+std::string to_text(const Settings& settings);
+/// Applies what to_text wrote.
+void apply_text(Settings& settings, const std::string& text);
+
+}  // namespace effort::config

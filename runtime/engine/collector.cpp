@@ -1,0 +1,169 @@
+#include "runtime/engine/collector.hpp"
+
+#include <algorithm>
+
+namespace effort::engine {
+
+using measure::Definition;
+using measure::Entry;
+using measure::FrameHeader;
+using measure::Record;
+using measure::RecordHeader;
+
+void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
+  first_step = first;
+  steps = n_steps;
+  series.clear();
+  work.clear();
+  const auto n = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(n_steps);
+  for (auto* array : {&load, &wait, &wall}) array->assign(n, 0.0);
+}
+
+Collector::Collector(node::Segment& segment, NameUnion& names, int window)
+    : segment_(segment), names_(names), window_(window), ranks_(static_cast<std::size_t>(segment.n_local())) {
+  current_.reset(0, segment.n_local(), window);
+  next_.reset(window, segment.n_local(), window);
+}
+
+bool Collector::drain() {
+  bool any = false;
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    Rank& rank = ranks_[r];
+    if (rank.read == rank.bytes.size()) {
+      rank.bytes.clear();
+      rank.read = 0;
+    }
+    any |= segment_.ring(static_cast<int>(r)).drain(rank.bytes) > 0;
+  }
+  return any;
+}
+
+bool Collector::advance() {
+  bool complete = true;
+  for (int r = 0; r < segment_.n_local(); ++r) {
+    read_until(r, window_end());
+    const Rank& rank = ranks_[static_cast<std::size_t>(r)];
+    complete &= rank.next_step > window_end() || rank.final_steps >= 0;
+  }
+  return complete;
+}
+
+void Collector::next_window() {
+  std::swap(current_, next_);
+  next_.reset(current_.first_step + window_, segment_.n_local(), window_);
+}
+
+void Collector::read_until(int local, std::int64_t last_step) {
+  Rank& rank = ranks_[static_cast<std::size_t>(local)];
+  while (rank.bytes.size() - rank.read >= sizeof(RecordHeader)) {
+    RecordHeader h;
+    std::memcpy(&h, rank.bytes.data() + rank.read, sizeof h);
+    if (rank.bytes.size() - rank.read < h.bytes) return;
+    // What comes after the window's last frame belongs to the next window's analysis, but for the end of the run.
+    if (rank.next_step > last_step && h.type != Record::final && h.type != Record::snapshot) return;
+    const std::span<const std::byte> record(rank.bytes.data() + rank.read, h.bytes);
+    rank.read += h.bytes;
+    switch (h.type) {
+      case Record::definition: {
+        const measure::Defined d = measure::read_definition(record);
+        auto& ids = rank.ids[static_cast<std::size_t>(d.what)];
+        ids.resize(std::max<std::size_t>(ids.size(), d.id + 1));
+        ids[d.id] = names_.add(d);
+        break;
+      }
+      case Record::frame: read_frame(local, record); break;
+      case Record::rebalance: {
+        measure::RebalanceRecord r;
+        std::memcpy(&r, record.data(), sizeof r);
+        auto [at, fresh] = rebalances_.try_emplace(r.step, RebalanceAnswer{r.step, r.price, r.answer});
+        at->second.price = std::max(at->second.price, r.price);
+        at->second.answer = std::max(at->second.answer, r.answer);
+        break;
+      }
+      case Record::snapshot: rank.snapshots.emplace_back(rank.next_step, measure::read_text(record)); break;
+      case Record::final: {
+        measure::FinalRecord f;
+        std::memcpy(&f, record.data(), sizeof f);
+        rank.final_steps = f.steps;
+        break;
+      }
+    }
+  }
+}
+
+template <typename Find>
+void Collector::spread_to(int local, const FrameHeader& h, double value, const Find& find) {
+  // A frame of several steps (the ring was full) counts as equal shares.
+  const double share = value / static_cast<double>(h.last_step - h.first_step + 1);
+  for (std::int64_t s = h.first_step; s <= h.last_step; ++s) {
+    const bool later = s > window_end();
+    WindowBlock& block = later ? next_ : current_;
+    const std::int64_t column = s - block.first_step;
+    if (column < 0 || column >= window_) continue;
+    find(block)[static_cast<std::size_t>(local) * static_cast<std::size_t>(window_) + static_cast<std::size_t>(column)] += share;
+  }
+}
+
+std::vector<double>& Collector::sized(std::vector<double>& array) const {
+  if (array.empty()) array.assign(static_cast<std::size_t>(segment_.n_local()) * static_cast<std::size_t>(window_), 0.0);
+  return array;
+}
+
+std::uint32_t Collector::outside() {
+  return names_.add({Definition::region, 0, measure::Kind::compute, "(outside)", ""});
+}
+
+void Collector::spread(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
+  spread_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
+}
+
+void Collector::read_frame(int local, std::span<const std::byte> record) {
+  Rank& rank = ranks_[static_cast<std::size_t>(local)];
+  FrameHeader h;
+  std::memcpy(&h, record.data(), sizeof h);
+  spread(local, h, &WindowBlock::load, h.load);
+  spread(local, h, &WindowBlock::wait, h.wait);
+  spread(local, h, &WindowBlock::wall, h.wall);
+  const auto id = [&](Definition what, std::uint32_t i) { return rank.ids[static_cast<std::size_t>(what)][i]; };
+  for (std::uint32_t i = 0; i < h.n_entries; ++i) {
+    Entry e;
+    std::memcpy(&e, record.data() + sizeof h + i * sizeof e, sizeof e);
+    if (e.series >= measure::work_series) {
+      const std::uint32_t unit = id(Definition::unit, e.series - measure::work_series);
+      spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
+    } else {
+      const std::uint32_t region = e.region == 0 ? outside() : id(Definition::region, e.region);
+      const SeriesKey key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
+      spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
+    }
+  }
+  rank.next_step = h.last_step + 1;
+}
+
+std::int64_t Collector::final_steps() const {
+  std::int64_t steps = std::numeric_limits<std::int64_t>::max();
+  for (const Rank& rank : ranks_) {
+    if (rank.final_steps < 0 || rank.read < rank.bytes.size()) return -1;
+    steps = std::min(steps, rank.final_steps);
+  }
+  return steps;
+}
+
+std::int64_t Collector::snapshot_step(std::int64_t number, std::string& path) const {
+  std::int64_t step = 0;
+  for (const Rank& rank : ranks_) {
+    if (rank.snapshots.size() < static_cast<std::size_t>(number)) return none;
+    step = std::max(step, rank.snapshots[static_cast<std::size_t>(number - 1)].first);
+    path = ranks_[0].snapshots[static_cast<std::size_t>(number - 1)].second;
+  }
+  return step;
+}
+
+std::vector<RebalanceAnswer> Collector::take_rebalances() {
+  std::vector<RebalanceAnswer> out;
+  for (auto& [step, answer] : rebalances_) out.push_back(answer);
+  rebalances_.clear();
+  return out;
+}
+
+}  // namespace effort::engine

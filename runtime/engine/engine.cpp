@@ -1,0 +1,379 @@
+#include "runtime/engine/engine.hpp"
+
+#include "runtime/engine/kokkos_scope.hpp"
+#include "runtime/engine/report.hpp"
+#include "runtime/engine/snapshot_job.hpp"
+#include "runtime/measure/clock.hpp"
+#include "runtime/status.hpp"
+
+#include <algorithm>
+#include <csignal>
+
+#include <pthread.h>
+
+namespace effort::engine {
+
+using measure::Definition;
+using measure::Kind;
+
+namespace {
+
+window::Settings analysis_settings(const config::Settings& s) {
+  window::Settings w;
+  w.window = s.window;
+  w.hint_lag = s.hint_lag;
+  w.rebalance_threshold = s.rebalance_threshold;
+  w.strata = s.strata;
+  w.strata_level = s.strata_level;
+  w.strata_check = s.strata_level > 0;
+  return w;
+}
+
+// Adds node-local rows [n_local][columns] into those of the run's table, the first `steps` columns.
+void add_columns(double* to, const std::vector<double>& from, int n_local, int columns, int steps) {
+  for (int r = 0; r < n_local; ++r)
+    for (int c = 0; c < steps; ++c) to[r * steps + c] += from[static_cast<std::size_t>(r * columns + c)];
+}
+
+}  // namespace
+
+Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segment, Communicator& nodes,
+               std::function<void()> leave, Placement* placement)
+    : settings_(std::move(settings)), setup_(std::move(setup)), segment_(segment), nodes_(nodes),
+      leave_(std::move(leave)), placement_(placement), collector_(segment, names_, settings_.window),
+      history_(segment.n_local(), settings_),
+      analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))) {}
+
+Engine::~Engine() { stop(); }
+
+void Engine::start() {
+  // Signals are the host's business: its handlers must not run on this thread.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  thread_ = std::thread([this] {
+    pthread_setname_np(pthread_self(), "effort");
+    run();
+  });
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void Engine::join() {
+  if (thread_.joinable()) thread_.join();
+}
+
+void Engine::request_stop() {
+  stop_.store(true, std::memory_order_release);
+  segment_.header().work.notify();
+}
+
+void Engine::stop() {
+  request_stop();
+  join();
+}
+
+void Engine::run() {
+  try {
+    std::vector<cpu_set_t> cpus;
+    for (int r = 0; r < segment_.n_local(); ++r) cpus.push_back(segment_.rank(r).cpus);
+    if (thread_.get_id() == std::this_thread::get_id())
+      setup_.notes.push_back(place_this_thread(settings_.pin, placement_, cpus));
+    KokkosScope kokkos;
+    loop();
+  } catch (const std::exception& e) {
+    record_failure(e.what());
+  } catch (...) {
+    record_failure("an unknown exception");
+  }
+  finished_.store(true, std::memory_order_release);
+  segment_.header().news.notify();
+}
+
+void Engine::record_failure(const std::string& what) noexcept {
+  try {
+    failure_ = what;
+  } catch (...) {
+  }
+  failed_.store(true, std::memory_order_release);
+  segment_.board().publish_switched_off(segment_.board().newest() + 1);
+  segment_.header().news.notify();
+  if (leave_) leave_();
+}
+
+void Engine::loop() {
+  while (!stop_.load(std::memory_order_acquire)) {
+    const std::uint32_t ticket = segment_.header().work.ticket();
+    const bool came = collector_.drain();
+    const bool complete = collector_.advance();
+
+    std::string path;
+    if (collector_.snapshot_step(snapshots_done_ + 1, path) <= collector_.window_end()) {
+      const int status = write_snapshot(path, false);
+      segment_.board().publish_snapshot(++snapshots_done_, status);
+      segment_.header().news.notify();
+      continue;
+    }
+    if (complete) {
+      const std::int64_t steps = collector_.final_steps();
+      if (steps >= 0 && steps <= collector_.window_end()) return finish(steps);
+      process_window();
+      continue;
+    }
+    // Ranks notify at the end of a window and when a ring fills; the timeout only covers a stop.
+    if (!came) segment_.header().work.wait(ticket, 100'000'000);
+  }
+}
+
+void Engine::share_names_and_answers() {
+  std::vector<RebalanceAnswer> answers = collector_.take_rebalances();
+  std::int64_t news[2] = {names_.has_news(), !answers.empty()};
+  nodes_.allreduce(std::span(news), ReduceOp::max);
+  if (news[0]) names_.share(nodes_);
+  new_rebalances_.clear();
+  if (!news[1]) return;
+  const auto all = nodes_.allgatherv(std::span<const RebalanceAnswer>(answers));
+  std::map<std::int64_t, RebalanceAnswer> by_step;
+  for (const RebalanceAnswer& a : all.values) {
+    auto [at, fresh] = by_step.try_emplace(a.step, a);
+    at->second.price = std::max(at->second.price, a.price);
+    at->second.answer = std::max(at->second.answer, a.answer);
+  }
+  for (const auto& [step, a] : by_step) {
+    if (a.answer < 0) setup_.notes.push_back("the rebalance callback failed with " + std::to_string(a.answer) + " at step " + std::to_string(step));
+    if (a.answer <= 0) continue;
+    new_rebalances_.push_back({step, a.price});
+    ++rebalances_done_;
+    prices_ += std::max(0.0, a.price);
+    // The hint of window w is delivered at (w + 1) * WINDOW - 1 + HINT_LAG; what happens until the next belongs to it.
+    const std::int64_t w = (step - settings_.hint_lag + 1) / settings_.window - 1;
+    if (w >= 0 && w < static_cast<std::int64_t>(windows_.size())) {
+      windows_[static_cast<std::size_t>(w)].rebalanced = true;
+      windows_[static_cast<std::size_t>(w)].rebalanced_at = step;
+    }
+  }
+}
+
+window::Input Engine::input_for(int steps) {
+  const WindowBlock& block = collector_.block();
+  const int n_local = segment_.n_local();
+  const auto per_row = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(steps);
+  const auto& regions = names_.run().of(Definition::region);
+  const auto& units = names_.run().of(Definition::unit);
+  const auto& metrics = names_.run().of(Definition::metric);
+  std::uint32_t load_metric = 0;
+  while (load_metric < metrics.size() && metrics[load_metric].name != settings_.load_metric) ++load_metric;
+
+  region_load_.assign(regions.size() * per_row, 0.0);
+  for (const auto& [key, values] : block.series) {
+    const std::uint32_t region = names_.global(Definition::region, key.region);
+    if (regions[region].kind == Kind::compute && names_.global(Definition::metric, key.metric) == load_metric)
+      add_columns(region_load_.data() + region * per_row, values, n_local, block.steps, steps);
+  }
+  work_.assign(units.size() * per_row, 0.0);
+  for (const auto& [unit, values] : block.work)
+    add_columns(work_.data() + names_.global(Definition::unit, unit) * per_row, values, n_local, block.steps, steps);
+  for (auto [to, from] : {std::pair{&rank_load_, &block.load}, {&rank_wait_, &block.wait}, {&step_wall_, &block.wall}}) {
+    to->assign(per_row, 0.0);
+    add_columns(to->data(), *from, n_local, block.steps, steps);
+  }
+
+  window::Input in;
+  in.first_step = block.first_step;
+  in.last_step = block.first_step + steps - 1;
+  in.n_ranks = setup_.n_ranks;
+  in.ranks = setup_.ranks;
+  in.n_regions = static_cast<int>(regions.size());
+  in.region_load = region_load_;
+  in.rank_load = rank_load_;
+  in.n_units = static_cast<int>(units.size());
+  in.work = work_;
+  in.rank_wait = rank_wait_;
+  in.step_wall = step_wall_;
+  in.rebalances = new_rebalances_;
+  return in;
+}
+
+void Engine::process_window() {
+  if (before_analysis) before_analysis(window_);
+  share_names_and_answers();
+  const window::Result result = analyzer_->analyze(nodes_, input_for(settings_.window));
+  if (result.failed) throw Error(Status::internal, std::string("the analysis of window ") + std::to_string(window_) + " failed: " + analyzer_->failure());
+  publish_hint(result);
+  remember(result);
+  close_window(settings_.window);
+  ++window_;
+  collector_.next_window();
+  const std::int64_t steps = collector_.block().first_step;
+  if (settings_.snapshot_every > 0 && steps / settings_.snapshot_every > (steps - settings_.window) / settings_.snapshot_every)
+    write_snapshot("", false);
+}
+
+void Engine::publish_hint(const window::Result& r) {
+  std::vector<std::string> region_names, unit_names;
+  for (const auto& item : names_.run().of(Definition::region)) region_names.push_back(item.name);
+
+  // Units whose cost could not be told are absent, not invented.
+  std::vector<double> cost, error;
+  const auto& units = names_.run().of(Definition::unit);
+  const bool all_known = !r.unit_cost.empty() && std::all_of(r.unit_cost.begin(), r.unit_cost.end(), [](double c) { return c >= 0; });
+  if (all_known)
+    for (std::size_t u = 0; u < units.size() && u < r.unit_cost.size(); ++u) {
+      unit_names.push_back(units[u].name);
+      cost.push_back(r.unit_cost[u]);
+      error.push_back(r.unit_cost_error[u]);
+    }
+
+  const auto n_regions = static_cast<std::size_t>(r.n_regions);
+  const auto n_local = static_cast<std::size_t>(segment_.n_local());
+  std::vector<double> region_load(n_regions * n_local);
+  for (std::size_t g = 0; g < n_regions; ++g)
+    for (std::size_t l = 0; l < n_local; ++l) region_load[l * n_regions + g] = r.local_region_load[g * n_local + l];
+
+  node::HintContent hint;
+  hint.numbers.window = window_;
+  hint.numbers.window_first = r.first_step;
+  hint.numbers.window_last = r.last_step;
+  hint.numbers.n_regions = r.n_regions;
+  hint.numbers.n_strata = r.n_strata;
+  hint.numbers.n_units = static_cast<std::int32_t>(cost.size());
+  hint.numbers.rebalance = r.rebalance;
+  hint.numbers.advice = r.advice;
+  hint.numbers.worst_region = r.worst_region;
+  hint.numbers.imbalance = r.imbalance;
+  hint.numbers.gain_per_step = r.gain_per_step;
+  hint.numbers.rebalance_cost = r.rebalance_cost;
+  hint.numbers.worst_region_share = r.worst_region_share;
+  hint.numbers.load_balance = r.imbalance >= 0 ? 1.0 / (1.0 + r.imbalance) : 0.0;
+  hint.numbers.prediction_error = r.prediction_error;
+  hint.load = r.load;
+  hint.predicted = r.predicted;
+  hint.stratum = r.stratum;
+  hint.medoid_rank = r.medoid_rank;
+  hint.stratum_region_load = r.stratum_region_load;
+  hint.stratum_stride = n_regions;
+  hint.region_load = region_load;
+  hint.region_names = region_names;
+  hint.unit_names = unit_names;
+  hint.unit_cost = cost;
+  hint.unit_cost_error = error;
+  segment_.board().publish(hint);
+  segment_.header().news.notify();
+}
+
+void Engine::remember(const window::Result& r) {
+  snapshot::Window w;
+  w.first = r.first_step;
+  w.last = r.last_step;
+  w.imbalance = r.imbalance;
+  w.gain_per_step = r.gain_per_step;
+  w.rebalance_cost = r.rebalance_cost;
+  w.rebalance = r.rebalance != 0;
+  w.strata = r.n_strata;
+  w.advice = r.advice;
+  w.prediction_error = r.prediction_error;
+  w.load_balance = r.efficiencies.load_balance;
+  w.communication_efficiency = r.efficiencies.communication;
+  w.parallel_efficiency = r.efficiencies.parallel;
+  w.ideal_saving = r.efficiencies.ideal_saving;
+  w.strata_agreement = r.strata_agreement;
+  w.worst_rank = r.worst_rank;
+  const auto& regions = names_.run().of(Definition::region);
+  if (r.worst_region >= 0) w.worst_region = regions[static_cast<std::size_t>(r.worst_region)].name;
+  w.samples_unified = r.sample_unified;
+  w.samples_stratified = r.sample_stratified;
+  // The wait for the hint before this one; this one is not due yet.
+  std::int64_t waited = 0;
+  for (int l = 0; l < segment_.n_local(); ++l) waited = std::max(waited, segment_.rank(l).wait_ns.exchange(0, std::memory_order_relaxed));
+  if (!windows_.empty()) windows_.back().wait_seconds = static_cast<double>(waited) * 1e-9;
+  windows_.push_back(std::move(w));
+
+  last_strata_ = {r.first_step, r.last_step, r.stratum, r.medoid_rank, {}, r.stratum_region_load};
+  for (const auto& item : regions) last_strata_.region.push_back(item.name);
+  unit_costs_.clear();
+  const auto& units = names_.run().of(Definition::unit);
+  for (std::size_t u = 0; u < r.unit_cost.size() && u < units.size(); ++u)
+    if (r.unit_cost[u] >= 0) unit_costs_.push_back({units[u].name, r.unit_cost[u], r.unit_cost_error[u]});
+}
+
+void Engine::close_window(int steps) {
+  if (steps <= 0) return;
+  const WindowBlock& block = collector_.block();
+  history_.append(block, steps, names_);
+  // The critical path needs every step's largest rank of the run; its mean, the sum.  Scaled integers: the same
+  // everywhere, whatever the order.
+  std::vector<double> largest(2 * static_cast<std::size_t>(steps), 0.0);
+  std::int64_t total = 0;
+  for (int r = 0; r < segment_.n_local(); ++r)
+    for (int c = 0; c < steps; ++c) {
+      const auto i = static_cast<std::size_t>(r * block.steps + c);
+      largest[static_cast<std::size_t>(c)] = std::max(largest[static_cast<std::size_t>(c)], block.load[i]);
+      largest[static_cast<std::size_t>(steps + c)] = std::max(largest[static_cast<std::size_t>(steps + c)], block.wall[i]);
+      total += static_cast<std::int64_t>(std::min(block.load[i], 1e6) * 1e9);
+    }
+  nodes_.allreduce(std::span(largest), ReduceOp::max);
+  nodes_.allreduce(std::span(&total, 1), ReduceOp::sum);
+  double critical = 0, wall = 0;
+  for (int c = 0; c < steps; ++c) {
+    critical += largest[static_cast<std::size_t>(c)];
+    wall += largest[static_cast<std::size_t>(steps + c)];
+  }
+  critical_path_ += critical;
+  mean_path_ += static_cast<double>(total) * 1e-9 / setup_.n_ranks;
+  wall_seconds_ += wall;
+}
+
+void Engine::finish(std::int64_t steps) {
+  share_names_and_answers();
+  close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
+  int status = 0;
+  if (steps > 0) status = write_snapshot("", true);
+  segment_.board().publish_finished(status);
+  segment_.header().news.notify();
+}
+
+double Engine::own_cpu_seconds() const { return static_cast<double>(measure::thread_cpu_ns()) * 1e-9; }
+
+int Engine::write_snapshot(const std::string& path, bool final) {
+  SnapshotJob job(nodes_, history_, segment_, setup_.ranks);
+  auto parts = job.gather(final, own_cpu_seconds());
+  std::int64_t status = 0;
+  if (nodes_.rank() == 0) {
+    try {
+      snapshot::Run run = describe();
+      job.complete(run, names_.run(), setup_.n_ranks);
+      if (final && settings_.report != "off") report_ = summary(run, {critical_path_, mean_path_, prices_, rebalances_done_});
+      job.write(run, parts, settings_.snapshot_dir, path);
+    } catch (const std::exception& e) {
+      // The run goes on; the loss is counted, and said in the next snapshot and by finalize.
+      ++lost_snapshots_;
+      setup_.notes.push_back(std::string("a snapshot was lost: ") + e.what());
+      failure_ = setup_.notes.back();
+      status = static_cast<std::int64_t>(Status::io);
+    }
+  }
+  nodes_.allreduce(std::span(&status, 1), ReduceOp::min);
+  return static_cast<int>(status);
+}
+
+snapshot::Run Engine::describe() {
+  snapshot::Run run;
+  run.version = EFFORT_VERSION_STRING;
+  run.name = setup_.name;
+  run.job = setup_.job;
+  run.place(setup_.node_of_rank);
+  run.window = settings_.window;
+  run.hint_lag = settings_.hint_lag;
+  run.load_metric = settings_.load_metric;
+  run.wall_seconds = wall_seconds_;
+  run.lost_snapshots = lost_snapshots_;
+  for (const auto& m : names_.run().of(Definition::metric)) run.metrics.push_back({m.name, m.unit});
+  run.windows = windows_;
+  if (!last_strata_.label.empty()) run.strata.push_back(last_strata_);
+  run.unit_costs = unit_costs_;
+  run.notes = setup_.notes;
+  for (const auto& region : names_.run().of(Definition::region))
+    if (region.conflict) run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first holds");
+  return run;
+}
+
+}  // namespace effort::engine

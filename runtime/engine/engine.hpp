@@ -1,0 +1,111 @@
+// The background thread of a node: collects, analyses, publishes, compresses, writes.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+#include "analytics/window/window.hpp"
+#include "runtime/config/settings.hpp"
+#include "runtime/engine/collector.hpp"
+#include "runtime/engine/history_store.hpp"
+#include "runtime/engine/placement.hpp"
+#include "runtime/node/segment.hpp"
+#include "runtime/snapshot/run.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace effort::engine {
+
+/// What the engine of a node has to know about the run.
+struct NodeSetup {
+  int n_ranks = 1;                    ///< of the run
+  std::vector<int> ranks;             ///< global ids of the node's ranks, ascending
+  std::vector<std::int32_t> node_of_rank;  ///< [n_ranks] on node 0, empty elsewhere
+  std::string name, job;              ///< of the application, for the snapshot's name
+  std::vector<std::string> notes;     ///< what set-up has to report
+};
+
+/// One node's engine.  All collectives of a node are issued by its thread, in the order of (step, stage): window
+/// analysis, periodic snapshot, explicit snapshot, end of the run.  Nothing it does throws or prints.
+class Engine {
+ public:
+  /// @param nodes     must outlive the engine; used by its thread only
+  /// @param leave     called once when this node fails, so that the other nodes learn of it at their next exchange
+  /// @param placement may be null
+  Engine(config::Settings settings, NodeSetup setup, node::Segment& segment, Communicator& nodes,
+         std::function<void()> leave, Placement* placement);
+  ~Engine();
+
+  void start();                       ///< starts the thread
+  /// Asks the thread to stop as soon as it can, whatever is left.
+  void request_stop();
+  /// request_stop(), then join().
+  void stop();
+  /// Joins the thread, which ends by itself after all ranks are final.
+  void join();
+  /// Runs the loop on the calling thread instead (tests, which bring their own threads).
+  void run();
+
+  /// After join(): the text of REPORT (node 0 only), and what went wrong, if anything.
+  const std::string& report() const { return report_; }
+  const std::string& failure() const { return failure_; }
+  /// Readable at any time: whether this node has failed.
+  bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
+  bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
+
+  /// For tests of what happens on failure: called before each window's analysis.
+  std::function<void(std::int64_t window)> before_analysis;
+
+ private:
+  class Snapshots;
+
+  void loop();
+  void process_window();
+  void share_names_and_answers();
+  window::Input input_for(int steps);
+  void publish_hint(const window::Result& result);
+  void remember(const window::Result& result);
+  void close_window(int steps);
+  void finish(std::int64_t steps);
+  int write_snapshot(const std::string& path, bool final);
+  snapshot::Run describe();
+  void record_failure(const std::string& what) noexcept;
+  double own_cpu_seconds() const;
+
+  config::Settings settings_;
+  NodeSetup setup_;
+  node::Segment& segment_;
+  Communicator& nodes_;
+  std::function<void()> leave_;
+  Placement* placement_;
+
+  NameUnion names_;
+  Collector collector_;
+  HistoryStore history_;
+  std::unique_ptr<window::Analyzer> analyzer_;
+  std::int64_t window_ = 0;             ///< index of the window under way
+  std::int64_t snapshots_done_ = 0;     ///< explicit ones
+  std::int64_t lost_snapshots_ = 0;
+  std::vector<window::Rebalance> new_rebalances_;
+  std::vector<snapshot::Window> windows_;
+  snapshot::Strata last_strata_;
+  std::vector<snapshot::UnitCost> unit_costs_;
+  double wall_seconds_ = 0;             ///< of all windows, largest local rank
+  double critical_path_ = 0;            ///< sum over steps of the largest rank's load, over the run
+  double mean_path_ = 0;
+  double ideal_seconds_ = 0;            ///< elapsed time that ideal balance would have saved
+  double prices_ = 0;
+  int rebalances_done_ = 0;
+
+  // Arrays of the window's input, kept for reuse.
+  std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
+
+  std::thread thread_;
+  std::atomic<bool> stop_{false}, failed_{false}, finished_{false};
+  std::string failure_, report_;
+};
+
+}  // namespace effort::engine

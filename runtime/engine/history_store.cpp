@@ -1,0 +1,109 @@
+#include "runtime/engine/history_store.hpp"
+
+#include <algorithm>
+
+namespace effort::engine {
+namespace {
+
+codec::Target target_of(const config::Precision& p) {
+  switch (p.kind) {
+    case config::Precision::Kind::nrmse: return codec::Target::nrmse(p.value);
+    case config::Precision::Kind::max_bytes: return codec::Target::max_bytes(static_cast<std::size_t>(p.value));
+    case config::Precision::Kind::passes: break;
+  }
+  return codec::Target::passes(static_cast<int>(p.value));
+}
+
+// The first `steps` of `columns` columns.
+std::vector<double> columns_of(const std::vector<double>& values, int rows, int columns, int steps) {
+  std::vector<double> out;
+  out.reserve(static_cast<std::size_t>(rows) * static_cast<std::size_t>(steps));
+  for (int r = 0; r < rows; ++r) {
+    const auto row = values.begin() + static_cast<std::ptrdiff_t>(r) * columns;
+    out.insert(out.end(), row, row + steps);
+  }
+  return out;
+}
+
+}  // namespace
+
+HistoryStore::HistoryStore(int n_local, const config::Settings& settings)
+    : n_local_(n_local), target_(target_of(settings.precision)), exact_(settings.exact) {}
+
+HistoryStore::Series& HistoryStore::series(const SeriesKey& key) {
+  auto at = series_.find(key);
+  if (at == series_.end()) {
+    const auto rows = static_cast<std::size_t>(n_local_);
+    at = series_.emplace(key, Series{codec::History(rows, target_), steps_, std::vector<double>(rows)}).first;
+  }
+  return at->second;
+}
+
+void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& names) {
+  if (steps <= 0) return;
+  using measure::Definition;
+  ExactWindow exact{block.first_step, steps, {}};
+  for (const auto& [key, values] : block.series) {
+    const SeriesKey run_key{names.global(Definition::region, key.region), names.global(Definition::phase, key.phase),
+                            names.global(Definition::metric, key.metric)};
+    Series& s = series(run_key);
+    std::vector<double> columns = columns_of(values, n_local_, block.steps, steps);
+    s.history.append(columns, static_cast<std::size_t>(steps));
+    for (int r = 0; r < n_local_; ++r)
+      for (int c = 0; c < steps; ++c)
+        s.rank_sums[static_cast<std::size_t>(r)] += columns[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)];
+    if (exact_) exact.values.emplace(run_key, std::move(columns));
+  }
+  steps_ += steps;
+  // A series that did not occur in this window was zero in it.
+  const std::vector<double> zeros(static_cast<std::size_t>(n_local_) * static_cast<std::size_t>(steps), 0.0);
+  for (auto& [key, s] : series_)
+    if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_) s.history.append(zeros, static_cast<std::size_t>(steps));
+  if (exact_) exact_windows_.push_back(std::move(exact));
+}
+
+std::vector<SeriesKey> HistoryStore::keys() const {
+  std::vector<SeriesKey> out;
+  for (const auto& [key, s] : series_) out.push_back(key);
+  return out;
+}
+
+HistoryStore::Sums HistoryStore::sums(const SeriesKey& key) const {
+  Sums out;
+  const auto at = series_.find(key);
+  if (at == series_.end()) return out;
+  const auto& sums = at->second.rank_sums;
+  const auto largest = std::max_element(sums.begin(), sums.end());
+  out.largest = *largest;
+  out.largest_rank = static_cast<int>(largest - sums.begin());
+  for (double v : sums) out.total += v;
+  return out;
+}
+
+snapshot::NodePart HistoryStore::part(int node, const std::map<SeriesKey, std::uint32_t>& index, bool final) const {
+  snapshot::NodePart part;
+  part.node = node;
+  for (const auto& [key, s] : series_)
+    part.tiles.push_back({index.at(key), s.first_step, final ? s.history.serialize_final() : s.history.serialize()});
+  for (const ExactWindow& w : exact_windows_) {
+    snapshot::ExactBlock block;
+    block.first_step = w.first_step;
+    block.steps = w.steps;
+    for (const auto& [key, values] : w.values) {
+      block.series.push_back(index.at(key));
+      block.values.insert(block.values.end(), values.begin(), values.end());
+    }
+    part.exact.push_back(std::move(block));
+  }
+  return part;
+}
+
+std::size_t HistoryStore::held_bytes() const {
+  std::size_t bytes = 0;
+  for (const auto& [key, s] : series_) bytes += s.history.held_bytes() + s.rank_sums.size() * sizeof(double);
+  for (const auto& w : exact_windows_)
+    for (const auto& [key, values] : w.values) bytes += values.size() * sizeof(double);
+  return bytes;
+}
+
+}  // namespace effort::engine

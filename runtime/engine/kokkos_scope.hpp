@@ -1,0 +1,15 @@
+// The private Kokkos, alive as long as an engine is.
+#pragma once
+
+namespace effort::engine {
+
+/// Initialises Kokkos on the calling thread unless another engine of the process has, and finalises it with the last.
+class KokkosScope {
+ public:
+  KokkosScope();
+  ~KokkosScope();
+  KokkosScope(const KokkosScope&) = delete;
+  KokkosScope& operator=(const KokkosScope&) = delete;
+};
+
+}  // namespace effort::engine

@@ -1,0 +1,51 @@
+#include "runtime/engine/names.hpp"
+
+#include "runtime/measure/frame.hpp"
+
+namespace effort::engine {
+
+using measure::Defined;
+using measure::Definition;
+
+std::uint32_t Names::add(const Defined& d) {
+  const auto what = static_cast<std::size_t>(d.what);
+  auto [at, fresh] = index_[what].try_emplace(d.name, static_cast<std::uint32_t>(items_[what].size()));
+  if (fresh) {
+    items_[what].push_back({d.name, d.kind, d.unit, false});
+    return at->second;
+  }
+  Item& item = items_[what][at->second];
+  if (d.what == Definition::metric && item.unit.empty()) item.unit = d.unit;  // LOAD_METRIC may have named it first
+  else if (item.kind != d.kind || (item.unit != d.unit && !d.unit.empty())) item.conflict = true;
+  return at->second;
+}
+
+bool NameUnion::has_news() const {
+  for (std::size_t k = 0; k < n_definition_kinds; ++k)
+    if (to_global_[k].size() < node_.of(static_cast<Definition>(k)).size()) return true;
+  return false;
+}
+
+void NameUnion::share(Communicator& nodes) {
+  measure::RecordStream news;
+  for (std::size_t k = 0; k < n_definition_kinds; ++k) {
+    const auto what = static_cast<Definition>(k);
+    const auto& items = node_.of(what);
+    for (std::size_t i = to_global_[k].size(); i < items.size(); ++i)
+      news.definition({what, static_cast<std::uint32_t>(i), items[i].kind, items[i].name, items[i].unit});
+  }
+  const auto all = nodes.allgatherv(std::span<const std::byte>(news.bytes()));
+  for (int node = 0; node < nodes.size(); ++node) {
+    auto bytes = all.of(node);
+    while (!bytes.empty()) {
+      measure::RecordHeader h;
+      std::memcpy(&h, bytes.data(), sizeof h);
+      const Defined d = measure::read_definition(bytes.first(h.bytes));
+      const std::uint32_t global = run_.add(d);
+      if (node == nodes.rank()) to_global_[static_cast<std::size_t>(d.what)].push_back(global);
+      bytes = bytes.subspan(h.bytes);
+    }
+  }
+}
+
+}  // namespace effort::engine

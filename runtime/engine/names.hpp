@@ -1,0 +1,56 @@
+// The tables of names, first of a node, then of the run.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+#include "runtime/measure/registry.hpp"
+
+#include <array>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+namespace effort::engine {
+
+inline constexpr std::size_t n_definition_kinds = 4;
+
+/// Regions, phases, units of work and metrics, each with dense ids in order of arrival.
+class Names {
+ public:
+  struct Item {
+    std::string name;
+    measure::Kind kind = measure::Kind::compute;  ///< of a region
+    std::string unit;                             ///< of a metric
+    bool conflict = false;                        ///< somebody else calls it by another kind or unit
+  };
+
+  /// The id of what `d` names, added if it is new.
+  std::uint32_t add(const measure::Defined& d);
+  const std::vector<Item>& of(measure::Definition what) const { return items_[static_cast<std::size_t>(what)]; }
+
+ private:
+  std::array<std::vector<Item>, n_definition_kinds> items_;
+  std::array<std::unordered_map<std::string, std::uint32_t>, n_definition_kinds> index_;
+};
+
+/// The names of this node and of the whole run.  The run's tables are identical on all nodes.
+class NameUnion {
+ public:
+  /// Adds a definition of a local rank; returns the node's id.
+  std::uint32_t add(const measure::Defined& d) { return node_.add(d); }
+  /// Whether the node knows names that it has not shared.
+  bool has_news() const;
+  /// Collective: unites what is new.  The order is that of the nodes, and within a node that of arrival.
+  void share(Communicator& nodes);
+
+  /// The run's id of a node's id, once shared.
+  std::uint32_t global(measure::Definition what, std::uint32_t node_id) const {
+    return to_global_[static_cast<std::size_t>(what)][node_id];
+  }
+  const Names& run() const { return run_; }
+
+ private:
+  Names node_, run_;
+  std::array<std::vector<std::uint32_t>, n_definition_kinds> to_global_;
+};
+
+}  // namespace effort::engine

@@ -1,0 +1,30 @@
+// Where the background thread runs.
+#pragma once
+
+#include <sched.h>
+
+#include <span>
+#include <string>
+
+namespace effort::engine {
+
+/// Chooses processing units for a background thread; adapters/hwloc implements it with the machine's topology.
+class Placement {
+ public:
+  virtual ~Placement() = default;
+
+  struct Choice {
+    cpu_set_t cpus;
+    bool bind = false;     ///< otherwise the thread stays where the leader may run
+    bool idle = false;     ///< at idle priority: it shares a unit with a rank that has that unit to itself
+    std::string why;       ///< for the snapshot's notes
+  };
+  /// @param ranks  units that each rank of the node may run on
+  virtual Choice choose(std::span<const cpu_set_t> ranks) = 0;
+};
+
+/// Applies PIN (`auto`, `off`, or a list such as 0-3,8) to the calling thread; returns what was done, in words.
+/// Failures are words too: a thread that could not be bound still works.
+std::string place_this_thread(const std::string& pin, Placement* placement, std::span<const cpu_set_t> ranks);
+
+}  // namespace effort::engine

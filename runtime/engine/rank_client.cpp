@@ -1,0 +1,159 @@
+#include "runtime/engine/rank_client.hpp"
+
+#include <limits>
+
+namespace effort::engine {
+
+using measure::Record;
+
+RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment)
+    : setup_(setup), recorder_(recorder), segment_(segment), ring_(segment.ring(setup.local)) {
+  latest_.rank = setup_.rank;
+  latest_.n_ranks = setup_.n_ranks;
+}
+
+/// Puts as much of the stream into the ring as fits; true when nothing is left.
+bool RankClient::flush(measure::RecordStream& stream) {
+  auto& bytes = stream.bytes();
+  if (sent_ < bytes.size()) sent_ += ring_.push(std::span<const std::byte>(bytes).subspan(sent_));
+  if (sent_ < bytes.size()) return false;
+  bytes.clear();
+  sent_ = 0;
+  return true;
+}
+
+void RankClient::push_answer(std::int64_t step, double price, int answer) {
+  // Seconds say nothing beside a load in another unit: the price is then unknown, and the threshold decides.
+  if (!recorder_.load_is_seconds()) price = -1;
+  measure::RebalanceRecord r{};
+  r.step = step;
+  r.price = price;
+  r.answer = answer;
+  pending_.fixed(r, Record::rebalance);
+}
+
+/// Waits for the board, keeping everything moving that others may be waiting for: this rank's own frames, the
+/// exchange that only the host's thread may drive, and the host's own pending messages.
+template <typename Ready>
+bool RankClient::wait_for(const Ready& ready, bool is_hint) {
+  if (ready()) return true;
+  const std::uint64_t start = measure::monotonic_ns();
+  for (int round = 0;; ++round) {
+    const std::uint32_t ticket = segment_.header().news.ticket();
+    if (ready()) break;
+    if (!flush(pending_) || round == 0) segment_.header().work.notify();
+    if (setup_.mailbox) setup_.mailbox->drive();
+    if (setup_.transport) setup_.transport->progress();
+    if (ready()) break;
+    // Short naps: whoever drives MPI has to come back soon, and a spinning rank would take the core from the
+    // thread it waits for.
+    segment_.header().news.wait(ticket, setup_.transport ? 50'000 : 1'000'000);
+    const double waited = static_cast<double>(measure::monotonic_ns() - start) * 1e-9;
+    if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && diagnosis_.empty())
+      diagnosis_ = "the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" + std::to_string(setup_.hint_timeout) +
+                   " s): a rank has probably stopped calling effort_progress_step";
+  }
+  if (is_hint) {
+    const auto waited = static_cast<std::int64_t>(measure::monotonic_ns() - start);
+    node::RankArea& area = segment_.rank(setup_.local);
+    if (waited > area.wait_ns.load(std::memory_order_relaxed)) area.wait_ns.store(waited, std::memory_order_relaxed);
+    area.total_wait_ns.fetch_add(waited, std::memory_order_relaxed);
+  }
+  return true;
+}
+
+void RankClient::build(std::int64_t window, std::int64_t step) {
+  const node::Board& board = segment_.board();
+  latest_.step = step;
+  latest_.view = board.view(window, setup_.local);
+  for (int i = static_cast<int>(region_names_.size()); i < latest_.view.numbers->n_regions; ++i) region_names_.push_back(board.region_name(i));
+  for (int i = static_cast<int>(unit_names_.size()); i < latest_.view.numbers->n_units; ++i) unit_names_.push_back(board.unit_name(i));
+  latest_.region_name = region_names_.data();
+  latest_.unit_name = unit_names_.data();
+}
+
+Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
+  const std::int64_t since = step - setup_.hint_lag + 1;  // steps that had ended when the hint's window did
+  if (since <= 0 || since % setup_.window != 0) return Status::ok;
+  const std::int64_t window = since / setup_.window - 1;
+  node::Board& board = segment_.board();
+  wait_for([&] { return board.newest() >= window || board.off_from() <= window; }, true);
+  if (board.newest() < window) {
+    off_.store(true, std::memory_order_relaxed);
+    return Status::switched_off;
+  }
+  build(window, step);
+  const double before = recorder_.price_clock();
+  const int answer = deliver(latest_);
+  if (answer != 0) push_answer(step, recorder_.price_clock() - before, answer);
+  return Status::ok;
+}
+
+Status RankClient::progress_step(const Deliver& deliver) {
+  if (off()) return Status::switched_off;
+  const std::int64_t step = step_;
+  // A full ring holds this step back: its cost stays in the totals and goes out with a later one.
+  const bool room = flush(pending_);
+  if (room) {
+    recorder_.end_step(first_unpublished_, step, fresh_);
+    first_unpublished_ = step + 1;
+  } else {
+    segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
+  }
+  const Status status = deliver_due(step, deliver);
+  if (status != Status::ok) return status;
+
+  auto& pending = pending_.bytes();
+  auto& fresh = fresh_.bytes();
+  if (pending.empty()) {
+    pending.swap(fresh);
+  } else {
+    pending.insert(pending.end(), fresh.begin(), fresh.end());
+  }
+  fresh.clear();
+  flush(pending_);
+  ++step_;
+  if (step_ % setup_.window == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
+  if (setup_.mailbox) setup_.mailbox->drive();
+  return Status::ok;
+}
+
+Status RankClient::snapshot(const std::string& path) {
+  if (off()) return Status::switched_off;
+  pending_.text(Record::snapshot, path);
+  const std::int64_t number = ++snapshots_;
+  flush(pending_);
+  segment_.header().work.notify();
+  node::Board& board = segment_.board();
+  wait_for([&] { return board.snapshots_done() >= number || board.off_from() != std::numeric_limits<std::int64_t>::max(); }, false);
+  if (board.snapshots_done() < number) return Status::switched_off;
+  return static_cast<Status>(board.snapshot_status());
+}
+
+Status RankClient::finalize() {
+  node::Board& board = segment_.board();
+  if (!off()) {
+    measure::FinalRecord f{};
+    f.steps = first_unpublished_;
+    if (step_ > first_unpublished_) {  // steps that a full ring has held back
+      wait_for([&] { return flush(pending_) || board.off_from() != std::numeric_limits<std::int64_t>::max(); }, false);
+      recorder_.end_step(first_unpublished_, step_ - 1, pending_);
+      f.steps = step_;
+    }
+    pending_.fixed(f, Record::final);
+    flush(pending_);
+    segment_.header().work.notify();
+  }
+  int status = 0;
+  wait_for([&] { return board.finished(status) || board.off_from() != std::numeric_limits<std::int64_t>::max(); }, false);
+  return board.finished(status) ? static_cast<Status>(status) : Status::switched_off;
+}
+
+void RankClient::rebalance_begin() { rebalance_started_ = recorder_.price_clock(); }
+
+void RankClient::rebalance_end() {
+  push_answer(step_, recorder_.price_clock() - rebalance_started_, 1);
+  rebalance_started_ = -1;
+}
+
+}  // namespace effort::engine

@@ -1,0 +1,79 @@
+// The host's side of a session: what one rank does inside the library's calls.
+#pragma once
+
+#include "runtime/exchange/leader_communicator.hpp"
+#include "runtime/measure/recorder.hpp"
+#include "runtime/node/segment.hpp"
+#include "runtime/status.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace effort::engine {
+
+/// A hint as delivered to a rank; pointers live in the board, names in the client.
+struct DeliveredHint {
+  std::int64_t step = -1;
+  int rank = 0, n_ranks = 1;
+  node::HintView view{};
+  const char* const* region_name = nullptr;
+  const char* const* unit_name = nullptr;
+};
+
+/// Publishes a rank's steps and brings it the hints that are due.  progress_step, snapshot and finalize are called
+/// by one thread at a time.
+class RankClient {
+ public:
+  struct Setup {
+    int rank = 0, n_ranks = 1;
+    int local = 0;                    ///< place on the node
+    int window = 10, hint_lag = 2;
+    double hint_timeout = 0;          ///< seconds; 0: wait as long as it takes
+    exchange::Transport* transport = nullptr;  ///< null without MPI
+    exchange::Mailbox* mailbox = nullptr;      ///< on leaders that may not call MPI from their thread
+  };
+  /// Runs the host's callback: 1 did rebalance, 0 did not, < 0 failed.
+  using Deliver = std::function<int(const DeliveredHint&)>;
+
+  RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment);
+
+  /// @return ok, or switched_off from the step on at which all ranks have switched off
+  Status progress_step(const Deliver& deliver);
+  /// Waits until the snapshot is written; its outcome.
+  Status snapshot(const std::string& path);
+  /// Says that this rank is done and waits for the engine's last snapshot.
+  Status finalize();
+  void rebalance_begin();
+  void rebalance_end();
+
+  std::int64_t steps() const { return step_; }
+  const DeliveredHint& latest() const { return latest_; }
+  bool off() const { return off_.load(std::memory_order_relaxed); }
+  std::string diagnosis() const { return diagnosis_; }
+
+ private:
+  bool flush(measure::RecordStream& stream);
+  void push_answer(std::int64_t step, double price, int answer);
+  template <typename Ready>
+  bool wait_for(const Ready& ready, bool is_hint);
+  Status deliver_due(std::int64_t step, const Deliver& deliver);
+  void build(std::int64_t window, std::int64_t step);
+
+  const Setup setup_;
+  measure::Recorder& recorder_;
+  node::Segment& segment_;
+  node::Ring ring_;
+  measure::RecordStream pending_, fresh_;
+  std::size_t sent_ = 0;             ///< bytes of pending_ that are in the ring
+  std::int64_t step_ = 0, first_unpublished_ = 0;
+  std::int64_t snapshots_ = 0;
+  std::atomic<bool> off_{false};
+  double rebalance_started_ = -1;
+  DeliveredHint latest_;
+  std::vector<const char*> region_names_, unit_names_;
+  std::string diagnosis_;
+};
+
+}  // namespace effort::engine

@@ -1,0 +1,22 @@
+// The table that makes a first run worth it.
+#pragma once
+
+#include "runtime/snapshot/run.hpp"
+
+#include <string>
+
+namespace effort::engine {
+
+/// What the snapshot's description does not hold.
+struct RunTotals {
+  double critical_path;   ///< sum over steps of the largest rank's load, seconds
+  double mean_path;       ///< the same with perfect balance
+  double prices;          ///< sum of the measured prices of rebalancing
+  int rebalances;
+};
+
+/// Text of REPORT=summary: regions by time, imbalance, worst rank, rebalances with price and gain, what ideal balance
+/// would save, the library's own cost.
+std::string summary(const snapshot::Run& run, const RunTotals& totals);
+
+}  // namespace effort::engine

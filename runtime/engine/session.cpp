@@ -1,0 +1,246 @@
+#include "runtime/engine/session.hpp"
+
+#include "runtime/exchange/leader_communicator.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+
+#include <unistd.h>
+
+namespace effort::engine {
+namespace {
+
+constexpr std::size_t name_room = 256;
+
+std::string job_id() {
+  for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"})
+    if (const char* id = std::getenv(variable); id && *id) return id;
+  return std::to_string(getpid());
+}
+
+measure::LoadThreads load_threads(const config::Settings& s) {
+  return s.load_threads_sum ? measure::LoadThreads::sum : measure::LoadThreads::max;
+}
+
+void require(bool ok, const exchange::Transport& transport) {
+  if (!ok) throw Error(Status::mpi, transport.error());
+}
+
+}  // namespace
+
+/// Where this rank stands: on its node, and whether it leads one.
+struct Session::Node {
+  int local = 0, n_local = 1;
+  bool leader = true;
+};
+
+Session::Session(config::Settings settings)
+    : settings_(std::move(settings)),
+      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_))) {}
+
+Session::~Session() {
+  if (mailbox_) mailbox_->close();
+  if (engine_) engine_->stop();
+}
+
+RankClient& Session::client() {
+  if (!client_) start_local();
+  return *client_;
+}
+
+void Session::start_local() {
+  segment_ = node::Segment::make_private(1, {1, 1});
+  sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(0).cpus);
+  nodes_ = std::make_unique<SelfCommunicator>();
+  NodeSetup setup;
+  setup.ranks = {0};
+  setup.node_of_rank = {0};
+  setup.name = program_invocation_short_name;
+  setup.job = job_id();
+  start_engine(std::move(setup), *nodes_, nullptr);
+  RankClient::Setup client;
+  client.window = settings_.window;
+  client.hint_lag = settings_.hint_lag;
+  client.hint_timeout = settings_.hint_timeout;
+  client_ = std::make_unique<RankClient>(client, *recorder_, *segment_);
+}
+
+void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave) {
+  placement_ = make_placement();
+  engine_ = std::make_unique<Engine>(settings_, std::move(setup), *segment_, nodes, std::move(leave), placement_.get());
+  engine_->start();
+}
+
+std::unique_ptr<node::Segment> Session::share_memory(const Node& node, std::string& refusal) {
+  const node::BoardShape shape{transport_->size(), node.n_local};
+  if (node.n_local == 1) return node::Segment::make_private(1, shape);
+  char name[name_room] = "";
+  std::unique_ptr<node::Segment> segment;
+  auto attempt = [&](auto&& make) {
+    try {
+      segment = make();
+    } catch (const std::exception& e) {
+      refusal = e.what();
+    }
+  };
+  if (node.local == 0)
+    attempt([&] {
+      std::string fresh;
+      auto made = node::Segment::create(node.n_local, shape, fresh);
+      std::snprintf(name, sizeof name, "%s", fresh.c_str());
+      return made;
+    });
+  require(transport_->node_bcast(name, sizeof name), *transport_);
+  if (node.local != 0 && name[0]) attempt([&] { return node::Segment::attach(name, node.n_local, shape); });
+  std::int64_t ok = segment != nullptr;
+  require(transport_->node_min(&ok, 1), *transport_);
+  if (node.local == 0 && name[0]) node::Segment::unlink(name);
+  if (ok == 0) segment.reset();
+  return segment;
+}
+
+void Session::join_node(Node& node, NodeSetup& setup) {
+  require(transport_->form_nodes(settings_.ranks_per_node, node.local, node.n_local), *transport_);
+  std::vector<int> ranks(static_cast<std::size_t>(node.n_local));
+  const int rank = transport_->rank();
+  require(transport_->node_allgather(&rank, sizeof rank, ranks.data()), *transport_);
+  std::string refusal;
+  segment_ = share_memory(node, refusal);
+  if (!segment_) {
+    // Every rank of this node becomes a node of its own.
+    setup.notes.push_back("shared memory was refused" + (refusal.empty() ? std::string(" to another rank of the node") : ": " + refusal));
+    node = {0, 1, true};
+    ranks = {rank};
+    segment_ = node::Segment::make_private(1, {transport_->size(), 1});
+  } else {
+    node.leader = node.local == 0;
+  }
+  sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
+  std::int64_t ready = 1;  // the leader reads all ranks' units
+  require(transport_->node_min(&ready, 1), *transport_);
+  setup.ranks = std::move(ranks);
+}
+
+void Session::join_leaders(const Node& node, NodeSetup& setup) {
+  int place = -1, n_nodes = 0;
+  require(transport_->form_leaders(node.leader, place, n_nodes), *transport_);
+  std::int32_t of_node = place;
+  if (segment_->n_local() > 1) require(transport_->node_bcast(&of_node, sizeof of_node), *transport_);
+  std::vector<std::int32_t> all(static_cast<std::size_t>(transport_->size()));
+  require(transport_->world_allgather(&of_node, sizeof of_node, all.data()), *transport_);
+  if (place == 0) setup.node_of_rank = std::move(all);
+  if (!node.leader) return;
+  if (transport_->any_thread()) {
+    executor_ = std::make_unique<exchange::DirectExecutor>(*transport_);
+  } else {
+    auto mailbox = std::make_unique<exchange::Mailbox>(*transport_);
+    mailbox_ = mailbox.get();
+    executor_ = std::move(mailbox);
+  }
+  auto leaders = std::make_unique<exchange::LeaderCommunicator>(*executor_, place, n_nodes);
+  auto* comm = leaders.get();
+  nodes_ = std::move(leaders);
+  setup.n_ranks = transport_->size();
+  setup.name = program_invocation_short_name;
+  setup.job = job_id();
+  start_engine(std::move(setup), *nodes_, [comm] { comm->fail(); });
+}
+
+config::Settings Session::agree(config::Settings mine, exchange::Transport& transport) {
+  std::string text = config::to_text(mine);
+  auto length = static_cast<std::int64_t>(text.size());
+  require(transport.world_bcast(&length, sizeof length, 0), transport);
+  text.resize(static_cast<std::size_t>(length));
+  require(transport.world_bcast(text.data(), text.size(), 0), transport);
+  config::apply_text(mine, text);
+  return mine;
+}
+
+void Session::adopt(config::Settings settings) {
+  if (started()) throw Error(Status::state, "the session that an adapter began has taken steps already: call effort_init earlier");
+  if (!recorder_->measures(settings.metrics, settings.load_metric, load_threads(settings)))
+    throw Error(Status::config, "METRICS, LOAD_METRIC or LOAD_THREADS differ from those of the session that an adapter has begun: set them in the environment, which both see");
+  settings_ = std::move(settings);
+}
+
+void Session::attach(std::unique_ptr<exchange::Transport> transport) {
+  // All ranks must be able to, before any of them starts.
+  std::int64_t state = transport_ ? -2 : started() ? -1 : 0;
+  require(transport->world_min(&state, 1), *transport);
+  if (state == -2) throw Error(Status::already_initialized, "a communicator is attached already: call effort_finalize before another effort_init_mpi");
+  if (state == -1) throw Error(Status::state, "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first effort_progress_step");
+
+  config::Settings agreed = agree(settings_, *transport);
+  std::int64_t alike = recorder_->measures(agreed.metrics, agreed.load_metric, load_threads(agreed));
+  require(transport->world_min(&alike, 1), *transport);
+  if (alike == 0) throw Error(Status::config, "METRICS, LOAD_METRIC or LOAD_THREADS of a session that was begun earlier differ from rank 0's: set them alike on all ranks");
+  settings_ = std::move(agreed);
+  transport_ = std::move(transport);
+
+  Node node;
+  NodeSetup setup;
+  join_node(node, setup);
+  join_leaders(node, setup);
+  RankClient::Setup client;
+  client.rank = transport_->rank();
+  client.n_ranks = transport_->size();
+  client.local = node.local;
+  client.window = settings_.window;
+  client.hint_lag = settings_.hint_lag;
+  client.hint_timeout = settings_.hint_timeout;
+  client.transport = transport_.get();
+  client.mailbox = mailbox_;
+  client_ = std::make_unique<RankClient>(client, *recorder_, *segment_);
+}
+
+/// The engine's thread may still need the host's thread: to drive its last exchange.
+void Session::drain_engine() {
+  if (!engine_) return;
+  while (mailbox_ && !engine_->finished()) {
+    mailbox_->drive();
+    transport_->progress();
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+  }
+  engine_->join();
+}
+
+Status Session::finalize() {
+  if (!client_) return Status::ok;
+  if (transport_ && !transport_->alive()) {
+    if (mailbox_) mailbox_->close();
+    if (engine_) engine_->stop();
+    return Status::ok;
+  }
+  Status status = client_->finalize();
+  drain_engine();
+  if (engine_ && status == Status::ok) status = emit_report();
+  if (transport_) transport_->release();
+  return status;
+}
+
+Status Session::emit_report() {
+  const std::string& text = engine_->report();
+  if (text.empty()) return Status::ok;
+  if (settings_.report == "summary") {
+    std::fputs(text.c_str(), stderr);
+    return Status::ok;
+  }
+  std::ofstream out(settings_.report);
+  out << text;
+  out.close();
+  return out ? Status::ok : Status::io;
+}
+
+void Session::park() {
+  if (!engine_) return;
+  if (mailbox_) mailbox_->close();
+  engine_->request_stop();
+  for (int i = 0; i < 100 && !engine_->finished(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+std::string Session::failure() const { return engine_ ? engine_->failure() : std::string(); }
+
+}  // namespace effort::engine

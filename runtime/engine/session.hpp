@@ -1,0 +1,76 @@
+// One use of the library by a process, from init to finalize.
+#pragma once
+
+#include "runtime/config/settings.hpp"
+#include "runtime/engine/engine.hpp"
+#include "runtime/engine/rank_client.hpp"
+#include "runtime/exchange/transport.hpp"
+#include "runtime/measure/recorder.hpp"
+
+#include <memory>
+#include <mutex>
+#include <string>
+
+namespace effort::engine {
+
+/// Owns everything a session needs.  Measuring calls go to recorder() from any thread; the others are made by one
+/// thread at a time.
+class Session {
+ public:
+  explicit Session(config::Settings settings);
+  ~Session();
+  Session(const Session&) = delete;
+  Session& operator=(const Session&) = delete;
+
+  const config::Settings& settings() const { return settings_; }
+  measure::Recorder& recorder() { return *recorder_; }
+  /// The rank's side; starts the node of one process if no communicator was attached yet.
+  RankClient& client();
+
+  /// Rank 0's choices where all ranks must agree, this rank's elsewhere.  Collective.
+  static config::Settings agree(config::Settings mine, exchange::Transport& transport);
+  /// Takes over a session that an adapter has begun, before its first step.
+  /// @throws Error(config) where the settings want another kind of measurement than the adapter's
+  void adopt(config::Settings settings);
+
+  /// Joins the ranks of `transport`.  Collective; throws the same kind of Error on all ranks.
+  /// @throws Error(state) where progress steps were taken, Error(already_initialized) after a first attach
+  void attach(std::unique_ptr<exchange::Transport> transport);
+  bool attached() const { return transport_ != nullptr; }
+  bool started() const { return client_ != nullptr; }
+
+  /// Ends the session; collective where attached, unless the message library is gone.  What went wrong, or ok.
+  Status finalize();
+  /// At the exit of a host that did not finalize: gives the background thread a moment to stop, no more.
+  void park();
+  /// Why the engine of this node switched off; empty while all is well.
+  std::string failure() const;
+  bool engine_failed() const { return engine_ && engine_->failed(); }
+
+ private:
+  struct Node;  // place of this rank on its node
+
+  void start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave);
+  std::unique_ptr<node::Segment> share_memory(const Node& node, std::string& refusal);
+  void join_node(Node& node, NodeSetup& setup);
+  void join_leaders(const Node& node, NodeSetup& setup);
+  void start_local();
+  void drain_engine();
+  Status emit_report();
+
+  config::Settings settings_;
+  std::unique_ptr<measure::Recorder> recorder_;
+  std::unique_ptr<exchange::Transport> transport_;
+  std::unique_ptr<node::Segment> segment_;
+  std::unique_ptr<Placement> placement_;
+  std::unique_ptr<exchange::Executor> executor_;
+  exchange::Mailbox* mailbox_ = nullptr;             // executor_, where it is one
+  std::unique_ptr<Communicator> nodes_;
+  std::unique_ptr<Engine> engine_;                   // on leaders
+  std::unique_ptr<RankClient> client_;
+};
+
+/// Makes the placement of the build (hwloc), or null; defined with the library's build options.
+std::unique_ptr<Placement> make_placement();
+
+}  // namespace effort::engine

@@ -1,0 +1,89 @@
+#include "runtime/engine/snapshot_job.hpp"
+
+#include "runtime/snapshot/writer.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace effort::engine {
+
+using measure::Definition;
+
+void SnapshotJob::unite_stats() {
+  std::vector<Stat> mine;
+  for (const SeriesKey& key : history_.keys()) {
+    const auto sums = history_.sums(key);
+    mine.push_back({key, ranks_[static_cast<std::size_t>(sums.largest_rank)], sums.total, sums.largest, 0});
+  }
+  // In the order of the nodes: the floating-point sums are the same on all.
+  for (const Stat& s : nodes_.allgatherv(std::span<const Stat>(mine)).values) {
+    auto [at, fresh] = stats_.try_emplace(s.key, s);
+    if (fresh) continue;
+    Stat& known = at->second;
+    known.total += s.total;
+    if (s.largest > known.largest) {
+      known.largest = s.largest;
+      known.largest_rank = s.largest_rank;
+    }
+  }
+}
+
+std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_cpu_seconds) {
+  unite_stats();
+  std::map<SeriesKey, std::uint32_t> index;
+  for (const auto& [key, stat] : stats_) index.emplace(key, static_cast<std::uint32_t>(index.size()));
+
+  const snapshot::NodePart part = history_.part(nodes_.rank(), index, final);
+  std::vector<double> nrmse(stats_.size(), 0.0);
+  for (const snapshot::Tile& tile : part.tiles) nrmse[tile.series] = codec::HistoryReader(tile.history).nrmse();
+  nodes_.allreduce(std::span(nrmse), ReduceOp::max);
+  std::size_t i = 0;
+  for (auto& [key, stat] : stats_) stat.nrmse = nrmse[i++];
+
+  NodeFacts facts{own_cpu_seconds, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0, history_.steps()};
+  for (int r = 0; r < segment_.n_local(); ++r) facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
+  facts_ = nodes_.gatherv(std::span<const NodeFacts>(&facts, 1), 0).values;
+
+  const std::vector<std::byte> encoded = snapshot::encode_part(part);
+  const auto all = nodes_.gatherv(std::span<const std::byte>(encoded), 0);
+  std::vector<std::vector<std::byte>> parts;
+  for (int node = 0; nodes_.rank() == 0 && node < nodes_.size(); ++node) parts.emplace_back(all.of(node).begin(), all.of(node).end());
+  return parts;
+}
+
+void SnapshotJob::complete(snapshot::Run& run, const Names& names, int n_ranks) const {
+  run.steps = history_.steps();
+  for (const NodeFacts& f : facts_) {
+    run.own_cpu_seconds.push_back(f.own_cpu_seconds);
+    run.own_bytes.push_back(f.own_bytes);
+    run.merged_steps += f.merged_steps;
+  }
+  if (run.merged_steps > 0) run.notes.push_back(std::to_string(run.merged_steps) + " steps were merged with their neighbours because a rank's ring was full");
+  const bool phases = names.of(Definition::phase).size() > 1;
+  for (const auto& [key, stat] : stats_) {
+    const auto& region = names.of(Definition::region)[key.region];
+    snapshot::Series s;
+    s.region = region.name;
+    s.kind = static_cast<snapshot::Kind>(region.kind);
+    if (phases) s.phase = names.of(Definition::phase)[key.phase].name;
+    s.metric = key.metric;
+    s.total = stat.total;
+    s.mean_over_ranks = stat.total / n_ranks;
+    s.max_over_ranks = stat.largest;
+    s.max_rank = stat.largest_rank;
+    s.imbalance = s.mean_over_ranks > 0 ? stat.largest / s.mean_over_ranks - 1 : 0;
+    s.nrmse = stat.nrmse;
+    run.series.push_back(std::move(s));
+  }
+}
+
+void SnapshotJob::write(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
+                        const std::string& path) const {
+  const std::vector<std::byte> bytes = snapshot::encode(run, parts);
+  if (path.empty())
+    snapshot::write_snapshot(directory, run, bytes);
+  else
+    snapshot::write_file(path, bytes);
+}
+
+}  // namespace effort::engine

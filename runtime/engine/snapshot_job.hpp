@@ -1,0 +1,53 @@
+// One snapshot of all nodes.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+#include "runtime/engine/history_store.hpp"
+#include "runtime/node/segment.hpp"
+#include "runtime/snapshot/run.hpp"
+
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::engine {
+
+/// Brings the compressed tiles of all nodes to node 0, which writes the file.  Nothing is expanded on the way: node 0
+/// holds the compressed bytes of the run, once.
+class SnapshotJob {
+ public:
+  /// @param ranks  global ids of this node's ranks, ascending
+  SnapshotJob(Communicator& nodes, const HistoryStore& history, node::Segment& segment, std::span<const int> ranks)
+      : nodes_(nodes), history_(history), segment_(segment), ranks_(ranks) {}
+
+  /// Collective.  Returns the encoded parts (on node 0; empty elsewhere).
+  std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds);
+  /// Node 0: fills in what the nodes brought.
+  void complete(snapshot::Run& run, const Names& names, int n_ranks) const;
+  /// Node 0: writes it.  @throws std::filesystem::filesystem_error and others
+  void write(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
+             const std::string& path) const;
+
+ private:
+  struct Stat {
+    SeriesKey key;
+    std::int32_t largest_rank;
+    double total, largest, nrmse;
+  };
+  struct NodeFacts {
+    double own_cpu_seconds;
+    std::int64_t own_bytes, merged_steps, steps;
+  };
+
+  void unite_stats();
+
+  Communicator& nodes_;
+  const HistoryStore& history_;
+  node::Segment& segment_;
+  std::span<const int> ranks_;
+  std::map<SeriesKey, Stat> stats_;
+  std::vector<NodeFacts> facts_;  ///< [nodes]
+};
+
+}  // namespace effort::engine

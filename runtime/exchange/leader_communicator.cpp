@@ -1,0 +1,199 @@
+#include "runtime/exchange/leader_communicator.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <numeric>
+#include <thread>
+
+namespace effort::exchange {
+
+void DirectExecutor::run(const Operation& operation) {
+  if (!transport_.start(operation)) throw CommunicatorError(transport_.error());
+  auto pause = std::chrono::microseconds(5);
+  for (bool done = false;;) {
+    if (!transport_.test(done)) throw CommunicatorError(transport_.error());
+    if (done) return;
+    std::this_thread::sleep_for(pause);
+    pause = std::min(pause * 2, std::chrono::microseconds(200));
+  }
+}
+
+void Mailbox::run(const Operation& operation) {
+  operation_ = &operation;
+  state_.store(posted, std::memory_order_release);
+  int state = posted;
+  while ((state = state_.load(std::memory_order_acquire)) != done && state != failed) {
+    if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("the host stopped calling before the exchange was complete");
+    state_.wait(state, std::memory_order_acquire);
+  }
+  state_.store(empty, std::memory_order_relaxed);
+  if (state == failed) throw CommunicatorError(transport_.error());
+}
+
+void Mailbox::drive() {
+  int state = state_.load(std::memory_order_acquire);
+  if (state == posted) {
+    state = transport_.start(*operation_) ? active : failed;
+    state_.store(state, std::memory_order_release);
+  }
+  if (state == active) {
+    bool complete = false;
+    if (!transport_.test(complete))
+      state_.store(failed, std::memory_order_release);
+    else if (complete)
+      state_.store(done, std::memory_order_release);
+    else
+      return;
+  } else if (state != failed) {
+    return;
+  }
+  state_.notify_all();
+}
+
+void Mailbox::close() {
+  closed_.store(true, std::memory_order_release);
+  int expected = posted;
+  if (state_.compare_exchange_strong(expected, failed) || (expected == active && state_.exchange(failed) == active))
+    state_.notify_all();
+}
+
+void LeaderCommunicator::meet(Operation::Type next) {
+  if (out_) throw PeerFailure("this node no longer takes part in the exchange");
+  if (size_ == 1) return;
+  const auto code = static_cast<std::int64_t>(next);
+  std::int64_t status[3] = {0, code, -code};  // anyone failed; largest code; minus the smallest
+  Operation o;
+  o.type = Operation::Type::allreduce_int64;
+  o.receive = status;
+  o.count = 3;
+  executor_.run(o);
+  bytes_sent_ += sizeof status;
+  if (status[0] != 0) {
+    out_ = true;
+    throw PeerFailure("another node has failed: the library switches itself off on all");
+  }
+  if (status[1] != -status[2]) {
+    out_ = true;
+    throw PeerFailure("the nodes disagree on the next exchange (an error in the library)");
+  }
+}
+
+void LeaderCommunicator::fail() noexcept {
+  if (out_ || size_ == 1) return;
+  out_ = true;
+  try {
+    std::int64_t status[3] = {1, 0, 0};
+    Operation o;
+    o.type = Operation::Type::allreduce_int64;
+    o.receive = status;
+    o.count = 3;
+    executor_.run(o);
+  } catch (...) {
+    // The exchange itself is broken: the others get their own error from it.
+  }
+}
+
+void LeaderCommunicator::allreduce(std::span<std::int64_t> values, ReduceOp op) {
+  meet(Operation::Type::allreduce_int64);
+  if (size_ == 1 || values.empty()) return;
+  Operation o;
+  o.type = Operation::Type::allreduce_int64;
+  o.op = op;
+  o.receive = values.data();
+  o.count = values.size();
+  executor_.run(o);
+  bytes_sent_ += values.size_bytes();
+}
+
+void LeaderCommunicator::allreduce(std::span<double> values, ReduceOp op) {
+  if (op == ReduceOp::sum) throw CommunicatorError("floating-point sums depend on the order: use scaled integers");
+  meet(Operation::Type::allreduce_double);
+  if (size_ == 1 || values.empty()) return;
+  Operation o;
+  o.type = Operation::Type::allreduce_double;
+  o.op = op;
+  o.receive = values.data();
+  o.count = values.size();
+  executor_.run(o);
+  bytes_sent_ += values.size_bytes();
+}
+
+std::vector<std::size_t> LeaderCommunicator::sizes(std::size_t mine) {
+  std::vector<std::size_t> all(static_cast<std::size_t>(size_), mine);
+  if (size_ == 1) return all;
+  Operation o;
+  o.type = Operation::Type::allgather;
+  o.send = &mine;
+  o.receive = all.data();
+  o.count = sizeof mine;
+  executor_.run(o);
+  bytes_sent_ += sizeof mine;
+  return all;
+}
+
+Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, Operation::Type type, int root) {
+  meet(type);
+  const std::vector<std::size_t> counts = sizes(mine.size());
+  Gathered<std::byte> out;
+  const bool receives = type == Operation::Type::allgatherv || root == rank_;
+  if (receives) {
+    out.offsets.assign(1, 0);
+    std::partial_sum(counts.begin(), counts.end(), std::back_inserter(out.offsets));
+    out.values.resize(out.offsets.back());
+  }
+  if (size_ == 1) {
+    std::copy(mine.begin(), mine.end(), out.values.begin());
+    return out;
+  }
+  if (std::all_of(counts.begin(), counts.end(), [](std::size_t c) { return c == 0; })) return out;
+  Operation o;
+  o.type = type;
+  o.root = root;
+  o.send = mine.data();
+  o.receive = out.values.data();
+  o.count = mine.size();
+  o.counts = counts.data();
+  executor_.run(o);
+  bytes_sent_ += mine.size();
+  return out;
+}
+
+Gathered<std::byte> LeaderCommunicator::allgatherv_bytes(std::span<const std::byte> mine) {
+  return gather(mine, Operation::Type::allgatherv, 0);
+}
+
+Gathered<std::byte> LeaderCommunicator::gatherv_bytes(std::span<const std::byte> mine, int root) {
+  return gather(mine, Operation::Type::gatherv, root);
+}
+
+void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
+  meet(Operation::Type::bcast);
+  if (size_ == 1 || values.empty()) return;
+  Operation o;
+  o.type = Operation::Type::bcast;
+  o.root = root;
+  o.receive = values.data();
+  o.count = values.size();
+  executor_.run(o);
+  if (root == rank_) bytes_sent_ += values.size();
+}
+
+void LeaderCommunicator::neighbour_exchange_bytes(std::span<const std::byte> to_previous, std::span<const std::byte> to_next,
+                                                  std::span<std::byte> from_previous, std::span<std::byte> from_next) {
+  meet(Operation::Type::neighbours);
+  if (size_ == 1) return;
+  Operation o;
+  o.type = Operation::Type::neighbours;
+  o.to_previous = to_previous.data();
+  o.to_previous_bytes = to_previous.size();
+  o.to_next = to_next.data();
+  o.to_next_bytes = to_next.size();
+  o.from_previous = from_previous.data();
+  o.from_previous_bytes = from_previous.size();
+  o.from_next = from_next.data();
+  o.from_next_bytes = from_next.size();
+  executor_.run(o);
+  bytes_sent_ += to_previous.size() + to_next.size();
+}
+
+}  // namespace effort::exchange

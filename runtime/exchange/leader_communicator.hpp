@@ -1,0 +1,93 @@
+// The Communicator of node leaders, over non-blocking operations that somebody starts and tests.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+#include "runtime/exchange/transport.hpp"
+
+#include <atomic>
+#include <memory>
+
+namespace effort::exchange {
+
+/// Carries out one operation at a time for the background thread, blocking it.
+class Executor {
+ public:
+  virtual ~Executor() = default;
+  /// @throws CommunicatorError
+  virtual void run(const Operation& operation) = 0;
+};
+
+/// Calls the transport from the background thread itself: MPI_THREAD_MULTIPLE.  Between tests it sleeps, ever
+/// longer: a spinning background thread would take the core from a rank.
+class DirectExecutor final : public Executor {
+ public:
+  explicit DirectExecutor(Transport& transport) : transport_(transport) {}
+  void run(const Operation& operation) override;
+
+ private:
+  Transport& transport_;
+};
+
+/// Hands the operation to the host's thread, which starts and tests it inside the library's own calls.
+class Mailbox final : public Executor {
+ public:
+  explicit Mailbox(Transport& transport) : transport_(transport) {}
+
+  /// Background thread: posts and sleeps until the host's thread has seen it through.
+  void run(const Operation& operation) override;
+  /// Host's thread: starts what is posted, tests what is under way.  Never blocks.
+  void drive();
+  /// Host's thread: nothing will be driven any more; whoever sleeps in run() gets a CommunicatorError.
+  void close();
+
+ private:
+  enum State : int { empty, posted, active, done, failed };
+
+  Transport& transport_;
+  const Operation* operation_ = nullptr;
+  std::atomic<int> state_{empty};
+  std::atomic<bool> closed_{false};
+};
+
+/// Collectives among leaders.  Each is preceded by a tiny reduction in which every node says whether it is still
+/// well and which collective it is about to call: a node that failed answers it once (fail()), all others throw
+/// PeerFailure at the same place, and nobody is left waiting.
+class LeaderCommunicator final : public Communicator {
+ public:
+  /// Another node has failed, or the nodes disagree on what to do next.
+  class PeerFailure : public CommunicatorError {
+   public:
+    using CommunicatorError::CommunicatorError;
+  };
+
+  LeaderCommunicator(Executor& executor, int rank, int size) : executor_(executor), rank_(rank), size_(size) {}
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  void allreduce(std::span<std::int64_t> values, ReduceOp op) override;
+  void allreduce(std::span<double> values, ReduceOp op) override;
+
+  /// Tells the others, where they call their next collective, that this node is out.  No throw.
+  void fail() noexcept;
+  /// Bytes that this node has sent so far.
+  std::size_t bytes_sent() const noexcept { return bytes_sent_; }
+
+ protected:
+  Gathered<std::byte> allgatherv_bytes(std::span<const std::byte> mine) override;
+  Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int root) override;
+  void bcast_bytes(std::span<std::byte> values, int root) override;
+  void neighbour_exchange_bytes(std::span<const std::byte> to_previous, std::span<const std::byte> to_next,
+                                std::span<std::byte> from_previous, std::span<std::byte> from_next) override;
+
+ private:
+  void meet(Operation::Type next);
+  std::vector<std::size_t> sizes(std::size_t mine);
+  Gathered<std::byte> gather(std::span<const std::byte> mine, Operation::Type type, int root);
+
+  Executor& executor_;
+  const int rank_, size_;
+  bool out_ = false;
+  std::size_t bytes_sent_ = 0;
+};
+
+}  // namespace effort::exchange

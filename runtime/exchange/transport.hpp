@@ -1,0 +1,66 @@
+// What the runtime needs of a message library; adapters/mpi implements it.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effort::exchange {
+
+/// One non-blocking collective among node leaders, or a neighbour exchange.  Buffers belong to the caller and stay
+/// untouched until the operation is complete.
+struct Operation {
+  enum class Type { allreduce_int64, allreduce_double, allgather, allgatherv, gatherv, bcast, neighbours };
+  Type type = Type::bcast;
+  ReduceOp op = ReduceOp::max;
+  int root = 0;
+  const void* send = nullptr;        ///< allreduce: null, `receive` is reduced in place
+  void* receive = nullptr;
+  std::size_t count = 0;             ///< elements (allreduce) or bytes that this rank contributes
+  const std::size_t* counts = nullptr;  ///< [size] bytes per rank (allgatherv, gatherv at the root)
+  // neighbours
+  const void *to_previous = nullptr, *to_next = nullptr;
+  void *from_previous = nullptr, *from_next = nullptr;
+  std::size_t to_previous_bytes = 0, to_next_bytes = 0, from_previous_bytes = 0, from_next_bytes = 0;
+};
+
+/// Message passing among all ranks of a run and, after the nodes are formed, among their leaders.  No function
+/// throws; those that return bool return false on failure, and error() then says why.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// Whether any thread may call at any time (MPI_THREAD_MULTIPLE).
+  virtual bool any_thread() const = 0;
+  virtual std::string error() const = 0;
+
+  // ---- set-up: blocking, collective over all ranks, on the host's thread
+  virtual bool world_min(std::int64_t* values, std::size_t n) = 0;
+  virtual bool world_bcast(void* data, std::size_t bytes, int root) = 0;
+  virtual bool world_allgather(const void* mine, std::size_t bytes, void* all) = 0;
+  /// Forms nodes of ranks that share memory, at most `ranks_per_node` each (0: no limit).
+  virtual bool form_nodes(int ranks_per_node, int& local_rank, int& n_local) = 0;
+  virtual bool node_min(std::int64_t* values, std::size_t n) = 0;
+  virtual bool node_bcast(void* data, std::size_t bytes) = 0;  ///< from local rank 0
+  virtual bool node_allgather(const void* mine, std::size_t bytes, void* all) = 0;
+  /// Joins the leaders, in the order of their ranks; the others' place becomes -1.
+  virtual bool form_leaders(bool leader, int& place, int& n_leaders) = 0;
+
+  // ---- among leaders: one operation at a time
+  virtual bool start(const Operation& operation) = 0;
+  virtual bool test(bool& done) = 0;
+
+  /// Lets the message library make progress on whatever the host has pending; any rank.
+  virtual void progress() = 0;
+  /// Frees the communicators; collective unless the message library is gone already.
+  virtual void release() = 0;
+  /// Whether the message library can still be called.
+  virtual bool alive() const = 0;
+};
+
+}  // namespace effort::exchange

@@ -1,0 +1,113 @@
+// The records that a rank publishes to its node's background thread, as a byte stream.
+#pragma once
+
+#include "runtime/measure/registry.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::measure {
+
+enum class Record : std::uint16_t { definition = 1, frame = 2, rebalance = 3, snapshot = 4, final = 5 };
+
+/// Precedes every record; both ends are the same library on the same node, so the layout is the compiler's.
+struct RecordHeader {
+  std::uint32_t bytes;  ///< of the whole record, header included; a multiple of 8
+  Record type;
+  std::uint16_t flags;
+};
+
+/// What one step (or several that had to be merged) cost a rank; followed by n_entries Entry.
+struct FrameHeader {
+  RecordHeader record;
+  std::int64_t first_step, last_step;
+  double load;              ///< LOAD_METRIC of COMPUTE regions over the host's threads, whole frame
+  double wait;              ///< seconds in COMM, WAIT and IO regions of the stepping thread, whole frame
+  double wall;              ///< seconds between the two progress steps, whole frame
+  std::uint32_t phase;
+  std::uint32_t n_entries;
+};
+
+struct Entry {
+  std::uint32_t region;     ///< the rank's id; `outside` is allowed for application metrics
+  std::uint16_t series;     ///< metric, or work_series + unit
+  std::uint16_t reserved;
+  double value;
+};
+inline constexpr std::uint16_t work_series = 0x8000;
+
+struct RebalanceRecord {
+  RecordHeader record;
+  std::int64_t step;        ///< steps up to this one are from before it
+  double price;             ///< seconds
+  std::int32_t answer;      ///< 1 did, 0 did not, < 0 failed
+  std::int32_t reserved;
+};
+
+struct FinalRecord {
+  RecordHeader record;
+  std::int64_t steps;       ///< how many the rank ended
+};
+
+/// A growing byte stream of records.
+class RecordStream {
+ public:
+  void definition(const Defined& d) {
+    // id, what, kind, name length, unit length, name, unit
+    const std::uint32_t head[4] = {d.id, static_cast<std::uint32_t>(d.what) << 8 | static_cast<std::uint32_t>(d.kind),
+                                   static_cast<std::uint32_t>(d.name.size()), static_cast<std::uint32_t>(d.unit.size())};
+    begin(Record::definition);
+    put(head, sizeof head);
+    put(d.name.data(), d.name.size());
+    put(d.unit.data(), d.unit.size());
+    end();
+  }
+  void text(Record type, const std::string& text) {
+    begin(type);
+    put(text.data(), text.size());
+    end();
+  }
+  template <typename T>
+  void fixed(T record, Record type) {
+    static_assert(sizeof(T) % 8 == 0);
+    record.record = {sizeof(T), type, 0};
+    put(&record, sizeof record);
+  }
+
+  std::vector<std::byte>& bytes() noexcept { return bytes_; }
+
+ private:
+  void begin(Record type) {
+    start_ = bytes_.size();
+    const RecordHeader h{0, type, 0};
+    put(&h, sizeof h);
+  }
+  void end() {
+    const std::size_t length = bytes_.size() - start_;
+    const std::uint32_t padded = static_cast<std::uint32_t>((length + 7) / 8 * 8);
+    bytes_.resize(start_ + padded);
+    std::memcpy(bytes_.data() + start_, &padded, sizeof padded);
+    // The text's length without padding is recovered through the flags.
+    const std::uint16_t padding = static_cast<std::uint16_t>(padded - length);
+    std::memcpy(bytes_.data() + start_ + offsetof(RecordHeader, flags), &padding, sizeof padding);
+  }
+  void put(const void* data, std::size_t n) {
+    const std::size_t at = bytes_.size();
+    bytes_.resize(at + n);
+    if (n) std::memcpy(bytes_.data() + at, data, n);
+  }
+
+  std::vector<std::byte> bytes_;
+  std::size_t start_ = 0;
+};
+
+/// Reads back what RecordStream::definition wrote; `record` is one whole record.
+Defined read_definition(std::span<const std::byte> record);
+/// The text of a snapshot record.
+std::string read_text(std::span<const std::byte> record);
+
+}  // namespace effort::measure

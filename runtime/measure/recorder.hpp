@@ -1,0 +1,82 @@
+// Turns the running totals of all host threads into one frame per step.
+#pragma once
+
+#include "runtime/measure/frame.hpp"
+#include "runtime/measure/registry.hpp"
+#include "runtime/measure/thread_slot.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace effort::measure {
+
+/// How the threads of a rank make up its load.
+enum class LoadThreads { max, sum };
+
+/// One rank's measurement.  Measuring calls come from any host thread; end_step from one thread at a time.
+class Recorder {
+ public:
+  /// @param metrics   built-in metrics beside `time`: "cpu_time" is known
+  /// @param load_metric  name of a built-in or application metric
+  Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads);
+  ~Recorder();
+
+  Registry& registry() noexcept { return registry_; }
+  /// Number of the session in this process, from 1.
+  std::uint64_t session() const noexcept { return session_; }
+  /// Whether it was made with these choices.
+  bool measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads) const;
+
+  // ---- the slow paths of the host's calls; each makes the calling thread's slot ready first
+  /// The calling thread's slot, prepared for this session and for all regions known now.
+  ThreadSlot& slot();
+  void add_seconds(std::uint32_t region, double seconds);
+  void add_work(std::uint32_t unit, double amount);
+  void add_metric(std::uint32_t metric, double value);
+
+  // ---- progress
+  /// Appends definitions that are new, then the frame of steps first..last, to `out`.
+  void end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out);
+  /// Seconds on the clock that loads are measured with, for the price of rebalancing; waiting excluded for CPU time.
+  double price_clock();
+  std::int64_t conflicts() const noexcept { return conflicts_.load(std::memory_order_relaxed); }
+  void count_conflict() noexcept { conflicts_.fetch_add(1, std::memory_order_relaxed); }
+  void set_phase(std::uint32_t phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
+  /// Whether the load is time, wall or CPU, so that it can be weighed against a price.
+  bool load_is_seconds() const noexcept { return load_metric_ == 0 || load_is_cpu_time_; }
+
+ private:
+  struct SlotReader;  // what was seen of one slot at the last step
+
+  void read_slot(SlotReader& reader, std::uint64_t now);
+  void read_definitions(RecordStream& out);
+  void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
+
+  Registry registry_;
+  const std::uint64_t session_;
+  const std::vector<std::string> metrics_;
+  const std::string load_metric_name_;
+  const LoadThreads threads_;
+  bool load_is_cpu_time_ = false;
+  BoundaryCounters boundary_;
+  std::uint32_t load_metric_;
+  std::uint32_t cpu_metric_ = 0;           ///< 0: not measured
+  std::atomic<std::uint32_t> phase_{0};
+  std::atomic<std::int64_t> conflicts_{0};
+
+  // Owned by the thread that ends steps.
+  std::vector<std::unique_ptr<SlotReader>> readers_;
+  std::vector<Kind> kinds_;                ///< by region id
+  std::size_t published_definitions_ = 0;
+  std::uint64_t last_stamp_ = 0;
+  double step_wait_ = 0;
+  double step_load_ = 0;
+  double thread_load_ = 0;
+  std::vector<double> values_;             ///< [series][region] of the step, zero where untouched
+  std::size_t stride_ = 0;                 ///< regions per series in values_
+  std::size_t n_series_ = 0;
+  std::vector<double> work_;               ///< [unit]
+};
+
+}  // namespace effort::measure

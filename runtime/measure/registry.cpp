@@ -1,0 +1,83 @@
+#include "runtime/measure/registry.hpp"
+
+#include "runtime/measure/thread_slot.hpp"
+
+#include <cstring>
+
+namespace effort::measure {
+
+void check_name(const char* name, const char* of_what) {
+  const std::string what = of_what;
+  if (!name) throw Error(Status::invalid_argument, what + " name is a null pointer: pass a string");
+  const std::size_t length = strnlen(name, max_name + 1);
+  if (length == 0) throw Error(Status::invalid_argument, what + " name is empty: give it at least one character");
+  if (length > max_name)
+    throw Error(Status::invalid_argument,
+                what + " name is longer than " + std::to_string(max_name) + " bytes: shorten it");
+  for (std::size_t i = 0; i < length; ++i)
+    if (static_cast<unsigned char>(name[i]) < 0x20 || name[i] == 0x7f)
+      throw Error(Status::invalid_argument, what + " name holds a control character at byte " + std::to_string(i) +
+                                                " (a newline, perhaps): use printable text");
+}
+
+Registry::Found Registry::region(const char* name, Kind kind) {
+  check_name(name, "region");
+  return define(Definition::region, name, kind, "");
+}
+
+std::uint32_t Registry::phase(const char* name) {
+  check_name(name, "phase");
+  return define(Definition::phase, name, Kind::compute, "").id;
+}
+
+std::uint32_t Registry::unit(const char* name) {
+  check_name(name, "work unit");
+  return define(Definition::unit, name, Kind::compute, "").id;
+}
+
+Registry::Found Registry::metric(const char* name, const char* unit) {
+  check_name(name, "metric");
+  if (unit && *unit) check_name(unit, "metric unit");
+  return define(Definition::metric, name, Kind::compute, unit ? unit : "");
+}
+
+Registry::Found Registry::define(Definition what, const char* name, Kind kind, const char* unit) {
+  std::lock_guard lock(mutex_);
+  if (auto known = index_.find({what, name}); known != index_.end()) {
+    const Defined& d = defined_[known->second];
+    return {d.id, (what == Definition::region && d.kind != kind) || (what == Definition::metric && d.unit != unit)};
+  }
+  auto limited = [&](std::atomic<std::uint32_t>& n, std::uint32_t limit, const char* plural) -> std::uint32_t {
+    const std::uint32_t have = n.load(std::memory_order_relaxed);
+    if (have >= limit)
+      throw Error(Status::limit, std::string("no more than ") + std::to_string(limit) + " " + plural +
+                                     " fit in a process; '" + name + "' is one too many: use fewer names");
+    return have;
+  };
+  std::uint32_t id = 0;
+  std::atomic<std::uint32_t>* counter = nullptr;
+  switch (what) {
+    case Definition::region: id = limited(*(counter = &n_regions_), max_regions, "regions") + 1; break;
+    case Definition::phase: id = limited(*(counter = &n_phases_), max_regions, "phases"); break;
+    case Definition::unit: id = limited(*(counter = &n_units_), max_units, "work units"); break;
+    case Definition::metric: id = limited(*(counter = &n_metrics_), max_metrics, "metrics"); break;
+  }
+  defined_.push_back({what, id, kind, name, unit});
+  if (what == Definition::region) regions_.push_back(defined_.size() - 1);
+  index_.emplace(Key{what, name}, defined_.size() - 1);
+  counter->fetch_add(1, std::memory_order_release);
+  n_defined_.store(defined_.size(), std::memory_order_release);
+  return {id, false};
+}
+
+std::vector<Defined> Registry::since(std::size_t first) const {
+  std::lock_guard lock(mutex_);
+  return {defined_.begin() + static_cast<std::ptrdiff_t>(std::min(first, defined_.size())), defined_.end()};
+}
+
+std::string Registry::region_name(std::uint32_t id) const {
+  std::lock_guard lock(mutex_);
+  return id >= 1 && id <= regions_.size() ? defined_[regions_[id - 1]].name : "?";
+}
+
+}  // namespace effort::measure

@@ -1,0 +1,79 @@
+// The names that a process has given to regions, phases, units of work and metrics.
+#pragma once
+
+#include "runtime/status.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace effort::measure {
+
+enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
+enum class Definition : std::uint8_t { region = 0, phase = 1, unit = 2, metric = 3 };
+
+inline constexpr std::uint32_t max_regions = 16383;
+inline constexpr std::size_t max_name = 1023;
+
+/// One definition, in the order in which the process made them.
+struct Defined {
+  Definition what;
+  std::uint32_t id;     ///< region: from 1; others from 0
+  Kind kind;            ///< of a region
+  std::string name;
+  std::string unit;     ///< of a metric
+};
+
+/// 1 to max_name bytes, no control characters; otherwise throws Error(invalid_argument).
+void check_name(const char* name, const char* of_what);
+
+/// Names to dense ids, by kind of thing.  Thread-safe (one lock); ids never change or go away.
+class Registry {
+ public:
+  struct Found {
+    std::uint32_t id;
+    bool conflict;  ///< known before with another kind (unit); the first holds
+  };
+
+  /// @throws Error(invalid_argument) for a bad name, Error(limit) beyond the limits of the C header
+  Found region(const char* name, Kind kind);
+  std::uint32_t phase(const char* name);
+  std::uint32_t unit(const char* name);
+  Found metric(const char* name, const char* unit);
+
+  std::uint32_t n_regions() const noexcept { return n_regions_.load(std::memory_order_acquire); }
+  std::uint32_t n_units() const noexcept { return n_units_.load(std::memory_order_acquire); }
+  std::uint32_t n_metrics() const noexcept { return n_metrics_.load(std::memory_order_acquire); }
+
+  /// All definitions from the `first`-th on.
+  std::vector<Defined> since(std::size_t first) const;
+  std::size_t n_defined() const noexcept { return n_defined_.load(std::memory_order_acquire); }
+  std::string region_name(std::uint32_t id) const;
+
+ private:
+  struct Key {
+    Definition what;
+    std::string name;
+    bool operator==(const Key&) const = default;
+  };
+  struct Hash {
+    std::size_t operator()(const Key& k) const noexcept {
+      return std::hash<std::string>{}(k.name) * 4 + static_cast<std::size_t>(k.what);
+    }
+  };
+
+  Found define(Definition what, const char* name, Kind kind, const char* unit);
+
+  mutable std::mutex mutex_;
+  std::unordered_map<Key, std::size_t, Hash> index_;  ///< into defined_
+  std::vector<Defined> defined_;
+  std::vector<std::size_t> regions_;                  ///< region id - 1 -> index into defined_
+  std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0};
+  std::atomic<std::size_t> n_defined_{0};
+};
+
+}  // namespace effort::measure

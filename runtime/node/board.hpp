@@ -1,0 +1,96 @@
+// The hint board: what the background thread tells the ranks of its node, in shared memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::node {
+
+inline constexpr int max_strata = 64;
+inline constexpr int max_hint_regions = 1024;
+inline constexpr int max_hint_units = 32;
+inline constexpr std::size_t names_bytes = std::size_t{1} << 18;
+
+/// Sizes that are known when the segment is made.
+struct BoardShape {
+  int n_ranks;   ///< of the run
+  int n_local;   ///< of the node
+};
+
+/// The numbers of a hint; arrays follow in the slot.
+struct HintNumbers {
+  std::int64_t window = -1;                ///< index of the window, from 0
+  std::int64_t window_first = 0, window_last = 0;
+  std::int32_t n_regions = 0, n_strata = 0, n_units = 0;
+  std::int32_t rebalance = 0;
+  std::uint32_t advice = 0;
+  std::int32_t worst_region = -1;
+  double imbalance = 0, gain_per_step = 0, rebalance_cost = -1, worst_region_share = 0, load_balance = 0, prediction_error = -1;
+};
+
+/// What the background thread publishes; spans are copied.
+struct HintContent {
+  HintNumbers numbers;
+  std::span<const double> load, predicted;              ///< [n_ranks]
+  std::span<const std::int32_t> stratum;                ///< [n_ranks]
+  std::span<const std::int32_t> medoid_rank;            ///< [n_strata]
+  std::span<const double> stratum_region_load;          ///< [n_strata][stride], the first n_regions of each row
+  std::size_t stratum_stride = 0;
+  std::span<const double> region_load;                  ///< [n_local][n_regions]
+  std::span<const std::string> region_names;            ///< all, the first n_regions are used
+  std::span<const std::string> unit_names;
+  std::span<const double> unit_cost, unit_cost_error;
+};
+
+/// A hint as a rank sees it: pointers into the board.
+struct HintView {
+  const HintNumbers* numbers;
+  const double *load, *predicted, *stratum_region_load, *region_load, *unit_cost, *unit_cost_error;
+  const std::int32_t *stratum, *medoid_rank;
+};
+
+/// Two slots, used in turn by window: while ranks read the hint of window w, that of w + 1 may be written, and w + 2
+/// cannot be, because it needs frames of steps that come after every reader has moved on (HINT_LAG <= WINDOW).
+class Board {
+ public:
+  Board(std::byte* base, const BoardShape& shape);
+  static std::size_t bytes(const BoardShape& shape);
+
+  // ---- background thread
+  void publish(const HintContent& content);
+  /// From now on every hint that is due is this: the library is off.
+  void publish_switched_off(std::int64_t window);
+  /// Counts what ranks wait for one after the other: explicit snapshots; `status` is the outcome.
+  void publish_snapshot(std::int64_t number, int status);
+  void publish_finished(int status);
+
+  // ---- ranks
+  /// Index of the newest hint; -1: none yet.
+  std::int64_t newest() const noexcept;
+  /// The window from which on the library is off; very large while it is on.
+  std::int64_t off_from() const noexcept;
+  std::int64_t snapshots_done() const noexcept;
+  int snapshot_status() const noexcept;
+  bool finished(int& status) const noexcept;
+  HintView view(std::int64_t window, int local) const noexcept;
+  /// Names known so far; they are only ever appended, so pointers stay valid.
+  const char* region_name(int i) const noexcept;
+  const char* unit_name(int i) const noexcept;
+
+ private:
+  struct Control;
+  struct SlotLayout;
+  Control& control() const noexcept;
+  std::byte* slot(std::int64_t window) const noexcept;
+  void append_names(std::span<const std::string> names, std::uint32_t* offsets, int& have, int limit);
+
+  std::byte* base_;
+  BoardShape shape_;
+  int names_written_ = 0, units_written_ = 0;  // background thread only
+};
+
+}  // namespace effort::node

@@ -1,0 +1,71 @@
+// The memory that the ranks of one node share: a ring per rank and the hint board.
+#pragma once
+
+#include "runtime/node/board.hpp"
+#include "runtime/node/ring.hpp"
+#include "runtime/node/signal.hpp"
+
+#include <sched.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+
+namespace effort::node {
+
+/// What a rank tells its node's leader about itself.
+struct RankArea {
+  RingControl ring;
+  cpu_set_t cpus;                          ///< processing units that the rank may run on
+  std::atomic<std::int64_t> merged_steps;  ///< steps that had to share a frame because the ring was full
+  std::atomic<std::int64_t> wait_ns;       ///< longest wait for a hint so far, in the current window
+  std::atomic<std::int64_t> total_wait_ns;
+};
+
+/// Start of the segment; zero-initialised by the kernel, then filled by the leader before anyone else looks.
+struct SegmentHeader {
+  std::uint64_t magic;
+  std::uint64_t bytes;
+  std::uint32_t n_local;
+  Signal work;      ///< ranks to the background thread: something is in a ring
+  Signal news;      ///< background thread to ranks: something is on the board
+};
+
+/// A node's shared memory, mapped in this process.  Destroying it unmaps; nothing is left behind in the system, not
+/// even after a crash, because the name is removed as soon as all ranks have it.
+class Segment {
+ public:
+  static constexpr std::size_t ring_capacity = std::size_t{1} << 18;
+
+  /// Memory of this process alone.
+  static std::unique_ptr<Segment> make_private(int n_local, const BoardShape& shape);
+  /// Creates named shared memory; `name` receives the name for the other ranks.
+  /// @throws Error(memory) where /dev/shm refuses or is too small (space is reserved at once: no SIGBUS later)
+  static std::unique_ptr<Segment> create(int n_local, const BoardShape& shape, std::string& name);
+  /// Maps what another rank created.
+  static std::unique_ptr<Segment> attach(const std::string& name, int n_local, const BoardShape& shape);
+  /// Removes the name; the mappings live on.
+  static void unlink(const std::string& name) noexcept;
+
+  ~Segment();
+  Segment(const Segment&) = delete;
+  Segment& operator=(const Segment&) = delete;
+
+  SegmentHeader& header() noexcept { return *reinterpret_cast<SegmentHeader*>(base_); }
+  RankArea& rank(int local) noexcept;
+  Ring ring(int local) noexcept;
+  Board& board() noexcept { return board_; }
+  int n_local() const noexcept { return n_local_; }
+  std::size_t bytes() const noexcept { return bytes_; }
+
+ private:
+  Segment(std::byte* base, std::size_t bytes, int n_local, const BoardShape& shape);
+  static std::size_t size_for(int n_local, const BoardShape& shape);
+
+  std::byte* base_;
+  std::size_t bytes_;
+  int n_local_;
+  Board board_;
+};
+
+}  // namespace effort::node
