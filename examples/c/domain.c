@@ -105,7 +105,8 @@ static double find_cut(const part* p, const int64_t* weight) {
   return p->space.lo[p->axis] + (b + inside) * bin_width(p, p->axis);
 }
 
-/* Files the cut and puts its two sides into `next` where they are to be cut again; child[0..1] are their places there. */
+/* Files the cut and puts its two sides into `next` where they are to be cut again; child[0..1] are their places
+ * there, or -1. */
 static int divide(domain* d, const part* p, part* next, int n_next, int child[2]) {
   const int m = p->lo + (p->hi - p->lo) / 2;
   d->axis[m] = p->axis;

@@ -27,7 +27,8 @@ void domain_free(domain* d);
 int domain_owner(const domain* d, const double x[3]);
 
 /* Moves the cuts so that all ranks get the same share of the weights: weight[i] (seconds per step, >= 0) belongs to
- * list->at[i].  Collective; the particles stay where they are.  One reduction of 12 KiB per part and level of the tree. */
+ * list->at[i].  Collective; the particles stay where they are.  One reduction of 12 KiB per part and level of the
+ * tree. */
 void domain_bisect(domain* d, const particle_list* list, const double* weight, MPI_Comm comm);
 
 #endif

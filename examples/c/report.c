@@ -85,7 +85,7 @@ static void report_time(const simulation* s, double compute, loop_cost cost) {
          1e3 * compute / s->opt.steps / s->n_ranks);
   printf("  communication, rebalancing, rest of the host's loop  %.3f s, %.3f s, %.3f s\n", comm, rebalance,
          host - compute - comm - rebalance);
-  printf("  threads other than the host's                        %.3f s\n", others);
+  printf("  threads other than the host's                        %.3f s\n", others > 0.0 ? others : 0.0);
 }
 
 int report(simulation* s, loop_cost cost) {
