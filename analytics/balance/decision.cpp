@@ -2,39 +2,112 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <vector>
 
 namespace effort::balance {
 namespace {
 
-constexpr double learning = 0.4;  // weight of the newest window in the learned curve
+// Everything that was tuned, on recordings and on synthetic runs of other shapes (bench/balance).
+constexpr int horizon = 8;               // windows that are looked ahead
+constexpr double forgetting = 0.8;       // of what was learned of the loss at an age, per window
+constexpr double first_growth = 2.0;     // a first guess from half a window: loss grows in proportion to age
+constexpr double first_window = 0.85;    // loss at age 1 against that of half a window, whose mean is noisier
+constexpr double growth_exponent = 0.4;  // of loss with age where the age was not seen lately
+constexpr double prior_weight = 1.0;     // of that guess, in windows
+constexpr double assurance = 0.25;       // of the price, by which the saving must exceed it
+constexpr double equal_loads = 0.02;     // of the mean: less is not told apart from balance
 
 }  // namespace
+
+void LossByAge::forget() {
+  for (int a = 0; a <= curve_depth; ++a) {
+    sum_[a] *= forgetting;
+    weight_[a] *= forgetting;
+  }
+}
+
+void LossByAge::observe(int age, double loss) {
+  if (age < 0 || age > curve_depth || !(loss >= 0)) return;
+  sum_[age] += loss;
+  weight_[age] += 1;
+}
+
+double LossByAge::at(int age) const {
+  const bool first = *std::max_element(weight_.begin() + 1, weight_.end()) <= 0;
+  if (first) return weight_[0] > 0 ? sum_[0] / weight_[0] * first_growth * age : 0.0;
+  double loss = 0;
+  bool known = false;
+  for (int a = 0; a <= age; ++a) {
+    const double guess = a <= 1 ? first_window * loss : loss * std::pow(a / (a - 1.0), growth_exponent);
+    const double weight = a <= curve_depth ? weight_[a] : 0.0;
+    if (weight <= 0) loss = guess;
+    else if (!known) loss = sum_[a] / weight;
+    else loss = (sum_[a] + prior_weight * guess) / (weight + prior_weight);
+    known = known || weight > 0;
+  }
+  return loss;
+}
 
 void Decision::rebalanced(double price) {
   if (std::isfinite(price) && price >= 0) price_ = price;
   lost_ = 0;
-  regret_ = 0;
+  avoidable_ = 0;
   last_loss_ = -1;
+  rising_ = 0;
   age_ = 0;
   ++rebalances_;
 }
 
-double Decision::expected_loss(int age) const {
-  age = std::min(age, curve_depth);
-  int known = age;
-  while (known > 0 && seen_[known] == 0) --known;
-  const double nearest = seen_[known] > 0 ? curve_[known] : 0.0;
-  if (known == age || known < 1 || seen_[known - 1] == 0) return nearest;
-  return nearest + (age - known) * std::max(0.0, nearest - curve_[known - 1]);
+double Decision::measured_loss(const WindowFacts& facts) const {
+  // Steps that stand out on one rank or another look like a loss, but no distribution of the work would avoid them:
+  // beyond what is steady, no more is believed than a fresh distribution would lose to noise.
+  return std::max(0.0, std::min(facts.critical / facts.mean - 1, facts.steady_imbalance + loss_.at(1)));
 }
 
-void Decision::learn(const WindowFacts& facts) {
-  for (int a = 0; a <= curve_depth; ++a) {
-    if (facts.aged[a] < 0) continue;
-    const double loss = std::max(0.0, facts.aged[a] - 1);
-    curve_[a] = seen_[a] == 0 ? loss : curve_[a] + learning * (loss - curve_[a]);
-    ++seen_[a];
+void Decision::learn(const WindowFacts& facts, double loss) {
+  loss_.forget();
+  for (int a = 0; a <= curve_depth; ++a)
+    if (facts.aged[a] >= 0) loss_.observe(a, std::max(0.0, facts.aged[a] - 1));
+  ++age_;
+  if (rebalances_ > 0) loss_.observe(age_, loss);
+}
+
+Decision::Outlook Decision::look_ahead(double loss, double price) const {
+  // after[i]: cheapest continuation of a rebalance that takes effect after i windows, its own price left out.
+  std::vector<double> aged(horizon + 1), after(horizon + 1, 0.0);
+  for (int a = 1; a <= horizon; ++a) aged[a] = loss_.at(a);
+  for (int i = horizon - 1; i >= 0; --i) {
+    double sum = 0, best = std::numeric_limits<double>::infinity();
+    for (int j = i + 1; j <= horizon; ++j) {
+      sum += aged[j - i];
+      if (j == horizon) best = std::min(best, sum);
+      else if (j - i >= settings_.spacing) best = std::min(best, sum + price + after[j]);
+    }
+    after[i] = best;
   }
+  Outlook outlook{};
+  outlook.now = price + after[0];
+  outlook.later = std::numeric_limits<double>::infinity();
+  for (int j = 1; j <= horizon; ++j) {
+    // A distribution that a rebalance made goes on ageing; the one the run began with stays as good or bad as it is.
+    const double ageing = rebalances_ > 0 ? std::max(0.0, loss_.at(age_ + j) - loss_.at(age_)) : 0.0;
+    outlook.never += loss + ageing;
+    if (j < horizon) outlook.later = std::min(outlook.later, outlook.never + price + after[j]);
+  }
+  outlook.later = std::min(outlook.later, outlook.never);
+  return outlook;
+}
+
+void Decision::describe(double loss, Verdict& v) {
+  if (last_loss_ >= 0) {
+    const double change = loss - last_loss_;
+    rising_ = change > equal_loads ? rising_ + 1 : 0;
+    v.trend = rising_ >= 2;
+    v.jump = std::fabs(change) > 0.5 * std::max(loss, last_loss_) && std::fabs(change) > 2 * loss_.at(0) &&
+             std::fabs(change) > 0.1;
+  }
+  last_loss_ = loss;
 }
 
 Verdict Decision::decide(const WindowFacts& facts) {
@@ -43,23 +116,32 @@ Verdict Decision::decide(const WindowFacts& facts) {
   const double steps = static_cast<double>(facts.last_step - facts.first_step + 1);
   lost_ += steps * std::max(0.0, facts.all_critical - facts.all_mean);
   v.lost = lost_;
-  v.residual = residual_;
-  if (facts.stale || !(facts.mean > 0)) return v;
-  learn(facts);
-  const double loss = facts.critical / facts.mean - 1;
-  ++age_;
-  const double reachable = expected_loss(1) + residual_;
-  v.balanced = loss - reachable < settings_.minimum_gain;
-  v.expected_saving = std::max(0.0, loss - reachable) * facts.mean * steps;
   v.no_price = !(v.price >= 0);
+  if (facts.stale || !(facts.mean > 0)) return v;
+  const double loss = measured_loss(facts);
+  learn(facts, loss);
+  v.residual = loss_.at(1);
+  describe(loss, v);
+  v.balanced = facts.imbalance < equal_loads;
   if (v.no_price) {
+    v.balanced = v.balanced || loss - loss_.at(1) < equal_loads;
     v.rebalance = facts.imbalance > settings_.threshold && facts.steady_imbalance > settings_.threshold;
-  } else {
-    regret_ += v.expected_saving;
-    v.rebalance = !v.balanced && regret_ > settings_.patience * v.price;
-    v.too_expensive = !v.rebalance && !v.balanced;
+    return v;
   }
-  last_loss_ = loss;
+  // All in units of the mean rank's load over one window.
+  const double unit = facts.mean * settings_.window;
+  const double price = v.price / unit;
+  const Outlook outlook = look_ahead(loss, price);
+  const double saving = outlook.never - (outlook.now - price);
+  v.expected_saving = std::max(0.0, saving) * unit;
+  avoidable_ += std::max(0.0, loss - loss_.at(1)) * facts.mean * steps;
+  const double least = price * (1 + assurance) + settings_.minimum_gain * horizon * (1 + loss);
+  const bool worth_it = outlook.now < outlook.later && saving > least;
+  // Rent or buy (Karlin et al. 1988): whoever has lost several prices stops waiting for a better moment.
+  const bool overdue = avoidable_ > settings_.patience * v.price && loss - loss_.at(1) > settings_.minimum_gain;
+  v.rebalance = !v.balanced && (worth_it || overdue);
+  v.balanced = v.balanced || saving < equal_loads * horizon;  // not even free of charge
+  v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   return v;
 }
 

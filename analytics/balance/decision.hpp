@@ -12,10 +12,12 @@ inline constexpr int curve_depth = 8;
 
 /// What the user chose.
 struct DecisionSettings {
-  double threshold = 0.1;       ///< imbalance above which to rebalance while no price is known
-  double initial_price = -1;    ///< seconds, until a rebalance was measured; < 0: unknown
-  double patience = 1.0;        ///< prices of loss above the reachable after which a rebalance is due at the latest
-  double minimum_gain = 0.02;   ///< share of the mean load; a smaller gain never triggers
+  double threshold = 0.1;      ///< imbalance above which to rebalance while no price is known
+  double initial_price = -1;   ///< seconds, until a rebalance was measured; < 0: unknown
+  double patience = 5.0;       ///< prices of avoidable loss after which a rebalance is due at the latest, > 0
+  double minimum_gain = 0.06;  ///< share of the coming time that a rebalance must save beside its price, >= 0
+  int window = 10;             ///< steps per window, >= 1
+  int spacing = 2;             ///< windows from one rebalance to the next possible one: 2 where stale windows decide nothing
 };
 
 /// What one window says, with all loads as seconds per step.
@@ -23,7 +25,7 @@ struct WindowFacts {
   std::int64_t first_step = 0, last_step = 0;
   bool stale = false;        ///< holds steps from before the last rebalance
   double imbalance = 0;      ///< max / mean - 1 of the window's mean loads
-  double steady_imbalance = 0;  ///< the same, of the loads without the steps that stand out
+  double steady_imbalance = 0;  ///< the same, each rank's load without its own largest step
   double mean = 0;           ///< load of the mean rank, over the window's ordinary steps (those that don't stand out)
   double critical = 0;       ///< mean over them of the largest rank's load
   double all_mean = 0;       ///< load of the mean rank, over all the window's steps
@@ -39,7 +41,7 @@ struct Verdict {
   bool rebalance = false;
   double price = -1;            ///< seconds; < 0 unknown
   double expected_saving = 0;   ///< seconds, until the next good opportunity
-  double residual = 0;          ///< loss that stays after a rebalance, share of the mean load
+  double residual = 0;          ///< loss in the first window after a rebalance, learned, share of the mean load
   double lost = 0;              ///< seconds lost to imbalance since the last rebalance
   bool balanced = false;        ///< there is nothing to gain but noise
   bool too_expensive = false;   ///< imbalanced, but not worth the price
@@ -48,7 +50,28 @@ struct Verdict {
   bool jump = false;            ///< the loss changed abruptly
 };
 
-/// Decides window after window.  Deterministic; not thread-safe; a few hundred bytes.
+/// What is known of the loss (largest / mean load - 1) of a distribution of given age in windows.  It is fed with the
+/// losses seen after real rebalances, and with those that the weights of earlier windows would have led to; both fade.
+/// Ages not seen are extrapolated: proportionally from the first half window, then by a power of the age.
+class LossByAge {
+ public:
+  void forget();
+  /// @param age  0 (half a window) to curve_depth; others are ignored
+  void observe(int age, double loss);
+  double at(int age) const;
+
+ private:
+  std::array<double, curve_depth + 1> sum_{}, weight_{};
+};
+
+/// Decides window after window whether the expected saving until the next good opportunity exceeds the price.
+///
+/// The next windows' losses with and without a rebalance now are laid out by LossByAge, and the cheapest schedule of
+/// rebalances over a fixed number of windows is found by dynamic programming.  A rebalance is recommended when every
+/// best schedule begins with one, and it saves its price, a quarter more, and a minimum share of the time.  (Nicol &
+/// Saltz 1988 rebalance when the average loss begins to rise; this is the same balance of price and ageing, with the
+/// ageing learned in advance.)  Whoever has lost `patience` prices that a rebalance would have avoided is told to.
+/// Deterministic; not thread-safe; a few hundred bytes, a few thousand operations per window.
 class Decision {
  public:
   explicit Decision(DecisionSettings settings) : settings_(settings) {}
@@ -56,24 +79,32 @@ class Decision {
   /// A rebalance took place: what was lost so far no longer counts.
   /// @param price  seconds; negative, NaN or infinite: unknown, the last known one stays
   void rebalanced(double price);
+  /// The verdict on one window; windows in ascending order.
   Verdict decide(const WindowFacts& facts);
 
   double price() const { return price_ >= 0 ? price_ : settings_.initial_price; }
 
  private:
-  void learn(const WindowFacts& facts);
-  double expected_loss(int age) const;
+  /// Costs of the coming windows, prices included, in loads of the mean rank over a window.
+  struct Outlook {
+    double now;    ///< rebalance now, and later as needed
+    double later;  ///< not now, but possibly later
+    double never;  ///< not within the horizon
+  };
+  double measured_loss(const WindowFacts& facts) const;
+  void learn(const WindowFacts& facts, double loss);
+  Outlook look_ahead(double loss, double price) const;
+  void describe(double loss, Verdict& verdict);
 
   DecisionSettings settings_;
+  LossByAge loss_;
   double price_ = -1;
   double lost_ = 0;        // seconds since the last rebalance
-  double regret_ = 0;      // of it, what a rebalance would have avoided
+  double avoidable_ = 0;   // of it, what a rebalance would have avoided
   double last_loss_ = -1;  // share of the mean, in the last fresh window
+  int rising_ = 0;         // windows in a row in which the loss rose
   int age_ = 0;            // fresh windows since the last rebalance
   int rebalances_ = 0;
-  double residual_ = 0;    // share of the mean that real rebalances leave beyond the curve
-  std::array<double, curve_depth + 1> curve_{};  // learned: loss, as a share of the mean, at an age in windows
-  std::array<int, curve_depth + 1> seen_{};
 };
 
 }  // namespace effort::balance

@@ -30,6 +30,8 @@ balance::DecisionSettings decision_settings(const Settings& s) {
   d.initial_price = std::isfinite(s.initial_price) ? s.initial_price : -1;
   d.patience = s.patience;
   d.minimum_gain = s.minimum_gain;
+  d.window = s.window;
+  d.spacing = s.cut_after_rebalance ? 1 : 2;
   return d;
 }
 
@@ -65,6 +67,21 @@ Result Analyzer::State::give_up(const std::string& reason) {
 }
 
 Result Analyzer::State::analyze(Communicator& nodes, const Input& input) {
+  const std::int64_t fresh = first_fresh_step(input);
+  const bool cut = settings.cut_after_rebalance && !failed && !input.failed && input_error(input).empty() &&
+                   fresh > input.first_step && 2 * (input.last_step + 1 - fresh) >= n_steps(input);
+  if (!cut) return analyze_steps(nodes, input);
+  const ShortenedInput kept(input, fresh);
+  return analyze_steps(nodes, kept.input());
+}
+
+std::int64_t Analyzer::State::first_fresh_step(const Input& input) const {
+  std::int64_t fresh = fresh_from;
+  for (const Rebalance& r : input.rebalances) fresh = std::max(fresh, r.step + 1);
+  return fresh;
+}
+
+Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
   Result result;
   Pass pass(input, result);
   double clock = thread_cpu_seconds();
@@ -114,10 +131,8 @@ Result Analyzer::State::analyze(Communicator& nodes, const Input& input) {
 }
 
 void Analyzer::State::take_rebalances(const Input& input) {
-  for (const Rebalance& r : input.rebalances) {
-    decision.rebalanced(r.price);
-    fresh_from = std::max(fresh_from, r.step + 1);
-  }
+  fresh_from = first_fresh_step(input);
+  for (const Rebalance& r : input.rebalances) decision.rebalanced(r.price);
   if (input.rebalances.empty()) return;
   history.clear();
   forecaster.reset(rows, static_cast<int>(ranks.size()));

@@ -75,14 +75,22 @@ void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
   result.efficiencies = c.efficiencies;
 }
 
-// Imbalance of the ranks' mean loads without the steps that stand out.
+// Imbalance of the ranks' loads, each without its own largest step: what one disturbed step per rank can't bring about.
 double Analyzer::State::steady_imbalance(Communicator& nodes, Pass& pass) {
-  const auto outliers = std::count(pass.outlier.begin(), pass.outlier.end(), char{1});
-  std::vector<double> steady = pass.rank_mean;
-  if (outliers > 0) flagged_means(pass.input.rank_load, pass.outlier, 0, steady);
-  double top[1] = {largest(steady)};
-  nodes.allreduce(std::span<double>(top), ReduceOp::max);
-  return pass.facts.mean > 0 ? top[0] / pass.facts.mean - 1 : 0.0;
+  const int steps = pass.steps;
+  double top = 0, local = 0;
+  const double* row = pass.input.rank_load.data();
+  for (std::size_t i = 0; i < pass.rank_mean.size(); ++i, row += steps) {
+    double trimmed = pass.rank_mean[i];
+    if (steps >= 4) trimmed = (trimmed * steps - *std::max_element(row, row + steps)) / (steps - 1);
+    top = std::max(top, trimmed);
+    local += trimmed;
+  }
+  nodes.allreduce(std::span<double>(&top, 1), ReduceOp::max);
+  ExactSum sum(pass.agreed.largest_load * n_ranks);
+  sum.add(local);
+  sum.reduce(nodes);
+  return sum[0] > 0 ? top / (sum[0] / n_ranks) - 1 : 0.0;
 }
 
 }  // namespace effort::window

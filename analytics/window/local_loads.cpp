@@ -32,6 +32,22 @@ std::string input_error(const Input& input) {
   return {};
 }
 
+ShortenedInput::ShortenedInput(const Input& input, std::int64_t from) : input_(input) {
+  const auto steps = static_cast<std::size_t>(n_steps(input)), skipped = static_cast<std::size_t>(from - input.first_step);
+  const auto keep = [&](std::span<const double> values, std::vector<double>& kept) {
+    for (std::size_t row = 0; row + steps <= values.size(); row += steps)
+      kept.insert(kept.end(), values.begin() + static_cast<std::ptrdiff_t>(row + skipped),
+                  values.begin() + static_cast<std::ptrdiff_t>(row + steps));
+    return std::span<const double>(kept);
+  };
+  input_.first_step = from;
+  input_.region_load = keep(input.region_load, region_load_);
+  input_.rank_load = keep(input.rank_load, rank_load_);
+  input_.work = keep(input.work, work_);
+  input_.rank_wait = keep(input.rank_wait, rank_wait_);
+  input_.step_wall = keep(input.step_wall, step_wall_);
+}
+
 bool row_means(std::span<const double> values, int steps, std::span<double> out) {
   const double* row = values.data();
   const double scale = 1.0 / steps;

@@ -16,6 +16,20 @@ std::string input_error(const Input& input);
 /// Steps of a window.
 inline int n_steps(const Input& input) { return static_cast<int>(input.last_step - input.first_step + 1); }
 
+/// A window shortened to its last steps, with arrays of its own.
+class ShortenedInput {
+ public:
+  /// @param from  the first step that is kept, within the window; the input's lengths must be right
+  ShortenedInput(const Input& input, std::int64_t from);
+  ShortenedInput(const ShortenedInput&) = delete;
+  ShortenedInput& operator=(const ShortenedInput&) = delete;
+  const Input& input() const { return input_; }
+
+ private:
+  std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
+  Input input_;
+};
+
 /// Means over the steps of each row of `values` ([rows][steps]), into out[rows].  Returns false when one is not finite.
 bool row_means(std::span<const double> values, int steps, std::span<double> out);
 

@@ -28,15 +28,25 @@ double ordinary_mean(std::span<const double> values, std::span<const char> outli
   return n > 0 ? sum / n : 0.0;
 }
 
-// Largest load over mean load, averaged over the ordinary steps from `from` on, under old weights.
-double aged_critical(const Pass& pass, const WeightedSteps& w, int from, int n_ranks) {
+// Largest load over mean load, averaged over the ordinary steps, under old weights.
+double aged_critical(const Pass& pass, const WeightedSteps& w, int n_ranks) {
   double critical = 0, mean = 0;
-  for (int s = from; s < pass.steps; ++s) {
+  for (int s = 0; s < pass.steps; ++s) {
     if (pass.outlier[s] || !(w.sum[s] > 0)) continue;
     critical += w.largest[s] / w.sum[s] * pass.step_total[s];
     mean += pass.step_total[s] / n_ranks;
   }
   return mean > 0 ? critical / mean : -1.0;
+}
+
+// The same from the median step: half a window is few steps, and one that stands out must not spoil the first guess.
+double aged_median(const Pass& pass, const WeightedSteps& w, int from, int n_ranks) {
+  std::vector<double> ratio;
+  for (int s = from; s < pass.steps; ++s)
+    if (w.sum[s] > 0) ratio.push_back(w.largest[s] / w.sum[s] * n_ranks);
+  if (ratio.empty()) return -1.0;
+  std::sort(ratio.begin(), ratio.end());
+  return 0.5 * (ratio[(ratio.size() - 1) / 2] + ratio[ratio.size() / 2]);
 }
 
 }  // namespace
@@ -57,8 +67,9 @@ void Analyzer::State::measure(Communicator& nodes, Pass& pass) {
   facts.all_mean = ordinary_mean(pass.step_total, none) / n;
   facts.all_critical = ordinary_mean(pass.step_largest, none);
   facts.aged.fill(-1);
-  for (std::size_t a = 0; a < pass.aged.size() && a < facts.aged.size(); ++a)
-    if (!pass.aged[a].sum.empty()) facts.aged[a] = aged_critical(pass, pass.aged[a], a == 0 ? pass.half : 0, n);
+  if (!pass.aged[0].sum.empty()) facts.aged[0] = aged_median(pass, pass.aged[0], pass.half, n);
+  for (std::size_t a = 1; a < pass.aged.size() && a < facts.aged.size(); ++a)
+    facts.aged[a] = aged_critical(pass, pass.aged[a], n);
 }
 
 // The weights of earlier windows on this one's loads; without any, those of its first half on its second.

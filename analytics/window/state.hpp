@@ -71,6 +71,8 @@ struct Analyzer::State {
   Result give_up(const std::string& reason);
 
  private:
+  Result analyze_steps(Communicator& nodes, const Input& input);
+  std::int64_t first_fresh_step(const Input& input) const;
   void take_rebalances(const Input& input);
   Agreed agree(Communicator& nodes, Pass& pass, const std::string& error);
   bool learn_layout(Communicator& nodes, const Input& input, bool changed);

@@ -49,8 +49,11 @@ struct Settings {
   std::uint64_t seed = 1;
   double confidence = 0.90;          ///< of the sample sizes
   double relative_error = 0.08;      ///< of the sample sizes
-  double patience = 1.0;             ///< rebalance at the latest when the loss since the last one is this many prices
-  double minimum_gain = 0.02;        ///< of the mean load: a smaller gain per step never triggers (hysteresis)
+  double patience = 5.0;             ///< prices of avoidable loss after which a rebalance is due at the latest
+  double minimum_gain = 0.06;        ///< share of the coming time that a rebalance must save beside its price (hysteresis)
+  /// A window with steps from before the last rebalance is shortened to those after it, where they are at least half of
+  /// it: first_step of the result is then later than that of the input, and the result is not stale.
+  bool cut_after_rebalance = false;
 };
 
 /// A rebalance that took place.
@@ -91,7 +94,7 @@ struct Result {
   double strata_agreement = -1;            ///< share of ranks in matching strata, approximate against exact; < 0: not asked
   double imbalance = 0;                    ///< max / mean - 1 of load
   double gain_per_step = 0;                ///< predicted max - mean, seconds
-  double residual = 0;                     ///< share of the mean that stays lost after a rebalance, learned
+  double residual = 0;                     ///< loss in the first window after a rebalance, learned, share of the mean
   double rebalance_cost = -1;              ///< seconds; < 0: unknown
   double expected_saving = 0;              ///< seconds, until the next good opportunity
   double lost_since_rebalance = 0;         ///< seconds
