@@ -19,7 +19,7 @@ constexpr double least_silhouette = 0.25;
 
 // dip x sqrt(n) of one mode stays below these in about 99.7 and 97 of 100 uniform samples; the second holds for the
 // number of strata of the window before, so that it is not given up lightly.
-constexpr double clear_dip = 0.60, kept_dip = 0.50;
+constexpr double clear_dip = 0.64, kept_dip = 0.54;
 
 // With few objects a dip cannot show: then the gap must be so many times the diameters of both.
 constexpr double clear_gap = 3;

@@ -68,7 +68,7 @@ std::int64_t cluster_sample_size(std::int64_t processes, double deviation, doubl
                                  double confidence) {
   if (processes < 1) throw std::invalid_argument("there are no processes: there must be at least one");
   if (!(events > 0)) throw std::invalid_argument("processes have no events: their mean number must be above 0");
-  // (4.8) divided by N^2 V is (4.3) for process totals, whose bound is d times the events of a process.
+  // This is (4.3) for the totals of processes, whose bound is d times the events of a process.
   check_not_negative(bound, "the error bound");
   return sample_size(processes, deviation, bound * events, confidence);
 }

@@ -26,7 +26,9 @@ double normal_quantile(double confidence);
 /// @throws std::invalid_argument on values outside these ranges
 std::int64_t sample_size(std::int64_t population, double deviation, double bound, double confidence);
 
-/// Smallest number of processes when each brings all its events (cluster sampling, Gamblin 2009, equation 4.8).
+/// Smallest number of processes when each brings all its events (cluster sampling, Gamblin 2009, equation 4.8):
+/// m = M s^2 / (M N^2 V + s^2), V = (d / z)^2, which is what (4.2) and (4.7) give; the printed form lacks the M in the
+/// denominator and would not agree with (4.3) for one event per process.
 /// @param processes        M, at least 1
 /// @param deviation        s_r of equation 4.7: deviation over processes of (total - mean x events)
 /// @param events           mean number of events of a process, above 0

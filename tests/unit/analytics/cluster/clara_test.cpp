@@ -1,0 +1,170 @@
+// CLARA on one node.
+#include "analytics/cluster/clara.hpp"
+#include "analytics/cluster/measures.hpp"
+#include "analytics/cluster/pam.hpp"
+
+#include "sets.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_template_test_macros.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
+
+#include <algorithm>
+#include <limits>
+
+using namespace effort::cluster;
+using namespace effort::cluster::test;
+using Catch::Approx;
+using Catch::Matchers::ContainsSubstring;
+
+namespace {
+
+Clustering clara_of(std::span<const double> values, std::size_t d, const ClaraParameters& parameters) {
+  return clara(Kokkos::Serial{}, {values, values.size() / d, d}, parameters);
+}
+
+ClaraParameters with_k(int k) {
+  ClaraParameters parameters;
+  parameters.k = k;
+  return parameters;
+}
+
+}  // namespace
+
+TEMPLATE_TEST_CASE("the result is a clustering, near PAM's, on every space the same", "", EFFORT_TEST_SPACES) {
+  for (const std::size_t n : {65, 1000, 2500})
+    for (const bool join : {false, true})
+      for (const bool pooled : {false, true}) {
+        const auto values = groups_of(n, 7, 4, 4, static_cast<int>(n));
+        auto parameters = with_k(4);
+        parameters.join = join;
+        parameters.pooled = pooled;
+        const auto found = clara(TestType{}, {values, n, 7}, parameters);
+        CAPTURE(n, join, pooled);
+        REQUIRE(verify({values, n, 7}, found) == "");
+        const auto serial = clara_of(values, 7, parameters);
+        REQUIRE(found.medoids == serial.medoids);
+        REQUIRE(found.labels == serial.labels);
+        REQUIRE(found.cost == serial.cost);
+        PamParameters exact;
+        exact.k = 4;
+        REQUIRE(found.cost < 1.1 * pam(TestType{}, {values, n, 7}, exact).cost);
+      }
+}
+
+TEST_CASE("a sample of everything is PAM") {
+  const auto values = groups_of(45, 3, 3, 3, 5);
+  PamParameters exact;
+  exact.k = 3;
+  const auto all = pam(Kokkos::Serial{}, {values, 45, 3}, exact);
+  const auto found = clara_of(values, 3, with_k(3));
+  REQUIRE(found.medoids == all.medoids);
+  REQUIRE(found.labels == all.labels);
+  REQUIRE(found.cost == Approx(all.cost).epsilon(1e-14));
+}
+
+TEST_CASE("the seed chooses the samples, and more of them are not worse") {
+  const auto values = groups_of(3000, 5, 6, 2, 8);
+  auto parameters = with_k(5);
+  parameters.pooled = false;
+  double few = 0, many = 0;
+  bool differ = false;
+  std::vector<std::int32_t> last;
+  for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+    parameters.seed = seed;
+    parameters.samples = 2;
+    const auto two = clara_of(values, 5, parameters);
+    REQUIRE(two.medoids == clara_of(values, 5, parameters).medoids);
+    differ = differ || (seed > 1 && two.medoids != last);
+    last = two.medoids;
+    parameters.samples = 6;  // the first two are the same
+    const auto six = clara_of(values, 5, parameters);
+    REQUIRE(six.cost <= two.cost);
+    few += two.cost;
+    many += six.cost;
+  }
+  REQUIRE(differ);
+  REQUIRE(many < few);
+}
+
+TEST_CASE("coincident objects") {
+  for (const int distinct : {1, 2, 3}) {
+    std::vector<double> values;
+    for (int i = 0; i < 500; ++i) values.insert(values.end(), {double(i % distinct), 2.0});
+    const auto found = clara_of(values, 2, with_k(5));
+    REQUIRE(found.k == 5);
+    REQUIRE(found.cost == 0);
+    REQUIRE(found.lone.empty());
+    REQUIRE(*std::min_element(found.sizes.begin(), found.sizes.end()) >= 1);
+    REQUIRE(verify({values, 500, 2}, found) == "");
+  }
+}
+
+TEST_CASE("values out of the range of squares") {
+  const auto values = groups_of(700, 5, 4, 3, 21);
+  const auto expected = clara_of(values, 5, with_k(4));
+  for (const int exponent : {531, 1000, -600, -1000}) {
+    auto scaled = values;
+    for (double& value : scaled) value = std::ldexp(value, exponent);
+    const auto found = clara_of(scaled, 5, with_k(4));
+    if (exponent != -1000) REQUIRE(found.medoids == expected.medoids);  // there, values lose bits
+    REQUIRE(std::ldexp(found.cost, -exponent) == Approx(expected.cost).epsilon(1e-12));
+  }
+}
+
+TEST_CASE("values that no sample shows may be far larger") {
+  for (const double far : {1e3, 1e9, 1e30, 1e160, 1e300}) {
+    for (const int at : {0, 1234, 4999}) {
+      auto values = groups_of(5000, 4, 3, 4, 3);
+      values[static_cast<std::size_t>(at) * 4 + 2] = far;
+      const auto found = clara_of(values, 4, with_k(3));
+      CAPTURE(far, at);
+      REQUIRE(verify({values, 5000, 4}, found) == "");
+    }
+  }
+  auto constant = std::vector<double>(5000, 0.0);  // the samples show nothing at all
+  constant[4321] = 7;
+  const auto found = clara_of(constant, 1, with_k(2));
+  REQUIRE(verify({constant, 5000, 1}, found) == "");
+  auto tiny = groups_of(5000, 1, 2, 0, 5);
+  for (double& value : tiny) value *= 1e-200;
+  tiny[2345] = 1e200;
+  const auto extreme = clara_of(tiny, 1, with_k(2));  // beside 1e200, differences of 1e-200 are none
+  REQUIRE((extreme.cost == 0 || extreme.cost == Approx(1e200 / 5000)));
+}
+
+TEST_CASE("a common shift changes nothing") {
+  auto values = groups_of(2000, 6, 4, 3, 14);
+  auto shifted = values;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    shifted[i] = values[i] + 0x1p24;
+    values[i] = shifted[i] - 0x1p24;
+  }
+  const auto a = clara_of(values, 6, with_k(4)), b = clara_of(shifted, 6, with_k(4));
+  REQUIRE(a.medoids == b.medoids);
+  REQUIRE(a.labels == b.labels);
+  REQUIRE(a.cost == b.cost);
+}
+
+TEST_CASE("bad input is refused with its place") {
+  auto values = groups_of(1000, 4, 3, 2, 2);
+  REQUIRE_THROWS_WITH(clara_of(values, 4, with_k(1001)), ContainsSubstring("more strata than objects"));
+  REQUIRE_THROWS_AS(clara_of(values, 4, with_k(-1)), std::invalid_argument);
+  auto parameters = with_k(5);
+  parameters.samples = 0;
+  REQUIRE_THROWS_AS(clara_of(values, 4, parameters), std::invalid_argument);
+  parameters = with_k(5);
+  parameters.sample_size = 4;
+  REQUIRE_THROWS_AS(clara_of(values, 4, parameters), std::invalid_argument);
+  REQUIRE_THROWS_AS(clara(Kokkos::Serial{}, {{}, 0, 4}, with_k(1)), std::invalid_argument);
+  REQUIRE_THROWS_AS(clara(Kokkos::Serial{}, {{}, 4, 0}, with_k(1)), std::invalid_argument);
+  for (const std::size_t row : {0, 500, 999}) {
+    auto bad = values;
+    bad[row * 4 + 3] = std::numeric_limits<double>::quiet_NaN();
+    REQUIRE_THROWS_WITH(clara_of(bad, 4, with_k(3)),
+                        ContainsSubstring("row " + std::to_string(row)) && ContainsSubstring("column 3"));
+    bad[row * 4 + 3] = std::numeric_limits<double>::infinity();
+    REQUIRE_THROWS_WITH(clara_of(bad, 4, with_k(3)), ContainsSubstring("infinite"));
+  }
+}

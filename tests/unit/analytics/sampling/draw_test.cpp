@@ -1,0 +1,85 @@
+// Draws are reproducible, without replacement, and even.
+#include "analytics/sampling/draw.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <set>
+
+using namespace effort::sampling;
+
+TEST_CASE("draws are distinct, ascending and reproducible") {
+  for (const std::int64_t n : {1, 2, 10, 1000, 2147483647})
+    for (const std::int64_t count : {std::int64_t{0}, std::int64_t{1}, n / 2, n}) {
+      if (count > 5000) continue;
+      const auto drawn = draw_without_replacement(n, count, 3, 4);
+      REQUIRE(drawn.size() == static_cast<std::size_t>(count));
+      REQUIRE(std::adjacent_find(drawn.begin(), drawn.end(), std::greater_equal<>()) == drawn.end());
+      for (const std::int32_t i : drawn) REQUIRE((i >= 0 && i < n));
+      REQUIRE(drawn == draw_without_replacement(n, count, 3, 4));
+    }
+  REQUIRE(draw_without_replacement(1000, 20, 1, 0) != draw_without_replacement(1000, 20, 1, 1));
+  REQUIRE(draw_without_replacement(1000, 20, 1, 0) != draw_without_replacement(1000, 20, 2, 0));
+  REQUIRE_THROWS_AS(draw_without_replacement(5, 6, 1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(draw_without_replacement(5, -1, 1, 1), std::invalid_argument);
+}
+
+TEST_CASE("every member is drawn equally often") {
+  std::vector<int> counts(20, 0);
+  const int draws = 20000;
+  for (int i = 0; i < draws; ++i)
+    for (const std::int32_t drawn : draw_without_replacement(20, 7, 11, static_cast<std::uint64_t>(i)))
+      ++counts[static_cast<std::size_t>(drawn)];
+  double chi_squared = 0;  // each count has mean 7000 and variance 4550
+  for (const int count : counts) chi_squared += (count - 7000.0) * (count - 7000.0) / 4550.0;
+  REQUIRE(chi_squared < 45.3);  // 19 degrees of freedom (scaled), probability 0.0006
+  REQUIRE(chi_squared > 3);
+}
+
+TEST_CASE("groups have their own terms, and pinned ranks are always in") {
+  std::vector<double> values;
+  for (int i = 0; i < 300; ++i) values.push_back(10 + (i % 7) * (i < 100 ? 0.0 : 1.0));
+  std::vector<Group> groups(3);
+  groups[0].name = "calm";
+  groups[1].name = "restless";
+  groups[1].error = 0.05;
+  groups[1].pinned = {150};
+  groups[2].name = "few";
+  groups[2].fixed_size = 5;
+  for (std::int32_t i = 0; i < 300; ++i) groups[static_cast<std::size_t>(i / 100)].ranks.push_back(i);
+  const auto set = draw_groups(values, 300, 1, groups, 1, 0);
+  REQUIRE(set.by_group[0].size() == 1);  // nothing varies there
+  REQUIRE(set.by_group[1].size() > 10);
+  REQUIRE(std::count(set.by_group[1].begin(), set.by_group[1].end(), 150) == 1);
+  REQUIRE(set.by_group[2].size() == 5);
+  REQUIRE(set.ranks.size() == set.by_group[0].size() + set.by_group[1].size() + 5);
+  REQUIRE(std::is_sorted(set.ranks.begin(), set.ranks.end()));
+  REQUIRE(set.ranks == draw_groups(values, 300, 1, groups, 1, 0).ranks);
+  REQUIRE(set.ranks != draw_groups(values, 300, 1, groups, 1, 1).ranks);
+  groups[0].confidence = 2;
+  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
+  groups[0].confidence = 0.9;
+  groups[0].ranks.push_back(150);
+  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
+  groups[0].ranks.back() = 300;
+  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
+  groups[0].ranks.pop_back();
+  groups[0].pinned = {200};
+  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
+}
+
+TEST_CASE("strata give what is allocated to them") {
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < 90; ++i) labels.push_back(i % 3);
+  const std::vector<std::int64_t> allocation = {2, 5, 40};
+  const std::vector<std::int32_t> pinned = {0};
+  const auto chosen = draw_by_stratum(labels, allocation, pinned, 1, 2);
+  std::vector<int> counts(3, 0);
+  for (const std::int32_t i : chosen) ++counts[static_cast<std::size_t>(labels[static_cast<std::size_t>(i)])];
+  REQUIRE((counts[0] == 2 || counts[0] == 3));
+  REQUIRE(counts[1] == 5);
+  REQUIRE(counts[2] == 30);
+  REQUIRE(chosen.front() == 0);
+  REQUIRE_THROWS_AS(draw_by_stratum(labels, std::vector<std::int64_t>{1, 1}, {}, 1, 1), std::invalid_argument);
+  REQUIRE_THROWS_AS(draw_by_stratum(labels, allocation, std::vector<std::int32_t>{90}, 1, 1), std::invalid_argument);
+}
