@@ -29,18 +29,21 @@ program flame
   call effort_init(MPI_COMM_WORLD)
   call regions_register()
   call simulation_start(sim, opt, MPI_COMM_WORLD)
-  call effort_on_rebalance(on_hint, c_loc(sim))
   first = measure_state(sim%mesh)
+
+  ! All modes begin in balance: once the flame has settled, blocks are dealt out by what they cost.
+  do while (sim%step < 0)
+    call advance()
+  end do
+  call rebalance_now()
+  call effort_on_rebalance(on_hint, c_loc(sim))
 
   call MPI_Barrier(MPI_COMM_WORLD)
   wall = MPI_Wtime()
   call clock_start()
   do while (sim%step < opt%steps)
-    call simulation_step(sim)
+    call advance()
     if (opt%balance == balance_own .and. mod(sim%step, opt%interval) == 0) call rebalance_now()
-    call clock_switch(in_progress)
-    call progress_step()
-    call clock_switch(in_other)
   end do
   call clock_switch(in_mpi)
   call MPI_Barrier(MPI_COMM_WORLD)
@@ -54,6 +57,13 @@ program flame
   if (.not. good) stop 1
 
 contains
+
+  subroutine advance()
+    call simulation_step(sim)
+    call clock_switch(in_progress)
+    call progress_step()
+    call clock_switch(in_other)
+  end subroutine advance
 
   ! effort is told of rebalances that it did not start.
   subroutine rebalance_now()

@@ -16,7 +16,8 @@ contains
   subroutine migrate(mesh, owner)
     type(mesh_t), intent(inout) :: mesh
     integer, intent(in) :: owner(:)
-    integer, allocatable :: leaving(:), coming(:), old(:)
+    integer, allocatable :: leaving(:), coming(:)
+    integer :: old(size(owner))
     real(dp), allocatable :: outgoing(:, :), incoming(:, :)
     integer :: m, i
     old = mesh%tree%leaf%owner

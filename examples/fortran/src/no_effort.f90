@@ -64,7 +64,9 @@ contains
   subroutine effort_on_rebalance(fn, user)
     procedure(effort_rebalance_fn) :: fn
     type(c_ptr), intent(in), optional :: user
-    associate (unused => user); end associate
+    procedure(effort_rebalance_fn), pointer :: unused
+    unused => fn
+    associate (unused_too => user); end associate
   end subroutine effort_on_rebalance
 
   subroutine effort_rebalance_begin()

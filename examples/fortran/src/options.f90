@@ -10,11 +10,11 @@ module options
   type, public :: options_t
     integer :: balance = balance_none
     integer :: interval = 20        ! steps between rebalances of `own`
-    integer :: steps = 600
+    integer :: steps = 700
     integer :: cells = 1024         ! finest cells per side of the vessel
     integer :: finest = 6           ! level of the finest blocks, from `cells`
     integer :: base = 3             ! level of the coarsest blocks
-    integer :: adapt_every = 4      ! steps between changes of the mesh
+    integer :: adapt_every = 8      ! steps between changes of the mesh
     integer :: average = 20         ! first and last steps whose imbalance is reported
   end type options_t
 

@@ -19,8 +19,8 @@ module parameters
   real(dp), parameter, public :: r_solid = 0.42_dp, r_rest = 0.49_dp
 
   ! The kernel that burns: where it starts, its radius, and the depth of the wrinkles on it.
-  real(dp), parameter, public :: kernel_x = 0.8_dp, kernel_y = 0.42_dp
-  real(dp), parameter, public :: kernel_radius = 0.08_dp, kernel_wrinkle = 0.06_dp
+  real(dp), parameter, public :: kernel_x = 0.77_dp, kernel_y = 0.42_dp
+  real(dp), parameter, public :: kernel_radius = 0.12_dp, kernel_wrinkle = 0.06_dp
 
   ! Fuel burns to product and heats by heat_release: T + heat_release * fuel is conserved, as fuel + product is. The fuel is
   ! not evenly mixed: between 1 - lean and 1.
@@ -32,5 +32,5 @@ module parameters
   ! The flame is made as thin as the finest cells resolve: thickness in finest cells, speed relative to the stream.
   real(dp), parameter, public :: flame_cells = 3.0_dp, flame_speed = 0.03_dp * omega
   ! Part of the largest stable time step.
-  real(dp), parameter, public :: courant = 0.9_dp
+  real(dp), parameter, public :: courant = 0.6_dp
 end module parameters

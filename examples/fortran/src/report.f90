@@ -5,7 +5,7 @@ module report
   use clock, only: spent, in_other, in_compute, in_mpi, in_rebalance, in_progress, n_buckets
   use mesh, only: mesh_t, block_t, cell_width, low_corner
   use parameters
-  use simulation, only: simulation_t
+  use simulation, only: simulation_t, settling_steps
   implicit none
   private
   public :: measure_state, print_physics, print_timing
@@ -65,7 +65,7 @@ contains
     logical :: bounded
     mass_drift = abs(last%mass / first%mass - 1.0_dp)
     energy_drift = abs(last%energy / first%energy - 1.0_dp)
-    lag = norm2(last%centre - turned(first%centre, omega * sim%dt * sim%step))
+    lag = norm2(last%centre - turned(first%centre, omega * sim%dt * (settling_steps + sim%step)))
     bounded = last%lowest > 0.9_dp * cold .and. last%highest < 1.1_dp * burnt
     good = mass_drift <= drift_allowed .and. energy_drift <= drift_allowed .and. lag <= lag_allowed .and. bounded &
            .and. last%burnt_mass > first%burnt_mass

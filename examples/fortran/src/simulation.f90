@@ -17,19 +17,22 @@ module simulation
   private
   public :: simulation_start, simulation_step, simulation_rebalance
 
+  ! Steps before the first that counts: the flame takes its shape and the blocks show their cost.
+  integer, parameter, public :: settling_steps = 20
+
   type, public :: simulation_t
     type(options_t) :: opt
     type(mesh_t) :: mesh
     type(ghosts_t) :: ghosts
     real(dp) :: dt = 0
-    integer :: step = 0
+    integer :: step = -settling_steps
     integer :: n_rebalances = 0, n_moved = 0
     real(dp), allocatable :: compute(:), rebalance(:)     ! CPU seconds of this rank in each step
   end type simulation_t
 
 contains
 
-  ! The kernel on its first mesh, the blocks dealt out by measured cost. Collective.
+  ! The kernel on its first mesh, the blocks dealt out by the cost of a trial. Collective.
   subroutine simulation_start(sim, opt, comm)
     type(simulation_t), intent(inout) :: sim
     type(options_t), intent(in) :: opt
@@ -67,8 +70,9 @@ contains
     call burn(sim)
     if (mod(sim%step, sim%opt%adapt_every) == 0) call follow_front(sim)
     call clock_switch(in_other)
-    sim%compute(sim%step) = spent(in_compute) - before
-    call note_costs(sim%mesh, sim%compute(sim%step))
+    before = spent(in_compute) - before
+    call note_costs(sim%mesh, before)
+    if (sim%step > 0) sim%compute(sim%step) = before
   end subroutine simulation_step
 
   ! Deals the blocks out anew by measured cost; with `load`, scaled so that each rank's blocks add up to its expected load.
@@ -82,6 +86,7 @@ contains
     before = spent(in_rebalance)
     call balance_by_cost(sim%mesh, sim%ghosts, moved, load)
     call clock_switch(bucket)
+    if (sim%step < 1) return
     sim%rebalance(sim%step) = sim%rebalance(sim%step) + (spent(in_rebalance) - before)
     sim%n_rebalances = sim%n_rebalances + 1
     sim%n_moved = sim%n_moved + moved
@@ -196,7 +201,7 @@ contains
   subroutine try_costs(sim)
     type(simulation_t), intent(inout) :: sim
     integer, parameter :: n_trials = 3
-    real(dp), allocatable :: start(:, :, :)
+    real(dp) :: start(1 - ng:nb + ng, 1 - ng:nb + ng, n_vars)
     real(dp) :: begun
     integer :: i, m, trial
     do i = 1, size(sim%mesh%mine)
