@@ -12,6 +12,8 @@ namespace effort::codec {
 /// Blocks of 2^kLeafBits x 2^kLeafBits coefficients are the leaves of the zero-block tree.
 inline constexpr int kLeafBits = 3;
 
+inline constexpr int kMostLevel = 15;
+
 /// For every node of one level of the tree: how many bit planes its largest coefficient has (0: all zero).  The
 /// nodes are surrounded by a border of zeros, so that neighbours need no bounds.
 struct TreeLevel {
@@ -23,11 +25,14 @@ struct TreeLevel {
 };
 
 /// Magnitudes in units of the finest step and signs, with a border of zeros; Q is wide enough for the planes.
+/// `level` is what both sides know of a magnitude in units of the plane under way, at most kMostLevel: contexts are
+/// made of it, 16 or more at a time.
 template <typename Q>
 struct BandData {
   std::size_t rows = 0, cols = 0, stride = 0;
   std::vector<Q> magnitude;
   std::vector<std::uint8_t> negative;
+  std::vector<std::uint8_t> level;
   std::vector<TreeLevel> tree;  ///< [0]: leaves; the last has one node
 
   bool allocated() const { return !magnitude.empty(); }
@@ -39,6 +44,7 @@ struct BandData {
     stride = c + 2;
     magnitude.assign((r + 2) * stride, 0);
     negative.assign((r + 2) * stride, 0);
+    level.assign((r + 2) * stride, 0);
     std::size_t tr = (r + (1u << kLeafBits) - 1) >> kLeafBits, tc = (c + (1u << kLeafBits) - 1) >> kLeafBits;
     tree.clear();
     tree.emplace_back(tr, tc);

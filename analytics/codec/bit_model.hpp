@@ -14,9 +14,9 @@ struct BitModel {
 
   void update(bool bit, int limit) {
     const int rate = kRate[seen];
-    const int error = (bit ? 65535 : 0) - static_cast<int>(one);
-    one = static_cast<std::uint16_t>(static_cast<int>(one) + error * rate / 65536);
-    if (seen < limit) ++seen;
+    const int error = (-static_cast<int>(bit) & 65535) - static_cast<int>(one);
+    one = static_cast<std::uint16_t>(static_cast<int>(one) + ((error * rate) >> 16));
+    seen = static_cast<std::uint16_t>(seen + (seen < limit));
   }
 
   /// Kept away from certainty.
@@ -25,7 +25,7 @@ struct BitModel {
   static constexpr int kMostSeen = 255;
   static constexpr std::array<std::uint16_t, kMostSeen + 1> kRate = [] {
     std::array<std::uint16_t, kMostSeen + 1> rates{};
-    for (int n = 0; n <= kMostSeen; ++n) rates[static_cast<std::size_t>(n)] = static_cast<std::uint16_t>(65536 / (n + 1.6));
+    for (int n = 0; n <= kMostSeen; ++n) rates[static_cast<std::size_t>(n)] = static_cast<std::uint16_t>(32767 / (n / 2.0 + 0.8));
     return rates;
   }();
 };

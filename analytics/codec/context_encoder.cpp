@@ -2,9 +2,11 @@
 #include "analytics/codec/tile.hpp"
 #include "analytics/codec/plane_coder.hpp"
 #include "analytics/codec/prelude.hpp"
+#include "analytics/wavelet/clones.hpp"
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <bit>
 #include <cmath>
 #include <functional>
@@ -36,11 +38,12 @@ class ErrorModel {
     x_count.fill(0);
     x_square.fill(0);
   }
-  void add(double magnitude) {
+  /// @param weight  how many values this one stands for
+  void add(double magnitude, std::uint32_t weight) {
     const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 48) - kFirst;
     const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(bits, 0, kBins - 1));
-    ++x_count[i];
-    x_square[i] += magnitude * magnitude;
+    x_count[i] += weight;
+    x_square[i] += magnitude * magnitude * weight;
   }
   double squared_error(double step) const {
     double sum = 0;
@@ -85,7 +88,42 @@ class CostSum {
   double x_scale, x_product = 1, x_bits = 0;
 };
 
-/// Weighted coefficients of one matrix and everything that is tried on them.
+/// Where a value of one or of several steps is reconstructed in its interval.
+struct Points {
+  unsigned code = 0;
+  double first() const { return point_value(code & 15); }
+  double others() const { return point_value(code >> 4); }
+};
+unsigned nearest_point(double fraction) {
+  return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
+}
+
+/// What the decoder will make of a row of coefficients; Integer holds the largest of them in steps.
+template <typename Integer>
+[[gnu::always_inline]] inline void requantise(const double* __restrict in, std::size_t n, double scale, double unit, double first,
+                                              double others, double* __restrict out) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto q = static_cast<Integer>(std::fabs(in[j]) * scale);
+    const double point = q == 1 ? first : others, exists = q != 0 ? 1.0 : 0.0;
+    out[j] = std::copysign((static_cast<double>(q) + point) * unit * exists, in[j]);
+  }
+}
+EFFORT_VECTOR_CLONES void requantise_row(const double* __restrict in, std::size_t n, double scale, double unit, double first,
+                                         double others, double* __restrict out) {
+  requantise<std::int32_t>(in, n, scale, unit, first, others, out);
+}
+
+EFFORT_VECTOR_CLONES void quantise_row(const double* __restrict in, std::size_t n, double scale, std::uint32_t* __restrict magnitude,
+                                       std::uint8_t* __restrict negative) {
+  for (std::size_t j = 0; j < n; ++j) magnitude[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::abs(in[j]) * scale));
+  for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
+}
+void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* magnitude, std::uint8_t* negative) {
+  for (std::size_t j = 0; j < n; ++j) magnitude[j] = static_cast<std::uint64_t>(std::abs(in[j]) * scale);
+  for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
+}
+
+/// Coefficients of one matrix and everything that is tried on them.
 class Encoder {
  public:
   explicit Encoder(const Matrix& matrix);
@@ -94,31 +132,31 @@ class Encoder {
  private:
   struct Trial {
     Step step;
-    int planes = 0;
-    unsigned points = 0;
-    double estimated = 0;  ///< squared error, in the wavelet domain
+    Points points;
     Errors errors;
   };
 
   void choose_splits(double step);
+  void choose_split(PacketSplit& split, double step);
   void fill_model();
   double model_step(double rms) const;
-  void quantise(Trial& trial);
+  Points choose_points(double step) const;
+  bool narrow(double step) const { return std::max(x_largest, x_first) < step * 2147483000.0; }
   void reconstruct(Trial& trial);
   Trial try_step(double step);
   std::optional<Trial> search_error(double bound, bool largest);
-  TileCode code(const Trial& trial, double nrmse_unit);
+  TileCode code(const Trial& trial, double nrmse_unit) const;
+  template <typename Q>
+  int code_planes(RangeEncoder& io, const Trial& trial) const;
   TileCode search_bytes(std::size_t bound, double nrmse_unit);
 
   const Matrix& x_matrix;
   wavelet::Levels x_levels;
   Layout x_layout;
   std::unique_ptr<double[]> x_coefficients, x_scratch, x_reconstruction;
-  std::vector<BandData<std::uint64_t>> x_data;
-  std::uint64_t x_dc = 0;
-  bool x_dc_negative = false;
   ErrorModel x_model;
   double x_largest = 0;  ///< weighted, the first coefficient aside
+  double x_first = 0;    ///< weighted magnitude of the first coefficient
 };
 
 Encoder::Encoder(const Matrix& matrix) : x_matrix(matrix) {
@@ -130,13 +168,22 @@ Encoder::Encoder(const Matrix& matrix) : x_matrix(matrix) {
   wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), rows, cols),
                    wavelet::MatrixView(x_coefficients.get(), rows, cols), x_levels);
   x_layout = make_layout(rows, cols, x_levels, possible_splits(rows, cols, x_levels));
-  x_data.resize(x_layout.bands.size());
+  x_first = std::abs(x_coefficients[0]) * x_layout.bands[0].gain;
   fill_model();
 }
 
 template <typename Visit>
-void for_each_row(const Band& band, std::size_t stride, double* matrix, const Visit& visit) {
+void for_each_row(const Band& band, std::size_t stride, const double* matrix, const Visit& visit) {
   for (std::size_t i = 0; i < band.rows; ++i) visit(i, matrix + (band.row0 + i) * stride + band.col0);
+}
+
+EFFORT_VECTOR_CLONES double largest_in(const double* row, std::size_t n) {
+  std::array<double, 8> largest{};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::abs(row[j]);
+    largest[j & 7] = c > largest[j & 7] ? c : largest[j & 7];
+  }
+  return *std::max_element(largest.begin(), largest.end());
 }
 
 void Encoder::fill_model() {
@@ -144,12 +191,12 @@ void Encoder::fill_model() {
   x_largest = 0;
   for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
     const Band& band = x_layout.bands[b];
-    for_each_row(band, x_matrix.cols, x_coefficients.get(), [&](std::size_t, const double* row) {
-      for (std::size_t j = 0; j < band.cols; ++j) {
-        const double c = std::abs(row[j]) * band.gain;
-        x_model.add(c);
-        x_largest = std::max(x_largest, c);
-      }
+    // Large bands are sampled: the model only says where to begin.
+    const std::size_t every = std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
+    for_each_row(band, x_matrix.cols, x_coefficients.get(), [&](std::size_t i, const double* row) {
+      x_largest = std::max(x_largest, largest_in(row, band.cols) * band.gain);
+      if (i % every == 0)
+        for (std::size_t j = 0; j < band.cols; ++j) x_model.add(std::abs(row[j]) * band.gain, static_cast<std::uint32_t>(every));
     });
   }
 }
@@ -161,104 +208,155 @@ double Encoder::model_step(double rms) const {
 /// Splits bands further where that makes them cheaper at this step.
 void Encoder::choose_splits(double step) {
   std::vector<PacketSplit> splits = x_layout.splits;
+  bool any = false;
   for (PacketSplit& split : splits) {
-    const double gain = wavelet::synthesis_norm(split.row_level, !split.along_rows) * wavelet::synthesis_norm(split.col_level, split.along_rows);
-    const auto cost = [&](std::size_t r0, std::size_t r1, std::size_t c0, std::size_t c1) {
-      CostSum sum(step / gain);
-      for (std::size_t i = r0; i < r1; ++i)
-        for (std::size_t j = c0; j < c1; ++j) sum.add(x_coefficients[(split.row0 + i) * x_matrix.cols + split.col0 + j]);
-      return sum.bits();
-    };
-    double before = cost(0, split.rows, 0, split.cols);
-    if (before < 1) continue;
-    double best = before * 0.98 - 2, done = 0;
-    const std::vector<double> saved = [&] {
-      std::vector<double> copy;
-      for (std::size_t i = 0; i < split.rows; ++i) {
-        const double* row = &x_coefficients[(split.row0 + i) * x_matrix.cols + split.col0];
-        copy.insert(copy.end(), row, row + split.cols);
-      }
-      return copy;
-    }();
-    for (int k = 0; k < split.deepest; ++k) {
-      apply_split(x_coefficients.get(), x_matrix.cols, split, k, k + 1);
-      const std::size_t whole = wavelet::low_length(split.along_rows ? split.rows : split.cols, k);
-      const std::size_t low = wavelet::low_length(whole, 1);
-      done += split.along_rows ? cost(low, whole, 0, split.cols) : cost(0, split.rows, low, whole);
-      const double now = done + (split.along_rows ? cost(0, low, 0, split.cols) : cost(0, split.rows, 0, low));
-      if (now < best) {
-        best = now;
-        split.extra = k + 1;
-      }
-    }
-    for (std::size_t i = 0; i < split.rows; ++i)
-      std::copy_n(saved.data() + i * split.cols, split.cols, &x_coefficients[(split.row0 + i) * x_matrix.cols + split.col0]);
+    choose_split(split, step);
     apply_split(x_coefficients.get(), x_matrix.cols, split, 0, split.extra);
+    any |= split.extra > 0;
   }
+  if (!any) return;
   x_layout = make_layout(x_matrix.rows, x_matrix.cols, x_levels, std::move(splits));
-  x_data.clear();
-  x_data.resize(x_layout.bands.size());
   fill_model();
 }
 
-unsigned nearest_point(double fraction) {
-  return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
+EFFORT_VECTOR_CLONES void raise_to(const double* __restrict row, std::size_t n, double* __restrict largest) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::abs(row[j]);
+    largest[j] = c > largest[j] ? c : largest[j];
+  }
 }
 
-void Encoder::quantise(Trial& trial) {
-  const double step = trial.step.value();
-  double zeros = 0;
-  std::array<double, 2> count{}, sum{}, squares{};
-  std::uint64_t any = 0;
-  for (std::size_t b = 0; b < x_layout.bands.size(); ++b) {
+/// A split treats all lines along its direction alike, so that a sample shows what it gains: the strongest lines,
+/// for what is rare, and an even choice of the others, each standing for several.
+class SplitSample {
+ public:
+  SplitSample(const PacketSplit& split, const double* matrix, std::size_t stride) : x_sample(split) {
+    const std::size_t lines = split.along_rows ? split.cols : split.rows;
+    std::vector<double> largest(lines);
+    for (std::size_t i = 0; i < split.rows; ++i) {
+      const double* row = matrix + (split.row0 + i) * stride + split.col0;
+      if (split.along_rows) {
+        raise_to(row, lines, largest.data());
+      } else {
+        largest[i] = largest_in(row, split.cols);
+      }
+    }
+    x_largest = *std::max_element(largest.begin(), largest.end());
+    choose_lines(largest);
+    x_sample.row0 = x_sample.col0 = 0;
+    (split.along_rows ? x_sample.cols : x_sample.rows) = x_lines.size();
+    x_values.resize(x_sample.rows * x_sample.cols);
+    for (std::size_t i = 0; i < x_sample.rows; ++i) {
+      const double* row = matrix + (split.row0 + (split.along_rows ? i : x_lines[i])) * stride + split.col0;
+      for (std::size_t j = 0; j < x_sample.cols; ++j)
+        x_values[i * x_sample.cols + j] = row[split.along_rows ? x_lines[j] : j];
+    }
+  }
+
+  double largest() const { return x_largest; }
+
+  /// How many halvings make the lines cheapest at a step.
+  int best_depth(double step) {
+    const std::size_t length = x_sample.along_rows ? x_sample.rows : x_sample.cols;
+    double best = cost(0, length, step) * 0.98 - 2, done = 0;
+    int depth = 0;
+    for (int k = 0; k < x_sample.deepest; ++k) {
+      apply_split(x_values.data(), x_sample.cols, x_sample, k, k + 1);
+      const std::size_t whole = wavelet::low_length(length, k), low = wavelet::low_length(whole, 1);
+      done += cost(low, whole, step);
+      const double now = done + cost(0, low, step);
+      if (now >= best) continue;
+      best = now;
+      depth = k + 1;
+    }
+    return depth;
+  }
+
+ private:
+  static constexpr std::size_t kStrong = 48, kEven = 80;
+
+  void choose_lines(const std::vector<double>& largest) {
+    const std::size_t lines = largest.size();
+    std::vector<std::size_t> order(lines);
+    for (std::size_t k = 0; k < lines; ++k) order[k] = k;
+    if (lines <= kStrong + kEven) {
+      x_lines = order;
+      x_strong = lines;
+      return;
+    }
+    std::nth_element(order.begin(), order.begin() + kStrong, order.end(),
+                     [&](std::size_t a, std::size_t b) { return largest[a] != largest[b] ? largest[a] > largest[b] : a < b; });
+    x_strong = kStrong;
+    std::sort(order.begin(), order.begin() + kStrong);
+    std::sort(order.begin() + kStrong, order.end());
+    x_lines.assign(order.begin(), order.begin() + kStrong);
+    const std::size_t rest = lines - kStrong;
+    for (std::size_t k = 0; k < kEven; ++k) x_lines.push_back(order[kStrong + k * rest / kEven]);
+    x_weight = static_cast<double>(rest) / static_cast<double>(kEven);
+  }
+
+  /// Of the positions [begin, end) of all lines.
+  double cost(std::size_t begin, std::size_t end, double step) const {
+    CostSum strong(step), even(step);
+    const auto add = [&](std::size_t line, double c) { (line < x_strong ? strong : even).add(c); };
+    for (std::size_t k = begin; k < end && x_sample.along_rows; ++k)
+      for (std::size_t line = 0; line < x_lines.size(); ++line) add(line, x_values[k * x_sample.cols + line]);
+    for (std::size_t line = 0; line < x_lines.size() && !x_sample.along_rows; ++line)
+      for (std::size_t k = begin; k < end; ++k) add(line, x_values[line * x_sample.cols + k]);
+    return strong.bits() + x_weight * even.bits();
+  }
+
+  PacketSplit x_sample;
+  std::vector<std::size_t> x_lines;  ///< the strong ones first
+  std::size_t x_strong = 0;
+  double x_weight = 1, x_largest = 0;
+  std::vector<double> x_values;
+};
+
+void Encoder::choose_split(PacketSplit& split, double step) {
+  if (split.deepest == 0 || split.rows == 0 || split.cols == 0) return;
+  const double gain = wavelet::synthesis_norm(split.row_level, !split.along_rows) * wavelet::synthesis_norm(split.col_level, split.along_rows);
+  SplitSample sample(split, x_coefficients.get(), x_matrix.cols);
+  if (sample.largest() * gain >= step / 4) split.extra = sample.best_depth(step / gain);
+}
+
+/// The mean places of the values in their intervals (of large bands: of a sample).
+Points Encoder::choose_points(double step) const {
+  std::array<double, 2> count{}, sum{};
+  for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
     const Band& band = x_layout.bands[b];
     const double scale = band.gain / step;
-    BandData<std::uint64_t>& data = x_data[b];
-    if (!data.allocated()) data.allocate(band.rows, band.cols);
-    for_each_row(band, x_matrix.cols, x_coefficients.get(), [&](std::size_t i, const double* row) {
+    const std::size_t every = std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
+    for (std::size_t i = 0; i < band.rows; i += every) {
+      const double* row = &x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0];
       for (std::size_t j = 0; j < band.cols; ++j) {
         const double c = std::abs(row[j]) * scale;
-        const auto q = static_cast<std::uint64_t>(c);
-        data.magnitude[data.at(i, j)] = q;
-        data.negative[data.at(i, j)] = row[j] < 0;
-        if (b > 0) any |= q;
-        if (q == 0) {
-          zeros += c * c;
-        } else {
-          const double f = c - static_cast<double>(q);
-          const std::size_t k = q > 1;
-          ++count[k];
-          sum[k] += f;
-          squares[k] += f * f;
-        }
+        if (c < 1) continue;
+        const std::size_t k = c >= 2;
+        count[k] += static_cast<double>(every);
+        sum[k] += (c - std::floor(c)) * static_cast<double>(every);
       }
-    });
+    }
   }
-  double total = zeros;
-  for (std::size_t k = 0; k < 2; ++k) {
-    const unsigned nibble = nearest_point(count[k] > 0 ? sum[k] / count[k] : 0.5);
-    const double point = point_value(nibble);
-    trial.points |= nibble << (4 * k);
-    total += squares[k] - 2 * point * sum[k] + point * point * count[k];
-  }
-  trial.estimated = total * step * step;
-  trial.planes = std::max(1, static_cast<int>(std::bit_width(any)));
+  Points points;
+  for (std::size_t k = 0; k < 2; ++k) points.code |= nearest_point(count[k] > 0 ? sum[k] / count[k] : 0.5) << (4 * k);
+  return points;
 }
 
+/// What the decoder will return, and how far it is from the values.
 void Encoder::reconstruct(Trial& trial) {
   const double step = trial.step.value();
-  const double first = point_value(trial.points & 15), others = point_value(trial.points >> 4);
-  for (std::size_t b = 0; b < x_layout.bands.size(); ++b) {
-    const Band& band = x_layout.bands[b];
-    const double unit = step / band.gain;
-    const BandData<std::uint64_t>& data = x_data[b];
-    for_each_row(band, x_matrix.cols, x_scratch.get(), [&](std::size_t i, double* row) {
-      for (std::size_t j = 0; j < band.cols; ++j) {
-        const std::uint64_t q = data.magnitude[data.at(i, j)];
-        const double magnitude = q == 0 ? 0 : (static_cast<double>(q) + (q == 1 ? first : others)) * unit;
-        row[j] = data.negative[data.at(i, j)] ? -magnitude : magnitude;
+  const bool fits = narrow(step);
+  for (const Band& band : x_layout.bands) {
+    for (std::size_t i = 0; i < band.rows; ++i) {
+      const std::size_t at = (band.row0 + i) * x_matrix.cols + band.col0;
+      const double *in = &x_coefficients[at], scale = band.gain / step, unit = step / band.gain;
+      if (fits) {
+        requantise_row(in, band.cols, scale, unit, trial.points.first(), trial.points.others(), &x_scratch[at]);
+      } else {
+        requantise<std::int64_t>(in, band.cols, scale, unit, trial.points.first(), trial.points.others(), &x_scratch[at]);
       }
-    });
+    }
   }
   for (const PacketSplit& split : x_layout.splits) undo_split(x_scratch.get(), x_matrix.cols, split);
   const std::size_t rows = x_matrix.rows, cols = x_matrix.cols;
@@ -270,86 +368,89 @@ void Encoder::reconstruct(Trial& trial) {
 Encoder::Trial Encoder::try_step(double step) {
   Trial trial;
   trial.step = Step::at_most(step);
-  quantise(trial);
+  trial.points = choose_points(trial.step.value());
   reconstruct(trial);
   return trial;
 }
 
-/// The largest step found whose error keeps the bound.
+/// A step large enough, of errors that keep the bound: the errors found so far, in a log-log line, say where to look.
 std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) {
-  const double smallest_step = std::ldexp(std::max(x_largest, std::abs(x_coefficients[0])), -58);
+  constexpr double kEnough = 0.985, kAim = 0.993;
+  const double smallest_step = std::ldexp(std::max(x_largest, x_first), -60);
+  const auto error_of = [&](const Trial& trial) { return largest ? trial.errors.max : trial.errors.rms; };
+  choose_splits(largest ? bound / 1.5 : model_step(bound));
   double step = largest ? bound / 1.5 : model_step(bound);
-  choose_splits(step);
-  if (!largest) step = model_step(bound);
-  std::optional<Trial> best;
-  double too_large = HUGE_VAL;
-  for (int k = 0; k < 10 && step > smallest_step; ++k) {
+  std::optional<Trial> best, above;
+  for (int k = 0; k < 12 && step > smallest_step; ++k) {
     const Trial trial = try_step(step);
-    const double error = largest ? trial.errors.max : trial.errors.rms;
-    const double used = trial.step.value();
+    const double error = error_of(trial), used = trial.step.value();
     if (error <= bound) {
       if (!best || used > best->step.value()) best = trial;
-      if (error >= bound * (largest ? 0.95 : 0.99) || used > 4 * x_largest) break;
+      if (error >= bound * kEnough || used > 4 * x_largest) break;
+    } else if (!above || used < above->step.value()) {
+      above = trial;
+    }
+    if (best && above) {
+      const double low = std::log(best->step.value()), high = std::log(above->step.value());
+      if (high - low < 0.006) break;
+      const double e = std::log(std::max(error_of(*best), bound * 1e-3)), f = std::log(error_of(*above));
+      const double part = f > e ? (std::log(bound * kAim) - e) / (f - e) : 0.5;
+      step = std::exp(low + (high - low) * (k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5));
+    } else if (error == 0) {
+      step = used * 4;
+    } else if (largest) {
+      step = used * std::clamp(bound * 0.97 / error, 0.25, 4.0);
     } else {
-      too_large = std::min(too_large, used);
+      const double wanted = bound * kAim / error;
+      step = x_model.step_for(x_model.squared_error(used) * wanted * wanted);
+      step = error <= bound ? std::max(step, used * 1.01) : std::min(step, used * 0.99);
     }
-    double next = used * bound * 0.97 / error;
-    if (!largest) {
-      const double model = x_model.squared_error(used), wanted = bound * 0.996 / error;
-      next = x_model.step_for(model * wanted * wanted);
-    }
-    if (error == 0) next = used * 4;
-    if (next >= too_large) next = best ? std::sqrt(too_large * best->step.value()) : too_large * 0.7;
-    if (best && next <= best->step.value() * 1.004) {
-      if (too_large < best->step.value() * 1.02) break;
-      next = too_large < HUGE_VAL ? std::sqrt(too_large * best->step.value()) : best->step.value() * 1.02;
-    }
-    step = next;
   }
   return best;
 }
 
+/// Codes everything behind the header; returns the number of planes.
 template <typename Q>
-BandData<Q> narrowed(const BandData<std::uint64_t>& wide) {
-  BandData<Q> data;
-  data.allocate(wide.rows, wide.cols);
-  for (std::size_t i = 0; i < wide.magnitude.size(); ++i) data.magnitude[i] = static_cast<Q>(wide.magnitude[i]);
-  data.negative = wide.negative;
-  data.grow_tree();
-  return data;
+int Encoder::code_planes(RangeEncoder& io, const Trial& trial) const {
+  std::vector<BandData<Q>> data(x_layout.bands.size());
+  int planes = 1;
+  for (std::size_t b = 0; b < data.size(); ++b) {
+    const Band& band = x_layout.bands[b];
+    data[b].allocate(band.rows, band.cols);
+    for (std::size_t i = 0; i < band.rows; ++i)
+      quantise_row(&x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0], band.cols, band.gain / trial.step.value(),
+                   &data[b].magnitude[data[b].at(i, 0)], &data[b].negative[data[b].at(i, 0)]);
+    data[b].grow_tree();
+    if (b > 0) planes = std::max(planes, int{data[b].tree.back().planes[data[b].tree.back().at(0, 0)]});
+  }
+  io.reserve(1024 + 64 * x_layout.splits.size());
+  for (const PacketSplit& split : x_layout.splits) code_split(io, split);
+  const auto first = static_cast<std::uint64_t>(data[0].magnitude[data[0].at(0, 0)]);
+  std::uint64_t head = planes < 64 ? first >> planes : 0;
+  bool negative = data[0].negative[data[0].at(0, 0)] != 0;
+  code_dc_start(io, head, negative);
+  PlaneCoder<RangeEncoder, Q> coder(io, x_layout, data);
+  for (int p = planes; p-- > 0;) {
+    io.reserve(1);
+    io.code_raw((first >> p) & 1);
+    coder.code_plane(p);
+  }
+  return planes;
 }
 
-TileCode Encoder::code(const Trial& trial, double nrmse_unit) {
-  Bytes out;
-  put_signed(out, trial.step.exponent + x_matrix.exponent);
-  put_byte(out, trial.step.mantissa);
-  put_byte(out, static_cast<unsigned>(trial.planes));
-  put_byte(out, trial.points);
-  put_u16(out, error_code(trial.errors.rms / nrmse_unit));
-  put_u16(out, error_code(trial.errors.max / trial.step.value()));
+TileCode Encoder::code(const Trial& trial, double nrmse_unit) const {
   RangeEncoder io;
-  for (const PacketSplit& split : x_layout.splits) code_split(io, split);
-  const auto& dc = x_data[0];
-  std::uint64_t head = dc.magnitude[dc.at(0, 0)] >> trial.planes;
-  bool negative = dc.negative[dc.at(0, 0)] != 0;
-  code_dc_start(io, head, negative);
-  const auto planes = [&]<typename Q>(Q) {
-    std::vector<BandData<Q>> data;
-    for (const auto& wide : x_data) data.push_back(narrowed<Q>(wide));
-    PlaneCoder<RangeEncoder, Q> coder(io, x_layout, data);
-    for (int p = trial.planes; p-- > 0;) {
-      io.code_raw((dc.magnitude[dc.at(0, 0)] >> p) & 1);
-      coder.code_plane(p);
-    }
-  };
-  if (trial.planes <= 31) {
-    planes(std::uint32_t{});
-  } else {
-    planes(std::uint64_t{});
-  }
+  const int planes = narrow(trial.step.value()) ? code_planes<std::uint32_t>(io, trial) : code_planes<std::uint64_t>(io, trial);
   const Bytes payload = io.finish();
-  out.insert(out.end(), payload.begin(), payload.end());
-  return {std::move(out), trial.errors};
+  TileCode code{{}, trial.errors};
+  put_signed(code.bytes, trial.step.exponent + x_matrix.exponent);
+  put_byte(code.bytes, trial.step.mantissa);
+  put_byte(code.bytes, static_cast<unsigned>(planes));
+  put_byte(code.bytes, trial.points.code);
+  put_u16(code.bytes, error_code(trial.errors.rms / nrmse_unit));
+  put_u16(code.bytes, error_code(trial.errors.max / trial.step.value()));
+  code.bytes.insert(code.bytes.end(), payload.begin(), payload.end());
+  return code;
 }
 
 /// The smallest step found whose stream fits.
@@ -362,7 +463,7 @@ TileCode Encoder::search_bytes(std::size_t bound, double nrmse_unit) {
     const double step = k == 0 ? high : std::sqrt(low * high);
     Trial trial;
     trial.step = Step::at_most(step);
-    quantise(trial);
+    trial.points = choose_points(trial.step.value());
     if (code(trial, nrmse_unit).bytes.size() <= bound) {
       reconstruct(trial);
       best = code(trial, nrmse_unit);
@@ -388,10 +489,7 @@ TileCode Encoder::run(const Goal& goal) {
     default: {
       const auto found = search_error(goal.value, goal.kind == Target::Kind::max_error);
       if (!found) return {};
-      Trial again = *found;
-      again.points = 0;
-      quantise(again);
-      return code(again, goal.nrmse_unit);
+      return code(*found, goal.nrmse_unit);
     }
   }
 }

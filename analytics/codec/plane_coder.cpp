@@ -1,5 +1,9 @@
 #include "analytics/codec/plane_coder.hpp"
 
+#include <cstdlib>  // brings the C library's feature macros for clones.hpp
+
+#include "analytics/wavelet/clones.hpp"
+
 namespace effort::codec {
 namespace {
 
@@ -27,9 +31,47 @@ int class_of(const Band& band) {
   return band.row_level == band.col_level ? 0 : band.row_level > band.col_level ? 4 : 5;
 }
 
-template <typename Q>
-int capped(Q value) {
-  return static_cast<int>(value < 24 ? value : 24);
+/// The same up to the largest sum that bytes hold.
+constexpr std::array<std::uint8_t, 512> kActivityClassWide = [] {
+  std::array<std::uint8_t, 512> classes{};
+  for (std::size_t n = 0; n < 512; ++n) classes[n] = kActivityClass[n < 63 ? n : 63];
+  return classes;
+}();
+
+constexpr std::array<std::uint8_t, kMostLevel + 1> kLevel4 = [] {
+  std::array<std::uint8_t, kMostLevel + 1> levels{};
+  for (int n = 0; n <= kMostLevel; ++n) levels[static_cast<std::size_t>(n)] = static_cast<std::uint8_t>(level4(n));
+  return levels;
+}();
+
+/// How much the neighbours in the row and in the column count: those along the smooth direction more.
+struct Weights {
+  int h, v;
+};
+constexpr Weights weights_of(int band_class) { return band_class == 1 ? Weights{3, 1} : band_class == 2 ? Weights{1, 3} : Weights{2, 2}; }
+
+/// The levels above and below, and at the four corners, of every position of the segments.
+EFFORT_VECTOR_CLONES void sum_run(const std::uint8_t* __restrict level, std::size_t stride, std::size_t begin, std::size_t end,
+                                  std::uint8_t* __restrict cross, std::uint8_t* __restrict corners) {
+  const std::uint8_t* north = level - stride;
+  const std::uint8_t* south = level + stride;
+  for (std::size_t j = begin; j < end; ++j) {
+    cross[j] = static_cast<std::uint8_t>(north[j] + south[j]);
+    corners[j] = static_cast<std::uint8_t>(north[j - 1] + north[j + 1] + south[j - 1] + south[j + 1]);
+  }
+}
+
+template <typename Segments>
+void sum_neighbours(const std::uint8_t* level, std::size_t stride, const Segments& segments, std::uint8_t* cross, std::uint8_t* corners) {
+  for (const auto& segment : segments) sum_run(level, stride, segment.begin, segment.end, cross, corners);
+}
+
+/// What was known in units of the plane before, in units of this one.
+EFFORT_VECTOR_CLONES void double_levels(std::uint8_t* level, std::size_t n) {
+  for (std::size_t i = 0; i < n; ++i) {
+    const auto twice = static_cast<std::uint8_t>(level[i] + level[i]);
+    level[i] = twice < kMostLevel ? twice : static_cast<std::uint8_t>(kMostLevel);
+  }
 }
 
 }  // namespace
@@ -42,6 +84,7 @@ PlaneCoder<Io, Q>::PlaneCoder(Io& io, const Layout& layout, std::vector<BandData
 
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::decide(bool bit, BitModel& model) {
+  x_io.reserve(1);
   bit = x_io.code(bit, model.probability());
   model.update(bit, Contexts::kLimit);
   return bit;
@@ -51,6 +94,7 @@ template <typename Io, typename Q>
 template <std::size_t N>
 bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer) {
   --x_mixed_left;
+  x_io.reserve(1);
   bit = x_io.code(bit, mixer.mix(models));
   mixer.template update<N>(bit);
   for (BitModel* model : models) model->update(bit, Contexts::kLimit);
@@ -67,6 +111,7 @@ template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_band(std::size_t b) {
   if (!code_root(b)) return;
   BandData<Q>& data = x_data[b];
+  double_levels(data.level.data(), data.level.size());
   for (std::size_t k = data.tree.size() - 1; k-- > 0;) code_tree_level(b, k);
   for (std::size_t i = 0; i < data.tree[0].rows; ++i) code_block_row(b, i);
 }
@@ -156,107 +201,213 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
   }
 }
 
-/// The coefficients of one row of leaves, row by row.
+/// The coefficients of one row of leaves, row by row: first those not significant yet, then the others.
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
   const int p = x_plane;
   BandData<Q>& data = x_data[b];
   const TreeLevel& leaves = data.tree[0];
   const std::uint8_t* planes = &leaves.planes[leaves.at(leaf_row, 0)];
+  x_segments.clear();
+  for (std::size_t j = 0; j < leaves.cols; ++j) {
+    if (planes[j] <= p) continue;
+    const std::size_t begin = j << kLeafBits, end = std::min(data.cols, (j + 1) << kLeafBits);
+    const bool fresh = planes[j] == p + 1;
+    if (!x_segments.empty() && x_segments.back().end == begin && x_segments.back().fresh == fresh) {
+      x_segments.back().end = end;
+    } else {
+      x_segments.push_back({begin, end, fresh});
+    }
+  }
+  if (x_segments.empty()) return;
+  x_cross.resize(data.cols + 2);
+  x_corners.resize(data.cols + 2);
+  x_open.resize(data.cols);
+  x_known.resize(data.cols);
   const std::size_t end_row = std::min(data.rows, (leaf_row + 1) << kLeafBits);
-  bool any = false;
-  for (std::size_t j = 0; j < leaves.cols; ++j) any |= planes[j] > p;
-  if (!any) return;
-  for (std::size_t row = leaf_row << kLeafBits; row < end_row; ++row)
-    for (std::size_t j = 0; j < leaves.cols; ++j)
-      if (planes[j] > p)
-        code_segment(b, row, j << kLeafBits, std::min(data.cols, (j + 1) << kLeafBits), planes[j] == p + 1);
+  for (std::size_t row = leaf_row << kLeafBits; row < end_row; ++row) {
+    if (x_mixed_left > 0) {
+      code_row_mixed(b, row);
+    } else {
+      code_row_fast(b, row);
+    }
+  }
+}
+
+/// What the parents know at the columns of a row.
+template <typename Q>
+struct ParentLevels {
+  const std::uint8_t* row[2] = {kNone, kNone};
+  int shift[2] = {63, 63};
+  const std::uint8_t* negative = nullptr;
+  static constexpr std::uint8_t kNone[1] = {0};
+
+  ParentLevels(const Band& band, const std::vector<BandData<Q>>& data, std::size_t i) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const BandParent& link = band.parents[k];
+      if (link.band < 0 || !data[idx(link.band)].allocated()) continue;
+      const BandData<Q>& other = data[idx(link.band)];
+      // One past the end is the border of zeros.
+      const std::size_t at = other.at(i >> link.row_shift, 0);
+      row[k] = &other.level[at];
+      shift[k] = link.col_shift;
+      if (k == 0) negative = &other.negative[at];
+    }
+  }
+  int level(std::size_t k, std::size_t j) const { return row[k][j >> shift[k]]; }
+};
+
+/// Sorts the positions of a row into those without and with a level.
+template <typename Io, typename Q>
+void PlaneCoder<Io, Q>::sort_positions(const std::uint8_t* level) {
+  std::size_t open = 0, known = 0;
+  for (const Segment& segment : x_segments)
+    for (std::size_t j = segment.begin; j < segment.end; ++j) {
+      x_open[open] = static_cast<std::uint32_t>(j);
+      x_known[known] = static_cast<std::uint32_t>(j);
+      open += level[j] == 0;
+      known += level[j] != 0;
+    }
+  x_open_count = open;
+  x_known_count = known;
 }
 
 template <typename Io, typename Q>
-void PlaneCoder<Io, Q>::code_segment(std::size_t b, std::size_t row, std::size_t begin, std::size_t end, bool fresh_leaf) {
+void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
   const int p = x_plane;
   BandData<Q>& data = x_data[b];
-  const Band& band = x_layout.bands[b];
-  const std::size_t stride = data.stride;
-  Q* here = &data.magnitude[data.at(row, 0)];
-  const Q* north = here - stride;
-  const Q* south = here + stride;
-  const Q* parent_row[2] = {nullptr, nullptr};
-  const std::uint8_t* parent_sign_row = nullptr;
-  int col_shift[2] = {0, 0};
-  std::size_t parent_last[2] = {0, 0};
-  for (std::size_t k = 0; k < 2; ++k) {
-    const BandParent& link = band.parents[k];
-    if (link.band < 0 || !x_data[idx(link.band)].allocated()) continue;
-    const BandData<Q>& other = x_data[idx(link.band)];
-    const std::size_t prow = std::min(row >> link.row_shift, other.rows - 1);
-    parent_row[k] = &other.magnitude[other.at(prow, 0)];
-    if (k == 0) parent_sign_row = &other.negative[other.at(prow, 0)];
-    col_shift[k] = link.col_shift;
-    parent_last[k] = other.cols - 1;
-  }
-  const int cls = x_class[b];
-  const int weight_h = cls == 1 ? 3 : cls == 2 ? 1 : 2, weight_v = cls == 2 ? 3 : cls == 1 ? 1 : 2;
-  const int leaf = fresh_leaf ? 1 : 0;
-  const auto old = [p](Q value) { return capped<Q>((value >> (p + 1)) << 1); };
-  const auto now = [p](Q value) { return capped<Q>(value >> p); };
-  for (std::size_t j = begin; j < end; ++j) {
-    const int h = now(here[j - 1]) + old(here[j + 1]);
-    const int v = now(north[j]) + old(south[j]);
-    const int d = now(north[j - 1]) + now(north[j + 1]) + old(south[j - 1]) + old(south[j + 1]);
-    const int sum = weight_h * h + weight_v * v + d;
-    const int activity = kActivityClass[idx(std::min(sum, 63))];
-    int parent[2] = {0, 0};
-    for (std::size_t k = 0; k < 2; ++k)
-      if (parent_row[k]) parent[k] = now(parent_row[k][std::min(j >> col_shift[k], parent_last[k])]);
-    const Q known = here[j] >> (p + 1);
-    const bool bit = (here[j] >> p) & 1;
-    if (known == 0) {
-      if (!code_significance(b, activity, h, v, d, parent[0], parent[1], leaf, bit)) continue;
-      int parent_sign = 0;
-      if (parent[0] > 0) parent_sign = parent_sign_row[std::min(j >> col_shift[0], parent_last[0])] ? 2 : 1;
-      const std::size_t i = data.at(row, j);
-      const bool negative = code_sign(b, i, parent_sign, data.negative[i]);
-      if (!Io::encoding) {
-        data.negative[i] = negative;
-        here[j] |= Q{1} << p;
-      }
-    } else {
-      const bool one = code_refinement(b, activity, std::max(parent[0], parent[1]), static_cast<int>(std::min<Q>(known, 4)), bit);
-      if (!Io::encoding) here[j] |= static_cast<Q>(one) << p;
+  const std::size_t first = data.at(row, 0);
+  Q* magnitude = &data.magnitude[first];
+  std::uint8_t* level = &data.level[first];
+  const ParentLevels<Q> parents(x_layout.bands[b], x_data, row);
+  sum_neighbours(level, data.stride, x_segments, x_cross.data(), x_corners.data());
+  sort_positions(level);
+  const Weights weights = weights_of(x_class[b]);
+  const TreeLevel& leaves = data.tree[0];
+  const std::uint8_t* leaf_planes = &leaves.planes[leaves.at(row >> kLeafBits, 0)];
+  const auto activity_at = [&](std::size_t j) {
+    const int sum = weights.h * (level[j - 1] + level[j + 1]) + weights.v * x_cross[j] + x_corners[j];
+    return int{kActivityClass[idx(std::min(sum, 63))]};
+  };
+  for (std::size_t k = 0; k < x_open_count; ++k) {
+    const std::size_t j = x_open[k];
+    const bool fresh = leaf_planes[j >> kLeafBits] == p + 1;
+    const int parent_1 = parents.level(0, j), parent_2 = parents.level(1, j);
+    const bool bit = (magnitude[j] >> p) & 1;
+    if (!code_significance(b, activity_at(j), level[j - 1] + level[j + 1], x_cross[j], x_corners[j], parent_1, parent_2, fresh, bit))
+      continue;
+    const int parent_sign = parent_1 == 0 ? 0 : parents.negative[j >> parents.shift[0]] ? 2 : 1;
+    const bool negative = code_sign(b, first + j, parent_sign, data.negative[first + j] != 0);
+    level[j] = 1;
+    if (!Io::encoding) {
+      data.negative[first + j] = negative;
+      magnitude[j] = Q{1} << p;
     }
+  }
+  for (std::size_t k = 0; k < x_known_count; ++k) {
+    const std::size_t j = x_known[k];
+    const int parent = std::max(parents.level(0, j), parents.level(1, j));
+    const bool bit = code_refinement(b, activity_at(j), parent, level[j] / 2, (magnitude[j] >> p) & 1);
+    level[j] = static_cast<std::uint8_t>(std::min(level[j] + bit, kMostLevel));
+    if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
+  }
+}
+
+/// The same with one context per decision, raw signs and raw later refinement: for the bulk of large streams.
+template <typename Io, typename Q>
+void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
+  const int p = x_plane;
+  BandData<Q>& data = x_data[b];
+  const std::size_t first = data.at(row, 0);
+  Q* magnitude = &data.magnitude[first];
+  std::uint8_t* negative = &data.negative[first];
+  std::uint8_t* level = &data.level[first];
+  const ParentLevels<Q> parents(x_layout.bands[b], x_data, row);
+  sum_neighbours(level, data.stride, x_segments, x_cross.data(), x_corners.data());
+  sort_positions(level);
+  const Weights weights = weights_of(x_class[b]);
+  for (const Segment& segment : x_segments)
+    for (std::size_t j = segment.begin; j < segment.end; ++j)
+      x_cross[j] = static_cast<std::uint8_t>(weights.v * x_cross[j] + x_corners[j] + weights.h * level[j + 1]);
+  x_io.reserve(3 * data.cols);
+  auto io = x_io.take();
+  const auto decide_here = [&io](bool bit, BitModel& model) {
+    bit = io.code(bit, model.probability());
+    model.update(bit, Contexts::kLimit);
+    return bit;
+  };
+  BitModel* models = &x_contexts.activity[idx(x_class[b] * Contexts::kParents * Contexts::kActivities)];
+  std::size_t fresh_count = 0;
+  for (std::size_t k = 0; k < x_open_count; ++k) {
+    const std::size_t j = x_open[k];
+    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * level[j - 1])];
+    const int parent = kLevel4[idx(std::max(parents.level(0, j), parents.level(1, j)))];
+    const bool bit = decide_here((magnitude[j] >> p) & 1, models[parent * Contexts::kActivities + activity]);
+    level[j] = bit;
+    if (!Io::encoding) magnitude[j] = static_cast<Q>(bit) << p;
+    x_open[fresh_count] = static_cast<std::uint32_t>(j);
+    fresh_count += bit;
+  }
+  code_raw_run(io, fresh_count, [&](std::size_t k) { return negative[x_open[k]]; },
+               [&](std::size_t k, std::uint32_t bit) { negative[x_open[k]] = static_cast<std::uint8_t>(bit); });
+  std::size_t deep_count = 0;
+  for (std::size_t k = 0; k < x_known_count; ++k) {
+    const std::size_t j = x_known[k];
+    const int known = level[j] / 2;
+    x_known[deep_count] = static_cast<std::uint32_t>(j);
+    deep_count += known >= 4;
+    if (known >= 4) continue;
+    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * level[j - 1])];
+    const bool bit = decide_here((magnitude[j] >> p) & 1, x_contexts.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
+    level[j] = static_cast<std::uint8_t>(level[j] + bit);
+    if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
+  }
+  code_raw_run(io, deep_count, [&](std::size_t k) { return static_cast<std::uint32_t>(magnitude[x_known[k]] >> p) & 1u; },
+               [&](std::size_t k, std::uint32_t bit) {
+                 const std::size_t j = x_known[k];
+                 magnitude[j] |= static_cast<Q>(bit) << p;
+                 level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), kMostLevel));
+               });
+  x_io.put(io);
+}
+
+/// Equiprobable bits, 16 at a time; `put` stores what the decoder reads (and brings the encoder's levels forward).
+template <typename Io, typename Q>
+template <typename Registers, typename Get, typename Put>
+void PlaneCoder<Io, Q>::code_raw_run(Registers& io, std::size_t count, const Get& get, const Put& put) {
+  for (std::size_t k = 0; k < count; k += 16) {
+    const int n = static_cast<int>(std::min<std::size_t>(16, count - k));
+    std::uint32_t bits = 0;
+    if (Io::encoding)
+      for (int i = 0; i < n; ++i) bits = bits << 1 | get(k + idx(i));
+    bits = io.code_bits(bits, n);
+    for (int i = 0; i < n; ++i) put(k + idx(i), (bits >> (n - 1 - i)) & 1u);
   }
 }
 
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2,
-                                          int leaf, bool bit) {
+                                          bool fresh, bool bit) {
   Contexts& c = x_contexts;
   const int parent = level4(std::max(parent_1, parent_2));
-  BitModel& main = c.activity[idx((x_class[b] * Contexts::kParents + parent) * Contexts::kActivities + activity)];
-  if (x_mixed_left <= 0) return decide(bit, main);
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
   return decide_mixed<5>(
       bit,
-      {&main, &c.pattern[idx(((x_class[b] * 5 + level5(h)) * 5 + level5(v)) * 4 + level4(d))],
+      {&c.activity[idx((x_class[b] * Contexts::kParents + parent) * Contexts::kActivities + activity)],
+       &c.pattern[idx(((x_class[b] * 5 + level5(h)) * 5 + level5(v)) * 4 + level4(d))],
        &c.band_activity[band * 6 + idx(activity / 2)],
        &c.parents[idx((level4(parent_1) * Contexts::kParents + level4(parent_2)) * Contexts::kActivities + activity)],
-       &c.leaf[idx(((level4(h + v) * 4 + level4(d)) * 6 + x_class[b]) * 2 + leaf)]},
+       &c.leaf[idx(((level4(h + v) * 4 + level4(d)) * 6 + x_class[b]) * 2 + (fresh ? 1 : 0))]},
       c.activity_mixers[idx(activity)]);
 }
 
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative) {
-  if (x_mixed_left <= 0) return x_io.code_raw(negative);
   const BandData<Q>& data = x_data[b];
-  const int p = x_plane;
-  const auto known = [&](std::size_t at, int plane) {  // -1, 0, 1
-    return (data.magnitude[at] >> plane) == 0 ? 0 : data.negative[at] ? -1 : 1;
-  };
+  const auto known = [&](std::size_t at) { return data.level[at] == 0 ? 0 : data.negative[at] ? -1 : 1; };
   const auto side = [](int a, int z) { return std::clamp(a + z, -1, 1) + 1; };
-  const int h = side(known(i - 1, p), known(i + 1, p + 1));
-  const int v = side(known(i - data.stride, p), known(i + data.stride, p + 1));
+  const int h = side(known(i - 1), known(i + 1));
+  const int v = side(known(i - data.stride), known(i + data.stride));
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
   Contexts& c = x_contexts;
   return decide_mixed<3>(negative,
@@ -269,10 +420,10 @@ template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_refinement(std::size_t b, int activity, int parent, int known, bool bit) {
   const int depth = known == 1 ? 0 : known < 4 ? 1 : 2;
   Contexts& c = x_contexts;
-  BitModel& main = c.refine[idx(depth * 6 + activity / 2)];
-  if (x_mixed_left <= 0) return depth == 2 ? x_io.code_raw(bit) : decide(bit, main);
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
-  return decide_mixed<3>(bit, {&main, &c.refine_band[band * 3 + idx(depth)], &c.refine_parent[idx(depth * 4 + level4(parent))]},
+  return decide_mixed<3>(bit,
+                         {&c.refine[idx(depth * 6 + activity / 2)], &c.refine_band[band * 3 + idx(depth)],
+                          &c.refine_parent[idx(depth * 4 + level4(parent))]},
                          c.refine_mixers[idx(depth)]);
 }
 

@@ -59,9 +59,12 @@ class PlaneCoder {
   bool code_root(std::size_t b);
   void code_tree_level(std::size_t b, std::size_t k);
   void code_block_row(std::size_t b, std::size_t leaf_row);
-  void code_segment(std::size_t b, std::size_t row, std::size_t begin, std::size_t end, bool fresh_leaf);
-  bool code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2, int leaf,
-                         bool bit);
+  void code_row_mixed(std::size_t b, std::size_t row);
+  void code_row_fast(std::size_t b, std::size_t row);
+  void sort_positions(const std::uint8_t* level);
+  template <typename Registers, typename Get, typename Put>
+  void code_raw_run(Registers& io, std::size_t count, const Get& get, const Put& put);
+  bool code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2, bool fresh, bool bit);
   bool code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative);
   bool code_refinement(std::size_t b, int activity, int parent, int known, bool bit);
 
@@ -69,11 +72,21 @@ class PlaneCoder {
   template <std::size_t N>
   bool decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer);
 
+  /// Neighbouring leaves that hold coefficients of this plane; fresh: they became significant in it.
+  struct Segment {
+    std::size_t begin, end;
+    bool fresh;
+  };
+
   Io& x_io;
   const Layout& x_layout;
   std::vector<BandData<Q>>& x_data;
   Contexts x_contexts;
   std::vector<int> x_class;
+  std::vector<Segment> x_segments;
+  std::vector<std::uint8_t> x_cross, x_corners;   ///< sums over neighbours, per column
+  std::vector<std::uint32_t> x_open, x_known;     ///< columns not significant yet, and the others
+  std::size_t x_open_count = 0, x_known_count = 0;
   int x_plane = 0;
   /// So many decisions are still made with mixing: it pays while little has been learned, and costs time.
   std::int64_t x_mixed_left = kMixedDecisions;

@@ -1,80 +1,122 @@
 // A binary arithmetic coder with 16-bit probabilities: 64-bit interval, 32 bits out at a time.
+//
+// Encoder and decoder are a few registers over a buffer, so that inner loops can work on a copy of their own.
 #pragma once
 
+#include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <memory>
 #include <span>
 #include <vector>
 
 namespace effort::codec {
+
+inline std::uint32_t big_endian(std::uint32_t word) {
+  if constexpr (std::endian::native == std::endian::little) {
+    return word << 24 | (word & 0xFF00u) << 8 | (word >> 8 & 0xFF00u) | word >> 24;
+  } else {
+    return word;
+  }
+}
 
 /// Writes decisions into a byte string.
 class RangeEncoder {
  public:
   static constexpr bool encoding = true;
 
+  /// Room for so many further decisions (raw bits count in full); call before coding them.
+  void reserve(std::size_t decisions) {
+    const std::size_t needed = used() + decisions * 2 + 64;  // none is rarer than 2^-16
+    if (needed > x_capacity) grow(std::max(needed, x_capacity * 2));
+  }
+
   /// @param one  probability of a 1 in 1/65536, 1 to 65535
-  bool code(bool bit, std::uint32_t one) {
-    const std::uint64_t bound = (x_range >> 16) * one;
-    if (bit) {
-      x_range = bound;
-    } else {
-      add(bound);
-      x_range -= bound;
-    }
-    if (x_range < kSmallest) renormalise();
-    return bit;
-  }
-
+  bool code(bool bit, std::uint32_t one) { return x.code(bit, one); }
   /// An equiprobable bit.
-  bool code_raw(bool bit) {
-    x_range >>= 1;
-    if (bit) add(x_range);
-    if (x_range < kSmallest) renormalise();
-    return bit;
-  }
+  bool code_raw(bool bit) { return x.code_bits(bit, 1) != 0; }
+  /// `n` <= 16 equiprobable bits.
+  std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
 
-  /// Bytes so far that a decoder needs in order to decode everything coded up to now.
-  std::size_t needed() const { return x_bytes.size() + 8; }
+  /// Bytes of the stream that a decoder needs in order to decode everything coded up to now.
+  std::size_t needed() const { return used() + 8; }
 
   /// Ends the stream with as few bytes as possible; zero bytes at the end are left out (a decoder reads zeros there).
   std::vector<std::byte> finish() {
+    reserve(8);
     for (int n = 0; n <= 8; ++n) {
       const std::uint64_t rest = n == 8 ? 0 : ~std::uint64_t{0} >> (8 * n);
-      const std::uint64_t rounded = (x_low + rest) & ~rest;
-      if (rounded - x_low >= x_range) continue;
-      add(rounded - x_low);
-      for (int i = 0; i < n; ++i) x_bytes.push_back(static_cast<std::byte>(x_low >> (56 - 8 * i)));
+      const std::uint64_t rounded = (x.low + rest) & ~rest;
+      if (rounded - x.low >= x.range) continue;
+      x.add(rounded - x.low);
+      for (int i = 0; i < n; ++i) *x.end++ = static_cast<unsigned char>(x.low >> (56 - 8 * i));
       break;
     }
-    while (!x_bytes.empty() && x_bytes.back() == std::byte{0}) x_bytes.pop_back();
-    return std::move(x_bytes);
+    while (x.end != x_memory.get() && x.end[-1] == 0) --x.end;
+    const auto* bytes = reinterpret_cast<const std::byte*>(x_memory.get());
+    return {bytes, bytes + used()};
   }
+
+  /// The registers alone, for an inner loop between two calls of reserve().
+  struct Registers {
+    static constexpr bool encoding = true;
+    std::uint64_t low = 0, range = ~std::uint64_t{0};
+    unsigned char* end = nullptr;
+
+    bool code(bool bit, std::uint32_t one) {
+      const std::uint64_t bound = (range >> 16) * one;
+      const std::uint64_t zero = static_cast<std::uint64_t>(bit) - 1;  // all ones for a 0
+      add(bound & zero);
+      range = bound + ((range - 2 * bound) & zero);
+      if (range < kSmallest) renormalise();
+      return bit;
+    }
+    std::uint32_t code_bits(std::uint32_t bits, int n) {
+      range >>= n;
+      add(bits * range);
+      if (range < kSmallest) renormalise();
+      return bits;
+    }
+    void add(std::uint64_t amount) {
+      low += amount;
+      if (low < amount) {
+        unsigned char* at = end;
+        while (++*--at == 0) {
+        }
+      }
+    }
+
+   private:
+    void renormalise() {
+      const std::uint32_t word = big_endian(static_cast<std::uint32_t>(low >> 32));
+      std::memcpy(end, &word, 4);
+      end += 4;
+      low <<= 32;
+      range <<= 32;
+    }
+  };
+  const Registers& take() const { return x; }
+  void put(const Registers& r) { x = r; }
 
  private:
   static constexpr std::uint64_t kSmallest = std::uint64_t{1} << 32;
 
-  void add(std::uint64_t amount) {
-    x_low += amount;
-    if (x_low < amount) carry();
+  std::size_t used() const { return static_cast<std::size_t>(x.end - x_memory.get()); }
+
+  void grow(std::size_t capacity) {
+    auto larger = std::make_unique_for_overwrite<unsigned char[]>(capacity);
+    const std::size_t n = used();
+    if (n > 0) std::memcpy(larger.get(), x_memory.get(), n);
+    x_memory = std::move(larger);
+    x.end = x_memory.get() + n;
+    x_capacity = capacity;
   }
 
-  void carry() {
-    for (std::size_t i = x_bytes.size(); i-- > 0;) {
-      x_bytes[i] = static_cast<std::byte>(static_cast<unsigned>(x_bytes[i]) + 1);
-      if (x_bytes[i] != std::byte{0}) return;
-    }
-  }
-
-  void renormalise() {
-    for (int i = 0; i < 4; ++i) x_bytes.push_back(static_cast<std::byte>(x_low >> (56 - 8 * i)));
-    x_low <<= 32;
-    x_range <<= 32;
-  }
-
-  std::uint64_t x_low = 0;
-  std::uint64_t x_range = ~std::uint64_t{0};
-  std::vector<std::byte> x_bytes;
+  Registers x;
+  std::size_t x_capacity = 0;
+  std::unique_ptr<unsigned char[]> x_memory;
 };
 
 /// Reads decisions back.  Behind the end of the bytes it reads zeros; any bytes decode to something.
@@ -82,55 +124,77 @@ class RangeDecoder {
  public:
   static constexpr bool encoding = false;
 
-  explicit RangeDecoder(std::span<const std::byte> bytes) : x_bytes(bytes) {
-    x_code = std::uint64_t{next_word()} << 32;
-    x_code |= next_word();
+  /// The bytes must outlive the decoder.
+  explicit RangeDecoder(std::span<const std::byte> bytes) {
+    x.at = reinterpret_cast<const unsigned char*>(bytes.data());
+    x.end = x.at + bytes.size();
+    x.value = std::uint64_t{x.next_word()} << 32;
+    x.value |= x.next_word();
   }
 
-  bool code(bool, std::uint32_t one) {
-    const std::uint64_t bound = (x_range >> 16) * one;
-    const bool bit = x_code < bound;
-    if (bit) {
-      x_range = bound;
-    } else {
-      x_code -= bound;
-      x_range -= bound;
+  struct Registers {
+    static constexpr bool encoding = false;
+    std::uint64_t value = 0, range = ~std::uint64_t{0};
+    const unsigned char* at = nullptr;
+    const unsigned char* end = nullptr;
+    std::size_t beyond = 0;  ///< bytes read behind the end
+
+    bool code(bool, std::uint32_t one) {
+      const std::uint64_t bound = (range >> 16) * one;
+      const bool bit = value < bound;
+      const std::uint64_t zero = static_cast<std::uint64_t>(bit) - 1;
+      value -= bound & zero;
+      range = bound + ((range - 2 * bound) & zero);
+      if (range < kSmallest) renormalise();
+      return bit;
     }
-    if (x_range < kSmallest) renormalise();
-    return bit;
-  }
+    std::uint32_t code_bits(std::uint32_t, int n) {
+      range >>= n;
+      const std::uint64_t bits = std::min<std::uint64_t>(value / range, (std::uint64_t{1} << n) - 1);
+      value -= bits * range;
+      if (range < kSmallest) renormalise();
+      return static_cast<std::uint32_t>(bits);
+    }
+    std::uint32_t next_word() {
+      if (end - at >= 4) {
+        std::uint32_t word;
+        std::memcpy(&word, at, 4);
+        at += 4;
+        return big_endian(word);
+      }
+      std::uint32_t word = 0;
+      for (int i = 0; i < 4; ++i) {
+        word <<= 8;
+        if (at != end) {
+          word |= *at++;
+        } else {
+          ++beyond;
+        }
+      }
+      return word;
+    }
 
-  bool code_raw(bool) {
-    x_range >>= 1;
-    const bool bit = x_code >= x_range;
-    if (bit) x_code -= x_range;
-    if (x_range < kSmallest) renormalise();
-    return bit;
-  }
+   private:
+    void renormalise() {
+      value = (value << 32) | next_word();
+      range <<= 32;
+    }
+  };
 
+  void reserve(std::size_t) {}
+  bool code(bool bit, std::uint32_t one) { return x.code(bit, one); }
+  bool code_raw(bool) { return x.code_bits(0, 1) != 0; }
+  std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
   std::size_t needed() const { return 0; }
-  /// More than a few words were read behind the end: the bytes were no whole stream.
-  bool overran() const { return x_at > x_bytes.size() + 64; }
+  /// Far more was read than there are bytes: they were no whole stream.
+  bool overran() const { return x.beyond > kMostBeyond; }
+  const Registers& take() const { return x; }
+  void put(const Registers& r) { x = r; }
 
  private:
   static constexpr std::uint64_t kSmallest = std::uint64_t{1} << 32;
-
-  std::uint32_t next_word() {
-    std::uint32_t word = 0;
-    for (int i = 0; i < 4; ++i, ++x_at)
-      word = (word << 8) | (x_at < x_bytes.size() ? std::to_integer<std::uint32_t>(x_bytes[x_at]) : 0u);
-    return word;
-  }
-
-  void renormalise() {
-    x_code = (x_code << 32) | next_word();
-    x_range <<= 32;
-  }
-
-  std::span<const std::byte> x_bytes;
-  std::size_t x_at = 0;
-  std::uint64_t x_code = 0;
-  std::uint64_t x_range = ~std::uint64_t{0};
+  static constexpr std::size_t kMostBeyond = 4096;
+  Registers x;
 };
 
 }  // namespace effort::codec
