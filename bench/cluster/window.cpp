@@ -1,0 +1,146 @@
+// What a window's strata cost the background thread.
+#include "common.hpp"
+
+#include "analytics/cluster/distributed_clara.hpp"
+#include "analytics/comm/thread_group.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <cstdio>
+#include <mutex>
+#include <numeric>
+
+namespace effort::bench {
+namespace {
+
+// Splits a thread's CPU time at every collective: stages between them, and the collectives themselves.
+class Staged final : public Communicator {
+ public:
+  explicit Staged(Communicator& inner) : inner_(inner), last_(cpu_seconds()) {}
+  std::vector<double> stages, collectives;
+
+  void finish() { stages.push_back(cpu_seconds() - last_); }
+  int rank() const override { return inner_.rank(); }
+  int size() const override { return inner_.size(); }
+  void allreduce(std::span<std::int64_t> values, ReduceOp op) override {
+    timed([&] { inner_.allreduce(values, op); });
+  }
+  void allreduce(std::span<double> values, ReduceOp op) override {
+    timed([&] { inner_.allreduce(values, op); });
+  }
+
+ protected:
+  Gathered<std::byte> allgatherv_bytes(std::span<const std::byte> mine) override {
+    Gathered<std::byte> result;
+    timed([&] { result = inner_.allgatherv(mine); });
+    return result;
+  }
+  Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int root) override {
+    Gathered<std::byte> result;
+    timed([&] { result = inner_.gatherv(mine, root); });
+    return result;
+  }
+  void bcast_bytes(std::span<std::byte> values, int root) override {
+    timed([&] { inner_.bcast(values, root); });
+  }
+  void neighbour_exchange_bytes(std::span<const std::byte> a, std::span<const std::byte> b, std::span<std::byte> c,
+                                std::span<std::byte> d) override {
+    timed([&] { inner_.neighbour_exchange(a, b, c, d); });
+  }
+
+ private:
+  template <typename Body>
+  void timed(const Body& body) {
+    const double begin = cpu_seconds();
+    stages.push_back(begin - last_);
+    body();
+    last_ = cpu_seconds();
+    collectives.push_back(last_ - begin);
+  }
+
+  Communicator& inner_;
+  double last_;
+};
+
+std::vector<std::int32_t> ids_from(std::size_t first, std::size_t count) {
+  std::vector<std::int32_t> ids(count);
+  std::iota(ids.begin(), ids.end(), static_cast<std::int32_t>(first));
+  return ids;
+}
+
+double one_window(std::size_t n, std::size_t d, int k) {
+  const auto values = clouds(n, d, 4, 1, 5);
+  const auto ids = ids_from(0, n);
+  cluster::ClaraParameters parameters;
+  parameters.k = k;
+  std::vector<double> times;
+  for (int i = 0; i < 25; ++i)
+    times.push_back(seconds_of([&] {
+      SelfCommunicator self;
+      cluster::distributed_clara(Kokkos::Serial{}, self, {values, n, d}, ids, static_cast<std::int64_t>(n), parameters);
+    }));
+  return median(times);
+}
+
+struct Path {
+  double stages = 0;       // sum over stages of the largest thread CPU time between collectives
+  double collectives = 0;  // the same inside the collectives of this communicator
+};
+
+Path critical_path(int nodes, std::size_t ranks, std::size_t d, const cluster::ClaraParameters& parameters) {
+  const std::size_t n = static_cast<std::size_t>(nodes) * ranks;
+  const auto values = clouds(n, d, 4, 1, 5);
+  std::vector<double> stages, collectives;
+  std::mutex mutex;
+  run_thread_group(nodes, [&](Communicator& comm) {
+    const std::size_t first = static_cast<std::size_t>(comm.rank()) * ranks;
+    const auto ids = ids_from(first, ranks);
+    const cluster::Signatures local{std::span(values).subspan(first * d, ranks * d), ranks, d};
+    for (int warm = 0; warm < 2; ++warm) {
+      Staged staged(comm);
+      cluster::distributed_clara(Kokkos::Serial{}, staged, local, ids, static_cast<std::int64_t>(n), parameters);
+      staged.finish();
+      if (warm == 0) continue;
+      const std::lock_guard lock(mutex);
+      stages.resize(staged.stages.size());
+      collectives.resize(staged.collectives.size());
+      for (std::size_t i = 0; i < stages.size(); ++i) stages[i] = std::max(stages[i], staged.stages[i]);
+      for (std::size_t i = 0; i < collectives.size(); ++i) collectives[i] = std::max(collectives[i], staged.collectives[i]);
+    }
+  });
+  return {std::accumulate(stages.begin(), stages.end(), 0.0), std::accumulate(collectives.begin(), collectives.end(), 0.0)};
+}
+
+}  // namespace
+
+void bench_windows() {
+  for (const int k : {5, 0}) {
+    const std::string name = k == 0 ? "k chosen" : "k = 5";
+    report("window, 64 ranks x 32 regions, " + name + ": ms", 1e3 * one_window(64, 32, k), "<", 1);
+    report("window, 16384 ranks x 32 regions, " + name + ": ms", 1e3 * one_window(16384, 32, k), "<", 40);
+    report("window, 16384 ranks x 120 regions, " + name + ": ms", 1e3 * one_window(16384, 120, k), "<", 40);
+    for (const bool spread : {false, true}) {
+      if (spread && k == 0) continue;
+      for (const std::size_t d : {32, 120}) {
+        cluster::ClaraParameters parameters;
+        parameters.k = k;
+        parameters.spread = spread;
+        std::vector<double> stages, collectives;
+        for (int i = 0; i < 7; ++i) {
+          const Path path = critical_path(64, 256, d, parameters);
+          stages.push_back(path.stages);
+          collectives.push_back(path.collectives);
+        }
+        const double own = one_window(256, d, k);
+        char more[160];
+        std::snprintf(more, sizeof more, "(path %.3f ms, one node's own 256 ranks %.3f ms; collectives of threads %.3f ms more)",
+                      1e3 * median(stages), 1e3 * own, 1e3 * median(collectives));
+        report("64 nodes x 256 ranks x " + std::to_string(d) + (spread ? ", trials spread" : "") + ", " + name +
+                   ": critical path / one node's own",
+               median(stages) / own, "<", 3, more);
+      }
+    }
+  }
+}
+
+}  // namespace effort::bench
