@@ -12,6 +12,9 @@ struct simulation;
 /* Starts effort on all ranks and sets the rebalancer; see hints.c. */
 void hints_start(struct simulation* s);
 
+/* Ends effort; a snapshot that could not be written is said on stderr. */
+void hints_stop(const struct simulation* s);
+
 #else
 
 typedef int effort_region_id;
@@ -24,8 +27,8 @@ typedef int effort_work_id;
 #define effort_rebalance_begin() ((void)0)
 #define effort_rebalance_end() ((void)0)
 #define effort_progress_step() ((void)0)
-#define effort_finalize() ((void)0)
 #define hints_start(simulation) ((void)(simulation))
+#define hints_stop(simulation) ((void)(simulation))
 
 #endif
 #endif

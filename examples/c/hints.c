@@ -37,3 +37,5 @@ void hints_start(simulation* s) {
   check(effort_work_unit("pairs", &s->unit_pairs), "effort_work_unit", s->rank);
   check(effort_on_rebalance(on_hint, s), "effort_on_rebalance", s->rank);
 }
+
+void hints_stop(const simulation* s) { check(effort_finalize(), "effort_finalize", s->rank); }

@@ -157,7 +157,7 @@ int main(int argc, char** argv) {
   simulation_start(&s);
   const loop_cost cost = timed_run(&s);
   const int bad = report(&s, cost);
-  effort_finalize();
+  hints_stop(&s);
   simulation_free(&s);
   MPI_Finalize();
   return bad ? 1 : 0;
