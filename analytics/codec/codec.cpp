@@ -249,6 +249,7 @@ StreamInfo inspect(std::span<const std::byte> stream) {
   info.nrmse = start.nrmse;
   info.max_error = start.max_error;
   for (std::size_t t = 0; t < info.tiles; ++t) {
+    const std::size_t start_of_tile = in.offset();
     const TileInfo tile = inspect_tile(start.tiled ? in.take(in.varint()) : in.rest(), start.grid.tile_rows, start.grid.tile_cols);
     info.passes = std::max(info.passes, tile.passes);
     info.has_absent = info.has_absent || tile.has_absent;
@@ -256,6 +257,8 @@ StreamInfo inspect(std::span<const std::byte> stream) {
     if (!start.tiled) {
       info.nrmse = tile.nrmse;
       info.max_error = tile.max_error;
+      info.cuts = tile.cuts;
+      for (Cut& cut : info.cuts) cut.bytes += start_of_tile;
     }
   }
   info.cuts.push_back({info.passes, info.bytes, info.nrmse});

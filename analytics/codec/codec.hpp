@@ -101,7 +101,7 @@ Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options =
 struct Cut {
   int passes;         ///< complete bit planes up to here
   std::size_t bytes;  ///< length of the prefix
-  double nrmse;       ///< upper bound of the error of the prefix, as for StreamInfo::nrmse
+  double nrmse;       ///< error of the prefix; but for the last cut measured in the wavelet domain, to within some 10 %
 };
 
 /// What a stream says about itself, read without decoding.
@@ -117,7 +117,7 @@ struct StreamInfo {
   std::size_t tiles = 1;  ///< separately coded pieces
   bool has_absent = false;
   Coder coder = Coder::context;
-  std::vector<Cut> cuts;  ///< in order; the last is the whole stream
+  std::vector<Cut> cuts;  ///< in order; the last is the whole stream (small and tiled streams record only that)
 };
 
 /// Reads the header of a stream.  Errors: CodecError.

@@ -12,7 +12,7 @@ namespace {
 /// Magnitudes of a partly decoded band are multiples of 2^missing.
 template <typename Q>
 struct Dequantiser {
-  const ContextHeader& header;
+  unsigned points;
   int missing;
   double step;
 
@@ -20,7 +20,7 @@ struct Dequantiser {
   double value(Q magnitude, bool negative, double unit) const {
     if (magnitude == 0) return 0;
     const auto units = static_cast<double>(magnitude >> missing);
-    const double size = (units + point_value(units == 1 ? header.points & 15 : header.points >> 4)) * unit;
+    const double size = (units + point_value(units == 1 ? points & 15 : points >> 4)) * unit;
     return negative ? -size : size;
   }
 };
@@ -63,24 +63,22 @@ std::vector<double> rebuild(const Layout& layout, std::vector<double> corner, st
 }
 
 template <typename Q>
-std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header, const Layout& layout, std::uint64_t head,
+std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header, const Layout& layout, std::uint64_t first,
                                   bool negative, int planes, std::size_t payload_size, const TileOptions& options) {
   const int level = options.level;
   std::vector<BandData<Q>> data(layout.bands.size());
   PlaneCoder<RangeDecoder, Q> coder(io, layout, data);
-  std::uint64_t first = head;
   for (int p = header.planes; p-- > header.planes - planes;) {
-    first = first << 1 | static_cast<std::uint64_t>(io.code_raw(false));
     coder.code_plane(p);
-    if (io.overran() && !options.prefix) throw CodecError("the coded planes end too early", payload_size);
+    if (io.overran()) throw CodecError("the coded planes end too early", payload_size);
   }
   const int missing = header.planes - planes;
   const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
   std::vector<double> corner(rows * cols);
   const double step = std::ldexp(header.step(), missing);
-  dequantise(layout, data, Dequantiser<Q>{header, missing, step}, level, corner.data(), cols);
-  const Dequantiser<std::uint64_t> alone{header, 0, step};
-  corner[0] = alone.value(first, negative, step / layout.bands[0].gain);
+  dequantise(layout, data, Dequantiser<Q>{missing > 0 ? kPartialPoints : header.points, missing, step}, level, corner.data(), cols);
+  const Dequantiser<std::uint64_t> alone{header.points, 0, header.step()};
+  corner[0] = alone.value(first, negative, header.step() / layout.bands[0].gain);
   return rebuild(layout, std::move(corner), rows, cols, level);
 }
 
@@ -95,16 +93,44 @@ ContextHeader read_context_header(ByteReader& in) {
   if (exponent < -1400 || exponent > 1100) throw CodecError("the quantisation step is out of range", start);
   header.exponent = static_cast<int>(exponent);
   header.mantissa = in.byte();
-  header.planes = static_cast<int>(in.byte());
+  const unsigned planes = in.byte();
+  header.planes = static_cast<int>(planes & (kCutsFlag - 1));
   if (header.planes < 1 || header.planes > 63) throw CodecError("the number of bit planes is not 1 to 63", in.offset() - 1);
   header.points = in.byte();
   header.nrmse = error_of_code(in.u16());
   header.max_error = error_of_code(in.u16()) * header.step();
+  if (planes & kCutsFlag) {
+    std::size_t end = 0;
+    for (int k = 1; k < header.planes; ++k) {
+      end += in.varint();
+      header.cuts.push_back({k, end, error_of_code(in.u16())});
+    }
+    for (Cut& cut : header.cuts) cut.bytes += in.offset();
+  }
+  header.size = in.offset();
   return header;
 }
 
-std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
+namespace {
+
+/// The planes that a payload of this size surely holds.
+int complete_planes(const ContextHeader& header, std::size_t size) {
+  if (header.cuts.empty()) return header.planes;
+  int planes = 0;
+  for (const Cut& cut : header.cuts)
+    if (cut.bytes - header.size <= size) planes = cut.passes;
+  if (planes == 0) throw CodecError("the prefix ends before the first cut", header.size + size);
+  return planes + 1 == header.planes && size > header.cuts.back().bytes - header.size ? header.planes : planes;
+}
+
+}  // namespace
+
+std::vector<double> decode_context(const ContextHeader& stated, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options) {
+  // Values near the ends of the range are rebuilt near 1, where nothing overflows or loses bits.
+  const int shift = std::abs(stated.exponent) > 300 ? stated.exponent : 0;
+  ContextHeader header = stated;
+  header.exponent -= shift;
   const wavelet::Levels levels{wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
   RangeDecoder io(payload);
   std::vector<PacketSplit> splits = possible_splits(rows, cols, levels);
@@ -113,12 +139,16 @@ std::vector<double> decode_context(const ContextHeader& header, std::span<const 
     if (split.extra > split.deepest) throw CodecError("a band is split deeper than it can be", 0);
   }
   const Layout layout = make_layout(rows, cols, levels, std::move(splits));
-  std::uint64_t head = 0;
+  std::uint64_t first = 0;
   bool negative = false;
-  code_dc_start(io, head, negative);
-  const int planes = options.passes == 0 ? header.planes : std::min(options.passes, header.planes);
-  if (header.planes <= 31) return decode_planes<std::uint32_t>(io, header, layout, head, negative, planes, payload.size(), options);
-  return decode_planes<std::uint64_t>(io, header, layout, head, negative, planes, payload.size(), options);
+  code_first(io, first, negative);
+  int planes = options.passes == 0 ? header.planes : std::min(options.passes, header.planes);
+  if (options.prefix) planes = std::min(planes, complete_planes(header, payload.size()));
+  std::vector<double> values =
+      header.planes <= 31 ? decode_planes<std::uint32_t>(io, header, layout, first, negative, planes, payload.size(), options)
+                          : decode_planes<std::uint64_t>(io, header, layout, first, negative, planes, payload.size(), options);
+  scale_back(values, shift);
+  return values;
 }
 
 }  // namespace effort::codec

@@ -147,7 +147,9 @@ class Encoder {
   std::optional<Trial> search_error(double bound, bool largest);
   TileCode code(const Trial& trial, double nrmse_unit) const;
   template <typename Q>
-  int code_planes(RangeEncoder& io, const Trial& trial) const;
+  int code_planes(RangeEncoder& io, const Trial& trial, std::vector<std::size_t>& needed) const;
+  void put_cuts(Bytes& out, const Trial& trial, const std::vector<std::size_t>& needed, std::size_t size, double nrmse_unit) const;
+  double sampled_error(double step, Points points) const;
   TileCode search_bytes(std::size_t bound, double nrmse_unit);
 
   const Matrix& x_matrix;
@@ -186,13 +188,17 @@ EFFORT_VECTOR_CLONES double largest_in(const double* row, std::size_t n) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
+/// Of large bands every so many rows are enough where nothing depends on exactness.
+std::size_t sampling(const Band& band) {
+  return std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
+}
+
 void Encoder::fill_model() {
   x_model.clear();
   x_largest = 0;
   for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
     const Band& band = x_layout.bands[b];
-    // Large bands are sampled: the model only says where to begin.
-    const std::size_t every = std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
+    const std::size_t every = sampling(band);
     for_each_row(band, x_matrix.cols, x_coefficients.get(), [&](std::size_t i, const double* row) {
       x_largest = std::max(x_largest, largest_in(row, band.cols) * band.gain);
       if (i % every == 0)
@@ -326,7 +332,7 @@ Points Encoder::choose_points(double step) const {
   for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
     const Band& band = x_layout.bands[b];
     const double scale = band.gain / step;
-    const std::size_t every = std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
+    const std::size_t every = sampling(band);
     for (std::size_t i = 0; i < band.rows; i += every) {
       const double* row = &x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0];
       for (std::size_t j = 0; j < band.cols; ++j) {
@@ -409,9 +415,9 @@ std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) 
   return best;
 }
 
-/// Codes everything behind the header; returns the number of planes.
+/// Codes everything behind the header; returns the number of planes.  `needed`: the bytes up to the end of each.
 template <typename Q>
-int Encoder::code_planes(RangeEncoder& io, const Trial& trial) const {
+int Encoder::code_planes(RangeEncoder& io, const Trial& trial, std::vector<std::size_t>& needed) const {
   std::vector<BandData<Q>> data(x_layout.bands.size());
   int planes = 1;
   for (std::size_t b = 0; b < data.size(); ++b) {
@@ -425,32 +431,68 @@ int Encoder::code_planes(RangeEncoder& io, const Trial& trial) const {
   }
   io.reserve(1024 + 64 * x_layout.splits.size());
   for (const PacketSplit& split : x_layout.splits) code_split(io, split);
-  const auto first = static_cast<std::uint64_t>(data[0].magnitude[data[0].at(0, 0)]);
-  std::uint64_t head = planes < 64 ? first >> planes : 0;
+  auto first = static_cast<std::uint64_t>(data[0].magnitude[data[0].at(0, 0)]);
   bool negative = data[0].negative[data[0].at(0, 0)] != 0;
-  code_dc_start(io, head, negative);
+  code_first(io, first, negative);
   PlaneCoder<RangeEncoder, Q> coder(io, x_layout, data);
   for (int p = planes; p-- > 0;) {
-    io.reserve(1);
-    io.code_raw((first >> p) & 1);
     coder.code_plane(p);
+    needed.push_back(io.needed());
   }
   return planes;
 }
 
 TileCode Encoder::code(const Trial& trial, double nrmse_unit) const {
   RangeEncoder io;
-  const int planes = narrow(trial.step.value()) ? code_planes<std::uint32_t>(io, trial) : code_planes<std::uint64_t>(io, trial);
+  std::vector<std::size_t> needed;
+  const int planes = narrow(trial.step.value()) ? code_planes<std::uint32_t>(io, trial, needed) : code_planes<std::uint64_t>(io, trial, needed);
   const Bytes payload = io.finish();
+  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1;
   TileCode code{{}, trial.errors};
   put_signed(code.bytes, trial.step.exponent + x_matrix.exponent);
   put_byte(code.bytes, trial.step.mantissa);
-  put_byte(code.bytes, static_cast<unsigned>(planes));
+  put_byte(code.bytes, static_cast<unsigned>(planes) | (has_cuts ? kCutsFlag : 0));
   put_byte(code.bytes, trial.points.code);
   put_u16(code.bytes, error_code(trial.errors.rms / nrmse_unit));
   put_u16(code.bytes, error_code(trial.errors.max / trial.step.value()));
+  if (has_cuts) put_cuts(code.bytes, trial, needed, payload.size(), nrmse_unit);
   code.bytes.insert(code.bytes.end(), payload.begin(), payload.end());
   return code;
+}
+
+/// Where each plane but the last ends, and the error there: measured in the wavelet domain on a sample, scaled by
+/// what the last plane's error turned out to be.
+void Encoder::put_cuts(Bytes& out, const Trial& trial, const std::vector<std::size_t>& needed, std::size_t size, double nrmse_unit) const {
+  const double step = trial.step.value(), last = sampled_error(step, trial.points);
+  const double correction = last > 0 ? trial.errors.rms / last : 1;
+  std::size_t before = 0;
+  for (std::size_t k = 0; k + 1 < needed.size(); ++k) {
+    const std::size_t end = std::min(needed[k], size);
+    put_varint(out, end - before);
+    before = end;
+    const int missing = static_cast<int>(needed.size() - 1 - k);
+    put_u16(out, error_code(sampled_error(std::ldexp(step, missing), Points{kPartialPoints}) * correction / nrmse_unit));
+  }
+}
+
+/// The root mean square difference of the weighted coefficients to their reconstruction at a step.
+double Encoder::sampled_error(double step, Points points) const {
+  double sum = 0;
+  for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
+    const Band& band = x_layout.bands[b];
+    const std::size_t every = sampling(band);
+    double squares = 0;
+    for (std::size_t i = 0; i < band.rows; i += every) {
+      const double* row = &x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0];
+      for (std::size_t j = 0; j < band.cols; ++j) {
+        const double c = std::abs(row[j]) * band.gain / step, q = std::floor(c);
+        const double e = q == 0 ? c : c - q - (q == 1 ? points.first() : points.others());
+        squares += e * e;
+      }
+    }
+    sum += squares * static_cast<double>(every);
+  }
+  return std::sqrt(sum / static_cast<double>(x_matrix.present)) * step;
 }
 
 /// The smallest step found whose stream fits.

@@ -15,7 +15,9 @@ namespace effort::codec {
 enum class StreamKind : unsigned { context = 0, ezw = 1, constant = 2, raw = 3, tiled = 4, empty = 5 };
 
 inline constexpr unsigned kVersionByte = 0xE1;  ///< first byte of every stream of version 1
-inline constexpr unsigned kAbsentFlag = 16, kCutsFlag = 32;
+inline constexpr unsigned kAbsentFlag = 16;  ///< in a tile's kind byte
+inline constexpr unsigned kCutsFlag = 128;   ///< in the byte of the number of planes
+inline constexpr std::size_t kCutsFrom = 4096;  ///< smaller payloads are not worth a table of cuts
 /// Larger matrices are cut into tiles of at most so many values, which bounds the memory of a partial decoding.
 inline constexpr std::size_t kTileValues = std::size_t{1} << 22;
 
@@ -50,6 +52,9 @@ std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n);
 /// Puts the two checksum bytes (at offset 2) of a finished stream.
 void seal(Bytes& stream);
 void check_seal(std::span<const std::byte> stream);
+
+/// The points of a stream decoded in part: its own suit its last plane.
+inline constexpr unsigned kPartialPoints = 0xA8;
 
 /// Where in its interval a value is reconstructed: 16 choices from 0.1 to 0.7, one for the lowest interval (low four
 /// bits of the header's byte) and one for the others (high four).

@@ -1,4 +1,4 @@
-// What is coded in front of the planes: the choice of splits and the head of the first coefficient.
+// What is coded in front of the planes: the choice of splits and the first coefficient.
 #pragma once
 
 #include "analytics/codec/bands.hpp"
@@ -20,15 +20,15 @@ int code_split(Io& io, const PacketSplit& split) {
   return extra;
 }
 
-/// The bits of the first coefficient above the planes, and its sign.
+/// The first coefficient, the mean of everything, whole: it would drown the others' planes.
 template <typename Io>
-void code_dc_start(Io& io, std::uint64_t& head, bool& negative) {
-  const int width = std::bit_width(head);
-  int read = 0;
-  for (int bit = 6; bit-- > 0;) read |= static_cast<int>(io.code_raw((width >> bit) & 1)) << bit;
+void code_first(Io& io, std::uint64_t& magnitude, bool& negative) {
+  const int own = static_cast<int>(std::bit_width(magnitude));
+  int width = 0;
+  for (int bit = 6; bit-- > 0;) width |= static_cast<int>(io.code_raw((own >> bit) & 1)) << bit;
   std::uint64_t value = 0;
-  for (int bit = read; bit-- > 0;) value |= static_cast<std::uint64_t>(io.code_raw((head >> bit) & 1)) << bit;
-  head = value;
+  for (int bit = width; bit-- > 0;) value |= static_cast<std::uint64_t>(io.code_raw((magnitude >> bit) & 1)) << bit;
+  magnitude = value;
   negative = io.code_raw(negative);
 }
 

@@ -1,5 +1,6 @@
 #include "analytics/codec/tile.hpp"
 
+#include "analytics/codec/ezw.hpp"
 #include "analytics/wavelet/cdf97.hpp"
 
 #include <algorithm>
@@ -84,15 +85,15 @@ Goal goal_for(const Matrix& matrix, const Target& target) {
   return goal;
 }
 
-TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder) {
+TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
   if (matrix.present == 0 || matrix.min == matrix.max) return encode_constant(matrix);
-  TileCode code{start_tile(StreamKind::context, matrix), {}};
+  TileCode code{start_tile(coder == Coder::ezw ? StreamKind::ezw : StreamKind::context, matrix), {}};
   Goal rest = goal;
   if (goal.kind == Target::Kind::max_bytes) {
     if (goal.value <= static_cast<double>(code.bytes.size())) return {};
     rest.value -= static_cast<double>(code.bytes.size());
   }
-  const TileCode body = encode_context(matrix, rest);
+  const TileCode body = coder == Coder::ezw ? encode_ezw(matrix, rest) : encode_context(matrix, rest);
   const bool bounded = goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error;
   if (bounded && (body.bytes.empty() || body.bytes.size() >= 8 * matrix.present)) return encode_raw(matrix);
   if (body.bytes.empty()) return {};
@@ -111,6 +112,13 @@ TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t, std::size_t)
   if (start.kind == StreamKind::context) {
     const ContextHeader header = read_context_header(in);
     info.passes = header.planes;
+    info.cuts = header.cuts;
+    info.nrmse = header.nrmse;
+    info.max_error = header.max_error;
+  }
+  if (start.kind == StreamKind::ezw) {
+    const EzwHeader header = read_ezw_header(in);
+    info.passes = header.passes;
     info.nrmse = header.nrmse;
     info.max_error = header.max_error;
   }
@@ -131,6 +139,11 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
     case StreamKind::raw:
       values = block_means(read_raw(in, rows * cols, absent), rows, cols, options.level);
       break;
+    case StreamKind::ezw: {
+      const EzwHeader header = read_ezw_header(in);
+      values = decode_ezw(header, in, rows, cols, options);
+      break;
+    }
     default: {
       const ContextHeader header = read_context_header(in);
       values = decode_context(header, in.rest(), rows, cols, options);
@@ -138,6 +151,12 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
   }
   mark_absent(values, absent, rows, cols, options.level);
   return values;
+}
+
+void scale_back(std::vector<double>& values, int shift) {
+  if (shift == 0) return;
+  constexpr double kLargest = std::numeric_limits<double>::max();
+  for (double& v : values) v = std::clamp(std::ldexp(v, shift), -kLargest, kLargest);
 }
 
 std::vector<double> block_means(std::span<const double> values, std::size_t rows, std::size_t cols, int level) {

@@ -26,6 +26,7 @@ struct TileInfo {
   bool has_absent = false;
   int passes = 0;
   double nrmse = 0, max_error = 0;
+  std::vector<Cut> cuts;  ///< all but the end, from the start of the tile
 };
 TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols);
 
@@ -48,12 +49,17 @@ struct ContextHeader {
   unsigned points = 0;
   double nrmse = 0;
   double max_error = 0;
+  std::vector<Cut> cuts;  ///< all but the end; bytes count from the start of the reader's input
+  std::size_t size = 0;   ///< where the payload begins, likewise
   double step() const;
 };
 ContextHeader read_context_header(ByteReader& in);
 /// The reconstruction of `level`, from the planes that `passes` (0: all) allows.
 std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options);
+
+/// Multiplies by 2^shift; what leaves the range of doubles becomes the largest of them.
+void scale_back(std::vector<double>& values, int shift);
 
 /// The mean over the cells of a grid that is 2^level times coarser (both extents rounded up), NaN where all are NaN.
 std::vector<double> block_means(std::span<const double> values, std::size_t rows, std::size_t cols, int level);

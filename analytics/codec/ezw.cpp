@@ -1,0 +1,276 @@
+#include "analytics/codec/ezw.hpp"
+
+#include "analytics/codec/bands.hpp"
+#include "analytics/codec/huffman.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
+namespace effort::codec {
+namespace {
+
+constexpr int kMostPasses = 60;
+/// What a dominant pass says of a coefficient, and the two refinement bits.
+enum Symbol : unsigned { kPositive, kNegative, kZerotree, kIsolated, kLowHalf, kHighHalf };
+constexpr std::size_t kSymbols = 6, kRunClasses = 40;
+
+/// Coefficients in coding order (coarse bands first), each with its parent: the trees.
+struct Trees {
+  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  std::vector<std::uint32_t> place;   ///< in the transformed matrix
+  std::vector<std::uint32_t> parent;  ///< in coding order; kNone for roots
+
+  explicit Trees(const Layout& layout) {
+    std::vector<std::uint32_t> start;
+    for (const Band& band : layout.bands) {
+      start.push_back(static_cast<std::uint32_t>(place.size()));
+      const BandParent& link = band.parents[0];
+      for (std::size_t i = 0; i < band.rows; ++i)
+        for (std::size_t j = 0; j < band.cols; ++j) {
+          place.push_back(static_cast<std::uint32_t>((band.row0 + i) * layout.cols + band.col0 + j));
+          if (link.band < 0) {
+            parent.push_back(kNone);
+            continue;
+          }
+          const Band& above = layout.bands[static_cast<std::size_t>(link.band)];
+          const std::size_t pi = std::min(i >> link.row_shift, above.rows - 1), pj = std::min(j >> link.col_shift, above.cols - 1);
+          parent.push_back(start[static_cast<std::size_t>(link.band)] + static_cast<std::uint32_t>(pi * above.cols + pj));
+        }
+    }
+  }
+  std::size_t size() const { return place.size(); }
+};
+
+Layout plain_layout(std::size_t rows, std::size_t cols) {
+  const wavelet::Levels levels{wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
+  return make_layout(rows, cols, levels, possible_splits(rows, cols, levels));
+}
+
+/// One dominant and one subordinate pass at threshold 2^p.  `symbol(known)` sends or receives: it is given what the
+/// encoder would say and returns what holds.
+class Passes {
+ public:
+  explicit Passes(const Trees& trees) : x_trees(trees), magnitude(trees.size()), negative(trees.size()), x_covered(trees.size()) {}
+
+  /// @param descendants  for the encoder: the largest magnitude at or below each coefficient
+  template <typename Exchange>
+  void run(int p, const std::vector<std::uint64_t>* truth, const std::vector<std::uint64_t>* descendants,
+           const std::vector<std::uint8_t>* truth_negative, const Exchange& exchange) {
+    for (std::size_t k = 0; k < x_trees.size(); ++k) {
+      const std::uint32_t parent = x_trees.parent[k];
+      x_covered[k] = parent != Trees::kNone && x_covered[parent];
+      if (x_covered[k] || magnitude[k] != 0) continue;
+      unsigned symbol = 0;
+      if (truth) {
+        if ((*truth)[k] >> p) {
+          symbol = (*truth_negative)[k] ? kNegative : kPositive;
+        } else {
+          symbol = (*descendants)[k] >> p ? kIsolated : kZerotree;
+        }
+      }
+      symbol = exchange(symbol, false);
+      if (symbol == kZerotree) x_covered[k] = 1;
+      if (symbol > kNegative) continue;
+      magnitude[k] = std::uint64_t{1} << p;
+      negative[k] = symbol == kNegative;
+      x_fresh.push_back(static_cast<std::uint32_t>(k));
+    }
+    for (const std::uint32_t k : x_significant) {
+      unsigned symbol = kLowHalf;
+      if (truth && ((*truth)[k] >> p & 1)) symbol = kHighHalf;
+      if (exchange(symbol, true) == kHighHalf) magnitude[k] |= std::uint64_t{1} << p;
+    }
+    x_significant.insert(x_significant.end(), x_fresh.begin(), x_fresh.end());
+    x_fresh.clear();
+  }
+
+ private:
+  const Trees& x_trees;
+
+ public:
+  std::vector<std::uint64_t> magnitude;
+  std::vector<std::uint8_t> negative;
+
+ private:
+  std::vector<std::uint8_t> x_covered;  ///< below a zerotree of this pass
+  std::vector<std::uint32_t> x_significant, x_fresh;
+};
+
+/// The reconstruction from magnitudes in units of `step`, known down to plane `missing`: mid points.
+std::vector<double> rebuild(const Trees& trees, const Passes& state, double step, int missing, const Layout& layout, int level) {
+  const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
+  std::vector<double> corner(rows * cols), values(rows * cols);
+  const double half = std::ldexp(0.5, missing);
+  for (std::size_t k = 0; k < trees.size(); ++k) {
+    const std::size_t i = trees.place[k] / layout.cols, j = trees.place[k] % layout.cols;
+    if (state.magnitude[k] == 0 || i >= rows || j >= cols) continue;
+    const double size = (static_cast<double>(state.magnitude[k]) + half) * step;
+    corner[i * cols + j] = state.negative[k] ? -size : size;
+  }
+  const wavelet::Levels levels{std::max(layout.levels.rows - level, 0), std::max(layout.levels.cols - level, 0)};
+  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner.data(), rows, cols), wavelet::MatrixView(values.data(), rows, cols), levels);
+  const int halvings = std::min(level, layout.levels.rows) + std::min(level, layout.levels.cols);
+  if (halvings > 0)
+    for (double& v : values) v *= std::exp2(-0.5 * halvings);
+  return values;
+}
+
+/// Runs of equal symbols: the class of a token is the bit width of the run, its lower bits follow.
+struct Tokens {
+  std::vector<std::uint32_t> token;
+  std::vector<std::uint64_t> run;
+  void add(unsigned symbol) {
+    if (!token.empty() && x_last == symbol) {
+      ++run.back();
+    } else {
+      token.push_back(symbol);
+      run.push_back(1);
+      x_last = symbol;
+    }
+  }
+
+ private:
+  unsigned x_last = 0xFF;
+};
+
+Bytes pack(const Tokens& tokens) {
+  std::vector<std::uint64_t> frequencies(kSymbols * kRunClasses);
+  const auto of = [&](std::size_t t) { return tokens.token[t] * kRunClasses + static_cast<std::size_t>(std::bit_width(tokens.run[t]) - 1); };
+  for (std::size_t t = 0; t < tokens.token.size(); ++t) ++frequencies[of(t)];
+  const HuffmanCode code(frequencies);
+  Bytes out;
+  code.write(out);
+  BitWriter bits;
+  for (std::size_t t = 0; t < tokens.token.size(); ++t) {
+    code.put(bits, of(t));
+    bits.put(tokens.run[t], std::bit_width(tokens.run[t]) - 1);
+  }
+  out.insert(out.end(), bits.bytes().begin(), bits.bytes().end());
+  return out;
+}
+
+/// Reads one symbol after the other.
+class SymbolReader {
+ public:
+  explicit SymbolReader(ByteReader& in) : x_code(in, kSymbols * kRunClasses), x_bits(in.rest(), in.offset()) {}
+  unsigned next(bool refinement) {
+    if (x_left == 0) {
+      const std::size_t token = x_code.take(x_bits);
+      x_symbol = static_cast<unsigned>(token / kRunClasses);
+      const int width = static_cast<int>(token % kRunClasses);
+      x_left = std::uint64_t{1} << width | x_bits.bits(width);
+    }
+    if ((x_symbol >= kLowHalf) != refinement) throw CodecError("a symbol stands in the wrong pass", x_bits.offset());
+    --x_left;
+    return x_symbol;
+  }
+
+ private:
+  HuffmanCode x_code;
+  BitReader x_bits;
+  unsigned x_symbol = 0;
+  std::uint64_t x_left = 0;
+};
+
+/// A matrix with its transform, ready to be coded with any number of passes.
+class EzwEncoder {
+ public:
+  explicit EzwEncoder(const Matrix& matrix) : x_matrix(matrix), x_layout(plain_layout(matrix.rows, matrix.cols)), x_trees(x_layout) {
+    std::vector<double> coefficients(matrix.values.size());
+    wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), matrix.rows, matrix.cols),
+                     wavelet::MatrixView(coefficients.data(), matrix.rows, matrix.cols), x_layout.levels);
+    for (const double c : coefficients) x_largest = std::max(x_largest, std::abs(c));
+    x_top = std::ilogb(x_largest);
+    x_coefficients.resize(coefficients.size());
+    for (std::size_t k = 0; k < x_trees.size(); ++k) x_coefficients[k] = coefficients[x_trees.place[k]];
+  }
+
+  TileCode code(int passes, double nrmse_unit) const {
+    const int exponent = x_top - passes + 1;
+    std::vector<std::uint64_t> magnitude(x_trees.size());
+    std::vector<std::uint8_t> negative(x_trees.size());
+    for (std::size_t k = 0; k < magnitude.size(); ++k) {
+      magnitude[k] = static_cast<std::uint64_t>(std::ldexp(std::abs(x_coefficients[k]), -exponent));
+      negative[k] = x_coefficients[k] < 0;
+    }
+    std::vector<std::uint64_t> descendants = magnitude;
+    for (std::size_t k = descendants.size(); k-- > 0;)
+      if (x_trees.parent[k] != Trees::kNone) descendants[x_trees.parent[k]] |= descendants[k];
+    Passes state(x_trees);
+    Tokens tokens;
+    for (int p = passes; p-- > 0;)
+      state.run(p, &magnitude, &descendants, &negative, [&](unsigned symbol, bool) {
+        tokens.add(symbol);
+        return symbol;
+      });
+    const double step = std::ldexp(1.0, exponent);
+    TileCode out;
+    out.errors = measure(x_matrix, rebuild(x_trees, state, step, 0, x_layout, 0).data());
+    put_signed(out.bytes, exponent + x_matrix.exponent);
+    put_byte(out.bytes, static_cast<unsigned>(passes));
+    put_u16(out.bytes, error_code(out.errors.rms / nrmse_unit));
+    put_u16(out.bytes, error_code(out.errors.max / step));
+    const Bytes body = pack(tokens);
+    out.bytes.insert(out.bytes.end(), body.begin(), body.end());
+    return out;
+  }
+
+ private:
+  const Matrix& x_matrix;
+  Layout x_layout;
+  Trees x_trees;
+  std::vector<double> x_coefficients;  ///< in coding order
+  double x_largest = 0;
+  int x_top = 0;
+};
+
+}  // namespace
+
+TileCode encode_ezw(const Matrix& matrix, const Goal& goal) {
+  const EzwEncoder encoder(matrix);
+  if (goal.kind == Target::Kind::passes) return encoder.code(std::min(static_cast<int>(goal.value), kMostPasses), goal.nrmse_unit);
+  TileCode best;
+  for (int passes = 1; passes <= kMostPasses; ++passes) {
+    TileCode code = encoder.code(passes, goal.nrmse_unit);
+    if (goal.kind == Target::Kind::max_bytes) {
+      if (static_cast<double>(code.bytes.size()) > goal.value) break;
+      best = std::move(code);
+      continue;
+    }
+    const double error = goal.kind == Target::Kind::max_error ? code.errors.max : code.errors.rms;
+    if (error <= goal.value) return code;
+    if (code.bytes.size() >= 8 * matrix.present) return {};
+  }
+  return best;
+}
+
+EzwHeader read_ezw_header(ByteReader& in) {
+  EzwHeader header;
+  const std::size_t at = in.offset();
+  const std::int64_t exponent = in.signed_varint();
+  header.passes = static_cast<int>(in.byte());
+  if (exponent < -1400 || exponent > 1100) throw CodecError("the threshold is out of range", at);
+  if (header.passes < 1 || header.passes > kMostPasses) throw CodecError("the number of passes is not 1 to 60", in.offset() - 1);
+  header.exponent = static_cast<int>(exponent);
+  header.nrmse = error_of_code(in.u16());
+  header.max_error = std::ldexp(error_of_code(in.u16()), header.exponent);
+  return header;
+}
+
+std::vector<double> decode_ezw(const EzwHeader& header, ByteReader& in, std::size_t rows, std::size_t cols, const TileOptions& options) {
+  const Layout layout = plain_layout(rows, cols);
+  const Trees trees(layout);
+  Passes state(trees);
+  SymbolReader symbols(in);
+  const int passes = options.passes == 0 ? header.passes : std::min(options.passes, header.passes);
+  for (int p = header.passes; p-- > header.passes - passes;)
+    state.run(p, nullptr, nullptr, nullptr, [&](unsigned, bool refinement) { return symbols.next(refinement); });
+  const int shift = std::abs(header.exponent) > 300 ? header.exponent : 0;
+  std::vector<double> values =
+      rebuild(trees, state, std::ldexp(1.0, header.exponent - shift), header.passes - passes, layout, options.level);
+  scale_back(values, shift);
+  return values;
+}
+
+}  // namespace effort::codec

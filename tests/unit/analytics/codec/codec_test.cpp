@@ -1,0 +1,298 @@
+#include "analytics/codec/codec.hpp"
+
+#include "matrices.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <limits>
+#include <vector>
+
+namespace {
+
+using namespace effort::codec;
+namespace test = effort::test;
+using Values = std::vector<double>;
+
+constexpr double kInf = std::numeric_limits<double>::infinity();
+constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+}  // namespace
+
+TEST_CASE("The achieved error is at most the target, and what the stream says") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  for (const auto& kind : test::kinds())
+    for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{16, 150}, {67, 41}, {1, 300}, {130, 1}, {3, 2}}) {
+      const auto values = test::matrix(kind, rows, cols, 2);
+      for (const double bound : {0.1, 0.01, 1e-3, 1e-6, 1e-10}) {
+        const auto bytes = encode(values, rows, cols, Target::nrmse(bound), coder);
+        const auto back = decode(bytes);
+        const auto info = inspect(bytes);
+        CAPTURE(kind, rows, cols, bound, bytes.size(), static_cast<int>(coder));
+        REQUIRE(back.values.size() == values.size());
+        const double achieved = test::nrmse(values, back.values);
+        CHECK(achieved <= bound);
+        CHECK(achieved <= info.nrmse + 1e-18);
+        CHECK(info.nrmse <= bound * 1.001);
+        CHECK(test::largest_error(values, back.values) <= info.max_error + 1e-15);
+        CHECK(info.rows == rows);
+        CHECK(info.cols == cols);
+        CHECK(bytes.size() <= values.size() * 8 * 101 / 100 + 16);
+      }
+    }
+}
+
+TEST_CASE("The error target is met closely") {
+  for (const auto& kind : {"front", "groups", "checkpoint", "noise"}) {
+    const auto values = test::matrix(kind, 128, 200, 3);
+    for (const double bound : {1e-2, 1e-3, 1e-5}) {
+      const auto info = inspect(encode(values, 128, 200, Target::nrmse(bound)));
+      CAPTURE(kind, bound);
+      CHECK(info.nrmse >= 0.97 * bound);
+    }
+  }
+}
+
+TEST_CASE("A largest error is kept") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  for (const auto& kind : test::kinds()) {
+    const auto values = test::matrix(kind, 48, 100, 5);
+    for (const double bound : {1.0, 0.1, 1e-4}) {
+      const auto back = decode(encode(values, 48, 100, Target::max_error(bound), coder));
+      CAPTURE(kind, bound);
+      CHECK(test::largest_error(values, back.values) <= bound);
+    }
+  }
+}
+
+TEST_CASE("A bound on the bytes is kept, and more bytes do not harm") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  for (const auto& kind : test::kinds()) {
+    const auto values = test::matrix(kind, 64, 90, 5);
+    double before = kInf;
+    for (const std::size_t bound : {48u, 100u, 400u, 2000u, 20000u}) {
+      const auto bytes = encode(values, 64, 90, Target::max_bytes(bound), coder);
+      CAPTURE(kind, bound, bytes.size());
+      CHECK(bytes.size() <= bound);
+      const double error = test::nrmse(values, decode(bytes).values);
+      CHECK(error <= before * 1.02);
+      before = error;
+    }
+  }
+}
+
+TEST_CASE("More passes, less error") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  for (const auto& kind : test::kinds()) {
+    const auto values = test::matrix(kind, 40, 120, 6);
+    const auto bytes = encode(values, 40, 120, Target::nrmse(1e-5), coder);
+    double before = kInf;
+    for (int passes = 1; passes <= inspect(bytes).passes; ++passes) {
+      const double error = test::nrmse(values, decode(bytes, {.passes = passes}).values);
+      CAPTURE(kind, passes, static_cast<int>(coder));
+      // The zerotrees' first passes refine little but the mean, which may be nearer the middle of a wide interval; and
+      // as the basis is not quite orthogonal, a pass over a handful of coefficients may lose a little.
+      if (coder == Coder::context || passes > 6) CHECK(error <= before * 1.02);
+      before = error;
+    }
+    CHECK(decode(bytes, {.passes = 63}).values == decode(bytes).values);
+  }
+}
+
+TEST_CASE("Passes of a target are passes of the stream") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  const auto values = test::matrix("front", 64, 64, 6);
+  for (const int passes : {1, 5, 20}) CHECK(inspect(encode(values, 64, 64, Target::passes(passes), coder)).passes == passes);
+}
+
+TEST_CASE("A prefix that ends at a cut decodes as its passes do") {
+  const auto values = test::matrix("noise", 128, 160, 6);
+  const auto bytes = encode(values, 128, 160, Target::nrmse(1e-4));
+  const auto info = inspect(bytes);
+  REQUIRE(info.cuts.size() > 3);
+  for (const Cut& cut : info.cuts) {
+    const auto prefix = std::span(bytes).first(cut.bytes);
+    const auto part = decode(prefix, {.passes = cut.passes, .prefix = true});
+    const auto expected = decode(bytes, {.passes = cut.passes});
+    CHECK(part.values == expected.values);
+    CHECK(decode(prefix, {.prefix = true}).values == expected.values);
+    const double error = test::nrmse(values, part.values);
+    CAPTURE(cut.passes, cut.nrmse, error);
+    CHECK(cut.nrmse > error * 0.8);
+    CHECK(cut.nrmse < error * 1.25);
+  }
+  CHECK(info.cuts.back().bytes == bytes.size());
+}
+
+TEST_CASE("Coarser levels are the low band of the full inverse") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  for (const auto& kind : test::kinds()) {
+    const std::size_t rows = 52, cols = 75;
+    const auto values = test::matrix(kind, rows, cols, 6);
+    const auto bytes = encode(values, rows, cols, Target::nrmse(1e-9), coder);
+    for (const int level : {1, 2, 3, 9}) {
+      const auto coarse = decode(bytes, {.level = level});
+      REQUIRE(coarse.rows == (rows + (1u << level) - 1) >> level);
+      REQUIRE(coarse.cols == (cols + (1u << level) - 1) >> level);
+    }
+    // Of smooth values the approximation is nearly the mean.
+    if (kind != "ramp") continue;
+    const auto coarse = decode(bytes, {.level = 2});
+    for (std::size_t i = 1; i + 1 < coarse.rows; ++i)
+      for (std::size_t j = 1; j + 1 < coarse.cols; ++j) {
+        const double middle = values[std::min(rows - 1, 4 * i) * cols + std::min(cols - 1, 4 * j)];
+        CHECK(std::abs(coarse.values[i * coarse.cols + j] - middle) < 0.5);
+      }
+  }
+}
+
+TEST_CASE("Special matrices come back within their bounds") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  const auto check = [&](const Values& values, std::size_t rows, std::size_t cols) {
+    for (const double bound : {0.01, 1e-7}) {
+      const auto bytes = encode(values, rows, cols, Target::nrmse(bound), coder);
+      CHECK(test::nrmse(values, decode(bytes).values) <= bound);
+    }
+    CHECK(test::nrmse(values, decode(encode(values, rows, cols, Target::passes(30), coder)).values) <= 0.01);
+  };
+  SECTION("constant") {
+    check(Values(60, 3.25), 6, 10);
+    CHECK(decode(encode(Values(60, -3.7), 6, 10, Target::nrmse(0.1), coder)).values == Values(60, -3.7));
+    CHECK(encode(Values(60, 3.25), 6, 10, Target::nrmse(0.1), coder).size() < 20);
+  }
+  SECTION("zero") {
+    check(Values(60, 0.0), 6, 10);
+    CHECK(encode(Values(6000, 0.0), 60, 100, Target::nrmse(0.1), coder).size() < 10);
+  }
+  SECTION("one value") {
+    check({-5}, 1, 1);
+    check({-5, 7}, 1, 2);
+    check({-5, 7}, 2, 1);
+  }
+  SECTION("a single spike") {
+    Values values(64 * 80);
+    values[64 * 33 + 5] = -900;
+    check(values, 64, 80);
+  }
+  SECTION("denormals") {
+    Values values(30 * 30);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<double>(i % 37) * 5e-324;
+    const auto back = decode(encode(values, 30, 30, Target::nrmse(0.01), coder)).values;
+    CHECK(test::largest_error(values, back) <= 3 * 5e-324);
+  }
+  SECTION("large values of both signs") {
+    Values values = test::matrix("noise", 30, 30, 1);
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] *= i % 2 ? 1e299 : -1e299;
+    check(values, 30, 30);
+    for (double& v : values) v = v > 0 ? 1.7e308 : -1.7e308;
+    const auto back = decode(encode(values, 30, 30, Target::nrmse(1e-6), coder)).values;
+    for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(std::abs(values[i] / 4 - back[i] / 4) < 1e302);
+  }
+  SECTION("a small range far from zero") {
+    Values values = test::matrix("noise", 30, 30, 1);
+    for (double& v : values) v = 1e9 + v;
+    CHECK(test::nrmse(values, decode(encode(values, 30, 30, Target::nrmse(0.01), coder)).values) <= 0.01);
+  }
+  SECTION("nothing") {
+    CHECK(decode(encode({}, 0, 0, Target::nrmse(0.01), coder)).values.empty());
+    CHECK(decode(encode({}, 5, 0, Target::nrmse(0.01), coder)).rows == 5);
+  }
+}
+
+TEST_CASE("NaN and infinity are refused with their place") {
+  Values values(12, 1.0);
+  values[7] = kNaN;
+  try {
+    encode(values, 3, 4, Target::nrmse(0.1));
+    FAIL("NaN was taken");
+  } catch (const std::invalid_argument& error) {
+    const std::string message = error.what();
+    CHECK(message.find("row 1") != std::string::npos);
+    CHECK(message.find("column 3") != std::string::npos);
+  }
+  values[7] = -kInf;
+  CHECK_THROWS_AS(encode(values, 3, 4, Target::nrmse(0.1)), std::invalid_argument);
+  CHECK_THROWS_AS(encode(Values(11), 3, 4, Target::nrmse(0.1)), std::invalid_argument);
+}
+
+TEST_CASE("Absent values stay absent and do not disturb") {
+  auto values = test::matrix("front", 20, 60, 2);
+  std::vector<std::uint8_t> absent(values.size());
+  for (std::size_t i = 5; i < 9; ++i)
+    for (std::size_t j = i; j < 40; ++j) {
+      absent[i * 60 + j] = 1;
+      values[i * 60 + j] = kNaN;
+    }
+  const auto bytes = encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = absent});
+  CHECK(inspect(bytes).has_absent);
+  const auto back = decode(bytes).values;
+  Values a, b;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    REQUIRE(std::isnan(back[i]) == (absent[i] != 0));
+    if (absent[i]) continue;
+    a.push_back(values[i]);
+    b.push_back(back[i]);
+  }
+  CHECK(test::nrmse(a, b) <= 0.01);
+  const auto coarse = decode(bytes, {.level = 1});
+  CHECK(std::isnan(coarse.values[3 * 30 + 10]));
+  CHECK_FALSE(std::isnan(coarse.values[0]));
+  const std::vector<std::uint8_t> all(1200, 1);
+  for (const double v : decode(encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = all})).values) CHECK(std::isnan(v));
+  CHECK_THROWS_AS(encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = std::span(absent).first(5)}), std::invalid_argument);
+}
+
+TEST_CASE("Coding what was decoded changes little") {
+  const auto values = test::matrix("front", 64, 100, 2);
+  const auto once = decode(encode(values, 64, 100, Target::nrmse(0.01))).values;
+  const auto twice = decode(encode(once, 64, 100, Target::nrmse(0.01))).values;
+  CHECK(test::nrmse(once, twice) <= 0.01);
+  CHECK(test::nrmse(values, twice) <= 0.02);
+}
+
+TEST_CASE("The same input gives the same bytes") {
+  const auto values = test::matrix("noise", 100, 31, 2);
+  CHECK(encode(values, 100, 31, Target::nrmse(0.01)) == encode(values, 100, 31, Target::nrmse(0.01)));
+}
+
+TEST_CASE("Large matrices are tiled and read at a level without the whole") {
+  const std::size_t rows = 9000, cols = 600;
+  Values values(rows * cols);
+  for (std::size_t i = 0; i < rows; ++i)
+    for (std::size_t j = 0; j < cols; ++j) values[i * cols + j] = std::sin(static_cast<double>(i) * 0.003) + static_cast<double>(j) * 0.001;
+  const auto bytes = encode(values, rows, cols, Target::nrmse(0.001));
+  const auto info = inspect(bytes);
+  CHECK(info.tiles > 1);
+  CHECK(test::nrmse(values, decode(bytes).values) <= 0.001);
+  const auto coarse = decode(bytes, {.level = 5});
+  REQUIRE(coarse.rows == 282);
+  REQUIRE(coarse.cols == 19);
+  for (std::size_t i = 1; i + 1 < coarse.rows; ++i)
+    for (std::size_t j = 1; j + 1 < coarse.cols; ++j)
+      if (std::abs(coarse.values[i * coarse.cols + j] - values[32 * i * cols + 32 * j]) > 0.1) FAIL(i << ", " << j);
+  CHECK(decode(bytes, {.level = 20}).values.size() == 1);
+  CHECK_THROWS_AS(decode(bytes, {.max_values = 1000}), CodecError);
+}
+
+TEST_CASE("Changed or missing bytes are found") {
+  const Coder coder = GENERATE(Coder::context, Coder::ezw);
+  const auto bytes = encode(test::matrix("front", 30, 40, 2), 30, 40, Target::nrmse(0.01), coder);
+  for (std::size_t i = 0; i < bytes.size(); ++i) {
+    auto changed = bytes;
+    changed[i] ^= std::byte{1};
+    CHECK_THROWS_AS(decode(changed), CodecError);
+    CHECK_THROWS_AS(decode(std::span(bytes).first(i)), CodecError);
+  }
+}
+
+TEST_CASE("Targets and options out of range are refused") {
+  CHECK_THROWS_AS(Target::passes(0), std::invalid_argument);
+  CHECK_THROWS_AS(Target::passes(61), std::invalid_argument);
+  CHECK_THROWS_AS(Target::nrmse(0), std::invalid_argument);
+  CHECK_THROWS_AS(Target::nrmse(kNaN), std::invalid_argument);
+  CHECK_THROWS_AS(Target::max_error(-1), std::invalid_argument);
+  CHECK_THROWS_AS(Target::max_bytes(10), std::invalid_argument);
+  const auto bytes = encode(Values(4, 1.0), 2, 2, Target::nrmse(0.1));
+  CHECK_THROWS_AS(decode(bytes, {.passes = -1}), std::invalid_argument);
+  CHECK_THROWS_AS(decode(bytes, {.level = -1}), std::invalid_argument);
+}
