@@ -1,17 +1,77 @@
-# Host libraries, the CMake package and the pkg-config files.
+# Host libraries (shared and static), the CMake package and the pkg-config files.
+include(CMakePackageConfigHelpers)
 
-# effort_add_host_library(NAME CORE): lib<NAME>.so with nothing visible but its C API.
-function(effort_add_host_library name core)
+# effort_add_host_library(NAME CORE ALIAS PRIVATE_ARCHIVES...): lib<NAME>.so and lib<NAME>.a of the static library
+# CORE, with nothing visible but its C API.
+function(effort_add_host_library name core alias)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp" "")
   add_library(${name} SHARED "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})
-  # --exclude-libs: what comes from archives (Kokkos, zstd, our own pieces) stays inside; the exceptions are the
-  # functions that are exported on purpose, which the version script names.
+  add_library(effort::${alias} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME ${alias}
+    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/capi/exports.map")
+  # The version script hides everything that comes from archives: Kokkos, zstd, our own pieces.
   target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${core} -Wl,--no-whole-archive)
-  target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map" -Wl,-z,defs)
-  set_target_properties(${name} PROPERTIES LINK_DEPENDS "${PROJECT_SOURCE_DIR}/capi/exports.map")
+  target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map")
+  if(NOT EFFORT_SANITIZE)
+    target_link_options(${name} PRIVATE -Wl,-z,defs)
+  endif()
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/capi/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS ${name} EXPORT effortTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+  if(NOT EFFORT_SANITIZE)
+    effort_add_static_host_library(${name} ${core} ${ARGN})
+  endif()
+endfunction()
+
+# One relocatable object in which everything but the C API is local: a host that links it statically can have a Kokkos
+# or zstd of its own. --force-group-allocation: groups that the final link would otherwise fold into the host's
+# copies hold symbols that have become local.
+function(effort_add_static_host_library name core)
+  set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}_all.o")
+  set(archive "${CMAKE_CURRENT_BINARY_DIR}/lib${name}.a")
+  set(parts "")
+  foreach(part IN LISTS ARGN)
+    if(TARGET ${part})
+      list(APPEND parts "$<TARGET_FILE:${part}>")
+    else()
+      list(APPEND parts "${part}")
+    endif()
+  endforeach()
+  add_custom_command(OUTPUT "${archive}"
+    COMMAND "${CMAKE_LINKER}" -r --force-group-allocation -o "${object}" --whole-archive "$<TARGET_FILE:${core}>" --no-whole-archive --start-group ${parts} --end-group
+    COMMAND "${CMAKE_OBJCOPY}" --wildcard "--keep-global-symbol=effort_*" "${object}"
+    COMMAND "${CMAKE_COMMAND}" -E rm -f "${archive}"
+    COMMAND "${CMAKE_AR}" qcs "${archive}" "${object}"
+    DEPENDS ${core} ${ARGN} COMMENT "Linking the static library lib${name}.a" VERBATIM)
+  add_custom_target(${name}_static ALL DEPENDS "${archive}")
+  install(FILES "${archive}" DESTINATION ${CMAKE_INSTALL_LIBDIR})
 endfunction()
 
 function(effort_install_package)
+  set(EFFORT_STATIC_LIBS "-lstdc++ -lm -lpthread -ldl")
+  if(EFFORT_ENABLE_HWLOC)
+    string(PREPEND EFFORT_STATIC_LIBS "-lhwloc ")
+  endif()
+  set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/effort")
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/effortConfig.cmake.in" "${PROJECT_BINARY_DIR}/effortConfig.cmake"
+    INSTALL_DESTINATION "${package_dir}" PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
+  write_basic_package_version_file("${PROJECT_BINARY_DIR}/effortConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
+  install(FILES "${PROJECT_BINARY_DIR}/effortConfig.cmake" "${PROJECT_BINARY_DIR}/effortConfigVersion.cmake" DESTINATION "${package_dir}")
+  install(EXPORT effortTargets NAMESPACE effort:: DESTINATION "${package_dir}")
+  set(names effort)
+  if(EFFORT_ENABLE_MPI)
+    list(APPEND names effort_mpi)
+  endif()
+  if(EFFORT_ENABLE_FORTRAN)
+    list(APPEND names effort_fortran)
+    set(EFFORT_PC_FORTRAN_REQUIRES effort)
+    if(EFFORT_ENABLE_MPI)
+      set(EFFORT_PC_FORTRAN_REQUIRES effort_mpi)
+    endif()
+  endif()
+  # Relative to the file itself: the installed tree can be moved.
+  file(RELATIVE_PATH EFFORT_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+  foreach(name IN LISTS names)
+    configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)
+    install(FILES "${PROJECT_BINARY_DIR}/${name}.pc" DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+  endforeach()
 endfunction()

@@ -33,6 +33,8 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# The installed libraries find each other wherever the tree is moved.
+set(CMAKE_INSTALL_RPATH "$ORIGIN")
 
 # -ffp-contract=off: what must be bitwise equal on all nodes must not depend on where the compiler fuses.
 add_library(effort_compile_options INTERFACE)

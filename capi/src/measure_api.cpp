@@ -154,6 +154,20 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
   });
 }
 
+effort_status effort_region_find(const char* name, effort_region_id* out) {
+  effort_status code = EFFORT_OK;
+  if (out) *out = -1;
+  measure::Recorder* rec = recorder(code);
+  if (!rec) return code;
+  return guarded([&]() -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_region_find: the place for the id is a null pointer");
+    const std::uint32_t id = rec->registry().find_region(name);
+    if (id == 0) return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
+    *out = static_cast<effort_region_id>(id);
+    return EFFORT_OK;
+  });
+}
+
 effort_status effort_begin_named(const char* name, volatile effort_region_id* cache) {
   if (!cache) return no_cache("effort_begin_named");
   effort_status status = EFFORT_OK;

@@ -61,3 +61,11 @@ extern "C" effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg
     return fail(Status::internal, e.what());
   }
 }
+
+extern "C" effort_status effort_init_mpi_fortran(MPI_Fint comm, const effort_config* cfg) {
+  int initialized = 0, finalized = 0;
+  PMPI_Initialized(&initialized);
+  PMPI_Finalized(&finalized);
+  // Handles can only be translated between init and finalize; the C form says what is wrong.
+  return effort_init_mpi(initialized && !finalized ? PMPI_Comm_f2c(comm) : MPI_COMM_NULL, cfg);
+}

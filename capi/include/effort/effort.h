@@ -123,6 +123,9 @@ typedef int32_t effort_metric_id;
  *  registration with another kind returns EFFORT_ERR_CONFLICT and still sets *out.  Cost: a locked look-up. */
 EFFORT_API effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out);
 
+/** Finds a region that is registered already, whatever its kind; EFFORT_ERR_UNKNOWN_ID and *out = -1 otherwise. */
+EFFORT_API effort_status effort_region_find(const char* name, effort_region_id* out);
+
 /** Opens a region in the calling thread; time goes to the innermost open one.  A region that is open across a
  *  progress step is split there.  Cost: about 10 ns, no lock, no allocation after a thread's first call. */
 EFFORT_API effort_status effort_begin(effort_region_id r);

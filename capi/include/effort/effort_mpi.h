@@ -18,6 +18,9 @@ extern "C" {
  *  built with), EFFORT_ERR_ALREADY_INITIALIZED, EFFORT_ERR_STATE (progress steps were taken), EFFORT_ERR_CONFIG. */
 EFFORT_API effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg);
 
+/** The same for a communicator handle of Fortran; the Fortran module calls it. */
+EFFORT_API effort_status effort_init_mpi_fortran(MPI_Fint comm, const effort_config* cfg);
+
 #ifdef __cplusplus
 }
 #endif
