@@ -36,7 +36,7 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
   }
   for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
   node.bytes = static_cast<std::int64_t>(result.bytes);
-  if (index == 0) node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, x_regions, result.stratum_region_load}};
+  if (index == 0 && !result.medoid_rank.empty()) node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, x_regions, result.stratum_region_load}};
 }
 
 snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {

@@ -1,0 +1,27 @@
+// A run whose every load is a formula, as the engine would have stored it: 8 ranks on 2 nodes, 60 steps, 8 regions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/snapshot/run.hpp"
+
+namespace effort::snapshot::test {
+
+inline constexpr int golden_ranks = 8;
+inline constexpr int golden_steps = 60;
+inline constexpr int golden_regions = 8;
+
+/// Seconds of region g on a rank in a step.  Only +, *, / on small integers: the same on every machine.
+double golden_load(int region, int rank, int step);
+
+/// The run's description; ranks 0 to 4 are on node 0, the others on node 1.
+Run golden_run();
+
+/// The whole file.
+/// @param exact  also the raw loads of steps 50 to 59
+/// Kokkos must be initialised.
+std::vector<std::byte> golden_file(bool exact);
+
+}  // namespace effort::snapshot::test

@@ -1,0 +1,105 @@
+// Files written by earlier versions, or by this one on another day, say what they said.
+#include <Kokkos_Core.hpp>
+
+#include <catch2/catch_session.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+
+#include "golden_run.hpp"
+#include "runtime/snapshot/reader.hpp"
+#include "runtime/snapshot/series.hpp"
+
+using namespace effort::snapshot;
+using namespace effort::snapshot::test;
+
+namespace {
+const std::string file_1_0 = std::string(GOLDEN_DIRECTORY) + "/format-1.0.effort";
+}
+
+TEST_CASE("format 1.0: the description") {
+  Reader reader{std::filesystem::path(file_1_0)};
+  CHECK(reader.format_major() == 1);
+  CHECK(reader.format_minor() == 0);
+  CHECK_NOTHROW(reader.verify());
+  const Run& run = reader.run();
+  const Run expected = golden_run();
+  CHECK(run.name == "golden");
+  CHECK(run.ranks == 8);
+  CHECK(run.nodes == 2);
+  CHECK(run.steps == 60);
+  CHECK(run.merged_steps == 3);
+  CHECK(run.own_cpu_seconds_total() == 0.09375);
+  REQUIRE(run.series.size() == expected.series.size());
+  for (std::size_t i = 0; i < run.series.size(); ++i) {
+    CHECK(run.series[i].region == expected.series[i].region);
+    CHECK(run.series[i].kind == expected.series[i].kind);
+    CHECK(std::abs(run.series[i].total - expected.series[i].total) <= 1e-12 * expected.series[i].total);
+    CHECK(run.series[i].max_rank == expected.series[i].max_rank);
+  }
+  REQUIRE(run.windows.size() == 6);
+  CHECK(run.windows[1].rebalanced_at == 22);
+  CHECK(run.windows[3].imbalance == 0.875);
+  CHECK(run.strata.at(0).label == expected.strata[0].label);
+  CHECK(run.unit_costs.at(0).seconds_per_unit == 2e-7);
+  CHECK(run.notes == expected.notes);
+}
+
+TEST_CASE("format 1.0: the loads, within the stated error, and exactly where they were stored beside") {
+  Reader reader{std::filesystem::path(file_1_0)};
+  const SeriesReader series(reader);
+  for (std::uint32_t region = 0; region < golden_regions; ++region) {
+    const Grid grid = series.grid(region), exact = series.exact(region);
+    REQUIRE(grid.rows() == golden_ranks);
+    REQUIRE(grid.cols() == golden_steps);
+    double squares = 0, least = 1e300, most = -1e300;
+    for (int rank = 0; rank < golden_ranks; ++rank) {
+      for (int step = 0; step < golden_steps; ++step) {
+        const double truth = golden_load(static_cast<int>(region), rank, step);
+        const std::size_t at = static_cast<std::size_t>(rank * golden_steps + step);
+        squares += (grid.values[at] - truth) * (grid.values[at] - truth);
+        least = std::min(least, truth);
+        most = std::max(most, truth);
+        if (step < golden_steps - 10) {
+          CHECK(std::isnan(exact.values[at]));
+        } else {
+          CHECK(exact.values[at] == truth);
+        }
+      }
+    }
+    const double nrmse = std::sqrt(squares / (golden_ranks * golden_steps)) / (most - least);
+    CHECK(nrmse <= series.nrmse(region));
+    CHECK(series.nrmse(region) < 0.1);
+    CHECK(nrmse > 0);
+  }
+}
+
+TEST_CASE("format 1.0: approximations") {
+  Reader reader{std::filesystem::path(file_1_0)};
+  const SeriesReader series(reader);
+  const Grid grid = series.grid(3, 2);
+  // Node 0 has 5 ranks, node 1 has 3: rows of 4, 1 and 3 ranks; 60 steps in fours.
+  CHECK(grid.first_rank == std::vector<std::int32_t>{0, 4, 5});
+  CHECK(grid.rank_count == std::vector<std::int32_t>{4, 1, 3});
+  REQUIRE(grid.cols() == 15);
+  CHECK(grid.first_step[1] == 4);
+  double coarse = 0, fine = 0;
+  for (std::size_t c = 0; c < 15; ++c) coarse += grid.values[c] / 15;
+  for (int rank = 0; rank < 4; ++rank) {
+    for (int step = 0; step < golden_steps; ++step) fine += golden_load(3, rank, step) / (4 * golden_steps);
+  }
+  CHECK(std::abs(coarse / fine - 1) < 0.15);
+}
+
+TEST_CASE("what this version writes is small") {
+  const std::size_t bytes = golden_file(false).size();
+  INFO(bytes << " bytes for 8 ranks x 60 steps x 8 regions");
+  CHECK(bytes < 6000);
+}
+
+int main(int argc, char** argv) {
+  Kokkos::ScopeGuard kokkos(argc, argv);
+  return Catch::Session().run(argc, argv);
+}

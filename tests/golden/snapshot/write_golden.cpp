@@ -1,0 +1,24 @@
+// Writes the golden file of the current format version.  Run by hand when the major or minor version is raised; files of
+// older versions stay as they are.
+#include <Kokkos_Core.hpp>
+
+#include <cstdio>
+#include <exception>
+
+#include "golden_run.hpp"
+#include "runtime/snapshot/writer.hpp"
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: write_golden FILE\n");
+    return 2;
+  }
+  try {
+    Kokkos::ScopeGuard kokkos(argc, argv);
+    effort::snapshot::write_file(argv[1], effort::snapshot::test::golden_file(true));
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "write_golden: %s\n", e.what());
+    return 1;
+  }
+  return 0;
+}

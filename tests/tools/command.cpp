@@ -1,0 +1,72 @@
+#include "command.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <stdexcept>
+
+namespace effort::tools::test {
+
+namespace fs = std::filesystem;
+
+namespace {
+std::string quoted(const std::string& text) {
+  std::string out = "'";
+  for (char c : text) out += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return out + "'";
+}
+}  // namespace
+
+Scratch::Scratch() {
+  std::string pattern = (fs::temp_directory_path() / "effort-tools-XXXXXX").string();
+  if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+  x_path = pattern;
+}
+
+Scratch::~Scratch() { fs::remove_all(x_path); }
+
+Outcome Scratch::run(const std::vector<std::string>& arguments) const {
+  std::string line = "cd " + quoted(x_path.string()) + " && " + quoted(EFFORT_COMMAND);
+  for (const std::string& a : arguments) line += " " + quoted(a);
+  line += " >.out 2>.err </dev/null";
+  const int status = std::system(line.c_str());
+  Outcome outcome;
+  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+  outcome.out = read_text(".out");
+  outcome.err = read_text(".err");
+  return outcome;
+}
+
+void Scratch::write(const std::string& name, const std::vector<double>& values) const {
+  std::ofstream(x_path / name, std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(8 * values.size()));
+}
+
+void Scratch::write(const std::string& name, const std::vector<std::byte>& bytes) const {
+  std::ofstream(x_path / name, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+void Scratch::write_text(const std::string& name, const std::string& text) const { std::ofstream(x_path / name, std::ios::binary) << text; }
+
+std::string Scratch::read_text(const std::string& name) const {
+  std::ifstream file(x_path / name, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+}
+
+std::vector<double> Scratch::read(const std::string& name) const {
+  const std::string text = read_text(name);
+  std::vector<double> values(text.size() / 8);
+  std::memcpy(values.data(), text.data(), 8 * values.size());
+  return values;
+}
+
+std::vector<int> Scratch::read_lines(const std::string& name) const {
+  std::istringstream in(read_text(name));
+  return {std::istream_iterator<int>(in), std::istream_iterator<int>()};
+}
+
+}  // namespace effort::tools::test

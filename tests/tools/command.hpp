@@ -1,0 +1,39 @@
+// Runs the `effort` command as a user does.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+namespace effort::tools::test {
+
+/// What a run of the command left behind.
+struct Outcome {
+  int code = -1;  ///< exit status; -1: ended by a signal
+  std::string out, err;
+  nlohmann::json json() const { return nlohmann::json::parse(out); }
+};
+
+/// A directory of its own per test, gone afterwards; commands run in it.
+class Scratch {
+ public:
+  Scratch();
+  ~Scratch();
+  Scratch(const Scratch&) = delete;
+  Scratch& operator=(const Scratch&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return x_path / name; }
+  Outcome run(const std::vector<std::string>& arguments) const;
+  void write(const std::string& name, const std::vector<double>& values) const;
+  void write(const std::string& name, const std::vector<std::byte>& bytes) const;
+  void write_text(const std::string& name, const std::string& text) const;
+  std::vector<double> read(const std::string& name) const;
+  std::string read_text(const std::string& name) const;
+  std::vector<int> read_lines(const std::string& name) const;
+
+ private:
+  std::filesystem::path x_path;
+};
+
+}  // namespace effort::tools::test

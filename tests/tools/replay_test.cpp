@@ -1,0 +1,124 @@
+// effort replay.
+#include <catch2/catch_test_macros.hpp>
+
+#include <cmath>
+#include <limits>
+
+#include "command.hpp"
+
+using namespace effort::tools::test;
+
+namespace {
+
+constexpr int steps = 60;
+
+/// Two regions, four ranks; rank r needs `weights[r]` seconds a step, three quarters of it in region 0.
+std::vector<double> cube(const std::vector<double>& weights) {
+  std::vector<double> out;
+  for (double share : {0.75, 0.25}) {
+    for (double weight : weights) {
+      for (int s = 0; s < steps; ++s) out.push_back(share * weight);
+    }
+  }
+  return out;
+}
+
+std::vector<std::string> line(const std::vector<std::string>& more) {
+  std::vector<std::string> out = {"replay", "--regions", "2", "--ranks", "4", "--steps", "60", "cube.f64", "--json"};
+  out.insert(out.end(), more.begin(), more.end());
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a constant imbalance costs what the model says") {
+  const Scratch scratch;
+  scratch.write("cube.f64", cube({1, 1, 1, 3}));
+  const Outcome outcome = scratch.run(line({"--window", "10", "--lag", "2", "--price", "2", "--strata", "2"}));
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  const auto json = outcome.json();
+  // Never: 60 steps of 3 s.  Best: 12 steps of 3 s, the price, 48 steps of the mean, 1.5 s.
+  CHECK(std::abs(json["cost_never"].get<double>() - 180) < 1e-9);
+  CHECK(std::abs(json["cost_best"].get<double>() - (36 + 2 + 72)) < 1e-9);
+  CHECK(json["cost_chosen"].get<double>() >= json["cost_best"].get<double>() - 1e-9);
+  CHECK(json["cost_chosen"].get<double>() < 180);
+  REQUIRE(json["windows"].size() == 6);
+  const auto& first = json["windows"][0];
+  CHECK(first["first"] == 0);
+  CHECK(first["last"] == 9);
+  CHECK(std::abs(first["imbalance"].get<double>() - 1) < 1e-12);
+  CHECK(first["prediction_error"].is_null());
+  for (const char* key : {"rebalance", "rebalanced_at", "strata", "unified", "stratified"}) CHECK(first.contains(key));
+  CHECK(json["stage_seconds"].size() >= 3);
+  for (const auto& seconds : json["stage_seconds"]) CHECK(seconds.get<double>() >= 0);
+}
+
+TEST_CASE("a rebalance shows in the windows after it") {
+  const Scratch scratch;
+  scratch.write("cube.f64", cube({1, 1, 1, 3}));
+  const auto json = scratch.run(line({"--price", "0.5"})).json();
+  bool seen = false;
+  double before = 0;
+  for (const auto& window : json["windows"]) {
+    if (seen && window["first"].get<int>() > before) CHECK(window["imbalance"].get<double>() < 0.01);
+    if (window["rebalanced_at"].is_null() || seen) continue;
+    seen = true;
+    before = window["rebalanced_at"].get<double>();
+    CHECK(window["rebalance"] == 1);
+    CHECK(before == window["last"].get<int>() + 1 + 2);
+  }
+  CHECK(seen);
+}
+
+TEST_CASE("a balanced run is left alone") {
+  const Scratch scratch;
+  scratch.write("cube.f64", cube({2, 2, 2, 2}));
+  const auto json = scratch.run(line({"--price", "0.5"})).json();
+  CHECK(json["cost_never"] == json["cost_chosen"]);
+  CHECK(std::abs(json["cost_best"].get<double>() - 120) < 1e-9);
+  for (const auto& window : json["windows"]) CHECK(window["rebalance"] == 0);
+}
+
+TEST_CASE("a replay's snapshot holds what was replayed") {
+  const Scratch scratch;
+  scratch.write("cube.f64", cube({1, 1, 1, 3}));
+  scratch.write_text("names.json", R"({"names": ["solve", "halo, \"left\""]})");
+  const Outcome outcome = scratch.run(line({"--price", "1000", "--nodes", "2", "--names", "names.json", "--exact", "-o", "run.effort"}));
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  const auto info = scratch.run({"info", "run.effort", "--json"}).json();
+  CHECK(info["ranks"] == 4);
+  CHECK(info["nodes"] == 2);
+  CHECK(info["steps"] == 60);
+  CHECK(info["windows"].size() == outcome.json()["windows"].size());
+  CHECK(info["regions"][1]["name"] == "halo, \"left\"");
+  // At that price nothing is rebalanced: the loads are the recording's.
+  CHECK(std::abs(info["regions"][0]["total"].get<double>() - 60 * 6 * 0.75) < 1e-9);
+  CHECK(std::abs(info["regions"][0]["imbalance"].get<double>() - 1) < 1e-12);
+  REQUIRE(scratch.run({"export", "run.effort", "--format", "csv", "--exact", "-o", "out.csv"}).code == 0);
+  CHECK(scratch.read_text("out.csv").find("time,\"halo, \"\"left\"\"\",compute,,3,59,0.75\n") != std::string::npos);
+  // The file is there already.
+  const Outcome again = scratch.run(line({"-o", "run.effort"}));
+  CHECK(again.code == 1);
+  CHECK(again.err.find("not overwritten") != std::string::npos);
+}
+
+TEST_CASE("replay refuses bad recordings and settings") {
+  const Scratch scratch;
+  std::vector<double> values = cube({1, 1, 1, 3});
+  values[(1 * 4 + 2) * steps + 7] = std::numeric_limits<double>::quiet_NaN();
+  scratch.write("cube.f64", values);
+  Outcome outcome = scratch.run(line({}));
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err.find("NaN (file 'cube.f64', region 1, row 2, column 7, byte 2936)") != std::string::npos);
+  values[(1 * 4 + 2) * steps + 7] = -1;
+  scratch.write("cube.f64", values);
+  outcome = scratch.run(line({}));
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err.find("cube.f64") != std::string::npos);
+  CHECK(scratch.run(line({"--window", "0"})).code == 2);
+  CHECK(scratch.run(line({"--strata", "some"})).code == 2);
+  CHECK(scratch.run(line({"--price", "-3"})).code == 2);
+  CHECK(scratch.run({"replay", "--regions", "3", "--ranks", "4", "--steps", "60", "cube.f64"}).code == 1);
+}

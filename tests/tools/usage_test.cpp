@@ -1,0 +1,35 @@
+// Exit codes and help.
+#include <catch2/catch_test_macros.hpp>
+
+#include "command.hpp"
+
+using namespace effort::tools::test;
+
+TEST_CASE("help and version are good, nonsense is a usage error") {
+  const Scratch scratch;
+  CHECK(scratch.run({"--help"}).code == 0);
+  CHECK(scratch.run({"--help"}).out.find("sample-size") != std::string::npos);
+  CHECK(scratch.run({"--version"}).code == 0);
+  CHECK(scratch.run({"info", "--help"}).code == 0);
+  for (const std::vector<std::string>& line : {std::vector<std::string>{}, {"dance"}, {"info"}, {"info", "a", "b"}, {"info", "--nonsense", "a"}, {"encode", "in", "out"},
+                                               {"encode", "--rows", "2", "--cols", "2", "--passes", "3", "--nrmse", "0.1", "in", "out"},
+                                               {"encode", "--rows", "-2", "--cols", "2", "in", "out"}, {"encode", "--rows", "2", "--cols", "2", "--nrmse", "-1", "in", "out"},
+                                               {"encode", "--rows", "2", "--cols", "2", "--coder", "magic", "in", "out"}, {"decode", "--level", "-1", "in", "out"}}) {
+    const Outcome outcome = scratch.run(line);
+    INFO((line.empty() ? "" : line[0]) << ": " << outcome.err);
+    CHECK(outcome.code == 2);
+    CHECK_FALSE(outcome.err.empty());
+    CHECK(outcome.out.empty());
+  }
+}
+
+TEST_CASE("output that cannot be written is an error") {
+  const Scratch scratch;
+  scratch.write("in.f64", std::vector<double>(16, 1.5));
+  CHECK(scratch.run({"encode", "--rows", "4", "--cols", "4", "in.f64", "no/such/dir/out.ewz"}).code == 1);
+  CHECK(scratch.run({"encode", "--rows", "4", "--cols", "4", "in.f64", "."}).code == 1);
+  if (!std::filesystem::exists("/dev/full")) SKIP("this system has no /dev/full");
+  const Outcome outcome = scratch.run({"encode", "--rows", "4", "--cols", "4", "in.f64", "/dev/full"});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err.find("/dev/full") != std::string::npos);
+}
