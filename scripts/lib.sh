@@ -1,0 +1,35 @@
+# Shared by scripts/demo and scripts/test; sourced from the top of the checkout.
+prefix="$PWD/build/install"
+
+say() { printf '\n== %s\n' "$*"; }
+
+# Runs a command quietly; shows its output only when it fails.
+quiet() {
+  local log
+  log=$(mktemp)
+  if ! "$@" >"$log" 2>&1; then
+    cat "$log" >&2
+    rm -f "$log"
+    return 1
+  fi
+  rm -f "$log"
+}
+
+build_and_install() {
+  say "building"
+  quiet cmake --preset default
+  quiet cmake --build --preset default
+  quiet cmake --install build/default --prefix "$prefix"
+}
+
+# Against the installed package, as a user would.
+build_example() { # fortran or c
+  quiet cmake -S "examples/$1" -B "build/examples/$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
+  quiet cmake --build "build/examples/$1"
+}
+
+mpi() { # ranks command...
+  local ranks=$1
+  shift
+  mpirun --allow-run-as-root --oversubscribe --bind-to none --mca mpi_yield_when_idle 1 -np "$ranks" "$@"
+}
