@@ -31,7 +31,8 @@ Scratch::Scratch() {
 Scratch::~Scratch() { fs::remove_all(x_path); }
 
 Outcome Scratch::run(const std::vector<std::string>& arguments) const {
-  std::string line = "cd " + quoted(x_path.string()) + " && " + quoted(EFFORT_COMMAND);
+  // A command that hangs must not hang the tests.
+  std::string line = "cd " + quoted(x_path.string()) + " && timeout 60 " + quoted(EFFORT_COMMAND);
   for (const std::string& a : arguments) line += " " + quoted(a);
   line += " >.out 2>.err </dev/null";
   const int status = std::system(line.c_str());

@@ -33,7 +33,7 @@ std::vector<std::string> line(const std::vector<std::string>& more) {
 
 TEST_CASE("a constant imbalance costs what the model says") {
   const Scratch scratch;
-  scratch.write("cube.f64", cube({1, 1, 1, 3}));
+  scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));
   const Outcome outcome = scratch.run(line({"--window", "10", "--lag", "2", "--price", "2", "--strata", "2"}));
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
@@ -56,7 +56,7 @@ TEST_CASE("a constant imbalance costs what the model says") {
 
 TEST_CASE("a rebalance shows in the windows after it") {
   const Scratch scratch;
-  scratch.write("cube.f64", cube({1, 1, 1, 3}));
+  scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));
   const auto json = scratch.run(line({"--price", "0.5"})).json();
   bool seen = false;
   double before = 0;
@@ -82,7 +82,7 @@ TEST_CASE("a balanced run is left alone") {
 
 TEST_CASE("a replay's snapshot holds what was replayed") {
   const Scratch scratch;
-  scratch.write("cube.f64", cube({1, 1, 1, 3}));
+  scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));
   scratch.write_text("names.json", R"({"names": ["solve", "halo, \"left\""]})");
   const Outcome outcome = scratch.run(line({"--price", "1000", "--nodes", "2", "--names", "names.json", "--exact", "-o", "run.effort"}));
   INFO(outcome.err);
@@ -106,7 +106,7 @@ TEST_CASE("a replay's snapshot holds what was replayed") {
 
 TEST_CASE("replay refuses bad recordings and settings") {
   const Scratch scratch;
-  std::vector<double> values = cube({1, 1, 1, 3});
+  std::vector<double> values = cube({1, 1.25, 0.75, 3});
   values[(1 * 4 + 2) * steps + 7] = std::numeric_limits<double>::quiet_NaN();
   scratch.write("cube.f64", values);
   Outcome outcome = scratch.run(line({}));
