@@ -15,8 +15,9 @@ inline constexpr std::size_t lanes = 16;
 inline constexpr std::size_t swap_width = 256;
 
 /// Where SWAP stands: for each row (an object that counts in the objective) the nearest and the second nearest medoid.
-struct SwapRows {
-  const double* distances;       ///< [rows][stride]: row j holds the distances of j to all candidates
+template <typename T>
+struct SwapRowsOf {
+  const T* distances;            ///< [rows][stride]: row j holds the distances of j to all candidates
   std::size_t stride;
   std::size_t rows;
   const std::int32_t* order;     ///< [rows] the rows, those of one nearest medoid after the other
@@ -24,6 +25,8 @@ struct SwapRows {
   const double* first;           ///< [rows] its distance
   const double* second;          ///< [rows] distance to the second nearest
 };
+
+using SwapRows = SwapRowsOf<double>;
 
 /// Distances as fixed-point numbers in two words: d * scale = high + low / resolution, both integers held in doubles.
 struct FixedPoint {
@@ -64,6 +67,14 @@ struct Table {
   /// What a swap with candidate first + h changes: shared[h] whatever the medoid, removal[slot * swap_width + h] in
   /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
   void (*swap_changes)(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal);
+
+  /// The same three on distances rounded to single precision; sums are double.
+  void (*sum_rows_single)(const float* distances, std::size_t stride, std::size_t rows, std::size_t first,
+                          std::size_t width, double* sums);
+  void (*build_gains_single)(const float* distances, std::size_t stride, std::size_t rows, const double* nearest,
+                             std::size_t first, std::size_t width, double* gains);
+  void (*swap_changes_single)(const SwapRowsOf<float>& rows, std::size_t first, std::size_t width, double* shared,
+                              double* removal);
 };
 
 /// The fastest set this processor runs.

@@ -1,6 +1,7 @@
 #include "analytics/cluster/kmedoids.hpp"
 
 #include "analytics/cluster/kernels.hpp"
+#include "analytics/cluster/nearest_medoids.hpp"
 
 #include <algorithm>
 #include <limits>
@@ -50,34 +51,44 @@ void for_groups(const Workers& workers, const char* label, std::size_t n, std::s
 }
 
 // Writes a block out[p][lane] of distances into the table, as rows first_point + p, and mirrored.
+template <typename T>
 void store_mirrored(const double* block, std::size_t points, std::size_t first_point, std::size_t first_object,
-                    std::size_t objects, DistanceTable& table) {
-  for (std::size_t p = 0; p < points; ++p)
-    std::copy_n(block + p * lanes, objects, table.row(first_point + p) + first_object);
+                    std::size_t objects, Table<T>& table) {
+  for (std::size_t p = 0; p < points; ++p) {
+    T* row = table.row(first_point + p) + first_object;
+    for (std::size_t l = 0; l < objects; ++l) row[l] = static_cast<T>(block[p * lanes + l]);
+  }
   for (std::size_t l = 0; l < objects; ++l) {
-    double* row = table.row(first_object + l) + first_point;
-    for (std::size_t p = 0; p < points; ++p) row[p] = block[p * lanes + l];
+    T* row = table.row(first_object + l) + first_point;
+    for (std::size_t p = 0; p < points; ++p) row[p] = static_cast<T>(block[p * lanes + l]);
   }
 }
 
 }  // namespace
 
-DistanceTable::DistanceTable(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns) {
+template <typename T>
+Table<T>::Table(std::size_t rows, std::size_t columns) : rows_(rows), columns_(columns) {
   constexpr std::size_t page = 4096, huge_page = std::size_t{1} << 21;
   stride_ = ceil_div(columns, lanes) * lanes;
-  if (stride_ * sizeof(double) % page == 0) stride_ += lanes;  // rows must not all fall into the same cache sets
-  std::size_t bytes = std::max<std::size_t>(rows * stride_ * sizeof(double), 64);
+  if (stride_ * sizeof(T) % page == 0) stride_ += lanes;  // rows must not all fall into the same cache sets
+  std::size_t bytes = std::max<std::size_t>(rows * stride_ * sizeof(T), 64);
   const std::size_t alignment = bytes >= 4 * huge_page ? huge_page : 64;
   bytes = ceil_div(bytes, alignment) * alignment;
-  values_.reset(static_cast<double*>(std::aligned_alloc(alignment, bytes)));
+  values_.reset(static_cast<T*>(std::aligned_alloc(alignment, bytes)));
   if (!values_) throw std::bad_alloc();
 #ifdef __linux__
   if (alignment == huge_page) madvise(values_.get(), bytes, MADV_HUGEPAGE);  // a wish: without it, it is only slower
 #endif
 }
 
-DistanceTable all_distances(const Workers& workers, const Signatures& objects) {
-  DistanceTable table(objects.n, objects.n);
+template class Table<double>;
+template class Table<float>;
+
+namespace {
+
+template <typename T>
+Table<T> all_pairs(const Workers& workers, const Signatures& objects) {
+  Table<T> table(objects.n, objects.n);
   const std::size_t tile_size = lanes * objects.d, d = objects.d;
   const auto& kernel = kernels::table();
   for_groups(workers, "effort::cluster::dissimilarity", objects.n, tiles_at_once * lanes,
@@ -97,6 +108,16 @@ DistanceTable all_distances(const Workers& workers, const Signatures& objects) {
                }
              });
   return table;
+}
+
+}  // namespace
+
+DistanceTable all_distances(const Workers& workers, const Signatures& objects) {
+  return all_pairs<double>(workers, objects);
+}
+
+Table<float> all_distances_single(const Workers& workers, const Signatures& objects) {
+  return all_pairs<float>(workers, objects);
 }
 
 DistanceTable distances_between(const Workers& workers, const Signatures& rows, const Signatures& candidates) {
@@ -165,31 +186,18 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTa
 
 namespace {
 
-// The state of SWAP: distances of all rows to all medoids, nearest and second nearest, rows ordered by nearest.
+// The state of SWAP on a table.
 class SwapState {
  public:
   SwapState(const DistanceTable& distances, std::vector<std::int32_t>& medoids)
-      : distances_(distances),
-        medoids_(medoids),
-        k_(medoids.size()),
-        to_medoid_(k_ * distances.rows()),
-        nearest_(distances.rows()),
-        order_(distances.rows()),
-        first_(distances.rows()),
-        second_(distances.rows()),
-        loss_(k_),
-        taken_(distances.columns(), 0) {
-    for (std::size_t slot = 0; slot < k_; ++slot) {
+      : distances_(distances), medoids_(medoids), state_(distances.rows(), medoids.size()), taken_(distances.columns(), 0) {
+    for (std::size_t slot = 0; slot < medoids.size(); ++slot) {
       fetch(slot);
       taken_[static_cast<std::size_t>(medoids_[slot])] = 1;
     }
-    if (k_ == 1) {  // no second nearest: any bound above all distances will do, and cancels
-      double largest = 0;
-      for (std::size_t j = 0; j < distances.rows(); ++j)
-        largest = std::max(largest, *std::max_element(distances.row(j), distances.row(j) + distances.columns()));
-      bound_ = largest;
-    }
-    update();
+    for (std::size_t j = 0; medoids.size() == 1 && j < distances.rows(); ++j)
+      bound_ = std::max(bound_, *std::max_element(distances.row(j), distances.row(j) + distances.columns()));
+    state_.update(bound_);
   }
 
   struct Change {
@@ -202,16 +210,15 @@ class SwapState {
   // scratch holds scratch_size() numbers.
   template <typename Visit>
   void for_changes(std::size_t first, std::size_t width, double* scratch, const Visit& visit) const {
+    const std::size_t k = state_.k();
     double* shared = scratch;
     double* removal = scratch + swap_width;
     std::fill_n(shared, width, 0.0);
-    for (std::size_t slot = 0; slot < k_; ++slot) std::fill_n(removal + slot * swap_width, width, loss_[slot]);
-    const kernels::SwapRows rows{distances_.row(0), distances_.stride(), distances_.rows(), order_.data(),
-                                 nearest_.data(),   first_.data(),       second_.data()};
-    kernels::table().swap_changes(rows, first, width, shared, removal);
+    for (std::size_t slot = 0; slot < k; ++slot) std::fill_n(removal + slot * swap_width, width, state_.loss()[slot]);
+    kernels::table().swap_changes(state_.swap_rows(distances_.row(0), distances_.stride()), first, width, shared, removal);
     for (std::size_t h = 0; h < width; ++h)
       if (!taken_[first + h])
-        for (std::size_t slot = 0; slot < k_; ++slot) visit(first + h, slot, shared[h] + removal[slot * swap_width + h]);
+        for (std::size_t slot = 0; slot < k; ++slot) visit(first + h, slot, shared[h] + removal[slot * swap_width + h]);
   }
 
   // The best swap with one of these candidates.
@@ -225,7 +232,7 @@ class SwapState {
   }
 
   bool improves(const Change& change) const {
-    return change.candidate >= 0 && change.amount < -16 * std::numeric_limits<double>::epsilon() * cost_;
+    return change.candidate >= 0 && change.amount < -16 * std::numeric_limits<double>::epsilon() * state_.cost();
   }
 
   void apply(const Change& change) {
@@ -234,57 +241,22 @@ class SwapState {
     taken_[static_cast<std::size_t>(change.candidate)] = 1;
     medoids_[slot] = change.candidate;
     fetch(slot);
-    update();
+    state_.update(bound_);
   }
 
-  std::size_t scratch_size() const { return (k_ + 1) * swap_width; }
+  std::size_t scratch_size() const { return (state_.k() + 1) * swap_width; }
 
  private:
   void fetch(std::size_t slot) {
-    double* to = to_medoid_.data() + slot * distances_.rows();
+    double* to = state_.column(slot);
     for (std::size_t j = 0; j < distances_.rows(); ++j) to[j] = distances_.row(j)[medoids_[slot]];
-  }
-
-  void update() {
-    const std::size_t rows = distances_.rows();
-    std::vector<std::size_t> start(k_ + 1, 0);
-    std::fill(loss_.begin(), loss_.end(), 0.0);
-    cost_ = 0;
-    for (std::size_t j = 0; j < rows; ++j) {
-      double first = to_medoid_[j], second = k_ == 1 ? bound_ : std::numeric_limits<double>::max();
-      std::int32_t nearest = 0;
-      for (std::size_t slot = 1; slot < k_; ++slot) {
-        const double value = to_medoid_[slot * rows + j];
-        if (value < first) {
-          second = first;
-          first = value;
-          nearest = static_cast<std::int32_t>(slot);
-        } else if (value < second) {
-          second = value;
-        }
-      }
-      nearest_[j] = nearest;
-      first_[j] = first;
-      second_[j] = second;
-      loss_[static_cast<std::size_t>(nearest)] += second - first;
-      cost_ += first;
-      ++start[static_cast<std::size_t>(nearest) + 1];
-    }
-    for (std::size_t slot = 0; slot < k_; ++slot) start[slot + 1] += start[slot];
-    for (std::size_t j = 0; j < rows; ++j)
-      order_[start[static_cast<std::size_t>(nearest_[j])]++] = static_cast<std::int32_t>(j);
   }
 
   const DistanceTable& distances_;
   std::vector<std::int32_t>& medoids_;
-  std::size_t k_;
-  std::vector<double> to_medoid_;  // [k][rows]
-  std::vector<std::int32_t> nearest_, order_;
-  std::vector<double> first_, second_;
-  std::vector<double> loss_;  // [k] what removing a medoid would cost
+  NearestMedoids state_;
   std::vector<char> taken_;
   double bound_ = 0;
-  double cost_ = 0;
 };
 
 // The best swap among the candidates of tiles first_tile .. last_tile - 1.

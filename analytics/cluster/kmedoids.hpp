@@ -13,27 +13,33 @@
 namespace effort::cluster {
 
 /// Distances of `rows` objects (those that count in the objective) to `columns` candidates; row-major.
-class DistanceTable {
+template <typename T>
+class Table {
  public:
   /// Leaves the values unset.  Throws std::bad_alloc.
-  DistanceTable(std::size_t rows, std::size_t columns);
+  Table(std::size_t rows, std::size_t columns);
 
   std::size_t rows() const { return rows_; }
   std::size_t columns() const { return columns_; }
   std::size_t stride() const { return stride_; }
-  double* row(std::size_t j) { return values_.get() + j * stride_; }
-  const double* row(std::size_t j) const { return values_.get() + j * stride_; }
+  T* row(std::size_t j) { return values_.get() + j * stride_; }
+  const T* row(std::size_t j) const { return values_.get() + j * stride_; }
 
  private:
   struct Free {
-    void operator()(double* p) const { std::free(p); }
+    void operator()(T* p) const { std::free(p); }
   };
   std::size_t rows_, columns_, stride_;
-  std::unique_ptr<double[], Free> values_;
+  std::unique_ptr<T[], Free> values_;
 };
+
+using DistanceTable = Table<double>;
 
 /// Distances between all pairs of `objects`; each is computed once.
 DistanceTable all_distances(const Workers& workers, const Signatures& objects);
+
+/// The same, rounded to single precision.
+Table<float> all_distances_single(const Workers& workers, const Signatures& objects);
 
 /// Distances of every row of `rows` to every row of `candidates`.
 DistanceTable distances_between(const Workers& workers, const Signatures& rows, const Signatures& candidates);
@@ -46,6 +52,13 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTa
 /// Returns the number of swaps made.
 int swap_medoids(const Workers& workers, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps);
+
+/// BUILD and steepest SWAP on all pairs of many objects: a table of rounded distances, half as large, shows which
+/// candidates can be the best one, and these are compared by their exact distances.  The result is what build_medoids and
+/// swap_medoids give.
+/// @param objects  values of magnitude 1 (their distances must be neither too large nor too small for single precision)
+/// @return empty where so many candidates are equally good that this does not pay: use the exact table then
+std::vector<std::int32_t> screened_medoids(const Workers& workers, const Signatures& objects, int k, int max_swaps);
 
 /// For each medoid the candidates that would replace it best: up to `count` of those not taken, by ascending change of
 /// the cost, [k] lists.

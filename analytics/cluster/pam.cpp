@@ -1,10 +1,13 @@
 #include "analytics/cluster/pam.hpp"
 
 #include "analytics/cluster/finish.hpp"
+#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/kmedoids.hpp"
 #include "analytics/cluster/range.hpp"
 
 #include <algorithm>
+#include <bit>
+#include <cmath>
 #include <stdexcept>
 #include <string>
 
@@ -53,28 +56,45 @@ std::vector<double> rows_of(const Signatures& signatures, std::span<const std::i
 
 namespace {
 
-Clustering from_table(const DistanceTable& distances, const Signatures& signatures, std::vector<std::int32_t> medoids,
-                      const InRange& range) {
+// Labels, cost and sizes for medoids, from the objects' distances to them.
+Clustering around(const Workers& workers, const Signatures& signatures, std::vector<std::int32_t> medoids,
+                  const InRange& range) {
   std::sort(medoids.begin(), medoids.end());
+  const std::size_t k = medoids.size();
+  const std::vector<double> scaled = rows_of(range.signatures(), medoids);
+  const DistanceTable distances = distances_between(workers, range.signatures(), {scaled, k, signatures.d});
   Clustering result;
-  result.k = static_cast<int>(medoids.size());
+  result.k = static_cast<int>(k);
   result.labels.resize(signatures.n);
   double sum = 0;
   for (std::size_t i = 0; i < signatures.n; ++i) {
     const double* row = distances.row(i);
-    std::size_t best = 0;
-    for (std::size_t slot = 1; slot < medoids.size(); ++slot)
-      if (row[medoids[slot]] < row[medoids[best]]) best = slot;
-    result.labels[i] = static_cast<std::int32_t>(best);
-    sum += row[medoids[best]];
+    const double* best = std::min_element(row, row + k);
+    result.labels[i] = static_cast<std::int32_t>(best - row);
+    sum += *best;
   }
   result.cost = range.unscaled(sum / static_cast<double>(signatures.n));
   label_medoids(result, medoids);
   count_sizes(result);
   const std::vector<double> rows = rows_of(signatures, medoids);
-  result.lone = lone_strata(result.sizes, {rows, medoids.size(), signatures.d});
+  result.lone = lone_strata(result.sizes, {rows, k, signatures.d});
   result.medoids = std::move(medoids);
   return result;
+}
+
+std::vector<std::int32_t> search(const Workers& workers, const Signatures& objects, const PamParameters& parameters) {
+  constexpr std::size_t large = 1024;  // below, the exact table stays in the cache
+  if (objects.n >= large && parameters.swap == SwapRule::steepest) {
+    const std::uint64_t largest = kernels::table().largest_bits(objects.values.data(), objects.values.size());
+    const int exponent = largest == 0 ? 0 : -std::ilogb(std::bit_cast<double>(largest));
+    const InRange unit(objects, exponent);
+    auto medoids = screened_medoids(workers, unit.signatures(), parameters.k, parameters.max_swaps);
+    if (!medoids.empty()) return medoids;
+  }
+  const DistanceTable distances = all_distances(workers, objects);
+  auto medoids = build_medoids(workers, distances, parameters.k);
+  swap_medoids(workers, distances, medoids, parameters.swap, parameters.max_swaps);
+  return medoids;
 }
 
 }  // namespace
@@ -87,10 +107,7 @@ Clustering pam(const ExecutionSpace& space, const Signatures& signatures, const 
   if (parameters.max_swaps < 0) throw std::invalid_argument("max_swaps is negative: use 0 for BUILD alone");
   const KokkosWorkers<ExecutionSpace> workers(space);
   const InRange range(signatures);
-  const DistanceTable distances = all_distances(workers, range.signatures());
-  std::vector<std::int32_t> medoids = build_medoids(workers, distances, parameters.k);
-  swap_medoids(workers, distances, medoids, parameters.swap, parameters.max_swaps);
-  return from_table(distances, signatures, std::move(medoids), range);
+  return around(workers, signatures, search(workers, range.signatures(), parameters), range);
 }
 
 #define EFFORT_INSTANTIATE(Space) template Clustering pam(const Space&, const Signatures&, const PamParameters&);
