@@ -39,11 +39,22 @@ std::string head(snapshot::Reader& reader, const snapshot::SeriesReader& series)
   return out;
 }
 
+/// The regions, most of the load metric first; those that it does not measure last.
+std::vector<RegionRow> by_load(const Run& run) {
+  std::vector<RegionRow> rows = regions_of(run);
+  const auto total = [&](const RegionRow& row) {
+    const std::int64_t index = run.metrics.empty() ? -1 : row.series[load_metric_of(run)];
+    return index < 0 ? -1.0 : run.series[static_cast<std::size_t>(index)].total;
+  };
+  std::stable_sort(rows.begin(), rows.end(), [&](const RegionRow& a, const RegionRow& b) { return total(a) > total(b); });
+  return rows;
+}
+
 std::string regions_table(const Run& run) {
   bool phases = false;
   for (const snapshot::Series& s : run.series) phases = phases || !s.phase.empty();
   Table table({{"region", Align::left}, {"kind", Align::left}, {phases ? "phase" : "", Align::left}, {"metric", Align::left}, {"total"}, {"mean/rank"}, {"max"}, {"of rank"}, {"imbalance"}});
-  for (const RegionRow& row : regions_of(run)) {
+  for (const RegionRow& row : by_load(run)) {
     for (std::size_t m = 0; m < run.metrics.size(); ++m) {
       if (row.series[m] < 0) continue;
       const snapshot::Series& s = run.series[static_cast<std::size_t>(row.series[m])];
