@@ -2,6 +2,9 @@
 
 #include "runtime/measure/frame.hpp"
 
+#include <algorithm>
+#include <tuple>
+
 namespace effort::engine {
 
 using measure::Defined;
@@ -35,16 +38,22 @@ void NameUnion::share(Communicator& nodes) {
       news.definition({what, static_cast<std::uint32_t>(i), items[i].kind, items[i].name, items[i].unit});
   }
   const auto all = nodes.allgatherv(std::span<const std::byte>(news.bytes()));
-  for (int node = 0; node < nodes.size(); ++node) {
-    auto bytes = all.of(node);
-    while (!bytes.empty()) {
-      measure::RecordHeader h;
-      std::memcpy(&h, bytes.data(), sizeof h);
-      const Defined d = measure::read_definition(bytes.first(h.bytes));
-      const std::uint32_t global = run_.add(d);
-      if (node == nodes.rank()) to_global_[static_cast<std::size_t>(d.what)].push_back(global);
-      bytes = bytes.subspan(h.bytes);
-    }
+  std::vector<Defined> united;
+  for (std::span<const std::byte> bytes(all.values); !bytes.empty();) {
+    measure::RecordHeader h;
+    std::memcpy(&h, bytes.data(), sizeof h);
+    united.push_back(measure::read_definition(bytes.first(h.bytes)));
+    bytes = bytes.subspan(h.bytes);
+  }
+  std::sort(united.begin(), united.end(), [](const Defined& a, const Defined& b) {
+    return std::tie(a.what, a.name, a.kind, a.unit) < std::tie(b.what, b.name, b.kind, b.unit);
+  });
+  for (const Defined& d : united) run_.add(d);
+  for (std::size_t k = 0; k < n_definition_kinds; ++k) {
+    const auto what = static_cast<Definition>(k);
+    const auto& items = node_.of(what);
+    for (std::size_t i = to_global_[k].size(); i < items.size(); ++i)
+      to_global_[k].push_back(run_.add({what, 0, items[i].kind, items[i].name, items[i].unit}));
   }
 }
 

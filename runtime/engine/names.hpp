@@ -39,7 +39,7 @@ class NameUnion {
   std::uint32_t add(const measure::Defined& d) { return node_.add(d); }
   /// Whether the node knows names that it has not shared.
   bool has_news() const;
-  /// Collective: unites what is new.  The order is that of the nodes, and within a node that of arrival.
+  /// Collective: unites what is new, in alphabetical order: neither timing nor the split into nodes shows.
   void share(Communicator& nodes);
 
   /// The run's id of a node's id, once shared.

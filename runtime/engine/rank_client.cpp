@@ -77,6 +77,13 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   if (since <= 0 || since % setup_.window != 0) return Status::ok;
   const std::int64_t window = since / setup_.window - 1;
   node::Board& board = segment_.board();
+  if (first_unpublished_ <= step - setup_.hint_lag) {
+    // A full ring has held back steps of the window: the hint cannot come before they are out.
+    wait_for([&] { return flush(pending_) || board.off_from() <= window; }, true);
+    recorder_.end_step(first_unpublished_, step - 1, pending_);
+    recorder_.end_step(step, step, fresh_);
+    first_unpublished_ = step + 1;
+  }
   wait_for([&] { return board.newest() >= window || board.off_from() <= window; }, true);
   if (board.newest() < window) {
     off_.store(true, std::memory_order_relaxed);

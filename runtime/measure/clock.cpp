@@ -21,14 +21,34 @@ bool tsc_is_invariant() {
 #endif
 }
 
+#if defined(__x86_64__)
+struct Moment {
+  std::uint64_t ticks, ns;
+};
+
+// Both clocks at one moment: of several readings the one that was interrupted least.
+Moment moment() {
+  Moment best{};
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int i = 0; i < 8; ++i) {
+    const std::uint64_t before = monotonic_ns(), t = __rdtsc(), after = monotonic_ns();
+    if (after - before < least) {
+      least = after - before;
+      best = {t, before + (after - before) / 2};
+    }
+  }
+  return best;
+}
+#endif
+
 TickRate calibrate() {
 #if defined(__x86_64__)
   if (tsc_is_invariant()) {
-    const std::uint64_t t0 = __rdtsc(), n0 = monotonic_ns();
-    std::uint64_t n1 = n0;
-    while (n1 - n0 < 2'000'000u) n1 = monotonic_ns();
-    const std::uint64_t t1 = __rdtsc();
-    if (t1 > t0) return {true, static_cast<double>(n1 - n0) * 1e-9 / static_cast<double>(t1 - t0)};
+    const Moment start = moment();
+    while (monotonic_ns() - start.ns < 2'000'000u) {
+    }
+    const Moment end = moment();
+    if (end.ticks > start.ticks) return {true, static_cast<double>(end.ns - start.ns) * 1e-9 / static_cast<double>(end.ticks - start.ticks)};
   }
 #endif
   return {false, 1e-9};

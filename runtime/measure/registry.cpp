@@ -25,6 +25,13 @@ Registry::Found Registry::region(const char* name, Kind kind) {
   return define(Definition::region, name, kind, "");
 }
 
+std::uint32_t Registry::find_region(const char* name) const {
+  check_name(name, "region");
+  std::lock_guard lock(mutex_);
+  const auto known = index_.find({Definition::region, name});
+  return known == index_.end() ? 0 : defined_[known->second].id;
+}
+
 std::uint32_t Registry::phase(const char* name) {
   check_name(name, "phase");
   return define(Definition::phase, name, Kind::compute, "").id;

@@ -41,6 +41,8 @@ class Registry {
 
   /// @throws Error(invalid_argument) for a bad name, Error(limit) beyond the limits of the C header
   Found region(const char* name, Kind kind);
+  /// The id of a region that is known; 0 otherwise.
+  std::uint32_t find_region(const char* name) const;
   std::uint32_t phase(const char* name);
   std::uint32_t unit(const char* name);
   Found metric(const char* name, const char* unit);

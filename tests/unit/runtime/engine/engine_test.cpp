@@ -1,0 +1,258 @@
+// Whole nodes in one process: every rank is a thread with a recorder of its own, every node has an engine.
+#include "runtime/engine/engine.hpp"
+#include "runtime/engine/rank_client.hpp"
+
+#include "../thread_transport.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <filesystem>
+#include <mutex>
+#include <optional>
+
+#include <unistd.h>
+
+using namespace effort;
+using namespace effort::engine;
+using effort::testing::ThreadTransport;
+
+namespace {
+
+std::string fresh_directory() {
+  static int n = 0;
+  const auto path = std::filesystem::temp_directory_path() / ("effort-engine-" + std::to_string(getpid()) + "-" + std::to_string(n++));
+  std::filesystem::create_directories(path);
+  return path.string();
+}
+
+struct Seen {
+  std::int64_t step;
+  std::vector<std::byte> bytes;  // load, predicted, stratum, numbers
+  node::HintNumbers numbers;
+  std::vector<double> load;
+};
+
+struct RankLog {
+  std::vector<Seen> hints;
+  std::int64_t off_at = -1;
+  Status finalized = Status::internal;
+};
+
+struct World {
+  std::vector<int> ranks_per_node{1};
+  int steps = 45;
+  config::Settings settings;
+  std::function<double(int rank, int step)> load = [](int rank, int) { return 1.0 + rank; };
+  std::function<int(int rank, const DeliveredHint&)> callback = [](int, const DeliveredHint&) { return 0; };
+  std::function<void(int node, std::int64_t window)> before_analysis;
+
+  std::vector<RankLog> logs;
+  std::vector<std::string> failures;
+
+  World() {
+    settings.load_metric = "units";
+    settings.snapshot_dir = fresh_directory();
+  }
+  ~World() { std::filesystem::remove_all(settings.snapshot_dir); }
+
+  int n_ranks() const { return std::accumulate(ranks_per_node.begin(), ranks_per_node.end(), 0); }
+
+  void run() {
+    const int nodes = static_cast<int>(ranks_per_node.size());
+    logs.assign(static_cast<std::size_t>(n_ranks()), {});
+    failures.assign(ranks_per_node.size(), "");
+    run_thread_group(nodes, [&](Communicator& group) { run_node(group); });
+  }
+
+ private:
+  void run_node(Communicator& group) {
+    const int me = group.rank();
+    const int n_local = ranks_per_node[static_cast<std::size_t>(me)];
+    const int first = std::accumulate(ranks_per_node.begin(), ranks_per_node.begin() + me, 0);
+    auto segment = node::Segment::make_private(n_local, {n_ranks(), n_local});
+    ThreadTransport transport(group);
+    exchange::DirectExecutor executor(transport);
+    exchange::LeaderCommunicator comm(executor, me, group.size());
+    NodeSetup setup;
+    setup.n_ranks = n_ranks();
+    setup.name = "engine_test";
+    setup.job = "1";
+    for (int l = 0; l < n_local; ++l) setup.ranks.push_back(first + l);
+    if (me == 0)
+      for (std::size_t n = 0; n < ranks_per_node.size(); ++n)
+        for (int l = 0; l < ranks_per_node[n]; ++l) setup.node_of_rank.push_back(static_cast<std::int32_t>(n));
+    Engine engine(settings, setup, *segment, comm, [&] { comm.fail(); }, nullptr);
+    if (before_analysis) engine.before_analysis = [this, me](std::int64_t w) { before_analysis(me, w); };
+    std::vector<std::thread> ranks;
+    for (int l = 0; l < n_local; ++l) ranks.emplace_back([&, l] { run_rank(*segment, first + l, l); });
+    engine.run();
+    for (auto& r : ranks) r.join();
+    failures[static_cast<std::size_t>(me)] = engine.failure();
+  }
+
+  void run_rank(node::Segment& segment, int rank, int local) {
+    measure::Recorder recorder(settings.metrics, settings.load_metric, measure::LoadThreads::max);
+    RankClient::Setup setup;
+    setup.rank = rank;
+    setup.n_ranks = n_ranks();
+    setup.local = local;
+    setup.window = settings.window;
+    setup.hint_lag = settings.hint_lag;
+    RankClient client(setup, recorder, segment);
+    RankLog& log = logs[static_cast<std::size_t>(rank)];
+    // Ranks know the regions in different order, and rank 1 knows one more.
+    auto& names = recorder.registry();
+    if (rank % 2) names.region("other", measure::Kind::comm);
+    const auto region = names.region("solve", measure::Kind::compute).id;
+    if (rank == 1) names.region("only here", measure::Kind::compute);
+    const auto metric = names.metric("units", "1").id;
+    auto deliver = [&](const DeliveredHint& h) {
+      log.hints.push_back(copy(h));
+      return callback(rank, h);
+    };
+    for (int s = 0; s < steps; ++s) {
+      measure::ThreadSlot& slot = recorder.slot();
+      slot.stack[slot.depth++] = 0;
+      measure::switch_region(slot, region);
+      recorder.add_metric(metric, load(rank, s));
+      measure::switch_region(slot, slot.stack[--slot.depth]);
+      if (client.progress_step(deliver) != Status::ok && log.off_at < 0) log.off_at = s;
+    }
+    log.finalized = client.finalize();
+  }
+
+  Seen copy(const DeliveredHint& h) const {
+    Seen s;
+    s.step = h.step;
+    s.numbers = *h.view.numbers;
+    const auto n = static_cast<std::size_t>(h.n_ranks);
+    s.load.assign(h.view.load, h.view.load + n);
+    auto append = [&](const void* p, std::size_t bytes) {
+      const auto* b = static_cast<const std::byte*>(p);
+      s.bytes.insert(s.bytes.end(), b, b + bytes);
+    };
+    append(h.view.load, n * 8);
+    append(h.view.predicted, n * 8);
+    append(h.view.stratum, n * 4);
+    append(h.view.medoid_rank, static_cast<std::size_t>(s.numbers.n_strata) * 4);
+    append(h.view.stratum_region_load, static_cast<std::size_t>(s.numbers.n_strata * s.numbers.n_regions) * 8);
+    append(&s.numbers.imbalance, 3 * sizeof(double));
+    append(&s.numbers.rebalance, 2 * sizeof(std::int32_t));
+    return s;
+  }
+};
+
+void check_same_everywhere(const World& w, std::size_t hints) {
+  for (const RankLog& log : w.logs) {
+    REQUIRE(log.hints.size() == hints);
+    for (std::size_t i = 0; i < hints; ++i) {
+      CHECK(log.hints[i].step == w.logs[0].hints[i].step);
+      CHECK(log.hints[i].bytes == w.logs[0].hints[i].bytes);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("hints arrive HINT_LAG steps after each window, the same on all ranks and node splits") {
+  std::optional<std::vector<std::byte>> reference;
+  for (auto split : std::vector<std::vector<int>>{{6}, {3, 3}, {1, 2, 3}, {1, 1, 1, 1, 1, 1}}) {
+    World w;
+    w.ranks_per_node = split;
+    w.run();
+    check_same_everywhere(w, 4);
+    std::vector<std::byte> all;
+    for (std::size_t i = 0; i < 4; ++i) {
+      const Seen& hint = w.logs[0].hints[i];
+      CHECK(hint.step == static_cast<std::int64_t>(10 * i + 11));
+      CHECK(hint.numbers.window_last == static_cast<std::int64_t>(10 * i + 9));
+      for (int r = 0; r < 6; ++r) CHECK(hint.load[static_cast<std::size_t>(r)] == Catch::Approx(1.0 + r));
+      CHECK(hint.numbers.imbalance == Catch::Approx(6 / 3.5 - 1));
+      CHECK(hint.numbers.rebalance == 1);
+      all.insert(all.end(), hint.bytes.begin(), hint.bytes.end());
+    }
+    if (!reference) reference = all;
+    CHECK(*reference == all);
+    for (const RankLog& log : w.logs) CHECK(log.finalized == Status::ok);
+    int files = 0;
+    for (const auto& f : std::filesystem::directory_iterator(w.settings.snapshot_dir)) files += f.path().extension() == ".effort";
+    CHECK(files == 1);
+  }
+}
+
+TEST_CASE("a lag of a whole window, and of one step") {
+  for (int lag : {1, 4}) {
+    World w;
+    w.ranks_per_node = {2, 1};
+    w.settings.window = 4;
+    w.settings.hint_lag = lag;
+    w.steps = 17;
+    w.run();
+    const std::size_t due = static_cast<std::size_t>((17 - lag) / 4);
+    check_same_everywhere(w, due);
+    for (std::size_t i = 0; i < due; ++i) CHECK(w.logs[0].hints[i].step == static_cast<std::int64_t>(4 * i) + 3 + lag);
+  }
+}
+
+TEST_CASE("windows that reach back behind a rebalance are stale") {
+  World w;
+  w.ranks_per_node = {2, 2};
+  w.steps = 60;
+  std::atomic<int> done_at{-1};
+  // Rank 3 alone answers 1, at the first hint; the maximum counts.
+  w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 11 ? 1 : 0; };
+  w.run();
+  const auto& hints = w.logs[0].hints;
+  REQUIRE(hints.size() == 5);
+  CHECK((hints[0].numbers.advice & 1u) == 0);
+  CHECK((hints[1].numbers.advice & 1u) == 1);  // steps 10..19, the rebalance was at 11
+  CHECK(hints[1].numbers.rebalance == 0);
+  CHECK((hints[2].numbers.advice & 1u) == 0);
+  CHECK(hints[2].numbers.rebalance == 1);      // nothing changed: recommended again
+  // With a load that is no time there is no price, however long the callback took.
+  CHECK(hints[4].numbers.rebalance_cost < 0);
+}
+
+TEST_CASE("a node that fails switches all ranks off at the same step, and finalize comes back") {
+  World w;
+  w.ranks_per_node = {2, 1, 2};
+  w.steps = 60;
+  w.before_analysis = [](int node, std::int64_t window) {
+    if (node == 1 && window == 2) throw std::bad_alloc();
+  };
+  w.run();
+  check_same_everywhere(w, 2);
+  for (const RankLog& log : w.logs) {
+    CHECK(log.off_at == 31);  // where the hint of window 2 was due
+    CHECK(log.finalized == Status::switched_off);
+  }
+  for (const auto& f : w.failures) CHECK_FALSE(f.empty());
+}
+
+TEST_CASE("no steps at all, fewer than a window, and one rank") {
+  for (int steps : {0, 1, 7, 10, 11}) {
+    World w;
+    w.ranks_per_node = {1, 1};
+    w.steps = steps;
+    w.run();
+    for (const RankLog& log : w.logs) {
+      CHECK(log.finalized == Status::ok);
+      CHECK(log.hints.empty());
+    }
+  }
+}
+
+TEST_CASE("an unwritable snapshot directory is said at the end and harms nothing") {
+  World w;
+  w.ranks_per_node = {1, 1};
+  const std::string file = w.settings.snapshot_dir + "/file";
+  std::filesystem::create_directories(w.settings.snapshot_dir);
+  { std::FILE* f = std::fopen(file.c_str(), "w"); std::fclose(f); }
+  w.settings.snapshot_dir = file + "/below";
+  w.settings.snapshot_every = 10;
+  w.run();
+  check_same_everywhere(w, 4);
+  for (const RankLog& log : w.logs) CHECK(log.finalized == Status::io);
+  w.settings.snapshot_dir = std::filesystem::path(file).parent_path();
+}

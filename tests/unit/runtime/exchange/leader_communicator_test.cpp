@@ -1,0 +1,139 @@
+#include "../thread_transport.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <atomic>
+#include <thread>
+
+using namespace effort;
+using namespace effort::exchange;
+using effort::testing::ThreadTransport;
+
+namespace {
+
+// What every collective must give on `size` nodes; counts what does not.
+int check_all(Communicator& comm) {
+  int wrong = 0;
+  const int r = comm.rank(), size = comm.size();
+  for (int round = 0; round < 20; ++round) {
+    std::vector<std::int64_t> sum{r, 1};
+    comm.allreduce(sum, ReduceOp::sum);
+    wrong += sum[0] != size * (size - 1) / 2 || sum[1] != size;
+    std::vector<double> low{1.0 + r};
+    comm.allreduce(low, ReduceOp::min);
+    wrong += low[0] != 1.0;
+    const std::vector<int> mine(static_cast<std::size_t>((r + round) % 3), r);
+    const auto all = comm.allgatherv(std::span<const int>(mine));
+    for (int n = 0; n < size; ++n) wrong += all.of(n).size() != static_cast<std::size_t>((n + round) % 3);
+    const auto rooted = comm.gatherv(std::span<const int>(mine), size - 1);
+    wrong += r == size - 1 ? rooted.values != all.values : !rooted.values.empty();
+    double v = r == 0 ? 2.5 : 0;
+    comm.bcast(std::span(&v, 1), 0);
+    wrong += v != 2.5;
+    int left = -1, right = -1;
+    comm.neighbour_exchange(std::span<const int>(&r, 1), std::span<const int>(&r, 1), std::span(&left, 1), std::span(&right, 1));
+    wrong += left != r - 1 || right != (r + 1 < size ? r + 1 : -1);
+  }
+  return wrong;
+}
+
+}  // namespace
+
+TEST_CASE("collectives of leaders, called directly") {
+  for (int size : {1, 2, 3, 5}) {
+    std::atomic<int> wrong{0};
+    run_thread_group(size, [&](Communicator& group) {
+      ThreadTransport transport(group);
+      DirectExecutor executor(transport);
+      LeaderCommunicator comm(executor, group.rank(), group.size());
+      wrong += check_all(comm);
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("collectives of leaders, driven by the host's thread through the mailbox") {
+  for (int size : {1, 2, 3}) {
+    std::atomic<int> wrong{0};
+    run_thread_group(size, [&](Communicator& group) {
+      ThreadTransport transport(group);
+      Mailbox mailbox(transport);
+      LeaderCommunicator comm(mailbox, group.rank(), group.size());
+      std::atomic<bool> done{false};
+      std::thread background([&] {
+        wrong += check_all(comm);
+        done = true;
+      });
+      while (!done) mailbox.drive();
+      background.join();
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a closed mailbox wakes whoever sleeps in it") {
+  run_thread_group(1, [&](Communicator& group) {
+    ThreadTransport transport(group);
+    Mailbox mailbox(transport);
+    std::atomic<bool> threw{false};
+    std::int64_t value = 0;
+    Operation o;
+    o.type = Operation::Type::allreduce_int64;
+    o.receive = &value;
+    o.count = 1;
+    std::thread background([&] {
+      try {
+        mailbox.run(o);
+      } catch (const CommunicatorError&) {
+        threw = true;
+      }
+    });
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    mailbox.close();
+    background.join();
+    CHECK(threw);
+  });
+}
+
+TEST_CASE("a node that fails answers once, and all others throw at their next collective") {
+  std::atomic<int> told{0}, later{0};
+  run_thread_group(4, [&](Communicator& group) {
+    ThreadTransport transport(group);
+    DirectExecutor executor(transport);
+    LeaderCommunicator comm(executor, group.rank(), group.size());
+    std::int64_t one = 1;
+    comm.allreduce(std::span(&one, 1), ReduceOp::sum);
+    if (group.rank() == 2) return comm.fail();
+    try {
+      comm.allreduce(std::span(&one, 1), ReduceOp::sum);
+    } catch (const LeaderCommunicator::PeerFailure&) {
+      ++told;
+    }
+    try {
+      comm.bcast(std::span(&one, 1), 0);  // nobody is there any more: an error at once, no hang
+    } catch (const LeaderCommunicator::PeerFailure&) {
+      ++later;
+    }
+  });
+  CHECK(told == 3);
+  CHECK(later == 3);
+}
+
+TEST_CASE("nodes that disagree on the next collective are told so") {
+  std::atomic<int> told{0};
+  run_thread_group(2, [&](Communicator& group) {
+    ThreadTransport transport(group);
+    DirectExecutor executor(transport);
+    LeaderCommunicator comm(executor, group.rank(), group.size());
+    std::int64_t one = 1;
+    try {
+      if (group.rank() == 0)
+        comm.allreduce(std::span(&one, 1), ReduceOp::sum);
+      else
+        comm.bcast(std::span(&one, 1), 0);
+    } catch (const LeaderCommunicator::PeerFailure&) {
+      ++told;
+    }
+  });
+  CHECK(told == 2);
+}
