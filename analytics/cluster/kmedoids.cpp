@@ -231,6 +231,8 @@ class SwapState {
     return best;
   }
 
+  double cost() const { return state_.cost(); }
+
   bool improves(const Change& change) const {
     return change.candidate >= 0 && change.amount < -16 * std::numeric_limits<double>::epsilon() * state_.cost();
   }
@@ -290,13 +292,13 @@ int swap_medoids(const Workers& workers, const DistanceTable& distances, std::ve
   for (std::size_t i = 0; unimproved < steps && swaps < max_swaps; i = (i + 1) % steps) {
     const auto change =
         best_swap(workers, state, distances.columns(), i * step, std::min(tiles, (i + 1) * step));
+    const double before = state.cost();
     if (state.improves(change)) {
       state.apply(change);
       ++swaps;
-      unimproved = 0;
-    } else {
-      ++unimproved;
     }
+    // A gain of rounding noise only (identical objects, cost 0) would be found again and again.
+    unimproved = state.cost() < before ? 0 : unimproved + 1;
   }
   return swaps;
 }
