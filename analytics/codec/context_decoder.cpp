@@ -67,7 +67,7 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
                                   bool negative, int planes, std::size_t payload_size, const TileOptions& options) {
   const int level = options.level;
   std::vector<BandData<Q>> data(layout.bands.size());
-  PlaneCoder<RangeDecoder, Q> coder(io, layout, data);
+  PlaneCoder<RangeDecoder, Q> coder(io, layout, data, options.plain);
   for (int p = header.planes; p-- > header.planes - planes;) {
     coder.code_plane(p);
     if (io.overran()) throw CodecError("the coded planes end too early", payload_size);

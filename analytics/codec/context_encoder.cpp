@@ -45,13 +45,24 @@ class ErrorModel {
     x_count[i] += weight;
     x_square[i] += magnitude * magnitude * weight;
   }
-  double squared_error(double step) const {
-    double sum = 0;
+  /// To be called between the last add() and the questions.
+  void sum_up() {
+    double square = 0;
     for (std::size_t i = 0; i < kBins; ++i) {
-      const double lower = std::bit_cast<double>(static_cast<std::uint64_t>(static_cast<std::int64_t>(i) + kFirst) << 48);
-      sum += lower < step ? x_square[i] : static_cast<double>(x_count[i]) * step * step / 12;
+      const double here = x_square[i];
+      x_square[i] = square;
+      square += here;
     }
-    return sum;
+    x_all = square;
+    std::uint64_t count = 0;
+    for (std::size_t i = kBins; i-- > 0;) x_above[i] = count += x_count[i];
+  }
+  double squared_error(double step) const {
+    // Bins whose lower end is below the step count as zeros.
+    const std::int64_t bin = (static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst) + 1;
+    if (bin >= kBins) return x_all;
+    const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
+    return x_square[i] + static_cast<double>(x_above[i]) * step * step / 12;
   }
   /// The step at which the error is `wanted`.
   double step_for(double wanted) const {
@@ -67,7 +78,9 @@ class ErrorModel {
   static constexpr std::int64_t kFirst = (1023 - 80) * 16;
   static constexpr std::int64_t kBins = 160 * 16;
   std::array<std::uint32_t, kBins> x_count{};
-  std::array<double, kBins> x_square{};
+  std::array<double, kBins> x_square{};  ///< after sum_up(): of all bins below
+  std::array<std::uint64_t, kBins> x_above{};
+  double x_all = 0;
 };
 
 /// About the bits that coefficients cost at a step: the sum of log2(1 + (c / step)^2) / 2.
@@ -157,6 +170,7 @@ class Encoder {
   Layout x_layout;
   std::unique_ptr<double[]> x_coefficients, x_scratch, x_reconstruction;
   ErrorModel x_model;
+  bool x_quick = false;
   double x_largest = 0;  ///< weighted, the first coefficient aside
   double x_first = 0;    ///< weighted magnitude of the first coefficient
 };
@@ -205,6 +219,7 @@ void Encoder::fill_model() {
         for (std::size_t j = 0; j < band.cols; ++j) x_model.add(std::abs(row[j]) * band.gain, static_cast<std::uint32_t>(every));
     });
   }
+  x_model.sum_up();
 }
 
 double Encoder::model_step(double rms) const {
@@ -373,7 +388,9 @@ void Encoder::reconstruct(Trial& trial) {
 
 Encoder::Trial Encoder::try_step(double step) {
   Trial trial;
-  trial.step = Step::at_most(step);
+  // From there on everything is zero.
+  const double largest_step = 4 * std::max(x_largest, x_first);
+  trial.step = Step::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
   trial.points = choose_points(trial.step.value());
   reconstruct(trial);
   return trial;
@@ -381,18 +398,19 @@ Encoder::Trial Encoder::try_step(double step) {
 
 /// A step large enough, of errors that keep the bound: the errors found so far, in a log-log line, say where to look.
 std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) {
-  constexpr double kEnough = 0.985, kAim = 0.993;
+  const double enough = x_quick ? 0 : 0.985, aim = x_quick ? 0.9 : 0.993;
   const double smallest_step = std::ldexp(std::max(x_largest, x_first), -60);
   const auto error_of = [&](const Trial& trial) { return largest ? trial.errors.max : trial.errors.rms; };
-  choose_splits(largest ? bound / 1.5 : model_step(bound));
-  double step = largest ? bound / 1.5 : model_step(bound);
+  if (!x_quick) choose_splits(largest ? bound / 1.5 : model_step(bound));
+  double step = largest ? bound / (x_quick ? 2.5 : 1.5) : model_step(x_quick ? 0.9 * bound : bound);
   std::optional<Trial> best, above;
-  for (int k = 0; k < 12 && step > smallest_step; ++k) {
+  const int trials = x_matrix.rows * x_matrix.cols < 4096 ? 5 : 12;
+  for (int k = 0; (k < trials || !best) && k < 40 && step > smallest_step; ++k) {
     const Trial trial = try_step(step);
     const double error = error_of(trial), used = trial.step.value();
     if (error <= bound) {
       if (!best || used > best->step.value()) best = trial;
-      if (error >= bound * kEnough || used > 4 * x_largest) break;
+      if (error >= bound * enough || used > 3.9 * std::max(x_largest, x_first)) break;
     } else if (!above || used < above->step.value()) {
       above = trial;
     }
@@ -400,14 +418,14 @@ std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) 
       const double low = std::log(best->step.value()), high = std::log(above->step.value());
       if (high - low < 0.006) break;
       const double e = std::log(std::max(error_of(*best), bound * 1e-3)), f = std::log(error_of(*above));
-      const double part = f > e ? (std::log(bound * kAim) - e) / (f - e) : 0.5;
+      const double part = f > e ? (std::log(bound * aim) - e) / (f - e) : 0.5;
       step = std::exp(low + (high - low) * (k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5));
     } else if (error == 0) {
       step = used * 4;
     } else if (largest) {
       step = used * std::clamp(bound * 0.97 / error, 0.25, 4.0);
     } else {
-      const double wanted = bound * kAim / error;
+      const double wanted = bound * aim / error;
       step = x_model.step_for(x_model.squared_error(used) * wanted * wanted);
       step = error <= bound ? std::max(step, used * 1.01) : std::min(step, used * 0.99);
     }
@@ -434,7 +452,7 @@ int Encoder::code_planes(RangeEncoder& io, const Trial& trial, std::vector<std::
   auto first = static_cast<std::uint64_t>(data[0].magnitude[data[0].at(0, 0)]);
   bool negative = data[0].negative[data[0].at(0, 0)] != 0;
   code_first(io, first, negative);
-  PlaneCoder<RangeEncoder, Q> coder(io, x_layout, data);
+  PlaneCoder<RangeEncoder, Q> coder(io, x_layout, data, x_quick);
   for (int p = planes; p-- > 0;) {
     coder.code_plane(p);
     needed.push_back(io.needed());
@@ -447,7 +465,7 @@ TileCode Encoder::code(const Trial& trial, double nrmse_unit) const {
   std::vector<std::size_t> needed;
   const int planes = narrow(trial.step.value()) ? code_planes<std::uint32_t>(io, trial, needed) : code_planes<std::uint64_t>(io, trial, needed);
   const Bytes payload = io.finish();
-  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1;
+  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1 && !x_quick;
   TileCode code{{}, trial.errors};
   put_signed(code.bytes, trial.step.exponent + x_matrix.exponent);
   put_byte(code.bytes, trial.step.mantissa);
@@ -518,6 +536,7 @@ TileCode Encoder::search_bytes(std::size_t bound, double nrmse_unit) {
 }
 
 TileCode Encoder::run(const Goal& goal) {
+  x_quick = goal.quick;
   switch (goal.kind) {
     case Target::Kind::passes: {
       if (x_largest == 0) x_largest = std::abs(x_coefficients[0]);

@@ -99,6 +99,7 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
       if (working) goal = {Target::Kind::nrmse, 1e-4 * unit() * scale, goal.nrmse_unit};
       break;
   }
+  goal.quick = working;
   TileCode code = encode_tile(matrix, goal, Coder::context);
   const Deviation own{std::ldexp(code.errors.rms, matrix.exponent), std::ldexp(code.errors.max, matrix.exponent)};
   return {std::move(code.bytes), chained(before, own)};

@@ -16,6 +16,7 @@ enum class StreamKind : unsigned { context = 0, ezw = 1, constant = 2, raw = 3, 
 
 inline constexpr unsigned kVersionByte = 0xE1;  ///< first byte of every stream of version 1
 inline constexpr unsigned kAbsentFlag = 16;  ///< in a tile's kind byte
+inline constexpr unsigned kPlainFlag = 32;   ///< likewise: coded without mixing
 inline constexpr unsigned kCutsFlag = 128;   ///< in the byte of the number of planes
 inline constexpr std::size_t kCutsFrom = 4096;  ///< smaller payloads are not worth a table of cuts
 /// Larger matrices are cut into tiles of at most so many values, which bounds the memory of a partial decoding.

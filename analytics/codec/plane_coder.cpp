@@ -53,11 +53,11 @@ constexpr Weights weights_of(int band_class) { return band_class == 1 ? Weights{
 /// The levels above and below, and at the four corners, of every position of the segments.
 EFFORT_VECTOR_CLONES void sum_run(const std::uint8_t* __restrict level, std::size_t stride, std::size_t begin, std::size_t end,
                                   std::uint8_t* __restrict cross, std::uint8_t* __restrict corners) {
-  const std::uint8_t* north = level - stride;
-  const std::uint8_t* south = level + stride;
+  const std::uint8_t *north = level - stride, *north_west = north - 1, *north_east = north + 1;
+  const std::uint8_t *south = level + stride, *south_west = south - 1, *south_east = south + 1;
   for (std::size_t j = begin; j < end; ++j) {
     cross[j] = static_cast<std::uint8_t>(north[j] + south[j]);
-    corners[j] = static_cast<std::uint8_t>(north[j - 1] + north[j + 1] + south[j - 1] + south[j + 1]);
+    corners[j] = static_cast<std::uint8_t>(north_west[j] + north_east[j] + south_west[j] + south_east[j]);
   }
 }
 
@@ -77,8 +77,9 @@ EFFORT_VECTOR_CLONES void double_levels(std::uint8_t* level, std::size_t n) {
 }  // namespace
 
 template <typename Io, typename Q>
-PlaneCoder<Io, Q>::PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data)
+PlaneCoder<Io, Q>::PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data, bool plain)
     : x_io(io), x_layout(layout), x_data(data) {
+  if (plain) x_mixed_left = 0;
   for (const Band& band : layout.bands) x_class.push_back(class_of(band));
 }
 
@@ -279,6 +280,7 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
   const std::size_t first = data.at(row, 0);
   Q* magnitude = &data.magnitude[first];
   std::uint8_t* level = &data.level[first];
+  const std::uint8_t *west = level - 1, *east = level + 1;
   const ParentLevels<Q> parents(x_layout.bands[b], x_data, row);
   sum_neighbours(level, data.stride, x_segments, x_cross.data(), x_corners.data());
   sort_positions(level);
@@ -286,7 +288,7 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
   const TreeLevel& leaves = data.tree[0];
   const std::uint8_t* leaf_planes = &leaves.planes[leaves.at(row >> kLeafBits, 0)];
   const auto activity_at = [&](std::size_t j) {
-    const int sum = weights.h * (level[j - 1] + level[j + 1]) + weights.v * x_cross[j] + x_corners[j];
+    const int sum = weights.h * (west[j] + east[j]) + weights.v * x_cross[j] + x_corners[j];
     return int{kActivityClass[idx(std::min(sum, 63))]};
   };
   for (std::size_t k = 0; k < x_open_count; ++k) {
@@ -294,7 +296,7 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
     const bool fresh = leaf_planes[j >> kLeafBits] == p + 1;
     const int parent_1 = parents.level(0, j), parent_2 = parents.level(1, j);
     const bool bit = (magnitude[j] >> p) & 1;
-    if (!code_significance(b, activity_at(j), level[j - 1] + level[j + 1], x_cross[j], x_corners[j], parent_1, parent_2, fresh, bit))
+    if (!code_significance(b, activity_at(j), west[j] + east[j], x_cross[j], x_corners[j], parent_1, parent_2, fresh, bit))
       continue;
     const int parent_sign = parent_1 == 0 ? 0 : parents.negative[j >> parents.shift[0]] ? 2 : 1;
     const bool negative = code_sign(b, first + j, parent_sign, data.negative[first + j] != 0);
@@ -322,13 +324,14 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
   Q* magnitude = &data.magnitude[first];
   std::uint8_t* negative = &data.negative[first];
   std::uint8_t* level = &data.level[first];
+  const std::uint8_t *west = level - 1, *east = level + 1;
   const ParentLevels<Q> parents(x_layout.bands[b], x_data, row);
   sum_neighbours(level, data.stride, x_segments, x_cross.data(), x_corners.data());
   sort_positions(level);
   const Weights weights = weights_of(x_class[b]);
   for (const Segment& segment : x_segments)
     for (std::size_t j = segment.begin; j < segment.end; ++j)
-      x_cross[j] = static_cast<std::uint8_t>(weights.v * x_cross[j] + x_corners[j] + weights.h * level[j + 1]);
+      x_cross[j] = static_cast<std::uint8_t>(weights.v * x_cross[j] + x_corners[j] + weights.h * east[j]);
   x_io.reserve(3 * data.cols);
   auto io = x_io.take();
   const auto decide_here = [&io](bool bit, BitModel& model) {
@@ -340,7 +343,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
   std::size_t fresh_count = 0;
   for (std::size_t k = 0; k < x_open_count; ++k) {
     const std::size_t j = x_open[k];
-    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * level[j - 1])];
+    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * west[j])];
     const int parent = kLevel4[idx(std::max(parents.level(0, j), parents.level(1, j)))];
     const bool bit = decide_here((magnitude[j] >> p) & 1, models[parent * Contexts::kActivities + activity]);
     level[j] = bit;
@@ -357,7 +360,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     x_known[deep_count] = static_cast<std::uint32_t>(j);
     deep_count += known >= 4;
     if (known >= 4) continue;
-    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * level[j - 1])];
+    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * west[j])];
     const bool bit = decide_here((magnitude[j] >> p) & 1, x_contexts.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
     level[j] = static_cast<std::uint8_t>(level[j] + bit);
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;

@@ -49,7 +49,8 @@ class Contexts {
 template <typename Io, typename Q>
 class PlaneCoder {
  public:
-  PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data);
+  /// @param plain  never mix: several times faster, several per cent larger
+  PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data, bool plain);
 
   /// Plane `p` (0 = finest) of every band.
   void code_plane(int p);

@@ -35,14 +35,14 @@ TileCode encode_raw(const Matrix& matrix) {
 
 struct TileStart {
   StreamKind kind;
-  bool has_absent;
+  bool has_absent, plain;
 };
 
 TileStart read_tile_start(ByteReader& in) {
   const unsigned byte = in.byte();
   const unsigned kind = byte & 7;
-  if ((byte & ~(7u | kAbsentFlag)) != 0 || kind > 3) throw CodecError("unknown kind of tile", in.offset() - 1);
-  return {static_cast<StreamKind>(kind), (byte & kAbsentFlag) != 0};
+  if ((byte & ~(7u | kAbsentFlag | kPlainFlag)) != 0 || kind > 3) throw CodecError("unknown kind of tile", in.offset() - 1);
+  return {static_cast<StreamKind>(kind), (byte & kAbsentFlag) != 0, (byte & kPlainFlag) != 0};
 }
 
 std::vector<double> read_raw(ByteReader& in, std::size_t n, std::span<const std::uint8_t> absent) {
@@ -88,6 +88,7 @@ Goal goal_for(const Matrix& matrix, const Target& target) {
 TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
   if (matrix.present == 0 || matrix.min == matrix.max) return encode_constant(matrix);
   TileCode code{start_tile(coder == Coder::ezw ? StreamKind::ezw : StreamKind::context, matrix), {}};
+  if (goal.quick && coder == Coder::context) code.bytes[0] |= static_cast<std::byte>(kPlainFlag);
   Goal rest = goal;
   if (goal.kind == Target::Kind::max_bytes) {
     if (goal.value <= static_cast<double>(code.bytes.size())) return {};
@@ -146,7 +147,9 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
     }
     default: {
       const ContextHeader header = read_context_header(in);
-      values = decode_context(header, in.rest(), rows, cols, options);
+      TileOptions context = options;
+      context.plain = start.plain;
+      values = decode_context(header, in.rest(), rows, cols, context);
     }
   }
   mark_absent(values, absent, rows, cols, options.level);

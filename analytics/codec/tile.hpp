@@ -10,6 +10,7 @@ struct Goal {
   Target::Kind kind;   ///< nrmse means an RMS error here
   double value;        ///< passes, RMS error, largest error, or bytes
   double nrmse_unit;   ///< the tile's header states its RMS error in this unit
+  bool quick = false;  ///< for what is recoded soon: no search for the largest step, no splits, no mixing
 };
 Goal goal_for(const Matrix& matrix, const Target& target);
 
@@ -33,6 +34,7 @@ TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t rows, std::si
 struct TileOptions {
   int passes = 0, level = 0;
   bool prefix = false;
+  bool plain = false;  ///< set from the tile's kind byte: coded without mixing
 };
 /// Row-major values of the level; absent ones are NaN.
 std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
