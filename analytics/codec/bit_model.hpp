@@ -15,12 +15,12 @@ struct BitModel {
   void update(bool bit, int limit) {
     const int rate = kRate[seen];
     const int error = (-static_cast<int>(bit) & 65535) - static_cast<int>(one);
-    one = static_cast<std::uint16_t>(static_cast<int>(one) + ((error * rate) >> 16));
+    // Kept away from certainty here, not where the coder waits for it.
+    one = static_cast<std::uint16_t>(std::clamp(static_cast<int>(one) + ((error * rate) >> 16), 24, 65536 - 24));
     seen = static_cast<std::uint16_t>(seen + (seen < limit));
   }
 
-  /// Kept away from certainty.
-  std::uint32_t probability() const { return std::clamp<std::uint32_t>(one, 24, 65536 - 24); }
+  std::uint32_t probability() const { return one; }
 
   static constexpr int kMostSeen = 255;
   static constexpr std::array<std::uint16_t, kMostSeen + 1> kRate = [] {

@@ -339,35 +339,38 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     model.update(bit, Contexts::kLimit);
     return bit;
   };
+  std::uint32_t *open = x_open.data(), *settled = x_known.data();
+  const std::uint8_t* sums = x_cross.data();
+  const std::size_t open_count = x_open_count, settled_count = x_known_count;
   BitModel* models = &x_contexts.activity[idx(x_class[b] * Contexts::kParents * Contexts::kActivities)];
   std::size_t fresh_count = 0;
-  for (std::size_t k = 0; k < x_open_count; ++k) {
-    const std::size_t j = x_open[k];
-    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * west[j])];
+  for (std::size_t k = 0; k < open_count; ++k) {
+    const std::size_t j = open[k];
+    const int activity = kActivityClassWide[idx(sums[j] + weights.h * west[j])];
     const int parent = kLevel4[idx(std::max(parents.level(0, j), parents.level(1, j)))];
     const bool bit = decide_here((magnitude[j] >> p) & 1, models[parent * Contexts::kActivities + activity]);
     level[j] = bit;
     if (!Io::encoding) magnitude[j] = static_cast<Q>(bit) << p;
-    x_open[fresh_count] = static_cast<std::uint32_t>(j);
+    open[fresh_count] = static_cast<std::uint32_t>(j);
     fresh_count += bit;
   }
-  code_raw_run(io, fresh_count, [&](std::size_t k) { return negative[x_open[k]]; },
-               [&](std::size_t k, std::uint32_t bit) { negative[x_open[k]] = static_cast<std::uint8_t>(bit); });
+  code_raw_run(io, fresh_count, [&](std::size_t k) { return negative[open[k]]; },
+               [&](std::size_t k, std::uint32_t bit) { negative[open[k]] = static_cast<std::uint8_t>(bit); });
   std::size_t deep_count = 0;
-  for (std::size_t k = 0; k < x_known_count; ++k) {
-    const std::size_t j = x_known[k];
+  for (std::size_t k = 0; k < settled_count; ++k) {
+    const std::size_t j = settled[k];
     const int known = level[j] / 2;
-    x_known[deep_count] = static_cast<std::uint32_t>(j);
+    settled[deep_count] = static_cast<std::uint32_t>(j);
     deep_count += known >= 4;
     if (known >= 4) continue;
-    const int activity = kActivityClassWide[idx(x_cross[j] + weights.h * west[j])];
+    const int activity = kActivityClassWide[idx(sums[j] + weights.h * west[j])];
     const bool bit = decide_here((magnitude[j] >> p) & 1, x_contexts.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
     level[j] = static_cast<std::uint8_t>(level[j] + bit);
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
   }
-  code_raw_run(io, deep_count, [&](std::size_t k) { return static_cast<std::uint32_t>(magnitude[x_known[k]] >> p) & 1u; },
+  code_raw_run(io, deep_count, [&](std::size_t k) { return static_cast<std::uint32_t>(magnitude[settled[k]] >> p) & 1u; },
                [&](std::size_t k, std::uint32_t bit) {
-                 const std::size_t j = x_known[k];
+                 const std::size_t j = settled[k];
                  magnitude[j] |= static_cast<Q>(bit) << p;
                  level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), kMostLevel));
                });
