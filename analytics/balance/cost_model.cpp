@@ -91,9 +91,7 @@ WorkLog::WorkLog(int units, int regions)
     : whole_(units), regions_(regions), region_xy_(static_cast<std::size_t>(units) * regions, 0.0) {}
 
 void WorkLog::add(std::span<const double> work, std::span<const double> load, std::span<const double> region_load,
-                  int ranks, int steps, double floor, double keep) {
-  whole_.fade(keep);
-  for (double& v : region_xy_) v *= keep;
+                  int ranks, int steps, double floor) {
   const int units = whole_.n;
   const std::size_t plane = static_cast<std::size_t>(ranks) * steps;
   std::vector<double> x(static_cast<std::size_t>(units));
@@ -116,6 +114,11 @@ void WorkLog::add(std::span<const double> work, std::span<const double> load, st
       }
     }
   }
+}
+
+void WorkLog::add(const WorkLog& other) {
+  whole_.add(other.whole_);
+  for (std::size_t i = 0; i < region_xy_.size(); ++i) region_xy_[i] += other.region_xy_[i];
 }
 
 std::vector<double> WorkLog::pack() const {

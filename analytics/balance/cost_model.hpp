@@ -16,13 +16,16 @@ class WorkLog {
   /// @param units    kinds of units of work
   /// @param regions  regions of which the load is split as well
   WorkLog(int units = 0, int regions = 0);
-  /// Adds a window; what was there before fades to `keep` of its weight.
+  /// Adds a window.
   /// @param work         [units][ranks][steps]
   /// @param load         [ranks][steps] seconds
   /// @param region_load  [regions][ranks][steps] seconds
   /// @param floor        least mean load that is weighted by, seconds > 0
+  /// Time O(ranks x steps x units (units + regions)).
   void add(std::span<const double> work, std::span<const double> load, std::span<const double> region_load, int ranks,
-           int steps, double floor, double keep);
+           int steps, double floor);
+  /// Adds another log of the same shape.
+  void add(const WorkLog& other);
   /// As numbers to be sent, and back.  Length: units^2 + units (regions + 1) + 2.
   std::vector<double> pack() const;
   static WorkLog unpack(std::span<const double> packed, int units, int regions);

@@ -150,13 +150,6 @@ void NormalEquations::add(const NormalEquations& other, double scale) {
   m += other.m;
 }
 
-void NormalEquations::fade(double factor) {
-  for (double& v : xx) v *= factor;
-  for (double& v : xy) v *= factor;
-  yy *= factor;
-  m *= factor;
-}
-
 bool solve_spd(std::vector<double> matrix, std::span<double> rhs, int n) {
   for (int j = 0; j < n; ++j) {
     double pivot = matrix[at(j, j, n)];

@@ -14,13 +14,12 @@ struct NormalEquations {
   std::vector<double> xx;   ///< [n][n] sum of weight x x'
   std::vector<double> xy;   ///< [n] sum of weight x y
   double yy = 0;            ///< sum of weight y y
-  double m = 0;             ///< observations (faded ones count less)
+  double m = 0;             ///< observations
 
   /// Adds one observation; weight >= 0.
   void add(std::span<const double> x, double y, double weight);
   /// Adds another system, its x multiplied by `scale`.
   void add(const NormalEquations& other, double scale = 1.0);
-  void fade(double factor);
 };
 
 struct NonNegativeFit {

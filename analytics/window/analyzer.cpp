@@ -99,6 +99,8 @@ Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
     pass.row_mean.resize(input.ranks.size() * static_cast<std::size_t>(pass.rows));
     const bool finite = row_means(input.rank_load, pass.steps, pass.rank_mean);
     const auto regions = std::span<double>(pass.row_mean).first(input.ranks.size() * static_cast<std::size_t>(input.n_regions));
+    std::vector<double> amounts(input.ranks.size() * static_cast<std::size_t>(input.n_units));
+    if (!row_means(input.work, pass.steps, amounts)) error = "an amount of work is not finite, leave such steps out";
     if (!row_means(input.region_load, pass.steps, regions) || !finite) error = "a load is not finite, leave such steps out";
   }
   pass.agreed = agree(nodes, pass, error);
@@ -116,13 +118,12 @@ Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
   result.n_units = input.n_units;
   measure(nodes, pass);
   stop(Stage::loads);
+  fit_costs(nodes, pass);
+  stop(Stage::cost_model);
   predict(nodes, pass);
   stop(Stage::prediction);
-  result.stratum.assign(static_cast<std::size_t>(input.n_ranks), 0);
+  stratify(nodes, pass);
   stop(Stage::strata);
-  result.unit_cost.assign(static_cast<std::size_t>(input.n_units), -1.0);
-  result.unit_cost_error = result.unit_cost;
-  stop(Stage::cost_model);
   decide(nodes, pass);
   if (!pass.stale) history.push(pass.rank_mean, pass.facts.mean);
   result.bytes = bytes();
@@ -196,7 +197,12 @@ bool Analyzer::State::learn_layout(Communicator& nodes, const Input& input, bool
 void Analyzer::State::reshape(const Input& input) {
   if (rows == input.n_regions + 1) return;
   // New regions: what was learned of the ranks as a whole stays, unless the ranks themselves are others.
-  if (rows == 0) history.clear();
+  if (rows == 0) {
+    history.clear();
+    last_labels.clear();
+    last_k = 0;
+    work_logs.clear();
+  }
   rows = input.n_regions + 1;
   forecaster.reset(rows, static_cast<int>(ranks.size()));
   choice.reset(rows);
@@ -208,6 +214,7 @@ void Analyzer::State::reshape(const Input& input) {
 std::size_t Analyzer::State::bytes() const {
   return sizeof(State) + history.bytes() + forecaster.bytes() + last_predicted.size() * sizeof(double) +
          (ranks.size() + layout.values.size()) * sizeof(int) + layout.offsets.size() * sizeof(std::size_t) +
+         last_labels.size() * sizeof(std::int32_t) + (work_logs.empty() ? 0 : work_logs.size() * work_logs.front().bytes()) +
          row_spikes.size() * (sizeof(balance::SpikeFinder) + 8 * sizeof(std::int64_t));
 }
 

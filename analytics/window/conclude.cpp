@@ -9,9 +9,9 @@ namespace {
 
 // What node 0 tells the others.
 struct Conclusion {
-  double imbalance, gain, residual, price, saving, lost, worst_share;
+  double imbalance, gain, residual, price, saving, lost;
   Efficiencies efficiencies;
-  std::int32_t rebalance, worst_rank;
+  std::int32_t rebalance;
   std::uint32_t advice;
 };
 
@@ -35,6 +35,21 @@ std::uint32_t advice_of(const balance::Verdict& v, bool stale) {
   return advice;
 }
 
+// All ranks equal to within noise, although most of the time is waiting, or although a region that matters is far from
+// balanced: then another region holds the waiting that makes up for it, and was not marked as such.
+bool waiting_hides_loads(const Pass& pass, double imbalance) {
+  constexpr double equal = 0.02, dominating = 0.5, unequal = 0.5, matters = 0.05;
+  if (pass.input.n_ranks < 2 || imbalance > equal) return false;
+  if (pass.wait_share > dominating) return true;
+  double total = 0;
+  for (double load : pass.step_total) total += load / pass.steps;
+  for (std::size_t g = 0; g < pass.region_peak.size(); ++g) {
+    const double mean = pass.row_total[g] / pass.input.n_ranks;
+    if (pass.row_total[g] > matters * total && pass.region_peak[g] > (1 + unequal) * mean) return true;
+  }
+  return false;
+}
+
 }  // namespace
 
 void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
@@ -52,8 +67,10 @@ void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
     c.saving = verdict.expected_saving;
     c.lost = verdict.lost;
     c.rebalance = verdict.rebalance ? 1 : 0;
-    c.worst_rank = static_cast<std::int32_t>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
     c.advice = advice_of(verdict, pass.stale);
+    if (slow_node) c.advice |= advice_slow_node;
+    if (collinear_units) c.advice |= advice_collinear_units;
+    if (waiting_hides_loads(pass, c.imbalance)) c.advice |= advice_unmarked_comm;
     for (const auto& row : row_spikes)
       if (row.period().length > 0) c.advice |= advice_periodic;
     double critical = 0, elapsed = 0;
@@ -70,7 +87,6 @@ void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
   result.expected_saving = c.saving;
   result.lost_since_rebalance = c.lost;
   result.rebalance = c.rebalance;
-  result.worst_rank = c.worst_rank;
   result.advice = c.advice;
   result.efficiencies = c.efficiencies;
 }

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 namespace effort::window {
 namespace {
@@ -124,6 +125,12 @@ void Analyzer::State::exchange_maxima(Communicator& nodes, Pass& pass) {
 
 void Analyzer::State::find_row_peaks(Pass& pass, std::span<const double> region_maxima) {
   const auto steps = static_cast<std::size_t>(pass.steps);
+  for (std::size_t at = 0; at < region_maxima.size(); at += steps) {
+    std::vector<double> maxima(region_maxima.begin() + static_cast<std::ptrdiff_t>(at),
+                               region_maxima.begin() + static_cast<std::ptrdiff_t>(at + steps));
+    std::nth_element(maxima.begin(), maxima.begin() + static_cast<std::ptrdiff_t>(steps / 2), maxima.end());
+    pass.region_peak.push_back(maxima[steps / 2]);
+  }
   pass.row_outlier.assign(static_cast<std::size_t>(pass.rows), std::vector<char>(steps, 0));
   if (pass.stale) return;
   for (std::size_t row = 0; row < row_spikes.size(); ++row) {
@@ -150,6 +157,11 @@ void Analyzer::State::exchange_sums(Communicator& nodes, Pass& pass) {
     sum.add(mean);
   }
   sum.reduce(nodes);
+  ExactSum waits((pass.agreed.largest_wait + pass.agreed.largest_wall) * in.n_ranks * pass.steps);
+  waits.add(std::accumulate(in.rank_wait.begin(), in.rank_wait.end(), 0.0));
+  waits.add(std::accumulate(in.step_wall.begin(), in.step_wall.end(), 0.0));
+  waits.reduce(nodes);
+  pass.wait_share = waits[1] > 0 ? waits[0] / waits[1] : 0.0;
 
   std::size_t next = 0;
   const auto take = [&](std::vector<double>& out, std::size_t size) {

@@ -1,13 +1,16 @@
 // What an Analyzer keeps between windows, and the steps of one analysis.
 #pragma once
 
+#include "analytics/balance/cost_model.hpp"
 #include "analytics/balance/decision.hpp"
 #include "analytics/balance/predictor.hpp"
 #include "analytics/balance/spikes.hpp"
+#include "analytics/cluster/stable_strata.hpp"
 #include "analytics/window/exchange.hpp"
 #include "analytics/window/local_loads.hpp"
 #include "analytics/window/window.hpp"
 
+#include <deque>
 #include <limits>
 #include <string>
 #include <vector>
@@ -43,6 +46,8 @@ struct Pass {
   std::vector<double> step_largest;   ///< [steps] over all ranks
   std::vector<double> step_total;     ///< [steps] over all ranks
   std::vector<double> wall_largest;   ///< [steps]
+  std::vector<double> region_peak;    ///< [n_regions] largest rank's load of each step, median over the steps
+  double wait_share = 0;              ///< share of the ranks' time in COMM, WAIT and IO, where both are given
   std::vector<double> row_total;      ///< [rows] mean load per step, summed over all ranks
   balance::WindowFacts facts;
 };
@@ -65,6 +70,11 @@ struct Analyzer::State {
   std::vector<balance::Period> row_spikes_before;  // [rows] periods known before the present window
   balance::SpikeFinder rank_spikes;
   balance::Decision decision;
+  std::deque<balance::WorkLog> work_logs;    // of the last windows, newest first
+  int logged_regions = 0;
+  bool collinear_units = false, slow_node = false;
+  std::vector<std::int32_t> last_labels;     // [n_local] strata of the window before
+  int last_k = 0;                            // 0: there was none
   std::vector<double> last_predicted;        // [n_local]; empty: nothing was predicted
 
   Result analyze(Communicator& nodes, const Input& input);
@@ -82,11 +92,25 @@ struct Analyzer::State {
   void exchange_maxima(Communicator& nodes, Pass& pass);
   void find_row_peaks(Pass& pass, std::span<const double> region_maxima);
   void exchange_sums(Communicator& nodes, Pass& pass);
+  void fit_costs(Communicator& nodes, Pass& pass);
+  void conclude_costs(Communicator& nodes, const Input& in, const Gathered<double>& all, std::vector<double>& told) const;
   void predict(Communicator& nodes, Pass& pass);
   void prediction_errors(Communicator& nodes, Pass& pass);
   void observe(Pass& pass);
   std::vector<double> foretell(Pass& pass);
   void gather_loads(Communicator& nodes, Pass& pass, const std::vector<double>& predicted);
+  void stratify(Communicator& nodes, Pass& pass);
+  std::vector<std::int32_t> exact_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d, int k,
+                                         std::vector<std::int32_t>& medoids);
+  std::vector<std::int32_t> coarse_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d,
+                                          std::vector<std::int32_t>& medoids);
+  cluster::StrataMatch match(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,
+                             const std::vector<std::int32_t>& now, int k_now) const;
+  void rename(Communicator& nodes, std::vector<std::int32_t>& labels, std::vector<std::int32_t>& medoids) const;
+  void sum_up_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels, int k);
+  void plan_sample(Communicator& nodes, Pass& pass, const std::vector<std::int64_t>& sizes,
+                   const std::vector<double>& variance) const;
+  void find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) const;
   void decide(Communicator& nodes, Pass& pass);
   double steady_imbalance(Communicator& nodes, Pass& pass);
   std::size_t bytes() const;

@@ -1,0 +1,209 @@
+// Groups of ranks that behave alike, what each region costs them, and how many ranks a sample needs.
+#include "analytics/cluster/distributed_clara.hpp"
+#include "analytics/cluster/stable_strata.hpp"
+#include "analytics/sampling/sample_size.hpp"
+#include "analytics/wavelet/cdf97.hpp"
+#include "analytics/window/state.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <exception>
+
+namespace effort::window {
+namespace {
+
+// One row per rank, one column per region; without regions, the rank's load.
+std::vector<double> signatures_of(const Pass& pass, std::size_t d) {
+  const std::size_t n = pass.rank_mean.size();
+  if (pass.input.n_regions == 0) return pass.rank_mean;
+  std::vector<double> out(n * d);
+  constexpr std::size_t block = 64;  // ranks at a time: their rows stay in the cache while the regions go by
+  for (std::size_t first = 0; first < n; first += block)
+    for (std::size_t g = 0; g < d; ++g)
+      for (std::size_t i = first; i < std::min(n, first + block); ++i) out[i * d + g] = pass.row_mean[g * n + i];
+  return out;
+}
+
+cluster::ClaraParameters parameters_of(const Settings& settings, std::int64_t objects, int previous_k) {
+  cluster::ClaraParameters p;
+  p.k = static_cast<int>(std::min<std::int64_t>(settings.strata, objects));
+  p.seed = settings.seed;
+  p.previous_k = settings.strata == 0 ? previous_k : 0;
+  return p;
+}
+
+// The low band of `level` halvings along the ranks, scaled back to the size of the loads.
+std::vector<double> coarsen(std::vector<double> values, std::size_t n, std::size_t d, int level) {
+  if (n == 0) return values;
+  wavelet::forward(Kokkos::Serial{}, wavelet::MatrixView(values.data(), n, d), {level, 0});
+  const double scale = std::pow(2.0, -0.5 * level);
+  values.resize(wavelet::low_length(n, level) * d);
+  for (double& v : values) v *= scale;
+  return values;
+}
+
+int local_level(int wanted, std::size_t n) { return std::min(wanted, wavelet::deepest_level(n)); }
+
+}  // namespace
+
+void Analyzer::State::stratify(Communicator& nodes, Pass& pass) {
+  const auto d = static_cast<std::size_t>(std::max(1, pass.input.n_regions));
+  const std::vector<double> signatures = signatures_of(pass, d);
+  std::vector<std::int32_t> medoids;
+  std::vector<std::int32_t> labels = settings.strata_level > 0 ? coarse_strata(nodes, signatures, d, medoids)
+                                                               : exact_strata(nodes, signatures, d, settings.strata, medoids);
+  int k = static_cast<int>(medoids.size());
+  if (settings.strata_level > 0 && settings.strata_check) {
+    std::vector<std::int32_t> exact_medoids;
+    const std::vector<std::int32_t> exact = exact_strata(nodes, signatures, d, k, exact_medoids);
+    pass.result.strata_agreement =
+        match(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
+  }
+  rename(nodes, labels, medoids);
+  pass.result.n_strata = k;
+  pass.result.medoid_rank = medoids;
+  const Gathered<std::int32_t> all = nodes.allgatherv(std::span<const std::int32_t>(labels));
+  pass.result.stratum.resize(static_cast<std::size_t>(n_ranks));
+  for (std::size_t i = 0; i < all.values.size(); ++i) pass.result.stratum[layout.values[i]] = all.values[i];
+  sum_up_strata(nodes, pass, labels, k);
+  last_labels = std::move(labels);
+  last_k = k;
+}
+
+std::vector<std::int32_t> Analyzer::State::exact_strata(Communicator& nodes, const std::vector<double>& signatures,
+                                                        std::size_t d, int k, std::vector<std::int32_t>& medoids) {
+  const std::vector<std::int32_t> ids(ranks.begin(), ranks.end());
+  cluster::ClaraParameters p = parameters_of(settings, n_ranks, last_k);
+  if (k > 0) p.k = std::min(k, n_ranks);
+  const auto found = cluster::distributed_clara(Kokkos::Serial{}, nodes, {signatures, ids.size(), d}, ids, n_ranks, p);
+  medoids = found.medoids;
+  return found.labels;
+}
+
+// CLARA on level-l approximations of each node's ranks; every rank gets the stratum of the value that stands for it.
+std::vector<std::int32_t> Analyzer::State::coarse_strata(Communicator& nodes, const std::vector<double>& signatures,
+                                                         std::size_t d, std::vector<std::int32_t>& medoids) {
+  const std::size_t n = ranks.size();
+  std::int32_t total = 0, mine = 0;
+  std::vector<std::int32_t> first;  // coarse id of each node's first object
+  for (int node = 0; node < nodes.size(); ++node) {
+    if (node == nodes.rank()) mine = total;
+    first.push_back(total);
+    const std::size_t size = layout.of(node).size();
+    total += static_cast<std::int32_t>(wavelet::low_length(size, local_level(settings.strata_level, size)));
+  }
+  const int level = local_level(settings.strata_level, n);
+  const std::vector<double> coarse = coarsen(signatures, n, d, level);
+  std::vector<std::int32_t> ids(n == 0 ? 0 : wavelet::low_length(n, level));
+  for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = mine + static_cast<std::int32_t>(i);
+  const auto found = cluster::distributed_clara(Kokkos::Serial{}, nodes, {coarse, ids.size(), d}, ids, total,
+                                                parameters_of(settings, total, last_k));
+  medoids.clear();
+  for (std::int32_t medoid : found.medoids) {
+    const auto node = static_cast<int>(std::upper_bound(first.begin(), first.end(), medoid) - first.begin()) - 1;
+    const auto members = layout.of(node);
+    const std::size_t width = std::size_t{1} << local_level(settings.strata_level, members.size());
+    const auto begin = static_cast<std::size_t>(medoid - first[node]) * width;
+    medoids.push_back(members[std::min(begin + width / 2, members.size() - 1)]);
+  }
+  std::vector<std::int32_t> labels(n);
+  for (std::size_t i = 0; i < n; ++i) labels[i] = found.labels[std::min(i >> level, ids.size() - 1)];
+  return labels;
+}
+
+cluster::StrataMatch Analyzer::State::match(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,
+                                            const std::vector<std::int32_t>& now, int k_now) const {
+  std::vector<std::int64_t> overlap(static_cast<std::size_t>(k_before) * k_now, 0);
+  for (std::size_t i = 0; i < now.size(); ++i) ++overlap[static_cast<std::size_t>(before[i]) * k_now + now[i]];
+  nodes.allreduce(std::span<std::int64_t>(overlap), ReduceOp::sum);
+  return cluster::match_strata(overlap, k_before, k_now);
+}
+
+// Strata that continue one of the window before keep its number.
+void Analyzer::State::rename(Communicator& nodes, std::vector<std::int32_t>& labels, std::vector<std::int32_t>& medoids) const {
+  const auto k = static_cast<int>(medoids.size());
+  if (last_k == 0) return;
+  const cluster::StrataMatch matched = match(nodes, last_labels, last_k, labels, k);
+  std::vector<std::int32_t> renamed(medoids.size());
+  for (int stratum = 0; stratum < k; ++stratum) renamed[matched.renamed[stratum]] = medoids[stratum];
+  medoids = renamed;
+  for (std::int32_t& label : labels) label = matched.renamed[label];
+}
+
+// Each stratum's mean load per region, what the samples' sizes follow from, and the worst rank's regions.
+void Analyzer::State::sum_up_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels, int k) {
+  Result& result = pass.result;
+  const auto regions = static_cast<std::size_t>(pass.input.n_regions), strata = static_cast<std::size_t>(k);
+  const std::size_t n = labels.size();
+  const double largest = pass.agreed.largest_load;
+  std::vector<std::int64_t> sizes(strata, 0);
+  for (std::int32_t label : labels) ++sizes[label];
+  nodes.allreduce(std::span<std::int64_t>(sizes), ReduceOp::sum);
+  std::vector<double> first(strata * regions, 0.0), second(strata * regions, 0.0), worst(regions, 0.0);
+  result.worst_rank = static_cast<int>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
+  const auto here = std::lower_bound(ranks.begin(), ranks.end(), result.worst_rank);
+  for (std::size_t g = 0; g < regions; ++g) {
+    const double* row = pass.row_mean.data() + g * n;
+    if (here != ranks.end() && *here == result.worst_rank) worst[g] = row[here - ranks.begin()];
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t at = static_cast<std::size_t>(labels[i]) * regions + g;
+      const double share = largest > 0 ? row[i] / largest : 0.0;  // squares then stay within the sums' bound
+      first[at] += share;
+      second[at] += share * share;
+    }
+  }
+  ExactSum sum(n_ranks);
+  const std::size_t first_at = sum.add(first), second_at = sum.add(second);
+  for (double& w : worst) w = largest > 0 ? w / largest : 0.0;
+  const std::size_t worst_at = sum.add(worst);
+  sum.reduce(nodes);
+  result.stratum_region_load.assign(strata * regions, 0.0);
+  std::vector<double> variance(strata * regions, 0.0);
+  for (std::size_t i = 0; i < strata * regions; ++i) {
+    const double size = static_cast<double>(sizes[i / regions]);
+    if (size < 1) continue;
+    const double mean = sum[first_at + i] / size;
+    result.stratum_region_load[i] = mean * largest;
+    if (size > 1) variance[i] = std::max(0.0, (sum[second_at + i] - size * mean * mean) / (size - 1)) * largest * largest;
+  }
+  plan_sample(nodes, pass, sizes, variance);
+  find_worst_region(pass, sum, worst_at);
+}
+
+void Analyzer::State::plan_sample(Communicator& nodes, Pass& pass, const std::vector<std::int64_t>& sizes,
+                                  const std::vector<double>& variance) const {
+  std::int64_t planned[2] = {0, 0};
+  if (nodes.rank() == 0 && pass.input.n_regions > 0) {
+    sampling::PlanParameters parameters;
+    parameters.accuracy = {settings.confidence, settings.relative_error};
+    try {
+      const auto plan = sampling::plan_samples(sizes, pass.result.stratum_region_load, variance,
+                                               static_cast<std::size_t>(pass.input.n_regions), parameters);
+      planned[0] = plan.unified;
+      planned[1] = plan.stratified;
+    } catch (const std::exception&) {
+      planned[0] = planned[1] = 0;  // a window without any load has no sample size; the others still expect the answer
+    }
+  }
+  nodes.bcast(std::span<std::int64_t>(planned), 0);
+  pass.result.sample_unified = planned[0];
+  pass.result.sample_stratified = planned[1];
+}
+
+void Analyzer::State::find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) const {
+  Result& result = pass.result;
+  double most = 0, all = 0;
+  for (int g = 0; g < pass.input.n_regions; ++g) {
+    const double excess = sum[worst_at + static_cast<std::size_t>(g)] * pass.agreed.largest_load - pass.row_total[g] / n_ranks;
+    all += std::max(excess, 0.0);
+    if (excess > most) {
+      most = excess;
+      result.worst_region = g;
+    }
+  }
+  result.worst_region_share = all > 0 ? most / all : 0.0;
+}
+
+}  // namespace effort::window

@@ -1,0 +1,178 @@
+// Strata, costs, predictions and advice as they come out of the whole analysis.
+#include "tests/unit/analytics/window/run.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+using namespace effort;
+using namespace effort::window;
+using namespace effort::window::test;
+using Catch::Approx;
+
+TEST_CASE("strata group ranks that behave alike and keep their numbers", "[window]") {
+  Run run;
+  run.n_ranks = 30;
+  run.load = [](int g, int r, std::int64_t s) { return (r % 3 == g ? 5.0 : 1.0) + 0.01 * noise(r, s, g); };
+  Settings settings;
+  settings.strata = 3;
+  const auto results = analyze(run, settings, 3, 3);
+  for (const Result& r : results[0]) {
+    REQUIRE(r.n_strata == 3);
+    for (int rank = 0; rank < 30; ++rank) CHECK(r.stratum[rank] == r.stratum[rank % 3]);
+    CHECK(r.stratum == results[2][2].stratum);
+    for (int k = 0; k < 3; ++k) CHECK(r.stratum[r.medoid_rank[k]] == k);
+    REQUIRE(r.stratum_region_load.size() == 6);
+    const int first = r.stratum[0];
+    CHECK(r.stratum_region_load[2 * first] == Approx(5.0).epsilon(0.01));
+    CHECK(r.stratum_region_load[2 * first + 1] == Approx(1.0).epsilon(0.01));
+    CHECK(r.sample_unified > r.sample_stratified);
+  }
+}
+
+TEST_CASE("strata of wavelet approximations agree with exact ones where neighbours are alike", "[window]") {
+  Run run;
+  run.n_ranks = 64;
+  run.load = [](int g, int r, std::int64_t s) { return (r < 32) == (g == 0) ? 5.0 + 0.01 * noise(r, s) : 1.0; };
+  Settings settings;
+  settings.strata = 2;
+  settings.strata_level = 2;
+  settings.strata_check = true;
+  const auto results = analyze(run, settings, 2, 1);
+  CHECK(results[0][0].n_strata == 2);
+  CHECK(results[0][0].strata_agreement > 0.95);
+  for (int rank = 0; rank < 64; ++rank) CHECK(results[0][0].stratum[rank] == results[0][0].stratum[rank < 32 ? 0 : 63]);
+}
+
+TEST_CASE("the worst region and its share are named", "[window]") {
+  Run run;
+  run.n_regions = 3;
+  run.load = [](int g, int r, std::int64_t) { return r == 5 && g == 2 ? 4.0 : (r == 5 && g == 1 ? 2.0 : 1.0); };
+  const Result r = analyze(run, Settings{}, 2, 1)[1][0];
+  CHECK(r.worst_rank == 5);
+  CHECK(r.worst_region == 2);
+  CHECK(r.worst_region_share == Approx(0.75));
+}
+
+TEST_CASE("unit costs and node speeds come out of measured loads", "[window]") {
+  Run run;
+  run.n_ranks = 16;
+  run.n_units = 2;
+  run.work = [](int u, int r, std::int64_t s) { return u == 0 ? 1000.0 + 50 * r + 3 * s : 200.0 + 40 * ((r * 7) % 16); };
+  run.load = [&](int g, int r, std::int64_t s) {
+    const double speed = r >= 12 ? 1.5 : 1.0;  // the last of four nodes is slow
+    return speed * (g == 0 ? 1e-6 : 5e-6) * run.work(g, r, s) * (1 + 0.05 * noise(r, s, g));
+  };
+  const auto results = analyze(run, Settings{}, 4, 4);
+  const Result& r = results[2][3];
+  REQUIRE(r.unit_cost.size() == 2);
+  CHECK(r.unit_cost[0] == Approx(1e-6).epsilon(0.03));
+  CHECK(r.unit_cost[1] == Approx(5e-6).epsilon(0.03));
+  CHECK(r.unit_cost_error[0] > 0);
+  CHECK(r.region_unit_cost[0] == Approx(1e-6).epsilon(0.05));
+  CHECK(r.region_unit_cost[3] == Approx(5e-6).epsilon(0.05));
+  CHECK(r.speed[0] == 1.0);
+  CHECK(r.speed[15] == Approx(1.5).epsilon(0.03));
+  CHECK((r.advice & advice_slow_node) != 0);
+  CHECK((r.advice & advice_collinear_units) == 0);
+}
+
+TEST_CASE("units that always come together are reported, not invented", "[window]") {
+  Run run;
+  run.n_units = 2;
+  run.work = [](int u, int r, std::int64_t) { return (u + 1) * (100.0 + r); };
+  run.load = [](int, int r, std::int64_t) { return 1e-3 * (100 + r); };
+  const Result r = analyze(run, Settings{}, 2, 2)[0][1];
+  CHECK((r.advice & advice_collinear_units) != 0);
+  CHECK(r.unit_cost[0] == -1);
+  CHECK(r.unit_cost[1] == -1);
+}
+
+TEST_CASE("zero work with time and ranks without work leave the other costs right", "[window]") {
+  Run run;
+  run.n_units = 1;
+  run.n_regions = 1;
+  run.work = [](int, int r, std::int64_t s) { return r == 3 || s % 4 == 0 ? 0.0 : 10.0 + r; };
+  run.load = [&](int, int r, std::int64_t s) { return r == 3 ? 0.5 : 0.01 * run.work(0, r, s) + (s % 4 == 0 ? 0.1 : 0); };
+  const Result r = analyze(run, Settings{}, 2, 2)[0][1];
+  CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
+}
+
+TEST_CASE("a linear trend is extrapolated to the steps of the next window", "[window]") {
+  Run run;
+  run.n_regions = 1;
+  run.load = [](int, int r, std::int64_t s) { return 1.0 + (r == 2 ? 0.01 * s : 0.0); };
+  const Result r = analyze(run, Settings{}, 2, 6)[0][5];
+  // Steps 62 to 71: 1 + 0.01 x 66.5.
+  CHECK(r.predicted[2] == Approx(1.665).epsilon(1e-6));
+  CHECK(r.predictor[0] == static_cast<int>(Predictor::trend));
+  CHECK(r.prediction_error >= 0);
+}
+
+TEST_CASE("a checkpoint every 25 steps neither triggers nor masks", "[window]") {
+  Run run;
+  run.n_regions = 1;
+  Settings settings;
+  settings.initial_price = 2.0;
+  for (bool imbalanced : {false, true}) {
+    run.load = [imbalanced](int, int r, std::int64_t s) {
+      return 1.0 + (s % 25 == 7 && r == 0 ? 20.0 : 0.0) + (imbalanced && r == 4 ? 2.0 : 0.0) + 0.01 * noise(r, s);
+    };
+    const auto results = analyze(run, settings, 2, 12);
+    int recommended = 0;
+    for (const Result& r : results[0]) recommended += r.rebalance;
+    CHECK((recommended > 0) == imbalanced);
+    CHECK((results[0].back().advice & advice_periodic) != 0);
+  }
+}
+
+TEST_CASE("balanced but noisy runs recommend nothing at a known price", "[window]") {
+  Settings settings;
+  settings.initial_price = 2.0;
+  for (double level : {0.02, 0.1, 0.2}) {
+    Run run;
+    run.n_ranks = 16;
+    run.n_regions = 1;
+    run.load = [level](int, int r, std::int64_t s) {
+      const bool disturbed = noise(s, r, 77) > 3.2;  // single steps of a shared machine
+      return std::max(0.1, 1.0 + level * noise(r, s)) + (disturbed ? 5.0 : 0.0);
+    };
+    const auto results = analyze(run, settings, 2, 15);
+    for (const Result& r : results[0]) CHECK(r.rebalance == 0);
+  }
+}
+
+TEST_CASE("equal ranks with unequal regions point at unmarked communication", "[window]") {
+  Run run;
+  run.load = [](int g, int r, std::int64_t) { return g == 0 ? 0.5 + 0.4 * r : 4.5 - 0.4 * r; };
+  const Result r = analyze(run, Settings{}, 2, 1)[0][0];
+  CHECK((r.advice & advice_unmarked_comm) != 0);
+  CHECK(r.rebalance == 0);
+}
+
+TEST_CASE("recommendations do not depend on the unit of load", "[window]") {
+  Run run;
+  run.n_ranks = 12;
+  double scale = 1;
+  run.load = [&scale](int g, int r, std::int64_t s) { return scale * (1 + 0.3 * (r == s / 20) + 0.1 * g + 0.01 * noise(r, s)); };
+  Settings settings;
+  settings.initial_price = 3;
+  const auto one = analyze(run, settings, 1, 12);
+  scale = settings.initial_price = 1024;
+  settings.initial_price *= 3;
+  const auto other = analyze(run, settings, 1, 12);
+  for (int w = 0; w < 12; ++w) CHECK(one[0][w].rebalance == other[0][w].rebalance);
+}
+
+TEST_CASE("absurd prices count as unknown", "[window]") {
+  Run run;
+  run.load = [](int, int r, std::int64_t) { return r == 0 ? 3.0 : 1.0; };
+  for (double price : {-1.0, std::nan(""), HUGE_VAL}) {
+    const auto results = analyze(run, Settings{}, 1, 3, [price](int w) {
+      return w == 1 ? std::vector<Rebalance>{{9, price}} : std::vector<Rebalance>{};
+    });
+    CHECK(results[0][2].rebalance_cost < 0);
+    CHECK(results[0][2].rebalance == 1);
+  }
+}
