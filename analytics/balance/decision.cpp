@@ -8,7 +8,7 @@
 namespace effort::balance {
 namespace {
 
-// Everything that was tuned, on recordings and on synthetic runs of other shapes (bench/balance).
+// Everything that was tuned, on recordings and on synthetic runs of other shapes.
 constexpr int horizon = 8;               // windows that are looked ahead
 constexpr double forgetting = 0.8;       // of what was learned of the loss at an age, per window
 constexpr double first_growth = 2.0;     // a first guess from half a window: loss grows in proportion to age
@@ -16,6 +16,10 @@ constexpr double first_window = 0.85;    // loss at age 1 against that of half a
 constexpr double growth_exponent = 0.4;  // of loss with age where the age was not seen lately
 constexpr double prior_weight = 1.0;     // of that guess, in windows
 constexpr double assurance = 0.25;       // of the price, by which the saving must exceed it
+constexpr double futile = 0.9;            // of the loss before: a rebalance that leaves more has not helped
+constexpr double worse = 1.25;            // of the loss before: a pause ends
+constexpr int tries = 3;                 // rebalances in a row that may fail to help before a pause
+constexpr int longest_pause = 16;         // windows without recommendation after rebalances that did not help
 constexpr double equal_loads = 0.02;     // of the mean: less is not told apart from balance
 
 }  // namespace
@@ -63,6 +67,21 @@ double Decision::measured_loss(const WindowFacts& facts) const {
   // Steps that stand out on one rank or another look like a loss, but no distribution of the work would avoid them:
   // beyond what is steady, no more is believed than a fresh distribution would lose to noise.
   return std::max(0.0, std::min(facts.critical / facts.mean - 1, facts.steady_imbalance + loss_.at(1)));
+}
+
+// Whoever rebalances without getting better is told to pause, each time twice as long; one that helps ends that.
+void Decision::judge_last(double loss) {
+  if (pause_ > 0) --pause_;
+  if (loss > worse * before_) pause_ = futile_ = 0;  // another imbalance than the one that could not be helped
+  if (rebalances_ == 0 || age_ != 1 || before_ <= 0) return;
+  if (loss < futile * before_) {
+    next_pause_ = 2;
+    futile_ = 0;
+    return;
+  }
+  if (++futile_ < tries) return;  // the loads of one window may have been a bad guess
+  pause_ = next_pause_;
+  next_pause_ = std::min(2 * next_pause_, longest_pause);
 }
 
 void Decision::learn(const WindowFacts& facts, double loss) {
@@ -121,6 +140,7 @@ Verdict Decision::decide(const WindowFacts& facts) {
   const double loss = measured_loss(facts);
   learn(facts, loss);
   v.residual = loss_.at(1);
+  judge_last(loss);
   describe(loss, v);
   v.balanced = facts.imbalance < equal_loads;
   if (v.no_price) {
@@ -139,7 +159,9 @@ Verdict Decision::decide(const WindowFacts& facts) {
   const bool worth_it = outlook.now < outlook.later && saving > least;
   // Rent or buy (Karlin et al. 1988): whoever has lost several prices stops waiting for a better moment.
   const bool overdue = avoidable_ > settings_.patience * v.price && loss - loss_.at(1) > settings_.minimum_gain;
-  v.rebalance = !v.balanced && (worth_it || overdue);
+  v.rebalance = !v.balanced && (worth_it || overdue) && pause_ == 0;
+  // In a row of rebalances, what the first of them found is what all are measured against.
+  if (v.rebalance) before_ = age_ == 1 ? std::max(before_, loss) : loss;
   v.balanced = v.balanced || saving < equal_loads * horizon;  // not even free of charge
   v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   return v;

@@ -70,7 +70,8 @@ class LossByAge {
 /// rebalances over a fixed number of windows is found by dynamic programming.  A rebalance is recommended when every
 /// best schedule begins with one, and it saves its price, a quarter more, and a minimum share of the time.  (Nicol &
 /// Saltz 1988 rebalance when the average loss begins to rise; this is the same balance of price and ageing, with the
-/// ageing learned in advance.)  Whoever has lost `patience` prices that a rebalance would have avoided is told to.
+/// ageing learned in advance.)  Whoever has lost `patience` prices that a rebalance would have avoided is told to.  After three
+/// rebalances that left the loss where it was, nothing is recommended for 2 windows, then 4, at most 16.
 /// Deterministic; not thread-safe; a few hundred bytes, a few thousand operations per window.
 class Decision {
  public:
@@ -93,6 +94,7 @@ class Decision {
   };
   double measured_loss(const WindowFacts& facts) const;
   void learn(const WindowFacts& facts, double loss);
+  void judge_last(double loss);
   Outlook look_ahead(double loss, double price) const;
   void describe(double loss, Verdict& verdict);
 
@@ -105,6 +107,10 @@ class Decision {
   int rising_ = 0;         // windows in a row in which the loss rose
   int age_ = 0;            // fresh windows since the last rebalance
   int rebalances_ = 0;
+  double before_ = 0;      // loss before the last rebalance, share of the mean
+  int pause_ = 0;          // windows that recommend nothing, since rebalancing did not help
+  int next_pause_ = 2;
+  int futile_ = 0;         // rebalances in a row that did not help
 };
 
 }  // namespace effort::balance

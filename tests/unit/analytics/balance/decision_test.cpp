@@ -1,0 +1,99 @@
+#include "analytics/balance/decision.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <limits>
+
+using namespace effort::balance;
+
+namespace {
+
+// A window in which the largest rank carries 1 + loss, and a fresh distribution would carry 1 + fresh at any age.
+WindowFacts window(int k, double loss, double fresh, double unit = 1) {
+  WindowFacts f;
+  f.first_step = 10 * k;
+  f.last_step = 10 * k + 9;
+  f.mean = f.all_mean = unit;
+  f.critical = f.all_critical = unit * (1 + loss);
+  f.imbalance = f.steady_imbalance = loss;
+  f.aged.fill(-1);
+  if (k == 0) f.aged[0] = 1 + fresh;
+  for (int a = 1; a <= k && a <= curve_depth; ++a) f.aged[a] = 1 + fresh;
+  return f;
+}
+
+}  // namespace
+
+TEST_CASE("a balanced run is never told to rebalance, at any price", "[balance]") {
+  for (double price : {0.0, 0.1, 1.0, 100.0}) {
+    DecisionSettings settings;
+    settings.initial_price = price;
+    Decision decision(settings);
+    for (int k = 0; k < 50; ++k) CHECK_FALSE(decision.decide(window(k, 0.01, 0.01)).rebalance);
+  }
+}
+
+TEST_CASE("a large constant loss is answered at once, a smaller one within the patience", "[balance]") {
+  DecisionSettings settings;
+  settings.initial_price = 5;
+  Decision large(settings);
+  CHECK(large.decide(window(0, 3.0, 0.05)).rebalance);
+  settings.initial_price = 20;
+  Decision small(settings);
+  int first = -1;
+  for (int k = 0; k < 100 && first < 0; ++k)
+    if (small.decide(window(k, 0.2, 0.02)).rebalance) first = k;
+  // 0.18 x 10 steps are lost per window; 5 prices of 20 are reached in the 56th.
+  CHECK(first > 0);
+  CHECK(first <= 56);
+}
+
+TEST_CASE("the verdict does not depend on the unit of time", "[balance]") {
+  DecisionSettings a, b;
+  a.initial_price = 8;
+  b.initial_price = 8 * 1024;
+  Decision one(a), other(b);
+  for (int k = 0; k < 30; ++k) {
+    const double loss = 0.1 * (k % 12);
+    CHECK(one.decide(window(k, loss, 0.1)).rebalance == other.decide(window(k, loss, 0.1, 1024)).rebalance);
+  }
+}
+
+TEST_CASE("rebalancing that does not help is not repeated", "[balance]") {
+  // Every rebalance leaves the loss where it was: three tries, then pauses of 2, 4, 8 and 16 windows: 7 in 40 windows.
+  DecisionSettings settings;
+  settings.initial_price = 2;
+  Decision decision(settings);
+  int count = 0;
+  for (int k = 0; k < 40; ++k) {
+    WindowFacts f = window(k, 0.8, 0.1);
+    if (count > 0) f.aged.fill(-1);
+    if (!decision.decide(f).rebalance) continue;
+    decision.rebalanced(2);
+    ++count;
+  }
+  CHECK(count >= 1);
+  CHECK(count <= 8);
+}
+
+TEST_CASE("the threshold decides while no price is known, and bad prices stay unknown", "[balance]") {
+  Decision decision{DecisionSettings{}};
+  CHECK_FALSE(decision.decide(window(0, 0.09, 0.01)).rebalance);
+  CHECK(decision.decide(window(1, 0.11, 0.01)).rebalance);
+  decision.rebalanced(std::numeric_limits<double>::quiet_NaN());
+  CHECK(decision.price() < 0);
+  decision.rebalanced(-4);
+  CHECK(decision.price() < 0);
+  decision.rebalanced(4);
+  CHECK(decision.price() == 4);
+  decision.rebalanced(std::numeric_limits<double>::infinity());
+  CHECK(decision.price() == 4);
+}
+
+TEST_CASE("a stale window recommends nothing", "[balance]") {
+  Decision decision{DecisionSettings{}};
+  WindowFacts f = window(0, 5, 0);
+  f.stale = true;
+  CHECK_FALSE(decision.decide(f).rebalance);
+}
