@@ -205,7 +205,7 @@ void Engine::process_window() {
   collector_.next_window();
   const std::int64_t steps = collector_.block().first_step;
   if (settings_.snapshot_every > 0 && steps / settings_.snapshot_every > (steps - settings_.window) / settings_.snapshot_every)
-    write_snapshot("", false);
+    lost_status_ = std::min(lost_status_, write_snapshot("", false));
 }
 
 void Engine::publish_hint(const window::Result& r) {
@@ -325,8 +325,9 @@ void Engine::close_window(int steps) {
 void Engine::finish(std::int64_t steps) {
   share_names_and_answers();
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
-  int status = 0;
-  if (steps > 0) status = write_snapshot("", true);
+  // Nobody has been told yet of a periodic snapshot that was lost.
+  int status = lost_status_;
+  if (steps > 0) status = std::min(status, write_snapshot("", true));
   segment_.board().publish_finished(status);
   segment_.header().news.notify();
 }

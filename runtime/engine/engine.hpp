@@ -89,6 +89,7 @@ class Engine {
   std::int64_t window_ = 0;             ///< index of the window under way
   std::int64_t snapshots_done_ = 0;     ///< explicit ones
   std::int64_t lost_snapshots_ = 0;
+  int lost_status_ = 0;  // of the periodic ones, for finalize
   std::vector<window::Rebalance> new_rebalances_;
   std::vector<snapshot::Window> windows_;
   snapshot::Strata last_strata_;

@@ -35,6 +35,8 @@ void require(bool ok, const exchange::Transport& transport) {
 struct Session::Node {
   int local = 0, n_local = 1;
   bool leader = true;
+  bool refused = false;  // shared memory, for whatever reason
+  std::string refusal;   // the reason, where this rank knows it
 };
 
 Session::Session(config::Settings settings)
@@ -111,8 +113,7 @@ void Session::join_node(Node& node, NodeSetup& setup) {
   segment_ = share_memory(node, refusal);
   if (!segment_) {
     // Every rank of this node becomes a node of its own.
-    setup.notes.push_back("shared memory was refused" + (refusal.empty() ? std::string(" to another rank of the node") : ": " + refusal));
-    node = {0, 1, true};
+    node = {0, 1, true, true, std::move(refusal)};
     ranks = {rank};
     segment_ = node::Segment::make_private(1, {transport_->size(), 1});
   } else {
@@ -127,11 +128,22 @@ void Session::join_node(Node& node, NodeSetup& setup) {
 void Session::join_leaders(const Node& node, NodeSetup& setup) {
   int place = -1, n_nodes = 0;
   require(transport_->form_leaders(node.leader, place, n_nodes), *transport_);
-  std::int32_t of_node = place;
-  if (segment_->n_local() > 1) require(transport_->node_bcast(&of_node, sizeof of_node), *transport_);
-  std::vector<std::int32_t> all(static_cast<std::size_t>(transport_->size()));
-  require(transport_->world_allgather(&of_node, sizeof of_node, all.data()), *transport_);
-  if (place == 0) setup.node_of_rank = std::move(all);
+  struct Place {
+    std::int32_t node, refused;
+  } mine{place, node.refused};
+  if (segment_->n_local() > 1) require(transport_->node_bcast(&mine.node, sizeof mine.node), *transport_);
+  std::vector<Place> all(static_cast<std::size_t>(transport_->size()));
+  require(transport_->world_allgather(&mine, sizeof mine, all.data()), *transport_);
+  if (place == 0) {
+    int refused = 0;
+    for (const Place& p : all) {
+      setup.node_of_rank.push_back(p.node);
+      refused += p.refused;
+    }
+    if (refused > 0)
+      setup.notes.push_back("shared memory was refused to " + std::to_string(refused) + " ranks, which became nodes of their own" +
+                            (node.refusal.empty() ? "" : ": " + node.refusal));
+  }
   if (!node.leader) return;
   if (transport_->any_thread()) {
     executor_ = std::make_unique<exchange::DirectExecutor>(*transport_);

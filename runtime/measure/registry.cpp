@@ -51,7 +51,9 @@ Registry::Found Registry::metric(const char* name, const char* unit) {
 Registry::Found Registry::define(Definition what, const char* name, Kind kind, const char* unit) {
   std::lock_guard lock(mutex_);
   if (auto known = index_.find({what, name}); known != index_.end()) {
-    const Defined& d = defined_[known->second];
+    Defined& d = defined_[known->second];
+    // LOAD_METRIC knows a metric's name before the application says its unit.
+    if (what == Definition::metric && d.unit.empty()) d.unit = unit;
     return {d.id, (what == Definition::region && d.kind != kind) || (what == Definition::metric && d.unit != unit)};
   }
   auto limited = [&](std::atomic<std::uint32_t>& n, std::uint32_t limit, const char* plural) -> std::uint32_t {
