@@ -1,0 +1,183 @@
+/* Sessions of one process: again after finalize, disabled, in a fork's child, left without finalize. */
+#define _POSIX_C_SOURCE 200809L
+#include "check.h"
+
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void steps(int n) {
+  for (int s = 0; s < n; ++s) CHECK_OK(effort_progress_step());
+}
+
+static void marked_step(void) {
+  EFFORT_BEGIN("marked by macros");
+  EFFORT_END("marked by macros");
+}
+
+/* The macros keep ids per place; ids of an earlier session must not be taken for those of this one. */
+static void macros_across_sessions(void) {
+  int32_t other, found;
+  for (int session = 0; session < 3; ++session) {
+    marked_step(); /* not initialized: a failed look-up is not remembered */
+    CHECK_OK(effort_init(NULL));
+    for (int i = 0; i < session; ++i) {
+      char name[20];
+      snprintf(name, sizeof name, "shift %d", i);
+      CHECK_OK(effort_region(name, EFFORT_COMPUTE, &other));
+    }
+    marked_step();
+    CHECK_OK(effort_region_find("marked by macros", &found));
+    CHECK(found == session + 1);
+    EFFORT_BEGIN("marked by macros");
+    CHECK_OK(effort_end(found));
+    CHECK_OK(effort_begin(found));
+    EFFORT_END("marked by macros");
+    CHECK_FAILS(effort_end(found), EFFORT_ERR_NESTING, "none open");
+    CHECK_OK(effort_finalize());
+  }
+}
+
+/* A named region that is known as another kind is opened as that. */
+static void macros_and_kinds(void) {
+  int32_t wait;
+  CHECK_OK(effort_init(NULL));
+  CHECK_OK(effort_region("barrier", EFFORT_WAIT, &wait));
+  EFFORT_BEGIN("barrier");
+  CHECK_OK(effort_end(wait));
+  CHECK_OK(effort_finalize());
+}
+
+static void many_sessions(void) {
+  effort_hint hint;
+  for (int session = 0; session < 10; ++session) {
+    int32_t solve;
+    CHECK_OK(effort_init(NULL));
+    CHECK_FAILS(effort_hint_latest(&hint), EFFORT_ERR_NO_HINT, NULL);
+    CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
+    CHECK(solve == 1);
+    for (int s = 0; s < 12; ++s) {
+      CHECK_OK(effort_add(solve, 0.5 + session));
+      CHECK_OK(effort_progress_step());
+    }
+    CHECK_OK(effort_hint_latest(&hint));
+    CHECK_NEAR(hint.load[0], 0.5 + session, 1e-6);
+    CHECK_OK(effort_finalize());
+  }
+  CHECK_OK(effort_init(NULL)); /* nothing but a session */
+  CHECK_OK(effort_finalize());
+}
+
+/* A region left open at finalize belongs to its session only. */
+static void open_at_finalize(void) {
+  int32_t r;
+  CHECK_OK(effort_init(NULL));
+  CHECK_OK(effort_region("open", EFFORT_COMPUTE, &r));
+  CHECK_OK(effort_begin(r));
+  steps(3);
+  CHECK_OK(effort_finalize());
+  CHECK_OK(effort_init(NULL));
+  CHECK_FAILS(effort_end(r), EFFORT_ERR_UNKNOWN_ID, NULL);
+  CHECK_OK(effort_region("open", EFFORT_COMPUTE, &r));
+  CHECK_FAILS(effort_end(r), EFFORT_ERR_NESTING, "none open");
+  CHECK_OK(effort_finalize());
+}
+
+static void disabled(void) {
+  int32_t id;
+  effort_hint hint;
+  setenv("EFFORT_DISABLE", "1", 1);
+  CHECK_OK(effort_init(NULL));
+  CHECK_OK(effort_region("r", EFFORT_COMPUTE, &id));
+  CHECK_OK(effort_begin(id));
+  CHECK_OK(effort_end(id));
+  CHECK_OK(effort_end(77));
+  CHECK_OK(effort_add(id, -1.0));
+  CHECK_OK(effort_work(3, 1.0));
+  marked_step();
+  steps(30);
+  CHECK_OK(effort_rebalance_begin());
+  CHECK_OK(effort_rebalance_end());
+  CHECK_OK(effort_snapshot(NULL));
+  (void)hint;
+  CHECK_OK(effort_finalize());
+  CHECK_FAILS(effort_progress_step(), EFFORT_ERR_NOT_INITIALIZED, NULL);
+  unsetenv("EFFORT_DISABLE");
+  CHECK_OK(effort_init(NULL));
+  CHECK_FAILS(effort_begin(77), EFFORT_ERR_UNKNOWN_ID, NULL);
+  CHECK_OK(effort_finalize());
+}
+
+/* Runs `body` in a child and gives its exit code; -1 if a signal ended it. */
+static int exit_code_of(void (*body)(void)) {
+  fflush(NULL);
+  const pid_t child = fork();
+  if (child == 0) {
+    alarm(30);
+    body();
+    exit(failures() != 0 ? 99 : 7); /* exit handlers and all */
+  }
+  int status = 0;
+  CHECK(waitpid(child, &status, 0) == child);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+static void forked_child(void) {
+  int32_t id;
+  CHECK_OK(effort_region("in the child", EFFORT_COMPUTE, &id));
+  CHECK_OK(effort_begin(1));
+  CHECK_OK(effort_end(1));
+  CHECK_OK(effort_add(1, 1.0));
+  marked_step();
+  steps(25);
+  CHECK_OK(effort_finalize());
+}
+
+/* The child of a fork has no place in the session: its calls do nothing, the parent's session is untouched. */
+static void fork_inside_a_session(void) {
+  int32_t r;
+  effort_hint hint;
+  CHECK_OK(effort_init(NULL));
+  CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &r));
+  steps(15);
+  CHECK_OK(effort_begin(r));
+  CHECK(exit_code_of(forked_child) == 7);
+  CHECK_OK(effort_end(r));
+  steps(15);
+  CHECK_OK(effort_hint_latest(&hint));
+  CHECK(hint.window_first == 10);
+  CHECK_OK(effort_finalize());
+}
+
+static void leaves_early(void) {
+  int32_t r;
+  CHECK_OK(effort_init(NULL));
+  CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &r));
+  CHECK_OK(effort_begin(r));
+  steps(25);
+}
+
+static void leaves_at_once(void) { CHECK_OK(effort_init(NULL)); }
+
+static void returns_normally(void) {
+  leaves_early();
+  CHECK_OK(effort_finalize());
+}
+
+/* The exit code of a host that forgets finalize stays what it was, and it ends. */
+static void early_exits(void) {
+  CHECK(exit_code_of(leaves_early) == 7);
+  CHECK(exit_code_of(leaves_at_once) == 7);
+  CHECK(exit_code_of(returns_normally) == 7);
+}
+
+int main(void) {
+  early_exits();
+  macros_across_sessions();
+  macros_and_kinds();
+  many_sessions();
+  open_at_finalize();
+  disabled();
+  fork_inside_a_session();
+  return failures() != 0;
+}

@@ -1,0 +1,235 @@
+/* Snapshots: written, readable by the command, complete; and what happens when they cannot be written. */
+#define _XOPEN_SOURCE 700
+#include "snapshot_info.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static int32_t solve, halo, flops;
+
+static void start(const char* dir, const char* key, const char* value) {
+  effort_config* config = NULL;
+  CHECK_OK(effort_config_new(&config));
+  CHECK_OK(effort_config_set(config, "SNAPSHOT_DIR", dir));
+  CHECK_OK(effort_config_set(config, "NRMSE", "1e-12"));
+  if (key) CHECK_OK(effort_config_set(config, key, value));
+  CHECK_OK(effort_init(config));
+  CHECK_OK(effort_config_free(config));
+  CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
+  CHECK_OK(effort_region("halo", EFFORT_COMM, &halo));
+  CHECK_OK(effort_metric_define("flops", "1", &flops));
+}
+
+static void steps(int from, int to) {
+  for (int s = from; s < to; ++s) {
+    CHECK_OK(effort_add(solve, 0.25));
+    CHECK_OK(effort_add(halo, 0.5));
+    CHECK_OK(effort_begin(solve));
+    CHECK_OK(effort_metric(flops, 1.0 + s % 4));
+    CHECK_OK(effort_end(solve));
+    CHECK_OK(effort_progress_step());
+  }
+}
+
+static const char* only_snapshot(const char* dir, int want) {
+  static char path[512];
+  CHECK(snapshots_in(dir, path, sizeof path) == want);
+  return info_json(path);
+}
+
+/* 24 steps: two windows and a rest, which the last snapshot holds too. */
+static void last_snapshot(void) {
+  start("last/of/all", NULL, NULL); /* directories are made */
+  steps(0, 24);
+  CHECK_OK(effort_finalize());
+  const char* json = only_snapshot("last/of/all", 1);
+  CHECK(number_in(json, "", "steps") == 24 && number_in(json, "", "ranks") == 1 && number_in(json, "", "nodes") == 1);
+  CHECK(number_in(json, "", "window") == 10 && number_in(json, "", "merged_steps") == 0 && number_in(json, "", "lost_snapshots") == 0);
+  CHECK(number_in(json, "", "own_cpu_seconds") > 0);
+  CHECK(strstr(json, "\"name\":\"halo\",\"kind\":\"comm\"") != NULL);
+  const char* region = strstr(json, "\"name\":\"solve\"");
+  if (!CHECK(region != NULL)) return;
+  CHECK_NEAR(number_in(region, "\"time\":", "total"), 24 * 0.25, 0.01); /* and what the begin/end pairs took */
+  CHECK(number_in(region, "\"flops\":", "total") == 24 * 2.5);
+  CHECK(number_in(region, "\"flops\":", "max_over_ranks") == 24 * 2.5);
+  CHECK(number_in(json, "\"windows\":", "first") == 0 && number_in(json, "\"windows\":", "last") == 9);
+  CHECK(strstr(json, "\"first\":10,\"last\":19") != NULL);
+}
+
+static void no_steps_no_snapshot(void) {
+  start("none", NULL, NULL);
+  CHECK_OK(effort_finalize());
+  CHECK(snapshots_in("none", NULL, 0) <= 0);
+}
+
+static void every_so_often(void) {
+  start("often", "SNAPSHOT_EVERY", "20");
+  steps(0, 65);
+  CHECK_OK(effort_finalize());
+  CHECK(number_in(only_snapshot("often", 4), "", "steps") == 65); /* 20, 40, 60 and the end */
+}
+
+static void when_asked(void) {
+  start("asked", NULL, NULL);
+  steps(0, 15);
+  CHECK_OK(effort_snapshot("asked.effort"));
+  CHECK(number_in(info_json("asked.effort"), "", "steps") == 10); /* complete windows */
+  CHECK_FAILS(effort_snapshot("asked.effort"), EFFORT_ERR_IO, "asked.effort"); /* never overwritten */
+  CHECK_FAILS(effort_snapshot("asked.effort/x.effort"), EFFORT_ERR_IO, "asked.effort");
+  steps(15, 25);
+  CHECK_OK(effort_snapshot(NULL));
+  CHECK(number_in(only_snapshot("asked", 1), "", "steps") == 20);
+  CHECK_NEAR(number_in(only_snapshot("asked", 1), "", "lost_snapshots"), 2, 0);
+  CHECK_OK(effort_finalize()); /* whoever asked has been told already */
+  CHECK(number_in(only_snapshot("asked", 2), "", "steps") == 25);
+}
+
+static void exact_windows(void) {
+  start("exact", "EXACT", "1");
+  steps(0, 20);
+  CHECK_OK(effort_finalize());
+  const char* json = only_snapshot("exact", 1);
+  const double stored = number_in(json, "", "bytes");
+  start("inexact", NULL, NULL);
+  steps(0, 20);
+  CHECK_OK(effort_finalize());
+  CHECK(stored > number_in(only_snapshot("inexact", 1), "", "bytes"));
+}
+
+/* Two runs with one name never meet in one file. */
+static void runs_beside_each_other(void) {
+  for (int run = 0; run < 3; ++run) {
+    start("beside", NULL, NULL);
+    steps(0, 12);
+    CHECK_OK(effort_finalize());
+  }
+  CHECK(snapshots_in("beside", NULL, 0) == 3);
+}
+
+static void phases(void) {
+  start("phases", NULL, NULL);
+  steps(0, 10);
+  CHECK_OK(effort_phase("cooling"));
+  steps(10, 30);
+  CHECK_OK(effort_finalize());
+  const char* json = only_snapshot("phases", 1);
+  const char* cooling = strstr(json, "\"name\":\"solve\",\"kind\":\"compute\",\"phase\":\"cooling\"");
+  const char* before = strstr(json, "\"name\":\"solve\",\"kind\":\"compute\",\"phase\":\"main\"");
+  if (!CHECK(cooling != NULL) || !CHECK(before != NULL)) return;
+  CHECK(number_in(cooling, "\"flops\":", "total") == 50); /* steps 10 to 29 */
+  CHECK(number_in(before, "\"flops\":", "total") == 23);
+}
+
+/* The run goes on, hints come, the loss is counted and said at finalize. */
+static void unwritable_directory(void) {
+  effort_hint hint;
+  FILE* file = fopen("not-a-directory", "w");
+  if (!CHECK(file != NULL)) return;
+  fclose(file);
+  start("not-a-directory/below", "SNAPSHOT_EVERY", "10");
+  steps(0, 45);
+  CHECK_OK(effort_hint_latest(&hint));
+  CHECK(hint.window_last == 39);
+  CHECK_FAILS(effort_finalize(), EFFORT_ERR_IO, "not-a-directory");
+  unlink("not-a-directory");
+  start("after", NULL, NULL); /* and the next session is a good one */
+  steps(0, 10);
+  CHECK_OK(effort_finalize());
+  CHECK(snapshots_in("after", NULL, 0) == 1);
+}
+
+/* A disc without room: no half file is left behind, later snapshots that fit are written and tell the loss. */
+static void full_disc(void) {
+  struct rlimit before, none;
+  getrlimit(RLIMIT_FSIZE, &before);
+  none = before;
+  none.rlim_cur = 100; /* bytes a file may have */
+  signal(SIGXFSZ, SIG_IGN);
+  start("full", "SNAPSHOT_EVERY", "10");
+  setrlimit(RLIMIT_FSIZE, &none);
+  steps(0, 25);
+  CHECK_FAILS(effort_snapshot(NULL), EFFORT_ERR_IO, NULL); /* also waits until those before are tried */
+  setrlimit(RLIMIT_FSIZE, &before);
+  CHECK(snapshots_in("full", NULL, 0) == 0);
+  steps(25, 31);
+  CHECK_FAILS(effort_finalize(), EFFORT_ERR_IO, "lost");
+  char newest[512];
+  CHECK(snapshots_in("full", newest, sizeof newest) >= 1);
+  CHECK_NEAR(number_in(info_json(newest), "", "lost_snapshots"), 3, 0);
+  DIR* d = opendir("full");
+  for (struct dirent* e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+    const size_t length = strlen(e->d_name);
+    CHECK(e->d_name[0] == '.' || (length > 7 && strcmp(e->d_name + length - 7, ".effort") == 0));
+  }
+  if (d) closedir(d);
+}
+
+/* Not a byte goes to the host's stdout or stderr unless it asked for it. */
+static void silence(void) {
+  fflush(NULL);
+  const int out = dup(1), err = dup(2);
+  const int file = open("captured", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  dup2(file, 1);
+  dup2(file, 2);
+  effort_init(NULL);
+  effort_begin(99); /* errors included */
+  effort_init(NULL);
+  for (int s = 0; s < 25; ++s) effort_progress_step();
+  effort_snapshot("/proc/no-such-dir/x.effort");
+  effort_finalize();
+  setenv("EFFORT_WINDOW", "x", 1);
+  effort_init(NULL);
+  unsetenv("EFFORT_WINDOW");
+  fflush(NULL);
+  dup2(out, 1);
+  dup2(err, 2);
+  CHECK(lseek(file, 0, SEEK_END) == 0);
+  close(file);
+}
+
+static void summary_on_request(void) {
+  char text[8192] = "";
+  fflush(NULL);
+  const int err = dup(2);
+  const int file = open("captured", O_RDWR | O_CREAT | O_TRUNC, 0600);
+  dup2(file, 2);
+  start("summary", "REPORT", "summary");
+  steps(0, 25);
+  const effort_status status = effort_finalize();
+  fflush(NULL);
+  dup2(err, 2);
+  CHECK(status == EFFORT_OK);
+  const ssize_t n = pread(file, text, sizeof text - 1, 0);
+  CHECK(n > 0 && strstr(text, "solve") != NULL && strstr(text, "ideal balance would run this in") != NULL);
+  close(file);
+  start("summary", "REPORT", "summary.txt");
+  steps(0, 25);
+  CHECK_OK(effort_finalize());
+  FILE* written = fopen("summary.txt", "r");
+  if (!CHECK(written != NULL)) return;
+  CHECK(fread(text, 1, sizeof text - 1, written) > 100);
+  fclose(written);
+  start("summary", "REPORT", "no-such-dir/summary.txt");
+  steps(0, 25);
+  CHECK_FAILS(effort_finalize(), EFFORT_ERR_IO, NULL);
+}
+
+int main(void) {
+  char scratch[] = "snapshots-XXXXXX";
+  if (!CHECK(mkdtemp(scratch) != NULL) || !CHECK(chdir(scratch) == 0)) return 1;
+  last_snapshot();
+  no_steps_no_snapshot();
+  every_so_often();
+  when_asked();
+  exact_windows();
+  runs_beside_each_other();
+  phases();
+  unwritable_directory();
+  full_disc();
+  silence();
+  summary_on_request();
+  return failures() != 0;
+}

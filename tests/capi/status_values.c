@@ -1,0 +1,66 @@
+/* Compiled only: the public header in each language it promises, and the values that are fixed for ever. */
+#include <effort/effort.h>
+#ifdef TEST_EFFORT_MPI
+#include <effort/effort_mpi.h>
+#endif
+#ifdef TEST_EFFORT_HPP
+#include <effort/effort.hpp>
+#endif
+
+#define PASTE(a, b) a##b
+#define FIXED_AT(line, condition) typedef char PASTE(fixed_, line)[(condition) ? 1 : -1]
+#define FIXED(name, value) FIXED_AT(__LINE__, (name) == (value))
+FIXED(EFFORT_OK, 0);
+FIXED(EFFORT_ERR_INVALID_ARGUMENT, -1);
+FIXED(EFFORT_ERR_NOT_INITIALIZED, -2);
+FIXED(EFFORT_ERR_ALREADY_INITIALIZED, -3);
+FIXED(EFFORT_ERR_UNKNOWN_ID, -4);
+FIXED(EFFORT_ERR_NESTING, -5);
+FIXED(EFFORT_ERR_LIMIT, -6);
+FIXED(EFFORT_ERR_CONFLICT, -7);
+FIXED(EFFORT_ERR_CONFIG, -8);
+FIXED(EFFORT_ERR_MPI, -9);
+FIXED(EFFORT_ERR_MEMORY, -10);
+FIXED(EFFORT_ERR_IO, -11);
+FIXED(EFFORT_ERR_UNSUPPORTED, -12);
+FIXED(EFFORT_ERR_CALLBACK, -13);
+FIXED(EFFORT_ERR_INTERNAL, -14);
+FIXED(EFFORT_ERR_SWITCHED_OFF, -15);
+FIXED(EFFORT_ERR_STATE, -16);
+FIXED(EFFORT_ERR_NO_HINT, -17);
+FIXED(EFFORT_COMPUTE, 0);
+FIXED(EFFORT_COMM, 1);
+FIXED(EFFORT_WAIT, 2);
+FIXED(EFFORT_IO, 3);
+FIXED(EFFORT_ADVICE_STALE, 1);
+FIXED(EFFORT_ADVICE_NO_PRICE, 128);
+FIXED(sizeof(effort_region_id), 4);
+FIXED(sizeof(effort_work_id), 4);
+FIXED(sizeof(effort_metric_id), 4);
+FIXED(offsetof(effort_hint, struct_size), 0);
+
+/* Every name of the contract, with its type. */
+effort_status use_every_name(effort_config** config, effort_hint* hint, effort_rebalance_fn fn);
+effort_status use_every_name(effort_config** config, effort_hint* hint, effort_rebalance_fn fn) {
+  effort_region_id r = 0;
+  effort_work_id w = 0;
+  effort_metric_id m = 0;
+  const char* text = effort_status_string(EFFORT_OK);
+  text = effort_last_error();
+  EFFORT_BEGIN("place");
+  EFFORT_END("place");
+  if (!text || effort_version() != EFFORT_VERSION || effort_config_new(config) || effort_config_set(*config, "WINDOW", "10") ||
+      effort_init(*config) || effort_config_free(*config) || effort_region("r", EFFORT_COMPUTE, &r) || effort_region_find("r", &r) ||
+      effort_begin(r) || effort_end(r) || effort_add(r, 1.0) || effort_phase("p") || effort_work_unit("u", &w) || effort_work(w, 1.0) ||
+      effort_metric_define("m", "s", &m) || effort_metric(m, 1.0) || effort_on_rebalance(fn, NULL) || effort_progress_step() ||
+#ifndef EFFORT_NO_SHORT_NAMES
+      progress_step() ||
+#endif
+      effort_rebalance_begin() || effort_rebalance_end() || effort_hint_latest(hint) || effort_snapshot(NULL))
+    return effort_finalize();
+  return EFFORT_OK;
+}
+#ifdef EFFORT_NO_SHORT_NAMES
+int progress_step(void);
+int progress_step(void) { return 0; } /* the host may have one of its own */
+#endif

@@ -1,0 +1,135 @@
+/* hints LEVEL FILE: hints from a deterministic application metric.  Every rank gets them at the same step with the
+ * same bits; rank 0 writes what it got to FILE, so that thread levels and node splits can be compared. */
+#include "mpi_check.h"
+
+enum { n_steps = 40, window = 4, lag = 2 }; /* means over 4 steps are exact */
+
+static int rank, size, calls, moved;
+static long step;
+static FILE* record;
+
+/* What rank r does in a step: integers, so that sums are exact; a rebalance at the first hint evens it out. */
+static double share(int r, long s) { return moved ? 4.0 : 1.0 + r % 4 + (double)(s % 3); }
+
+static int rebalanced_at(const effort_hint* h) { return h->window_first == 2 * window; }
+
+static int region_of(const effort_hint* h, const char* name) {
+  for (int r = 0; r < h->n_regions; ++r)
+    if (strcmp(h->region_name[r], name) == 0) return r;
+  return -1;
+}
+
+static void compare(const void* data, size_t bytes, const char* what) {
+  if (!same_everywhere(data, bytes, MPI_COMM_WORLD)) {
+    fprintf(stderr, "hint %d: %s differs between ranks\n", calls, what);
+    CHECK(0);
+  }
+  if (record) fwrite(data, 1, bytes, record);
+}
+
+static void compare_arrays(const effort_hint* h) {
+  const size_t n = (size_t)size, strata = (size_t)h->n_strata, regions = (size_t)h->n_regions;
+  compare(h->load, n * sizeof(double), "load");
+  compare(h->predicted, n * sizeof(double), "predicted");
+  compare(h->stratum, n * sizeof(int32_t), "stratum");
+  compare(h->medoid_rank, strata * sizeof(int32_t), "medoid_rank");
+  compare(h->stratum_region_load, strata * regions * sizeof(double), "stratum_region_load");
+  for (int r = 0; r < h->n_regions; ++r) compare(h->region_name[r], strlen(h->region_name[r]) + 1, "region_name");
+}
+
+static void compare_numbers(const effort_hint* h) {
+  const int64_t steps[] = {h->step, h->window_first, h->window_last, h->n_ranks, h->n_regions, h->n_strata, h->rebalance, h->advice, h->n_units, h->worst_region};
+  const double numbers[] = {h->imbalance, h->gain_per_step, h->rebalance_cost, h->worst_region_share, h->load_balance, h->prediction_error};
+  compare(steps, sizeof steps, "a count");
+  compare(numbers, sizeof numbers, "a number");
+}
+
+static void right_content(const effort_hint* h) {
+  double sum = 0, largest = 0;
+  CHECK(h->step == step && h->step == (calls + 1) * window - 1 + lag);
+  CHECK(h->rank == rank && h->n_ranks == size);
+  CHECK(h->window_first == calls * window && h->window_last == h->window_first + window - 1);
+  for (int r = 0; r < size; ++r) {
+    double want = 0;
+    if (!moved) {
+      for (long s = h->window_first; s <= h->window_last; ++s) want += share(r, s);
+      CHECK(h->load[r] == want / window);
+    }
+    sum += h->load[r];
+    largest = h->load[r] > largest ? h->load[r] : largest;
+    CHECK(h->stratum[r] >= 0 && h->stratum[r] < h->n_strata);
+  }
+  CHECK_NEAR(h->imbalance, largest / (sum / size) - 1, 1e-12);
+  for (int k = 0; k < h->n_strata; ++k) CHECK(h->stratum[h->medoid_rank[k]] == k);
+  const int work = region_of(h, "work");
+  if (CHECK(work >= 0)) CHECK(h->region_load[work] == h->load[rank]);
+  if (rank % 2 == 0) CHECK(region_of(h, "only on even ranks") >= 0);
+  CHECK(region_of(h, "waiting") >= 0 && h->region_load[region_of(h, "waiting")] == 0);
+  CHECK(h->rebalance_cost < 0); /* seconds say nothing beside this metric */
+  const int stale = (h->advice & EFFORT_ADVICE_STALE) != 0;
+  CHECK(stale == (h->window_first == 3 * window));
+  if (stale) CHECK(h->rebalance == 0);
+  if (h->window_first <= 2 * window) CHECK(h->rebalance == (h->imbalance > 0.1));
+  if (h->window_first > 3 * window) CHECK(h->imbalance == 0 && h->rebalance == 0);
+}
+
+/* One rank alone does the rebalance; another one's answer is a failure: the maximum counts. */
+static int on_rebalance(const effort_hint* h, void* user) {
+  CHECK(user == &rank);
+  right_content(h);
+  compare_numbers(h);
+  compare_arrays(h);
+  ++calls;
+  if (!rebalanced_at(h)) return 0;
+  moved = 1;
+  return rank == size - 1 ? 1 : rank == 0 ? -3 : 0;
+}
+
+/* The same regions in another order on every rank, one of them not at all on odd ranks. */
+static void define_regions(int32_t* work, int32_t* waiting) {
+  int32_t other;
+  char name[32];
+  for (int i = 0; i < 3; ++i) {
+    snprintf(name, sizeof name, "filler %d", (i + rank) % 3);
+    CHECK_OK(effort_region(name, EFFORT_COMPUTE, &other));
+  }
+  if (rank % 2 == 0) CHECK_OK(effort_region("only on even ranks", EFFORT_IO, &other));
+  if (rank % 3 == 1) CHECK_OK(effort_region("waiting", EFFORT_WAIT, waiting));
+  CHECK_OK(effort_region("work", EFFORT_COMPUTE, work));
+  CHECK_OK(effort_region("waiting", EFFORT_WAIT, waiting));
+}
+
+static void run(void) {
+  int32_t work, waiting, amount;
+  define_regions(&work, &waiting);
+  CHECK_OK(effort_metric_define("amount", "1", &amount));
+  CHECK_OK(effort_on_rebalance(on_rebalance, &rank));
+  for (step = 0; step < n_steps; ++step) {
+    CHECK_OK(effort_begin(work));
+    CHECK_OK(effort_metric(amount, share(rank, step)));
+    CHECK_OK(effort_end(work));
+    CHECK_OK(effort_begin(waiting));
+    if (step % 7 == 3) MPI_Barrier(MPI_COMM_WORLD); /* ranks drift apart between these */
+    CHECK_OK(effort_end(waiting));
+    CHECK_OK(effort_progress_step());
+  }
+  CHECK(calls == n_steps / window - 1);
+}
+
+int main(int argc, char** argv) {
+  static const char* const settings[] = {"WINDOW", "4", "LOAD_METRIC", "amount", NULL};
+  if (argc < 3) return 2;
+  start_mpi(&argc, &argv, argv[1]);
+  rank = my_rank(MPI_COMM_WORLD);
+  size = ranks_of(MPI_COMM_WORLD);
+  if (rank == 0) CHECK((record = fopen(argv[2], "wb")) != NULL);
+  effort_config* config = config_of(settings);
+  CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, config));
+  CHECK_OK(effort_config_free(config));
+  run();
+  CHECK_OK(effort_finalize());
+  if (record) fclose(record);
+  const int failed = failures_of_all();
+  MPI_Finalize();
+  return failed != 0;
+}

@@ -1,0 +1,84 @@
+/* lifetime CASE LEVEL DIR: orders of beginning and ending that a process can have but once. */
+#define _XOPEN_SOURCE 700
+#include "mpi_check.h"
+#include "snapshot_info.h"
+
+#include <unistd.h>
+
+static int rank, size;
+
+static void steps(int n) {
+  int32_t solve;
+  CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
+  for (int s = 0; s < n; ++s) {
+    CHECK_OK(effort_add(solve, 1.0 + rank));
+    CHECK_OK(effort_progress_step());
+  }
+}
+
+static void begin_mpi(int* argc, char*** argv, const char* level) {
+  start_mpi(argc, argv, level);
+  rank = my_rank(MPI_COMM_WORLD);
+  size = ranks_of(MPI_COMM_WORLD);
+}
+
+static int ended_with_snapshot(const char* dir, double want_steps) {
+  char path[512];
+  if (rank != 0) return failures() != 0;
+  if (CHECK(snapshots_in(dir, path, sizeof path) == 1)) {
+    const char* json = info_json(path);
+    CHECK_NEAR(number_in(json, "", "steps"), want_steps, 0);
+    CHECK_NEAR(number_in(json, "", "ranks"), size, 0);
+  }
+  return failures() != 0;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  const char *which = argv[1], *level = argv[2];
+  char dir[300];
+  snprintf(dir, sizeof dir, "%s", argv[3]);
+  setenv("EFFORT_SNAPSHOT_DIR", dir, 1);
+  int32_t early;
+  if (strcmp(which, "init_before_mpi") == 0) {
+    CHECK_OK(effort_init(NULL));
+    CHECK_OK(effort_region("early", EFFORT_COMPUTE, &early));
+    CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_MPI, "MPI is not initialized");
+    begin_mpi(&argc, &argv, level);
+    CHECK_OK(effort_begin(early));
+    CHECK_OK(effort_end(early));
+    CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, NULL));
+    steps(25);
+    CHECK_OK(effort_finalize());
+    MPI_Finalize();
+    return ended_with_snapshot(dir, 25);
+  }
+  begin_mpi(&argc, &argv, level);
+  CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, NULL));
+  steps(25);
+  if (strcmp(which, "forgotten") == 0) {
+    MPI_Finalize();
+    CHECK_FAILS(effort_progress_step(), EFFORT_ERR_NOT_INITIALIZED, NULL);
+    CHECK_FAILS(effort_finalize(), EFFORT_ERR_NOT_INITIALIZED, NULL);
+    CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_MPI, "finalized");
+    return ended_with_snapshot(dir, 25);
+  }
+  if (strcmp(which, "after_mpi") == 0) {
+    /* Forgotten until after MPI_Finalize: that has written the snapshot; another session of one process begins. */
+    MPI_Finalize();
+    const int failed = ended_with_snapshot(dir, 25);
+    char alone[400];
+    snprintf(alone, sizeof alone, "%s/alone-%d", dir, rank);
+    setenv("EFFORT_SNAPSHOT_DIR", alone, 1);
+    CHECK_OK(effort_init(NULL));
+    steps(12);
+    CHECK_OK(effort_finalize());
+    CHECK(snapshots_in(alone, NULL, 0) == 1);
+    return failed || failures() != 0;
+  }
+  if (strcmp(which, "exits_early") == 0) { /* without finalize of anything: the exit code is the host's own */
+    MPI_Barrier(MPI_COMM_WORLD);
+    exit(failures() != 0 ? 1 : 42);
+  }
+  return 2;
+}
