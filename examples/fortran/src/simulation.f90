@@ -18,7 +18,7 @@ module simulation
   public :: simulation_start, simulation_step, simulation_rebalance
 
   ! Steps before the first that counts: the flame takes its shape and the blocks show their cost.
-  integer, parameter, public :: settling_steps = 20
+  integer, parameter, public :: settling_steps = 15
 
   type, public :: simulation_t
     type(options_t) :: opt
