@@ -5,6 +5,7 @@
 #include "runtime/engine/session.hpp"
 #include "runtime/status.hpp"
 
+#include <atomic>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -39,7 +40,8 @@ effort_status guarded(Body&& body) noexcept {
 /// What state the process is in.
 enum class Mode : int { none, active, disabled, off };
 
-Mode mode() noexcept;
+extern std::atomic<Mode> current_mode;
+inline Mode mode() noexcept { return current_mode.load(std::memory_order_acquire); }
 void set_mode(Mode mode) noexcept;
 /// The session while the mode is active or off; null otherwise.
 engine::Session* session() noexcept;

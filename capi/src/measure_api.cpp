@@ -24,12 +24,16 @@ measure::Recorder* recorder(effort_status& code) noexcept {
   return nullptr;
 }
 
-void open(ThreadSlot& slot, std::uint32_t region) {
-  const std::uint32_t depth = slot.depth;
-  slot.stack[depth] = slot.current.load(std::memory_order_relaxed);
-  slot.depth = depth + 1;
-  measure::switch_region(slot, region);
+void push(ThreadSlot& slot) {
+  slot.stack[slot.depth++] = slot.current.load(std::memory_order_relaxed);
 }
+
+// The short path reads the TSC and nothing else, and calls nothing: no registers to save.
+#if defined(__x86_64__)
+std::uint64_t tsc() { return __rdtsc(); }
+#else
+std::uint64_t tsc() { return measure::ticks(); }
+#endif
 
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   return fail(Status::unknown_id, "region id " + std::to_string(r) + " was never given out (ids run from 1 to " +
@@ -47,9 +51,22 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
                                      rec->registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
-    open(slot, static_cast<std::uint32_t>(r));
+    push(slot);
+    measure::switch_region(slot, static_cast<std::uint32_t>(r));
     return EFFORT_OK;
   });
+}
+
+// With counters, or without a usable TSC.
+[[gnu::noinline]] effort_status begin_counted(ThreadSlot& slot, effort_region_id r) noexcept {
+  push(slot);
+  measure::switch_region(slot, static_cast<std::uint32_t>(r));
+  return EFFORT_OK;
+}
+
+[[gnu::noinline]] effort_status end_counted(ThreadSlot& slot) noexcept {
+  measure::switch_region(slot, slot.stack[--slot.depth]);
+  return EFFORT_OK;
 }
 
 [[gnu::noinline]] effort_status end_slow(effort_region_id r) noexcept {
@@ -124,7 +141,9 @@ effort_status effort_begin(effort_region_id r) {
   if (__builtin_expect(static_cast<std::uint32_t>(r) - 1u >= slot->limit.load(std::memory_order_relaxed) ||
                            slot->depth >= measure::max_depth, 0))
     return begin_slow(r);
-  open(*slot, static_cast<std::uint32_t>(r));
+  if (__builtin_expect(!slot->plain, 0)) return begin_counted(*slot, r);
+  push(*slot);
+  measure::switch_region_at(*slot, static_cast<std::uint32_t>(r), tsc());
   return EFFORT_OK;
 }
 
@@ -133,7 +152,8 @@ effort_status effort_end(effort_region_id r) {
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
   if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(r) || slot->depth == 0, 0))
     return end_slow(r);
-  measure::switch_region(*slot, slot->stack[--slot->depth]);
+  if (__builtin_expect(!slot->plain, 0)) return end_counted(*slot);
+  measure::switch_region_at(*slot, slot->stack[--slot->depth], tsc());
   return EFFORT_OK;
 }
 

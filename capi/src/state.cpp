@@ -9,6 +9,9 @@
 #include <pthread.h>
 
 namespace effort::capi {
+
+std::atomic<Mode> current_mode{Mode::none};
+
 namespace {
 
 thread_local const char* last_literal = "";
@@ -23,7 +26,6 @@ struct TextOwner {
 };
 thread_local TextOwner text_owner;
 
-std::atomic<Mode> current_mode{Mode::none};
 std::atomic<engine::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
 
@@ -66,7 +68,6 @@ effort_status fail(Status status, const std::string& message) noexcept {
   return static_cast<effort_status>(status);
 }
 
-Mode mode() noexcept { return current_mode.load(std::memory_order_acquire); }
 void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }
 engine::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
 bool begun_by_adapter() noexcept { return adapter_began.load(std::memory_order_relaxed); }

@@ -116,19 +116,13 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
     reader.counters.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(s.n_counters), 0);
   }
 
-  // What the current region of another thread has run up since its last boundary.
-  std::uint32_t running = 0;
+  // What the current region has run up since its last boundary, in another thread perhaps (see ThreadSlot).
+  const std::uint32_t running = s.current.load(std::memory_order_acquire);
   std::uint64_t running_total = 0;
-  bool in_flight = false;
-  for (int attempt = 0; attempt < 64 && !in_flight; ++attempt) {
-    const std::uint64_t stamp = s.stamp.load(std::memory_order_acquire);
-    running = s.current.load(std::memory_order_acquire);
-    if (running >= n) break;
+  if (running < n) {
     running_total = ticks_of[running].load(std::memory_order_acquire);
-    if (stamp != 0 && stamp == s.stamp.load(std::memory_order_acquire)) {
-      in_flight = true;
-      if (now > stamp) running_total += now - stamp;
-    }
+    const std::uint64_t stamp = s.stamp.load(std::memory_order_acquire);
+    if (now > stamp) running_total += now - stamp;
   }
 
   const bool sum = threads_ == LoadThreads::sum;
@@ -136,7 +130,7 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
   thread_load_ = 0;
   for (std::uint32_t r = 0; r < n; ++r) {
     std::uint64_t total = ticks_of[r].load(std::memory_order_acquire);
-    if (in_flight && r == running) total = running_total;
+    if (r == running) total = running_total;
     const std::uint64_t delta = total - reader.ticks[r];
     // A running total that was read a little too far is made up for at the next step.
     if (delta == 0 || delta > (std::uint64_t{1} << 62)) continue;

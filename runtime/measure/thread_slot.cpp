@@ -5,7 +5,7 @@
 
 namespace effort::measure {
 
-thread_local ThreadSlot* this_thread_slot = nullptr;
+__thread ThreadSlot* this_thread_slot = nullptr;
 
 namespace {
 
@@ -36,6 +36,20 @@ void grow(std::atomic<std::atomic<T>*>& array, std::vector<std::unique_ptr<std::
 }
 
 }  // namespace
+
+void switch_region(ThreadSlot& s, std::uint32_t next) noexcept {
+  if (s.n_counters > 0) {
+    const std::uint32_t current = s.current.load(std::memory_order_relaxed);
+    std::int64_t now[max_metrics];
+    s.boundary.read(s.boundary.self, now);
+    std::atomic<std::int64_t>* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(current) * static_cast<std::size_t>(s.n_counters);
+    for (int c = 0; c < s.n_counters; ++c) {
+      cell[c].store(cell[c].load(std::memory_order_relaxed) + now[c] - s.counter_stamp[c], std::memory_order_release);
+      s.counter_stamp[c] = now[c];
+    }
+  }
+  switch_region_at(s, next, ticks());
+}
 
 SlotRegistry& SlotRegistry::instance() {
   static SlotRegistry* registry = new SlotRegistry;  // never destroyed: threads may outlive static destruction
@@ -111,6 +125,7 @@ void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions
   if (first) {
     slot.boundary = boundary;
     slot.n_counters = boundary.count;
+    slot.plain = boundary.count == 0 && tick_rate().use_tsc;
     if (boundary.count > 0) boundary.read(boundary.self, slot.counter_stamp);
     slot.stamp.store(ticks(), std::memory_order_release);
     slot.session.store(session, std::memory_order_release);

@@ -26,8 +26,9 @@ struct BoundaryCounters {
 /// Cumulative totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which
 /// cost nothing on x86); nothing is ever reset, so that the reader only takes differences.
 ///
-/// The reader must not see a region's total together with the stamp of another moment: `stamp` is 0 while the owner
-/// changes anything, and serves as the version of a sequence lock otherwise.
+/// At a boundary the owner stores `stamp`, then `current`, then the finished region's total; the reader loads
+/// `current`, the total, then `stamp`.  Whatever falls between is seen too small by at most the time that the owner
+/// is about to add, never twice, and is there at the next look.
 struct alignas(64) ThreadSlot {
   // Owner's hot line.
   std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may begin; 0 makes every begin take the slow path
@@ -35,6 +36,7 @@ struct alignas(64) ThreadSlot {
   std::atomic<std::uint64_t> stamp{0};
   std::atomic<std::atomic<std::uint64_t>*> ticks{nullptr};     ///< [capacity] by region
   std::uint32_t depth = 0;
+  bool plain = false;                     ///< nothing but the TSC is read at a boundary: the short path
   int n_counters = 0;
   std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
   BoundaryCounters boundary;
@@ -55,31 +57,22 @@ struct alignas(64) ThreadSlot {
   std::vector<std::unique_ptr<std::atomic<double>[]>> metric_arrays;
 };
 
-/// Moves the time since the last boundary to the current region and makes `next` the current one.
-inline void switch_region(ThreadSlot& s, std::uint32_t next) noexcept {
-  const std::uint32_t current = s.current.load(std::memory_order_relaxed);
+/// Moves the time up to `now` to the current region and makes `next` the current one.
+inline void switch_region_at(ThreadSlot& s, std::uint32_t next, std::uint64_t now) noexcept {
+  std::atomic<std::uint64_t>& cell = s.ticks.load(std::memory_order_relaxed)[s.current.load(std::memory_order_relaxed)];
   const std::uint64_t stamp = s.stamp.load(std::memory_order_relaxed);
-  s.stamp.store(0, std::memory_order_relaxed);
-  if (__builtin_expect(s.n_counters != 0, 0)) {
-    std::int64_t now[max_metrics];
-    s.boundary.read(s.boundary.self, now);
-    std::atomic<std::int64_t>* cell =
-        s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(current) * s.n_counters;
-    for (int c = 0; c < s.n_counters; ++c) {
-      cell[c].store(cell[c].load(std::memory_order_relaxed) + now[c] - s.counter_stamp[c], std::memory_order_release);
-      s.counter_stamp[c] = now[c];
-    }
-  }
-  std::atomic<std::uint64_t>& cell = s.ticks.load(std::memory_order_relaxed)[current];
-  const std::uint64_t now = ticks();
-  cell.store(cell.load(std::memory_order_relaxed) + (now - stamp), std::memory_order_release);
-  s.current.store(next, std::memory_order_release);
   s.stamp.store(now, std::memory_order_release);
+  s.current.store(next, std::memory_order_release);
+  cell.store(cell.load(std::memory_order_relaxed) + (now - stamp), std::memory_order_release);
 }
+
+/// The same up to this moment, counters included.
+void switch_region(ThreadSlot& s, std::uint32_t next) noexcept;
 
 /// The calling thread's slot; null before its first call and after finalize.  Initial-exec: the library is linked,
 /// not loaded late, so a read is one instruction.
-extern thread_local ThreadSlot* this_thread_slot __attribute__((tls_model("initial-exec")));
+/// __thread, not thread_local: no check for dynamic initialisation either.
+extern __thread ThreadSlot* this_thread_slot __attribute__((tls_model("initial-exec")));
 
 /// All slots of the process.  Slots are never freed (their memory is small and threads keep pointers): a thread
 /// that ends gives its slot back, and the next new thread continues its totals.
