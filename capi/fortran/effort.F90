@@ -214,11 +214,11 @@ contains
     character(:), allocatable :: out
     character(kind=c_char), pointer :: chars(:)
     integer(c_size_t) :: i, n
-    out = ''
-    if (.not. c_associated(text)) return
-    n = c_strlen(text)
-    call c_f_pointer(text, chars, [n])
+    n = 0
+    if (c_associated(text)) n = c_strlen(text)
     allocate (character(n) :: out)
+    if (n == 0) return
+    call c_f_pointer(text, chars, [n])
     do i = 1, n
       out(i:i) = chars(i)
     end do
