@@ -1,0 +1,2 @@
+#include "analytics/cluster/clara.hpp"
+#include <fstream>

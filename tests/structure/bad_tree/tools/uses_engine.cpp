@@ -1,0 +1,1 @@
+#include "runtime/engine/engine.hpp"
