@@ -292,7 +292,8 @@ effort_status effort_rebalance_end(void) {
 effort_status effort_hint_latest(effort_hint* out) {
   effort_status code = EFFORT_OK;
   engine::Session* s = active(code);
-  if (!s) return code;
+  // A disabled library has no hint to give, and the host must not read an unset one.
+  if (!s) return code == EFFORT_OK ? fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints") : code;
   return guarded([&]() -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the place for the hint is a null pointer");
     if (!s->started() || s->client().latest().step < 0) return fail(Status::no_hint, "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");

@@ -91,7 +91,11 @@ const std::vector<Key>& keys() {
   static const std::vector<Key> all = {
       {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = number(k, v, 1, 100000, "1 to 100000 steps"); },
        [](const Settings& s) { return std::to_string(s.window); }},
-      {"HINT_LAG", true, [](Settings& s, auto& k, auto& v) { s.hint_lag = number(k, v, 1, 100000, "1 to WINDOW steps"); },
+      {"HINT_LAG", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.hint_lag = number(k, v, 1, 100000, "1 to WINDOW steps");
+         s.hint_lag_given = true;
+       },
        [](const Settings& s) { return std::to_string(s.hint_lag); }},
       {"REBALANCE_THRESHOLD", true, [](Settings& s, auto& k, auto& v) { s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)"); },
        [](const Settings& s) { return text_of(s.rebalance_threshold); }},
@@ -99,6 +103,9 @@ const std::vector<Key>& keys() {
       {"LOAD_METRIC", true,
        [](Settings& s, auto& k, auto& v) {
          if (v.empty() || v.size() > 1023) refuse(k, v, "time, cpu_time or the name of an application metric");
+         // Names that mean something to the contract must not be taken for an application's, which would stay zero.
+         if (v == "page_faults" || v == "context_switches" || v.starts_with("PAPI_") || v.find("::") != std::string::npos)
+           throw Error(Status::unsupported, "setting " + k + ": metric '" + v + "' is not offered by this version; it knows time, cpu_time and metrics of the application");
          s.load_metric = v;
        },
        [](const Settings& s) { return s.load_metric; }},
@@ -126,7 +133,7 @@ const std::vector<Key>& keys() {
        [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::nrmse, number(k, v, 1e-15, 1.0, "1e-15 to 1")}; },
        [](const Settings& s) { return s.precision.kind == Precision::Kind::nrmse ? text_of(s.precision.value) : ""; }},
       {"MAX_BYTES", true,
-       [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::max_bytes, double(number<std::int64_t>(k, v, 64, INT64_MAX, "64 bytes or more, for each region and metric on a node"))}; },
+       [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::max_bytes, double(number<std::int64_t>(k, v, 96, INT64_MAX, "96 bytes or more, for each region and metric on a node"))}; },
        [](const Settings& s) { return s.precision.kind == Precision::Kind::max_bytes ? std::to_string(std::int64_t(s.precision.value)) : ""; }},
       {"EXACT", true, [](Settings& s, auto& k, auto& v) { s.exact = flag(k, v); }, [](const Settings& s) { return std::string(s.exact ? "1" : "0"); }},
       {"RANKS_PER_NODE", true, [](Settings& s, auto& k, auto& v) { s.ranks_per_node = number(k, v, 0, 1000000, "0 (all that share memory) or a number of ranks"); },
@@ -207,7 +214,8 @@ void apply_environment(Settings& s) {
     }
 }
 
-void check_together(const Settings& s) {
+void check_together(Settings& s) {
+  if (!s.hint_lag_given) s.hint_lag = std::min(s.hint_lag, s.window);
   if (s.hint_lag > s.window)
     throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 1 to WINDOW (" + std::to_string(s.window) + " steps)");
 }

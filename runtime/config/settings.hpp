@@ -17,7 +17,8 @@ struct Precision {
 /// All settings, resolved; docs/configuration.md describes each for users.
 struct Settings {
   int window = 10;
-  int hint_lag = 2;
+  int hint_lag = 2;             ///< at most window; the default follows a smaller window
+  bool hint_lag_given = false;
   double rebalance_threshold = 0.1;
   std::vector<std::string> metrics = {"time"};
   std::string load_metric = "time";

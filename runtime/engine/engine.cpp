@@ -32,7 +32,7 @@ window::Settings analysis_settings(const config::Settings& s) {
 // Adds node-local rows [n_local][columns] into those of the run's table, the first `steps` columns.
 void add_columns(double* to, const std::vector<double>& from, int n_local, int columns, int steps) {
   for (int r = 0; r < n_local; ++r)
-    for (int c = 0; c < steps; ++c) to[r * steps + c] += from[static_cast<std::size_t>(r * columns + c)];
+    for (int c = 0; c < steps; ++c) to[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
 }
 
 }  // namespace
@@ -305,9 +305,9 @@ void Engine::close_window(int steps) {
   std::int64_t total = 0;
   for (int r = 0; r < segment_.n_local(); ++r)
     for (int c = 0; c < steps; ++c) {
-      const auto i = static_cast<std::size_t>(r * block.steps + c);
+      const auto i = static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + static_cast<std::size_t>(c);
       largest[static_cast<std::size_t>(c)] = std::max(largest[static_cast<std::size_t>(c)], block.load[i]);
-      largest[static_cast<std::size_t>(steps + c)] = std::max(largest[static_cast<std::size_t>(steps + c)], block.wall[i]);
+      largest[static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] = std::max(largest[static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)], block.wall[i]);
       total += static_cast<std::int64_t>(std::min(block.load[i], 1e6) * 1e9);
     }
   nodes_.allreduce(std::span(largest), ReduceOp::max);
@@ -315,7 +315,7 @@ void Engine::close_window(int steps) {
   double critical = 0, wall = 0;
   for (int c = 0; c < steps; ++c) {
     critical += largest[static_cast<std::size_t>(c)];
-    wall += largest[static_cast<std::size_t>(steps + c)];
+    wall += largest[static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)];
   }
   critical_path_ += critical;
   mean_path_ += static_cast<double>(total) * 1e-9 / setup_.n_ranks;

@@ -7,7 +7,7 @@ namespace effort::engine {
 using measure::Record;
 
 RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment)
-    : setup_(setup), recorder_(recorder), segment_(segment), ring_(segment.ring(setup.local)) {
+    : setup_(std::move(setup)), recorder_(recorder), segment_(segment), ring_(segment.ring(setup.local)) {
   latest_.rank = setup_.rank;
   latest_.n_ranks = setup_.n_ranks;
 }
@@ -49,9 +49,12 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
     // thread it waits for.
     segment_.header().news.wait(ticket, setup_.transport ? 50'000 : 1'000'000);
     const double waited = static_cast<double>(measure::monotonic_ns() - start) * 1e-9;
-    if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && diagnosis_.empty())
-      diagnosis_ = "the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" + std::to_string(setup_.hint_timeout) +
-                   " s): a rank has probably stopped calling effort_progress_step";
+    if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && !late_) {
+      late_ = true;
+      if (setup_.on_late)
+        setup_.on_late( "the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" + std::to_string(setup_.hint_timeout) +
+                   " s): a rank has probably stopped calling effort_progress_step");
+    }
   }
   if (is_hint) {
     const auto waited = static_cast<std::int64_t>(measure::monotonic_ns() - start);
@@ -61,6 +64,8 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
   }
   return true;
 }
+
+bool RankClient::switched_off() const { return segment_.board().off_from() != std::numeric_limits<std::int64_t>::max(); }
 
 void RankClient::build(std::int64_t window, std::int64_t step) {
   const node::Board& board = segment_.board();
@@ -72,6 +77,14 @@ void RankClient::build(std::int64_t window, std::int64_t step) {
   latest_.unit_name = unit_names_.data();
 }
 
+/// Waits until the ring takes frames again and publishes the steps that could not be, up to `last_step`.
+void RankClient::publish_held_back(std::int64_t last_step) {
+  if (first_unpublished_ > last_step) return;
+  wait_for([&] { return flush(pending_) || switched_off(); }, false);
+  recorder_.end_step(first_unpublished_, last_step, pending_);
+  first_unpublished_ = last_step + 1;
+}
+
 Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   const std::int64_t since = step - setup_.hint_lag + 1;  // steps that had ended when the hint's window did
   if (since <= 0 || since % setup_.window != 0) return Status::ok;
@@ -79,8 +92,7 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   node::Board& board = segment_.board();
   if (first_unpublished_ <= step - setup_.hint_lag) {
     // A full ring has held back steps of the window: the hint cannot come before they are out.
-    wait_for([&] { return flush(pending_) || board.off_from() <= window; }, true);
-    recorder_.end_step(first_unpublished_, step - 1, pending_);
+    publish_held_back(step - 1);
     recorder_.end_step(step, step, fresh_);
     first_unpublished_ = step + 1;
   }
@@ -127,12 +139,14 @@ Status RankClient::progress_step(const Deliver& deliver) {
 
 Status RankClient::snapshot(const std::string& path) {
   if (off()) return Status::switched_off;
+  // All ranks' requests stand at the same step of their streams, whatever a full ring has delayed.
+  publish_held_back(step_ - 1);
   pending_.text(Record::snapshot, path);
   const std::int64_t number = ++snapshots_;
   flush(pending_);
   segment_.header().work.notify();
   node::Board& board = segment_.board();
-  wait_for([&] { return board.snapshots_done() >= number || board.off_from() != std::numeric_limits<std::int64_t>::max(); }, false);
+  wait_for([&] { return board.snapshots_done() >= number || switched_off(); }, false);
   if (board.snapshots_done() < number) return Status::switched_off;
   return static_cast<Status>(board.snapshot_status());
 }
@@ -141,18 +155,14 @@ Status RankClient::finalize() {
   node::Board& board = segment_.board();
   if (!off()) {
     measure::FinalRecord f{};
-    f.steps = first_unpublished_;
-    if (step_ > first_unpublished_) {  // steps that a full ring has held back
-      wait_for([&] { return flush(pending_) || board.off_from() != std::numeric_limits<std::int64_t>::max(); }, false);
-      recorder_.end_step(first_unpublished_, step_ - 1, pending_);
-      f.steps = step_;
-    }
+    publish_held_back(step_ - 1);
+    f.steps = step_;
     pending_.fixed(f, Record::final);
     flush(pending_);
     segment_.header().work.notify();
   }
   int status = 0;
-  wait_for([&] { return board.finished(status) || board.off_from() != std::numeric_limits<std::int64_t>::max(); }, false);
+  wait_for([&] { return board.finished(status) || switched_off(); }, false);
   return board.finished(status) ? static_cast<Status>(status) : Status::switched_off;
 }
 

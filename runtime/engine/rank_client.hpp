@@ -33,6 +33,7 @@ class RankClient {
     double hint_timeout = 0;          ///< seconds; 0: wait as long as it takes
     exchange::Transport* transport = nullptr;  ///< null without MPI
     exchange::Mailbox* mailbox = nullptr;      ///< on leaders that may not call MPI from their thread
+    std::function<void(const std::string&)> on_late;  ///< told once when a hint is later than hint_timeout; may be empty
   };
   /// Runs the host's callback: 1 did rebalance, 0 did not, < 0 failed.
   using Deliver = std::function<int(const DeliveredHint&)>;
@@ -51,13 +52,14 @@ class RankClient {
   std::int64_t steps() const { return step_; }
   const DeliveredHint& latest() const { return latest_; }
   bool off() const { return off_.load(std::memory_order_relaxed); }
-  std::string diagnosis() const { return diagnosis_; }
 
  private:
   bool flush(measure::RecordStream& stream);
   void push_answer(std::int64_t step, double price, int answer);
   template <typename Ready>
   bool wait_for(const Ready& ready, bool is_hint);
+  void publish_held_back(std::int64_t last_step);
+  bool switched_off() const;
   Status deliver_due(std::int64_t step, const Deliver& deliver);
   void build(std::int64_t window, std::int64_t step);
 
@@ -73,7 +75,7 @@ class RankClient {
   double rebalance_started_ = -1;
   DeliveredHint latest_;
   std::vector<const char*> region_names_, unit_names_;
-  std::string diagnosis_;
+  bool late_ = false;                ///< HINT_TIMEOUT was exceeded and told
 };
 
 }  // namespace effort::engine

@@ -67,7 +67,8 @@ void Session::start_local() {
   client.window = settings_.window;
   client.hint_lag = settings_.hint_lag;
   client.hint_timeout = settings_.hint_timeout;
-  client_ = std::make_unique<RankClient>(client, *recorder_, *segment_);
+  client.on_late = [this](const std::string& what) { late(what); };
+  client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
 }
 
 void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave) {
@@ -203,9 +204,10 @@ void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   client.window = settings_.window;
   client.hint_lag = settings_.hint_lag;
   client.hint_timeout = settings_.hint_timeout;
+  client.on_late = [this](const std::string& what) { late(what); };
   client.transport = transport_.get();
   client.mailbox = mailbox_;
-  client_ = std::make_unique<RankClient>(client, *recorder_, *segment_);
+  client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
 }
 
 /// The engine's thread may still need the host's thread: to drive its last exchange.
@@ -244,6 +246,11 @@ Status Session::emit_report() {
   out << text;
   out.close();
   return out ? Status::ok : Status::io;
+}
+
+/// HINT_TIMEOUT only diagnoses: the rank goes on waiting.
+void Session::late(const std::string& what) const {
+  if (settings_.verbose) std::fprintf(stderr, "effort: %s\n", what.c_str());
 }
 
 void Session::park() {

@@ -57,6 +57,7 @@ class Session {
   void start_local();
   void drain_engine();
   Status emit_report();
+  void late(const std::string& what) const;
 
   config::Settings settings_;
   std::unique_ptr<measure::Recorder> recorder_;

@@ -118,22 +118,22 @@ void LeaderCommunicator::allreduce(std::span<double> values, ReduceOp op) {
   bytes_sent_ += values.size_bytes();
 }
 
-std::vector<std::size_t> LeaderCommunicator::sizes(std::size_t mine) {
-  std::vector<std::size_t> all(static_cast<std::size_t>(size_), mine);
-  if (size_ == 1) return all;
+void LeaderCommunicator::gather_sizes(std::vector<std::size_t>& counts) {
+  if (size_ == 1) return;
+  const std::size_t mine = counts[static_cast<std::size_t>(rank_)];
   Operation o;
   o.type = Operation::Type::allgather;
   o.send = &mine;
-  o.receive = all.data();
+  o.receive = counts.data();
   o.count = sizeof mine;
   executor_.run(o);
   bytes_sent_ += sizeof mine;
-  return all;
 }
 
 Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, Operation::Type type, int root) {
+  std::vector<std::size_t> counts(static_cast<std::size_t>(size_), mine.size());
   meet(type);
-  const std::vector<std::size_t> counts = sizes(mine.size());
+  gather_sizes(counts);
   Gathered<std::byte> out;
   const bool receives = type == Operation::Type::allgatherv || root == rank_;
   if (receives) {
@@ -145,6 +145,7 @@ Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, 
     std::copy(mine.begin(), mine.end(), out.values.begin());
     return out;
   }
+  meet(type);  // whoever had no memory for the result says so here
   if (std::all_of(counts.begin(), counts.end(), [](std::size_t c) { return c == 0; })) return out;
   Operation o;
   o.type = type;

@@ -81,7 +81,7 @@ class LeaderCommunicator final : public Communicator {
 
  private:
   void meet(Operation::Type next);
-  std::vector<std::size_t> sizes(std::size_t mine);
+  void gather_sizes(std::vector<std::size_t>& counts);  ///< [size], this rank's own is set
   Gathered<std::byte> gather(std::span<const std::byte> mine, Operation::Type type, int root);
 
   Executor& executor_;

@@ -16,6 +16,8 @@ void add(std::atomic<double>& cell, double value) {
 }  // namespace
 
 struct Recorder::SlotReader {
+  explicit SlotReader(ThreadSlot* s) : slot(s) {}
+
   ThreadSlot* slot;
   bool own = false;  ///< the stepping thread's
   std::vector<std::uint64_t> ticks;
@@ -180,10 +182,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   read_definitions(out);
   if (readers_.size() < SlotRegistry::instance().count()) {
     const auto all = SlotRegistry::instance().slots();
-    for (std::size_t i = readers_.size(); i < all.size(); ++i) {
-      readers_.push_back(std::make_unique<SlotReader>());
-      readers_.back()->slot = all[i];
-    }
+    for (std::size_t i = readers_.size(); i < all.size(); ++i) readers_.push_back(std::make_unique<SlotReader>(all[i]));
   }
   stride_ = kinds_.size();
   values_.assign(n_series_ * stride_, 0.0);
