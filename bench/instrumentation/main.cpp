@@ -1,6 +1,7 @@
 // Cost of a begin/end pair against the floor, in one run: chunks of under 0.2 ms, interleaved, median of the ratios of
 // the same round.  usage: bench_instrumentation [rounds]
 #include <effort/effort.h>
+#include <effort/effort_inline.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -52,6 +53,12 @@ void nested() {
     for (int d = 7; d >= 0; --d) effort_end(regions[d]);
   }
 }
+void inlined() {
+  for (int i = 0; i < pairs; ++i) {
+    effort_begin_inline(regions[i & 7]);
+    effort_end_inline(regions[i & 7]);
+  }
+}
 void floor_pairs() {
   for (int i = 0; i < pairs; ++i) {
     floor_begin(0);
@@ -96,6 +103,7 @@ int main(int argc, char** argv) {
   compare("1 region", one, rounds, 1.3);
   compare("8 regions alternating", alternating, rounds, 1.3);
   compare("8 regions nested", nested, rounds, 1.3);
+  compare("8 alternating, inline", inlined, rounds, 1.1);
   effort_finalize();
   return 0;
 }

@@ -1,5 +1,6 @@
 // Regions, work and metrics: the calls on the host's hot paths.
 #include "boundary.hpp"
+#include "effort/effort_inline.h"
 
 #include <cmath>
 
@@ -13,6 +14,14 @@ using measure::this_thread_slot;
 static_assert(EFFORT_MAX_REGIONS == measure::max_regions && EFFORT_MAX_DEPTH == measure::max_depth &&
               EFFORT_MAX_UNITS == measure::max_units && EFFORT_MAX_METRICS == measure::max_metrics &&
               EFFORT_MAX_NAME == measure::max_name);
+
+#if defined(EFFORT_INLINE_LAYOUT)
+static_assert(EFFORT_INLINE_LAYOUT == measure::inline_layout);
+static_assert(offsetof(ThreadSlot, layout) == offsetof(effort_thread_slot, layout) && offsetof(ThreadSlot, limit) == offsetof(effort_thread_slot, limit) &&
+              offsetof(ThreadSlot, current) == offsetof(effort_thread_slot, current) && offsetof(ThreadSlot, depth) == offsetof(effort_thread_slot, depth) &&
+              offsetof(ThreadSlot, stamp) == offsetof(effort_thread_slot, stamp) && offsetof(ThreadSlot, ticks) == offsetof(effort_thread_slot, ticks) &&
+              offsetof(ThreadSlot, stack) == offsetof(effort_thread_slot, stack));
+#endif
 
 namespace {
 
@@ -113,7 +122,7 @@ std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((s
 
 /// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
 effort_region_id named(const char* name, volatile effort_region_id* cache, effort_status& status) noexcept {
-  const ThreadSlot* slot = this_thread_slot;
+  const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->limit.load(std::memory_order_relaxed) > 0) {
     const std::int32_t cached = *cache;
     if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session.load(std::memory_order_relaxed)) && cached > 0) return cached & ((1 << id_bits) - 1);
@@ -136,23 +145,23 @@ effort_status no_cache(const char* function) {
 extern "C" {
 
 effort_status effort_begin(effort_region_id r) {
-  ThreadSlot* const slot = this_thread_slot;
+  ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : begin_slow(r);
   if (__builtin_expect(static_cast<std::uint32_t>(r) - 1u >= slot->limit.load(std::memory_order_relaxed) ||
                            slot->depth >= measure::max_depth, 0))
     return begin_slow(r);
-  if (__builtin_expect(!slot->plain, 0)) return begin_counted(*slot, r);
+  if (__builtin_expect(slot->layout.load(std::memory_order_relaxed) != measure::inline_layout, 0)) return begin_counted(*slot, r);
   push(*slot);
   measure::switch_region_at(*slot, static_cast<std::uint32_t>(r), tsc());
   return EFFORT_OK;
 }
 
 effort_status effort_end(effort_region_id r) {
-  ThreadSlot* const slot = this_thread_slot;
+  ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
   if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(r) || slot->depth == 0, 0))
     return end_slow(r);
-  if (__builtin_expect(!slot->plain, 0)) return end_counted(*slot);
+  if (__builtin_expect(slot->layout.load(std::memory_order_relaxed) != measure::inline_layout, 0)) return end_counted(*slot);
   measure::switch_region_at(*slot, slot->stack[--slot->depth], tsc());
   return EFFORT_OK;
 }

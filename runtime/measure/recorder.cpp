@@ -174,7 +174,7 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
 }
 
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
-  ThreadSlot* own = this_thread_slot;
+  ThreadSlot* own = this_thread_slot();
   if (own && own->session.load(std::memory_order_relaxed) == session_)
     switch_region(*own, own->current.load(std::memory_order_relaxed));
   const std::uint64_t now = ticks();

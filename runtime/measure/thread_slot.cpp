@@ -5,7 +5,9 @@
 
 namespace effort::measure {
 
-__thread ThreadSlot* this_thread_slot = nullptr;
+extern "C" {
+__thread void* effort_this_thread_slot = nullptr;
+}
 
 namespace {
 
@@ -15,7 +17,7 @@ std::mutex registry_mutex;
 struct SlotOwner {
   ThreadSlot* slot = nullptr;
   ~SlotOwner() {
-    this_thread_slot = nullptr;
+    effort_this_thread_slot = nullptr;
     if (!slot) return;
     if (slot->ticks.load(std::memory_order_relaxed)) switch_region(*slot, outside);
     slot->depth = 0;
@@ -58,7 +60,10 @@ SlotRegistry& SlotRegistry::instance() {
 
 ThreadSlot& SlotRegistry::acquire() {
   std::lock_guard lock(registry_mutex);
-  if (slot_owner.slot) return *(this_thread_slot = slot_owner.slot);
+  if (slot_owner.slot) {
+    effort_this_thread_slot = slot_owner.slot;
+    return *slot_owner.slot;
+  }
   auto free = std::find_if(all_.begin(), all_.end(),
                            [](const auto& s) { return !s->owned.load(std::memory_order_acquire); });
   if (free == all_.end()) {
@@ -68,7 +73,8 @@ ThreadSlot& SlotRegistry::acquire() {
   }
   (*free)->owned.store(true, std::memory_order_relaxed);
   slot_owner.slot = free->get();
-  return *(this_thread_slot = slot_owner.slot);
+  effort_this_thread_slot = slot_owner.slot;
+  return *slot_owner.slot;
 }
 
 std::vector<ThreadSlot*> SlotRegistry::slots() {
@@ -84,11 +90,11 @@ void SlotRegistry::retire_all() {
     slot->limit.store(0, std::memory_order_relaxed);
     slot->current.store(outside, std::memory_order_relaxed);
   }
-  this_thread_slot = nullptr;
+  effort_this_thread_slot = nullptr;
 }
 
 void SlotRegistry::abandon() {
-  this_thread_slot = nullptr;
+  effort_this_thread_slot = nullptr;
   if (slot_owner.slot) slot_owner.slot->limit.store(0, std::memory_order_relaxed);
 }
 
@@ -125,7 +131,7 @@ void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions
   if (first) {
     slot.boundary = boundary;
     slot.n_counters = boundary.count;
-    slot.plain = boundary.count == 0 && tick_rate().use_tsc;
+    slot.layout.store(boundary.count == 0 && tick_rate().use_tsc ? inline_layout : 0, std::memory_order_relaxed);
     if (boundary.count > 0) boundary.read(boundary.self, slot.counter_stamp);
     slot.stamp.store(ticks(), std::memory_order_release);
     slot.session.store(session, std::memory_order_release);

@@ -14,6 +14,7 @@ namespace effort::measure {
 inline constexpr std::uint32_t max_depth = 128;
 inline constexpr std::uint32_t max_units = 32;
 inline constexpr std::uint32_t max_metrics = 32;
+inline constexpr std::uint32_t inline_layout = 1;  ///< of the front of ThreadSlot
 inline constexpr std::uint32_t outside = 0;  ///< the cell that takes time spent in no region; never a host's id
 
 /// Counters other than the clock that are read at every region boundary (thread CPU time; an adapter's events).
@@ -30,18 +31,20 @@ struct BoundaryCounters {
 /// `current`, the total, then `stamp`.  Whatever falls between is seen too small by at most the time that the owner
 /// is about to add, never twice, and is there at the next look.
 struct alignas(64) ThreadSlot {
-  // Owner's hot line.
+  // The front is what <effort/effort_inline.h> sees: its layout is checked where both are known (capi).
+  std::atomic<std::uint32_t> layout{0};   ///< inline_layout where nothing but the TSC is read at a boundary; else 0
   std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may begin; 0 makes every begin take the slow path
   std::atomic<std::uint32_t> current{outside};
+  std::uint32_t depth = 0;
   std::atomic<std::uint64_t> stamp{0};
   std::atomic<std::atomic<std::uint64_t>*> ticks{nullptr};     ///< [capacity] by region
-  std::uint32_t depth = 0;
-  bool plain = false;                     ///< nothing but the TSC is read at a boundary: the short path
+  std::uint32_t* stack = open_regions;    ///< [max_depth] the regions around the current one
+
   int n_counters = 0;
   std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
   BoundaryCounters boundary;
   std::int64_t counter_stamp[max_metrics] = {};
-  std::uint32_t stack[max_depth] = {};
+  std::uint32_t open_regions[max_depth] = {};
 
   std::atomic<double> work[max_units] = {};
   std::atomic<std::atomic<double>*> metric[max_metrics] = {};  ///< [capacity] by region; null until used
@@ -71,8 +74,10 @@ void switch_region(ThreadSlot& s, std::uint32_t next) noexcept;
 
 /// The calling thread's slot; null before its first call and after finalize.  Initial-exec: the library is linked,
 /// not loaded late, so a read is one instruction.
-/// __thread, not thread_local: no check for dynamic initialisation either.
-extern __thread ThreadSlot* this_thread_slot __attribute__((tls_model("initial-exec")));
+/// __thread, not thread_local: no check for dynamic initialisation either.  Exported for <effort/effort_inline.h>.
+extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) __thread void* effort_this_thread_slot;
+
+inline ThreadSlot* this_thread_slot() noexcept { return static_cast<ThreadSlot*>(effort_this_thread_slot); }
 
 /// All slots of the process.  Slots are never freed (their memory is small and threads keep pointers): a thread
 /// that ends gives its slot back, and the next new thread continues its totals.
