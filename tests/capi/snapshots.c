@@ -219,6 +219,7 @@ static void summary_on_request(void) {
 
 int main(void) {
   char scratch[] = "snapshots-XXXXXX";
+  unsetenv("EFFORT_SNAPSHOT_DIR"); /* it would win over what is set here */
   if (!CHECK(mkdtemp(scratch) != NULL) || !CHECK(chdir(scratch) == 0)) return 1;
   last_snapshot();
   no_steps_no_snapshot();
