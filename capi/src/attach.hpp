@@ -13,6 +13,10 @@ extern "C" {
 /// Collective; the same status on all ranks.
 EFFORT_API effort_status effort_attach_transport(effort::exchange::Transport* transport, const effort_config* cfg);
 
+/// Finalizes a session that the host has not, at the start of MPI_Finalize; a later effort_finalize of the host then
+/// returns what this came to.
+EFFORT_API void effort_finalize_forgotten(void);
+
 /// Keeps a message for effort_last_error() and returns the status.
 EFFORT_API effort_status effort_fail(effort_status status, const char* message);
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
+#include <utility>
 
 using namespace effort;
 using capi::fail;
@@ -25,6 +26,8 @@ effort_rebalance_fn callback = nullptr;
 void* callback_user = nullptr;
 bool in_callback = false;
 bool rebalancing = false;
+// What finalize came to when MPI_Finalize made it; a host that calls it afterwards is told once.
+enum class MadeByMpi { no, ok, failed } made_by_mpi = MadeByMpi::no;
 
 engine::Session* active(effort_status& code) noexcept {
   if (capi::mode() == Mode::active)
@@ -101,6 +104,13 @@ void forget_host() {
   rebalancing = false;
 }
 
+/// For a host that finalizes after MPI_Finalize has done it.
+effort_status late_finalize() {
+  const MadeByMpi made = std::exchange(made_by_mpi, MadeByMpi::no);
+  if (made == MadeByMpi::no) return capi::inactive();
+  return made == MadeByMpi::ok ? EFFORT_OK : fail(Status::io, "the finalize that MPI_Finalize made failed: the last snapshot or report could not be written");
+}
+
 }  // namespace
 
 extern "C" {
@@ -162,6 +172,7 @@ effort_status effort_adapter_begin(void) {
 
 effort_status effort_init(const effort_config* cfg) {
   if (in_callback) return not_from_callback("effort_init");
+  made_by_mpi = MadeByMpi::no;
   return guarded([&]() -> effort_status {
     if (capi::mode() == Mode::none) return capi::begin_session(cfg, false);
     if (!capi::begun_by_adapter()) return already();
@@ -223,7 +234,7 @@ effort_status effort_attach_transport(exchange::Transport* raw, const effort_con
 
 effort_status effort_finalize(void) {
   if (in_callback) return not_from_callback("effort_finalize");
-  if (capi::mode() == Mode::none) return capi::inactive();
+  if (capi::mode() == Mode::none) return late_finalize();
   const effort_status status = guarded([]() -> effort_status {
     engine::Session* s = capi::session();
     if (!s) return EFFORT_OK;
@@ -238,6 +249,11 @@ effort_status effort_finalize(void) {
   capi::set_mode(Mode::none);
   forget_host();
   return status;
+}
+
+void effort_finalize_forgotten(void) {
+  if (capi::mode() == Mode::none) return;
+  made_by_mpi = effort_finalize() == EFFORT_OK ? MadeByMpi::ok : MadeByMpi::failed;
 }
 
 effort_status effort_progress_step(void) {

@@ -26,7 +26,7 @@ effort_status fail(Status status, const std::string& message) {
 
 // Runs at the start of MPI_Finalize: attributes of MPI_COMM_SELF are deleted before anything else (MPI 3.1, 8.7.1).
 int at_mpi_finalize(MPI_Comm, int, void*, void*) {
-  effort_finalize();
+  effort_finalize_forgotten();
   return MPI_SUCCESS;
 }
 
