@@ -4,6 +4,11 @@
 #define EFFORT_TESTS_CHECK_H
 
 #include <effort/effort.h>
+#ifdef TEST_INLINE /* the same host with the inline calls */
+#include <effort/effort_inline.h>
+#define effort_begin effort_begin_inline
+#define effort_end effort_end_inline
+#endif
 
 #include <math.h>
 #include <stdio.h>

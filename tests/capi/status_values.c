@@ -1,5 +1,8 @@
 /* Compiled only: the public header in each language it promises, and the values that are fixed for ever. */
 #include <effort/effort.h>
+#ifdef TEST_EFFORT_INLINE
+#include <effort/effort_inline.h>
+#endif
 #ifdef TEST_EFFORT_MPI
 #include <effort/effort_mpi.h>
 #endif
