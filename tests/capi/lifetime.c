@@ -99,7 +99,7 @@ static void disabled(void) {
   CHECK_OK(effort_rebalance_begin());
   CHECK_OK(effort_rebalance_end());
   CHECK_OK(effort_snapshot(NULL));
-  (void)hint;
+  CHECK_FAILS(effort_hint_latest(&hint), EFFORT_ERR_NO_HINT, "DISABLE=1");
   CHECK_OK(effort_finalize());
   CHECK_FAILS(effort_progress_step(), EFFORT_ERR_NOT_INITIALIZED, NULL);
   unsetenv("EFFORT_DISABLE");
