@@ -59,7 +59,7 @@ struct Settings {
 /// A rebalance that took place.
 struct Rebalance {
   std::int64_t step = 0;  ///< steps <= step ran with the old distribution
-  double price = -1;      ///< seconds, maximum over ranks; < 0 unknown; NaN, infinite or absurd: taken as unknown
+  double price = -1;      ///< seconds, of the rank that waited least in it; < 0 unknown; NaN, infinite or absurd: taken as unknown
 };
 
 /// One node's part of one window.  Spans need to live only during the call.  Arrays are row-major, steps fastest;

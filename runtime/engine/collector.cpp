@@ -76,7 +76,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
         auto [at, fresh] = rebalances_.try_emplace(r.step, RebalanceAnswer{r.step, r.price, r.answer});
-        at->second.price = std::max(at->second.price, r.price);
+        at->second.price = std::min(at->second.price, r.price);
         at->second.answer = std::max(at->second.answer, r.answer);
         break;
       }

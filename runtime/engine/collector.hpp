@@ -31,10 +31,12 @@ struct WindowBlock {
   void reset(std::int64_t first, int n_local, int n_steps);
 };
 
-/// What a rank's rebalance came to.
+/// What a rebalance came to.
 struct RebalanceAnswer {
   std::int64_t step;
-  double price;          ///< seconds
+  /// Seconds; of several ranks the smallest. Rebalancers synchronise: the rank that came last waited least, and what
+  /// the others took longer was waiting for it, which is the imbalance and not the price of mending it.
+  double price;
   std::int32_t answer;
 };
 
@@ -59,7 +61,7 @@ class Collector {
   std::int64_t final_steps() const;
   /// The step before which all ranks have asked for the `number`-th explicit snapshot (from 1); none before that.
   std::int64_t snapshot_step(std::int64_t number, std::string& path) const;
-  /// Answers that came since the last call, in order of steps; one per step, the largest of all ranks.
+  /// Answers that came since the last call, in order of steps; one per step, the largest answer of all ranks.
   std::vector<RebalanceAnswer> take_rebalances();
   /// Step up to which the window under way goes.
   std::int64_t window_end() const { return current_.first_step + window_ - 1; }

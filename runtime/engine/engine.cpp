@@ -135,7 +135,7 @@ void Engine::share_names_and_answers() {
   std::map<std::int64_t, RebalanceAnswer> by_step;
   for (const RebalanceAnswer& a : all.values) {
     auto [at, fresh] = by_step.try_emplace(a.step, a);
-    at->second.price = std::max(at->second.price, a.price);
+    at->second.price = std::min(at->second.price, a.price);
     at->second.answer = std::max(at->second.answer, a.answer);
   }
   for (const auto& [step, a] : by_step) {

@@ -104,6 +104,7 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   build(window, step);
   const double before = recorder_.price_clock();
   const int answer = deliver(latest_);
+  // Ranks that did not take part say nothing: their time is no price.
   if (answer != 0) push_answer(step, recorder_.price_clock() - before, answer);
   return Status::ok;
 }

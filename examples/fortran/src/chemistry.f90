@@ -6,7 +6,7 @@ module chemistry
   private
   public :: react
 
-  real(dp), parameter :: tolerance = 1.0e-7_dp      ! local error of a substep, in units of fuel
+  real(dp), parameter :: tolerance = 2.0e-7_dp      ! local error of a substep, in units of fuel
   real(dp), parameter :: negligible = 1.0e-10_dp    ! fuel burnt in a step that is not worth computing
   integer, parameter :: max_newton = 30
 

@@ -10,7 +10,7 @@ module options
   type, public :: options_t
     integer :: balance = balance_none
     integer :: interval = 20        ! steps between rebalances of `own`
-    integer :: steps = 850
+    integer :: steps = 1200
     integer :: cells = 1024         ! finest cells per side of the vessel
     integer :: finest = 6           ! level of the finest blocks, from `cells`
     integer :: base = 3             ! level of the coarsest blocks

@@ -32,5 +32,5 @@ module parameters
   ! The flame is made as thin as the finest cells resolve: thickness in finest cells, speed relative to the stream.
   real(dp), parameter, public :: flame_cells = 3.0_dp, flame_speed = 0.03_dp * omega
   ! Part of the largest stable time step.
-  real(dp), parameter, public :: courant = 0.35_dp
+  real(dp), parameter, public :: courant = 0.28_dp
 end module parameters
