@@ -2,11 +2,13 @@
 module balance
   use mpi_f08, only: MPI_Allreduce, MPI_IN_PLACE, MPI_DOUBLE_PRECISION, MPI_SUM
   use clock, only: clock_switch, in_mpi
+  use effort, only: effort_begin, effort_end
   use ghosts, only: ghosts_t, ghosts_prepare
   use mesh, only: mesh_t
   use migration, only: migrate
   use parameters, only: dp
   use partition, only: cut
+  use regions, only: region_reduce
   implicit none
   private
   public :: balance_equal_counts, balance_by_cost, note_costs
@@ -72,7 +74,9 @@ contains
     cost = 0
     cost(mesh%mine) = mesh%block(mesh%mine)%cost
     call clock_switch(in_mpi, before=bucket)
+    call effort_begin(region_reduce)
     call MPI_Allreduce(MPI_IN_PLACE, cost, size(cost), MPI_DOUBLE_PRECISION, MPI_SUM, mesh%comm)
+    call effort_end(region_reduce)
     call clock_switch(bucket)
   end function all_costs
 end module balance

@@ -2,8 +2,10 @@
 module migration
   use mpi_f08
   use clock, only: clock_switch, in_mpi
+  use effort, only: effort_begin, effort_end
   use mesh, only: mesh_t, block_create, block_destroy, mesh_find_mine
   use parameters, only: dp, nb, n_vars
+  use regions, only: region_migrate
   implicit none
   private
   public :: migrate
@@ -50,6 +52,7 @@ contains
     type(MPI_Request) :: request(size(leaving) + size(coming))
     integer :: i, bucket
     call clock_switch(in_mpi, before=bucket)
+    call effort_begin(region_migrate)
     do i = 1, size(coming)
       call MPI_Irecv(incoming(1, i), block_words, MPI_DOUBLE_PRECISION, sender(i), coming(i), comm, request(i))
     end do
@@ -58,6 +61,7 @@ contains
                      request(size(coming) + i))
     end do
     call MPI_Waitall(size(request), request, MPI_STATUSES_IGNORE)
+    call effort_end(region_migrate)
     call clock_switch(bucket)
   end subroutine exchange
 end module migration

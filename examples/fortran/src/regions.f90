@@ -6,7 +6,7 @@ module regions
   public :: regions_register
 
   integer(effort_region_id), public, protected :: region_advance, region_reaction, region_refine, region_ghosts
-  integer(effort_region_id), public, protected :: region_halo, region_reduce
+  integer(effort_region_id), public, protected :: region_halo, region_reduce, region_migrate
 
 contains
 
@@ -18,5 +18,6 @@ contains
     call effort_region('ghosts', EFFORT_COMPUTE, region_ghosts)
     call effort_region('halo', EFFORT_COMM, region_halo)
     call effort_region('reduce', EFFORT_COMM, region_reduce)
+    call effort_region('migrate', EFFORT_COMM, region_migrate)
   end subroutine regions_register
 end module regions
