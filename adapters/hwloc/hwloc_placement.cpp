@@ -53,11 +53,7 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
     // A rank that may run everywhere is bound to nothing and takes nothing away.
     if (!hwloc_bitmap_isincluded(all.get(), of_rank.get())) hwloc_bitmap_or(taken.get(), taken.get(), of_rank.get());
   }
-  const int units = hwloc_bitmap_weight(all.get());
-  // At idle priority beside ranks that spin in MPI and outnumber the units, it would never run at all.
-  choice.idle = static_cast<int>(ranks.size()) <= units;
   if (hwloc_bitmap_iszero(taken.get())) {
-    choice.idle = choice.idle && static_cast<int>(ranks.size()) == units;
     choice.why = "no rank is bound: the background thread is not bound either";
     return choice;
   }
@@ -74,7 +70,6 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
   const bool core_free = !hwloc_bitmap_iszero(whole.get());
   hwloc_cpuset_to_glibc_sched_affinity(topology.get(), core_free ? whole.get() : free.get(), &choice.cpus, sizeof choice.cpus);
   choice.bind = true;
-  choice.idle = false;
   choice.why = core_free ? "the background thread runs on cores without a rank" : "the background thread runs on sibling threads of the ranks' cores";
   return choice;
 }

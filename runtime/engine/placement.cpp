@@ -39,12 +39,7 @@ std::string place_this_thread(const std::string& pin, Placement* placement, std:
   }
   if (!placement) return "built without hwloc: the background thread is not bound";
   const Placement::Choice choice = placement->choose(ranks);
-  std::string done = choice.bind ? bind(choice.cpus, choice.why) : choice.why;
-  if (choice.idle) {
-    sched_param none{};
-    if (pthread_setschedparam(pthread_self(), SCHED_IDLE, &none) == 0) done += ", at idle priority";
-  }
-  return done;
+  return choice.bind ? bind(choice.cpus, choice.why) : choice.why;
 }
 
 }  // namespace effort::engine

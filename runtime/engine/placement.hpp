@@ -16,7 +16,6 @@ class Placement {
   struct Choice {
     cpu_set_t cpus;
     bool bind = false;     ///< otherwise the thread stays where the leader may run
-    bool idle = false;     ///< at idle priority: it shares a unit with a rank that has that unit to itself
     std::string why;       ///< for the snapshot's notes
   };
   /// @param ranks  units that each rank of the node may run on
