@@ -3,6 +3,7 @@
 #include "effort/effort_inline.h"
 
 #include <cmath>
+#include <cstring>
 
 using namespace effort;
 using capi::fail;
@@ -173,9 +174,13 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
   if (!rec) return code;
   return guarded([&]() -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region: the place for the id is a null pointer");
-    if (kind < EFFORT_COMPUTE || kind > EFFORT_IO)
-      return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(static_cast<int>(kind)) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
-    const auto found = rec->registry().region(name, static_cast<measure::Kind>(kind));
+    // A C host may pass any number; as an enum of C++ it could not even be looked at.
+    int number = 0;
+    static_assert(sizeof number == sizeof kind);
+    std::memcpy(&number, &kind, sizeof number);
+    if (number < EFFORT_COMPUTE || number > EFFORT_IO)
+      return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(number) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
+    const auto found = rec->registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     rec->count_conflict();

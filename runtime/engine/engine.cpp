@@ -187,8 +187,11 @@ window::Input Engine::input_for(int steps) {
   in.rank_load = rank_load_;
   in.n_units = static_cast<int>(units.size());
   in.work = work_;
-  in.rank_wait = rank_wait_;
-  in.step_wall = step_wall_;
+  // Elapsed seconds say something beside a load in seconds only, and would make hints from counts depend on timing.
+  if (settings_.load_metric == "time" || settings_.load_metric == "cpu_time") {
+    in.rank_wait = rank_wait_;
+    in.step_wall = step_wall_;
+  }
   in.rebalances = new_rebalances_;
   return in;
 }
