@@ -85,33 +85,33 @@ std::string name_text(const std::string& name, std::size_t width) {
   return out.substr(0, boundary(head, -1)) + ".." + out.substr(boundary(out.size() - tail, 1));
 }
 
-Table::Table(std::vector<Heading> headings) : x_headings(std::move(headings)) {}
+Table::Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}
 
 void Table::add(std::vector<std::string> cells) {
-  cells.resize(x_headings.size());
-  x_rows.push_back(std::move(cells));
+  cells.resize(headings_.size());
+  rows_.push_back(std::move(cells));
 }
 
 std::string Table::text() const {
   std::vector<std::size_t> widths;
-  for (std::size_t c = 0; c < x_headings.size(); ++c) {
-    std::size_t width = columns(x_headings[c].title);
-    for (const auto& row : x_rows) width = std::max(width, columns(row[c]));
+  for (std::size_t c = 0; c < headings_.size(); ++c) {
+    std::size_t width = columns(headings_[c].title);
+    for (const auto& row : rows_) width = std::max(width, columns(row[c]));
     widths.push_back(width);
   }
   const auto line = [&](const auto& cell_of) {
     std::string out = "  ";
-    for (std::size_t c = 0; c < x_headings.size(); ++c) {
+    for (std::size_t c = 0; c < headings_.size(); ++c) {
       const std::string& cell = cell_of(c);
       const std::string padding(widths[c] - columns(cell), ' ');
       if (c > 0) out += "  ";
-      out += x_headings[c].align == Align::left ? cell + padding : padding + cell;
+      out += headings_[c].align == Align::left ? cell + padding : padding + cell;
     }
     out.erase(out.find_last_not_of(' ') + 1);
     return out + "\n";
   };
-  std::string out = line([&](std::size_t c) -> const std::string& { return x_headings[c].title; });
-  for (const auto& row : x_rows) out += line([&](std::size_t c) -> const std::string& { return row[c]; });
+  std::string out = line([&](std::size_t c) -> const std::string& { return headings_[c].title; });
+  for (const auto& row : rows_) out += line([&](std::size_t c) -> const std::string& { return row[c]; });
   return out;
 }
 

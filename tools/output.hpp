@@ -40,17 +40,17 @@ class Table {
   std::string text() const;
 
  private:
-  std::vector<Heading> x_headings;
-  std::vector<std::vector<std::string>> x_rows;
+  std::vector<Heading> headings_;
+  std::vector<std::vector<std::string>> rows_;
 };
 
 /// Wall time since construction, seconds.
 class Stopwatch {
  public:
-  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - x_start).count(); }
+  double seconds() const { return std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
 
  private:
-  std::chrono::steady_clock::time_point x_start = std::chrono::steady_clock::now();
+  std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
 }  // namespace effort::tools

@@ -115,26 +115,26 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
   return out;
 }
 
-OutputFile::OutputFile(const fs::path& path) : x_path(path), x_temporary(path.string() + ".part" + std::to_string(::getpid())) {
+OutputFile::OutputFile(const fs::path& path) : path_(path), temporary_(path.string() + ".part" + std::to_string(::getpid())) {
   // What is no regular file (a pipe, /dev/stdout) is written in place: it cannot be replaced by another.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status)) fail("cannot write", EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) x_temporary.clear();
-  x_file = std::fopen(x_temporary.empty() ? x_path.c_str() : x_temporary.c_str(), "wb");
-  if (x_file == nullptr) fail("cannot write", errno);
+  if (fs::exists(status) && !fs::is_regular_file(status)) temporary_.clear();
+  file_ = std::fopen(temporary_.empty() ? path_.c_str() : temporary_.c_str(), "wb");
+  if (file_ == nullptr) fail("cannot write", errno);
 }
 
 OutputFile::~OutputFile() {
-  if (x_file == nullptr) return;
-  std::fclose(x_file);
-  if (!x_temporary.empty()) ::unlink(x_temporary.c_str());
+  if (file_ == nullptr) return;
+  std::fclose(file_);
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void OutputFile::fail(const char* problem, int error) const { tools::fail(problem, x_path, error); }
+void OutputFile::fail(const char* problem, int error) const { tools::fail(problem, path_, error); }
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), x_file) != bytes.size()) fail("cannot write", errno);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("cannot write", errno);
 }
 
 void OutputFile::write(const std::string& text) { write(std::as_bytes(std::span(text))); }
@@ -142,14 +142,14 @@ void OutputFile::write(const std::string& text) { write(std::as_bytes(std::span(
 void OutputFile::write(std::span<const double> values) { write(std::as_bytes(values)); }
 
 void OutputFile::commit() {
-  std::FILE* const file = x_file;
-  x_file = nullptr;
+  std::FILE* const file = file_;
+  file_ = nullptr;
   const bool written = std::fflush(file) == 0;
   int error = written ? 0 : errno;
   if (std::fclose(file) != 0 && error == 0) error = errno;
-  if (error == 0 && !x_temporary.empty() && std::rename(x_temporary.c_str(), x_path.c_str()) != 0) error = errno;
+  if (error == 0 && !temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
   if (error == 0) return;
-  if (!x_temporary.empty()) ::unlink(x_temporary.c_str());
+  if (!temporary_.empty()) ::unlink(temporary_.c_str());
   fail("cannot write", error);
 }
 

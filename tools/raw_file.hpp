@@ -42,8 +42,8 @@ class OutputFile {
 
  private:
   [[noreturn]] void fail(const char* problem, int error) const;
-  std::filesystem::path x_path, x_temporary;
-  std::FILE* x_file = nullptr;
+  std::filesystem::path path_, temporary_;
+  std::FILE* file_ = nullptr;
 };
 
 /// Runs an algorithm on what was read from `path`: bad input that it finds itself is reported with the file's name.

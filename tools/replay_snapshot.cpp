@@ -8,41 +8,41 @@
 namespace effort::tools {
 
 ReplayRecorder::ReplayRecorder(std::vector<std::string> regions, int nodes, int passes, bool exact)
-    : x_regions(std::move(regions)), x_passes(passes), x_exact(exact), x_nodes(static_cast<std::size_t>(nodes)) {}
+    : regions_(std::move(regions)), passes_(passes), exact_(exact), nodes_(static_cast<std::size_t>(nodes)) {}
 
 void ReplayRecorder::start(Node& node, const window::Input& input) {
   node.ranks.assign(input.ranks.begin(), input.ranks.end());
-  node.sums.assign(x_regions.size() * node.ranks.size(), 0.0);
-  for (std::size_t g = 0; g < x_regions.size(); ++g) node.histories.emplace_back(node.ranks.size(), codec::Target::passes(x_passes));
+  node.sums.assign(regions_.size() * node.ranks.size(), 0.0);
+  for (std::size_t g = 0; g < regions_.size(); ++g) node.histories.emplace_back(node.ranks.size(), codec::Target::passes(passes_));
 }
 
 void ReplayRecorder::add(int index, const window::Input& input, const window::Result& result) {
-  Node& node = x_nodes[static_cast<std::size_t>(index)];
+  Node& node = nodes_[static_cast<std::size_t>(index)];
   if (node.histories.empty()) start(node, input);
   const auto steps = static_cast<std::size_t>(input.last_step - input.first_step + 1);
   const std::size_t plane = node.ranks.size() * steps;
-  for (std::size_t g = 0; g < x_regions.size(); ++g) {
+  for (std::size_t g = 0; g < regions_.size(); ++g) {
     const auto block = input.region_load.subspan(g * plane, plane);
     node.histories[g].append(block, steps);
     for (std::size_t i = 0; i < plane; ++i) node.sums[g * node.ranks.size() + i / steps] += block[i];
   }
-  if (x_exact) {
+  if (exact_) {
     snapshot::ExactBlock block;
     block.first_step = input.first_step;
     block.steps = static_cast<std::int32_t>(steps);
-    for (std::uint32_t g = 0; g < x_regions.size(); ++g) block.series.push_back(g);
+    for (std::uint32_t g = 0; g < regions_.size(); ++g) block.series.push_back(g);
     block.values.assign(input.region_load.begin(), input.region_load.end());
     node.exact.push_back(std::move(block));
   }
   for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
   node.bytes = static_cast<std::int64_t>(result.bytes);
-  if (index == 0 && !result.medoid_rank.empty()) node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, x_regions, result.stratum_region_load}};
+  if (index == 0 && !result.medoid_rank.empty()) node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
 }
 
 snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
   snapshot::Series s;
-  s.region = x_regions[region];
-  for (const Node& node : x_nodes) {
+  s.region = regions_[region];
+  for (const Node& node : nodes_) {
     for (std::size_t r = 0; r < node.ranks.size(); ++r) {
       const double sum = node.sums.empty() ? 0.0 : node.sums[region * node.ranks.size() + r];
       s.total += sum;
@@ -57,16 +57,16 @@ snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) 
 
 void ReplayRecorder::describe(snapshot::Run& run) const {
   std::vector<std::int32_t> node_of_rank;
-  for (std::size_t i = 0; i < x_nodes.size(); ++i) {
-    node_of_rank.insert(node_of_rank.end(), x_nodes[i].ranks.size(), static_cast<std::int32_t>(i));
-    run.own_cpu_seconds.push_back(x_nodes[i].cpu_seconds);
-    run.own_bytes.push_back(x_nodes[i].bytes);
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    node_of_rank.insert(node_of_rank.end(), nodes_[i].ranks.size(), static_cast<std::int32_t>(i));
+    run.own_cpu_seconds.push_back(nodes_[i].cpu_seconds);
+    run.own_bytes.push_back(nodes_[i].bytes);
   }
   run.place(node_of_rank);
   run.metrics = {{"time", "s"}};
   run.load_metric = "time";
-  for (std::size_t g = 0; g < x_regions.size(); ++g) run.series.push_back(series(g, run.ranks));
-  run.strata = x_nodes[0].strata;
+  for (std::size_t g = 0; g < regions_.size(); ++g) run.series.push_back(series(g, run.ranks));
+  run.strata = nodes_[0].strata;
 }
 
 void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report) {
@@ -79,14 +79,14 @@ void ReplayRecorder::write(const std::filesystem::path& path, const std::string&
   run.hint_lag = options.analysis.hint_lag;
   run.wall_seconds = report.chosen.cost;
   describe(run);
-  for (const replay::WindowReport& w : report.windows) run.windows.push_back(to_window(w, x_regions));
+  for (const replay::WindowReport& w : report.windows) run.windows.push_back(to_window(w, regions_));
   run.notes = {"replayed from a recording: wall time is the critical path of the schedule chosen"};
   std::vector<std::vector<std::byte>> parts;
-  for (std::size_t i = 0; i < x_nodes.size(); ++i) {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
     snapshot::NodePart part;
     part.node = static_cast<std::int32_t>(i);
-    for (std::uint32_t g = 0; g < x_nodes[i].histories.size(); ++g) part.tiles.push_back({g, 0, x_nodes[i].histories[g].serialize_final()});
-    part.exact = std::move(x_nodes[i].exact);
+    for (std::uint32_t g = 0; g < nodes_[i].histories.size(); ++g) part.tiles.push_back({g, 0, nodes_[i].histories[g].serialize_final()});
+    part.exact = std::move(nodes_[i].exact);
     parts.push_back(snapshot::encode_part(part));
   }
   snapshot::write_file(path, snapshot::encode(run, parts));

@@ -41,10 +41,10 @@ class ReplayRecorder {
   void describe(snapshot::Run& run) const;
   snapshot::Series series(std::size_t region, std::int64_t ranks) const;
 
-  std::vector<std::string> x_regions;
-  int x_passes;
-  bool x_exact;
-  std::vector<Node> x_nodes;
+  std::vector<std::string> regions_;
+  int passes_;
+  bool exact_;
+  std::vector<Node> nodes_;
 };
 
 /// A window of a replay as snapshots and `--json` show it.

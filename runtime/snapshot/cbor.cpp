@@ -51,12 +51,12 @@ bool is_utf8(std::string_view text) {
 void Encoder::head(unsigned major, std::uint64_t value) {
   const auto type = static_cast<std::uint8_t>(major << 5);
   if (value < 24) {
-    x_out.push_back(static_cast<std::byte>(type | value));
+    out_.push_back(static_cast<std::byte>(type | value));
     return;
   }
   const int power = value <= 0xff ? 0 : value <= 0xffff ? 1 : value <= 0xffffffff ? 2 : 3;
-  x_out.push_back(static_cast<std::byte>(type | (24 + power)));
-  put_big_endian(x_out, value, 1 << power);
+  out_.push_back(static_cast<std::byte>(type | (24 + power)));
+  put_big_endian(out_, value, 1 << power);
 }
 
 void Encoder::integer(std::int64_t value) {
@@ -68,29 +68,29 @@ void Encoder::integer(std::int64_t value) {
 }
 
 void Encoder::boolean(bool value) {
-  x_out.push_back(static_cast<std::byte>(major_simple << 5 | (value ? simple_true : simple_false)));
+  out_.push_back(static_cast<std::byte>(major_simple << 5 | (value ? simple_true : simple_false)));
 }
 
 void Encoder::real(double value) {
   const bool fits = std::isnan(value) || std::isinf(value) || std::abs(value) <= std::numeric_limits<float>::max();
   const float single = fits ? static_cast<float>(value) : 0.0f;
   if (std::isnan(value) || static_cast<double>(single) == value) {
-    x_out.push_back(static_cast<std::byte>(major_simple << 5 | simple_float));
-    put_big_endian(x_out, std::bit_cast<std::uint32_t>(single), 4);
+    out_.push_back(static_cast<std::byte>(major_simple << 5 | simple_float));
+    put_big_endian(out_, std::bit_cast<std::uint32_t>(single), 4);
   } else {
-    x_out.push_back(static_cast<std::byte>(major_simple << 5 | simple_double));
-    put_big_endian(x_out, std::bit_cast<std::uint64_t>(value), 8);
+    out_.push_back(static_cast<std::byte>(major_simple << 5 | simple_double));
+    put_big_endian(out_, std::bit_cast<std::uint64_t>(value), 8);
   }
 }
 
 void Encoder::text(std::string_view value) {
   head(is_utf8(value) ? major_text : major_bytes, value.size());
-  for (char c : value) x_out.push_back(static_cast<std::byte>(c));
+  for (char c : value) out_.push_back(static_cast<std::byte>(c));
 }
 
 void Encoder::bytes(format::View value) {
   head(major_bytes, value.size());
-  x_out.insert(x_out.end(), value.begin(), value.end());
+  out_.insert(out_.end(), value.begin(), value.end());
 }
 
 void Encoder::array(std::uint64_t count) { head(major_array, count); }
@@ -98,12 +98,12 @@ void Encoder::array(std::uint64_t count) { head(major_array, count); }
 void Encoder::map(std::uint64_t count) { head(major_map, count); }
 
 Decoder::Head Decoder::head() {
-  const auto first = std::to_integer<unsigned>(x_in.take(1)[0]);
+  const auto first = std::to_integer<unsigned>(in_.take(1)[0]);
   Head out{first >> 5, first & 0x1f, first & 0x1f};
   if (out.info < 24) return out;
   if (out.info > 27) throw std::runtime_error("a value has a length that snapshots do not use");
   out.value = 0;
-  for (std::byte b : x_in.take(std::uint64_t{1} << (out.info - 24))) out.value = out.value << 8 | std::to_integer<std::uint64_t>(b);
+  for (std::byte b : in_.take(std::uint64_t{1} << (out.info - 24))) out.value = out.value << 8 | std::to_integer<std::uint64_t>(b);
   return out;
 }
 
@@ -138,14 +138,14 @@ double Decoder::real() {
 std::string Decoder::text() {
   const Head h = head();
   if (h.major != major_text && h.major != major_bytes) wrong_type("a text");
-  const format::View view = x_in.take(h.value);
+  const format::View view = in_.take(h.value);
   return {reinterpret_cast<const char*>(view.data()), view.size()};
 }
 
 format::View Decoder::bytes() {
   const Head h = head();
   if (h.major != major_bytes) wrong_type("a string of bytes");
-  return x_in.take(h.value);
+  return in_.take(h.value);
 }
 
 std::uint64_t Decoder::array() {
@@ -168,7 +168,7 @@ void Decoder::skip(int depth) {
   if (depth > 8) throw std::runtime_error("values are nested too deeply");
   const Head h = head();
   if (h.major == major_bytes || h.major == major_text) {
-    x_in.take(h.value);
+    in_.take(h.value);
   } else if (h.major == major_array || h.major == major_map) {
     if (h.value > left()) throw std::runtime_error("an array is longer than its section");
     const std::uint64_t count = h.major == major_map ? 2 * h.value : h.value;

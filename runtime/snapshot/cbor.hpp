@@ -15,7 +15,7 @@ namespace effort::snapshot::cbor {
 /// Appends values to bytes.
 class Encoder {
  public:
-  explicit Encoder(format::Bytes& out) : x_out(out) {}
+  explicit Encoder(format::Bytes& out) : out_(out) {}
   void integer(std::int64_t value);
   void boolean(bool value);
   /// In 4 bytes where that is exact, else in 8.
@@ -30,13 +30,13 @@ class Encoder {
 
  private:
   void head(unsigned major, std::uint64_t value);
-  format::Bytes& x_out;
+  format::Bytes& out_;
 };
 
 /// Reads values.  Errors of every member: std::runtime_error saying what is wrong.
 class Decoder {
  public:
-  explicit Decoder(format::View bytes) : x_in(bytes) {}
+  explicit Decoder(format::View bytes) : in_(bytes) {}
   std::int64_t integer();
   /// An integer within [least, most].
   std::int64_t integer(std::int64_t least, std::int64_t most);
@@ -51,8 +51,8 @@ class Decoder {
   std::uint64_t map();
   /// Passes over one value of any kind; at most 8 levels deep.
   void skip();
-  std::size_t left() const { return x_in.left(); }
-  void finish() const { x_in.finish(); }
+  std::size_t left() const { return in_.left(); }
+  void finish() const { in_.finish(); }
 
  private:
   struct Head {
@@ -62,7 +62,7 @@ class Decoder {
   };
   Head head();
   void skip(int depth);
-  format::Cursor x_in;
+  format::Cursor in_;
 };
 
 /// Whether the bytes are valid UTF-8.

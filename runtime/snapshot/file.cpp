@@ -23,33 +23,33 @@ namespace {
 /// A temporary file beside the target; gone when this goes, unless it got its name.
 class Temporary {
  public:
-  explicit Temporary(const fs::path& target) : x_path(unique_beside(target)) {
-    x_descriptor = ::open(x_path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (x_descriptor < 0) fail("cannot create a snapshot (is the directory writable?)", x_path, errno);
+  explicit Temporary(const fs::path& target) : path_(unique_beside(target)) {
+    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (descriptor_ < 0) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() {
-    if (x_descriptor >= 0) ::close(x_descriptor);
-    ::unlink(x_path.c_str());
+    if (descriptor_ >= 0) ::close(descriptor_);
+    ::unlink(path_.c_str());
   }
 
   void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
-      const ssize_t written = ::write(x_descriptor, bytes.data(), bytes.size());
+      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
       if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("cannot write a snapshot", x_path, errno);
+      if (written < 0) fail("cannot write a snapshot", path_, errno);
       bytes = bytes.subspan(static_cast<std::size_t>(written));
     }
-    if (::fsync(x_descriptor) != 0) fail("cannot write a snapshot through to the disk", x_path, errno);
-    const int descriptor = x_descriptor;
-    x_descriptor = -1;
-    if (::close(descriptor) != 0) fail("cannot finish a snapshot", x_path, errno);
+    if (::fsync(descriptor_) != 0) fail("cannot write a snapshot through to the disk", path_, errno);
+    const int descriptor = descriptor_;
+    descriptor_ = -1;
+    if (::close(descriptor) != 0) fail("cannot finish a snapshot", path_, errno);
   }
 
   /// A hard link fails where the name is taken, which a plain rename does not; not every file system has links.
   void give_name(const fs::path& target) {
-    if (::link(x_path.c_str(), target.c_str()) == 0) return;
+    if (::link(path_.c_str(), target.c_str()) == 0) return;
     if (errno == EEXIST) fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
     if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS && errno != EMLINK) fail("cannot name a snapshot", target, errno);
     rename_without_links(target);
@@ -58,14 +58,14 @@ class Temporary {
  private:
   void rename_without_links(const fs::path& target) {
 #ifdef RENAME_NOREPLACE
-    if (::renameat2(AT_FDCWD, x_path.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return;
+    if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return;
     if (errno == EEXIST) fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
 #endif
     // Neither links nor renameat2: claim the name exclusively, then replace the empty file that holds it.
     const int claim = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (claim < 0) fail("a snapshot of this name exists and is not overwritten", target, errno);
     ::close(claim);
-    if (::rename(x_path.c_str(), target.c_str()) != 0) {
+    if (::rename(path_.c_str(), target.c_str()) != 0) {
       const int error = errno;
       ::unlink(target.c_str());
       fail("cannot name a snapshot", target, error);
@@ -78,8 +78,8 @@ class Temporary {
                                    std::to_string(counter.fetch_add(1)) + ".part");
   }
 
-  fs::path x_path;
-  int x_descriptor = -1;
+  fs::path path_;
+  int descriptor_ = -1;
 };
 
 /// The name of a file is on disk only when its directory is.

@@ -98,8 +98,8 @@ std::uint64_t Cursor::varint(std::uint64_t most, const char* what) {
 
 View Cursor::take(std::uint64_t count) {
   if (count > left()) throw std::runtime_error("a section ends too early");
-  const View view = x_bytes.subspan(x_at, count);
-  x_at += count;
+  const View view = bytes_.subspan(at_, count);
+  at_ += count;
   return view;
 }
 

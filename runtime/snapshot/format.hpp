@@ -81,9 +81,9 @@ void put_varint(Bytes& out, std::uint64_t value);
 /// Reads from bytes that nobody vouches for.  Errors of every member: std::runtime_error saying what is wrong.
 class Cursor {
  public:
-  explicit Cursor(View bytes) : x_bytes(bytes) {}
-  std::size_t at() const { return x_at; }
-  std::size_t left() const { return x_bytes.size() - x_at; }
+  explicit Cursor(View bytes) : bytes_(bytes) {}
+  std::size_t at() const { return at_; }
+  std::size_t left() const { return bytes_.size() - at_; }
   std::uint64_t varint();
   /// A varint that must not exceed `most`.
   std::uint64_t varint(std::uint64_t most, const char* what);
@@ -92,8 +92,8 @@ class Cursor {
   void finish() const;
 
  private:
-  View x_bytes;
-  std::size_t x_at = 0;
+  View bytes_;
+  std::size_t at_ = 0;
 };
 
 }  // namespace effort::snapshot::format

@@ -14,7 +14,7 @@ using format::Bytes;
 using format::Entry;
 
 FormatError::FormatError(const std::string& problem, const std::string& file, std::uint64_t offset, const std::string& remedy)
-    : std::runtime_error(problem + " (file '" + file + "', byte " + std::to_string(offset) + "), " + remedy), x_offset(offset) {}
+    : std::runtime_error(problem + " (file '" + file + "', byte " + std::to_string(offset) + "), " + remedy), offset_(offset) {}
 
 namespace {
 
@@ -193,65 +193,65 @@ struct Reader::State {
   }
 };
 
-Reader::Reader(const std::filesystem::path& path) : x_state(std::make_unique<State>()) {
-  x_state->name = path.string();
-  x_state->source = open_file(path);
-  x_state->open();
+Reader::Reader(const std::filesystem::path& path) : state_(std::make_unique<State>()) {
+  state_->name = path.string();
+  state_->source = open_file(path);
+  state_->open();
 }
 
-Reader::Reader(std::vector<std::byte> bytes, std::string name) : x_state(std::make_unique<State>()) {
-  x_state->name = std::move(name);
-  x_state->source = from_memory(std::move(bytes));
-  x_state->open();
+Reader::Reader(std::vector<std::byte> bytes, std::string name) : state_(std::make_unique<State>()) {
+  state_->name = std::move(name);
+  state_->source = from_memory(std::move(bytes));
+  state_->open();
 }
 
 Reader::~Reader() = default;
 Reader::Reader(Reader&&) noexcept = default;
 Reader& Reader::operator=(Reader&&) noexcept = default;
 
-const Run& Reader::run() { return x_state->load_run(); }
+const Run& Reader::run() { return state_->load_run(); }
 
 void Reader::verify() {
   run();
-  for (std::size_t i = 0; i < x_state->entries.size(); ++i) {
-    const Entry& e = x_state->entries[i];
+  for (std::size_t i = 0; i < state_->entries.size(); ++i) {
+    const Entry& e = state_->entries[i];
     if (!known(e)) {
-      x_state->checked(i);
+      state_->checked(i);
     } else if (e.type == format::type_tiles) {
-      x_state->tiles_at(i);
+      state_->tiles_at(i);
     } else if (e.type == format::type_exact) {
-      x_state->exact_at(i);
+      state_->exact_at(i);
     }
   }
 }
 
 std::vector<std::int32_t> Reader::nodes() const {
   std::vector<std::int32_t> out;
-  x_state->each(format::type_tiles, [&](std::size_t i) { out.push_back(x_state->node_of(i)); });
+  state_->each(format::type_tiles, [&](std::size_t i) { out.push_back(state_->node_of(i)); });
   return out;
 }
 
 std::vector<Tile> Reader::tiles(std::int32_t node) {
   std::vector<Tile> out;
-  x_state->each(format::type_tiles, [&](std::size_t i) {
-    if (x_state->entries[i].key == static_cast<std::uint32_t>(node)) out = x_state->tiles_at(i);
+  state_->each(format::type_tiles, [&](std::size_t i) {
+    if (state_->entries[i].key == static_cast<std::uint32_t>(node)) out = state_->tiles_at(i);
   });
   return out;
 }
 
 std::vector<ExactBlock> Reader::exact(std::int32_t node) {
   std::vector<ExactBlock> out;
-  x_state->each(format::type_exact, [&](std::size_t i) {
-    if (x_state->entries[i].key == static_cast<std::uint32_t>(node)) out.push_back(x_state->exact_at(i));
+  state_->each(format::type_exact, [&](std::size_t i) {
+    if (state_->entries[i].key == static_cast<std::uint32_t>(node)) out.push_back(state_->exact_at(i));
   });
   std::stable_sort(out.begin(), out.end(), [](const ExactBlock& a, const ExactBlock& b) { return a.first_step < b.first_step; });
   return out;
 }
 
-const std::vector<SectionInfo>& Reader::sections() const noexcept { return x_state->sections; }
-std::uint64_t Reader::size() const noexcept { return x_state->source->size(); }
-const std::string& Reader::name() const noexcept { return x_state->name; }
-std::uint16_t Reader::format_major() const noexcept { return x_state->major; }
-std::uint16_t Reader::format_minor() const noexcept { return x_state->minor; }
+const std::vector<SectionInfo>& Reader::sections() const noexcept { return state_->sections; }
+std::uint64_t Reader::size() const noexcept { return state_->source->size(); }
+const std::string& Reader::name() const noexcept { return state_->name; }
+std::uint16_t Reader::format_major() const noexcept { return state_->major; }
+std::uint16_t Reader::format_minor() const noexcept { return state_->minor; }
 
 }  // namespace effort::snapshot

@@ -21,10 +21,10 @@ class FormatError : public std::runtime_error {
  public:
   FormatError(const std::string& problem, const std::string& file, std::uint64_t offset, const std::string& remedy);
   /// First byte of the part that was refused.
-  std::uint64_t offset() const noexcept { return x_offset; }
+  std::uint64_t offset() const noexcept { return offset_; }
 
  private:
-  std::uint64_t x_offset;
+  std::uint64_t offset_;
 };
 
 /// One entry of a snapshot's table of contents.
@@ -76,7 +76,7 @@ class Reader {
 
  private:
   struct State;
-  std::unique_ptr<State> x_state;
+  std::unique_ptr<State> state_;
 };
 
 }  // namespace effort::snapshot

@@ -33,17 +33,17 @@ void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decode
 
 }  // namespace
 
-SeriesReader::SeriesReader(Reader& reader) : x_reader(reader) {
-  for (const std::int32_t node : reader.nodes()) x_nodes.push_back({node, 0, reader.tiles(node)});
+SeriesReader::SeriesReader(Reader& reader) : reader_(reader) {
+  for (const std::int32_t node : reader.nodes()) nodes_.push_back({node, 0, reader.tiles(node)});
   std::size_t i = 0;
   for (const SectionInfo& section : reader.sections()) {
-    if (section.type == "TILE" && i < x_nodes.size() && section.key == static_cast<std::uint32_t>(x_nodes[i].node)) x_nodes[i++].offset = section.offset;
+    if (section.type == "TILE" && i < nodes_.size() && section.key == static_cast<std::uint32_t>(nodes_[i].node)) nodes_[i++].offset = section.offset;
   }
   const Run& run = reader.run();
-  x_ranks.resize(static_cast<std::size_t>(run.nodes));
+  ranks_.resize(static_cast<std::size_t>(run.nodes));
   std::int32_t rank = 0;
   for (const NodeRun& part : run.placement) {
-    for (std::int32_t k = 0; k < part.count; ++k) x_ranks[static_cast<std::size_t>(part.node)].push_back(rank++);
+    for (std::int32_t k = 0; k < part.count; ++k) ranks_[static_cast<std::size_t>(part.node)].push_back(rank++);
   }
 }
 
@@ -53,13 +53,13 @@ const Tile* SeriesReader::find(const Node& node, std::uint32_t series) const {
 }
 
 Grid SeriesReader::frame(int level) const {
-  const Run& run = x_reader.run();
+  const Run& run = reader_.run();
   if (level < 0 || level > 30) throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to 30");
   Grid grid;
   grid.level = level;
   const std::int64_t width = std::int64_t{1} << level;
   std::vector<std::pair<std::int32_t, std::int32_t>> rows;
-  for (const std::vector<std::int32_t>& ranks : x_ranks) {
+  for (const std::vector<std::int32_t>& ranks : ranks_) {
     for (std::size_t i = 0; i < ranks.size(); i += static_cast<std::size_t>(width)) {
       rows.emplace_back(ranks[i], static_cast<std::int32_t>(std::min<std::size_t>(static_cast<std::size_t>(width), ranks.size() - i)));
     }
@@ -74,7 +74,7 @@ Grid SeriesReader::frame(int level) const {
 }
 
 std::vector<std::size_t> SeriesReader::rows_of(std::int32_t node, const Grid& frame) const {
-  const std::vector<std::int32_t>& ranks = x_ranks[static_cast<std::size_t>(node)];
+  const std::vector<std::int32_t>& ranks = ranks_[static_cast<std::size_t>(node)];
   std::vector<std::size_t> rows;
   for (std::size_t i = 0; i < ranks.size(); i += std::size_t{1} << frame.level) {
     const auto at = std::lower_bound(frame.first_rank.begin(), frame.first_rank.end(), ranks[i]);
@@ -89,19 +89,19 @@ void SeriesReader::check_size(const Grid& frame, std::size_t max_values) const {
   int level = frame.level;
   while (level < 30 && std::ceil(values / std::exp2(2.0 * (level - frame.level))) > static_cast<double>(max_values)) ++level;
   throw std::length_error("the series has " + std::to_string(frame.rows()) + " x " + std::to_string(frame.cols()) + " values at level " +
-                          std::to_string(frame.level) + " (file '" + x_reader.name() + "'), read it at level " + std::to_string(level) + " or above");
+                          std::to_string(frame.level) + " (file '" + reader_.name() + "'), read it at level " + std::to_string(level) + " or above");
 }
 
 void SeriesReader::refuse(const std::string& problem, const Node& node, std::uint32_t series) const {
-  throw FormatError(problem + " in the history of series " + std::to_string(series) + " of node " + std::to_string(node.node), x_reader.name(), node.offset,
+  throw FormatError(problem + " in the history of series " + std::to_string(series) + " of node " + std::to_string(node.node), reader_.name(), node.offset,
                     "take the file from its origin again");
 }
 
 void SeriesReader::add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const {
-  const std::int64_t steps = x_reader.run().steps;
+  const std::int64_t steps = reader_.run().steps;
   try {
     const codec::HistoryReader history(tile.history);
-    const bool fits = history.rows() == x_ranks[static_cast<std::size_t>(node.node)].size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
+    const bool fits = history.rows() == ranks_[static_cast<std::size_t>(node.node)].size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
     if (!fits) refuse("other sizes than the run's", node, tile.series);
     const std::vector<std::size_t> rows = rows_of(node.node, grid);
     const codec::Decoded decoded = history.read(grid.level, max_values);
@@ -116,7 +116,7 @@ Grid SeriesReader::grid(std::uint32_t series, int level, std::size_t max_values)
   Grid out = frame(level);
   check_size(out, max_values);
   out.values.assign(out.rows() * out.cols(), 0.0);
-  for (const Node& node : x_nodes) {
+  for (const Node& node : nodes_) {
     const Tile* tile = find(node, series);
     if (tile != nullptr && !tile->history.empty()) add(out, node, *tile, max_values);
   }
@@ -145,22 +145,22 @@ Grid SeriesReader::exact(std::uint32_t series, std::size_t max_values) const {
   check_size(out, max_values);
   out.values.assign(out.rows() * out.cols(), std::numeric_limits<double>::quiet_NaN());
   std::int64_t last = -1;
-  for (const SectionInfo& section : x_reader.sections()) {
+  for (const SectionInfo& section : reader_.sections()) {
     // A node's blocks lie together.
     if (section.type != "EXAC" || section.key == last) continue;
     last = section.key;
     const auto node = static_cast<std::int32_t>(section.key);
-    for (const ExactBlock& block : x_reader.exact(node)) place_exact(out, x_ranks.at(section.key), block, series);
+    for (const ExactBlock& block : reader_.exact(node)) place_exact(out, ranks_.at(section.key), block, series);
   }
   return out;
 }
 
 double SeriesReader::nrmse(std::uint32_t series) const {
-  const double stated = x_reader.run().series.at(series).nrmse;
+  const double stated = reader_.run().series.at(series).nrmse;
   if (stated >= 0) return stated;
   // A tile's error is relative to the tile's own range, which is at most the series'; so the largest bounds the whole.
   double largest = absent;
-  for (const Node& node : x_nodes) {
+  for (const Node& node : nodes_) {
     const Tile* tile = find(node, series);
     if (tile == nullptr || tile->history.empty()) continue;
     try {
@@ -174,7 +174,7 @@ double SeriesReader::nrmse(std::uint32_t series) const {
 
 std::uint64_t SeriesReader::stored_bytes(std::uint32_t series) const {
   std::uint64_t sum = 0;
-  for (const Node& node : x_nodes) {
+  for (const Node& node : nodes_) {
     const Tile* tile = find(node, series);
     if (tile != nullptr) sum += tile->history.size();
   }

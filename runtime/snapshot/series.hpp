@@ -54,9 +54,9 @@ class SeriesReader {
   std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
   void check_size(const Grid& frame, std::size_t max_values) const;
 
-  Reader& x_reader;
-  std::vector<Node> x_nodes;                       ///< that have tiles
-  std::vector<std::vector<std::int32_t>> x_ranks;  ///< by node, ascending
+  Reader& reader_;
+  std::vector<Node> nodes_;                       ///< that have tiles
+  std::vector<std::vector<std::int32_t>> ranks_;  ///< by node, ascending
 };
 
 }  // namespace effort::snapshot

@@ -19,30 +19,30 @@ namespace {
 
 class FileSource final : public Source {
  public:
-  explicit FileSource(std::string path) : x_path(std::move(path)) {
-    x_descriptor = ::open(x_path.c_str(), O_RDONLY | O_CLOEXEC);
-    if (x_descriptor < 0) fail("cannot open", x_path, errno);
+  explicit FileSource(std::string path) : path_(std::move(path)) {
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail("cannot open", path_, errno);
     struct stat info {};
-    const int error = ::fstat(x_descriptor, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    const int error = ::fstat(descriptor_, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     if (error != 0) {
-      ::close(x_descriptor);
-      fail("cannot read", x_path, error);
+      ::close(descriptor_);
+      fail("cannot read", path_, error);
     }
-    x_size = static_cast<std::uint64_t>(info.st_size);
+    size_ = static_cast<std::uint64_t>(info.st_size);
   }
   FileSource(const FileSource&) = delete;
   FileSource& operator=(const FileSource&) = delete;
-  ~FileSource() override { ::close(x_descriptor); }
+  ~FileSource() override { ::close(descriptor_); }
 
-  std::uint64_t size() const override { return x_size; }
+  std::uint64_t size() const override { return size_; }
 
   format::Bytes read(std::uint64_t offset, std::uint64_t count) const override {
     format::Bytes out(count);
     std::uint64_t done = 0;
     while (done < count) {
-      const ssize_t got = ::pread(x_descriptor, out.data() + done, count - done, static_cast<off_t>(offset + done));
+      const ssize_t got = ::pread(descriptor_, out.data() + done, count - done, static_cast<off_t>(offset + done));
       if (got < 0 && errno == EINTR) continue;
-      if (got < 0) fail("cannot read", x_path, errno);
+      if (got < 0) fail("cannot read", path_, errno);
       if (got == 0) throw std::runtime_error("the file became shorter while it was read");
       done += static_cast<std::uint64_t>(got);
     }
@@ -50,22 +50,22 @@ class FileSource final : public Source {
   }
 
  private:
-  std::string x_path;
-  int x_descriptor = -1;
-  std::uint64_t x_size = 0;
+  std::string path_;
+  int descriptor_ = -1;
+  std::uint64_t size_ = 0;
 };
 
 class MemorySource final : public Source {
  public:
-  explicit MemorySource(format::Bytes bytes) : x_bytes(std::move(bytes)) {}
-  std::uint64_t size() const override { return x_bytes.size(); }
+  explicit MemorySource(format::Bytes bytes) : bytes_(std::move(bytes)) {}
+  std::uint64_t size() const override { return bytes_.size(); }
   format::Bytes read(std::uint64_t offset, std::uint64_t count) const override {
-    const auto first = x_bytes.begin() + static_cast<std::ptrdiff_t>(offset);
+    const auto first = bytes_.begin() + static_cast<std::ptrdiff_t>(offset);
     return {first, first + static_cast<std::ptrdiff_t>(count)};
   }
 
  private:
-  format::Bytes x_bytes;
+  format::Bytes bytes_;
 };
 
 }  // namespace

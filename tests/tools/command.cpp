@@ -25,14 +25,14 @@ std::string quoted(const std::string& text) {
 Scratch::Scratch() {
   std::string pattern = (fs::temp_directory_path() / "effort-tools-XXXXXX").string();
   if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-  x_path = pattern;
+  path_ = pattern;
 }
 
-Scratch::~Scratch() { fs::remove_all(x_path); }
+Scratch::~Scratch() { fs::remove_all(path_); }
 
 Outcome Scratch::run(const std::vector<std::string>& arguments) const {
   // A command that hangs must not hang the tests.
-  std::string line = "cd " + quoted(x_path.string()) + " && timeout 60 " + quoted(EFFORT_COMMAND);
+  std::string line = "cd " + quoted(path_.string()) + " && timeout 60 " + quoted(EFFORT_COMMAND);
   for (const std::string& a : arguments) line += " " + quoted(a);
   line += " >.out 2>.err </dev/null";
   const int status = std::system(line.c_str());
@@ -44,17 +44,17 @@ Outcome Scratch::run(const std::vector<std::string>& arguments) const {
 }
 
 void Scratch::write(const std::string& name, const std::vector<double>& values) const {
-  std::ofstream(x_path / name, std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(8 * values.size()));
+  std::ofstream(path_ / name, std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(8 * values.size()));
 }
 
 void Scratch::write(const std::string& name, const std::vector<std::byte>& bytes) const {
-  std::ofstream(x_path / name, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path_ / name, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-void Scratch::write_text(const std::string& name, const std::string& text) const { std::ofstream(x_path / name, std::ios::binary) << text; }
+void Scratch::write_text(const std::string& name, const std::string& text) const { std::ofstream(path_ / name, std::ios::binary) << text; }
 
 std::string Scratch::read_text(const std::string& name) const {
-  std::ifstream file(x_path / name, std::ios::binary);
+  std::ifstream file(path_ / name, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 

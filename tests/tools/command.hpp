@@ -23,7 +23,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  std::filesystem::path operator/(const std::string& name) const { return x_path / name; }
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   Outcome run(const std::vector<std::string>& arguments) const;
   void write(const std::string& name, const std::vector<double>& values) const;
   void write(const std::string& name, const std::vector<std::byte>& bytes) const;
@@ -33,7 +33,7 @@ class Scratch {
   std::vector<int> read_lines(const std::string& name) const;
 
  private:
-  std::filesystem::path x_path;
+  std::filesystem::path path_;
 };
 
 }  // namespace effort::tools::test

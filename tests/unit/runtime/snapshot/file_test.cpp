@@ -28,18 +28,18 @@ class Scratch {
   Scratch() {
     std::string pattern = (fs::temp_directory_path() / "effort-snapshot-XXXXXX").string();
     if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
-    x_path = pattern;
+    path_ = pattern;
   }
-  ~Scratch() { fs::remove_all(x_path); }
-  const fs::path& path() const { return x_path; }
+  ~Scratch() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
   std::size_t entries() const {
     std::size_t count = 0;
-    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(x_path)) ++count;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(path_)) ++count;
     return count;
   }
 
  private:
-  fs::path x_path;
+  fs::path path_;
 };
 
 }  // namespace
