@@ -170,6 +170,27 @@ void apply(Settings& s, const std::string& key, const std::string& value) {
   throw Error(Status::config, "there is no setting '" + key + "' (value '" + value + "'): the keys are " + known);
 }
 
+// Settings of one source in turn: of those that exclude each other it may give one.  What an earlier source gave is
+// replaced.
+class Source {
+ public:
+  explicit Source(Settings& settings) : settings_(settings) {}
+
+  void apply(const std::string& key, const std::string& value) {
+    if (key == "PASSES" || key == "NRMSE" || key == "MAX_BYTES") {
+      if (!precision_.empty() && precision_ != key)
+        throw Error(Status::config, "settings " + precision_ + " and " + key + " exclude each other (each says alone how precisely the history is kept, " + key +
+                                        " is '" + value + "'): give one of PASSES, NRMSE, MAX_BYTES");
+      precision_ = key;
+    }
+    config::apply(settings_, key, value);
+  }
+
+ private:
+  Settings& settings_;
+  std::string precision_;
+};
+
 std::string text_of(const toml::node& node) {
   if (auto v = node.value_exact<std::string>()) return *v;
   if (auto v = node.value_exact<bool>()) return *v ? "1" : "0";
@@ -194,9 +215,10 @@ void apply_file(Settings& s, const std::string& path) {
     message << ": " << e.description() << "; correct the file or unset EFFORT_CONFIG";
     throw Error(Status::config, message.str());
   }
+  Source source(s);
   for (const auto& [key, node] : table) {
     try {
-      apply(s, upper(std::string(key.str())), text_of(node));
+      source.apply(upper(std::string(key.str())), text_of(node));
     } catch (const Error& e) {
       throw Error(e.status(), "configuration file '" + path + "', line " + std::to_string(key.source().begin.line) + ": " + e.what());
     }
@@ -204,10 +226,11 @@ void apply_file(Settings& s, const std::string& path) {
 }
 
 void apply_environment(Settings& s) {
+  Source source(s);
   for (const Key& k : keys())
     if (const char* value = std::getenv((std::string("EFFORT_") + k.name).c_str())) {
       try {
-        apply(s, k.name, value);
+        source.apply(k.name, value);
       } catch (const Error& e) {
         throw Error(e.status(), std::string("environment variable EFFORT_") + k.name + ": " + e.what());
       }
@@ -229,7 +252,8 @@ void check(const std::string& key, const std::string& value) {
 
 Settings resolve(const std::vector<Pair>& given) {
   Settings s;
-  for (const auto& [key, value] : given) apply(s, upper(key), value);
+  Source source(s);
+  for (const auto& [key, value] : given) source.apply(upper(key), value);
   if (const char* path = std::getenv("EFFORT_CONFIG"); path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);

@@ -44,8 +44,9 @@ using Pair = std::pair<std::string, std::string>;
 /// @throws Error(config) naming key, value and what is allowed; Error(unsupported) for what this build lacks
 void check(const std::string& key, const std::string& value);
 
-/// Defaults, then `given` in order, then the file named by EFFORT_CONFIG, then the environment.
-/// @throws Error(config) as above; for the file with its name, line and column
+/// Defaults, then `given` in order, then the file named by EFFORT_CONFIG, then the environment; the later replaces.
+/// @throws Error(config) as above, for the file with its name, line and column; and where one source gives several of
+///         PASSES, NRMSE and MAX_BYTES, naming two of them
 Settings resolve(const std::vector<Pair>& given);
 
 /// The values that all ranks must share, as text for serialisation, and back.

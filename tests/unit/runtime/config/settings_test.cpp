@@ -70,6 +70,42 @@ TEST_CASE("later sources win: given, file, environment") {
   CHECK_THROWS_AS(resolve({{"WINDOW", "4"}, {"HINT_LAG", "5"}}), Error);
 }
 
+TEST_CASE("one precision per source, the later source's replaces the earlier one") {
+  const std::vector<std::pair<Pair, Precision::Kind>> choices = {
+      {{"PASSES", "7"}, Precision::Kind::passes}, {{"NRMSE", "0.5"}, Precision::Kind::nrmse}, {{"MAX_BYTES", "4096"}, Precision::Kind::max_bytes}};
+  const auto path = std::filesystem::temp_directory_path() / ("effort-precision-" + std::to_string(getpid()) + ".toml");
+  const auto refused = [](const std::vector<Pair>& given, const std::string& a, const std::string& b) {
+    try {
+      resolve(given);
+      FAIL("accepted " << a << " with " << b);
+    } catch (const Error& e) {
+      CHECK(e.status() == Status::config);
+      CHECK_THAT(e.what(), ContainsSubstring(a) && ContainsSubstring(b) && ContainsSubstring("give one of"));
+    }
+  };
+  for (const auto& [first, first_kind] : choices) {
+    CHECK(resolve({first, first}).precision.kind == first_kind);
+    for (const auto& [second, second_kind] : choices) {
+      if (first == second) continue;
+      refused({first, second}, first.first, second.first);
+      std::ofstream(path) << second.first << " = " << second.second << "\n";
+      setenv("EFFORT_CONFIG", path.c_str(), 1);
+      CHECK(resolve({first}).precision.kind == second_kind);
+      const std::string name = "EFFORT_" + first.first, other = "EFFORT_" + second.first;
+      setenv(name.c_str(), first.second.c_str(), 1);
+      CHECK(resolve({second}).precision.kind == first_kind);
+      setenv(other.c_str(), second.second.c_str(), 1);
+      refused({}, first.first, second.first);
+      unsetenv(other.c_str());
+      unsetenv(name.c_str());
+      std::ofstream(path) << first.first << " = " << first.second << "\n" << second.first << " = " << second.second << "\n";
+      refused({}, first.first, second.first);
+      unsetenv("EFFORT_CONFIG");
+    }
+  }
+  std::filesystem::remove(path);
+}
+
 TEST_CASE("shared settings survive the way to other ranks") {
   const Settings a = resolve({{"WINDOW", "12"}, {"HINT_LAG", "4"}, {"NRMSE", "0.0123456789012345"}, {"STRATA", "5"}, {"LOAD_METRIC", "my cells"},
                               {"METRICS", "time,cpu_time"}, {"LOAD_THREADS", "sum"}, {"SNAPSHOT_DIR", "/some where"}, {"EXACT", "1"}});
