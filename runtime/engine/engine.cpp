@@ -371,10 +371,17 @@ snapshot::Run Engine::describe() {
   run.wall_seconds = wall_seconds_;
   run.lost_snapshots = lost_snapshots_;
   for (const auto& m : names_.run().of(Definition::metric)) run.metrics.push_back({m.name, m.unit});
+  for (const auto& m : names_.run().of(Definition::module)) {
+    const std::size_t space = m.unit.find(' ');
+    run.modules.push_back({m.name, m.unit.substr(space + 1), m.unit.substr(0, space)});
+  }
   run.windows = windows_;
   if (!last_strata_.label.empty()) run.strata.push_back(last_strata_);
   run.unit_costs = unit_costs_;
   run.notes = setup_.notes;
+  for (const auto& note : names_.run().of(Definition::note)) run.notes.push_back(note.name);
+  for (const auto& m : names_.run().of(Definition::module))
+    if (m.conflict) run.notes.push_back("module '" + m.name + "' is not the same file on all ranks: offsets are looked up in that of the first");
   for (const auto& region : names_.run().of(Definition::region))
     if (region.conflict) run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first holds");
   return run;

@@ -11,15 +11,15 @@
 
 namespace effort::engine {
 
-inline constexpr std::size_t n_definition_kinds = 4;
+inline constexpr std::size_t n_definition_kinds = 6;
 
-/// Regions, phases, units of work and metrics, each with dense ids in order of arrival.
+/// Regions, phases, units of work, metrics, modules and notes, each with dense ids in order of arrival.
 class Names {
  public:
   struct Item {
     std::string name;
     measure::Kind kind = measure::Kind::compute;  ///< of a region
-    std::string unit;                             ///< of a metric
+    std::string unit;                             ///< of a metric; see measure::Defined
     bool conflict = false;                        ///< somebody else calls it by another kind or unit
   };
 

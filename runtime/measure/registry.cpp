@@ -48,6 +48,16 @@ Registry::Found Registry::metric(const char* name, const char* unit) {
   return define(Definition::metric, name, Kind::compute, unit ? unit : "");
 }
 
+void Registry::module(const char* base_name, const char* identity) {
+  check_name(base_name, "module");
+  define(Definition::module, base_name, Kind::compute, identity);
+}
+
+void Registry::note(const char* text) {
+  check_name(text, "note");
+  define(Definition::note, text, Kind::compute, "");
+}
+
 Registry::Found Registry::define(Definition what, const char* name, Kind kind, const char* unit) {
   std::lock_guard lock(mutex_);
   if (auto known = index_.find({what, name}); known != index_.end()) {
@@ -70,6 +80,8 @@ Registry::Found Registry::define(Definition what, const char* name, Kind kind, c
     case Definition::phase: id = limited(*(counter = &n_phases_), max_regions, "phases"); break;
     case Definition::unit: id = limited(*(counter = &n_units_), max_units, "work units"); break;
     case Definition::metric: id = limited(*(counter = &n_metrics_), max_metrics, "metrics"); break;
+    case Definition::module: id = limited(*(counter = &n_modules_), max_regions, "modules"); break;
+    case Definition::note: id = limited(*(counter = &n_notes_), max_regions, "notes"); break;
   }
   defined_.push_back({what, id, kind, name, unit});
   if (what == Definition::region) regions_.push_back(defined_.size() - 1);

@@ -14,7 +14,8 @@
 namespace effort::measure {
 
 enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
-enum class Definition : std::uint8_t { region = 0, phase = 1, unit = 2, metric = 3 };
+/// `module`: a file that call paths point into; `note`: a line for the snapshot's notes.
+enum class Definition : std::uint8_t { region = 0, phase = 1, unit = 2, metric = 3, module = 4, note = 5 };
 
 inline constexpr std::uint32_t max_regions = 16383;
 inline constexpr std::size_t max_name = 1023;
@@ -25,7 +26,7 @@ struct Defined {
   std::uint32_t id;     ///< region: from 1; others from 0
   Kind kind;            ///< of a region
   std::string name;
-  std::string unit;     ///< of a metric
+  std::string unit;     ///< of a metric; of a module: build id in hexadecimal, a space, full path
 };
 
 /// 1 to max_name bytes, no control characters; otherwise throws Error(invalid_argument).
@@ -46,6 +47,10 @@ class Registry {
   std::uint32_t phase(const char* name);
   std::uint32_t unit(const char* name);
   Found metric(const char* name, const char* unit);
+  /// @param identity  build id in hexadecimal (may be empty), a space, full path
+  void module(const char* base_name, const char* identity);
+  /// The same text twice is one note.
+  void note(const char* text);
 
   std::uint32_t n_regions() const noexcept { return n_regions_.load(std::memory_order_acquire); }
   std::uint32_t n_units() const noexcept { return n_units_.load(std::memory_order_acquire); }
@@ -74,7 +79,7 @@ class Registry {
   std::unordered_map<Key, std::size_t, Hash> index_;  ///< into defined_
   std::vector<Defined> defined_;
   std::vector<std::size_t> regions_;                  ///< region id - 1 -> index into defined_
-  std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0};
+  std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0};
   std::atomic<std::size_t> n_defined_{0};
 };
 

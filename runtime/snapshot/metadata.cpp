@@ -78,6 +78,14 @@ Column<Run> node_costs() {
           }};
 }
 
+Column<Run> modules() {
+  const std::vector<Column<Module>> columns = {column("name", &Module::name), column("path", &Module::path),
+                                               column("build_id", &Module::build_id)};
+  return {"modules", false,
+          [columns](cbor::Encoder& out, const Run& run) { put_table(out, columns, run.modules); },
+          [columns](cbor::Decoder& in, Run& run) { run.modules = get_table(in, columns); }};
+}
+
 Column<Run> notes() {
   return {"notes", false,
           [](cbor::Encoder& out, const Run& run) {
@@ -110,6 +118,7 @@ const std::vector<Column<Run>>& run_fields() {
       table_field<UnitCost>("unit_costs", &Run::unit_costs,
                             {column("name", &UnitCost::name), column("seconds_per_unit", &UnitCost::seconds_per_unit),
                              column("error", &UnitCost::error)}),
+      modules(),
       notes()};
   return fields;
 }

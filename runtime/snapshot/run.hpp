@@ -25,6 +25,14 @@ struct Metric {
   std::string unit;  ///< "s", "1", what the application said
 };
 
+/// A file that the names of regions point into: call paths are "MODULE+0xHEX" with its base name, where HEX is the
+/// address after the call as the file counts addresses (ELF virtual address).
+struct Module {
+  std::string name;      ///< base name
+  std::string path;      ///< full path on the machine that ran it
+  std::string build_id;  ///< hexadecimal; empty: it has none
+};
+
 /// One measured matrix, ranks x steps: a region in a phase, seen by one metric.  The sums are exact (taken before
 /// compression), over all steps.
 struct Series {
@@ -104,6 +112,7 @@ struct Run {
   std::vector<double> own_cpu_seconds;     ///< [nodes] what the library itself used
   std::vector<std::int64_t> own_bytes;     ///< [nodes] memory the library itself holds
   std::vector<Metric> metrics;
+  std::vector<Module> modules;       ///< those that call paths name; empty without any
   std::vector<Series> series;
   std::vector<Window> windows;
   std::vector<Strata> strata;        ///< of the last window, or of the last few, oldest first

@@ -63,6 +63,12 @@ void check_head(const Run& a, const Run& b) {
   CHECK(a.lost_snapshots == b.lost_snapshots);
   CHECK(a.own_cpu_seconds == b.own_cpu_seconds);
   CHECK(a.own_bytes == b.own_bytes);
+  REQUIRE(a.modules.size() == b.modules.size());
+  for (std::size_t i = 0; i < a.modules.size(); ++i) {
+    CHECK(a.modules[i].name == b.modules[i].name);
+    CHECK(a.modules[i].path == b.modules[i].path);
+    CHECK(a.modules[i].build_id == b.modules[i].build_id);
+  }
   CHECK(a.notes == b.notes);
 }
 

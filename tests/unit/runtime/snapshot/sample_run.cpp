@@ -83,6 +83,7 @@ Run sample_run() {
   run.own_cpu_seconds = {0.011, 0.013};
   run.own_bytes = {1 << 20, 1 << 21};
   run.metrics = {{"time", "s"}, {"cpu_time", "s"}};
+  run.modules = {{"advect", "/opt/bin/advect", "0123abcd"}, {"libmesh.so.1", "/opt/lib/libmesh.so.1", ""}};
   run.series = {series("solve", Kind::compute, "", 0, 10.5), series("solve", Kind::compute, "", 1, 9.25),
                 series("halo\nexchange", Kind::comm, "late", 0, 1.0 / 3)};
   run.windows = {window(0, 9), window(10, 19)};
