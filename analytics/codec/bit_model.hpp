@@ -39,31 +39,31 @@ class Mixer {
  public:
   static constexpr int kInputs = 5;
 
-  Mixer() { x_weights.fill((1 << 16) * 3 / 10); }
+  Mixer() { weights_.fill((1 << 16) * 3 / 10); }
 
   template <std::size_t N>
   std::uint32_t mix(const std::array<BitModel*, N>& models) {
     static_assert(N <= kInputs);
     std::int64_t sum = 0;
     for (std::size_t i = 0; i < N; ++i) {
-      x_stretched[i] = stretch(models[i]->probability() >> 4);
-      sum += std::int64_t{x_weights[i]} * x_stretched[i];
+      stretched_[i] = stretch(models[i]->probability() >> 4);
+      sum += std::int64_t{weights_[i]} * stretched_[i];
     }
-    x_mixed = squash16(static_cast<int>(std::clamp<std::int64_t>(sum >> 16, -2047, 2047)));
-    return x_mixed;
+    mixed_ = squash16(static_cast<int>(std::clamp<std::int64_t>(sum >> 16, -2047, 2047)));
+    return mixed_;
   }
 
   template <std::size_t N>
   void update(bool bit) {
-    const int error = ((bit ? 65535 : 0) - static_cast<int>(x_mixed)) >> 4;
-    for (std::size_t i = 0; i < N; ++i) x_weights[i] += (x_stretched[i] * error * kLearning + (1 << 13)) >> 14;
+    const int error = ((bit ? 65535 : 0) - static_cast<int>(mixed_)) >> 4;
+    for (std::size_t i = 0; i < N; ++i) weights_[i] += (stretched_[i] * error * kLearning + (1 << 13)) >> 14;
   }
 
  private:
   static constexpr int kLearning = 6;
-  std::array<std::int32_t, kInputs> x_weights;
-  std::array<int, kInputs> x_stretched{};
-  std::uint32_t x_mixed = 32768;
+  std::array<std::int32_t, kInputs> weights_;
+  std::array<int, kInputs> stretched_{};
+  std::uint32_t mixed_ = 32768;
 };
 
 }  // namespace effort::codec

@@ -38,17 +38,17 @@ inline void put_double(Bytes& out, double value) {
 /// Takes numbers off the front of a byte string; CodecError where it ends too early.
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : x_bytes(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
 
-  std::size_t offset() const { return x_at; }
-  std::span<const std::byte> rest() const { return x_bytes.subspan(x_at); }
+  std::size_t offset() const { return at_; }
+  std::span<const std::byte> rest() const { return bytes_.subspan(at_); }
 
   unsigned byte() {
-    if (x_at >= x_bytes.size()) throw CodecError("the stream ends too early", x_bytes.size());
-    return std::to_integer<unsigned>(x_bytes[x_at++]);
+    if (at_ >= bytes_.size()) throw CodecError("the stream ends too early", bytes_.size());
+    return std::to_integer<unsigned>(bytes_[at_++]);
   }
   std::uint64_t varint() {
-    const std::size_t start = x_at;
+    const std::size_t start = at_;
     std::uint64_t value = 0;
     for (int shift = 0; shift < 63; shift += 7) {
       const unsigned next = byte();
@@ -71,15 +71,15 @@ class ByteReader {
     return std::bit_cast<double>(bits);
   }
   std::span<const std::byte> take(std::size_t n) {
-    if (n > x_bytes.size() - x_at) throw CodecError("the stream ends too early", x_bytes.size());
-    const auto taken = x_bytes.subspan(x_at, n);
-    x_at += n;
+    if (n > bytes_.size() - at_) throw CodecError("the stream ends too early", bytes_.size());
+    const auto taken = bytes_.subspan(at_, n);
+    at_ += n;
     return taken;
   }
 
  private:
-  std::span<const std::byte> x_bytes;
-  std::size_t x_at = 0;
+  std::span<const std::byte> bytes_;
+  std::size_t at_ = 0;
 };
 
 /// An error as 16 bits: 0 is exactly zero, c stands for 2^(30 - c / 700), rounded up by less than 0.1 %.

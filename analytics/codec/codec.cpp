@@ -146,19 +146,19 @@ Start read_start(ByteReader& in) {
 class Assembly {
  public:
   Assembly(std::size_t rows, std::size_t cols, int level)
-      : x_level(std::min(level, 62)), x_rows(wavelet::low_length(rows, level)), x_cols(wavelet::low_length(cols, level)),
-        x_values(x_rows * x_cols) {}
+      : level_(std::min(level, 62)), rows_(wavelet::low_length(rows, level)), cols_(wavelet::low_length(cols, level)),
+        values_(rows_ * cols_) {}
 
   void put(const TilePlace& place, int tile_level, std::span<const double> values, std::size_t tile_cols) {
-    const int coarser = x_level - tile_level;
-    if (coarser > 0 && x_counts.empty()) x_counts.resize(x_values.size());
+    const int coarser = level_ - tile_level;
+    if (coarser > 0 && counts_.empty()) counts_.resize(values_.size());
     for (std::size_t k = 0; k < values.size(); ++k) {
       const std::size_t i = ((place.row0 >> tile_level) + k / tile_cols) >> coarser;
       const std::size_t j = ((place.col0 >> tile_level) + k % tile_cols) >> coarser;
-      double& cell = x_values[i * x_cols + j];
+      double& cell = values_[i * cols_ + j];
       if (coarser > 0) {
         cell += values[k];
-        ++x_counts[i * x_cols + j];
+        ++counts_[i * cols_ + j];
       } else {
         cell = values[k];
       }
@@ -166,14 +166,14 @@ class Assembly {
   }
 
   Decoded finish() {
-    for (std::size_t i = 0; i < x_counts.size(); ++i) x_values[i] /= x_counts[i];
-    return {x_rows, x_cols, std::move(x_values)};
+    for (std::size_t i = 0; i < counts_.size(); ++i) values_[i] /= counts_[i];
+    return {rows_, cols_, std::move(values_)};
   }
 
  private:
-  int x_level;
-  std::size_t x_rows, x_cols;
-  std::vector<double> x_values, x_counts;
+  int level_;
+  std::size_t rows_, cols_;
+  std::vector<double> values_, counts_;
 };
 
 /// The coarsest level, up to `level`, at which the tiles' approximations join without gaps.

@@ -33,14 +33,14 @@ class Target {
   /// Every matrix fits a max_bytes target of this size.
   static constexpr std::size_t minimum_bytes = 48;
 
-  Kind kind() const { return x_kind; }
-  double value() const { return x_value; }
+  Kind kind() const { return kind_; }
+  double value() const { return value_; }
   bool operator==(const Target&) const = default;
 
  private:
-  Target(Kind kind, double value) : x_kind(kind), x_value(value) {}
-  Kind x_kind;
-  double x_value;
+  Target(Kind kind, double value) : kind_(kind), value_(value) {}
+  Kind kind_;
+  double value_;
 };
 
 enum class Coder {
@@ -53,11 +53,11 @@ class CodecError : public std::runtime_error {
  public:
   /// @param offset  the byte of the input at which the problem was seen
   CodecError(const std::string& problem, std::size_t offset)
-      : std::runtime_error(problem + " (at byte " + std::to_string(offset) + ")"), x_offset(offset) {}
-  std::size_t offset() const { return x_offset; }
+      : std::runtime_error(problem + " (at byte " + std::to_string(offset) + ")"), offset_(offset) {}
+  std::size_t offset() const { return offset_; }
 
  private:
-  std::size_t x_offset;
+  std::size_t offset_;
 };
 
 struct EncodeOptions {

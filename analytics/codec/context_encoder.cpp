@@ -35,34 +35,34 @@ struct Step {
 class ErrorModel {
  public:
   void clear() {
-    x_count.fill(0);
-    x_square.fill(0);
+    count_.fill(0);
+    square_.fill(0);
   }
   /// @param weight  how many values this one stands for
   void add(double magnitude, std::uint32_t weight) {
     const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 48) - kFirst;
     const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(bits, 0, kBins - 1));
-    x_count[i] += weight;
-    x_square[i] += magnitude * magnitude * weight;
+    count_[i] += weight;
+    square_[i] += magnitude * magnitude * weight;
   }
   /// To be called between the last add() and the questions.
   void sum_up() {
     double square = 0;
     for (std::size_t i = 0; i < kBins; ++i) {
-      const double here = x_square[i];
-      x_square[i] = square;
+      const double here = square_[i];
+      square_[i] = square;
       square += here;
     }
-    x_all = square;
+    all_ = square;
     std::uint64_t count = 0;
-    for (std::size_t i = kBins; i-- > 0;) x_above[i] = count += x_count[i];
+    for (std::size_t i = kBins; i-- > 0;) above_[i] = count += count_[i];
   }
   double squared_error(double step) const {
     // Bins whose lower end is below the step count as zeros.
     const std::int64_t bin = (static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst) + 1;
-    if (bin >= kBins) return x_all;
+    if (bin >= kBins) return all_;
     const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
-    return x_square[i] + static_cast<double>(x_above[i]) * step * step / 12;
+    return square_[i] + static_cast<double>(above_[i]) * step * step / 12;
   }
   /// The step at which the error is `wanted`.
   double step_for(double wanted) const {
@@ -77,28 +77,28 @@ class ErrorModel {
  private:
   static constexpr std::int64_t kFirst = (1023 - 80) * 16;
   static constexpr std::int64_t kBins = 160 * 16;
-  std::array<std::uint32_t, kBins> x_count{};
-  std::array<double, kBins> x_square{};  ///< after sum_up(): of all bins below
-  std::array<std::uint64_t, kBins> x_above{};
-  double x_all = 0;
+  std::array<std::uint32_t, kBins> count_{};
+  std::array<double, kBins> square_{};  ///< after sum_up(): of all bins below
+  std::array<std::uint64_t, kBins> above_{};
+  double all_ = 0;
 };
 
 /// About the bits that coefficients cost at a step: the sum of log2(1 + (c / step)^2) / 2.
 class CostSum {
  public:
-  explicit CostSum(double step) : x_scale(1 / step) {}
+  explicit CostSum(double step) : scale_(1 / step) {}
   void add(double c) {
-    const double x = c * x_scale;
-    x_product *= 1 + x * x;
-    if (x_product > 1e200) {
-      x_bits += std::log2(x_product);
-      x_product = 1;
+    const double x = c * scale_;
+    product_ *= 1 + x * x;
+    if (product_ > 1e200) {
+      bits_ += std::log2(product_);
+      product_ = 1;
     }
   }
-  double bits() const { return (x_bits + std::log2(x_product)) / 2; }
+  double bits() const { return (bits_ + std::log2(product_)) / 2; }
 
  private:
-  double x_scale, x_product = 1, x_bits = 0;
+  double scale_, product_ = 1, bits_ = 0;
 };
 
 /// Where a value of one or of several steps is reconstructed in its interval.
@@ -154,7 +154,7 @@ class Encoder {
   void fill_model();
   double model_step(double rms) const;
   Points choose_points(double step) const;
-  bool narrow(double step) const { return std::max(x_largest, x_first) < step * 2147483000.0; }
+  bool narrow(double step) const { return std::max(largest_, first_) < step * 2147483000.0; }
   void reconstruct(Trial& trial);
   Trial try_step(double step);
   std::optional<Trial> search_error(double bound, bool largest);
@@ -165,26 +165,26 @@ class Encoder {
   double sampled_error(double step, Points points) const;
   TileCode search_bytes(std::size_t bound, double nrmse_unit);
 
-  const Matrix& x_matrix;
-  wavelet::Levels x_levels;
-  Layout x_layout;
-  std::unique_ptr<double[]> x_coefficients, x_scratch, x_reconstruction;
-  ErrorModel x_model;
-  bool x_quick = false;
-  double x_largest = 0;  ///< weighted, the first coefficient aside
-  double x_first = 0;    ///< weighted magnitude of the first coefficient
+  const Matrix& matrix_;
+  wavelet::Levels levels_;
+  Layout layout_;
+  std::unique_ptr<double[]> coefficients_, scratch_, reconstruction_;
+  ErrorModel model_;
+  bool quick_ = false;
+  double largest_ = 0;  ///< weighted, the first coefficient aside
+  double first_ = 0;    ///< weighted magnitude of the first coefficient
 };
 
-Encoder::Encoder(const Matrix& matrix) : x_matrix(matrix) {
+Encoder::Encoder(const Matrix& matrix) : matrix_(matrix) {
   const std::size_t rows = matrix.rows, cols = matrix.cols, n = rows * cols;
-  x_levels = {wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
-  x_coefficients = std::make_unique_for_overwrite<double[]>(n);
-  x_scratch = std::make_unique_for_overwrite<double[]>(n);
-  x_reconstruction = std::make_unique_for_overwrite<double[]>(n);
+  levels_ = {wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
+  coefficients_ = std::make_unique_for_overwrite<double[]>(n);
+  scratch_ = std::make_unique_for_overwrite<double[]>(n);
+  reconstruction_ = std::make_unique_for_overwrite<double[]>(n);
   wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), rows, cols),
-                   wavelet::MatrixView(x_coefficients.get(), rows, cols), x_levels);
-  x_layout = make_layout(rows, cols, x_levels, possible_splits(rows, cols, x_levels));
-  x_first = std::abs(x_coefficients[0]) * x_layout.bands[0].gain;
+                   wavelet::MatrixView(coefficients_.get(), rows, cols), levels_);
+  layout_ = make_layout(rows, cols, levels_, possible_splits(rows, cols, levels_));
+  first_ = std::abs(coefficients_[0]) * layout_.bands[0].gain;
   fill_model();
 }
 
@@ -208,35 +208,35 @@ std::size_t sampling(const Band& band) {
 }
 
 void Encoder::fill_model() {
-  x_model.clear();
-  x_largest = 0;
-  for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
-    const Band& band = x_layout.bands[b];
+  model_.clear();
+  largest_ = 0;
+  for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
     const std::size_t every = sampling(band);
-    for_each_row(band, x_matrix.cols, x_coefficients.get(), [&](std::size_t i, const double* row) {
-      x_largest = std::max(x_largest, largest_in(row, band.cols) * band.gain);
+    for_each_row(band, matrix_.cols, coefficients_.get(), [&](std::size_t i, const double* row) {
+      largest_ = std::max(largest_, largest_in(row, band.cols) * band.gain);
       if (i % every == 0)
-        for (std::size_t j = 0; j < band.cols; ++j) x_model.add(std::abs(row[j]) * band.gain, static_cast<std::uint32_t>(every));
+        for (std::size_t j = 0; j < band.cols; ++j) model_.add(std::abs(row[j]) * band.gain, static_cast<std::uint32_t>(every));
     });
   }
-  x_model.sum_up();
+  model_.sum_up();
 }
 
 double Encoder::model_step(double rms) const {
-  return x_model.step_for(rms * rms * static_cast<double>(x_matrix.present));
+  return model_.step_for(rms * rms * static_cast<double>(matrix_.present));
 }
 
 /// Splits bands further where that makes them cheaper at this step.
 void Encoder::choose_splits(double step) {
-  std::vector<PacketSplit> splits = x_layout.splits;
+  std::vector<PacketSplit> splits = layout_.splits;
   bool any = false;
   for (PacketSplit& split : splits) {
     choose_split(split, step);
-    apply_split(x_coefficients.get(), x_matrix.cols, split, 0, split.extra);
+    apply_split(coefficients_.get(), matrix_.cols, split, 0, split.extra);
     any |= split.extra > 0;
   }
   if (!any) return;
-  x_layout = make_layout(x_matrix.rows, x_matrix.cols, x_levels, std::move(splits));
+  layout_ = make_layout(matrix_.rows, matrix_.cols, levels_, std::move(splits));
   fill_model();
 }
 
@@ -251,7 +251,7 @@ EFFORT_VECTOR_CLONES void raise_to(const double* __restrict row, std::size_t n, 
 /// for what is rare, and an even choice of the others, each standing for several.
 class SplitSample {
  public:
-  SplitSample(const PacketSplit& split, const double* matrix, std::size_t stride) : x_sample(split) {
+  SplitSample(const PacketSplit& split, const double* matrix, std::size_t stride) : sample_(split) {
     const std::size_t lines = split.along_rows ? split.cols : split.rows;
     std::vector<double> largest(lines);
     for (std::size_t i = 0; i < split.rows; ++i) {
@@ -262,27 +262,27 @@ class SplitSample {
         largest[i] = largest_in(row, split.cols);
       }
     }
-    x_largest = *std::max_element(largest.begin(), largest.end());
+    largest_ = *std::max_element(largest.begin(), largest.end());
     choose_lines(largest);
-    x_sample.row0 = x_sample.col0 = 0;
-    (split.along_rows ? x_sample.cols : x_sample.rows) = x_lines.size();
-    x_values.resize(x_sample.rows * x_sample.cols);
-    for (std::size_t i = 0; i < x_sample.rows; ++i) {
-      const double* row = matrix + (split.row0 + (split.along_rows ? i : x_lines[i])) * stride + split.col0;
-      for (std::size_t j = 0; j < x_sample.cols; ++j)
-        x_values[i * x_sample.cols + j] = row[split.along_rows ? x_lines[j] : j];
+    sample_.row0 = sample_.col0 = 0;
+    (split.along_rows ? sample_.cols : sample_.rows) = lines_.size();
+    values_.resize(sample_.rows * sample_.cols);
+    for (std::size_t i = 0; i < sample_.rows; ++i) {
+      const double* row = matrix + (split.row0 + (split.along_rows ? i : lines_[i])) * stride + split.col0;
+      for (std::size_t j = 0; j < sample_.cols; ++j)
+        values_[i * sample_.cols + j] = row[split.along_rows ? lines_[j] : j];
     }
   }
 
-  double largest() const { return x_largest; }
+  double largest() const { return largest_; }
 
   /// How many halvings make the lines cheapest at a step.
   int best_depth(double step) {
-    const std::size_t length = x_sample.along_rows ? x_sample.rows : x_sample.cols;
+    const std::size_t length = sample_.along_rows ? sample_.rows : sample_.cols;
     double best = cost(0, length, step) * 0.98 - 2, done = 0;
     int depth = 0;
-    for (int k = 0; k < x_sample.deepest; ++k) {
-      apply_split(x_values.data(), x_sample.cols, x_sample, k, k + 1);
+    for (int k = 0; k < sample_.deepest; ++k) {
+      apply_split(values_.data(), sample_.cols, sample_, k, k + 1);
       const std::size_t whole = wavelet::low_length(length, k), low = wavelet::low_length(whole, 1);
       done += cost(low, whole, step);
       const double now = done + cost(0, low, step);
@@ -301,55 +301,55 @@ class SplitSample {
     std::vector<std::size_t> order(lines);
     for (std::size_t k = 0; k < lines; ++k) order[k] = k;
     if (lines <= kStrong + kEven) {
-      x_lines = order;
-      x_strong = lines;
+      lines_ = order;
+      strong_ = lines;
       return;
     }
     std::nth_element(order.begin(), order.begin() + kStrong, order.end(),
                      [&](std::size_t a, std::size_t b) { return largest[a] != largest[b] ? largest[a] > largest[b] : a < b; });
-    x_strong = kStrong;
+    strong_ = kStrong;
     std::sort(order.begin(), order.begin() + kStrong);
     std::sort(order.begin() + kStrong, order.end());
-    x_lines.assign(order.begin(), order.begin() + kStrong);
+    lines_.assign(order.begin(), order.begin() + kStrong);
     const std::size_t rest = lines - kStrong;
-    for (std::size_t k = 0; k < kEven; ++k) x_lines.push_back(order[kStrong + k * rest / kEven]);
-    x_weight = static_cast<double>(rest) / static_cast<double>(kEven);
+    for (std::size_t k = 0; k < kEven; ++k) lines_.push_back(order[kStrong + k * rest / kEven]);
+    weight_ = static_cast<double>(rest) / static_cast<double>(kEven);
   }
 
   /// Of the positions [begin, end) of all lines.
   double cost(std::size_t begin, std::size_t end, double step) const {
     CostSum strong(step), even(step);
-    const auto add = [&](std::size_t line, double c) { (line < x_strong ? strong : even).add(c); };
-    for (std::size_t k = begin; k < end && x_sample.along_rows; ++k)
-      for (std::size_t line = 0; line < x_lines.size(); ++line) add(line, x_values[k * x_sample.cols + line]);
-    for (std::size_t line = 0; line < x_lines.size() && !x_sample.along_rows; ++line)
-      for (std::size_t k = begin; k < end; ++k) add(line, x_values[line * x_sample.cols + k]);
-    return strong.bits() + x_weight * even.bits();
+    const auto add = [&](std::size_t line, double c) { (line < strong_ ? strong : even).add(c); };
+    for (std::size_t k = begin; k < end && sample_.along_rows; ++k)
+      for (std::size_t line = 0; line < lines_.size(); ++line) add(line, values_[k * sample_.cols + line]);
+    for (std::size_t line = 0; line < lines_.size() && !sample_.along_rows; ++line)
+      for (std::size_t k = begin; k < end; ++k) add(line, values_[line * sample_.cols + k]);
+    return strong.bits() + weight_ * even.bits();
   }
 
-  PacketSplit x_sample;
-  std::vector<std::size_t> x_lines;  ///< the strong ones first
-  std::size_t x_strong = 0;
-  double x_weight = 1, x_largest = 0;
-  std::vector<double> x_values;
+  PacketSplit sample_;
+  std::vector<std::size_t> lines_;  ///< the strong ones first
+  std::size_t strong_ = 0;
+  double weight_ = 1, largest_ = 0;
+  std::vector<double> values_;
 };
 
 void Encoder::choose_split(PacketSplit& split, double step) {
   if (split.deepest == 0 || split.rows == 0 || split.cols == 0) return;
   const double gain = wavelet::synthesis_norm(split.row_level, !split.along_rows) * wavelet::synthesis_norm(split.col_level, split.along_rows);
-  SplitSample sample(split, x_coefficients.get(), x_matrix.cols);
+  SplitSample sample(split, coefficients_.get(), matrix_.cols);
   if (sample.largest() * gain >= step / 4) split.extra = sample.best_depth(step / gain);
 }
 
 /// The mean places of the values in their intervals (of large bands: of a sample).
 Points Encoder::choose_points(double step) const {
   std::array<double, 2> count{}, sum{};
-  for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
-    const Band& band = x_layout.bands[b];
+  for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
     const double scale = band.gain / step;
     const std::size_t every = sampling(band);
     for (std::size_t i = 0; i < band.rows; i += every) {
-      const double* row = &x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0];
+      const double* row = &coefficients_[(band.row0 + i) * matrix_.cols + band.col0];
       for (std::size_t j = 0; j < band.cols; ++j) {
         const double c = std::abs(row[j]) * scale;
         if (c < 1) continue;
@@ -368,28 +368,28 @@ Points Encoder::choose_points(double step) const {
 void Encoder::reconstruct(Trial& trial) {
   const double step = trial.step.value();
   const bool fits = narrow(step);
-  for (const Band& band : x_layout.bands) {
+  for (const Band& band : layout_.bands) {
     for (std::size_t i = 0; i < band.rows; ++i) {
-      const std::size_t at = (band.row0 + i) * x_matrix.cols + band.col0;
-      const double *in = &x_coefficients[at], scale = band.gain / step, unit = step / band.gain;
+      const std::size_t at = (band.row0 + i) * matrix_.cols + band.col0;
+      const double *in = &coefficients_[at], scale = band.gain / step, unit = step / band.gain;
       if (fits) {
-        requantise_row(in, band.cols, scale, unit, trial.points.first(), trial.points.others(), &x_scratch[at]);
+        requantise_row(in, band.cols, scale, unit, trial.points.first(), trial.points.others(), &scratch_[at]);
       } else {
-        requantise<std::int64_t>(in, band.cols, scale, unit, trial.points.first(), trial.points.others(), &x_scratch[at]);
+        requantise<std::int64_t>(in, band.cols, scale, unit, trial.points.first(), trial.points.others(), &scratch_[at]);
       }
     }
   }
-  for (const PacketSplit& split : x_layout.splits) undo_split(x_scratch.get(), x_matrix.cols, split);
-  const std::size_t rows = x_matrix.rows, cols = x_matrix.cols;
-  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(x_scratch.get(), rows, cols),
-                   wavelet::MatrixView(x_reconstruction.get(), rows, cols), x_levels);
-  trial.errors = measure(x_matrix, x_reconstruction.get());
+  for (const PacketSplit& split : layout_.splits) undo_split(scratch_.get(), matrix_.cols, split);
+  const std::size_t rows = matrix_.rows, cols = matrix_.cols;
+  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols),
+                   wavelet::MatrixView(reconstruction_.get(), rows, cols), levels_);
+  trial.errors = measure(matrix_, reconstruction_.get());
 }
 
 Encoder::Trial Encoder::try_step(double step) {
   Trial trial;
   // From there on everything is zero.
-  const double largest_step = 4 * std::max(x_largest, x_first);
+  const double largest_step = 4 * std::max(largest_, first_);
   trial.step = Step::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
   trial.points = choose_points(trial.step.value());
   reconstruct(trial);
@@ -398,19 +398,19 @@ Encoder::Trial Encoder::try_step(double step) {
 
 /// A step large enough, of errors that keep the bound: the errors found so far, in a log-log line, say where to look.
 std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) {
-  const double enough = x_quick ? 0 : 0.985, aim = x_quick ? 0.9 : 0.993;
-  const double smallest_step = std::ldexp(std::max(x_largest, x_first), -60);
+  const double enough = quick_ ? 0 : 0.985, aim = quick_ ? 0.9 : 0.993;
+  const double smallest_step = std::ldexp(std::max(largest_, first_), -60);
   const auto error_of = [&](const Trial& trial) { return largest ? trial.errors.max : trial.errors.rms; };
-  if (!x_quick) choose_splits(largest ? bound / 1.5 : model_step(bound));
-  double step = largest ? bound / (x_quick ? 2.5 : 1.5) : model_step(x_quick ? 0.9 * bound : bound);
+  if (!quick_) choose_splits(largest ? bound / 1.5 : model_step(bound));
+  double step = largest ? bound / (quick_ ? 2.5 : 1.5) : model_step(quick_ ? 0.9 * bound : bound);
   std::optional<Trial> best, above;
-  const int trials = x_matrix.rows * x_matrix.cols < 4096 ? 5 : 12;
+  const int trials = matrix_.rows * matrix_.cols < 4096 ? 5 : 12;
   for (int k = 0; (k < trials || !best) && k < 40 && step > smallest_step; ++k) {
     const Trial trial = try_step(step);
     const double error = error_of(trial), used = trial.step.value();
     if (error <= bound) {
       if (!best || used > best->step.value()) best = trial;
-      if (error >= bound * enough || used > 3.9 * std::max(x_largest, x_first)) break;
+      if (error >= bound * enough || used > 3.9 * std::max(largest_, first_)) break;
     } else if (!above || used < above->step.value()) {
       above = trial;
     }
@@ -426,7 +426,7 @@ std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) 
       step = used * std::clamp(bound * 0.97 / error, 0.25, 4.0);
     } else {
       const double wanted = bound * aim / error;
-      step = x_model.step_for(x_model.squared_error(used) * wanted * wanted);
+      step = model_.step_for(model_.squared_error(used) * wanted * wanted);
       step = error <= bound ? std::max(step, used * 1.01) : std::min(step, used * 0.99);
     }
   }
@@ -436,23 +436,23 @@ std::optional<Encoder::Trial> Encoder::search_error(double bound, bool largest) 
 /// Codes everything behind the header; returns the number of planes.  `needed`: the bytes up to the end of each.
 template <typename Q>
 int Encoder::code_planes(RangeEncoder& io, const Trial& trial, std::vector<std::size_t>& needed) const {
-  std::vector<BandData<Q>> data(x_layout.bands.size());
+  std::vector<BandData<Q>> data(layout_.bands.size());
   int planes = 1;
   for (std::size_t b = 0; b < data.size(); ++b) {
-    const Band& band = x_layout.bands[b];
+    const Band& band = layout_.bands[b];
     data[b].allocate(band.rows, band.cols);
     for (std::size_t i = 0; i < band.rows; ++i)
-      quantise_row(&x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0], band.cols, band.gain / trial.step.value(),
+      quantise_row(&coefficients_[(band.row0 + i) * matrix_.cols + band.col0], band.cols, band.gain / trial.step.value(),
                    &data[b].magnitude[data[b].at(i, 0)], &data[b].negative[data[b].at(i, 0)]);
     data[b].grow_tree();
     if (b > 0) planes = std::max(planes, int{data[b].tree.back().planes[data[b].tree.back().at(0, 0)]});
   }
-  io.reserve(1024 + 64 * x_layout.splits.size());
-  for (const PacketSplit& split : x_layout.splits) code_split(io, split);
+  io.reserve(1024 + 64 * layout_.splits.size());
+  for (const PacketSplit& split : layout_.splits) code_split(io, split);
   auto first = static_cast<std::uint64_t>(data[0].magnitude[data[0].at(0, 0)]);
   bool negative = data[0].negative[data[0].at(0, 0)] != 0;
   code_first(io, first, negative);
-  PlaneCoder<RangeEncoder, Q> coder(io, x_layout, data, x_quick);
+  PlaneCoder<RangeEncoder, Q> coder(io, layout_, data, quick_);
   for (int p = planes; p-- > 0;) {
     coder.code_plane(p);
     needed.push_back(io.needed());
@@ -465,9 +465,9 @@ TileCode Encoder::code(const Trial& trial, double nrmse_unit) const {
   std::vector<std::size_t> needed;
   const int planes = narrow(trial.step.value()) ? code_planes<std::uint32_t>(io, trial, needed) : code_planes<std::uint64_t>(io, trial, needed);
   const Bytes payload = io.finish();
-  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1 && !x_quick;
+  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1 && !quick_;
   TileCode code{{}, trial.errors};
-  put_signed(code.bytes, trial.step.exponent + x_matrix.exponent);
+  put_signed(code.bytes, trial.step.exponent + matrix_.exponent);
   put_byte(code.bytes, trial.step.mantissa);
   put_byte(code.bytes, static_cast<unsigned>(planes) | (has_cuts ? kCutsFlag : 0));
   put_byte(code.bytes, trial.points.code);
@@ -496,12 +496,12 @@ void Encoder::put_cuts(Bytes& out, const Trial& trial, const std::vector<std::si
 /// The root mean square difference of the weighted coefficients to their reconstruction at a step.
 double Encoder::sampled_error(double step, Points points) const {
   double sum = 0;
-  for (std::size_t b = 1; b < x_layout.bands.size(); ++b) {
-    const Band& band = x_layout.bands[b];
+  for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
     const std::size_t every = sampling(band);
     double squares = 0;
     for (std::size_t i = 0; i < band.rows; i += every) {
-      const double* row = &x_coefficients[(band.row0 + i) * x_matrix.cols + band.col0];
+      const double* row = &coefficients_[(band.row0 + i) * matrix_.cols + band.col0];
       for (std::size_t j = 0; j < band.cols; ++j) {
         const double c = std::abs(row[j]) * band.gain / step, q = std::floor(c);
         const double e = q == 0 ? c : c - q - (q == 1 ? points.first() : points.others());
@@ -510,13 +510,13 @@ double Encoder::sampled_error(double step, Points points) const {
     }
     sum += squares * static_cast<double>(every);
   }
-  return std::sqrt(sum / static_cast<double>(x_matrix.present)) * step;
+  return std::sqrt(sum / static_cast<double>(matrix_.present)) * step;
 }
 
 /// The smallest step found whose stream fits.
 TileCode Encoder::search_bytes(std::size_t bound, double nrmse_unit) {
-  const double largest = std::max({x_largest, std::abs(x_coefficients[0]), 1e-250});
-  choose_splits(x_largest > 0 ? x_largest / 16 : largest);
+  const double largest = std::max({largest_, std::abs(coefficients_[0]), 1e-250});
+  choose_splits(largest_ > 0 ? largest_ / 16 : largest);
   double low = std::ldexp(largest, -56), high = largest * 4;
   TileCode best;
   for (int k = 0; k < 16 && high / low > 1.005; ++k) {
@@ -536,11 +536,11 @@ TileCode Encoder::search_bytes(std::size_t bound, double nrmse_unit) {
 }
 
 TileCode Encoder::run(const Goal& goal) {
-  x_quick = goal.quick;
+  quick_ = goal.quick;
   switch (goal.kind) {
     case Target::Kind::passes: {
-      if (x_largest == 0) x_largest = std::abs(x_coefficients[0]);
-      const double top = std::exp2(std::floor(std::log2(x_largest)));
+      if (largest_ == 0) largest_ = std::abs(coefficients_[0]);
+      const double top = std::exp2(std::floor(std::log2(largest_)));
       const double step = std::ldexp(top, 1 - static_cast<int>(goal.value));
       choose_splits(step);
       return code(try_step(step), goal.nrmse_unit);

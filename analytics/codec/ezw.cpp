@@ -51,16 +51,16 @@ Layout plain_layout(std::size_t rows, std::size_t cols) {
 /// encoder would say and returns what holds.
 class Passes {
  public:
-  explicit Passes(const Trees& trees) : x_trees(trees), magnitude(trees.size()), negative(trees.size()), x_covered(trees.size()) {}
+  explicit Passes(const Trees& trees) : trees_(trees), magnitude(trees.size()), negative(trees.size()), covered_(trees.size()) {}
 
   /// @param descendants  for the encoder: the largest magnitude at or below each coefficient
   template <typename Exchange>
   void run(int p, const std::vector<std::uint64_t>* truth, const std::vector<std::uint64_t>* descendants,
            const std::vector<std::uint8_t>* truth_negative, const Exchange& exchange) {
-    for (std::size_t k = 0; k < x_trees.size(); ++k) {
-      const std::uint32_t parent = x_trees.parent[k];
-      x_covered[k] = parent != Trees::kNone && x_covered[parent];
-      if (x_covered[k] || magnitude[k] != 0) continue;
+    for (std::size_t k = 0; k < trees_.size(); ++k) {
+      const std::uint32_t parent = trees_.parent[k];
+      covered_[k] = parent != Trees::kNone && covered_[parent];
+      if (covered_[k] || magnitude[k] != 0) continue;
       unsigned symbol = 0;
       if (truth) {
         if ((*truth)[k] >> p) {
@@ -70,31 +70,31 @@ class Passes {
         }
       }
       symbol = exchange(symbol, false);
-      if (symbol == kZerotree) x_covered[k] = 1;
+      if (symbol == kZerotree) covered_[k] = 1;
       if (symbol > kNegative) continue;
       magnitude[k] = std::uint64_t{1} << p;
       negative[k] = symbol == kNegative;
-      x_fresh.push_back(static_cast<std::uint32_t>(k));
+      fresh_.push_back(static_cast<std::uint32_t>(k));
     }
-    for (const std::uint32_t k : x_significant) {
+    for (const std::uint32_t k : significant_) {
       unsigned symbol = kLowHalf;
       if (truth && ((*truth)[k] >> p & 1)) symbol = kHighHalf;
       if (exchange(symbol, true) == kHighHalf) magnitude[k] |= std::uint64_t{1} << p;
     }
-    x_significant.insert(x_significant.end(), x_fresh.begin(), x_fresh.end());
-    x_fresh.clear();
+    significant_.insert(significant_.end(), fresh_.begin(), fresh_.end());
+    fresh_.clear();
   }
 
  private:
-  const Trees& x_trees;
+  const Trees& trees_;
 
  public:
   std::vector<std::uint64_t> magnitude;
   std::vector<std::uint8_t> negative;
 
  private:
-  std::vector<std::uint8_t> x_covered;  ///< below a zerotree of this pass
-  std::vector<std::uint32_t> x_significant, x_fresh;
+  std::vector<std::uint8_t> covered_;  ///< below a zerotree of this pass
+  std::vector<std::uint32_t> significant_, fresh_;
 };
 
 /// The reconstruction from magnitudes in units of `step`, known down to plane `missing`: mid points.
@@ -121,17 +121,17 @@ struct Tokens {
   std::vector<std::uint32_t> token;
   std::vector<std::uint64_t> run;
   void add(unsigned symbol) {
-    if (!token.empty() && x_last == symbol) {
+    if (!token.empty() && last_ == symbol) {
       ++run.back();
     } else {
       token.push_back(symbol);
       run.push_back(1);
-      x_last = symbol;
+      last_ = symbol;
     }
   }
 
  private:
-  unsigned x_last = 0xFF;
+  unsigned last_ = 0xFF;
 };
 
 Bytes pack(const Tokens& tokens) {
@@ -153,51 +153,51 @@ Bytes pack(const Tokens& tokens) {
 /// Reads one symbol after the other.
 class SymbolReader {
  public:
-  explicit SymbolReader(ByteReader& in) : x_code(in, kSymbols * kRunClasses), x_bits(in.rest(), in.offset()) {}
+  explicit SymbolReader(ByteReader& in) : code_(in, kSymbols * kRunClasses), bits_(in.rest(), in.offset()) {}
   unsigned next(bool refinement) {
-    if (x_left == 0) {
-      const std::size_t token = x_code.take(x_bits);
-      x_symbol = static_cast<unsigned>(token / kRunClasses);
+    if (left_ == 0) {
+      const std::size_t token = code_.take(bits_);
+      symbol_ = static_cast<unsigned>(token / kRunClasses);
       const int width = static_cast<int>(token % kRunClasses);
-      x_left = std::uint64_t{1} << width | x_bits.bits(width);
+      left_ = std::uint64_t{1} << width | bits_.bits(width);
     }
-    if ((x_symbol >= kLowHalf) != refinement) throw CodecError("a symbol stands in the wrong pass", x_bits.offset());
-    --x_left;
-    return x_symbol;
+    if ((symbol_ >= kLowHalf) != refinement) throw CodecError("a symbol stands in the wrong pass", bits_.offset());
+    --left_;
+    return symbol_;
   }
 
  private:
-  HuffmanCode x_code;
-  BitReader x_bits;
-  unsigned x_symbol = 0;
-  std::uint64_t x_left = 0;
+  HuffmanCode code_;
+  BitReader bits_;
+  unsigned symbol_ = 0;
+  std::uint64_t left_ = 0;
 };
 
 /// A matrix with its transform, ready to be coded with any number of passes.
 class EzwEncoder {
  public:
-  explicit EzwEncoder(const Matrix& matrix) : x_matrix(matrix), x_layout(plain_layout(matrix.rows, matrix.cols)), x_trees(x_layout) {
+  explicit EzwEncoder(const Matrix& matrix) : matrix_(matrix), layout_(plain_layout(matrix.rows, matrix.cols)), trees_(layout_) {
     std::vector<double> coefficients(matrix.values.size());
     wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), matrix.rows, matrix.cols),
-                     wavelet::MatrixView(coefficients.data(), matrix.rows, matrix.cols), x_layout.levels);
-    for (const double c : coefficients) x_largest = std::max(x_largest, std::abs(c));
-    x_top = std::ilogb(x_largest);
-    x_coefficients.resize(coefficients.size());
-    for (std::size_t k = 0; k < x_trees.size(); ++k) x_coefficients[k] = coefficients[x_trees.place[k]];
+                     wavelet::MatrixView(coefficients.data(), matrix.rows, matrix.cols), layout_.levels);
+    for (const double c : coefficients) largest_ = std::max(largest_, std::abs(c));
+    top_ = std::ilogb(largest_);
+    coefficients_.resize(coefficients.size());
+    for (std::size_t k = 0; k < trees_.size(); ++k) coefficients_[k] = coefficients[trees_.place[k]];
   }
 
   TileCode code(int passes, double nrmse_unit) const {
-    const int exponent = x_top - passes + 1;
-    std::vector<std::uint64_t> magnitude(x_trees.size());
-    std::vector<std::uint8_t> negative(x_trees.size());
+    const int exponent = top_ - passes + 1;
+    std::vector<std::uint64_t> magnitude(trees_.size());
+    std::vector<std::uint8_t> negative(trees_.size());
     for (std::size_t k = 0; k < magnitude.size(); ++k) {
-      magnitude[k] = static_cast<std::uint64_t>(std::ldexp(std::abs(x_coefficients[k]), -exponent));
-      negative[k] = x_coefficients[k] < 0;
+      magnitude[k] = static_cast<std::uint64_t>(std::ldexp(std::abs(coefficients_[k]), -exponent));
+      negative[k] = coefficients_[k] < 0;
     }
     std::vector<std::uint64_t> descendants = magnitude;
     for (std::size_t k = descendants.size(); k-- > 0;)
-      if (x_trees.parent[k] != Trees::kNone) descendants[x_trees.parent[k]] |= descendants[k];
-    Passes state(x_trees);
+      if (trees_.parent[k] != Trees::kNone) descendants[trees_.parent[k]] |= descendants[k];
+    Passes state(trees_);
     Tokens tokens;
     for (int p = passes; p-- > 0;)
       state.run(p, &magnitude, &descendants, &negative, [&](unsigned symbol, bool) {
@@ -206,8 +206,8 @@ class EzwEncoder {
       });
     const double step = std::ldexp(1.0, exponent);
     TileCode out;
-    out.errors = measure(x_matrix, rebuild(x_trees, state, step, 0, x_layout, 0).data());
-    put_signed(out.bytes, exponent + x_matrix.exponent);
+    out.errors = measure(matrix_, rebuild(trees_, state, step, 0, layout_, 0).data());
+    put_signed(out.bytes, exponent + matrix_.exponent);
     put_byte(out.bytes, static_cast<unsigned>(passes));
     put_u16(out.bytes, error_code(out.errors.rms / nrmse_unit));
     put_u16(out.bytes, error_code(out.errors.max / step));
@@ -217,12 +217,12 @@ class EzwEncoder {
   }
 
  private:
-  const Matrix& x_matrix;
-  Layout x_layout;
-  Trees x_trees;
-  std::vector<double> x_coefficients;  ///< in coding order
-  double x_largest = 0;
-  int x_top = 0;
+  const Matrix& matrix_;
+  Layout layout_;
+  Trees trees_;
+  std::vector<double> coefficients_;  ///< in coding order
+  double largest_ = 0;
+  int top_ = 0;
 };
 
 }  // namespace

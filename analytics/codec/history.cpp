@@ -198,7 +198,7 @@ Bytes History::State::pack_within_bytes() const {
 }
 
 History::History(std::size_t rows, const Target& target, std::size_t max_tile_values)
-    : x_state(std::make_unique<State>(rows, target, std::min(max_tile_values, kTileValues))) {
+    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, kTileValues))) {
   if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
   if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
     throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) + " bytes: allow at least 96");
@@ -208,7 +208,7 @@ History::History(History&&) noexcept = default;
 History& History::operator=(History&&) noexcept = default;
 
 void History::append(std::span<const double> block, std::size_t steps) {
-  State& s = *x_state;
+  State& s = *state_;
   const Matrix checked = prepare(block, s.rows, steps, {});
   if (steps == 0) return;
   const double low = std::ldexp(checked.min, checked.exponent), high = std::ldexp(checked.max, checked.exponent);
@@ -220,19 +220,19 @@ void History::append(std::span<const double> block, std::size_t steps) {
   if (s.raw_steps >= kRawSteps) s.close_raw();
 }
 
-std::size_t History::rows() const { return x_state->rows; }
-std::size_t History::steps() const { return x_state->steps; }
-double History::min() const { return x_state->min; }
-double History::max() const { return x_state->max; }
+std::size_t History::rows() const { return state_->rows; }
+std::size_t History::steps() const { return state_->steps; }
+double History::min() const { return state_->min; }
+double History::max() const { return state_->max; }
 
 std::size_t History::held_bytes() const {
   std::size_t bytes = 0;
-  for (const Tile& tile : x_state->tiles) bytes += tile.working.bytes.size() + tile.finished.bytes.size();
-  return bytes + x_state->rows * x_state->raw_steps * sizeof(double);
+  for (const Tile& tile : state_->tiles) bytes += tile.working.bytes.size() + tile.finished.bytes.size();
+  return bytes + state_->rows * state_->raw_steps * sizeof(double);
 }
 
 std::vector<std::byte> History::serialize() const {
-  const State& s = *x_state;
+  const State& s = *state_;
   if (s.target.kind() == Target::Kind::max_bytes && s.steps > 0) return s.pack_within_bytes();
   std::vector<std::pair<std::size_t, const CodedTile*>> parts;
   for (Tile& tile : s.tiles) parts.emplace_back(tile.steps, &s.finish(tile));
@@ -245,7 +245,7 @@ std::vector<std::byte> History::serialize() const {
 }
 
 std::vector<std::byte> History::serialize_final() const {
-  const State& s = *x_state;
+  const State& s = *state_;
   if (s.target.kind() == Target::Kind::max_bytes) return serialize();
   std::vector<std::pair<std::size_t, const CodedTile*>> parts;
   std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
@@ -270,46 +270,46 @@ std::vector<std::byte> History::serialize_final() const {
   return s.pack(parts);
 }
 
-HistoryReader::HistoryReader(std::span<const std::byte> bytes) : x_bytes(bytes) {
+HistoryReader::HistoryReader(std::span<const std::byte> bytes) : bytes_(bytes) {
   check_seal(bytes);
   ByteReader in(bytes);
   if (in.byte() != kVersionByte) throw CodecError("this is no history of a known version", 0);
   if (in.byte() != kHistoryForm) throw CodecError("this is no history", 1);
   in.u16();
-  x_rows = in.varint();
-  x_steps = in.varint();
-  x_nrmse = error_of_code(in.u16());
-  x_max_error = error_of_code(in.u16());
-  x_max_error = std::ldexp(x_max_error, static_cast<int>(std::clamp<std::int64_t>(in.signed_varint(), -1100, 1100)));
+  rows_ = in.varint();
+  steps_ = in.varint();
+  nrmse_ = error_of_code(in.u16());
+  max_error_ = error_of_code(in.u16());
+  max_error_ = std::ldexp(max_error_, static_cast<int>(std::clamp<std::int64_t>(in.signed_varint(), -1100, 1100)));
   const std::size_t at = in.offset();
   const std::uint64_t count = in.varint();
   if (count > in.rest().size()) throw CodecError("more tiles than bytes", at);
   std::size_t first = 0, offset = 0;
   for (std::uint64_t i = 0; i < count; ++i) {
-    const std::size_t steps = count > 1 ? in.varint() : x_steps;
+    const std::size_t steps = count > 1 ? in.varint() : steps_;
     const std::size_t size = count > 1 ? in.varint() : in.rest().size();
-    if (steps == 0 || steps > x_steps - first || x_rows == 0 || x_rows > kTileValues || steps > (std::size_t{1} << 48) / x_rows)
+    if (steps == 0 || steps > steps_ - first || rows_ == 0 || rows_ > kTileValues || steps > (std::size_t{1} << 48) / rows_)
       throw CodecError("the tiles' steps do not suit the history", in.offset());
-    x_tiles.push_back({first, steps, offset, size});
+    tiles_.push_back({first, steps, offset, size});
     first += steps;
     offset += size;
     if (size > bytes.size() || offset > bytes.size()) throw CodecError("the tiles end too early", bytes.size());
   }
-  if (first != x_steps) throw CodecError("the tiles do not fill the history", in.offset());
+  if (first != steps_) throw CodecError("the tiles do not fill the history", in.offset());
   if (offset != in.rest().size()) throw CodecError("the tiles do not fill the bytes", in.offset());
-  for (Tile& tile : x_tiles) tile.offset += in.offset();
+  for (Tile& tile : tiles_) tile.offset += in.offset();
 }
 
 Decoded HistoryReader::read(int level, std::size_t max_values) const {
   if (level < 0) throw std::invalid_argument("level is negative: choose 0 for all values");
-  const std::size_t rows = wavelet::low_length(x_rows, level), steps = wavelet::low_length(x_steps, level);
+  const std::size_t rows = wavelet::low_length(rows_, level), steps = wavelet::low_length(steps_, level);
   if (steps > 0 && rows > max_values / steps)
     throw CodecError("the history would hold " + std::to_string(rows) + " x " + std::to_string(steps) + " values, more than the " +
                          std::to_string(max_values) + " allowed", 4);
   Decoded out{rows, steps, std::vector<double>(rows * steps)};
   std::vector<double> weights(steps);
-  for (const Tile& tile : x_tiles) {
-    const std::vector<double> values = decode_tile(x_bytes.subspan(tile.offset, tile.size), x_rows, tile.steps, {0, level, false});
+  for (const Tile& tile : tiles_) {
+    const std::vector<double> values = decode_tile(bytes_.subspan(tile.offset, tile.size), rows_, tile.steps, {0, level, false});
     const std::size_t cols = wavelet::low_length(tile.steps, level);
     const std::size_t cell = std::size_t{1} << std::min(level, 62);
     for (std::size_t j = 0; j < cols; ++j) {

@@ -51,7 +51,7 @@ class History {
 
  private:
   struct State;
-  std::unique_ptr<State> x_state;
+  std::unique_ptr<State> state_;
 };
 
 /// Reads a serialised history.  Keeps a reference to the bytes, which must outlive it.  Errors: CodecError, from
@@ -60,11 +60,11 @@ class HistoryReader {
  public:
   explicit HistoryReader(std::span<const std::byte> bytes);
 
-  std::size_t rows() const { return x_rows; }
-  std::size_t steps() const { return x_steps; }
-  double nrmse() const { return x_nrmse; }          ///< achieved over the whole history, rounded up
-  double max_error() const { return x_max_error; }  ///< achieved largest absolute error, rounded up
-  std::size_t tiles() const { return x_tiles.size(); }
+  std::size_t rows() const { return rows_; }
+  std::size_t steps() const { return steps_; }
+  double nrmse() const { return nrmse_; }          ///< achieved over the whole history, rounded up
+  double max_error() const { return max_error_; }  ///< achieved largest absolute error, rounded up
+  std::size_t tiles() const { return tiles_.size(); }
 
   /// All values, row-major [rows][steps] (of the 2^level times coarser approximation: both rounded up; the tiles'
   /// approximations are joined and resampled to that grid).  More than `max_values` results: CodecError.
@@ -77,12 +77,12 @@ class HistoryReader {
     std::size_t offset;  ///< into the bytes
     std::size_t size;
   };
-  std::span<const std::byte> x_bytes;
-  std::size_t x_rows = 0;
-  std::size_t x_steps = 0;
-  double x_nrmse = 0;
-  double x_max_error = 0;
-  std::vector<Tile> x_tiles;
+  std::span<const std::byte> bytes_;
+  std::size_t rows_ = 0;
+  std::size_t steps_ = 0;
+  double nrmse_ = 0;
+  double max_error_ = 0;
+  std::vector<Tile> tiles_;
 };
 
 }  // namespace effort::codec

@@ -5,7 +5,7 @@
 
 namespace effort::codec {
 
-HuffmanCode::HuffmanCode(const std::vector<std::uint64_t>& frequencies) : x_lengths(frequencies.size()) {
+HuffmanCode::HuffmanCode(const std::vector<std::uint64_t>& frequencies) : lengths_(frequencies.size()) {
   struct Node {
     std::uint64_t weight;
     std::size_t id;
@@ -15,7 +15,7 @@ HuffmanCode::HuffmanCode(const std::vector<std::uint64_t>& frequencies) : x_leng
   std::vector<std::size_t> parent(frequencies.size());
   for (std::size_t s = 0; s < frequencies.size(); ++s)
     if (frequencies[s] > 0) open.push({frequencies[s], s});
-  if (open.size() == 1) x_lengths[open.top().id] = 1;
+  if (open.size() == 1) lengths_[open.top().id] = 1;
   while (open.size() > 1) {
     const Node a = open.top();
     open.pop();
@@ -29,15 +29,15 @@ HuffmanCode::HuffmanCode(const std::vector<std::uint64_t>& frequencies) : x_leng
   // A weight sum below 2^31 symbols keeps every code within kLongest bits only for sane inputs: deeper ones cannot
   // occur, since depth d needs a total of at least the d-th Fibonacci number.
   for (std::size_t s = 0; s < frequencies.size(); ++s) {
-    if (frequencies[s] == 0 || x_lengths[s] == 1) continue;
+    if (frequencies[s] == 0 || lengths_[s] == 1) continue;
     std::size_t node = s;
-    for (; parent[node] != node && node != parent.size() - 1; node = parent[node]) ++x_lengths[s];
-    x_lengths[s] = std::min(x_lengths[s], kLongest);
+    for (; parent[node] != node && node != parent.size() - 1; node = parent[node]) ++lengths_[s];
+    lengths_[s] = std::min(lengths_[s], kLongest);
   }
   assign();
 }
 
-HuffmanCode::HuffmanCode(ByteReader& in, std::size_t symbols) : x_lengths(symbols) {
+HuffmanCode::HuffmanCode(ByteReader& in, std::size_t symbols) : lengths_(symbols) {
   const std::size_t at = in.offset();
   const std::uint64_t used = in.varint();
   if (used > symbols) throw CodecError("the Huffman code has too many symbols", at);
@@ -48,7 +48,7 @@ HuffmanCode::HuffmanCode(ByteReader& in, std::size_t symbols) : x_lengths(symbol
     symbol += in.varint() + (i > 0 ? 1 : 0);
     const unsigned length = in.byte();
     if (symbol >= symbols || length < 1 || length > kLongest) throw CodecError("the Huffman code is invalid", here);
-    x_lengths[symbol] = static_cast<int>(length);
+    lengths_[symbol] = static_cast<int>(length);
     space += std::uint64_t{1} << (kLongest - length);
   }
   if (space > std::uint64_t{1} << kLongest) throw CodecError("the Huffman code is ambiguous", at);
@@ -56,33 +56,33 @@ HuffmanCode::HuffmanCode(ByteReader& in, std::size_t symbols) : x_lengths(symbol
 }
 
 void HuffmanCode::write(Bytes& out) const {
-  const auto used = std::count_if(x_lengths.begin(), x_lengths.end(), [](int n) { return n > 0; });
+  const auto used = std::count_if(lengths_.begin(), lengths_.end(), [](int n) { return n > 0; });
   put_varint(out, static_cast<std::uint64_t>(used));
   std::size_t next = 0;
-  for (std::size_t s = 0; s < x_lengths.size(); ++s) {
-    if (x_lengths[s] == 0) continue;
+  for (std::size_t s = 0; s < lengths_.size(); ++s) {
+    if (lengths_[s] == 0) continue;
     put_varint(out, s - next);
-    put_byte(out, static_cast<unsigned>(x_lengths[s]));
+    put_byte(out, static_cast<unsigned>(lengths_[s]));
     next = s + 1;
   }
 }
 
 void HuffmanCode::assign() {
-  for (std::size_t s = 0; s < x_lengths.size(); ++s)
-    if (x_lengths[s] > 0) {
-      x_order.push_back(s);
-      ++x_count[x_lengths[s]];
+  for (std::size_t s = 0; s < lengths_.size(); ++s)
+    if (lengths_[s] > 0) {
+      order_.push_back(s);
+      ++count_[lengths_[s]];
     }
-  std::sort(x_order.begin(), x_order.end(),
-            [&](std::size_t a, std::size_t b) { return x_lengths[a] != x_lengths[b] ? x_lengths[a] < x_lengths[b] : a < b; });
-  x_codes.resize(x_lengths.size());
+  std::sort(order_.begin(), order_.end(),
+            [&](std::size_t a, std::size_t b) { return lengths_[a] != lengths_[b] ? lengths_[a] < lengths_[b] : a < b; });
+  codes_.resize(lengths_.size());
   std::uint32_t code = 0;
   std::size_t at = 0;
   for (int length = 1; length <= kLongest; ++length) {
     code <<= 1;
-    x_first[length] = code;
-    x_start[length] = at;
-    for (std::size_t k = 0; k < x_count[length]; ++k) x_codes[x_order[at++]] = code++;
+    first_[length] = code;
+    start_[length] = at;
+    for (std::size_t k = 0; k < count_[length]; ++k) codes_[order_[at++]] = code++;
   }
 }
 
@@ -90,7 +90,7 @@ std::size_t HuffmanCode::take(BitReader& in) const {
   std::uint32_t code = 0;
   for (int length = 1; length <= kLongest; ++length) {
     code = code << 1 | in.bit();
-    if (code - x_first[length] < x_count[length]) return x_order[x_start[length] + (code - x_first[length])];
+    if (code - first_[length] < count_[length]) return order_[start_[length] + (code - first_[length])];
   }
   throw CodecError("no symbol has this Huffman code", in.offset());
 }

@@ -78,15 +78,15 @@ EFFORT_VECTOR_CLONES void double_levels(std::uint8_t* level, std::size_t n) {
 
 template <typename Io, typename Q>
 PlaneCoder<Io, Q>::PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data, bool plain)
-    : x_io(io), x_layout(layout), x_data(data) {
-  if (plain) x_mixed_left = 0;
-  for (const Band& band : layout.bands) x_class.push_back(class_of(band));
+    : io_(io), layout_(layout), data_(data) {
+  if (plain) mixed_left_ = 0;
+  for (const Band& band : layout.bands) class_.push_back(class_of(band));
 }
 
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::decide(bool bit, BitModel& model) {
-  x_io.reserve(1);
-  bit = x_io.code(bit, model.probability());
+  io_.reserve(1);
+  bit = io_.code(bit, model.probability());
   model.update(bit, Contexts::kLimit);
   return bit;
 }
@@ -94,9 +94,9 @@ bool PlaneCoder<Io, Q>::decide(bool bit, BitModel& model) {
 template <typename Io, typename Q>
 template <std::size_t N>
 bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer) {
-  --x_mixed_left;
-  x_io.reserve(1);
-  bit = x_io.code(bit, mixer.mix(models));
+  --mixed_left_;
+  io_.reserve(1);
+  bit = io_.code(bit, mixer.mix(models));
   mixer.template update<N>(bit);
   for (BitModel* model : models) model->update(bit, Contexts::kLimit);
   return bit;
@@ -104,14 +104,14 @@ bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& m
 
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_plane(int p) {
-  x_plane = p;
-  for (std::size_t b = 1; b < x_layout.bands.size(); ++b) code_band(b);  // [0] is the single first coefficient
+  plane_ = p;
+  for (std::size_t b = 1; b < layout_.bands.size(); ++b) code_band(b);  // [0] is the single first coefficient
 }
 
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_band(std::size_t b) {
   if (!code_root(b)) return;
-  BandData<Q>& data = x_data[b];
+  BandData<Q>& data = data_[b];
   double_levels(data.level.data(), data.level.size());
   for (std::size_t k = data.tree.size() - 1; k-- > 0;) code_tree_level(b, k);
   for (std::size_t i = 0; i < data.tree[0].rows; ++i) code_block_row(b, i);
@@ -120,21 +120,21 @@ void PlaneCoder<Io, Q>::code_band(std::size_t b) {
 /// Whether the band has any coefficient of this plane or above.
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_root(std::size_t b) {
-  const int p = x_plane;
-  const Band& band = x_layout.bands[b];
-  BandData<Q>& data = x_data[b];
+  const int p = plane_;
+  const Band& band = layout_.bands[b];
+  BandData<Q>& data = data_[b];
   const auto planes = [&](const BandData<Q>& d) { return d.allocated() ? int{d.tree.back().planes[d.tree.back().at(0, 0)]} : 0; };
   if (planes(data) > p + 1) return true;
   int parent_level[2] = {4, 4};
   for (std::size_t k = 0; k < 2; ++k)
-    if (band.parents[k].band >= 0) parent_level[k] = std::clamp(planes(x_data[idx(band.parents[k].band)]) - p, 0, 3);
+    if (band.parents[k].band >= 0) parent_level[k] = std::clamp(planes(data_[idx(band.parents[k].band)]) - p, 0, 3);
   int recent = 0;
-  for (std::size_t i = b; i-- > 1 && i + 3 >= b;) recent += planes(x_data[i]) > p;
+  for (std::size_t i = b; i-- > 1 && i + 3 >= b;) recent += planes(data_[i]) > p;
   const bool bit = planes(data) == p + 1;
-  Contexts& c = x_contexts;
+  Contexts& c = contexts_;
   const bool significant =
       decide_mixed<3>(bit,
-                      {&c.root[idx((x_class[b] * 5 + parent_level[0]) * 5 + parent_level[1])],
+                      {&c.root[idx((class_[b] * 5 + parent_level[0]) * 5 + parent_level[1])],
                        &c.root_band[std::min<std::size_t>(b, Contexts::kBands - 1)], &c.root_run[idx(recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2))]},
                       c.node_mixers[5]);
   if (significant && !Io::encoding) {
@@ -147,11 +147,11 @@ bool PlaneCoder<Io, Q>::code_root(std::size_t b) {
 /// The nodes of level `k` whose parents are significant.
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
-  const int p = x_plane;
-  BandData<Q>& data = x_data[b];
+  const int p = plane_;
+  BandData<Q>& data = data_[b];
   TreeLevel& level = data.tree[k];
   const TreeLevel& above = data.tree[k + 1];
-  const Band& band = x_layout.bands[b];
+  const Band& band = layout_.bands[b];
   const auto known = [&](std::size_t at) { return level.planes[at] > p ? 1 : 0; };       // coded in this plane
   const auto before = [&](std::size_t at) { return level.planes[at] > p + 1 ? 1 : 0; };  // not yet
   const std::size_t stride = level.stride;
@@ -177,8 +177,8 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
       const int corners = known(at - stride - 1) + known(at - stride + 1) + before(at + stride - 1) + before(at + stride + 1);
       int parent = 0;
       for (const BandParent& link : band.parents) {
-        if (link.band < 0 || !x_data[idx(link.band)].allocated()) continue;
-        const BandData<Q>& other = x_data[idx(link.band)];
+        if (link.band < 0 || !data_[idx(link.band)].allocated()) continue;
+        const BandData<Q>& other = data_[idx(link.band)];
         const std::size_t kp = std::min(k - (link.row_shift && link.col_shift && k > 0 ? 1 : 0), other.tree.size() - 1);
         const TreeLevel& nodes = other.tree[kp];
         const std::size_t pi = ((i << (kLeafBits + k)) >> link.row_shift) >> (kLeafBits + kp);
@@ -189,12 +189,12 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
       const int newness = !fresh ? 0 : siblings > 0 ? 1 : 2;
       const int tree_class = static_cast<int>(std::min<std::size_t>(k, 4));
       const bool bit = level.planes[at] == p + 1;
-      Contexts& c = x_contexts;
+      Contexts& c = contexts_;
       BitModel& main = c.node[idx(((tree_class * 6 + std::min(around + (corners + 1) / 2, 5)) * 3 + parent) * 3 + newness)];
       const bool significant =
-          x_mixed_left > 0 ? decide_mixed<3>(bit,
+          mixed_left_ > 0 ? decide_mixed<3>(bit,
                                              {&main, &c.node_band[std::min<std::size_t>(b, Contexts::kBands - 1) * 4 + idx(newness)],
-                                              &c.node_pattern[idx((x_class[b] & 7) * 9 + std::min(around, 2) * 3 + parent)]},
+                                              &c.node_pattern[idx((class_[b] & 7) * 9 + std::min(around, 2) * 3 + parent)]},
                                              c.node_mixers[idx(tree_class)])
                            : decide(bit, main);
       if (significant && !Io::encoding) level.planes[at] = static_cast<std::uint8_t>(p + 1);
@@ -205,29 +205,29 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
 /// The coefficients of one row of leaves, row by row: first those not significant yet, then the others.
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
-  const int p = x_plane;
-  BandData<Q>& data = x_data[b];
+  const int p = plane_;
+  BandData<Q>& data = data_[b];
   const TreeLevel& leaves = data.tree[0];
   const std::uint8_t* planes = &leaves.planes[leaves.at(leaf_row, 0)];
-  x_segments.clear();
+  segments_.clear();
   for (std::size_t j = 0; j < leaves.cols; ++j) {
     if (planes[j] <= p) continue;
     const std::size_t begin = j << kLeafBits, end = std::min(data.cols, (j + 1) << kLeafBits);
     const bool fresh = planes[j] == p + 1;
-    if (!x_segments.empty() && x_segments.back().end == begin && x_segments.back().fresh == fresh) {
-      x_segments.back().end = end;
+    if (!segments_.empty() && segments_.back().end == begin && segments_.back().fresh == fresh) {
+      segments_.back().end = end;
     } else {
-      x_segments.push_back({begin, end, fresh});
+      segments_.push_back({begin, end, fresh});
     }
   }
-  if (x_segments.empty()) return;
-  x_cross.resize(data.cols + 2);
-  x_corners.resize(data.cols + 2);
-  x_open.resize(data.cols);
-  x_known.resize(data.cols);
+  if (segments_.empty()) return;
+  cross_.resize(data.cols + 2);
+  corners_.resize(data.cols + 2);
+  open_.resize(data.cols);
+  known_.resize(data.cols);
   const std::size_t end_row = std::min(data.rows, (leaf_row + 1) << kLeafBits);
   for (std::size_t row = leaf_row << kLeafBits; row < end_row; ++row) {
-    if (x_mixed_left > 0) {
+    if (mixed_left_ > 0) {
       code_row_mixed(b, row);
     } else {
       code_row_fast(b, row);
@@ -262,41 +262,41 @@ struct ParentLevels {
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::sort_positions(const std::uint8_t* level) {
   std::size_t open = 0, known = 0;
-  for (const Segment& segment : x_segments)
+  for (const Segment& segment : segments_)
     for (std::size_t j = segment.begin; j < segment.end; ++j) {
-      x_open[open] = static_cast<std::uint32_t>(j);
-      x_known[known] = static_cast<std::uint32_t>(j);
+      open_[open] = static_cast<std::uint32_t>(j);
+      known_[known] = static_cast<std::uint32_t>(j);
       open += level[j] == 0;
       known += level[j] != 0;
     }
-  x_open_count = open;
-  x_known_count = known;
+  open_count_ = open;
+  known_count_ = known;
 }
 
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
-  const int p = x_plane;
-  BandData<Q>& data = x_data[b];
+  const int p = plane_;
+  BandData<Q>& data = data_[b];
   const std::size_t first = data.at(row, 0);
   Q* magnitude = &data.magnitude[first];
   std::uint8_t* level = &data.level[first];
   const std::uint8_t *west = level - 1, *east = level + 1;
-  const ParentLevels<Q> parents(x_layout.bands[b], x_data, row);
-  sum_neighbours(level, data.stride, x_segments, x_cross.data(), x_corners.data());
+  const ParentLevels<Q> parents(layout_.bands[b], data_, row);
+  sum_neighbours(level, data.stride, segments_, cross_.data(), corners_.data());
   sort_positions(level);
-  const Weights weights = weights_of(x_class[b]);
+  const Weights weights = weights_of(class_[b]);
   const TreeLevel& leaves = data.tree[0];
   const std::uint8_t* leaf_planes = &leaves.planes[leaves.at(row >> kLeafBits, 0)];
   const auto activity_at = [&](std::size_t j) {
-    const int sum = weights.h * (west[j] + east[j]) + weights.v * x_cross[j] + x_corners[j];
+    const int sum = weights.h * (west[j] + east[j]) + weights.v * cross_[j] + corners_[j];
     return int{kActivityClass[idx(std::min(sum, 63))]};
   };
-  for (std::size_t k = 0; k < x_open_count; ++k) {
-    const std::size_t j = x_open[k];
+  for (std::size_t k = 0; k < open_count_; ++k) {
+    const std::size_t j = open_[k];
     const bool fresh = leaf_planes[j >> kLeafBits] == p + 1;
     const int parent_1 = parents.level(0, j), parent_2 = parents.level(1, j);
     const bool bit = (magnitude[j] >> p) & 1;
-    if (!code_significance(b, activity_at(j), west[j] + east[j], x_cross[j], x_corners[j], parent_1, parent_2, fresh, bit))
+    if (!code_significance(b, activity_at(j), west[j] + east[j], cross_[j], corners_[j], parent_1, parent_2, fresh, bit))
       continue;
     const int parent_sign = parent_1 == 0 ? 0 : parents.negative[j >> parents.shift[0]] ? 2 : 1;
     const bool negative = code_sign(b, first + j, parent_sign, data.negative[first + j] != 0);
@@ -306,8 +306,8 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
       magnitude[j] = Q{1} << p;
     }
   }
-  for (std::size_t k = 0; k < x_known_count; ++k) {
-    const std::size_t j = x_known[k];
+  for (std::size_t k = 0; k < known_count_; ++k) {
+    const std::size_t j = known_[k];
     const int parent = std::max(parents.level(0, j), parents.level(1, j));
     const bool bit = code_refinement(b, activity_at(j), parent, level[j] / 2, (magnitude[j] >> p) & 1);
     level[j] = static_cast<std::uint8_t>(std::min(level[j] + bit, kMostLevel));
@@ -318,31 +318,31 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
 /// The same with one context per decision, raw signs and raw later refinement: for the bulk of large streams.
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
-  const int p = x_plane;
-  BandData<Q>& data = x_data[b];
+  const int p = plane_;
+  BandData<Q>& data = data_[b];
   const std::size_t first = data.at(row, 0);
   Q* magnitude = &data.magnitude[first];
   std::uint8_t* negative = &data.negative[first];
   std::uint8_t* level = &data.level[first];
   const std::uint8_t *west = level - 1, *east = level + 1;
-  const ParentLevels<Q> parents(x_layout.bands[b], x_data, row);
-  sum_neighbours(level, data.stride, x_segments, x_cross.data(), x_corners.data());
+  const ParentLevels<Q> parents(layout_.bands[b], data_, row);
+  sum_neighbours(level, data.stride, segments_, cross_.data(), corners_.data());
   sort_positions(level);
-  const Weights weights = weights_of(x_class[b]);
-  for (const Segment& segment : x_segments)
+  const Weights weights = weights_of(class_[b]);
+  for (const Segment& segment : segments_)
     for (std::size_t j = segment.begin; j < segment.end; ++j)
-      x_cross[j] = static_cast<std::uint8_t>(weights.v * x_cross[j] + x_corners[j] + weights.h * east[j]);
-  x_io.reserve(3 * data.cols);
-  auto io = x_io.take();
+      cross_[j] = static_cast<std::uint8_t>(weights.v * cross_[j] + corners_[j] + weights.h * east[j]);
+  io_.reserve(3 * data.cols);
+  auto io = io_.take();
   const auto decide_here = [&io](bool bit, BitModel& model) {
     bit = io.code(bit, model.probability());
     model.update(bit, Contexts::kLimit);
     return bit;
   };
-  std::uint32_t *open = x_open.data(), *settled = x_known.data();
-  const std::uint8_t* sums = x_cross.data();
-  const std::size_t open_count = x_open_count, settled_count = x_known_count;
-  BitModel* models = &x_contexts.activity[idx(x_class[b] * Contexts::kParents * Contexts::kActivities)];
+  std::uint32_t *open = open_.data(), *settled = known_.data();
+  const std::uint8_t* sums = cross_.data();
+  const std::size_t open_count = open_count_, settled_count = known_count_;
+  BitModel* models = &contexts_.activity[idx(class_[b] * Contexts::kParents * Contexts::kActivities)];
   std::size_t fresh_count = 0;
   for (std::size_t k = 0; k < open_count; ++k) {
     const std::size_t j = open[k];
@@ -364,7 +364,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     deep_count += known >= 4;
     if (known >= 4) continue;
     const int activity = kActivityClassWide[idx(sums[j] + weights.h * west[j])];
-    const bool bit = decide_here((magnitude[j] >> p) & 1, x_contexts.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
+    const bool bit = decide_here((magnitude[j] >> p) & 1, contexts_.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
     level[j] = static_cast<std::uint8_t>(level[j] + bit);
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
   }
@@ -374,7 +374,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
                  magnitude[j] |= static_cast<Q>(bit) << p;
                  level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), kMostLevel));
                });
-  x_io.put(io);
+  io_.put(io);
 }
 
 /// Equiprobable bits, 16 at a time; `put` stores what the decoder reads (and brings the encoder's levels forward).
@@ -394,38 +394,38 @@ void PlaneCoder<Io, Q>::code_raw_run(Registers& io, std::size_t count, const Get
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2,
                                           bool fresh, bool bit) {
-  Contexts& c = x_contexts;
+  Contexts& c = contexts_;
   const int parent = level4(std::max(parent_1, parent_2));
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
   return decide_mixed<5>(
       bit,
-      {&c.activity[idx((x_class[b] * Contexts::kParents + parent) * Contexts::kActivities + activity)],
-       &c.pattern[idx(((x_class[b] * 5 + level5(h)) * 5 + level5(v)) * 4 + level4(d))],
+      {&c.activity[idx((class_[b] * Contexts::kParents + parent) * Contexts::kActivities + activity)],
+       &c.pattern[idx(((class_[b] * 5 + level5(h)) * 5 + level5(v)) * 4 + level4(d))],
        &c.band_activity[band * 6 + idx(activity / 2)],
        &c.parents[idx((level4(parent_1) * Contexts::kParents + level4(parent_2)) * Contexts::kActivities + activity)],
-       &c.leaf[idx(((level4(h + v) * 4 + level4(d)) * 6 + x_class[b]) * 2 + (fresh ? 1 : 0))]},
+       &c.leaf[idx(((level4(h + v) * 4 + level4(d)) * 6 + class_[b]) * 2 + (fresh ? 1 : 0))]},
       c.activity_mixers[idx(activity)]);
 }
 
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative) {
-  const BandData<Q>& data = x_data[b];
+  const BandData<Q>& data = data_[b];
   const auto known = [&](std::size_t at) { return data.level[at] == 0 ? 0 : data.negative[at] ? -1 : 1; };
   const auto side = [](int a, int z) { return std::clamp(a + z, -1, 1) + 1; };
   const int h = side(known(i - 1), known(i + 1));
   const int v = side(known(i - data.stride), known(i + data.stride));
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
-  Contexts& c = x_contexts;
+  Contexts& c = contexts_;
   return decide_mixed<3>(negative,
-                         {&c.sign[idx((x_class[b] * 3 + h) * 3 + v)], &c.sign_parents[idx((h * 3 + v) * 9 + parent_sign)],
-                          &c.sign_band[band * 3 + idx(x_class[b] == 1 ? h : v)]},
+                         {&c.sign[idx((class_[b] * 3 + h) * 3 + v)], &c.sign_parents[idx((h * 3 + v) * 9 + parent_sign)],
+                          &c.sign_band[band * 3 + idx(class_[b] == 1 ? h : v)]},
                          c.sign_mixers[0]);
 }
 
 template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::code_refinement(std::size_t b, int activity, int parent, int known, bool bit) {
   const int depth = known == 1 ? 0 : known < 4 ? 1 : 2;
-  Contexts& c = x_contexts;
+  Contexts& c = contexts_;
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
   return decide_mixed<3>(bit,
                          {&c.refine[idx(depth * 6 + activity / 2)], &c.refine_band[band * 3 + idx(depth)],

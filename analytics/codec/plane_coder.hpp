@@ -79,18 +79,18 @@ class PlaneCoder {
     bool fresh;
   };
 
-  Io& x_io;
-  const Layout& x_layout;
-  std::vector<BandData<Q>>& x_data;
-  Contexts x_contexts;
-  std::vector<int> x_class;
-  std::vector<Segment> x_segments;
-  std::vector<std::uint8_t> x_cross, x_corners;   ///< sums over neighbours, per column
-  std::vector<std::uint32_t> x_open, x_known;     ///< columns not significant yet, and the others
-  std::size_t x_open_count = 0, x_known_count = 0;
-  int x_plane = 0;
+  Io& io_;
+  const Layout& layout_;
+  std::vector<BandData<Q>>& data_;
+  Contexts contexts_;
+  std::vector<int> class_;
+  std::vector<Segment> segments_;
+  std::vector<std::uint8_t> cross_, corners_;   ///< sums over neighbours, per column
+  std::vector<std::uint32_t> open_, known_;     ///< columns not significant yet, and the others
+  std::size_t open_count_ = 0, known_count_ = 0;
+  int plane_ = 0;
   /// So many decisions are still made with mixing: it pays while little has been learned, and costs time.
-  std::int64_t x_mixed_left = kMixedDecisions;
+  std::int64_t mixed_left_ = kMixedDecisions;
   static constexpr std::int64_t kMixedDecisions = 1 << 16;
 };
 

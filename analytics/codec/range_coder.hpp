@@ -30,7 +30,7 @@ class RangeEncoder {
   /// Room for so many further decisions (raw bits count in full); call before coding them.
   void reserve(std::size_t decisions) {
     const std::size_t needed = used() + decisions * 2 + 64;  // none is rarer than 2^-16
-    if (needed > x_capacity) grow(std::max(needed, x_capacity * 2));
+    if (needed > capacity_) grow(std::max(needed, capacity_ * 2));
   }
 
   /// @param one  probability of a 1 in 1/65536, 1 to 65535
@@ -54,8 +54,8 @@ class RangeEncoder {
       for (int i = 0; i < n; ++i) *x.end++ = static_cast<unsigned char>(x.low >> (56 - 8 * i));
       break;
     }
-    while (x.end != x_memory.get() && x.end[-1] == 0) --x.end;
-    const auto* bytes = reinterpret_cast<const std::byte*>(x_memory.get());
+    while (x.end != memory_.get() && x.end[-1] == 0) --x.end;
+    const auto* bytes = reinterpret_cast<const std::byte*>(memory_.get());
     return {bytes, bytes + used()};
   }
 
@@ -103,20 +103,20 @@ class RangeEncoder {
  private:
   static constexpr std::uint64_t kSmallest = std::uint64_t{1} << 32;
 
-  std::size_t used() const { return static_cast<std::size_t>(x.end - x_memory.get()); }
+  std::size_t used() const { return static_cast<std::size_t>(x.end - memory_.get()); }
 
   void grow(std::size_t capacity) {
     auto larger = std::make_unique_for_overwrite<unsigned char[]>(capacity);
     const std::size_t n = used();
-    if (n > 0) std::memcpy(larger.get(), x_memory.get(), n);
-    x_memory = std::move(larger);
-    x.end = x_memory.get() + n;
-    x_capacity = capacity;
+    if (n > 0) std::memcpy(larger.get(), memory_.get(), n);
+    memory_ = std::move(larger);
+    x.end = memory_.get() + n;
+    capacity_ = capacity;
   }
 
   Registers x;
-  std::size_t x_capacity = 0;
-  std::unique_ptr<unsigned char[]> x_memory;
+  std::size_t capacity_ = 0;
+  std::unique_ptr<unsigned char[]> memory_;
 };
 
 /// Reads decisions back.  Behind the end of the bytes it reads zeros; any bytes decode to something.

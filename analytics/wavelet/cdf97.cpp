@@ -29,14 +29,14 @@ std::size_t reflect(std::ptrdiff_t i, std::size_t n) {
 class RowRing {
  public:
   static constexpr std::size_t kRows = 10;
-  RowRing(double* memory, std::size_t cols) : x_memory(memory), x_cols(cols) {
+  RowRing(double* memory, std::size_t cols) : memory_(memory), cols_(cols) {
     std::fill_n(memory, kRows * cols, 0.0);
   }
-  double* row(std::size_t i) { return x_memory + i * x_cols; }
+  double* row(std::size_t i) { return memory_ + i * cols_; }
 
  private:
-  double* x_memory;
-  std::size_t x_cols;
+  double* memory_;
+  std::size_t cols_;
 };
 
 /// Splits the row pairs [first, last) of a rectangle; every strip warms up on the rows before it, so that strips

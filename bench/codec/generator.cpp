@@ -13,15 +13,15 @@ constexpr double kPi = std::numbers::pi;
 
 class Draw {
  public:
-  explicit Draw(std::uint64_t seed) : x_engine(seed) {}
-  double uniform(double low = 0, double high = 1) { return low + (high - low) * (static_cast<double>(x_engine() >> 11) * 0x1p-53); }
+  explicit Draw(std::uint64_t seed) : engine_(seed) {}
+  double uniform(double low = 0, double high = 1) { return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53); }
   std::size_t index(std::size_t low, std::size_t high) { return low + static_cast<std::size_t>(uniform() * static_cast<double>(high - low)); }
   double normal() {  // Box and Muller
     return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * kPi * uniform());
   }
 
  private:
-  std::mt19937_64 x_engine;
+  std::mt19937_64 engine_;
 };
 
 struct Matrix {

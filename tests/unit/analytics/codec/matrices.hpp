@@ -14,8 +14,8 @@ namespace effort::test {
 /// The same numbers on every machine (the standard distributions are not).
 class Random {
  public:
-  explicit Random(std::uint64_t seed) : x_engine(seed) {}
-  double uniform() { return static_cast<double>(x_engine() >> 11) * 0x1p-53; }
+  explicit Random(std::uint64_t seed) : engine_(seed) {}
+  double uniform() { return static_cast<double>(engine_() >> 11) * 0x1p-53; }
   double normal() {
     double sum = 0;
     for (int i = 0; i < 12; ++i) sum += uniform();
@@ -23,7 +23,7 @@ class Random {
   }
 
  private:
-  std::mt19937_64 x_engine;
+  std::mt19937_64 engine_;
 };
 
 inline const std::vector<std::string>& kinds() {
