@@ -1,0 +1,28 @@
+// Call paths as the names of intercepted regions write them.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace effort::tools {
+
+/// A return address as its file counts addresses: "libsolver.so+0x88".  The call itself lies before it.
+struct Frame {
+  std::string module;  ///< base name of the program or library
+  std::uint64_t address = 0;
+  auto operator<=>(const Frame&) const = default;
+};
+
+/// Where a call of MPI came from: "MPI_Allreduce [app+0x1234 libsolver.so+0x88]".
+struct CallPath {
+  std::string call;           ///< "MPI_Allreduce"; "start", "step" or "end" where a stretch of work begins or ends otherwise
+  std::vector<Frame> frames;  ///< innermost first
+};
+
+/// The call paths in a region's name: one for a call, two for the work between two calls ("A [..] > B [..]"), none
+/// where the name holds no frames (a region that the host named).
+std::vector<CallPath> call_paths(std::string_view region);
+
+}  // namespace effort::tools

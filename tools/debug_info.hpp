@@ -1,0 +1,43 @@
+// What a program or library says about its own addresses.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace effort::tools {
+
+/// A place in the source.
+struct Location {
+  std::string function;  ///< as in the source, C++ with its namespaces and without arguments; empty: not known
+  std::string file;      ///< path as the compiler was given it, made absolute; empty: not known
+  int line = 0;          ///< from 1; 0: not known
+};
+
+/// Symbols and debug information of one file (ELF, DWARF; separate debug files are found as debuggers do).  One thread
+/// at a time.  Errors: std::runtime_error saying what is wrong, from the constructor only.
+class DebugInfo {
+ public:
+  explicit DebugInfo(const std::filesystem::path& path);
+  ~DebugInfo();
+  DebugInfo(const DebugInfo&) = delete;
+  DebugInfo& operator=(const DebugInfo&) = delete;
+
+  /// Whether this build of effort can read any.
+  static bool available();
+  /// In lower-case hexadecimal digits; empty where the file has none.
+  const std::string& build_id() const;
+  /// Whether there is line information at all.
+  bool has_lines() const;
+  /// What lies at an address as the file counts them: the innermost function first, then those that it was inlined
+  /// into.  Empty: nothing is known.
+  std::vector<Location> look_up(std::uint64_t address) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace effort::tools
