@@ -53,6 +53,20 @@ void switch_region(ThreadSlot& s, std::uint32_t next) noexcept {
   switch_region_at(s, next, ticks());
 }
 
+void claim_outside(ThreadSlot& s, std::uint32_t region) noexcept {
+  claim_outside_ticks(s, region);
+  std::atomic<std::int64_t>* cells = s.counters.load(std::memory_order_relaxed);
+  const auto n = static_cast<std::size_t>(s.n_counters);
+  for (std::size_t c = 0; c < n; ++c) {
+    const std::int64_t total = cells[outside * n + c].load(std::memory_order_relaxed);
+    if (region != outside) {
+      std::atomic<std::int64_t>& cell = cells[region * n + c];
+      cell.store(cell.load(std::memory_order_relaxed) + (total - s.outside_counters_claimed[c]), std::memory_order_release);
+    }
+    s.outside_counters_claimed[c] = total;
+  }
+}
+
 SlotRegistry& SlotRegistry::instance() {
   static SlotRegistry* registry = new SlotRegistry;  // never destroyed: threads may outlive static destruction
   return *registry;
@@ -111,6 +125,8 @@ void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions
       for (auto& metric : slot.metric)
         if (auto* cells = metric.load(std::memory_order_relaxed)) cells[r].store(0, std::memory_order_relaxed);
     }
+    slot.outside_claimed = 0;
+    std::fill(std::begin(slot.outside_counters_claimed), std::end(slot.outside_counters_claimed), 0);
     for (auto& w : slot.work) w.store(0, std::memory_order_relaxed);
   }
   const std::uint32_t needed = regions + 1;

@@ -46,6 +46,10 @@ struct alignas(64) ThreadSlot {
   std::int64_t counter_stamp[max_metrics] = {};
   std::uint32_t open_regions[max_depth] = {};
 
+  // Of what ran up outside all regions, how much claim_outside has given to one.
+  std::uint64_t outside_claimed = 0;
+  std::int64_t outside_counters_claimed[max_metrics] = {};
+
   std::atomic<double> work[max_units] = {};
   std::atomic<std::atomic<double>*> metric[max_metrics] = {};  ///< [capacity] by region; null until used
 
@@ -71,6 +75,19 @@ inline void switch_region_at(ThreadSlot& s, std::uint32_t next, std::uint64_t no
 
 /// The same up to this moment, counters included.
 void switch_region(ThreadSlot& s, std::uint32_t next) noexcept;
+
+/// Gives what ran up outside all regions since the last claim, up to the last boundary, to `region`, which only now is
+/// known (0: to nobody).  Ticks only: for slots without counters.
+inline void claim_outside_ticks(ThreadSlot& s, std::uint32_t region) noexcept {
+  std::atomic<std::uint64_t>* cells = s.ticks.load(std::memory_order_relaxed);
+  const std::uint64_t total = cells[outside].load(std::memory_order_relaxed);
+  if (region != outside)
+    cells[region].store(cells[region].load(std::memory_order_relaxed) + (total - s.outside_claimed), std::memory_order_release);
+  s.outside_claimed = total;
+}
+
+/// The same, counters included.
+void claim_outside(ThreadSlot& s, std::uint32_t region) noexcept;
 
 /// The calling thread's slot; null before its first call and after finalize.  Initial-exec: the library is linked,
 /// not loaded late, so a read is one instruction.
