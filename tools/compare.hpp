@@ -1,0 +1,78 @@
+// Two runs side by side: for `effort diff` and the report.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "runtime/snapshot/run.hpp"
+#include "tools/symbols.hpp"
+
+namespace effort::tools {
+
+/// A region in one of the runs.  Amounts are per step of that run, in the metric's unit, so that runs of different
+/// lengths compare.
+struct RegionSide {
+  std::string name;         ///< as in the snapshot; differs between the sides where the program was built anew
+  double total = 0;         ///< sum over the ranks: what grows with the work, whatever the number of ranks
+  double mean = 0;          ///< per rank
+  double largest = 0;       ///< of the rank with most: what the others wait for
+  std::int32_t max_rank = 0;
+  double imbalance = 0;     ///< largest / mean - 1
+};
+
+enum class Verdict { same, better, worse, only_a, only_b };
+/// "same", "better", "worse", "only_a" or "only_b".
+const char* verdict_name(Verdict verdict);
+
+/// A region in both runs, or in one.
+struct RegionChange {
+  std::string name;  ///< for people: readable, without what differs between builds
+  snapshot::Kind kind = snapshot::Kind::compute;
+  std::string phase;
+  std::optional<RegionSide> a, b;
+  double change = 0;  ///< of `largest`, in the metric's unit per step: b - a, an absent side counting as 0
+  Verdict verdict = Verdict::same;
+};
+
+/// A run as a whole.  Negative: not known.
+struct RunSide {
+  std::string file, name, job;
+  std::int64_t ranks = 0, nodes = 0, steps = 0;
+  double wall_seconds = snapshot::absent;
+  double seconds_per_step = snapshot::absent;  ///< wall_seconds / steps
+  double compute = 0, other = 0;   ///< of the metric, per rank and step: COMPUTE regions, and all others
+  double imbalance = snapshot::absent;            ///< mean over the windows, weighted by their steps; likewise below
+  double load_balance = snapshot::absent;
+  double parallel_efficiency = snapshot::absent;
+  double ideal_saving = snapshot::absent;
+  std::int64_t rebalances = 0;
+  double own_cpu_share = snapshot::absent;        ///< the library's own CPU time over the ranks' time
+};
+
+struct Comparison {
+  std::string metric, unit;
+  RunSide a, b;
+  double threshold = 0;
+  std::vector<RegionChange> regions;  ///< largest change first, whatever its sign
+  std::vector<std::string> notes;     ///< what could not be compared, and why
+};
+
+struct CompareOptions {
+  std::string metric;       ///< empty: the first run's load metric where the second has it, else "time"
+  double threshold = 0.02;  ///< a region whose largest rank changed by no more than this share is the same; so is one that
+                            ///< changed by less than a thousandth of all regions' time
+};
+
+/// Compares two runs of any number of ranks and steps.
+///
+/// Regions are the same where name, kind and phase are.  Call paths of two builds of a program are compared by functions
+/// instead of addresses, as far as both builds' files are found.
+/// Errors: std::runtime_error where the runs share no such metric.  Cost: O(regions log regions), no history is read.
+Comparison compare(const snapshot::Run& a, const snapshot::Run& b, Symbols& symbols_a, Symbols& symbols_b, const CompareOptions& options = {});
+
+/// `effort diff --json`.
+nlohmann::ordered_json compare_json(const Comparison& comparison);
+
+}  // namespace effort::tools
