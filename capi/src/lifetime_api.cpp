@@ -1,6 +1,7 @@
 // Lifetime, progress and hints.
 #include "attach.hpp"
 #include "boundary.hpp"
+#include "step_hooks.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -262,6 +263,7 @@ effort_status effort_progress_step(void) {
   if (!s) return code;
   if (in_callback) return not_from_callback("effort_progress_step");
   return guarded([&]() -> effort_status {
+    const capi::StepScope hooks;
     const Status status = s->client().progress_step(run_callback);
     if (status == Status::ok) {
       if (__builtin_expect(s->settings().strict, 0) && s->engine_failed())

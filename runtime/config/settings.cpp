@@ -59,6 +59,29 @@ void set_pin(Settings& s, const std::string& key, const std::string& text) {
   s.pin = text;
 }
 
+bool is_mpi_call(const std::string& name) {
+  return name.size() > 4 && name.starts_with("MPI_") &&
+         std::all_of(name.begin(), name.end(), [](unsigned char c) { return std::isalnum(c) || c == '_'; });
+}
+
+void set_split(Settings& s, const std::string& key, const std::string& text) {
+  s.split = names(text);
+  for (const std::string& call : s.split)
+    if (!is_mpi_call(call)) refuse(key, text, "a comma-separated list of MPI calls, such as MPI_Allreduce,MPI_Waitall; empty for all that can block");
+}
+
+void set_step(Settings& s, const std::string& key, const std::string& text) {
+  const char* allowed = "auto, off, or CALL[:N][@WHERE]: every N-th MPI call of that name, from a call path or on a communicator whose name holds WHERE";
+  if (text != "auto" && text != "off") {
+    const std::size_t at = text.find('@');
+    const std::string call = text.substr(0, at);
+    const std::size_t colon = call.find(':');
+    if (!is_mpi_call(call.substr(0, colon)) || (at != std::string::npos && at + 1 == text.size())) refuse(key, text, allowed);
+    if (colon != std::string::npos) number(key, call.substr(colon + 1), 1, 1000000000, allowed);
+  }
+  s.step = text;
+}
+
 using Set = std::function<void(Settings&, const std::string& key, const std::string& value)>;
 struct Key {
   const char* name;
@@ -151,8 +174,12 @@ const std::vector<Key>& keys() {
       {"VERBOSE", false, [](Settings& s, auto& k, auto& v) { s.verbose = flag(k, v); }, {}},
       {"DISABLE", true, [](Settings& s, auto& k, auto& v) { s.disable = flag(k, v); }, [](const Settings& s) { return std::string(s.disable ? "1" : "0"); }},
       {"MAX_OVERHEAD", false, only("0", "the overhead guard"), {}},
-      {"PCONTROL", false, only("0", "the MPI adapter"), {}},
-      {"SPLIT", false, only("", "the MPI adapter"), {}},
+      {"PCONTROL", true, [](Settings& s, auto& k, auto& v) { s.pcontrol = flag(k, v); }, [](const Settings& s) { return std::string(s.pcontrol ? "1" : "0"); }},
+      {"SPLIT", true, set_split, [](const Settings& s) { return join(s.split); }},
+      {"STEP", true, set_step, [](const Settings& s) { return s.step; }},
+      {"PATH_DEPTH", true, [](Settings& s, auto& k, auto& v) { s.path_depth = number(k, v, 1, 16, "1 to 16 frames"); },
+       [](const Settings& s) { return std::to_string(s.path_depth); }},
+      {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); }, [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
   };
   return all;
 }

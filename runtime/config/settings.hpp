@@ -36,6 +36,12 @@ struct Settings {
   double hint_timeout = 0;      ///< seconds; 0: off
   bool verbose = false;
   bool disable = false;
+  // Of the MPI adapter.
+  bool pcontrol = false;
+  std::vector<std::string> split;  ///< names of MPI calls; empty: all that can block or poll
+  std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
+  int path_depth = 4;              ///< frames of a call path
+  bool comm_matrix = false;
 };
 
 using Pair = std::pair<std::string, std::string>;

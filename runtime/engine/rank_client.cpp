@@ -120,8 +120,13 @@ Status RankClient::progress_step(const Deliver& deliver) {
   } else {
     segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
   }
-  const Status status = deliver_due(step, deliver);
-  if (status != Status::ok) return status;
+  if (deliver) {
+    const Status status = deliver_due(step, deliver);
+    if (status != Status::ok) return status;
+  } else if (switched_off()) {
+    off_.store(true, std::memory_order_relaxed);
+    return Status::switched_off;
+  }
 
   auto& pending = pending_.bytes();
   auto& fresh = fresh_.bytes();

@@ -40,6 +40,7 @@ class RankClient {
 
   RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment);
 
+  /// @param deliver  empty: nobody listens, and no hint is waited for
   /// @return ok, or switched_off from the step on at which all ranks have switched off
   Status progress_step(const Deliver& deliver);
   /// Waits until the snapshot is written; its outcome.

@@ -101,4 +101,9 @@ std::string Registry::region_name(std::uint32_t id) const {
   return id >= 1 && id <= regions_.size() ? defined_[regions_[id - 1]].name : "?";
 }
 
+Kind Registry::region_kind(std::uint32_t id) const {
+  std::lock_guard lock(mutex_);
+  return id >= 1 && id <= regions_.size() ? defined_[regions_[id - 1]].kind : Kind::compute;
+}
+
 }  // namespace effort::measure

@@ -60,6 +60,7 @@ class Registry {
   std::vector<Defined> since(std::size_t first) const;
   std::size_t n_defined() const noexcept { return n_defined_.load(std::memory_order_acquire); }
   std::string region_name(std::uint32_t id) const;
+  Kind region_kind(std::uint32_t id) const;  ///< compute for an id that was never given out
 
  private:
   struct Key {

@@ -38,7 +38,8 @@ TEST_CASE("bad values name key, value and what is allowed") {
   }
   CHECK_THAT(message_of("WINDWO", "10"), ContainsSubstring("WINDWO") && ContainsSubstring("WINDOW"));
   CHECK_THAT(message_of("METRICS", "time,PAPI_TOT_CYC", Status::unsupported), ContainsSubstring("PAPI_TOT_CYC"));
-  message_of("PCONTROL", "1", Status::unsupported);
+  for (auto [key, value] : {Pair{"STEP", "Allreduce"}, {"STEP", "MPI_Barrier:0"}, {"STEP", "MPI_Barrier@"}, {"SPLIT", "MPI_Wait,Send"}, {"PATH_DEPTH", "17"}, {"PCONTROL", "2"}})
+    CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
 }
 
 TEST_CASE("later sources win: given, file, environment") {

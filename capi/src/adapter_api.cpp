@@ -1,0 +1,126 @@
+// The port for adapters that measure by themselves.
+#include "attach.hpp"
+#include "boundary.hpp"
+#include "step_hooks.hpp"
+
+#include <atomic>
+#include <cstdio>
+
+using namespace effort;
+using capi::guarded;
+using capi::Mode;
+using engine::Owner;
+
+namespace {
+
+engine::Session* active() noexcept { return capi::mode() == Mode::active ? capi::session() : nullptr; }
+
+class Port final : public engine::AdapterPort {
+ public:
+  bool claim_interception() override { return !intercepted_.exchange(true); }
+
+  bool begin() override { return effort_adapter_begin() == EFFORT_OK && capi::mode() == Mode::active; }
+
+  Owner owner() const override {
+    if (!active()) return Owner::nobody;
+    return capi::begun_by_adapter() ? Owner::adapter : Owner::host;
+  }
+
+  const config::Settings* settings() const override {
+    const engine::Session* s = active();
+    return s ? &s->settings() : nullptr;
+  }
+
+  measure::ThreadSlot* slot() override {
+    measure::ThreadSlot* slot = nullptr;
+    guarded([&] {
+      if (engine::Session* s = active()) slot = &s->recorder().slot();
+    });
+    return slot;
+  }
+
+  std::uint32_t region(const std::string& name, measure::Kind kind) override {
+    std::uint32_t id = 0;
+    guarded([&] {
+      if (engine::Session* s = active()) id = s->recorder().registry().region(name.c_str(), kind).id;
+    });
+    return id;
+  }
+
+  measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
+    measure::Kind kind = measure::Kind::compute;
+    guarded([&] {
+      if (engine::Session* s = active()) kind = s->recorder().registry().region_kind(slot.current.load(std::memory_order_relaxed));
+    });
+    return kind;
+  }
+
+  void claim(measure::ThreadSlot& slot, std::uint32_t region) override {
+    measure::switch_region(slot, slot.current.load(std::memory_order_relaxed));
+    measure::claim_outside(slot, region);
+  }
+
+  bool attached() const override {
+    const engine::Session* s = active();
+    return s && s->attached();
+  }
+
+  bool attach(std::unique_ptr<exchange::Transport> transport) override {
+    exchange::Transport* const keep = transport.get();
+    const bool joined = guarded([&]() -> effort_status {
+      std::int64_t ready = active() != nullptr && !active()->attached();
+      if (!keep->world_min(&ready, 1)) return capi::fail(Status::mpi, keep->error());
+      if (ready == 0) {
+        keep->release();
+        return capi::fail(Status::state, "a rank has no session to attach");
+      }
+      active()->attach(std::move(transport));
+      return EFFORT_OK;
+    }) == EFFORT_OK;
+    return joined;
+  }
+
+  bool progress_step() override {
+    if (owner() == Owner::host) return effort_progress_step() == EFFORT_OK;
+    return guarded([&]() -> effort_status {
+      engine::Session* s = active();
+      if (!s) return EFFORT_ERR_STATE;
+      const capi::StepScope scope;
+      const Status status = s->client().progress_step({});
+      if (status == Status::ok) return EFFORT_OK;
+      capi::set_mode(Mode::off);
+      measure::SlotRegistry::instance().retire_all();
+      return static_cast<effort_status>(status);
+    }) == EFFORT_OK;
+  }
+
+  void phase(const char* name) override { effort_phase(name); }
+  void finalize() override { effort_finalize_forgotten(); }
+
+  void module(const std::string& base_name, const std::string& identity) override {
+    guarded([&] {
+      if (engine::Session* s = active()) s->recorder().registry().module(base_name.c_str(), identity.c_str());
+    });
+  }
+
+  void note(const std::string& text) override {
+    guarded([&] {
+      engine::Session* s = active();
+      if (!s) return;
+      s->recorder().registry().note(text.c_str());
+      if (s->settings().verbose) std::fprintf(stderr, "effort: %s\n", text.c_str());
+    });
+  }
+
+  void on_step(StepHooks hooks) override { capi::step_hooks = hooks; }
+
+ private:
+  std::atomic<bool> intercepted_{false};
+};
+
+}  // namespace
+
+extern "C" engine::AdapterPort* effort_adapter_port(void) {
+  static Port* port = new Port;  // never destroyed: adapters may be called while static objects are
+  return port;
+}

@@ -1,0 +1,69 @@
+// What an adapter that measures by itself (adapters/pmpi) sees of the library.
+#pragma once
+
+#include "runtime/config/settings.hpp"
+#include "runtime/exchange/transport.hpp"
+#include "runtime/measure/registry.hpp"
+#include "runtime/measure/thread_slot.hpp"
+
+#include <memory>
+#include <string>
+
+namespace effort::engine {
+
+/// Whose session is active.
+enum class Owner {
+  nobody,   ///< none, disabled, or switched off
+  adapter,  ///< an adapter began it; the host may still adopt it
+  host      ///< the host began or adopted it
+};
+
+/// The library behind a fixed face, so that an adapter in a shared object of its own needs one symbol.  No member
+/// throws; what goes wrong is kept as the thread's last error.  Threads: any for slot, region, current_kind,
+/// claim, module and note; one at a time for the others.
+class AdapterPort {
+ public:
+  /// Called on the stepping thread around each progress step, whoever asked for it.
+  struct StepHooks {
+    void (*before)() = nullptr;
+    void (*after)() = nullptr;
+  };
+
+  virtual ~AdapterPort() = default;
+
+  /// Takes the place of the one adapter that intercepts MPI; false: another copy has it.
+  virtual bool claim_interception() = 0;
+  /// Begins a session for the adapter unless there is one; false where it could not be (bad settings, DISABLE).
+  virtual bool begin() = 0;
+  virtual Owner owner() const = 0;
+  /// Of the active session; null without.
+  virtual const config::Settings* settings() const = 0;
+
+  /// The calling thread's slot, ready for all regions known now; null without an active session.  Locks; allocates.
+  virtual measure::ThreadSlot* slot() = 0;
+  /// Id of a region; 0 where none can be had (limits, no session).  A known name keeps its kind.
+  virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
+  /// Kind of the region that the slot's thread, the calling one, is in.
+  virtual measure::Kind current_kind(const measure::ThreadSlot& slot) const = 0;
+  /// measure::claim_outside, up to this moment.
+  virtual void claim(measure::ThreadSlot& slot, std::uint32_t region) = 0;
+
+  virtual bool attached() const = 0;
+  /// Joins the ranks of `transport`; the session stays the adapter's.  Collective; false on all ranks or on none.
+  virtual bool attach(std::unique_ptr<exchange::Transport> transport) = 0;
+  /// Ends a step.  In a session that nobody adopted there is no one to tell: it waits for no hint.
+  virtual bool progress_step() = 0;
+  virtual void phase(const char* name) = 0;
+  /// At the start of MPI_Finalize.
+  virtual void finalize() = 0;
+
+  /// See measure::Registry.
+  virtual void module(const std::string& base_name, const std::string& identity) = 0;
+  virtual void note(const std::string& text) = 0;
+  virtual void on_step(StepHooks hooks) = 0;
+};
+
+}  // namespace effort::engine
+
+/// The library's port; never null.
+extern "C" __attribute__((visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(void);
