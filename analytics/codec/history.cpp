@@ -330,4 +330,13 @@ Decoded HistoryReader::read(int level, std::size_t max_values) const {
   return out;
 }
 
+void HistoryReader::read_tiles(const std::function<void(std::size_t, const Decoded&)>& take, std::size_t max_values) const {
+  for (const Tile& tile : tiles_) {
+    if (rows_ > max_values / tile.steps)
+      throw CodecError("a tile would hold " + std::to_string(rows_) + " x " + std::to_string(tile.steps) + " values, more than the " +
+                           std::to_string(max_values) + " allowed", tile.offset);
+    take(tile.first_step, {rows_, tile.steps, decode_tile(bytes_.subspan(tile.offset, tile.size), rows_, tile.steps, {0, 0, false})});
+  }
+}
+
 }  // namespace effort::codec

@@ -4,6 +4,7 @@
 #include "analytics/codec/codec.hpp"
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -69,6 +70,10 @@ class HistoryReader {
   /// All values, row-major [rows][steps] (of the 2^level times coarser approximation: both rounded up; the tiles'
   /// approximations are joined and resampled to that grid).  More than `max_values` results: CodecError.
   Decoded read(int level = 0, std::size_t max_values = std::size_t{1} << 28) const;
+
+  /// All values in turn, in the order of steps: `take` gets a tile's first step and its values [rows][steps of the tile].
+  /// Memory: one tile.  A tile of more than `max_values`: CodecError.
+  void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take, std::size_t max_values = std::size_t{1} << 28) const;
 
  private:
   struct Tile {

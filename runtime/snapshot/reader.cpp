@@ -248,6 +248,10 @@ std::vector<ExactBlock> Reader::exact(std::int32_t node) {
   return out;
 }
 
+void Reader::each_exact(const std::function<void(std::int32_t, const ExactBlock&)>& take) {
+  state_->each(format::type_exact, [&](std::size_t i) { take(state_->node_of(i), state_->exact_at(i)); });
+}
+
 const std::vector<SectionInfo>& Reader::sections() const noexcept { return state_->sections; }
 std::uint64_t Reader::size() const noexcept { return state_->source->size(); }
 const std::string& Reader::name() const noexcept { return state_->name; }

@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -63,6 +64,8 @@ class Reader {
   std::vector<Tile> tiles(std::int32_t node);
   /// The exact windows of one node (empty where there are none), by ascending step.
   std::vector<ExactBlock> exact(std::int32_t node);
+  /// The exact windows of all nodes, one after the other in file order.  Memory: one window of one node.
+  void each_exact(const std::function<void(std::int32_t node, const ExactBlock& block)>& take);
 
   /// The table of contents, in file order.
   const std::vector<SectionInfo>& sections() const noexcept;

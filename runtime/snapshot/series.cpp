@@ -97,18 +97,47 @@ void SeriesReader::refuse(const std::string& problem, const Node& node, std::uin
                     "take the file from its origin again");
 }
 
-void SeriesReader::add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const {
+/// Opens a node's history, checked against the run; what is wrong in it is reported with the file.
+template <typename Function>
+void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& function) const {
   const std::int64_t steps = reader_.run().steps;
   try {
     const codec::HistoryReader history(tile.history);
     const bool fits = history.rows() == ranks_[static_cast<std::size_t>(node.node)].size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
     if (!fits) refuse("other sizes than the run's", node, tile.series);
+    function(history);
+  } catch (const codec::CodecError& e) {
+    refuse(e.what(), node, tile.series);
+  }
+}
+
+void SeriesReader::add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const {
+  with_history(node, tile, [&](const codec::HistoryReader& history) {
     const std::vector<std::size_t> rows = rows_of(node.node, grid);
     const codec::Decoded decoded = history.read(grid.level, max_values);
     if (decoded.rows != rows.size()) refuse("another number of rows than ranks", node, tile.series);
-    place(grid, rows, decoded, tile.first_step, static_cast<std::int64_t>(history.steps()), steps);
-  } catch (const codec::CodecError& e) {
-    refuse(e.what(), node, tile.series);
+    place(grid, rows, decoded, tile.first_step, static_cast<std::int64_t>(history.steps()), reader_.run().steps);
+  });
+}
+
+void SeriesReader::each_piece(std::uint32_t series, const Grid& whole, std::int32_t wanted, const TakePiece& take) const {
+  for (const Node& node : nodes_) {
+    const Tile* tile = node.node == wanted ? find(node, series) : nullptr;
+    if (tile == nullptr || tile->history.empty()) continue;
+    const std::vector<std::size_t> rows = rows_of(node.node, whole);
+    if (whole.level > 0) {
+      Grid part;
+      part.level = whole.level;
+      part.first_step = whole.first_step;
+      for (std::size_t row : rows) part.first_rank.push_back(whole.first_rank[row]);
+      part.values.assign(rows.size() * whole.cols(), 0.0);
+      add(part, node, *tile, std::size_t{1} << 31);
+      take({rows, 0, whole.cols(), part.values});
+      continue;
+    }
+    with_history(node, *tile, [&](const codec::HistoryReader& history) {
+      history.read_tiles([&](std::size_t first, const codec::Decoded& values) { take({rows, static_cast<std::size_t>(tile->first_step) + first, values.cols, values.values}); });
+    });
   }
 }
 
@@ -123,35 +152,29 @@ Grid SeriesReader::grid(std::uint32_t series, int level, std::size_t max_values)
   return out;
 }
 
-namespace {
-
-/// Copies the part of `block` that belongs to `series` into a grid of level 0.
-void place_exact(Grid& grid, const std::vector<std::int32_t>& ranks, const ExactBlock& block, std::uint32_t series) {
-  const auto steps = static_cast<std::size_t>(block.steps);
-  for (std::size_t s = 0; s < block.series.size(); ++s) {
-    if (block.series[s] != series) continue;
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-      const auto from = block.values.begin() + static_cast<std::ptrdiff_t>((s * ranks.size() + r) * steps);
-      const std::size_t to = static_cast<std::size_t>(ranks[r]) * grid.cols() + static_cast<std::size_t>(block.first_step);
-      std::copy_n(from, steps, grid.values.begin() + static_cast<std::ptrdiff_t>(to));
+void SeriesReader::each_exact_piece(const std::function<void(std::uint32_t, const Piece&)>& take) const {
+  const Grid whole = frame(0);
+  reader_.each_exact([&](std::int32_t node, const ExactBlock& block) {
+    const std::vector<std::size_t> rows = rows_of(node, whole);
+    const auto steps = static_cast<std::size_t>(block.steps);
+    for (std::size_t s = 0; s < block.series.size(); ++s) {
+      const std::span<const double> values = std::span(block.values).subspan(s * rows.size() * steps, rows.size() * steps);
+      take(block.series[s], {rows, static_cast<std::size_t>(block.first_step), steps, values});
     }
-  }
+  });
 }
-
-}  // namespace
 
 Grid SeriesReader::exact(std::uint32_t series, std::size_t max_values) const {
   Grid out = frame(0);
   check_size(out, max_values);
   out.values.assign(out.rows() * out.cols(), std::numeric_limits<double>::quiet_NaN());
-  std::int64_t last = -1;
-  for (const SectionInfo& section : reader_.sections()) {
-    // A node's blocks lie together.
-    if (section.type != "EXAC" || section.key == last) continue;
-    last = section.key;
-    const auto node = static_cast<std::int32_t>(section.key);
-    for (const ExactBlock& block : reader_.exact(node)) place_exact(out, ranks_.at(section.key), block, series);
-  }
+  each_exact_piece([&](std::uint32_t which, const Piece& piece) {
+    if (which != series) return;
+    for (std::size_t r = 0; r < piece.rows.size(); ++r) {
+      const std::span<const double> from = piece.values.subspan(r * piece.cols, piece.cols);
+      std::copy(from.begin(), from.end(), out.values.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * out.cols() + piece.first_col));
+    }
+  });
   return out;
 }
 
@@ -168,6 +191,16 @@ double SeriesReader::nrmse(std::uint32_t series) const {
     } catch (const codec::CodecError& e) {
       refuse(e.what(), node, series);
     }
+  }
+  return largest;
+}
+
+double SeriesReader::max_error(std::uint32_t series) const {
+  double largest = absent;
+  for (const Node& node : nodes_) {
+    const Tile* tile = find(node, series);
+    if (tile == nullptr || tile->history.empty()) continue;
+    with_history(node, *tile, [&](const codec::HistoryReader& history) { largest = std::max(largest, history.max_error()); });
   }
   return largest;
 }

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <span>
 #include <vector>
 
 #include "runtime/snapshot/reader.hpp"
@@ -22,6 +24,14 @@ struct Grid {
   std::size_t cols() const { return first_step.size(); }
 };
 
+/// Some rows and columns of a grid.
+struct Piece {
+  std::span<const std::size_t> rows;  ///< of the grid, ascending
+  std::size_t first_col = 0, cols = 0;
+  std::span<const double> values;     ///< [rows][cols]
+};
+using TakePiece = std::function<void(const Piece& piece)>;
+
 /// Decodes histories node by node.  Keeps the reader's tiles of all nodes in compressed form, so that many series can be
 /// read in turn.  Errors of all members: FormatError.  Threads: one at a time; Kokkos must be initialised for grid().
 class SeriesReader {
@@ -35,10 +45,21 @@ class SeriesReader {
   /// @param level       0 to 30
   /// @param max_values  a larger grid is refused with std::length_error that names the level that would fit
   Grid grid(std::uint32_t series, int level = 0, std::size_t max_values = std::size_t{1} << 31) const;
+  /// One series of one node, at the level of `frame`, in pieces that do not overlap; the node's cells in none are zero.
+  /// Memory: at level 0 one tile of the history (some thousand steps of one rank, fewer of many), else the node's part of
+  /// the grid.
+  void each_piece(std::uint32_t series, const Grid& frame, std::int32_t node, const TakePiece& take) const;
+  /// The rows of a frame that are a node's.
+  std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
+  /// Exact values, see below, of all series in pieces of level 0; what is in none was not stored.  Memory: one window of one
+  /// node.
+  void each_exact_piece(const std::function<void(std::uint32_t series, const Piece& piece)>& take) const;
   /// The exact values that were stored beside (EXACT=1), at level 0; NaN where none were.
   Grid exact(std::uint32_t series, std::size_t max_values = std::size_t{1} << 31) const;
   /// Upper bound of a series' nrmse as its histories state it; the run's own figure where it is known.
   double nrmse(std::uint32_t series) const;
+  /// Largest absolute error of any value of a series as its histories state it, in the metric's unit; absent without one.
+  double max_error(std::uint32_t series) const;
   /// Bytes of the series' histories.
   std::uint64_t stored_bytes(std::uint32_t series) const;
 
@@ -50,8 +71,9 @@ class SeriesReader {
   };
   const Tile* find(const Node& node, std::uint32_t series) const;
   void add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const;
+  template <typename Function>
+  void with_history(const Node& node, const Tile& tile, Function&& function) const;
   [[noreturn]] void refuse(const std::string& problem, const Node& node, std::uint32_t series) const;
-  std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
   void check_size(const Grid& frame, std::size_t max_values) const;
 
   Reader& reader_;
