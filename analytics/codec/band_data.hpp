@@ -36,6 +36,8 @@ struct BandData {
   std::vector<TreeLevel> tree;  ///< [0]: leaves; the last has one node
 
   bool allocated() const { return !magnitude.empty(); }
+  /// Bit planes of the largest magnitude.
+  int planes() const { return allocated() ? int{tree.back().planes[tree.back().at(0, 0)]} : 0; }
   std::size_t at(std::size_t i, std::size_t j) const { return (i + 1) * stride + j + 1; }
 
   void allocate(std::size_t r, std::size_t c) {

@@ -123,14 +123,13 @@ bool PlaneCoder<Io, Q>::code_root(std::size_t b) {
   const int p = plane_;
   const Band& band = layout_.bands[b];
   BandData<Q>& data = data_[b];
-  const auto planes = [&](const BandData<Q>& d) { return d.allocated() ? int{d.tree.back().planes[d.tree.back().at(0, 0)]} : 0; };
-  if (planes(data) > p + 1) return true;
+  if (data.planes() > p + 1) return true;
   int parent_level[2] = {4, 4};
   for (std::size_t k = 0; k < 2; ++k)
-    if (band.parents[k].band >= 0) parent_level[k] = std::clamp(planes(data_[idx(band.parents[k].band)]) - p, 0, 3);
+    if (band.parents[k].band >= 0) parent_level[k] = std::clamp(data_[idx(band.parents[k].band)].planes() - p, 0, 3);
   int recent = 0;
-  for (std::size_t i = b; i-- > 1 && i + 3 >= b;) recent += planes(data_[i]) > p;
-  const bool bit = planes(data) == p + 1;
+  for (std::size_t i = b; i-- > 1 && i + 3 >= b;) recent += data_[i].planes() > p;
+  const bool bit = data.planes() == p + 1;
   Contexts& c = contexts_;
   const bool significant =
       decide_mixed<3>(bit,

@@ -18,13 +18,6 @@ using Buffer = std::unique_ptr<double[]>;
 
 Buffer make_buffer(std::size_t n) { return std::make_unique_for_overwrite<double[]>(n); }
 
-/// Index of the sample that stands at `i` when `n` samples are continued by reflection at both ends.
-std::size_t reflect(std::ptrdiff_t i, std::size_t n) {
-  const auto last = static_cast<std::ptrdiff_t>(n) - 1;
-  while (i < 0 || i > last) i = i < 0 ? -i : 2 * last - i;
-  return static_cast<std::size_t>(i);
-}
-
 /// Row buffers of the vertical pipelines that swap roles from step to step.
 class RowRing {
  public:
@@ -39,26 +32,50 @@ class RowRing {
   std::size_t cols_;
 };
 
-/// Splits the row pairs [first, last) of a rectangle; every strip warms up on the rows before it, so that strips
-/// are independent and give the same bits as one sweep.
+/// Where the rows of a whole rectangle lie, continued by reflection.
+struct WholeRows {
+  const double* data;
+  std::size_t rows, stride;
+  const double* operator()(std::ptrdiff_t i) const { return data + reflect(i, rows) * stride; }
+};
+
+/// The same of a rectangle whose halves are separate: even rows in the low half.
+struct HalvedRows {
+  const double* data;
+  std::size_t rows, stride;
+  const double* operator()(std::ptrdiff_t i) const {
+    const std::size_t at = reflect(i, rows), lows = (rows + 1) / 2;
+    return data + (at % 2 == 0 ? at / 2 : lows + at / 2) * stride;
+  }
+};
+
+/// Rows from four before the first pair on, each where the caller has it.
+struct ListedRows {
+  const double* const* rows;
+  const double* operator()(std::ptrdiff_t i) const { return rows[i + 4]; }
+};
+
+/// Splits the row pairs [first, last); every strip warms up on the rows before it, so that strips are independent
+/// and give the same bits as one sweep.
+template <typename Rows>
 struct SplitStrip {
-  Rect in, out;
+  Rows source;
+  std::size_t cols;
+  Rect low, high;
   bool halve_cols;
 
   void load(std::ptrdiff_t i, double* to) const {
-    const double* from = in.data + reflect(i, in.rows) * in.stride;
     if (halve_cols) {
-      split_row(from, in.cols, to);
+      split_row(source(i), cols, to);
     } else {
-      std::memcpy(to, from, in.cols * sizeof(double));
+      std::memcpy(to, source(i), cols * sizeof(double));
     }
   }
 
   void operator()(std::size_t first, std::size_t last, double* memory) const {
-    RowRing ring(memory, in.cols);
-    const std::size_t lows = (in.rows + 1) / 2, highs = in.rows / 2;
+    RowRing ring(memory, cols);
     double *even = ring.row(0), *odd = ring.row(1), *even_next = ring.row(2);
-    std::array<double*, 2> d1{ring.row(3), ring.row(4)}, s1{ring.row(5), ring.row(6)}, high{ring.row(7), ring.row(8)};
+    std::array<double*, 2> d1{ring.row(3), ring.row(4)}, s1{ring.row(5), ring.row(6)}, kept{ring.row(7), ring.row(8)};
     const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
     load(2 * (begin - 2), even);
     for (std::ptrdiff_t i = begin - 2; i <= end; ++i) {
@@ -67,49 +84,47 @@ struct SplitStrip {
       const bool wanted = i > begin;
       const auto k = static_cast<std::size_t>(i - 1);
       double* spare = ring.row(9);
-      double* low_out = wanted ? out.data + k * out.stride : spare;
-      double* high_out = wanted && k < highs ? out.data + (lows + k) * out.stride : spare;
-      split_columns({even, odd, even_next, d1[0], s1[0], high[0], d1[1], s1[1], high[1]}, in.cols, low_out, high_out);
+      double* low_out = wanted ? low.data + k * low.stride : spare;
+      double* high_out = wanted && k < high.rows ? high.data + k * high.stride : spare;
+      split_columns({even, odd, even_next, d1[0], s1[0], kept[0], d1[1], s1[1], kept[1]}, cols, low_out, high_out);
       std::swap(d1[0], d1[1]);
       std::swap(s1[0], s1[1]);
-      std::swap(high[0], high[1]);
+      std::swap(kept[0], kept[1]);
       std::swap(even, even_next);
     }
   }
 };
 
 /// Joins the row pairs [first, last); see SplitStrip.
+template <typename Rows>
 struct JoinStrip {
-  Rect in, out;
+  Rows source;
+  std::size_t cols;
+  Rect out;
   bool halve_cols;
-
-  const double* source(std::ptrdiff_t i) const {
-    const std::size_t at = reflect(i, in.rows), lows = (in.rows + 1) / 2;
-    return in.data + (at % 2 == 0 ? at / 2 : lows + at / 2) * in.stride;
-  }
 
   void store(const double* from, std::size_t row, double* scratch) const {
     double* to = out.data + row * out.stride;
     if (halve_cols) {
-      join_row(from, in.cols, to, scratch);
+      join_row(from, cols, to, scratch);
     } else {
-      std::memcpy(to, from, in.cols * sizeof(double));
+      std::memcpy(to, from, cols * sizeof(double));
     }
   }
 
   void operator()(std::size_t first, std::size_t last, double* memory) const {
-    RowRing ring(memory, in.cols);
+    RowRing ring(memory, cols);
     std::array<double*, 2> high{ring.row(0), ring.row(1)}, s1{ring.row(2), ring.row(3)}, d1{ring.row(4), ring.row(5)},
         even{ring.row(6), ring.row(7)};
     double *odd = ring.row(8), *scratch = ring.row(9);
     const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
     for (std::ptrdiff_t i = begin - 2; i <= end + 1; ++i) {
       join_columns({source(2 * i), source(2 * i + 1), high[0], s1[0], d1[0], even[0], high[1], s1[1], d1[1], even[1], odd},
-                   in.cols);
+                   cols);
       if (i - 1 >= begin && i - 1 < end) store(even[1], 2 * static_cast<std::size_t>(i - 1), scratch);
       if (i - 2 >= begin && i - 2 < end) {
         const auto row = 2 * static_cast<std::size_t>(i - 2) + 1;
-        if (row < in.rows) store(odd, row, scratch);
+        if (row < out.rows) store(odd, row, scratch);
       }
       std::swap(high[0], high[1]);
       std::swap(s1[0], s1[1]);
@@ -120,11 +135,10 @@ struct JoinStrip {
 };
 
 template <typename Space, typename Strip>
-void run_strips(const Space& space, const char* label, const Strip& strip) {
-  const std::size_t pairs = (strip.in.rows + 1) / 2;
+void run_strips(const Space& space, const char* label, std::size_t pairs, const Strip& strip) {
   const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
   const std::size_t strips = std::clamp<std::size_t>(pairs / 16, 1, threads);
-  const std::size_t memory_per_strip = RowRing::kRows * strip.in.cols;
+  const std::size_t memory_per_strip = RowRing::kRows * strip.cols;
   Buffer memory = make_buffer(strips * memory_per_strip);
   double* rows = memory.get();
   Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, strips), [=](const std::size_t s) {
@@ -205,7 +219,10 @@ template <typename Space>
 void split(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols) {
   if (in.rows == 0 || in.cols == 0) return;
   if (halve_rows) {
-    run_strips(space, "effort::wavelet::split", SplitStrip{in, out, halve_cols});
+    const std::size_t lows = (in.rows + 1) / 2;
+    const Rect low{out.data, lows, out.cols, out.stride}, high{out.data + lows * out.stride, in.rows - lows, out.cols, out.stride};
+    run_strips(space, "effort::wavelet::split", lows,
+               SplitStrip<WholeRows>{{in.data, in.rows, in.stride}, in.cols, low, high, halve_cols});
   } else if (halve_cols) {
     run_rows(space, "effort::wavelet::split_cols", in,
              [=](std::size_t i, double*) { split_row(in.data + i * in.stride, in.cols, out.data + i * out.stride); });
@@ -218,7 +235,8 @@ template <typename Space>
 void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols) {
   if (in.rows == 0 || in.cols == 0) return;
   if (halve_rows) {
-    run_strips(space, "effort::wavelet::join", JoinStrip{in, out, halve_cols});
+    run_strips(space, "effort::wavelet::join", (in.rows + 1) / 2,
+               JoinStrip<HalvedRows>{{in.data, in.rows, in.stride}, in.cols, out, halve_cols});
   } else if (halve_cols) {
     run_rows(space, "effort::wavelet::join_cols", in, [=](std::size_t i, double* scratch) {
       join_row(in.data + i * in.stride, in.cols, out.data + i * out.stride, scratch);
@@ -226,6 +244,18 @@ void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, 
   } else {
     copy(space, in, out);
   }
+}
+
+template <typename Space>
+void split_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& low, const Rect& high, bool halve_cols) {
+  if (low.rows == 0 || cols == 0) return;
+  run_strips(space, "effort::wavelet::split_pairs", low.rows, SplitStrip<ListedRows>{{rows}, cols, low, high, halve_cols});
+}
+
+template <typename Space>
+void join_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& out, bool halve_cols) {
+  if (out.rows == 0 || cols == 0) return;
+  run_strips(space, "effort::wavelet::join_pairs", (out.rows + 1) / 2, JoinStrip<ListedRows>{{rows}, cols, out, halve_cols});
 }
 
 template <typename Space>
@@ -262,7 +292,9 @@ void inverse(const Space& space, MatrixView matrix, Levels levels) {
   template void inverse(const Space&, MatrixView, Levels);                        \
   template void inverse(const Space&, MatrixView, MatrixView, Levels);            \
   template void split(const Space&, const Rect&, const Rect&, bool, bool);        \
-  template void join(const Space&, const Rect&, const Rect&, bool, bool);
+  template void join(const Space&, const Rect&, const Rect&, bool, bool);         \
+  template void split_pairs(const Space&, const double* const*, std::size_t, const Rect&, const Rect&, bool); \
+  template void join_pairs(const Space&, const double* const*, std::size_t, const Rect&, bool);
 EFFORT_INSTANTIATE(Kokkos::Serial)
 #ifdef KOKKOS_ENABLE_OPENMP
 EFFORT_INSTANTIATE(Kokkos::OpenMP)

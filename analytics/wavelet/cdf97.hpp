@@ -74,6 +74,20 @@ void split(const Space& space, const Rect& in, const Rect& out, bool halve_rows,
 template <typename Space>
 void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols);
 
+/// What split() does to some consecutive row pairs of a larger matrix, to the same bits: for matrices whose rows are
+/// spread over nodes.
+/// @param rows  2 low.rows + 7 rows of `cols` values: four before the first pair, the pairs, three behind them, where
+///              the matrix ends continued by reflection
+/// @param high  low.rows rows, or one less where the matrix ends with an even row
+template <typename Space>
+void split_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& low, const Rect& high, bool halve_cols);
+
+/// What join() makes of some consecutive row pairs, to the same bits.
+/// @param rows  alternately low and high rows, continued by reflection: two pairs before the first, as many pairs as
+///              give `out`, and two behind them
+template <typename Space>
+void join_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& out, bool halve_cols);
+
 /// The Euclidean norm of one synthesis basis function of a one-dimensional transform far from the boundary: what
 /// an error of one in a coefficient does to the reconstruction.
 /// @param level  1 is the finest; @param high  the high band of that level, else the low band

@@ -12,6 +12,13 @@ inline constexpr double kGamma = 0.882911075530934;
 inline constexpr double kDelta = 0.443506852043971;
 inline constexpr double kScale = 1.149604398860241;
 
+/// Index of the sample that stands at `i` when `n` samples are continued by reflection at both ends.
+inline std::size_t reflect(std::ptrdiff_t i, std::size_t n) {
+  const auto last = static_cast<std::ptrdiff_t>(n) - 1;
+  while (i < 0 || i > last) i = i < 0 ? -i : 2 * last - i;
+  return static_cast<std::size_t>(i);
+}
+
 /// Splits `n` >= 2 samples into (n+1)/2 low-band values at `out` and n/2 high-band values behind them.
 /// `in` and `out` must not overlap.
 void split_row(const double* in, std::size_t n, double* out);

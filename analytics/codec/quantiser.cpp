@@ -1,0 +1,93 @@
+#include "analytics/codec/quantiser.hpp"
+
+#include <array>
+#include <cstdlib>  // brings the C library's feature macros for clones.hpp
+
+#include "analytics/wavelet/clones.hpp"
+
+namespace effort::codec {
+namespace {
+
+/// What the decoder will make of a row of coefficients; Integer holds the largest of them in steps.
+template <typename Integer>
+[[gnu::always_inline]] inline void requantise(const double* __restrict in, std::size_t n, double scale, double unit, double first,
+                                              double others, double* __restrict out) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto q = static_cast<Integer>(std::fabs(in[j]) * scale);
+    const double point = q == 1 ? first : others, exists = q != 0 ? 1.0 : 0.0;
+    out[j] = std::copysign((static_cast<double>(q) + point) * unit * exists, in[j]);
+  }
+}
+EFFORT_VECTOR_CLONES void requantise_narrow(const double* __restrict in, std::size_t n, double scale, double unit, double first,
+                                            double others, double* __restrict out) {
+  requantise<std::int32_t>(in, n, scale, unit, first, others, out);
+}
+
+EFFORT_VECTOR_CLONES void quantise_narrow(const double* __restrict in, std::size_t n, double scale, std::uint32_t* __restrict magnitude,
+                                          std::uint8_t* __restrict negative) {
+  for (std::size_t j = 0; j < n; ++j) magnitude[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::abs(in[j]) * scale));
+  for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
+}
+
+EFFORT_VECTOR_CLONES double largest_of(const double* row, std::size_t n) {
+  std::array<double, 8> largest{};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::abs(row[j]);
+    largest[j & 7] = c > largest[j & 7] ? c : largest[j & 7];
+  }
+  return *std::max_element(largest.begin(), largest.end());
+}
+
+unsigned nearest_point(double fraction) {
+  return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
+}
+
+}  // namespace
+
+void requantise_row(const double* in, std::size_t n, double gain, const Step& step, const Points& points, bool narrow, double* out) {
+  const double scale = gain / step.value(), unit = step.value() / gain;
+  if (narrow) {
+    requantise_narrow(in, n, scale, unit, points.first(), points.others(), out);
+  } else {
+    requantise<std::int64_t>(in, n, scale, unit, points.first(), points.others(), out);
+  }
+}
+
+void quantise_row(const double* in, std::size_t n, double scale, std::uint32_t* magnitude, std::uint8_t* negative) {
+  quantise_narrow(in, n, scale, magnitude, negative);
+}
+
+void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* magnitude, std::uint8_t* negative) {
+  for (std::size_t j = 0; j < n; ++j) magnitude[j] = static_cast<std::uint64_t>(std::abs(in[j]) * scale);
+  for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
+}
+
+double largest_in(const double* row, std::size_t n) { return largest_of(row, n); }
+
+void PlaceSums::add_row(const double* row, std::size_t n, double scale, double weight) {
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::abs(row[j]) * scale;
+    if (c < 1) continue;
+    const std::size_t k = c >= 2;
+    count[k] += weight;
+    sum[k] += (c - std::floor(c)) * weight;
+  }
+}
+
+Points PlaceSums::points() const {
+  Points points;
+  for (std::size_t k = 0; k < 2; ++k) points.code |= nearest_point(count[k] > 0 ? sum[k] / count[k] : 0.5) << (4 * k);
+  return points;
+}
+
+double squared_error(const double* row, std::size_t n, double scale, const Points& points) {
+  double squares = 0;
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::abs(row[j]) * scale, q = std::floor(c);
+    const double e = q == 0 ? c : c - q - (q == 1 ? points.first() : points.others());
+    squares += e * e;
+  }
+  return squares;
+}
+
+}  // namespace effort::codec

@@ -1,0 +1,72 @@
+// Quantisation of coefficients, and what a decoder makes of them.
+#pragma once
+
+#include "analytics/codec/bands.hpp"
+#include "analytics/codec/matrix.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+
+namespace effort::codec {
+
+/// A quantisation step that a stream can state: (1 + mantissa / 256) 2^exponent.
+struct Step {
+  int exponent = 0;
+  unsigned mantissa = 0;
+
+  static Step at_most(double value) {
+    Step step;
+    const double fraction = std::frexp(value, &step.exponent) * 2;
+    --step.exponent;
+    step.mantissa = static_cast<unsigned>((fraction - 1) * 256);
+    return step;
+  }
+  double value() const { return std::ldexp(1 + mantissa / 256.0, exponent); }
+};
+
+/// Where a value of one or of several steps is reconstructed in its interval.
+struct Points {
+  unsigned code = 0;
+  double first() const { return point_value(code & 15); }
+  double others() const { return point_value(code >> 4); }
+};
+
+/// A step under trial.
+struct Trial {
+  Step step;
+  Points points;
+  Errors errors;
+};
+
+/// Whether magnitudes in steps fit 32 bits.
+inline bool is_narrow(double largest, double step) { return largest < step * 2147483000.0; }
+
+/// What the decoder will make of `n` coefficients of a band of this gain.  narrow: see is_narrow().
+void requantise_row(const double* in, std::size_t n, double gain, const Step& step, const Points& points, bool narrow, double* out);
+
+/// Magnitudes in steps, and signs; scale: gain / step.
+void quantise_row(const double* in, std::size_t n, double scale, std::uint32_t* magnitude, std::uint8_t* negative);
+void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* magnitude, std::uint8_t* negative);
+
+/// The largest magnitude.
+double largest_in(const double* row, std::size_t n);
+
+/// Of large bands every so many rows are enough where nothing depends on exactness.
+inline std::size_t sampling(const Band& band) {
+  return std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
+}
+
+/// How many values of one step and of more there are, and the sum of their places in their intervals.
+struct PlaceSums {
+  std::array<double, 2> count{}, sum{};
+  /// @param scale  gain / step; @param weight  how many values each stands for
+  void add_row(const double* row, std::size_t n, double scale, double weight);
+  Points points() const;
+};
+
+/// The sum of squared differences of a row's weighted coefficients to their reconstruction, in steps.
+double squared_error(const double* row, std::size_t n, double scale, const Points& points);
+
+}  // namespace effort::codec

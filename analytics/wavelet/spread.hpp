@@ -1,0 +1,75 @@
+// The transform along the rows of matrices whose rows are spread over nodes.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+#include "analytics/wavelet/cdf97.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <vector>
+
+namespace effort::wavelet {
+
+/// Consecutive rows, `last` excluded.
+struct RowRange {
+  std::size_t first = 0, last = 0;
+  std::size_t size() const { return last - first; }
+};
+
+/// Which node holds which rows: consecutive stretches in the order of the nodes.  Consecutive nodes form groups, each
+/// of which is a matrix of its own.  A plain value, equal on all nodes.
+class RowSpread {
+ public:
+  /// @param counts  rows of every node, 0 included
+  /// @param groups  first node of every group, ascending, from 0 on
+  RowSpread(const std::vector<std::size_t>& counts, std::vector<int> groups);
+
+  int nodes() const { return static_cast<int>(offsets_.size()) - 1; }
+  int groups() const { return static_cast<int>(groups_.size()) - 1; }
+  int group_of(int node) const;
+  int first_node(int group) const { return groups_[static_cast<std::size_t>(group)]; }
+  int end_node(int group) const { return groups_[static_cast<std::size_t>(group) + 1]; }
+  /// Rows of a group's low band after `level` halvings.
+  std::size_t rows(int group, int level = 0) const;
+  /// The rows of its group's low band after `level` halvings that a node holds: those that began as its own.
+  RowRange owned(int node, int level) const;
+
+ private:
+  std::vector<std::size_t> offsets_;  ///< [nodes + 1]
+  std::vector<int> groups_;           ///< [groups + 1]
+};
+
+/// The rows around those of a node: up to four before and four behind, as far as its group reaches.
+class Halo {
+ public:
+  /// Collective.  Nodes with few rows pass on those of others, so that any number of rows per node will do.
+  /// @param width     values of a row, equal on all nodes
+  /// @param copy_row  writes the row of this index, one of this node's
+  Halo(Communicator& nodes, const RowSpread& spread, int level, std::size_t width,
+       const std::function<void(std::size_t, double*)>& copy_row);
+
+  /// A row before or behind the node's own; std::logic_error for others.
+  const double* row(std::size_t i) const;
+
+ private:
+  std::size_t width_;
+  RowRange own_;
+  std::vector<double> before_, behind_;
+};
+
+/// Level `level` + 1 from the low band of level `level`: split() of all the groups' rows, to the same bits.
+/// Collective; groups of a single row are left alone.
+///
+/// @param own   this node's rows of level `level`
+/// @param low, high  receive its rows of level + 1, high bands of a group that ends with an even row one less
+void spread_split(Communicator& nodes, const RowSpread& spread, int level, const Rect& own, const Rect& low, const Rect& high,
+                  bool halve_cols);
+
+/// Undoes spread_split(): from level + 1 to the node's rows of level `level`.
+void spread_join(Communicator& nodes, const RowSpread& spread, int level, const Rect& low, const Rect& high, const Rect& own,
+                 bool halve_cols);
+
+/// Rows of the high band that a node gets when level `level` is halved.
+std::size_t high_rows(const RowSpread& spread, int node, int level);
+
+}  // namespace effort::wavelet
