@@ -31,6 +31,8 @@ class Port final : public engine::AdapterPort {
     return s ? &s->settings() : nullptr;
   }
 
+  double seconds_per_tick() const override { return measure::tick_rate().seconds_per_tick; }
+
   measure::ThreadSlot* slot() override {
     measure::ThreadSlot* slot = nullptr;
     guarded([&] {

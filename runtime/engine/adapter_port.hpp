@@ -39,6 +39,8 @@ class AdapterPort {
   /// Of the active session; null without.
   virtual const config::Settings* settings() const = 0;
 
+  /// Of the clock that slots count in.
+  virtual double seconds_per_tick() const = 0;
   /// The calling thread's slot, ready for all regions known now; null without an active session.  Locks; allocates.
   virtual measure::ThreadSlot* slot() = 0;
   /// Id of a region; 0 where none can be had (limits, no session).  A known name keeps its kind.
