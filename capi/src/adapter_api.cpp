@@ -1,6 +1,7 @@
 // The port for adapters that measure by themselves.
 #include "attach.hpp"
 #include "boundary.hpp"
+#include "runtime/measure/boundary.hpp"
 #include "step_hooks.hpp"
 
 #include <atomic>
@@ -52,13 +53,13 @@ class Port final : public engine::AdapterPort {
   measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
     measure::Kind kind = measure::Kind::compute;
     guarded([&] {
-      if (engine::Session* s = active()) kind = s->recorder().registry().region_kind(slot.current.load(std::memory_order_relaxed));
+      if (engine::Session* s = active()) kind = s->recorder().registry().region_kind(measure::innermost(slot));
     });
     return kind;
   }
 
   void claim(measure::ThreadSlot& slot, std::uint32_t region) override {
-    measure::switch_region(slot, slot.current.load(std::memory_order_relaxed));
+    measure::settle(slot);
     measure::claim_outside(slot, region);
   }
 

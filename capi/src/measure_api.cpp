@@ -1,6 +1,7 @@
 // Regions, work and metrics: the calls on the host's hot paths.
 #include "boundary.hpp"
 #include "effort/effort_inline.h"
+#include "runtime/measure/boundary.hpp"
 
 #include <cmath>
 #include <cstring>
@@ -20,8 +21,10 @@ static_assert(EFFORT_MAX_REGIONS == measure::max_regions && EFFORT_MAX_DEPTH == 
 static_assert(EFFORT_INLINE_LAYOUT == measure::inline_layout);
 static_assert(offsetof(ThreadSlot, layout) == offsetof(effort_thread_slot, layout) && offsetof(ThreadSlot, limit) == offsetof(effort_thread_slot, limit) &&
               offsetof(ThreadSlot, current) == offsetof(effort_thread_slot, current) && offsetof(ThreadSlot, depth) == offsetof(effort_thread_slot, depth) &&
-              offsetof(ThreadSlot, stamp) == offsetof(effort_thread_slot, stamp) && offsetof(ThreadSlot, ticks) == offsetof(effort_thread_slot, ticks) &&
+              offsetof(ThreadSlot, stamp) == offsetof(effort_thread_slot, stamp) && offsetof(ThreadSlot, cells) == offsetof(effort_thread_slot, cells) &&
               offsetof(ThreadSlot, stack) == offsetof(effort_thread_slot, stack));
+static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) && offsetof(measure::Cell, ticks) == offsetof(effort_thread_cell, ticks) &&
+              offsetof(measure::Cell, begins) == offsetof(effort_thread_cell, begins));
 #endif
 
 namespace {
@@ -34,24 +37,20 @@ measure::Recorder* recorder(effort_status& code) noexcept {
   return nullptr;
 }
 
-void push(ThreadSlot& slot) {
-  slot.stack[slot.depth++] = slot.current.load(std::memory_order_relaxed);
-}
-
-// The short path reads the TSC and nothing else, and calls nothing: no registers to save.
-#if defined(__x86_64__)
-std::uint64_t tsc() { return __rdtsc(); }
-#else
-std::uint64_t tsc() { return measure::ticks(); }
-#endif
-
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   return fail(Status::unknown_id, "region id " + std::to_string(r) + " was never given out (ids run from 1 to " +
                                       std::to_string(rec.registry().n_regions()) + "): use what effort_region returned");
 }
 
-// First call of a thread, new regions, and everything that is wrong.
+// First call of a thread, new regions, counters, sampling, a signal handler in the middle of another begin, and
+// everything that is wrong.
 [[gnu::noinline]] effort_status begin_slow(effort_region_id r) noexcept {
+  ThreadSlot* const known = this_thread_slot();
+  if (known && (known->busy.load(std::memory_order_relaxed) ||
+                (static_cast<std::uint32_t>(r) - 1u < known->known.load(std::memory_order_relaxed) && known->depth < measure::max_depth))) {
+    measure::open_carefully(*known, static_cast<std::uint32_t>(r), false);
+    return EFFORT_OK;
+  }
   effort_status code = EFFORT_OK;
   measure::Recorder* rec = recorder(code);
   if (!rec) return code;
@@ -61,25 +60,18 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
                                      rec->registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
-    push(slot);
-    measure::switch_region(slot, static_cast<std::uint32_t>(r));
+    measure::open_carefully(slot, static_cast<std::uint32_t>(r), false);
     return EFFORT_OK;
   });
 }
 
-// With counters, or without a usable TSC.
-[[gnu::noinline]] effort_status begin_counted(ThreadSlot& slot, effort_region_id r) noexcept {
-  push(slot);
-  measure::switch_region(slot, static_cast<std::uint32_t>(r));
+// A region that is not timed at every call.
+[[gnu::noinline]] effort_status begin_sampled(ThreadSlot& slot, effort_region_id r) noexcept {
+  measure::open_carefully(slot, static_cast<std::uint32_t>(r), true);
   return EFFORT_OK;
 }
 
-[[gnu::noinline]] effort_status end_counted(ThreadSlot& slot) noexcept {
-  measure::switch_region(slot, slot.stack[--slot.depth]);
-  return EFFORT_OK;
-}
-
-[[gnu::noinline]] effort_status end_slow(effort_region_id r) noexcept {
+effort_status bad_end(effort_region_id r) noexcept {
   effort_status code = EFFORT_OK;
   measure::Recorder* rec = recorder(code);
   if (!rec) return code;
@@ -89,9 +81,15 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     const ThreadSlot& slot = rec->slot();
     if (slot.depth == 0)
       return fail(Status::nesting, "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
-    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec->registry().region_name(slot.current.load()) +
+    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec->registry().region_name(measure::innermost(slot)) +
                                      "' is the innermost one: end regions in the reverse order of their begins");
   });
+}
+
+[[gnu::noinline]] effort_status end_slow(effort_region_id r) noexcept {
+  ThreadSlot* const known = this_thread_slot();
+  if (known && measure::close_carefully(*known, static_cast<std::uint32_t>(r))) return EFFORT_OK;
+  return bad_end(r);
 }
 
 bool amount_ok(double amount) { return std::isfinite(amount) && amount >= 0; }
@@ -124,7 +122,7 @@ std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((s
 /// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
 effort_region_id named(const char* name, volatile effort_region_id* cache, effort_status& status) noexcept {
   const ThreadSlot* slot = this_thread_slot();
-  if (slot && slot->limit.load(std::memory_order_relaxed) > 0) {
+  if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
     const std::int32_t cached = *cache;
     if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session.load(std::memory_order_relaxed)) && cached > 0) return cached & ((1 << id_bits) - 1);
   }
@@ -151,9 +149,9 @@ effort_status effort_begin(effort_region_id r) {
   if (__builtin_expect(static_cast<std::uint32_t>(r) - 1u >= slot->limit.load(std::memory_order_relaxed) ||
                            slot->depth >= measure::max_depth, 0))
     return begin_slow(r);
-  if (__builtin_expect(slot->layout.load(std::memory_order_relaxed) != measure::inline_layout, 0)) return begin_counted(*slot, r);
-  push(*slot);
-  measure::switch_region_at(*slot, static_cast<std::uint32_t>(r), tsc());
+  if (__builtin_expect(measure::count_own(slot->cells.load(std::memory_order_relaxed)[r].begins), 0)) return begin_sampled(*slot, r);
+  slot->stack[slot->depth++] = slot->current.load(std::memory_order_relaxed);
+  measure::switch_short(*slot, static_cast<std::uint32_t>(r));
   return EFFORT_OK;
 }
 
@@ -162,8 +160,7 @@ effort_status effort_end(effort_region_id r) {
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
   if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(r) || slot->depth == 0, 0))
     return end_slow(r);
-  if (__builtin_expect(slot->layout.load(std::memory_order_relaxed) != measure::inline_layout, 0)) return end_counted(*slot);
-  measure::switch_region_at(*slot, slot->stack[--slot->depth], tsc());
+  measure::switch_short(*slot, slot->stack[--slot->depth]);
   return EFFORT_OK;
 }
 

@@ -113,6 +113,10 @@ std::uint32_t Collector::outside() {
   return names_.add({Definition::region, 0, measure::Kind::compute, "(outside)", ""});
 }
 
+std::uint32_t Collector::whole_step() {
+  return names_.add({Definition::region, 0, measure::Kind::compute, "(step)", ""});
+}
+
 void Collector::spread(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
   spread_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
 }
@@ -132,7 +136,7 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
       const std::uint32_t unit = id(Definition::unit, e.series - measure::work_series);
       spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
     } else {
-      const std::uint32_t region = e.region == 0 ? outside() : id(Definition::region, e.region);
+      const std::uint32_t region = e.region == 0 ? outside() : e.region == measure::whole_step ? whole_step() : id(Definition::region, e.region);
       const SeriesKey key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
       spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
     }

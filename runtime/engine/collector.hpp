@@ -80,6 +80,7 @@ class Collector {
   void read_frame(int local, std::span<const std::byte> record);
   void spread(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
+  std::uint32_t whole_step();  ///< the region of what is read once a step
   std::uint32_t outside();  ///< the region of application metrics that were given in none
   template <typename Find>
   void spread_to(int local, const measure::FrameHeader& h, double value, const Find& find);

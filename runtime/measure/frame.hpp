@@ -39,6 +39,7 @@ struct Entry {
   double value;
 };
 inline constexpr std::uint16_t work_series = 0x8000;
+inline constexpr std::uint32_t whole_step = 0xffffffff;  ///< an entry's region: the step as a whole, read once
 
 struct RebalanceRecord {
   RecordHeader record;

@@ -1,13 +1,13 @@
 #include "runtime/measure/recorder.hpp"
 
+#include "runtime/measure/boundary.hpp"
+
 #include <algorithm>
 
 namespace effort::measure {
 namespace {
 
 std::atomic<std::uint64_t> sessions{0};
-
-void read_thread_cpu(void*, std::int64_t* values) { values[0] = thread_cpu_ns(); }
 
 void add(std::atomic<double>& cell, double value) {
   cell.store(cell.load(std::memory_order_relaxed) + value, std::memory_order_release);
@@ -21,50 +21,83 @@ struct Recorder::SlotReader {
   ThreadSlot* slot;
   bool own = false;  ///< the stepping thread's
   std::vector<std::uint64_t> ticks;
+  std::vector<std::int64_t> begins;
   std::vector<std::int64_t> counters;
+  std::vector<std::int64_t> step_totals;
   std::vector<double> work;
   std::vector<std::vector<double>> metric;
 };
 
-Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads)
+Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options)
     : session_(sessions.fetch_add(1, std::memory_order_relaxed) + 1), metrics_(metrics), load_metric_name_(load_metric),
-      threads_(threads) {
+      threads_(threads), options_(options), began_(std::this_thread::get_id()) {
   tick_rate();
   registry_.phase("main");
   registry_.metric("time", "s");
-  for (const std::string& name : metrics)
-    if (name == "cpu_time") cpu_metric_ = registry_.metric("cpu_time", "s").id;
-  if (load_metric == "cpu_time") {
-    cpu_metric_ = registry_.metric("cpu_time", "s").id;
-    load_is_cpu_time_ = true;
-  }
-  if (cpu_metric_ != 0) boundary_ = {1, read_thread_cpu, nullptr};
+  choose_counters();
   // An application metric's unit is known when the application defines it; the name reserves its id now.
   load_metric_ = load_metric == "time" ? 0 : registry_.metric(load_metric.c_str(), "").id;
+  load_is_cpu_time_ = load_metric == "cpu_time";
   kinds_.push_back(Kind::compute);  // `outside`: takes application metrics that belong to no region
   last_stamp_ = ticks();
 }
 
+/// Sorts what METRICS and LOAD_METRIC name into what is read at boundaries and what is read once a step.
+void Recorder::choose_counters() {
+  std::vector<std::string> at_boundaries, at_steps;
+  auto place = [&](const std::string& name, bool boundary) {
+    auto& where = boundary ? at_boundaries : at_steps;
+    if (std::find(at_boundaries.begin(), at_boundaries.end(), name) == at_boundaries.end() &&
+        std::find(where.begin(), where.end(), name) == where.end())
+      where.push_back(name);
+  };
+  if (is_counter(load_metric_name_)) place(load_metric_name_, true);
+  for (const std::string& name : metrics_)
+    if (name != "time") place(name, name == "cpu_time" || (options_.per_region && !is_value(name)));
+  adopt_counters(at_boundaries, boundary_, boundary_metrics_);
+  adopt_counters(at_steps, at_step_, step_metrics_);
+}
+
+bool Recorder::is_counter(const std::string& name) const {
+  return is_builtin_counter(name) || name.starts_with("PAPI_") || name.find(':') != std::string::npos ||
+         (name != "time" && std::find(metrics_.begin(), metrics_.end(), name) != metrics_.end());
+}
+
+void Recorder::adopt_counters(const std::vector<std::string>& names, SourceSet& set, std::vector<CounterMetric>& metrics) {
+  std::vector<std::string> events;
+  for (const std::string& name : names)
+    if (is_builtin_counter(name))
+      set.add(builtin_source(name));
+    else
+      events.push_back(name);
+  EventAnswer answer = event_source(events, {options_.multiplex});
+  if (answer.source) set.add(std::move(answer.source));
+  for (const auto& [name, reason] : answer.refused) {
+    if (name == load_metric_name_) load_refusal_ = "LOAD_METRIC '" + name + "' cannot be counted: " + reason;
+    registry_.note(("metric '" + name + "' cannot be counted: " + reason).substr(0, max_name).c_str());
+  }
+  for (const Counter& c : set.counters()) metrics.push_back({registry_.metric(c.name.c_str(), c.unit.c_str()).id, c.scale, c.value});
+  for (std::size_t i = 0; i < set.counters().size(); ++i)
+    if (set.counters()[i].name == "cpu_time" && &set == &boundary_) cpu_counter_ = static_cast<int>(i);
+}
+
 Recorder::~Recorder() = default;
 
-bool Recorder::measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads) const {
-  return metrics == metrics_ && load_metric == load_metric_name_ && threads == threads_;
+bool Recorder::measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options) const {
+  return metrics == metrics_ && load_metric == load_metric_name_ && threads == threads_ && options == options_;
 }
 
 ThreadSlot& Recorder::slot() {
   ThreadSlot& s = SlotRegistry::instance().acquire();
-  prepare_slot(s, session_, registry_.n_regions(), boundary_);
+  prepare_slot(s, session_, registry_.n_regions(), {&boundary_, &at_step_, std::this_thread::get_id() == began_});
   return s;
 }
 
 void Recorder::add_seconds(std::uint32_t region, double seconds) {
   ThreadSlot& s = slot();
-  auto& cell = s.ticks.load(std::memory_order_relaxed)[region];
-  cell.store(cell.load(std::memory_order_relaxed) +
-                 static_cast<std::uint64_t>(seconds / tick_rate().seconds_per_tick + 0.5),
-             std::memory_order_release);
-  if (load_is_cpu_time_) {
-    auto& cpu = s.counters.load(std::memory_order_relaxed)[region * static_cast<std::size_t>(s.n_counters)];
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, static_cast<std::uint64_t>(seconds / tick_rate().seconds_per_tick + 0.5));
+  if (load_is_cpu_time_ && s.n_counters > 0) {
+    auto& cpu = s.counters.load(std::memory_order_relaxed)[region * static_cast<std::size_t>(s.n_counters) + static_cast<std::size_t>(cpu_counter_)];
     cpu.store(cpu.load(std::memory_order_relaxed) + static_cast<std::int64_t>(seconds * 1e9 + 0.5),
               std::memory_order_release);
   }
@@ -74,18 +107,19 @@ void Recorder::add_work(std::uint32_t unit, double amount) { add(slot().work[uni
 
 void Recorder::add_metric(std::uint32_t metric, double value) {
   ThreadSlot& s = slot();
-  add(metric_cells(s, metric)[s.current.load(std::memory_order_relaxed)], value);
+  add(metric_cells(s, metric)[innermost(s)], value);
 }
 
 double Recorder::price_clock() {
   if (!load_is_cpu_time_) return static_cast<double>(monotonic_ns()) * 1e-9;
   // CPU time spent spinning inside marked communication is waiting, not the price of anything.
   ThreadSlot& s = slot();
-  switch_region(s, s.current.load(std::memory_order_relaxed));
+  settle(s);
   std::int64_t waited = 0;
   const auto* counters = s.counters.load(std::memory_order_relaxed);
-  for (std::uint32_t r = 1; r < std::min<std::size_t>(kinds_.size(), s.capacity); ++r)
-    if (kinds_[r] != Kind::compute) waited += counters[r].load(std::memory_order_relaxed);
+  const auto width = static_cast<std::size_t>(s.n_counters);
+  for (std::uint32_t r = 1; width > 0 && r < std::min<std::size_t>(kinds_.size(), s.capacity); ++r)
+    if (kinds_[r] != Kind::compute) waited += counters[r * width + static_cast<std::size_t>(cpu_counter_)].load(std::memory_order_relaxed);
   return static_cast<double>(thread_cpu_ns() - waited) * 1e-9;
 }
 
@@ -104,53 +138,87 @@ void Recorder::read_definitions(RecordStream& out) {
 void Recorder::fold(std::uint32_t series, std::uint32_t region, double value, bool sum) {
   double& v = values_[series * stride_ + region];
   v = sum ? v + value : std::max(v, value);
-  if (series == load_metric_ && kinds_[region] == Kind::compute) thread_load_ += value;
+  if (series != load_metric_) return;
+  if (kinds_[region] == Kind::compute) thread_load_ += value;
 }
 
-void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
-  ThreadSlot& s = *reader.slot;
-  if (s.session.load(std::memory_order_acquire) != session_) return;
-  const std::uint32_t n = std::min<std::uint32_t>(s.limit.load(std::memory_order_acquire),
-                                                  static_cast<std::uint32_t>(kinds_.size()) - 1) + 1;
-  const std::atomic<std::uint64_t>* ticks_of = s.ticks.load(std::memory_order_acquire);
-  if (reader.ticks.size() < n) {
-    reader.ticks.resize(n, 0);
-    reader.counters.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(s.n_counters), 0);
-  }
-
-  // What the current region has run up since its last boundary, in another thread perhaps (see ThreadSlot).
-  const std::uint32_t running = s.current.load(std::memory_order_acquire);
+/// The ticks of a slot's regions since the last step.
+void Recorder::read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now) {
+  const ThreadSlot& s = *reader.slot;
+  const Cell* cells = s.cells.load(std::memory_order_acquire);
+  // What the current region has run up since its last boundary, in another thread perhaps (see ThreadSlot).  What
+  // sampling has a hand in is known at its next boundary.
+  const std::uint32_t word = s.current.load(std::memory_order_acquire);
+  const std::uint32_t running = word & (skipped | weighted) ? n : region_of(word);
   std::uint64_t running_total = 0;
   if (running < n) {
-    running_total = ticks_of[running].load(std::memory_order_acquire);
+    running_total = cells[running].ticks.load(std::memory_order_acquire);
     const std::uint64_t stamp = s.stamp.load(std::memory_order_acquire);
     if (now > stamp) running_total += now - stamp;
   }
-
   const bool sum = threads_ == LoadThreads::sum;
   const double seconds_per_tick = tick_rate().seconds_per_tick;
-  thread_load_ = 0;
   for (std::uint32_t r = 0; r < n; ++r) {
-    std::uint64_t total = ticks_of[r].load(std::memory_order_acquire);
+    std::uint64_t total = cells[r].ticks.load(std::memory_order_acquire);
     if (r == running) total = running_total;
-    const std::uint64_t delta = total - reader.ticks[r];
-    // A running total that was read a little too far is made up for at the next step.
-    if (delta == 0 || delta > (std::uint64_t{1} << 62)) continue;
+    const auto delta = static_cast<std::int64_t>(total - reader.ticks[r]);
+    // A running total that was read a little too far, or an estimate that was corrected, is made up for at a later step.
+    if (delta <= 0) continue;
     reader.ticks[r] = total;
     if (r == outside) continue;
     const double seconds = static_cast<double>(delta) * seconds_per_tick;
     fold(0, r, seconds, sum);
     if (reader.own && kinds_[r] != Kind::compute) step_wait_ += seconds;
   }
-  if (s.n_counters > 0) {
-    const std::atomic<std::int64_t>* counters = s.counters.load(std::memory_order_acquire);
+}
+
+/// Counters of a slot: by region where they are read at boundaries, for the whole step otherwise.
+void Recorder::read_counters(SlotReader& reader, std::uint32_t n) {
+  ThreadSlot& s = *reader.slot;
+  const std::atomic<std::int64_t>* counters = s.counters.load(std::memory_order_acquire);
+  const auto width = static_cast<std::size_t>(s.n_counters);
+  for (std::size_t c = 0; c < width; ++c) {
+    const CounterMetric& m = boundary_metrics_[c];
+    // Counts of threads add up; seconds, and whatever is the load, as LOAD_THREADS says.
+    const bool sum = threads_ == LoadThreads::sum || (m.id != load_metric_ && static_cast<int>(c) != cpu_counter_);
     for (std::uint32_t r = 0; r < n; ++r) {
-      const std::int64_t total = counters[r].load(std::memory_order_acquire);
-      const std::int64_t delta = total - reader.counters[r];
-      reader.counters[r] = total;
-      if (delta > 0 && r != outside) fold(cpu_metric_, r, static_cast<double>(delta) * 1e-9, sum);
+      const std::int64_t total = counters[r * width + c].load(std::memory_order_acquire);
+      const std::int64_t delta = total - reader.counters[r * width + c];
+      if (delta <= 0) continue;
+      reader.counters[r * width + c] = total;
+      if (r != outside) fold(m.id, r, static_cast<double>(delta) * m.scale, sum);
     }
   }
+  reader.step_totals.resize(static_cast<std::size_t>(s.n_step_counters), 0);
+  for (std::size_t c = 0; c < reader.step_totals.size(); ++c) {
+    const std::int64_t total = s.step_totals[c].load(std::memory_order_acquire);
+    const double read = static_cast<double>(step_metrics_[c].value ? total : total - reader.step_totals[c]);
+    reader.step_totals[c] = total;
+    step_values_[c] += read * step_metrics_[c].scale;
+  }
+  if (!reader.own && s.n_step_counters > 0) ask(s, read_step_counters);
+}
+
+/// Asks the thread of another slot for something at its next boundary.
+void Recorder::ask(ThreadSlot& s, std::uint32_t what) {
+  s.requests.fetch_or(what, std::memory_order_release);
+  s.limit.store(0, std::memory_order_relaxed);
+}
+
+void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
+  ThreadSlot& s = *reader.slot;
+  if (s.session.load(std::memory_order_acquire) != session_) return;
+  const std::uint32_t n = std::min<std::uint32_t>(s.known.load(std::memory_order_acquire),
+                                                  static_cast<std::uint32_t>(kinds_.size()) - 1) + 1;
+  if (reader.ticks.size() < n) {
+    reader.ticks.resize(n, 0);
+    reader.begins.resize(n, 0);
+    reader.counters.resize(static_cast<std::size_t>(n) * static_cast<std::size_t>(s.n_counters), 0);
+  }
+  const bool sum = threads_ == LoadThreads::sum;
+  thread_load_ = 0;
+  read_ticks(reader, n, now);
+  read_counters(reader, n);
   for (std::uint32_t m = 0; m < n_series_; ++m) {
     const std::atomic<double>* cells = s.metric[m].load(std::memory_order_acquire);
     if (!cells) continue;
@@ -175,8 +243,7 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
 
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
   ThreadSlot* own = this_thread_slot();
-  if (own && own->session.load(std::memory_order_relaxed) == session_)
-    switch_region(*own, own->current.load(std::memory_order_relaxed));
+  if (own && own->session.load(std::memory_order_relaxed) == session_) settle_step(*own);
   const std::uint64_t now = ticks();
 
   read_definitions(out);
@@ -187,6 +254,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   stride_ = kinds_.size();
   values_.assign(n_series_ * stride_, 0.0);
   std::fill(work_.begin(), work_.end(), 0.0);
+  step_values_.assign(step_metrics_.size(), 0.0);
   step_load_ = step_wait_ = 0;
   for (auto& reader : readers_) {
     reader->own = reader->slot == own;
@@ -216,6 +284,11 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
     for (std::size_t r = 0; r < stride_; ++r)
       if (values_[m * stride_ + r] != 0)
         entry(static_cast<std::uint32_t>(r), static_cast<std::uint16_t>(m), values_[m * stride_ + r]);
+  for (std::size_t c = 0; c < step_metrics_.size(); ++c) {
+    // Equal shares of a frame of several steps would divide a state, too.
+    const double value = step_metrics_[c].value ? step_values_[c] * static_cast<double>(last_step - first_step + 1) : step_values_[c];
+    if (value != 0) entry(whole_step, static_cast<std::uint16_t>(step_metrics_[c].id), value);
+  }
   for (std::size_t u = 0; u < work_.size(); ++u)
     if (work_[u] != 0) entry(0, static_cast<std::uint16_t>(work_series + u), work_[u]);
   h.record = {static_cast<std::uint32_t>(bytes.size() - at), Record::frame, 0};

@@ -7,6 +7,8 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
+#include <thread>
 #include <vector>
 
 namespace effort::measure {
@@ -14,19 +16,29 @@ namespace effort::measure {
 /// How the threads of a rank make up its load.
 enum class LoadThreads { max, sum };
 
+/// How counters beside the clock are read.
+struct Options {
+  bool per_region = false;   ///< at every region boundary instead of once a step
+  bool multiplex = false;    ///< see EventOptions
+  bool operator==(const Options&) const = default;
+};
+
 /// One rank's measurement.  Measuring calls come from any host thread; end_step from one thread at a time.
 class Recorder {
  public:
-  /// @param metrics   built-in metrics beside `time`: "cpu_time" is known
-  /// @param load_metric  name of a built-in or application metric
-  Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads);
+  /// @param metrics   built-in metrics beside `time`, and events (metric_source.hpp)
+  /// @param load_metric  name of a built-in or application metric, or of an event
+  /// What cannot be counted becomes a note; for the load metric see load_refusal().
+  Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options = {});
   ~Recorder();
 
   Registry& registry() noexcept { return registry_; }
   /// Number of the session in this process, from 1.
   std::uint64_t session() const noexcept { return session_; }
   /// Whether it was made with these choices.
-  bool measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads) const;
+  bool measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options = {}) const;
+  /// Why the load cannot be measured as asked for; empty when it can.
+  const std::string& load_refusal() const noexcept { return load_refusal_; }
 
   // ---- the slow paths of the host's calls; each makes the calling thread's slot ready first
   /// The calling thread's slot, prepared for this session and for all regions known now.
@@ -49,7 +61,21 @@ class Recorder {
  private:
   struct SlotReader;  // what was seen of one slot at the last step
 
+  /// A counter's place among the series.
+  struct CounterMetric {
+    std::uint32_t id;
+    double scale;
+    bool value;
+  };
+
+  void choose_counters();
+  void adopt_counters(const std::vector<std::string>& names, SourceSet& set, std::vector<CounterMetric>& metrics);
+  bool is_counter(const std::string& name) const;
+  static bool is_value(const std::string& name) { return name == "rss" || name.ends_with("@value"); }
   void read_slot(SlotReader& reader, std::uint64_t now);
+  void read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now);
+  void read_counters(SlotReader& reader, std::uint32_t n);
+  void ask(ThreadSlot& slot, std::uint32_t what);
   void read_definitions(RecordStream& out);
   void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
 
@@ -58,10 +84,14 @@ class Recorder {
   const std::vector<std::string> metrics_;
   const std::string load_metric_name_;
   const LoadThreads threads_;
+  const Options options_;
+  const std::thread::id began_;            ///< reads what counts for the whole process
   bool load_is_cpu_time_ = false;
-  BoundaryCounters boundary_;
+  SourceSet boundary_, at_step_;
+  std::vector<CounterMetric> boundary_metrics_, step_metrics_;
+  std::string load_refusal_;
   std::uint32_t load_metric_;
-  std::uint32_t cpu_metric_ = 0;           ///< 0: not measured
+  int cpu_counter_ = -1;                   ///< place of cpu_time among the boundary counters; -1: not read
   std::atomic<std::uint32_t> phase_{0};
   std::atomic<std::int64_t> conflicts_{0};
 
@@ -77,6 +107,7 @@ class Recorder {
   std::size_t stride_ = 0;                 ///< regions per series in values_
   std::size_t n_series_ = 0;
   std::vector<double> work_;               ///< [unit]
+  std::vector<double> step_values_;        ///< [step counter]
 };
 
 }  // namespace effort::measure

@@ -1,11 +1,13 @@
 // What one host thread measures: written by that thread alone, read by the one that ends steps.
 #pragma once
 
-#include "runtime/measure/clock.hpp"
+#include "runtime/measure/metric_source.hpp"
+#include "runtime/measure/short_path.hpp"
 
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -14,37 +16,76 @@ namespace effort::measure {
 inline constexpr std::uint32_t max_depth = 128;
 inline constexpr std::uint32_t max_units = 32;
 inline constexpr std::uint32_t max_metrics = 32;
-inline constexpr std::uint32_t inline_layout = 1;  ///< of the front of ThreadSlot
+inline constexpr std::uint32_t inline_layout = 2;  ///< of the front of ThreadSlot
 inline constexpr std::uint32_t outside = 0;  ///< the cell that takes time spent in no region; never a host's id
 
-/// Counters other than the clock that are read at every region boundary (thread CPU time; an adapter's events).
-struct BoundaryCounters {
-  int count = 0;
-  void (*read)(void* self, std::int64_t* values) = nullptr;  ///< cumulative values of the calling thread
-  void* self = nullptr;
+// ThreadSlot::current and the stack hold a region with flags; a word without any is what the short path can leave.
+inline constexpr std::uint32_t careful = 0x80000000;   ///< whoever leaves it takes the careful path (boundary.cpp)
+inline constexpr std::uint32_t skipped = 0x40000000;   ///< begun without a look at the clock: its time goes to the region around it
+inline constexpr std::uint32_t weighted = 0x20000000;  ///< timed in place of several that were skipped
+inline constexpr std::uint32_t flags = careful | skipped | weighted;
+constexpr std::uint32_t region_of(std::uint32_t word) { return word & ~flags; }
+
+/// What a thread has run up in a region.
+struct Cell {
+  std::atomic<std::uint64_t> ticks{0};   ///< modulo 2^64; may fall where sampling corrects an estimate
+  std::atomic<std::int64_t> begins{0};   ///< how often it was begun; the sign bit is set where not every time is timed
+};
+inline constexpr std::int64_t sampled_sign = std::numeric_limits<std::int64_t>::min();
+
+/// Which of a region's calls are timed: of every `period` one, drawn anew for each block of calls.
+struct Sampling {
+  std::uint32_t period = 1, position = 0, pick = 0;
+};
+struct SamplingPlan {
+  std::uint32_t size;                  ///< regions from this one on are timed always
+  std::unique_ptr<Sampling[]> calls;   ///< [size] by region
 };
 
-/// Cumulative totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which
-/// cost nothing on x86); nothing is ever reset, so that the reader only takes differences.
+/// What the thread that ends steps asks of another thread, at that one's next boundary.
+enum Request : std::uint32_t { read_step_counters = 1, resample = 2 };
+
+/// Totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which cost nothing on
+/// x86); nothing is ever reset, so that the reader only takes differences.
 ///
 /// At a boundary the owner stores `stamp`, then `current`, then the finished region's total; the reader loads
 /// `current`, the total, then `stamp`.  Whatever falls between is seen too small by at most the time that the owner
 /// is about to add, never twice, and is there at the next look.
+///
+/// A signal handler may begin and end regions in the thread that it interrupts, wherever that one is (see short_path.hpp).
 struct alignas(64) ThreadSlot {
   // The front is what <effort/effort_inline.h> sees: its layout is checked where both are known (capi).
-  std::atomic<std::uint32_t> layout{0};   ///< inline_layout where nothing but the TSC is read at a boundary; else 0
-  std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may begin; 0 makes every begin take the slow path
+  std::atomic<std::uint32_t> layout{0};   ///< inline_layout where the TSC is the clock; else 0
+  std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may take the short path; 0: all take the careful one
   std::atomic<std::uint32_t> current{outside};
   std::uint32_t depth = 0;
   std::atomic<std::uint64_t> stamp{0};
-  std::atomic<std::atomic<std::uint64_t>*> ticks{nullptr};     ///< [capacity] by region
-  std::uint32_t* stack = open_regions;    ///< [max_depth] the regions around the current one
+  std::atomic<Cell*> cells{nullptr};      ///< [capacity] by region
+  std::uint32_t* stack = open_regions;    ///< [max_depth] the words around the current one
 
-  int n_counters = 0;
+  std::atomic<std::uint32_t> known{0};    ///< ids 1 .. known have their cells; 0 before and after a session
+  std::atomic<std::uint32_t> requests{0}; ///< bits of Request, set by others
+  std::atomic<bool> busy{false};          ///< on the careful path; what a signal handler begins meanwhile is not seen
+  bool short_path = false;                ///< nothing but the TSC is read at a boundary
+  std::uint32_t unseen = 0;               ///< begun by signal handlers while busy, not ended yet
+  std::uint32_t special = 0;              ///< open words that are skipped or weighted
+  std::uint32_t weighted_open = 0;        ///< those that are weighted
+
+  int n_counters = 0;                                          ///< read at every boundary
   std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
-  BoundaryCounters boundary;
+  CounterReader* boundary = nullptr;      ///< owned by `readers`
   std::int64_t counter_stamp[max_metrics] = {};
+  int n_step_counters = 0;                                     ///< read once a step
+  CounterReader* at_step = nullptr;
+  std::uint32_t step_values = 0;          ///< bit per step counter: a state, not a count
+  std::int64_t step_stamp[max_metrics] = {};
+  std::atomic<std::int64_t> step_totals[max_metrics] = {};
+  std::atomic<std::uint32_t> fallen{0};   ///< bit per counter, first those at boundaries: fell other than by wrapping
   std::uint32_t open_regions[max_depth] = {};
+
+  std::atomic<SamplingPlan*> offered{nullptr};  ///< by the guard; taken over at `resample`
+  SamplingPlan* sampling = nullptr;       ///< in force
+  std::uint64_t random = 0;
 
   // Of what ran up outside all regions, how much claim_outside has given to one.
   std::uint64_t outside_claimed = 0;
@@ -54,35 +95,25 @@ struct alignas(64) ThreadSlot {
   std::atomic<std::atomic<double>*> metric[max_metrics] = {};  ///< [capacity] by region; null until used
 
   std::uint32_t capacity = 0;             ///< regions that the arrays have room for
+  std::uint32_t number = 0;               ///< of the slot in its process
   std::atomic<std::uint64_t> session{0};  ///< generation of the session that prepared this slot
   std::atomic<bool> owned{false};
+  std::unique_ptr<CounterReader> readers[2];  ///< of the session: at boundaries, at steps
 
   // Arrays that were outgrown: the reader may still look at them, so they live as long as the slot (at most as
   // much memory again).
-  std::vector<std::unique_ptr<std::atomic<std::uint64_t>[]>> tick_arrays;
+  std::vector<std::unique_ptr<Cell[]>> cell_arrays;
   std::vector<std::unique_ptr<std::atomic<std::int64_t>[]>> counter_arrays;
   std::vector<std::unique_ptr<std::atomic<double>[]>> metric_arrays;
+  std::vector<std::unique_ptr<SamplingPlan>> plans;  ///< kept by the thread that ends steps
 };
-
-/// Moves the time up to `now` to the current region and makes `next` the current one.
-inline void switch_region_at(ThreadSlot& s, std::uint32_t next, std::uint64_t now) noexcept {
-  std::atomic<std::uint64_t>& cell = s.ticks.load(std::memory_order_relaxed)[s.current.load(std::memory_order_relaxed)];
-  const std::uint64_t stamp = s.stamp.load(std::memory_order_relaxed);
-  s.stamp.store(now, std::memory_order_release);
-  s.current.store(next, std::memory_order_release);
-  cell.store(cell.load(std::memory_order_relaxed) + (now - stamp), std::memory_order_release);
-}
-
-/// The same up to this moment, counters included.
-void switch_region(ThreadSlot& s, std::uint32_t next) noexcept;
 
 /// Gives what ran up outside all regions since the last claim, up to the last boundary, to `region`, which only now is
 /// known (0: to nobody).  Ticks only: for slots without counters.
 inline void claim_outside_ticks(ThreadSlot& s, std::uint32_t region) noexcept {
-  std::atomic<std::uint64_t>* cells = s.ticks.load(std::memory_order_relaxed);
-  const std::uint64_t total = cells[outside].load(std::memory_order_relaxed);
-  if (region != outside)
-    cells[region].store(cells[region].load(std::memory_order_relaxed) + (total - s.outside_claimed), std::memory_order_release);
+  Cell* cells = s.cells.load(std::memory_order_relaxed);
+  const std::uint64_t total = cells[outside].ticks.load(std::memory_order_relaxed);
+  if (region != outside) add_own(cells[region].ticks, total - s.outside_claimed);
   s.outside_claimed = total;
 }
 
@@ -118,8 +149,15 @@ class SlotRegistry {
   std::vector<std::unique_ptr<ThreadSlot>> all_;
 };
 
-/// Makes room for `regions` ids and `n_counters` counters and starts the clock; called by the owner.
-void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions, const BoundaryCounters& boundary);
+/// What a session reads beside the clock.
+struct SlotPlan {
+  const SourceSet* boundary = nullptr;  ///< read at every boundary; may be null
+  const SourceSet* at_step = nullptr;   ///< read once a step; may be null
+  bool whole = false;                   ///< this thread reads what counts for the whole process
+};
+
+/// Makes room for `regions` ids, opens the counters and starts the clock; called by the owner.
+void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions, const SlotPlan& plan);
 
 /// The owner's array of an application metric, made on first use.
 std::atomic<double>* metric_cells(ThreadSlot& slot, std::uint32_t metric);

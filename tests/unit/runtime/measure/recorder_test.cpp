@@ -1,3 +1,4 @@
+#include "runtime/measure/boundary.hpp"
 #include "runtime/measure/recorder.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -41,14 +42,10 @@ Frame read(RecordStream& stream, int* definitions = nullptr) {
   return f;
 }
 
-void begin(Recorder& r, std::uint32_t region) {
-  ThreadSlot& s = r.slot();
-  s.stack[s.depth++] = s.current.load();
-  switch_region(s, region);
-}
+void begin(Recorder& r, std::uint32_t region) { open_region(r.slot(), region); }
 void end(Recorder& r) {
   ThreadSlot& s = r.slot();
-  switch_region(s, s.stack[--s.depth]);
+  REQUIRE(close_region(s, innermost(s)));
 }
 
 double spin(double seconds) {

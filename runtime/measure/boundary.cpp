@@ -1,0 +1,216 @@
+#include "runtime/measure/boundary.hpp"
+
+namespace effort::measure {
+namespace {
+
+void fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+/// While it lives, begins and ends of signal handlers in this thread are counted out, not carried out.  The order of
+/// stores in both directions: at every moment a handler finds either the short path open for begin and end, or the
+/// careful one, or `busy`, never a mixture.
+class Careful {
+ public:
+  explicit Careful(ThreadSlot& s) noexcept : s_(s) {
+    s.limit.store(0, std::memory_order_relaxed);
+    fence();
+    word_ = s.current.load(std::memory_order_relaxed) & ~careful;
+    s.current.store(word_ | careful, std::memory_order_release);
+    fence();
+    s.busy.store(true, std::memory_order_relaxed);
+    fence();
+  }
+  ~Careful() {
+    fence();
+    s_.busy.store(false, std::memory_order_relaxed);
+    fence();
+    if (!s_.short_path || s_.special > 0 || s_.known.load(std::memory_order_relaxed) == 0) return;
+    s_.current.store(s_.current.load(std::memory_order_relaxed) & ~careful, std::memory_order_release);
+    fence();
+    // A request that comes in between waits for the next step at most, which repeats it.
+    if (s_.requests.load(std::memory_order_relaxed) == 0) s_.limit.store(s_.known.load(std::memory_order_relaxed), std::memory_order_relaxed);
+  }
+  Careful(const Careful&) = delete;
+  Careful& operator=(const Careful&) = delete;
+
+  /// The word that was current on the way in, without `careful`.
+  std::uint32_t word() const noexcept { return word_; }
+
+ private:
+  ThreadSlot& s_;
+  std::uint32_t word_;
+};
+
+bool interrupted(const ThreadSlot& s) noexcept { return s.busy.load(std::memory_order_relaxed); }
+
+/// The region that time of a skipped word goes to: the innermost one around it that is not skipped.
+std::uint32_t paying(const ThreadSlot& s) noexcept {
+  std::uint32_t depth = s.depth;
+  while (depth > 0) {
+    const std::uint32_t word = s.stack[--depth];
+    if ((word & skipped) == 0) return region_of(word);
+  }
+  return outside;
+}
+
+/// What has passed goes to `region` `times` over.
+void add(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, const std::int64_t* counted, std::int64_t times) noexcept {
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, passed * static_cast<std::uint64_t>(times));
+  auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
+  for (int c = 0; c < s.n_counters; ++c)
+    cell[c].store(cell[c].load(std::memory_order_relaxed) + counted[c] * times, std::memory_order_release);
+}
+
+/// From one reading to the next; a counter that begins to give readings has counted from zero.
+std::int64_t counted_since(std::int64_t& last, std::int64_t now, ThreadSlot& s, int bit) noexcept {
+  if (now == no_reading) return 0;
+  bool fell = false;
+  const std::int64_t delta = growth(last == no_reading ? 0 : last, now, fell);
+  last = now;
+  if (fell) s.fallen.fetch_or(1u << bit, std::memory_order_relaxed);
+  return delta;
+}
+
+/// Books what has passed since the last boundary, while `word` was current.
+void book(ThreadSlot& s, std::uint32_t word) noexcept {
+  std::int64_t counted[max_metrics];
+  if (s.n_counters > 0) {
+    std::int64_t now[max_metrics];
+    s.boundary->read(now);
+    for (int c = 0; c < s.n_counters; ++c) counted[c] = counted_since(s.counter_stamp[c], now[c], s, c);
+  }
+  const std::uint64_t passed = advance_stamp(s.stamp, ticks);
+  if (word & skipped) return add(s, paying(s), passed, counted, 1);
+  if ((word & weighted) == 0) return add(s, region_of(word), passed, counted, 1);
+  // One call stands for `period`: the other calls' time went to the region around, from where it is taken back.
+  const auto period = static_cast<std::int64_t>(s.sampling->calls[region_of(word)].period);
+  add(s, region_of(word), passed, counted, period);
+  add(s, paying(s), passed, counted, 1 - period);
+}
+
+void read_step(ThreadSlot& s) noexcept {
+  if (s.n_step_counters == 0) return;
+  std::int64_t now[max_metrics];
+  s.at_step->read(now);
+  for (int c = 0; c < s.n_step_counters; ++c) {
+    std::atomic<std::int64_t>& total = s.step_totals[c];
+    if (s.step_values & (1u << c)) {
+      if (now[c] != no_reading) total.store(now[c], std::memory_order_release);
+    } else {
+      const std::int64_t delta = counted_since(s.step_stamp[c], now[c], s, s.n_counters + c);
+      total.store(total.load(std::memory_order_relaxed) + delta, std::memory_order_release);
+    }
+  }
+}
+
+/// Takes over what the guard offers; the sign of a region's count sends its begins to the careful path.
+void resample_now(ThreadSlot& s) noexcept {
+  SamplingPlan* const plan = s.offered.load(std::memory_order_acquire);
+  s.sampling = plan;
+  Cell* const cells = s.cells.load(std::memory_order_relaxed);
+  for (std::uint32_t r = 1; r <= s.known.load(std::memory_order_relaxed); ++r) {
+    std::atomic<std::int64_t>& begins = cells[r].begins;
+    const std::int64_t count = begins.load(std::memory_order_relaxed) & ~sampled_sign;
+    const bool sampled = plan && r < plan->size && plan->calls[r].period > 1;
+    begins.store(sampled ? count | sampled_sign : count, std::memory_order_relaxed);
+  }
+}
+
+void serve(ThreadSlot& s) noexcept {
+  if (s.requests.load(std::memory_order_relaxed) == 0) return;
+  const std::uint32_t wanted = s.requests.exchange(0, std::memory_order_acquire);
+  if (wanted & read_step_counters) read_step(s);
+  if ((wanted & resample) == 0) return;
+  // An open word's weight is that of its begin.
+  if (s.special == 0)
+    resample_now(s);
+  else
+    s.requests.fetch_or(resample, std::memory_order_relaxed);
+}
+
+std::uint32_t draw(std::uint64_t& state, std::uint32_t below) noexcept {
+  state ^= state << 13;
+  state ^= state >> 7;
+  state ^= state << 17;
+  return static_cast<std::uint32_t>((state >> 32) * below >> 32);
+}
+
+/// Whether this call of a sampled region is timed: one of each block of `period`, wherever the draw says.
+bool its_turn(ThreadSlot& s, Sampling& calls) noexcept {
+  const bool turn = calls.position == calls.pick;
+  if (++calls.position >= calls.period) {
+    calls.position = 0;
+    calls.pick = draw(s.random, calls.period);
+  }
+  return turn;
+}
+
+std::uint32_t word_for(ThreadSlot& s, std::uint32_t region, bool sampled) noexcept {
+  if (!sampled || !s.sampling || region >= s.sampling->size) return region;
+  Sampling& calls = s.sampling->calls[region];
+  // Inside a call that stands for several, all are timed: the weights of both would multiply, and their errors.
+  if (calls.period <= 1 || s.weighted_open > 0) return region;
+  return region | (its_turn(s, calls) ? weighted : skipped);
+}
+
+}  // namespace
+
+void open_carefully(ThreadSlot& s, std::uint32_t region, bool counted) noexcept {
+  if (interrupted(s)) {
+    ++s.unseen;
+    return;
+  }
+  const Careful way(s);
+  serve(s);
+  const bool sampled = counted || count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
+  const std::uint32_t word = word_for(s, region, sampled);
+  if ((word & skipped) == 0) book(s, way.word());
+  s.stack[s.depth++] = way.word();
+  if (word & (skipped | weighted)) ++s.special;
+  if (word & weighted) ++s.weighted_open;
+  s.current.store(word | careful, std::memory_order_release);
+}
+
+bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
+  if (interrupted(s)) {
+    if (s.unseen > 0) --s.unseen;
+    return true;
+  }
+  if (innermost(s) != region || s.depth == 0) return false;
+  const Careful way(s);
+  const std::uint32_t word = way.word();
+  if ((word & skipped) == 0) book(s, word);
+  if (s.requests.load(std::memory_order_relaxed) & read_step_counters) serve(s);
+  if (word & (skipped | weighted)) --s.special;
+  if (word & weighted) --s.weighted_open;
+  s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
+  return true;
+}
+
+void settle(ThreadSlot& s) noexcept {
+  if (interrupted(s)) return;
+  const Careful way(s);
+  book(s, way.word());
+}
+
+void settle_step(ThreadSlot& s) noexcept {
+  // A handler that left by longjmp in the middle of a boundary must not silence the thread for good; whoever ends steps
+  // is at no boundary.
+  s.busy.store(false, std::memory_order_relaxed);
+  s.unseen = 0;
+  const Careful way(s);
+  book(s, way.word());
+  s.requests.fetch_and(~static_cast<std::uint32_t>(read_step_counters), std::memory_order_relaxed);
+  read_step(s);
+  serve(s);
+}
+
+void leave_all(ThreadSlot& s) noexcept {
+  const Careful way(s);
+  book(s, way.word());
+  read_step(s);
+  s.depth = 0;
+  s.special = s.weighted_open = 0;
+  s.current.store(outside, std::memory_order_release);
+}
+
+}  // namespace effort::measure
