@@ -1,0 +1,126 @@
+#include "adapters/pmpi/passage.hpp"
+
+#include "adapters/pmpi/session.hpp"
+#include "runtime/engine/adapter_port.hpp"
+
+#include <atomic>
+
+namespace effort::pmpi {
+
+__thread Thread* this_thread = nullptr;
+std::uint64_t poll_gap = 0, least_gap = 0;
+bool armed = false;
+
+namespace {
+
+using measure::Kind;
+
+// Regions that the adapter makes, at most: the host's own must find room too, and each costs a little at every step.
+constexpr int most_regions = 8192;
+std::atomic<int> n_regions{0};
+std::atomic<std::uint64_t> counted_session{0};
+
+// Takes a thread's state away when the thread ends.
+struct ThreadOwner {
+  std::unique_ptr<Thread> thread;
+  ~ThreadOwner() { this_thread = nullptr; }
+};
+thread_local ThreadOwner owner;
+
+/// Registers a region; beyond the limit, one that all others share.
+effort_region_id region_named(const std::string& name, Kind kind) {
+  engine::AdapterPort& port = *effort_adapter_port();
+  std::uint32_t id = 0;
+  if (n_regions.load(std::memory_order_relaxed) < most_regions) {
+    id = port.region(name, kind);
+    n_regions.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (id == 0) {
+    port.note("there are more call paths than regions: some share '(other call paths)'; lower PATH_DEPTH or name the calls in SPLIT");
+    id = port.region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)", kind == Kind::compute ? kind : Kind::comm);
+  }
+  port.slot();  // makes room for it
+  return static_cast<effort_region_id>(id);
+}
+
+/// What goes wrong in here (memory) ends the measuring, not the host.
+template <typename Body>
+bool orderly(const Body& body) noexcept {
+  try {
+    body();
+    return true;
+  } catch (...) {
+    armed = false;
+    return false;
+  }
+}
+
+}  // namespace
+
+Thread::Thread() : stack_end_(stack_end()), table_(places) {}
+
+Thread& make_thread() {
+  if (!owner.thread) owner.thread = std::make_unique<Thread>();
+  this_thread = owner.thread.get();
+  return *this_thread;
+}
+
+bool Thread::prepare() noexcept {
+  const measure::ThreadSlot* slot = effort_adapter_port()->slot();
+  if (!slot) return false;
+  const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
+  if (session == session_) return true;
+  return orderly([&] {
+    table_ = std::vector<std::unique_ptr<Site>>(places);
+    pairs_.clear();
+    if (counted_session.exchange(session) != session) {
+      n_regions.store(0);
+      forget_modules();
+      new_session();
+    }
+    if (!main || !last) last = &landmark("start");
+    left = slot->stamp.load(std::memory_order_relaxed);
+    polled_in_vain = false;
+    session_ = session;
+  });
+}
+
+Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) noexcept {
+  Site* made = nullptr;
+  orderly([&] {
+    // On a stack of unknown extent (fibers), only the return address itself can be recognised.
+    const bool known = stack_end_ && cfa < stack_end_ && cfa > stack_end_ - (std::ptrdiff_t{1} << 40);
+    auto site = std::make_unique<Site>();
+    site->return_address = return_address;
+    site->trail = unwind(return_address, cfa, known ? path_depth() : 1);
+    site->path = &path_of(call, return_address, site->trail);
+    site->region = region_named(site->path->text, info(call).kind);
+    site->splits = splits(call);
+    auto& head = table_[place(return_address)];
+    site->next = std::move(head);
+    head = std::move(site);
+    made = head.get();
+  });
+  return made;
+}
+
+effort_region_id Thread::pair(const Path& to) {
+  auto [at, fresh] = pairs_.try_emplace(std::uint64_t{last->id} << 32 | to.id, 0);
+  if (fresh) at->second = region_named(last->text + " > " + to.text, Kind::compute);
+  return at->second;
+}
+
+effort_region_id Thread::find_pair(Site& site) noexcept {
+  site.from = last->id;
+  orderly([&] { site.pair = pair(*site.path); });
+  return site.pair;
+}
+
+/// Inside an explicit region: one that counts as computation gives the call's time away, any other keeps it.
+bool Passage::begins_inside() const { return effort_adapter_port()->current_kind(*slot_) == Kind::compute; }
+
+void Passage::claim_counted(effort_region_id region) const {
+  effort_adapter_port()->claim(*slot_, static_cast<std::uint32_t>(region));
+}
+
+}  // namespace effort::pmpi

@@ -1,0 +1,159 @@
+#include "adapters/pmpi/session.hpp"
+
+#include "adapters/mpi/mpi_library.hpp"
+#include "adapters/pmpi/passage.hpp"
+#include "adapters/pmpi/steps.hpp"
+#include "runtime/engine/adapter_port.hpp"
+
+#include <algorithm>
+#include <bitset>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include <dlfcn.h>
+
+namespace effort::pmpi {
+namespace {
+
+using engine::Owner;
+
+constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6;
+
+int depth = 4;
+bool obey_pcontrol = false;
+std::bitset<static_cast<std::size_t>(Call::count)> split_calls;  // of those that can
+int init_nesting = 0;
+bool ours = false;  // the place of the one interceptor
+
+engine::AdapterPort& port() { return *effort_adapter_port(); }
+
+void choose_splits(const config::Settings& settings) {
+  split_calls.reset();
+  for (std::size_t i = 0; i < split_calls.size(); ++i) split_calls[i] = settings.split.empty() && can_split(call_table[i].role);
+  for (const std::string& name : settings.split) {
+    const auto known = std::find_if(std::begin(call_table), std::end(call_table), [&](const CallInfo& c) { return c.name == name; });
+    if (known == std::end(call_table) || !can_split(known->role))
+      port().note("EFFORT_SPLIT names " + name + ", which is no call that can block: no region ends there");
+    else if (const auto i = static_cast<std::size_t>(known - call_table); i < split_calls.size())
+      split_calls[i] = true;
+  }
+}
+
+/// The file that a function of this name, as the program's other parts see it, comes from.
+std::string file_of(void* function) {
+  Dl_info found{};
+  return function && dladdr(function, &found) && found.dli_fname ? found.dli_fname : "";
+}
+
+/// Another tool that wraps the same functions: whoever stands first takes the calls.
+void look_for_other_tools() {
+  const std::string mine = file_of(reinterpret_cast<void*>(&enter_init));
+  const std::string first = file_of(dlsym(RTLD_DEFAULT, "MPI_Allreduce"));
+  const std::string library = file_of(dlsym(RTLD_DEFAULT, "PMPI_Allreduce"));
+  const std::string next = file_of(dlsym(RTLD_NEXT, "MPI_Allreduce"));
+  if (!first.empty() && first != mine)
+    port().note("MPI calls go to " + first + " first: what it does not pass on to MPI_ names is not seen");
+  if (!next.empty() && next != library && next != mine)
+    port().note("another tool wraps MPI too (" + next + ") and sees nothing: this library calls PMPI_ names");
+}
+
+/// The clock's ticks in a time.
+std::uint64_t ticks_in(double seconds) { return static_cast<std::uint64_t>(seconds / port().seconds_per_tick()); }
+
+void before_step() {
+  Thread* thread = this_thread;
+  measure::ThreadSlot* slot = measure::this_thread_slot();
+  if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
+  if (!thread->driving) {
+    static const Path& boundary = landmark("step");
+    port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
+    thread->last = &boundary;
+  }
+}
+
+/// What the step itself took is the library's time, not the host's computation.
+void after_step() {
+  Thread* thread = this_thread;
+  measure::ThreadSlot* slot = measure::this_thread_slot();
+  if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
+  port().claim(*slot, measure::outside);
+  thread->left = slot->stamp.load(std::memory_order_relaxed);
+}
+
+void begin(const void* return_address, const void* cfa) {
+  Thread& thread = make_thread();
+  const bool usable = adapters::other_mpi().empty();
+  ours = ours || port().claim_interception();
+  int ready = usable && ours && port().begin();
+  if (const char* verbose = std::getenv("EFFORT_VERBOSE"); !ready && verbose && std::string(verbose) == "1")
+    std::fprintf(stderr, "effort: libeffort_pmpi measures nothing: %s\n",
+                 !usable ? "it was built for another MPI" : !ours ? "another copy of it is there already" : effort_last_error());
+  if (!usable || !ours) return;
+  // What follows is done by all ranks or by none.
+  if (PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS || !ready) return;
+  thread.main = true;
+  poll_gap = ticks_in(poll_gap_seconds);
+  least_gap = ticks_in(least_gap_seconds);
+  port().on_step({before_step, after_step});
+  new_session();
+  thread.last = &path_of(Call::Init, return_address, unwind(return_address, static_cast<const std::byte*>(cfa), depth));
+  armed = true;
+  if (!thread.prepare()) armed = false;
+  look_for_other_tools();
+  begin_steps(*port().settings());
+}
+
+}  // namespace
+
+int path_depth() { return depth; }
+bool splits(Call call) { return call >= Call::count ? true : call >= Call::Init || split_calls[static_cast<std::size_t>(call)]; }
+
+void new_session() {
+  const config::Settings* settings = port().settings();
+  if (!settings) return;
+  depth = settings->path_depth;
+  obey_pcontrol = settings->pcontrol;
+  choose_splits(*settings);
+}
+
+void enter_init() { ++init_nesting; }
+
+void leave_init(const void* return_address, const void* cfa) {
+  if (--init_nesting > 0 || armed) return;
+  int initialized = 0;
+  PMPI_Initialized(&initialized);
+  if (!initialized) return;
+  try {
+    begin(return_address, cfa);
+  } catch (...) {
+    armed = false;
+  }
+}
+
+void before_finalize(const void* return_address, const void* cfa) {
+  if (!armed || (this_thread && this_thread->nesting > 0)) return;
+  try {
+    Passage passage(Call::Finalize, return_address, cfa);
+    passage.done();
+    finish_steps();
+    const bool joined = port().attached() || port().owner() == Owner::adapter;
+    armed = false;
+    if (joined) port().finalize();
+  } catch (...) {
+    armed = false;
+  }
+}
+
+void pcontrol(int level, const void* return_address, const void* cfa) {
+  if (!armed || !obey_pcontrol || (this_thread && this_thread->nesting > 0)) return;
+  Passage passage(Call::Pcontrol, return_address, cfa);
+  passage.done();
+  if (!passage.seen()) return;
+  if (level == 0)
+    step_from_pcontrol();
+  else
+    port().phase(std::to_string(level).c_str());
+}
+
+}  // namespace effort::pmpi

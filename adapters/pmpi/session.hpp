@@ -1,0 +1,24 @@
+// The adapter's part in a session: its settings, and what MPI_Init, MPI_Finalize and MPI_Pcontrol do.
+#pragma once
+
+#include "adapters/pmpi/calls.hpp"
+
+namespace effort::pmpi {
+
+/// Frames of a call path.
+int path_depth();
+/// Whether regions of computation end at this call.
+bool splits(Call call);
+
+/// A session that the adapter has not seen before: reads its settings.
+void new_session();
+
+/// Around MPI_Init; Fortran's may call C's.
+void enter_init();
+void leave_init(const void* return_address, const void* cfa);
+/// At the start of MPI_Finalize: the last step, the last snapshot.
+void before_finalize(const void* return_address, const void* cfa);
+/// MPI_Pcontrol is called.
+void pcontrol(int level, const void* return_address, const void* cfa);
+
+}  // namespace effort::pmpi

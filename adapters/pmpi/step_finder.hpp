@@ -1,0 +1,34 @@
+// Finds the step of a simulation in the sequence of collectives that all of its ranks take part in.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+namespace effort::pmpi {
+
+/// One collective: the hash of its call path, and the computation so far when it was left, in any unit.
+struct Event {
+  std::uint64_t path;
+  double computed;
+};
+
+/// Steps end with every `every`-th call of `path`, counted from the one after `skip` more have passed.
+struct StepRule {
+  std::uint64_t path = 0;       ///< 0: nothing recurs in a way that one could be certain of
+  std::uint32_t every = 1, skip = 0;
+  std::uint32_t recurrences = 0;  ///< seen
+  double confidence = 0;        ///< 0 to 1: share of the computation that lies in recurrences like the others
+};
+
+inline constexpr std::uint32_t least_recurrences = 12;
+inline constexpr double least_confidence = 0.8;
+
+/// Looks at the most recent events.  A step is the shortest recurrence that explains the run: a path whose calls are
+/// followed by about as much computation each time.  A path that recurs more often, but in bursts with longer
+/// stretches of computation between them (the iterations of a solver), is not it.  Where the sequence of paths repeats exactly and
+/// none occurs more than four times in it (stages of a time integration), the whole repeat is the step.
+/// O(n log n + n * distinct paths).
+StepRule find_step(std::span<const Event> events);
+
+}  // namespace effort::pmpi

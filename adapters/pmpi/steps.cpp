@@ -1,0 +1,263 @@
+#include "adapters/pmpi/steps.hpp"
+
+#include "adapters/mpi/mpi_transport.hpp"
+#include "adapters/pmpi/step_finder.hpp"
+#include "runtime/engine/adapter_port.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace effort::pmpi {
+
+bool steps_watch_collectives = false;
+Call step_call = Call::count;
+
+namespace {
+
+using engine::Owner;
+
+constexpr std::size_t most_events = 1024;
+constexpr std::int64_t first_look = 32, first_check = 64;
+
+enum class Source { off, looking, found, setting, pcontrol };
+
+/// All of this belongs to the thread that called MPI_Init.
+struct State {
+  Source source = Source::off;
+  int size = 1, rank = 0;
+  MPI_Comm agreeing = MPI_COMM_NULL;             ///< for what ranks agree on here
+  std::vector<std::pair<MPI_Comm, bool>> full;   ///< communicators met: whether all ranks are in
+
+  std::int64_t clock = 0;                        ///< collectives of all ranks so far: the same number everywhere
+  std::int64_t next_look = first_look, next_check = 0, check_every = first_check;
+  std::vector<Event> events;
+  StepRule rule;
+  std::uint32_t seen = 0;                        ///< calls of the rule since a step
+  std::int64_t steps = 0, checked_steps = 0;
+  std::string found_text;
+
+  std::uint32_t every = 1;                       ///< of the setting STEP
+  std::string where;
+  std::vector<std::pair<const Path*, bool>> fits;  ///< paths met: whether their text holds `where`
+};
+State state;
+
+engine::AdapterPort& port() { return *effort_adapter_port(); }
+
+/// Attaches all ranks of MPI_COMM_WORLD.  Collective.
+bool join() {
+  if (port().attached()) return true;
+  try {
+    return port().attach(std::make_unique<adapters::MpiTransport>(MPI_COMM_WORLD));
+  } catch (...) {
+    return false;
+  }
+}
+
+void give_up() {
+  state.source = Source::off;
+  steps_watch_collectives = false;
+}
+
+void step() {
+  if (!join()) return give_up();
+  this_thread->driving = true;
+  port().progress_step();
+  this_thread->driving = false;
+  ++state.steps;
+}
+
+bool all_ranks_in(MPI_Comm comm) {
+  if (comm == MPI_COMM_WORLD) return true;
+  for (const auto& [known, full] : state.full)
+    if (known == comm) return full;
+  int inter = 1, size = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  if (!inter) PMPI_Comm_size(comm, &size);
+  state.full.emplace_back(comm, !inter && size == state.size);
+  return state.full.back().second;
+}
+
+MPI_Comm agreeing() {
+  if (state.agreeing == MPI_COMM_NULL) {
+    PMPI_Comm_dup(MPI_COMM_WORLD, &state.agreeing);
+    PMPI_Comm_set_errhandler(state.agreeing, MPI_ERRORS_RETURN);
+  }
+  return state.agreeing;
+}
+
+/// What a rank has seen of a rule: which collectives were calls of its path.
+std::uint64_t places_of(std::uint64_t path) {
+  std::uint64_t h = 0;
+  for (std::size_t i = 0; i < state.events.size(); ++i)
+    if (state.events[i].path == path) h = (h ^ i) * 0x9e3779b97f4a7c15u + 1;
+  return h;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
+  return text;
+}
+
+/// Rank 0 proposes, all compare with what they saw.  Collective, within a collective of the host's that nobody leaves
+/// before all have come.
+void look(const Path& here) {
+  state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
+  struct Proposal {
+    StepRule rule;
+    std::uint64_t places, last;
+    std::int64_t n;
+  } proposal{};
+  if (state.rank == 0) {
+    proposal.rule = find_step(state.events);
+    proposal.places = places_of(proposal.rule.path);
+    proposal.last = here.hash;
+    proposal.n = static_cast<std::int64_t>(state.events.size());
+  }
+  if (PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, agreeing()) != MPI_SUCCESS) return give_up();
+  // bits: this rank wants it; it saw the same
+  int agreed[2] = {port().owner() == Owner::adapter, proposal.rule.path != 0 && proposal.places == places_of(proposal.rule.path) &&
+                                                         proposal.n == static_cast<std::int64_t>(state.events.size())};
+  if (PMPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_INT, MPI_MIN, agreeing()) != MPI_SUCCESS || agreed[0] == 0) return give_up();
+  if (agreed[1] == 0) return;
+  state.rule = proposal.rule;
+  state.source = Source::found;
+  // The first step is everything up to the first end of one.
+  state.seen = state.rule.every > 1 ? state.rule.every - state.rule.skip : 0;
+  state.next_check = state.clock + state.check_every;
+  state.found_text.clear();
+}
+
+/// Ranks must have made equally many steps, and some since the last time.
+void check() {
+  state.check_every *= 2;
+  state.next_check = state.clock + state.check_every;
+  long long most[2] = {state.steps, -state.steps};
+  if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, agreeing()) != MPI_SUCCESS) return give_up();
+  if (most[0] != -most[1]) {
+    port().note("ranks came to different numbers of steps (" + std::to_string(-most[1]) + " to " + std::to_string(most[0]) +
+                "), so that later ones were not counted: name the step with EFFORT_STEP");
+    return give_up();
+  }
+  if (state.steps == state.checked_steps) {
+    port().note("after step " + std::to_string(state.steps) + " what ended steps recurred no more, and the step was looked for anew");
+    state.source = Source::looking;
+    state.next_look = state.clock + 16;
+    state.check_every = first_check;
+    state.events.clear();
+  }
+  state.checked_steps = state.steps;
+}
+
+void announce(const Path& path) {
+  std::string text = "steps were found in the run: they end with ";
+  if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
+  text += path.text + " (confidence " + percent(state.rule.confidence) + ", " + std::to_string(state.rule.recurrences) + " recurrences)";
+  if (state.rank == 0 && text != state.found_text) port().note(text);
+  state.found_text = text;
+}
+
+void found_step(const Path& path) {
+  if (state.steps > 0) return step();
+  // What came before the first step that was recognised stays apart, so that steps are alike.
+  if (!join()) return give_up();
+  announce(path);
+  port().phase("startup");
+  step();
+  port().phase("main");
+}
+
+}  // namespace
+
+void begin_steps(const config::Settings& settings) {
+  state = {};
+  PMPI_Comm_size(MPI_COMM_WORLD, &state.size);
+  PMPI_Comm_rank(MPI_COMM_WORLD, &state.rank);
+  step_call = Call::count;
+  if (settings.pcontrol) {
+    state.source = Source::pcontrol;
+  } else if (settings.step == "auto") {
+    state.source = Source::looking;
+    state.events.reserve(most_events);
+  } else if (settings.step != "off") {
+    const std::size_t at = settings.step.find('@');
+    const std::string call = settings.step.substr(0, at);
+    const std::size_t colon = call.find(':');
+    if (at != std::string::npos) state.where = settings.step.substr(at + 1);
+    if (colon != std::string::npos) state.every = static_cast<std::uint32_t>(std::stoul(call.substr(colon + 1)));
+    for (std::size_t i = 0; i < static_cast<std::size_t>(Call::count); ++i)
+      if (call_table[i].name == call.substr(0, colon)) step_call = static_cast<Call>(i);
+    if (step_call == Call::count || !can_split(info(step_call).role)) {
+      step_call = Call::count;
+      port().note("EFFORT_STEP names " + call.substr(0, colon) + ", which is no call that can block: steps are not counted");
+    } else {
+      state.source = Source::setting;
+      // Ranks reach a call that is no collective at different times, and one that waited there for the others might
+      // keep them from coming.
+      if (info(step_call).role != Role::sync && port().owner() == Owner::adapter) join();
+    }
+  }
+  steps_watch_collectives = state.source == Source::looking;
+}
+
+void saw_collective(Passage& passage, MPI_Comm comm) {
+  if (!passage.thread().main || !all_ranks_in(comm)) return;
+  ++state.clock;
+  const Path& path = *passage.site().path;
+  const bool together = info(path.call).role == Role::sync;
+  if (state.source == Source::looking) {
+    if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
+    state.events.push_back({path.hash, static_cast<double>(passage.thread().computed)});
+    if (together && state.clock >= state.next_look) look(path);
+  } else if (state.source == Source::found) {
+    if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {
+      state.seen = 0;
+      found_step(path);
+    }
+    if (together && state.clock >= state.next_check && state.source == Source::found) check();
+  }
+}
+
+void saw_step_call(Passage& passage, MPI_Comm comm) {
+  if (state.source != Source::setting || !passage.thread().main) return;
+  if (!state.where.empty()) {
+    const Path* path = passage.site().path;
+    auto known = std::find_if(state.fits.begin(), state.fits.end(), [&](const auto& f) { return f.first == path; });
+    if (known == state.fits.end()) known = state.fits.insert(known, {path, path->text.find(state.where) != std::string::npos});
+    bool fits = known->second;
+    if (!fits && comm != MPI_COMM_NULL) {
+      char name[MPI_MAX_OBJECT_NAME] = "";
+      int length = 0;
+      PMPI_Comm_get_name(comm, name, &length);
+      fits = std::string(name).find(state.where) != std::string::npos;
+    }
+    if (!fits) return;
+  }
+  if (++state.seen < state.every) return;
+  state.seen = 0;
+  step();
+}
+
+void step_from_pcontrol() {
+  if (state.source == Source::pcontrol) step();
+}
+
+void forget_communicators() { state.full.clear(); }
+
+void finish_steps() {
+  if (port().owner() != Owner::adapter) return;
+  const bool stepped = state.steps > 0;
+  if (!join()) return;
+  if (state.source == Source::looking && !stepped && state.rank == 0)
+    port().note("no step was found: no collective of all ranks recurs regularly; the whole run is one step (name one with EFFORT_STEP)");
+  if (stepped) port().phase("shutdown");
+  step();
+  if (state.agreeing != MPI_COMM_NULL) PMPI_Comm_free(&state.agreeing);
+  give_up();
+}
+
+}  // namespace effort::pmpi

@@ -1,0 +1,29 @@
+// Progress steps of a host that does not say where they end.
+#pragma once
+
+#include "adapters/pmpi/passage.hpp"
+#include "runtime/config/settings.hpp"
+
+#include <mpi.h>
+
+namespace effort::pmpi {
+
+/// Whether collectives are of interest (the step is looked for, or ends with one).
+extern bool steps_watch_collectives;
+/// The call that ends steps by the setting STEP; Call::count: none.
+extern Call step_call;
+
+/// MPI is there: decides from the settings where steps come from.  The same on all ranks.
+void begin_steps(const config::Settings& settings);
+/// A blocking collective has been left.
+void saw_collective(Passage& passage, MPI_Comm comm);
+/// The call of the setting STEP has been left.
+void saw_step_call(Passage& passage, MPI_Comm comm);
+/// MPI_Pcontrol(0), where it ends steps.
+void step_from_pcontrol();
+/// Communicators that were known may be others now.
+void forget_communicators();
+/// At the start of MPI_Finalize, on all ranks: the rest of the run is a step.
+void finish_steps();
+
+}  // namespace effort::pmpi

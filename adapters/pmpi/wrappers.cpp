@@ -1,0 +1,45 @@
+// The MPI functions of C.
+#include "adapters/pmpi/finish.hpp"
+#include "adapters/pmpi/session.hpp"
+
+// MPI marks some of its functions as deprecated; hosts call them all the same.
+#pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+
+#define EFFORT_WRAPPER extern "C" __attribute__((visibility("default")))
+
+using namespace effort::pmpi;
+
+#define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)            \
+  EFFORT_WRAPPER int MPI_##Name parameters {                                               \
+    Passage passage(Call::Name, __builtin_return_address(0), __builtin_dwarf_cfa());       \
+    const auto given = words arguments;                                                    \
+    const int code = PMPI_##Name arguments;                                                \
+    finish<Call::Name>(passage, {given.data(), false});                                    \
+    return code;                                                                           \
+  }
+#include "calls.inc"
+#undef EFFORT_MPI_CALL
+
+EFFORT_WRAPPER int MPI_Init(int* argc, char*** argv) {
+  enter_init();
+  const int code = PMPI_Init(argc, argv);
+  leave_init(__builtin_return_address(0), __builtin_dwarf_cfa());
+  return code;
+}
+
+EFFORT_WRAPPER int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  enter_init();
+  const int code = PMPI_Init_thread(argc, argv, required, provided);
+  leave_init(__builtin_return_address(0), __builtin_dwarf_cfa());
+  return code;
+}
+
+EFFORT_WRAPPER int MPI_Finalize() {
+  before_finalize(__builtin_return_address(0), __builtin_dwarf_cfa());
+  return PMPI_Finalize();
+}
+
+EFFORT_WRAPPER int MPI_Pcontrol(const int level, ...) {
+  pcontrol(level, __builtin_return_address(0), __builtin_dwarf_cfa());
+  return PMPI_Pcontrol(level);
+}

@@ -1,0 +1,112 @@
+// The MPI subroutines of Fortran: mpif.h and use mpi (mpi_send_), use mpi_f08 (mpi_send_f08_, or mpi_send_f08ts_ where choice
+// buffers are descriptors).  Open MPI's call PMPI_ functions of C directly, so that wrapping C alone would miss them.
+// All arguments are references, so that one forwarding function serves for each number of them.
+#include "adapters/pmpi/finish.hpp"
+#include "adapters/pmpi/session.hpp"
+
+#include <dlfcn.h>
+
+#define EFFORT_WRAPPER extern "C" __attribute__((visibility("default")))
+
+using namespace effort::pmpi;
+
+namespace {
+
+/// The MPI library's subroutine where it was not there when this library was loaded (a module that was opened later, with
+/// its MPI's Fortran part).  Never null for a call that was possible at all.
+void* late(const char* name, const void* return_address) {
+  Dl_info caller{};
+  if (dladdr(return_address, &caller) && caller.dli_fname)
+    if (void* module = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
+      void* found = dlsym(module, name);
+      dlclose(module);
+      if (found) return found;
+    }
+  return dlsym(RTLD_NEXT, name + 1);  // without the p: the next one after ours
+}
+
+template <typename Function>
+Function* target(Function* linked, const char* name, const void* return_address) {
+  return __builtin_expect(linked != nullptr, 1) ? linked : reinterpret_cast<Function*>(late(name, return_address));
+}
+
+}  // namespace
+
+#define EFFORT_P2 void *a1, void *a2
+#define EFFORT_P3 EFFORT_P2, void* a3
+#define EFFORT_P4 EFFORT_P3, void* a4
+#define EFFORT_P5 EFFORT_P4, void* a5
+#define EFFORT_P6 EFFORT_P5, void* a6
+#define EFFORT_P7 EFFORT_P6, void* a7
+#define EFFORT_P8 EFFORT_P7, void* a8
+#define EFFORT_P9 EFFORT_P8, void* a9
+#define EFFORT_P10 EFFORT_P9, void* a10
+#define EFFORT_P11 EFFORT_P10, void* a11
+#define EFFORT_P12 EFFORT_P11, void* a12
+#define EFFORT_P13 EFFORT_P12, void* a13
+#define EFFORT_P14 EFFORT_P13, void* a14
+#define EFFORT_A2 a1, a2
+#define EFFORT_A3 EFFORT_A2, a3
+#define EFFORT_A4 EFFORT_A3, a4
+#define EFFORT_A5 EFFORT_A4, a5
+#define EFFORT_A6 EFFORT_A5, a6
+#define EFFORT_A7 EFFORT_A6, a7
+#define EFFORT_A8 EFFORT_A7, a8
+#define EFFORT_A9 EFFORT_A8, a9
+#define EFFORT_A10 EFFORT_A9, a10
+#define EFFORT_A11 EFFORT_A10, a11
+#define EFFORT_A12 EFFORT_A11, a12
+#define EFFORT_A13 EFFORT_A12, a13
+#define EFFORT_A14 EFFORT_A13, a14
+
+#define EFFORT_FORTRAN(Name, symbol, n)                                                    \
+  extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                            \
+  EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                \
+    const void* const back = __builtin_return_address(0);                                  \
+    Passage passage(Call::Name, back, __builtin_dwarf_cfa());                              \
+    const auto given = words(EFFORT_A##n);                                                 \
+    target(p##symbol, "p" #symbol, back)(EFFORT_A##n);                                     \
+    finish<Call::Name>(passage, {given.data(), true});                                     \
+  }
+#define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) \
+  EFFORT_FORTRAN(Name, mpi_##name##_, n)                                        \
+  EFFORT_FORTRAN(Name, mpi_##name##_f08_, n)                                    \
+  EFFORT_FORTRAN(Name, mpi_##name##_f08ts_, n)
+#include "calls.inc"
+#undef EFFORT_MPI_CALL
+
+// The calls that are not in the table.  ierror is absent (null) at times in mpi_f08, and so it stays.
+#define EFFORT_INIT(symbol, n)                                                                   \
+  extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                                  \
+  EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                      \
+    const void* const back = __builtin_return_address(0);                                        \
+    enter_init();                                                                                \
+    target(p##symbol, "p" #symbol, back)(EFFORT_A##n);                                           \
+    leave_init(back, __builtin_dwarf_cfa());                                                     \
+  }
+#define EFFORT_P1 void* a1
+#define EFFORT_A1 a1
+EFFORT_INIT(mpi_init_, 1)
+EFFORT_INIT(mpi_init_f08_, 1)
+EFFORT_INIT(mpi_init_thread_, 3)
+EFFORT_INIT(mpi_init_thread_f08_, 3)
+
+#define EFFORT_FINALIZE(symbol)                                      \
+  extern "C" __attribute__((weak)) void p##symbol(void* ierror);     \
+  EFFORT_WRAPPER void symbol(void* ierror) {                         \
+    const void* const back = __builtin_return_address(0);            \
+    before_finalize(back, __builtin_dwarf_cfa());                    \
+    target(p##symbol, "p" #symbol, back)(ierror);                    \
+  }
+EFFORT_FINALIZE(mpi_finalize_)
+EFFORT_FINALIZE(mpi_finalize_f08_)
+
+#define EFFORT_PCONTROL(symbol)                                       \
+  extern "C" __attribute__((weak)) void p##symbol(const int* level);  \
+  EFFORT_WRAPPER void symbol(const int* level) {                      \
+    const void* const back = __builtin_return_address(0);             \
+    pcontrol(*level, back, __builtin_dwarf_cfa());                    \
+    target(p##symbol, "p" #symbol, back)(level);                      \
+  }
+EFFORT_PCONTROL(mpi_pcontrol_)
+EFFORT_PCONTROL(mpi_pcontrol_f08_)
