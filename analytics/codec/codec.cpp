@@ -1,5 +1,6 @@
 #include "analytics/codec/codec.hpp"
 
+#include "analytics/codec/blocks.hpp"
 #include "analytics/codec/tile.hpp"
 #include "analytics/wavelet/cdf97.hpp"
 
@@ -16,16 +17,6 @@ double positive(const char* what, double bound) {
   if (!(bound > 0) || !std::isfinite(bound))
     throw std::invalid_argument(std::string(what) + " is " + std::to_string(bound) + ": choose a finite number above 0");
   return bound;
-}
-
-Bytes start_stream(std::size_t rows, std::size_t cols, bool tiled) {
-  Bytes out;
-  put_byte(out, kVersionByte);
-  put_byte(out, tiled ? 1 : 0);
-  put_u16(out, 0);  // checksum
-  put_varint(out, rows);
-  put_varint(out, cols);
-  return out;
 }
 
 /// How a large matrix is cut; the extents of all but the last tiles are powers of two, so that levels join.
@@ -54,7 +45,7 @@ void for_each_tile(std::size_t rows, std::size_t cols, const TileGrid& grid, con
 }
 
 Bytes encode_single(const Matrix& matrix, const Target& target, Coder coder) {
-  Bytes out = start_stream(matrix.rows, matrix.cols, false);
+  Bytes out = start_stream(0, matrix.rows, matrix.cols);
   Goal goal = goal_for(matrix, target);
   if (goal.kind == Target::Kind::max_bytes) goal.value -= static_cast<double>(out.size());
   const Bytes tile = encode_tile(matrix, goal, coder).bytes;
@@ -96,7 +87,7 @@ Bytes encode_tiled(const Matrix& whole, const TileGrid& grid, const Target& targ
     squares += rms * rms * static_cast<double>(part.present);
     worst = std::max(worst, std::ldexp(code.errors.max, shift));
   });
-  Bytes out = start_stream(whole.rows, whole.cols, true);
+  Bytes out = start_stream(1, whole.rows, whole.cols);
   put_varint(out, grid.tile_rows);
   put_varint(out, grid.tile_cols);
   const double unit = whole.nrmse_unit();
@@ -183,6 +174,26 @@ int tile_level(const Start& start, int level) {
   return level;
 }
 
+StreamInfo inspect_blocks(std::span<const std::byte> stream) {
+  const BlockIndex index = read_block_index(stream);
+  StreamInfo info;
+  info.rows = index.rows;
+  info.cols = index.cols;
+  info.bytes = stream.size();
+  info.nrmse = index.errors.nrmse;
+  info.max_error = index.errors.max_error;
+  info.tiles = index.blocks.size();
+  for (const BlockIndex::Block& block : index.blocks) {
+    const TileInfo tile = inspect_tile(stream.subspan(block.offset, block.size), block.rows, block.cols);
+    info.passes = std::max(info.passes, tile.passes);
+    info.has_absent = info.has_absent || tile.has_absent;
+    info.row_levels = std::max(info.row_levels, wavelet::deepest_level(block.rows));
+    info.col_levels = std::max(info.col_levels, wavelet::deepest_level(block.cols));
+  }
+  info.cuts.push_back({info.passes, info.bytes, info.nrmse});
+  return info;
+}
+
 }  // namespace
 
 Target Target::passes(int count) {
@@ -216,6 +227,10 @@ Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options) 
   if (options.passes < 0 || options.level < 0)
     throw std::invalid_argument("passes and level must not be negative: choose 0 for all");
   if (!options.prefix) check_seal(stream);
+  if (is_blocks(stream)) {
+    if (options.prefix) throw CodecError("a prefix of a stream in blocks cannot be decoded", 1);
+    return read_blocks(stream, read_block_index(stream), options.level, options.passes, options.max_values);
+  }
   ByteReader in(stream);
   const Start start = read_start(in);
   const std::size_t rows = wavelet::low_length(start.rows, options.level), cols = wavelet::low_length(start.cols, options.level);
@@ -236,6 +251,7 @@ Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options) 
 }
 
 StreamInfo inspect(std::span<const std::byte> stream) {
+  if (is_blocks(stream)) return inspect_blocks(stream);
   ByteReader in(stream);
   const Start start = read_start(in);
   StreamInfo info;

@@ -160,6 +160,7 @@ double LocalCoefficients::sampled_error(double step, const Points& points) const
 TileCode encode_context(const Matrix& matrix, const Goal& goal) {
   LocalCoefficients coefficients(matrix);
   const auto code = [&](const Trial& trial) { return coefficients.code(trial, goal.nrmse_unit, goal.quick); };
+  if (!goal.quick) coefficients.choose_splits(first_guess(coefficients, goal));
   std::optional<Trial> found;
   if (goal.kind == Target::Kind::max_bytes) {
     found = find_step_of_size(coefficients, static_cast<std::size_t>(goal.value), [&](const Trial& trial) { return code(trial).size(); });

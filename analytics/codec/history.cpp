@@ -1,7 +1,6 @@
 #include "analytics/codec/history.hpp"
 
 #include "analytics/codec/tile.hpp"
-#include "analytics/wavelet/cdf97.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -272,71 +271,13 @@ std::vector<std::byte> History::serialize_final() const {
 
 HistoryReader::HistoryReader(std::span<const std::byte> bytes) : bytes_(bytes) {
   check_seal(bytes);
-  ByteReader in(bytes);
-  if (in.byte() != kVersionByte) throw CodecError("this is no history of a known version", 0);
-  if (in.byte() != kHistoryForm) throw CodecError("this is no history", 1);
-  in.u16();
-  rows_ = in.varint();
-  steps_ = in.varint();
-  nrmse_ = error_of_code(in.u16());
-  max_error_ = error_of_code(in.u16());
-  max_error_ = std::ldexp(max_error_, static_cast<int>(std::clamp<std::int64_t>(in.signed_varint(), -1100, 1100)));
-  const std::size_t at = in.offset();
-  const std::uint64_t count = in.varint();
-  if (count > in.rest().size()) throw CodecError("more tiles than bytes", at);
-  std::size_t first = 0, offset = 0;
-  for (std::uint64_t i = 0; i < count; ++i) {
-    const std::size_t steps = count > 1 ? in.varint() : steps_;
-    const std::size_t size = count > 1 ? in.varint() : in.rest().size();
-    if (steps == 0 || steps > steps_ - first || rows_ == 0 || rows_ > kTileValues || steps > (std::size_t{1} << 48) / rows_)
-      throw CodecError("the tiles' steps do not suit the history", in.offset());
-    tiles_.push_back({first, steps, offset, size});
-    first += steps;
-    offset += size;
-    if (size > bytes.size() || offset > bytes.size()) throw CodecError("the tiles end too early", bytes.size());
-  }
-  if (first != steps_) throw CodecError("the tiles do not fill the history", in.offset());
-  if (offset != in.rest().size()) throw CodecError("the tiles do not fill the bytes", in.offset());
-  for (Tile& tile : tiles_) tile.offset += in.offset();
+  index_ = read_block_index(bytes);
 }
 
-Decoded HistoryReader::read(int level, std::size_t max_values) const {
-  if (level < 0) throw std::invalid_argument("level is negative: choose 0 for all values");
-  const std::size_t rows = wavelet::low_length(rows_, level), steps = wavelet::low_length(steps_, level);
-  if (steps > 0 && rows > max_values / steps)
-    throw CodecError("the history would hold " + std::to_string(rows) + " x " + std::to_string(steps) + " values, more than the " +
-                         std::to_string(max_values) + " allowed", 4);
-  Decoded out{rows, steps, std::vector<double>(rows * steps)};
-  std::vector<double> weights(steps);
-  for (const Tile& tile : tiles_) {
-    const std::vector<double> values = decode_tile(bytes_.subspan(tile.offset, tile.size), rows_, tile.steps, {0, level, false});
-    const std::size_t cols = wavelet::low_length(tile.steps, level);
-    const std::size_t cell = std::size_t{1} << std::min(level, 62);
-    for (std::size_t j = 0; j < cols; ++j) {
-      // The steps that this column of the tile stands for, shared out over the cells of the whole.
-      std::size_t step = tile.first_step + j * cell;
-      const std::size_t end = tile.first_step + std::min(tile.steps, (j + 1) * cell);
-      while (step < end) {
-        const std::size_t to = step / cell, until = std::min(end, (to + 1) * cell);
-        const auto weight = static_cast<double>(until - step);
-        for (std::size_t i = 0; i < rows; ++i) out.values[i * steps + to] += weight * values[i * cols + j];
-        weights[to] += weight;
-        step = until;
-      }
-    }
-  }
-  for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < steps; ++j) out.values[i * steps + j] /= weights[j];
-  return out;
-}
+Decoded HistoryReader::read(int level, std::size_t max_values) const { return read_blocks(bytes_, index_, level, 0, max_values); }
 
 void HistoryReader::read_tiles(const std::function<void(std::size_t, const Decoded&)>& take, std::size_t max_values) const {
-  for (const Tile& tile : tiles_) {
-    if (rows_ > max_values / tile.steps)
-      throw CodecError("a tile would hold " + std::to_string(rows_) + " x " + std::to_string(tile.steps) + " values, more than the " +
-                           std::to_string(max_values) + " allowed", tile.offset);
-    take(tile.first_step, {rows_, tile.steps, decode_tile(bytes_.subspan(tile.offset, tile.size), rows_, tile.steps, {0, 0, false})});
-  }
+  for_each_slab(bytes_, index_, max_values, take);
 }
 
 }  // namespace effort::codec

@@ -1,6 +1,7 @@
 // The growing compressed history of one series (region and metric) on one node.
 #pragma once
 
+#include "analytics/codec/blocks.hpp"
 #include "analytics/codec/codec.hpp"
 
 #include <cstddef>
@@ -61,33 +62,24 @@ class HistoryReader {
  public:
   explicit HistoryReader(std::span<const std::byte> bytes);
 
-  std::size_t rows() const { return rows_; }
-  std::size_t steps() const { return steps_; }
-  double nrmse() const { return nrmse_; }          ///< achieved over the whole history, rounded up
-  double max_error() const { return max_error_; }  ///< achieved largest absolute error, rounded up
-  std::size_t tiles() const { return tiles_.size(); }
+  std::size_t rows() const { return index_.rows; }
+  std::size_t steps() const { return index_.cols; }
+  double nrmse() const { return index_.errors.nrmse; }          ///< achieved over the whole history, rounded up
+  double max_error() const { return index_.errors.max_error; }  ///< achieved largest absolute error, rounded up
+  std::size_t tiles() const { return index_.blocks.size(); }
 
   /// All values, row-major [rows][steps] (of the 2^level times coarser approximation: both rounded up; the tiles'
   /// approximations are joined and resampled to that grid).  More than `max_values` results: CodecError.
   Decoded read(int level = 0, std::size_t max_values = std::size_t{1} << 28) const;
 
   /// All values in turn, in the order of steps: `take` gets a tile's first step and its values [rows][steps of the tile].
-  /// Memory: one tile.  A tile of more than `max_values`: CodecError.
+  /// Memory: one tile (of a history of many nodes, what is stored of the same steps).  More than `max_values` values in
+  /// it: CodecError.
   void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take, std::size_t max_values = std::size_t{1} << 28) const;
 
  private:
-  struct Tile {
-    std::size_t first_step;
-    std::size_t steps;
-    std::size_t offset;  ///< into the bytes
-    std::size_t size;
-  };
   std::span<const std::byte> bytes_;
-  std::size_t rows_ = 0;
-  std::size_t steps_ = 0;
-  double nrmse_ = 0;
-  double max_error_ = 0;
-  std::vector<Tile> tiles_;
+  BlockIndex index_;
 };
 
 }  // namespace effort::codec

@@ -46,30 +46,39 @@ double Matrix::nrmse_unit() const {
   return std::abs(max) > 0 ? std::abs(max) : 1;
 }
 
-Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
   check_sizes(values, rows, cols, absent);
+  Extremes seen;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    if (!absent.empty() && absent[i]) continue;
+    const double v = values[i];
+    if (!std::isfinite(v)) refuse(std::isnan(v) ? "NaN" : "infinity", i, cols);
+    seen.low = std::min(seen.low, v);
+    seen.high = std::max(seen.high, v);
+    ++seen.present;
+  }
+  return seen;
+}
+
+Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+  return scaled(values, rows, cols, absent, look_over(values, rows, cols, absent));
+}
+
+Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent, const Extremes& seen) {
   Matrix matrix;
   matrix.rows = rows;
   matrix.cols = cols;
   matrix.absent = absent;
   matrix.values = values;
-  double low = HUGE_VAL, high = -HUGE_VAL;
-  for (std::size_t i = 0; i < values.size(); ++i) {
-    if (!absent.empty() && absent[i]) continue;
-    const double v = values[i];
-    if (!std::isfinite(v)) refuse(std::isnan(v) ? "NaN" : "infinity", i, cols);
-    low = std::min(low, v);
-    high = std::max(high, v);
-    ++matrix.present;
-  }
-  if (matrix.present == 0) return matrix;
-  const double largest = std::max(std::abs(low), std::abs(high));
+  matrix.present = seen.present;
+  if (seen.low > seen.high) return matrix;
+  const double largest = std::max(std::abs(seen.low), std::abs(seen.high));
   int exponent = 0;
   if (largest > 0) std::frexp(largest, &exponent);
   if (std::abs(exponent) < 200) exponent = 0;
   matrix.exponent = exponent;
-  matrix.min = std::ldexp(low, -exponent);
-  matrix.max = std::ldexp(high, -exponent);
+  matrix.min = std::ldexp(seen.low, -exponent);
+  matrix.max = std::ldexp(seen.high, -exponent);
   if (exponent == 0 && absent.empty()) return matrix;
   matrix.storage.resize(values.size());
   for (std::size_t i = 0; i < values.size(); ++i)

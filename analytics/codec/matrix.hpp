@@ -37,6 +37,17 @@ struct Matrix {
   double nrmse_unit() const;
 };
 
+/// What there is among the present values.
+struct Extremes {
+  double low = HUGE_VAL, high = -HUGE_VAL;  ///< unscaled; low > high: none
+  std::size_t present = 0;
+};
+/// Validates.  Errors as for encode().
+Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent);
+
+/// Prepares valid values; they may be part of a larger matrix of these extremes.
+Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent, const Extremes& seen);
+
 /// Validates and prepares.  Errors as for encode().
 Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent);
 

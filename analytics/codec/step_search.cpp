@@ -93,14 +93,12 @@ double first_guess(const Coefficients& coefficients, const Goal& goal) {
 
 std::optional<Trial> find_step(Coefficients& coefficients, const Goal& goal) {
   const double guess = first_guess(coefficients, goal);
-  if (!goal.quick) coefficients.choose_splits(guess);
   if (goal.kind == Target::Kind::passes) return try_step(coefficients, guess);
-  return ErrorSearch(coefficients, goal).run(goal.kind == Target::Kind::nrmse ? first_guess(coefficients, goal) : guess);
+  return ErrorSearch(coefficients, goal).run(guess);
 }
 
 std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound, const std::function<std::size_t(const Trial&)>& size_of) {
   const double largest = std::max({coefficients.largest(), coefficients.first(), 1e-250});
-  coefficients.choose_splits(first_guess(coefficients, {Target::Kind::max_bytes, 0, 1}));
   double low = std::ldexp(largest, -56), high = largest * 4;
   std::optional<Trial> best;
   for (int k = 0; k < 16 && high / low > 1.005; ++k) {

@@ -31,7 +31,7 @@ class Coefficients {
   double model_step(double rms) const { return model().step_for(rms * rms * static_cast<double>(present())); }
 };
 
-/// About the step that a goal needs; the splits are chosen for it.
+/// About the step that a goal needs: what splits are to be chosen for.
 double first_guess(const Coefficients& coefficients, const Goal& goal);
 
 /// The largest step found that keeps the goal (which is no number of bytes); none where no step does.

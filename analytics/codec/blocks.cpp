@@ -1,0 +1,227 @@
+#include "analytics/codec/blocks.hpp"
+
+#include "analytics/codec/matrix.hpp"
+#include "analytics/codec/tile.hpp"
+#include "analytics/wavelet/cdf97.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace effort::codec {
+namespace {
+
+constexpr unsigned kHistoryForm = 2, kBlocksForm = 3;
+
+/// Steps (or ranks) of a cell of a level, and which of them a block's column stands for.
+struct Cells {
+  std::size_t first, end;  ///< of the block, in the unit of the whole
+  std::size_t cell;        ///< extent of a cell
+  std::size_t count() const { return (end - first + cell - 1) / cell; }
+  std::size_t begin_of(std::size_t j) const { return first + j * cell; }
+  std::size_t end_of(std::size_t j) const { return std::min(end, first + (j + 1) * cell); }
+};
+
+/// Shares the blocks' values out over the cells of the whole; absent values take no part.
+class Joiner {
+ public:
+  Joiner(std::size_t rows, std::size_t cols, int level)
+      : cell_(std::size_t{1} << std::min(level, 62)), cols_(wavelet::low_length(cols, level)),
+        out_{wavelet::low_length(rows, level), cols_, {}} {
+    out_.values.resize(out_.rows * cols_);
+    if (level > 0) weights_.resize(out_.values.size());
+  }
+
+  void put(const BlockIndex::Block& block, const std::vector<double>& values) {
+    const Cells down{block.row0, block.row0 + block.rows, cell_}, across{block.col0, block.col0 + block.cols, cell_};
+    for (std::size_t i = 0; i < down.count(); ++i)
+      for (std::size_t j = 0; j < across.count(); ++j) {
+        const double value = values[i * across.count() + j];
+        if (cell_ == 1) {
+          out_.values[(block.row0 + i) * cols_ + block.col0 + j] = value;
+        } else if (!std::isnan(value)) {
+          spread(down, i, across, j, value);
+        }
+      }
+  }
+
+  Decoded finish() {
+    for (std::size_t k = 0; k < weights_.size(); ++k)
+      out_.values[k] = weights_[k] > 0 ? out_.values[k] / weights_[k] : std::numeric_limits<double>::quiet_NaN();
+    return std::move(out_);
+  }
+
+ private:
+  void spread(const Cells& down, std::size_t i, const Cells& across, std::size_t j, double value) {
+    for (std::size_t r = down.begin_of(i); r < down.end_of(i); r = (r / cell_ + 1) * cell_)
+      for (std::size_t c = across.begin_of(j); c < across.end_of(j); c = (c / cell_ + 1) * cell_) {
+        const std::size_t height = std::min(down.end_of(i), (r / cell_ + 1) * cell_) - r;
+        const std::size_t width = std::min(across.end_of(j), (c / cell_ + 1) * cell_) - c;
+        const double weight = static_cast<double>(height) * static_cast<double>(width);
+        const std::size_t at = r / cell_ * cols_ + c / cell_;
+        out_.values[at] += weight * value;
+        weights_[at] += weight;
+      }
+  }
+
+  std::size_t cell_, cols_;
+  Decoded out_;
+  std::vector<double> weights_;
+};
+
+/// Checks that blocks fill their extents and the bytes.
+class IndexReader {
+ public:
+  explicit IndexReader(std::span<const std::byte> stream) : in_(stream) {}
+
+  BlockIndex read() {
+    if (in_.byte() != kVersionByte) throw CodecError("this is no history of a known version", 0);
+    const unsigned form = in_.byte();
+    if (form != kHistoryForm && form != kBlocksForm) throw CodecError("this is no history", 1);
+    in_.u16();
+    index_.rows = in_.varint();
+    index_.cols = in_.varint();
+    if (index_.rows > kMost || index_.cols > kMost || (index_.cols > 0 && index_.rows > kMost / index_.cols))
+      throw CodecError("the matrix is too large", 4);
+    index_.errors.nrmse = error_of_code(in_.u16());
+    index_.errors.max_error = error_of_code(in_.u16());
+    index_.errors.max_error = std::ldexp(index_.errors.max_error, static_cast<int>(std::clamp<std::int64_t>(in_.signed_varint(), -1100, 1100)));
+    form == kHistoryForm ? read_tiles() : read_slabs();
+    place();
+    return std::move(index_);
+  }
+
+ private:
+  static constexpr std::size_t kMost = std::size_t{1} << 48;
+
+  std::size_t count() {
+    const std::size_t at = in_.offset();
+    const std::size_t n = in_.varint();
+    if (n > in_.rest().size()) throw CodecError("more tiles than bytes", at);
+    return n;
+  }
+
+  void add(std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols, std::size_t size) {
+    if (rows == 0 || rows > index_.rows - row0 || rows > kTileValues || cols == 0 || cols > index_.cols - col0)
+      throw CodecError("the tiles' extents do not suit the history", in_.offset());
+    index_.blocks.push_back({row0, rows, col0, cols, 0, size});
+  }
+
+  void read_tiles() {
+    const std::size_t tiles = count();
+    std::size_t col0 = 0;
+    for (std::size_t i = 0; i < tiles; ++i) {
+      const std::size_t cols = tiles > 1 ? in_.varint() : index_.cols;
+      add(0, index_.rows, col0, cols, tiles > 1 ? in_.varint() : kRest);
+      col0 += cols;
+    }
+    if (col0 != index_.cols) throw CodecError("the tiles do not fill the history", in_.offset());
+  }
+
+  void read_slabs() {
+    const std::size_t slabs = count();
+    std::size_t col0 = 0;
+    for (std::size_t s = 0; s < slabs; ++s) {
+      const std::size_t cols = slabs > 1 ? in_.varint() : index_.cols, blocks = count();
+      std::size_t row0 = 0;
+      for (std::size_t b = 0; b < blocks; ++b) {
+        const std::size_t rows = blocks > 1 ? in_.varint() : index_.rows;
+        add(row0, rows, col0, cols, s + 1 == slabs && b + 1 == blocks ? kRest : in_.varint());
+        row0 += rows;
+      }
+      if (row0 != index_.rows) throw CodecError("the tiles do not fill the history", in_.offset());
+      col0 += cols;
+    }
+    if (col0 != index_.cols) throw CodecError("the tiles do not fill the history", in_.offset());
+  }
+
+  /// The tiles' offsets, now that the index has been read.
+  void place() {
+    std::size_t offset = in_.offset();
+    const std::size_t end = offset + in_.rest().size();
+    for (BlockIndex::Block& block : index_.blocks) {
+      if (block.size == kRest) block.size = end - offset;
+      if (block.size > end - offset) throw CodecError("the tiles end too early", end);
+      block.offset = offset;
+      offset += block.size;
+    }
+    if (offset != end) throw CodecError("the tiles do not fill the bytes", offset);
+  }
+
+  static constexpr std::size_t kRest = ~std::size_t{0};
+  ByteReader in_;
+  BlockIndex index_;
+};
+
+}  // namespace
+
+Bytes start_stream(unsigned form, std::size_t rows, std::size_t cols) {
+  Bytes out;
+  put_byte(out, kVersionByte);
+  put_byte(out, form);
+  put_u16(out, 0);
+  put_varint(out, rows);
+  put_varint(out, cols);
+  return out;
+}
+
+Bytes write_blocks(std::size_t rows, std::span<const SlabBytes> slabs, const BlockErrors& errors) {
+  std::size_t cols = 0;
+  for (const SlabBytes& slab : slabs) cols += slab.cols;
+  int exponent = 0;
+  std::frexp(errors.max_error, &exponent);
+  Bytes out = start_stream(kBlocksForm, rows, cols);
+  put_u16(out, error_code(errors.nrmse));
+  put_u16(out, error_code(std::ldexp(errors.max_error, -exponent)));
+  put_signed(out, exponent);
+  put_varint(out, slabs.size());
+  for (const SlabBytes& slab : slabs) {
+    if (slabs.size() > 1) put_varint(out, slab.cols);
+    put_varint(out, slab.blocks.size());
+    for (const BlockBytes& block : slab.blocks) {
+      if (slab.blocks.size() > 1) put_varint(out, block.rows);
+      if (&slab != &slabs.back() || &block != &slab.blocks.back()) put_varint(out, block.bytes.size());
+    }
+  }
+  for (const SlabBytes& slab : slabs)
+    for (const BlockBytes& block : slab.blocks) out.insert(out.end(), block.bytes.begin(), block.bytes.end());
+  seal(out);
+  return out;
+}
+
+bool is_blocks(std::span<const std::byte> stream) {
+  return stream.size() > 1 && (stream[1] == std::byte{kHistoryForm} || stream[1] == std::byte{kBlocksForm});
+}
+
+BlockIndex read_block_index(std::span<const std::byte> stream) { return IndexReader(stream).read(); }
+
+Decoded read_blocks(std::span<const std::byte> stream, const BlockIndex& index, int level, int passes, std::size_t max_values) {
+  if (level < 0) throw std::invalid_argument("level is negative: choose 0 for all values");
+  const std::size_t rows = wavelet::low_length(index.rows, level), cols = wavelet::low_length(index.cols, level);
+  if (cols > 0 && rows > max_values / cols)
+    throw CodecError("the history would hold " + std::to_string(rows) + " x " + std::to_string(cols) + " values, more than the " +
+                         std::to_string(max_values) + " allowed", 4);
+  Joiner joiner(index.rows, index.cols, level);
+  for (const BlockIndex::Block& block : index.blocks)
+    joiner.put(block, decode_tile(stream.subspan(block.offset, block.size), block.rows, block.cols, {passes, level, false}));
+  return joiner.finish();
+}
+
+void for_each_slab(std::span<const std::byte> stream, const BlockIndex& index, std::size_t max_values,
+                   const std::function<void(std::size_t, const Decoded&)>& take) {
+  for (std::size_t k = 0; k < index.blocks.size();) {
+    const std::size_t first = index.blocks[k].col0, cols = index.blocks[k].cols;
+    if (index.rows > max_values / cols)
+      throw CodecError("a tile would hold " + std::to_string(index.rows) + " x " + std::to_string(cols) + " values, more than the " +
+                           std::to_string(max_values) + " allowed", index.blocks[k].offset);
+    Joiner joiner(index.rows, cols, 0);
+    for (; k < index.blocks.size() && index.blocks[k].col0 == first; ++k) {
+      BlockIndex::Block block = index.blocks[k];
+      block.col0 = 0;
+      joiner.put(block, decode_tile(stream.subspan(block.offset, block.size), block.rows, block.cols, {}));
+    }
+    take(first, joiner.finish());
+  }
+}
+
+}  // namespace effort::codec

@@ -1,0 +1,54 @@
+// Matrices stored as blocks: slabs of steps, each cut along the ranks.
+#pragma once
+
+#include "analytics/codec/bytes.hpp"
+#include "analytics/codec/codec.hpp"
+
+#include <functional>
+#include <span>
+#include <vector>
+
+namespace effort::codec {
+
+/// What every stream starts with; the checksum is to be sealed.
+Bytes start_stream(unsigned form, std::size_t rows, std::size_t cols);
+
+/// A block that is to be stored.
+struct BlockBytes {
+  std::size_t rows = 0;
+  Bytes bytes;  ///< a tile
+};
+struct SlabBytes {
+  std::size_t cols = 0;
+  std::vector<BlockBytes> blocks;  ///< from the first row to the last
+};
+/// What the stream says of the whole.
+struct BlockErrors {
+  double nrmse = 0;
+  double max_error = 0;
+};
+/// A stream of form 3; of a single block as small as it can be.
+Bytes write_blocks(std::size_t rows, std::span<const SlabBytes> slabs, const BlockErrors& errors);
+
+/// The start of a stream of form 2 or 3, and where its blocks lie.  Errors: CodecError.
+struct BlockIndex {
+  struct Block {
+    std::size_t row0, rows, col0, cols;
+    std::size_t offset, size;  ///< of the tile, in the stream
+  };
+  std::size_t rows = 0, cols = 0;
+  BlockErrors errors;
+  std::vector<Block> blocks;
+};
+bool is_blocks(std::span<const std::byte> stream);
+BlockIndex read_block_index(std::span<const std::byte> stream);
+
+/// The whole, or its 2^level times coarser approximation: those of the blocks, joined and resampled to one grid.
+Decoded read_blocks(std::span<const std::byte> stream, const BlockIndex& index, int level, int passes, std::size_t max_values);
+
+/// All values, slab by slab: `take` gets the first column and the values of all rows.  A slab of more than `max_values`:
+/// CodecError.
+void for_each_slab(std::span<const std::byte> stream, const BlockIndex& index, std::size_t max_values,
+                   const std::function<void(std::size_t first, const Decoded& slab)>& take);
+
+}  // namespace effort::codec

@@ -1,0 +1,359 @@
+#include "analytics/codec/distributed.hpp"
+
+#include "analytics/codec/tile.hpp"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+
+namespace effort::codec {
+namespace {
+
+/// A block of a matrix is coded on one node.  Nodes that bring more than that many values to be kept there, in more than
+/// so many that are not zero, are cut into groups: then the border between groups costs little.
+constexpr double kBusyValues = 1 << 18, kCodedValues = 1 << 16;
+
+/// First nodes of groups of consecutive nodes, none without rows: a node begins a group where `full(rows of the group
+/// so far, rows of the node)`.
+template <typename Full>
+std::vector<int> group_nodes(const std::vector<std::size_t>& rows, const Full& full) {
+  std::vector<int> groups{0};
+  std::size_t in_group = 0;
+  for (std::size_t node = 0; node < rows.size(); ++node) {
+    if (in_group > 0 && rows[node] > 0 && full(in_group, rows[node])) {
+      groups.push_back(static_cast<int>(node));
+      in_group = 0;
+    }
+    in_group += rows[node];
+  }
+  return groups;
+}
+
+int end_of(const std::vector<int>& groups, std::size_t group, int nodes) {
+  return group + 1 < groups.size() ? groups[group + 1] : nodes;
+}
+
+[[noreturn]] void refuse_columns(std::int64_t least, std::int64_t most) {
+  throw std::invalid_argument("the nodes' rows have between " + std::to_string(least) + " and " + std::to_string(most) +
+                              " columns: give the same steps on all");
+}
+
+/// Run lengths of absent values of several nodes, joined.
+Bytes join_masks(const std::vector<Bytes>& masks) {
+  std::vector<std::uint64_t> runs{0};
+  for (const Bytes& mask : masks) {
+    ByteReader in(mask);
+    in.varint();  // number of bytes
+    for (bool gone = false; !in.rest().empty(); gone = !gone) {
+      const std::uint64_t run = in.varint();
+      if (run == 0) continue;
+      if ((runs.size() % 2 == 0) == gone) {
+        runs.back() += run;
+      } else {
+        runs.push_back(run);
+      }
+    }
+  }
+  Bytes body, out;
+  for (const std::uint64_t run : runs) put_varint(body, run);
+  put_varint(out, body.size());
+  out.insert(out.end(), body.begin(), body.end());
+  return out;
+}
+
+}  // namespace
+
+/// What a node brings, once all nodes know what is common.
+struct SlabCoder::Own {
+  SpreadShape shape;
+  Matrix matrix;
+  Extremes seen;  ///< of all nodes
+  bool any_absent = false;
+  Bytes mask;
+
+  Own(Communicator& nodes, const NodeRows& mine);
+
+ private:
+  static Extremes checked(Communicator& nodes, const NodeRows& mine);
+};
+
+/// This node's extremes, after all nodes have found theirs good.
+Extremes SlabCoder::Own::checked(Communicator& nodes, const NodeRows& mine) {
+  std::string problem;
+  Extremes own;
+  try {
+    own = look_over(mine.values, mine.rows, mine.cols, mine.absent);
+  } catch (const std::invalid_argument& e) {
+    problem = e.what();
+  }
+  const auto cols = static_cast<std::int64_t>(mine.cols);
+  std::array<std::int64_t, 3> facts{problem.empty() ? 0 : 1, cols, -cols};
+  nodes.allreduce(std::span<std::int64_t>(facts), ReduceOp::max);
+  if (!problem.empty()) throw std::invalid_argument(problem);
+  if (facts[0]) throw std::invalid_argument("another node's rows cannot be encoded: see its message");
+  if (facts[1] != -facts[2]) refuse_columns(-facts[2], facts[1]);
+  return own;
+}
+
+SlabCoder::Own::Own(Communicator& nodes, const NodeRows& mine) {
+  const Extremes own = checked(nodes, mine);
+  const auto n = static_cast<std::int64_t>(mine.rows);
+  for (const std::int64_t rows : nodes.allgatherv(std::span<const std::int64_t>(&n, 1)).values) shape.rows.push_back(static_cast<std::size_t>(rows));
+  shape.cols = mine.cols;
+  std::array<double, 2> reach{-own.low, own.high};
+  nodes.allreduce(std::span<double>(reach), ReduceOp::max);
+  const bool masked = std::any_of(mine.absent.begin(), mine.absent.end(), [](std::uint8_t a) { return a != 0; });
+  std::array<std::int64_t, 2> sums{static_cast<std::int64_t>(own.present), masked ? 1 : 0};
+  nodes.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
+  seen = {-reach[0], reach[1], static_cast<std::size_t>(sums[0])};
+  shape.present = seen.present;
+  any_absent = sums[1] > 0;
+  matrix = scaled(mine.values, mine.rows, mine.cols, masked ? mine.absent : std::span<const std::uint8_t>{}, {seen.low, seen.high, own.present});
+  if (any_absent) put_absent(mask, masked ? mine.absent : std::vector<std::uint8_t>(mine.values.size()));
+}
+
+bool SlabCoder::leads(const Slab& slab, std::size_t group) const {
+  // In turn, so that the work is shared.
+  const int first = slab.groups[group], count = end_of(slab.groups, group, nodes_.size()) - first;
+  return nodes_.rank() == first + static_cast<int>(slabs_.size() % static_cast<std::size_t>(count));
+}
+
+/// What the nodes of the group that this node leads have to say, in their order; nothing on other nodes.
+std::vector<Bytes> SlabCoder::collect(const Slab& slab, const Bytes& mine) const {
+  if (slab.groups.size() == static_cast<std::size_t>(nodes_.size())) return {mine};
+  std::vector<Bytes> parts;
+  for (std::size_t g = 0; g < slab.groups.size(); ++g) {
+    const int first = slab.groups[g], end = end_of(slab.groups, g, nodes_.size());
+    const int leader = first + static_cast<int>(slabs_.size() % static_cast<std::size_t>(end - first));
+    const bool member = nodes_.rank() >= first && nodes_.rank() < end;
+    const auto all = nodes_.gatherv(std::span<const std::byte>(mine).first(member ? mine.size() : 0), leader);
+    for (int node = first; nodes_.rank() == leader && node < end; ++node) parts.emplace_back(all.of(node).begin(), all.of(node).end());
+  }
+  return parts;
+}
+
+/// The kind byte of the tile and its absence mask.  Collective.
+Bytes SlabCoder::start_of(const Own& own, const Slab& slab, StreamKind kind) const {
+  Bytes out;
+  put_byte(out, static_cast<unsigned>(kind) | (own.any_absent ? kAbsentFlag : 0));
+  if (!own.any_absent) return out;
+  const Bytes mask = join_masks(collect(slab, own.mask));
+  out.insert(out.end(), mask.begin(), mask.end());
+  return out;
+}
+
+const SlabCoder::Slab& SlabCoder::add(const NodeRows& mine, const SlabGoal& goal) {
+  const Own own(nodes_, mine);
+  Slab slab;
+  slab.cols = own.shape.cols;
+  slab.present = own.seen.present;
+  slab.groups = group_nodes(own.shape.rows, [&](std::size_t rows, std::size_t more) { return (rows + more) * own.shape.cols > kTileValues; });
+  if (own.seen.present == 0 || own.seen.low == own.seen.high) {
+    add_constant(own, slab);
+  } else {
+    add_coded(own, goal, slab);
+  }
+  for (std::size_t g = 0; g < slab.groups.size(); ++g) {
+    std::size_t rows = 0;
+    for (int node = slab.groups[g]; node < end_of(slab.groups, g, nodes_.size()); ++node) rows += own.shape.rows[static_cast<std::size_t>(node)];
+    slab.rows.push_back(rows);
+  }
+  slabs_.push_back(std::move(slab));
+  return slabs_.back();
+}
+
+void SlabCoder::add_constant(const Own& own, Slab& slab) {
+  Bytes tile = start_of(own, slab, StreamKind::constant);
+  if (own.seen.present > 0 && own.seen.high != 0) put_double(tile, own.seen.high);
+  for (std::size_t g = 0; g < slab.groups.size(); ++g)
+    if (leads(slab, g)) jobs_.push_back({slabs_.size(), g, tile, nullptr});
+}
+
+/// Where no step is fine enough: every node's rows as they are.
+void SlabCoder::add_raw(const Own& own, Slab& slab) {
+  slab.groups = group_nodes(own.shape.rows, [](std::size_t, std::size_t) { return true; });
+  slab.errors = {};
+  // A node without rows may lead its group: the rows go to whoever does.
+  Bytes values;
+  for (std::size_t i = 0; i < own.matrix.values.size(); ++i)
+    if (own.matrix.absent.empty() || !own.matrix.absent[i]) put_double(values, std::ldexp(own.matrix.values[i], own.matrix.exponent));
+  Bytes tile = start_of(own, slab, StreamKind::raw);
+  for (const Bytes& part : collect(slab, values)) tile.insert(tile.end(), part.begin(), part.end());
+  for (std::size_t g = 0; g < slab.groups.size(); ++g)
+    if (leads(slab, g)) jobs_.push_back({slabs_.size(), g, std::move(tile), nullptr});
+}
+
+PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab, const Trial& trial) const {
+  PendingTile tile{coefficients.layout(), trial, own.matrix.exponent, std::ldexp(slab.nrmse_unit, -own.matrix.exponent),
+                   coefficients.narrow(trial.step.value()), collect(slab, coefficients.quantised(trial))};
+  tile.trial.errors = coefficients.group_errors(trial.step);
+  return tile;
+}
+
+/// The step at which the tiles of all groups fit; collective.
+std::optional<Trial> SlabCoder::step_for_bytes(SpreadCoefficients& coefficients, const Own& own, Slab& slab, double bound) const {
+  const std::size_t start = start_of(own, slab, StreamKind::context).size();
+  return find_step_of_size(coefficients, static_cast<std::size_t>(std::max(bound, 0.0)), [&](const Trial& trial) {
+    const PendingTile tile = pending(coefficients, own, slab, trial);
+    std::int64_t size = tile.parts.empty() ? 0 : static_cast<std::int64_t>(start + code_parts(tile).size());
+    nodes_.allreduce(std::span(&size, 1), ReduceOp::sum);
+    return static_cast<std::size_t>(size);
+  });
+}
+
+/// Groups small enough for the nodes that code them.
+std::vector<int> SlabCoder::finer_groups(const SpreadCoefficients& coefficients, const Own& own, const Goal& goal) const {
+  const double guess = first_guess(coefficients, goal);
+  const double coded = goal.kind == Target::Kind::max_bytes ? goal.value : coefficients.model().count_from(guess);
+  const double share = std::max(static_cast<double>(coefficients.values()) / nodes_.size(), kBusyValues);
+  const double parts = std::min(static_cast<double>(coefficients.busy_values(guess)) / share, coded / kCodedValues);
+  if (parts < 1.5) return {0};
+  const double rows = static_cast<double>(own.shape.all_rows()) / parts;
+  return group_nodes(own.shape.rows, [&](std::size_t have, std::size_t more) {
+    return static_cast<double>(have) + static_cast<double>(more) / 2 > rows || (have + more) * own.shape.cols > kTileValues;
+  });
+}
+
+void SlabCoder::add_coded(const Own& own, const SlabGoal& wanted, Slab& slab) {
+  const double scale = std::ldexp(1.0, -own.matrix.exponent), range = own.matrix.nrmse_unit();
+  slab.nrmse_unit = wanted.nrmse_unit > 0 ? wanted.nrmse_unit : std::ldexp(range, own.matrix.exponent);
+  Goal goal{wanted.kind, wanted.value, wanted.nrmse_unit > 0 ? wanted.nrmse_unit * scale : range};
+  if (goal.kind == Target::Kind::nrmse) goal.value *= goal.nrmse_unit;
+  if (goal.kind == Target::Kind::max_error) goal.value *= scale;
+
+  auto coefficients = std::make_unique<SpreadCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
+  coefficients->choose_splits(first_guess(*coefficients, goal));
+  if (auto finer = finer_groups(*coefficients, own, goal); finer.size() > slab.groups.size()) {
+    slab.groups = std::move(finer);
+    coefficients.reset();
+    coefficients = std::make_unique<SpreadCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
+    coefficients->choose_splits(first_guess(*coefficients, goal));
+  }
+  std::optional<Trial> found;
+  if (goal.kind == Target::Kind::max_bytes) {
+    found = step_for_bytes(*coefficients, own, slab, goal.value - (slab.groups.size() > 1 ? 16.0 * static_cast<double>(slab.groups.size()) : 0));
+    if (!found) throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(wanted.value)) +
+                                            " bytes is too small for this matrix: allow more");
+  } else {
+    found = find_step(*coefficients, goal);
+    if (!found) return add_raw(own, slab);
+  }
+  slab.errors = {std::ldexp(found->errors.rms, own.matrix.exponent), std::ldexp(found->errors.max, own.matrix.exponent)};
+  Bytes start = start_of(own, slab, StreamKind::context);
+  PendingTile tile = pending(*coefficients, own, slab, *found);
+  if (!tile.parts.empty()) jobs_.push_back({slabs_.size(), static_cast<std::size_t>(coefficients->group()), std::move(start), std::make_unique<PendingTile>(std::move(tile))});
+}
+
+std::vector<SlabCoder::Block> SlabCoder::code() {
+  std::vector<Block> blocks;
+  for (Job& job : jobs_) {
+    Bytes bytes = std::move(job.start);
+    if (job.tile) {
+      const Bytes body = code_parts(*job.tile);
+      bytes.insert(bytes.end(), body.begin(), body.end());
+    }
+    job.tile.reset();
+    blocks.push_back({job.slab, job.group, std::move(bytes)});
+  }
+  jobs_.clear();
+  return blocks;
+}
+
+namespace {
+
+/// On node 0 the blocks of all slabs, put in their places.
+std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs, const std::vector<SlabCoder::Block>& blocks) {
+  Bytes mine;
+  for (const SlabCoder::Block& block : blocks) {
+    put_varint(mine, block.slab);
+    put_varint(mine, block.group);
+    put_varint(mine, block.bytes.size());
+    mine.insert(mine.end(), block.bytes.begin(), block.bytes.end());
+  }
+  const auto all = nodes.gatherv(std::span<const std::byte>(mine), 0);
+  std::vector<SlabBytes> out;
+  if (nodes.rank() != 0) return out;
+  for (const SlabCoder::Slab& slab : slabs) {
+    out.push_back({slab.cols, {}});
+    for (const std::size_t rows : slab.rows) out.back().blocks.push_back({rows, {}});
+  }
+  for (ByteReader in(all.values); !in.rest().empty();) {
+    const std::size_t slab = in.varint(), group = in.varint();
+    const auto bytes = in.take(in.varint());
+    out[slab].blocks[group].bytes.assign(bytes.begin(), bytes.end());
+  }
+  return out;
+}
+
+BlockErrors errors_of(const std::vector<SlabCoder::Slab>& slabs, double unit) {
+  double squares = 0, worst = 0;
+  std::size_t present = 0;
+  for (const SlabCoder::Slab& slab : slabs) {
+    const double relative = slab.errors.rms / unit;
+    squares += relative * relative * static_cast<double>(slab.present);
+    present += slab.present;
+    worst = std::max(worst, slab.errors.max);
+  }
+  return {present ? std::sqrt(squares / static_cast<double>(present)) : 0, worst};
+}
+
+/// The range of all nodes' values, of constant values their magnitude; 0: nothing to measure.  Collective.
+double common_unit(Communicator& nodes, const NodeRows& mine) {
+  std::array<double, 2> reach{-HUGE_VAL, -HUGE_VAL};
+  for (std::size_t i = 0; i < mine.values.size(); ++i) {
+    if ((!mine.absent.empty() && mine.absent[i]) || !std::isfinite(mine.values[i])) continue;
+    reach = {std::max(reach[0], -mine.values[i]), std::max(reach[1], mine.values[i])};
+  }
+  nodes.allreduce(std::span<double>(reach), ReduceOp::max);
+  const double low = -reach[0], high = reach[1];
+  if (!(low <= high)) return 1;
+  const double range = std::min(high - low, 1.7e308);
+  return range > 0 ? range : high != 0 ? std::abs(high) : 1;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const Target& target) {
+  const auto cols = static_cast<std::int64_t>(mine.cols);
+  std::array<std::int64_t, 3> most{static_cast<std::int64_t>(mine.rows), cols, -cols};
+  std::array<std::int64_t, 1> all{static_cast<std::int64_t>(mine.rows)};
+  nodes.allreduce(std::span<std::int64_t>(most), ReduceOp::max);
+  nodes.allreduce(std::span<std::int64_t>(all), ReduceOp::sum);
+  const auto rows = static_cast<std::size_t>(all[0]), largest = static_cast<std::size_t>(most[0]);
+  if (most[1] != -most[2]) refuse_columns(-most[2], most[1]);
+  if (largest > kTileValues) throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
+  const bool complete = mine.values.size() == mine.rows * mine.cols && (mine.absent.empty() || mine.absent.size() == mine.values.size());
+  // Slabs whose share of a node fits a tile; where the sizes are wrong, add() says so.
+  const std::size_t width = !complete || largest == 0 || mine.cols <= kTileValues / largest ? mine.cols : std::bit_floor(kTileValues / largest);
+  const std::size_t count = width > 0 ? (mine.cols + width - 1) / width : 0;
+  const double unit = common_unit(nodes, mine);
+  SlabGoal goal{target.kind(), target.value(), unit};
+  if (goal.kind == Target::Kind::max_bytes) goal.value = std::floor((goal.value - (count > 1 ? 32 : 14)) / static_cast<double>(std::max<std::size_t>(count, 1))) - (count > 1 ? 8 : 0);
+  SlabCoder coder(nodes);
+  std::vector<SlabCoder::Slab> slabs;
+  for (std::size_t first = 0; rows > 0 && first < mine.cols; first += width) {
+    const std::size_t n = std::min(width, mine.cols - first);
+    if (n == mine.cols) {
+      slabs.push_back(coder.add(mine, goal));
+      continue;
+    }
+    std::vector<double> values;
+    std::vector<std::uint8_t> absent;
+    for (std::size_t i = 0; i < mine.rows; ++i) {
+      const auto at = static_cast<std::ptrdiff_t>(i * mine.cols + first), end = at + static_cast<std::ptrdiff_t>(n);
+      values.insert(values.end(), mine.values.begin() + at, mine.values.begin() + end);
+      if (!mine.absent.empty()) absent.insert(absent.end(), mine.absent.begin() + at, mine.absent.begin() + end);
+    }
+    slabs.push_back(coder.add({values, mine.rows, n, absent}, goal));
+  }
+  const std::vector<SlabBytes> bytes = gather_slabs(nodes, slabs, coder.code());
+  if (nodes.rank() != 0) return {};
+  if (rows > 0 && mine.cols > 0 && (bytes.size() > 1 || bytes[0].blocks.size() > 1)) return write_blocks(rows, bytes, errors_of(slabs, unit));
+  Bytes out = start_stream(0, rows, mine.cols);
+  if (!bytes.empty()) out.insert(out.end(), bytes[0].blocks[0].bytes.begin(), bytes[0].blocks[0].bytes.end());
+  seal(out);
+  return out;
+}
+
+}  // namespace effort::codec

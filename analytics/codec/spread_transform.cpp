@@ -1,0 +1,424 @@
+#include "analytics/codec/spread_transform.hpp"
+
+#include "analytics/codec/quantiser.hpp"
+#include "analytics/codec/split_choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace effort::codec {
+
+using wavelet::low_length;
+using wavelet::Rect;
+using wavelet::RowRange;
+
+namespace {
+
+/// Low bands up to this size may always be brought to all nodes.
+constexpr std::size_t kAlwaysShared = 4096;
+
+void copy_rows(const Rect& from, const Rect& to) {
+  for (std::size_t i = 0; i < from.rows; ++i) std::copy_n(from.data + i * from.stride, from.cols, to.data + i * to.stride);
+}
+
+double largest_of(const Rect& rect) {
+  double largest = 0;
+  for (std::size_t i = 0; i < rect.rows; ++i) largest = std::max(largest, largest_in(rect.data + i * rect.stride, rect.cols));
+  return largest;
+}
+
+double cost_of(const Rect& rect, double step) {
+  CostSum sum(step);
+  for (std::size_t i = 0; i < rect.rows; ++i)
+    for (std::size_t j = 0; j < rect.cols; ++j) sum.add(rect.data[i * rect.stride + j]);
+  return sum.bits();
+}
+
+/// A split of all of a rectangle, with its first value at the origin.
+PacketSplit split_of(const Rect& rect, bool along_rows, int extra) {
+  PacketSplit split{};
+  split.rows = rect.rows;
+  split.cols = rect.cols;
+  split.along_rows = along_rows;
+  split.extra = split.deepest = extra;
+  return split;
+}
+
+Rect part(const Rect& rect, std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols) {
+  return {rect.data + row0 * rect.stride + col0, rows, cols, rect.stride};
+}
+
+/// The parts that `extra` halvings make of an extent: low first, then high ones, the coarsest first.
+struct SplitPart {
+  std::size_t first, size;
+  int depth;
+  bool high;
+};
+std::vector<SplitPart> parts_of(std::size_t extent, int extra) {
+  std::vector<SplitPart> parts{{0, low_length(extent, extra), extra, false}};
+  for (int k = extra; k >= 1; --k) {
+    const std::size_t low = low_length(extent, k);
+    parts.push_back({low, low_length(extent, k - 1) - low, k, true});
+  }
+  return parts;
+}
+
+}  // namespace
+
+SpreadTransform::SpreadTransform(Communicator& nodes, const wavelet::RowSpread& spread, std::size_t cols)
+    : nodes_(nodes), spread_(spread), cols_(cols), group_(spread.group_of(nodes.rank())) {
+  const std::size_t rows = spread.rows(group_);
+  levels_ = {wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
+  layout_ = make_layout(rows, cols, levels_, possible_splits(rows, cols, levels_));
+  const int fine = level_to_gather(0, true, cols);
+  for (int level = 1; level <= fine; ++level) {
+    const std::size_t pairs = spread.owned(nodes.rank(), level).size(), width = low_cols(level - 1);
+    const bool halves_rows = level <= levels_.rows;
+    fine_.push_back({halves_rows, level <= levels_.cols, Grid(pairs, width),
+                     Grid(halves_rows ? wavelet::high_rows(spread, nodes.rank(), level - 1) : 0, width)});
+  }
+  cascades_.resize(fine_.size());
+  coarse_ = Grid(low_length(rows, fine), low_cols(fine));
+}
+
+/// The first level from which on the low bands of `width` columns (halved along when `halve_cols`), of all groups of
+/// several nodes together, are no larger than a node's share.
+int SpreadTransform::level_to_gather(int from, bool halve_cols, std::size_t width) const {
+  std::size_t all = 0;
+  int deepest = 0;
+  for (int g = 0; g < spread_.groups(); ++g) {
+    all += spread_.rows(g);
+    deepest = std::max(deepest, wavelet::deepest_level(spread_.rows(g)));
+  }
+  if (halve_cols) deepest = std::max(deepest, levels_.cols);
+  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(spread_.nodes()), kAlwaysShared);
+  for (int level = from; level < deepest; ++level) {
+    std::size_t low = 0;
+    for (int g = 0; g < spread_.groups(); ++g)
+      if (spread_.end_node(g) - spread_.first_node(g) > 1) low += spread_.rows(g, level) * (halve_cols ? low_cols(level) : width);
+    if (low <= share) return level;
+  }
+  return std::max(deepest, from);
+}
+
+/// The rows of all nodes of the group, one after the other.  Collective unless every node is a group of its own.
+std::vector<double> SpreadTransform::gather(const Rect& own) const {
+  std::vector<double> mine(own.rows * own.cols);
+  copy_rows(own, {mine.data(), own.rows, own.cols, own.cols});
+  if (alone()) return mine;
+  const int first = spread_.first_node(group_), end = spread_.end_node(group_);
+  const bool single = end - first == 1;
+  const auto all = nodes_.allgatherv(std::span<const double>(mine).first(single ? 0 : mine.size()));
+  if (single) return mine;
+  return {all.values.begin() + static_cast<std::ptrdiff_t>(all.offsets[static_cast<std::size_t>(first)]),
+          all.values.begin() + static_cast<std::ptrdiff_t>(all.offsets[static_cast<std::size_t>(end)])};
+}
+
+void SpreadTransform::forward(std::span<const double> rows) {
+  const Kokkos::Serial space;
+  // Only read from.
+  Rect low{const_cast<double*>(rows.data()), rows.size() / std::max<std::size_t>(cols_, 1), cols_, cols_};
+  for (int level = 1; level <= static_cast<int>(fine_.size()); ++level) {
+    Level& here = fine_[static_cast<std::size_t>(level) - 1];
+    const Rect low_out = here.low.at(false, 0, here.low.cols), high_out = here.high.at(false, 0, here.high.cols);
+    wavelet::spread_split(nodes_, spread_, level - 1, low, low_out, high_out, here.halves_cols);
+    if (!here.halves_rows) wavelet::split(space, low, low_out, false, here.halves_cols);
+    low = here.low.at(false, 0, low_cols(level));
+  }
+  coarse_.coefficient = gather(low);
+  const int fine = static_cast<int>(fine_.size());
+  wavelet::forward(space, wavelet::MatrixView(coarse_.coefficient.data(), coarse_.rows, coarse_.cols),
+                   {std::max(levels_.rows - fine, 0), std::max(levels_.cols - fine, 0)});
+  find_pieces();
+}
+
+const PacketSplit* SpreadTransform::split_at(int level, bool along_rows) const {
+  for (const PacketSplit& split : layout_.splits)
+    if (split.level == level && split.along_rows == along_rows) return &split;
+  return nullptr;
+}
+
+/// What a split of a fine level halves, of this node's rows.
+Rect SpreadTransform::split_region(int level, bool along_rows, bool of_trial) {
+  Level& here = fine_[static_cast<std::size_t>(level) - 1];
+  const std::size_t low = low_cols(level), width = here.low.cols;
+  return along_rows ? here.low.at(of_trial, low, width - low) : here.high.at(of_trial, 0, low);
+}
+
+/// Bits of what stays low and of what becomes high, by group, fine level, direction and depth; summed over nodes as
+/// whole numbers, so that the order does not matter.
+struct SpreadTransform::Costs {
+  int levels, groups, depths = 0;
+  std::vector<double> largest;
+  std::vector<std::int64_t> bits;
+
+  Costs(const SpreadTransform& t) : levels(static_cast<int>(t.fine_.size())), groups(t.spread_.groups()) {
+    for (int g = 0; g < groups; ++g) depths = std::max(depths, wavelet::deepest_level(t.spread_.rows(g)) + 1);
+    depths = std::max(depths, t.levels_.cols + 1);
+    largest.resize(static_cast<std::size_t>(groups * levels * 2));
+    bits.resize(largest.size() * static_cast<std::size_t>(depths) * 2);
+  }
+  std::size_t at(int group, int level, bool along_rows) const {
+    return static_cast<std::size_t>((group * levels + level - 1) * 2 + (along_rows ? 1 : 0));
+  }
+  void add(std::size_t at, int depth, bool high, double cost) {
+    bits[(at * static_cast<std::size_t>(depths) + static_cast<std::size_t>(depth)) * 2 + (high ? 1 : 0)] += static_cast<std::int64_t>(cost * 256);
+  }
+  int best(std::size_t at, int deepest) const {
+    std::vector<double> low, high;
+    for (int k = 0; k <= deepest; ++k) {
+      const std::size_t i = (at * static_cast<std::size_t>(depths) + static_cast<std::size_t>(k)) * 2;
+      low.push_back(static_cast<double>(bits[i]) / 256);
+      high.push_back(static_cast<double>(bits[i + 1]) / 256);
+    }
+    return cheapest_depth(low, high);
+  }
+};
+
+void SpreadTransform::run_cascade(int level, Cascade& cascade) {
+  Rect low = split_region(level, true, false);
+  cascade.width = low.cols;
+  cascade.gather_level = level_to_gather(level, false, low.cols);
+  const int me = nodes_.rank();
+  for (int k = level; k < cascade.gather_level; ++k) {
+    Grid& next = cascade.low.emplace_back(spread_.owned(me, k + 1).size(), low.cols);
+    const bool halved = spread_.rows(group_, k) > 1;
+    Grid& high = cascade.high.emplace_back(halved ? wavelet::high_rows(spread_, me, k) : 0, low.cols);
+    const Rect next_rows = next.at(false, 0, low.cols);
+    wavelet::spread_split(nodes_, spread_, k, low, next_rows, high.at(false, 0, low.cols), false);
+    if (!halved) copy_rows(low, next_rows);
+    low = next_rows;
+  }
+  cascade.gathered.cols = low.cols;
+  cascade.gathered.coefficient = gather(low);
+  cascade.gathered.rows = low.cols ? cascade.gathered.coefficient.size() / low.cols : 0;
+  cascade.gathered.trial.resize(cascade.gathered.coefficient.size());
+}
+
+void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step, Costs& costs) const {
+  const std::size_t at = costs.at(group_, level, true);
+  const int spread_depth = std::min(cascade.depth(), split.deepest);
+  for (int k = 1; k <= spread_depth; ++k) {
+    Grid& low = cascade.low[static_cast<std::size_t>(k) - 1];
+    Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
+    costs.add(at, k, false, cost_of(low.at(false, 0, low.cols), step));
+    costs.add(at, k, true, cost_of(high.at(false, 0, high.cols), step));
+  }
+  if (!speaks()) return;
+  Grid copy = cascade.gathered;
+  const Rect all = copy.at(false, 0, copy.cols);
+  const PacketSplit rest = split_of(all, true, split.deepest);
+  for (int k = spread_depth + 1; k <= split.deepest; ++k) {
+    const int done = k - 1 - spread_depth;
+    apply_split(copy.coefficient.data(), copy.cols, rest, done, done + 1);
+    const std::size_t whole = low_length(copy.rows, done), low = low_length(whole, 1);
+    costs.add(at, k, false, cost_of(part(all, 0, low, 0, copy.cols), step));
+    costs.add(at, k, true, cost_of(part(all, low, whole - low, 0, copy.cols), step));
+  }
+}
+
+void SpreadTransform::column_costs(int level, const PacketSplit& split, double step, Costs& costs) {
+  const std::size_t at = costs.at(group_, level, false);
+  const Rect region = split_region(level, false, false);
+  Grid copy(region.rows, region.cols);
+  const Rect all = copy.at(false, 0, copy.cols);
+  copy_rows(region, all);
+  const PacketSplit rest = split_of(all, false, split.deepest);
+  for (int k = 1; k <= split.deepest; ++k) {
+    apply_split(copy.coefficient.data(), copy.cols, rest, k - 1, k);
+    const std::size_t whole = low_length(copy.cols, k - 1), low = low_length(whole, 1);
+    costs.add(at, k, false, cost_of(part(all, 0, copy.rows, 0, low), step));
+    costs.add(at, k, true, cost_of(part(all, 0, copy.rows, low, whole - low), step));
+  }
+}
+
+void SpreadTransform::choose_splits(double step) {
+  const int fine = static_cast<int>(fine_.size());
+  std::vector<PacketSplit> splits = layout_.splits;
+  for (PacketSplit& split : splits)  // in everybody's part everybody decides alike
+    if (split.level > fine) split.extra = best_split(split, coarse_.coefficient.data(), coarse_.cols, step);
+  if (fine > 0) {
+    Costs costs(*this);
+    for (const PacketSplit& split : splits)
+      if (split.level <= fine && split.deepest > 0)
+        costs.largest[costs.at(group_, split.level, split.along_rows)] =
+            largest_of(split_region(split.level, split.along_rows, false)) * split_gain(split);
+    nodes_.allreduce(std::span(costs.largest), ReduceOp::max);
+    const auto active = [&](int group, int level, bool along_rows) { return costs.largest[costs.at(group, level, along_rows)] >= step / 4; };
+    for (int level = fine; level >= 1; --level) {
+      bool any = false;
+      for (int g = 0; g < costs.groups; ++g) any |= active(g, level, true);
+      if (any) run_cascade(level, cascades_[static_cast<std::size_t>(level) - 1]);
+    }
+    for (PacketSplit& split : splits) {
+      if (split.level > fine || !active(group_, split.level, split.along_rows)) continue;
+      const double own_step = step / split_gain(split);
+      costs.add(costs.at(group_, split.level, split.along_rows), 0, false, cost_of(split_region(split.level, split.along_rows, false), own_step));
+      if (split.along_rows) {
+        cascade_costs(split.level, cascades_[static_cast<std::size_t>(split.level) - 1], split, own_step, costs);
+      } else {
+        column_costs(split.level, split, own_step, costs);
+      }
+    }
+    nodes_.allreduce(std::span(costs.bits), ReduceOp::sum);
+    for (PacketSplit& split : splits)
+      if (split.level <= fine && active(group_, split.level, split.along_rows))
+        split.extra = costs.best(costs.at(group_, split.level, split.along_rows), split.deepest);
+    for (int level = 1; level <= fine; ++level) {
+      Cascade& cascade = cascades_[static_cast<std::size_t>(level) - 1];
+      for (int g = 0; g < costs.groups; ++g) {
+        const int row_levels = wavelet::deepest_level(spread_.rows(g));
+        if (active(g, level, true) && level <= std::min(row_levels, levels_.cols))
+          cascade.used = std::max(cascade.used, costs.best(costs.at(g, level, true), row_levels - level));
+      }
+      if (cascade.used == 0) cascade = {};
+    }
+  }
+  layout_ = make_layout(layout_.rows, layout_.cols, levels_, std::move(splits));
+  for (const PacketSplit& split : layout_.splits)
+    apply(split, split.level <= fine && split.along_rows ? &cascades_[static_cast<std::size_t>(split.level) - 1] : nullptr);
+  find_pieces();
+}
+
+void SpreadTransform::apply(const PacketSplit& split, Cascade* cascade) {
+  if (split.extra == 0) return;
+  if (split.level > static_cast<int>(fine_.size())) {
+    apply_split(coarse_.coefficient.data(), coarse_.cols, split, 0, split.extra);
+  } else if (cascade) {
+    Grid& rest = cascade->gathered;
+    if (split.extra > cascade->depth())
+      apply_split(rest.coefficient.data(), rest.cols, split_of(rest.at(false, 0, rest.cols), true, split.extra), 0, split.extra - cascade->depth());
+  } else {
+    const Rect region = split_region(split.level, false, false);
+    apply_split(region.data, region.stride, split_of(region, false, split.extra), 0, split.extra);
+  }
+}
+
+void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const Rect& coefficient,
+                                const Rect& trial, bool shared) {
+  if (coefficient.rows == 0 || coefficient.cols == 0) return;
+  for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
+    if (band.row_level == row_level && band.row_high == row_high && band.col_level == col_level && band.col_high == col_high)
+      pieces_.push_back({b, row0, coefficient, trial, shared});
+  }
+}
+
+void SpreadTransform::find_pieces() {
+  pieces_.clear();
+  const int fine = static_cast<int>(fine_.size());
+  for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
+    if (b > 0 && band.level <= fine) continue;
+    const std::size_t at = band.row0 * coarse_.cols + band.col0;
+    pieces_.push_back({b, 0, {coarse_.coefficient.data() + at, band.rows, band.cols, coarse_.cols},
+                       {coarse_.trial.data() + at, band.rows, band.cols, coarse_.cols}, true});
+  }
+  for (int level = fine; level >= 1; --level) fine_pieces(level);
+}
+
+void SpreadTransform::fine_pieces(int level) {
+  Level& here = fine_[static_cast<std::size_t>(level) - 1];
+  const std::size_t row0 = spread_.owned(nodes_.rank(), level).first;
+  const std::size_t low = low_cols(level), width = here.low.cols;
+  const int row_level = std::min(level, levels_.rows), col_level = std::min(level, levels_.cols);
+  const PacketSplit *rows = split_at(level, true), *cols = split_at(level, false);
+  if (here.halves_cols) {
+    if (rows && rows->extra > 0) {
+      cascade_pieces(level, cascades_[static_cast<std::size_t>(level) - 1], *rows);
+    } else {
+      add_piece(row_level, false, col_level, true, row0, here.low.at(false, low, width - low), here.low.at(true, low, width - low), false);
+    }
+    if (here.halves_rows)
+      add_piece(row_level, true, col_level, true, row0, here.high.at(false, low, width - low), here.high.at(true, low, width - low), false);
+  }
+  if (!here.halves_rows) return;
+  if (cols && cols->extra > 0) {
+    column_pieces(level, *cols);
+  } else {
+    add_piece(row_level, true, col_level, false, row0, here.high.at(false, 0, low), here.high.at(true, 0, low), false);
+  }
+}
+
+void SpreadTransform::cascade_pieces(int level, Cascade& cascade, const PacketSplit& split) {
+  const int me = nodes_.rank(), spread_depth = std::min(split.extra, cascade.depth());
+  for (int k = 1; k <= spread_depth; ++k) {
+    Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
+    add_piece(level + k, true, level, true, spread_.owned(me, level + k).first, high.at(false, 0, high.cols), high.at(true, 0, high.cols), false);
+  }
+  if (split.extra <= cascade.depth()) {
+    Grid& low = cascade.low[static_cast<std::size_t>(split.extra) - 1];
+    add_piece(level + split.extra, false, level, true, spread_.owned(me, level + split.extra).first, low.at(false, 0, low.cols), low.at(true, 0, low.cols), false);
+    return;
+  }
+  Grid& rest = cascade.gathered;
+  for (const SplitPart& p : parts_of(rest.rows, split.extra - cascade.depth()))
+    add_piece(level + cascade.depth() + p.depth, p.high, level, true, 0, part(rest.at(false, 0, rest.cols), p.first, p.size, 0, rest.cols),
+              part(rest.at(true, 0, rest.cols), p.first, p.size, 0, rest.cols), true);
+}
+
+void SpreadTransform::column_pieces(int level, const PacketSplit& split) {
+  const Rect coefficient = split_region(level, false, false), trial = split_region(level, false, true);
+  const std::size_t row0 = spread_.owned(nodes_.rank(), level).first;
+  for (const SplitPart& p : parts_of(coefficient.cols, split.extra))
+    add_piece(level, true, level + p.depth, p.high, row0, part(coefficient, 0, coefficient.rows, p.first, p.size),
+              part(trial, 0, trial.rows, p.first, p.size), false);
+}
+
+void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSplit& split) {
+  const int depth = cascade.depth();
+  // Other groups may have split less deep or not at all: their part is carried along unused.
+  if (split.extra > depth) {
+    Grid& rest = cascade.gathered;
+    undo_split(rest.trial.data(), rest.cols, split_of(rest.at(true, 0, rest.cols), true, split.extra - depth));
+    if (depth > 0) {
+      Grid& low = cascade.low.back();
+      const std::size_t first = spread_.owned(nodes_.rank(), level + depth).first;
+      copy_rows(part(rest.at(true, 0, rest.cols), first, low.rows, 0, rest.cols), low.at(true, 0, low.cols));
+    } else {
+      const Rect region = split_region(level, true, true);
+      copy_rows(part(rest.at(true, 0, rest.cols), spread_.owned(nodes_.rank(), level).first, region.rows, 0, rest.cols), region);
+    }
+  }
+  for (int k = std::min(depth, cascade.used); k >= 1; --k) {
+    Grid& low = cascade.low[static_cast<std::size_t>(k) - 1];
+    Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
+    Grid spare;
+    const bool wanted = k <= split.extra;
+    const Rect region = split_region(level, true, true);
+    if (!wanted) spare = Grid(k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].rows : region.rows, cascade.width);
+    const Rect out = !wanted ? spare.at(true, 0, spare.cols) : k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].at(true, 0, cascade.width) : region;
+    wavelet::spread_join(nodes_, spread_, level + k - 1, low.at(true, 0, low.cols), high.at(true, 0, high.cols), out, false);
+  }
+}
+
+void SpreadTransform::inverse(std::span<double> rows) {
+  const Kokkos::Serial space;
+  const int fine = static_cast<int>(fine_.size());
+  for (const PacketSplit& split : layout_.splits)
+    if (split.level > fine) undo_split(coarse_.trial.data(), coarse_.cols, split);
+  for (int level = fine; level >= 1; --level) {
+    Cascade& cascade = cascades_[static_cast<std::size_t>(level) - 1];
+    const PacketSplit *by_rows = split_at(level, true), *by_cols = split_at(level, false);
+    if (cascade.used > 0) undo_cascade(level, cascade, by_rows ? *by_rows : PacketSplit{});
+    if (!by_cols || by_cols->extra == 0) continue;
+    const Rect region = split_region(level, false, true);
+    undo_split(region.data, region.stride, split_of(region, false, by_cols->extra));
+  }
+  wavelet::inverse(space, wavelet::MatrixView(coarse_.trial.data(), coarse_.rows, coarse_.cols),
+                   {std::max(levels_.rows - fine, 0), std::max(levels_.cols - fine, 0)});
+  const auto low_of = [&](int level) {
+    if (level == 0) return Rect{rows.data(), rows.size() / std::max<std::size_t>(cols_, 1), cols_, cols_};
+    return fine_[static_cast<std::size_t>(level) - 1].low.at(true, 0, low_cols(level));
+  };
+  const RowRange mine = spread_.owned(nodes_.rank(), fine);
+  copy_rows(part({coarse_.trial.data(), coarse_.rows, coarse_.cols, coarse_.cols}, mine.first, mine.size(), 0, coarse_.cols), low_of(fine));
+  for (int level = fine; level >= 1; --level) {
+    Level& here = fine_[static_cast<std::size_t>(level) - 1];
+    const Rect low = here.low.at(true, 0, here.low.cols), out = low_of(level - 1);
+    wavelet::spread_join(nodes_, spread_, level - 1, low, here.high.at(true, 0, here.high.cols), out, here.halves_cols);
+    if (!here.halves_rows) wavelet::join(space, low, out, false, here.halves_cols);
+  }
+}
+
+}  // namespace effort::codec

@@ -1,0 +1,99 @@
+// The wavelet transform of matrices whose rows are spread over nodes, with its bands where their rows are.
+#pragma once
+
+#include "analytics/codec/bands.hpp"
+#include "analytics/wavelet/spread.hpp"
+
+#include <span>
+#include <vector>
+
+namespace effort::codec {
+
+/// Values of this node, and what a decoder would make of them.
+struct Grid {
+  std::size_t rows = 0, cols = 0;
+  std::vector<double> coefficient, trial;
+
+  Grid() = default;
+  Grid(std::size_t r, std::size_t c) : rows(r), cols(c), coefficient(r * c), trial(r * c) {}
+  wavelet::Rect at(bool of_trial, std::size_t col0, std::size_t n) {
+    return {(of_trial ? trial : coefficient).data() + col0, rows, n, cols};
+  }
+};
+
+/// Some rows of a band of the group's layout.
+struct Piece {
+  std::size_t band = 0, row0 = 0;
+  wavelet::Rect coefficient{}, trial{};
+  bool shared = false;  ///< every node of the group holds the same
+};
+
+/// The coefficients are those of the transform in one place, to the bit.  Fine levels are halved where the rows are, with
+/// halo exchange.  A low band that is no larger than a node's share of the matrix is brought to all nodes of its group,
+/// which go on with it, each for itself.  Memory: a few times the larger of the node's rows and that share.
+class SpreadTransform {
+ public:
+  SpreadTransform(Communicator& nodes, const wavelet::RowSpread& spread, std::size_t cols);
+
+  /// Collective.  @param rows  this node's, row-major
+  void forward(std::span<const double> rows);
+  /// Collective.  Splits bands of all groups further where that makes them cheaper at a quantisation step.
+  void choose_splits(double step);
+  /// Collective.  The rows behind the pieces' trial values, which are lost.
+  void inverse(std::span<double> rows);
+
+  const Layout& layout() const { return layout_; }  ///< of this node's group
+  std::span<const Piece> pieces() const { return pieces_; }
+  int group() const { return group_; }
+  /// Whether this node speaks for what all nodes of its group hold.
+  bool speaks() const { return nodes_.rank() == spread_.first_node(group_); }
+
+ private:
+  /// One halving of rows (and mostly columns) that lie where they are.
+  struct Level {
+    bool halves_rows, halves_cols;
+    Grid low, high;
+  };
+  /// Further halvings along the rows of the low rows' high columns of a level.
+  struct Cascade {
+    std::size_t width = 0;
+    int gather_level = 0;
+    int used = 0;                 ///< the deepest split of any group
+    std::vector<Grid> low, high;  ///< by depth, from 1; up to the gather level
+    Grid gathered;                ///< what is left then, on all nodes
+    int depth() const { return static_cast<int>(low.size()); }
+  };
+  struct Costs;
+
+  std::size_t low_cols(int level) const { return wavelet::low_length(cols_, std::min(level, levels_.cols)); }
+  bool alone() const { return spread_.groups() == spread_.nodes(); }
+  int level_to_gather(int from, bool halve_cols, std::size_t width) const;
+  std::vector<double> gather(const wavelet::Rect& own) const;
+  void run_cascade(int level, Cascade& cascade);
+  void cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step, Costs& costs) const;
+  void column_costs(int level, const PacketSplit& split, double step, Costs& costs);
+  void apply(const PacketSplit& split, Cascade* cascade);
+  void undo_cascade(int level, Cascade& cascade, const PacketSplit& split);
+  wavelet::Rect split_region(int level, bool along_rows, bool of_trial);
+  const PacketSplit* split_at(int level, bool along_rows) const;
+  PacketSplit here(const PacketSplit& split) const;
+  void add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const wavelet::Rect& coefficient,
+                 const wavelet::Rect& trial, bool shared);
+  void find_pieces();
+  void fine_pieces(int level);
+  void cascade_pieces(int level, Cascade& cascade, const PacketSplit& split);
+  void column_pieces(int level, const PacketSplit& split);
+
+  Communicator& nodes_;
+  wavelet::RowSpread spread_;
+  std::size_t cols_;
+  int group_;
+  wavelet::Levels levels_;
+  Layout layout_;
+  std::vector<Level> fine_;         ///< [level - 1]
+  std::vector<Cascade> cascades_;   ///< [level - 1]
+  Grid coarse_;                     ///< of the group, from level fine_.size() on
+  std::vector<Piece> pieces_;
+};
+
+}  // namespace effort::codec
