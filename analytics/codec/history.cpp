@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -25,6 +26,7 @@ Deviation chained(const Deviation& a, const Deviation& b) { return {a.rms + b.rm
 struct CodedTile {
   Bytes bytes;
   Deviation deviation;
+  std::size_t present = 0;  ///< values
 };
 
 struct Tile {
@@ -35,6 +37,14 @@ struct Tile {
   CodedTile finished;       ///< empty bytes: not coded yet
   double finished_for = 0;  ///< the range that `finished` was coded for
 };
+
+/// In memory, NaN stands for an absent value.
+std::vector<std::uint8_t> absent_of(std::span<const double> values) {
+  if (std::none_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return {};
+  std::vector<std::uint8_t> absent(values.size());
+  std::transform(values.begin(), values.end(), absent.begin(), [](double v) { return std::isnan(v) ? 1 : 0; });
+  return absent;
+}
 
 /// Joins [rows][steps] blocks along the steps.
 std::vector<double> join_blocks(std::size_t rows, const std::vector<std::pair<std::vector<double>, std::size_t>>& blocks) {
@@ -58,7 +68,7 @@ struct History::State {
   std::size_t rows;
   Target target;
   std::size_t max_tile_values;
-  std::size_t steps = 0;
+  std::size_t steps = 0, present = 0;
   double min = 0, max = 0;
   std::vector<std::pair<std::vector<double>, std::size_t>> raw;  ///< blocks not coded yet, with their steps
   std::size_t raw_steps = 0;
@@ -80,7 +90,8 @@ struct History::State {
 /// Codes one tile; `before` is what its values already deviate from the appended ones.
 CodedTile History::State::encode(std::span<const double> values, std::size_t n, bool working, const Deviation& before,
                                  double bytes) const {
-  const Matrix matrix = prepare(values, rows, n, {});
+  const std::vector<std::uint8_t> absent = absent_of(values);
+  const Matrix matrix = prepare(values, rows, n, absent);
   const double scale = std::ldexp(1.0, -matrix.exponent);
   Goal goal{target.kind(), target.value(), unit() * scale};
   switch (target.kind()) {
@@ -101,7 +112,7 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
   goal.quick = working;
   TileCode code = encode_tile(matrix, goal, Coder::context);
   const Deviation own{std::ldexp(code.errors.rms, matrix.exponent), std::ldexp(code.errors.max, matrix.exponent)};
-  return {std::move(code.bytes), chained(before, own)};
+  return {std::move(code.bytes), chained(before, own), matrix.present};
 }
 
 void History::State::close_raw() {
@@ -157,9 +168,11 @@ const CodedTile& History::State::finish(Tile& tile) const {
 
 Bytes History::State::pack(const std::vector<std::pair<std::size_t, const CodedTile*>>& parts) const {
   double squares = 0, worst = 0;
+  std::size_t counted = 0;
   for (const auto& [n, part] : parts) {
     const double relative = part->deviation.rms / unit();
-    squares += relative * relative * static_cast<double>(n);
+    squares += relative * relative * static_cast<double>(part->present);
+    counted += part->present;
     worst = std::max(worst, part->deviation.max);
   }
   int exponent = 0;
@@ -170,7 +183,7 @@ Bytes History::State::pack(const std::vector<std::pair<std::size_t, const CodedT
   put_u16(out, 0);
   put_varint(out, rows);
   put_varint(out, steps);
-  put_u16(out, error_code(std::sqrt(squares / static_cast<double>(std::max<std::size_t>(steps, 1)))));
+  put_u16(out, error_code(std::sqrt(squares / static_cast<double>(std::max<std::size_t>(counted, 1)))));
   put_u16(out, error_code(std::ldexp(worst, -exponent)));
   put_signed(out, exponent);
   put_varint(out, parts.size());
@@ -206,14 +219,19 @@ History::~History() = default;
 History::History(History&&) noexcept = default;
 History& History::operator=(History&&) noexcept = default;
 
-void History::append(std::span<const double> block, std::size_t steps) {
+void History::append(std::span<const double> block, std::size_t steps, std::span<const std::uint8_t> absent) {
   State& s = *state_;
-  const Matrix checked = prepare(block, s.rows, steps, {});
+  const Extremes seen = look_over(block, s.rows, steps, absent);
   if (steps == 0) return;
-  const double low = std::ldexp(checked.min, checked.exponent), high = std::ldexp(checked.max, checked.exponent);
-  s.min = s.steps == 0 ? low : std::min(s.min, low);
-  s.max = s.steps == 0 ? high : std::max(s.max, high);
-  s.raw.emplace_back(std::vector<double>(block.begin(), block.end()), steps);
+  if (seen.present > 0) {
+    s.min = s.present == 0 ? seen.low : std::min(s.min, seen.low);
+    s.max = s.present == 0 ? seen.high : std::max(s.max, seen.high);
+  }
+  s.present += seen.present;
+  std::vector<double> values(block.begin(), block.end());
+  for (std::size_t i = 0; i < absent.size(); ++i)
+    if (absent[i]) values[i] = std::numeric_limits<double>::quiet_NaN();
+  s.raw.emplace_back(std::move(values), steps);
   s.raw_steps += steps;
   s.steps += steps;
   if (s.raw_steps >= kRawSteps) s.close_raw();

@@ -5,6 +5,7 @@
 #include "analytics/codec/codec.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <span>
@@ -32,13 +33,15 @@ class History {
   History& operator=(History&&) noexcept;
 
   /// Appends `steps` steps of all rows: `block` is row-major [rows][steps], finite.  steps may be 0 and may differ
-  /// between calls.  Errors: std::invalid_argument (wrong size, NaN or infinity with row and step), after which the
-  /// history is as before.  Cost: one coding of the block, plus, amortised, O(log steps) recodings.
-  void append(std::span<const double> block, std::size_t steps);
+  /// between calls.  `absent`: empty, or one entry per value; not 0 marks a value that does not exist (a rank that is
+  /// missing for some steps): it is not read, reads back as NaN and takes no part in ranges and errors.
+  /// Errors: std::invalid_argument (wrong size, NaN or infinity with row and step), after which the history is as
+  /// before.  Cost: one coding of the block, plus, amortised, O(log steps) recodings.
+  void append(std::span<const double> block, std::size_t steps, std::span<const std::uint8_t> absent = {});
 
   std::size_t rows() const;
   std::size_t steps() const;
-  double min() const;  ///< over all values so far (0 while there are none)
+  double min() const;  ///< over all present values so far (0 while there are none)
   double max() const;
   /// Bytes of compressed tiles held in memory.
   std::size_t held_bytes() const;

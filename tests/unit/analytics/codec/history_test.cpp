@@ -163,6 +163,42 @@ TEST_CASE("Wrong blocks leave the history as it was") {
   CHECK_THROWS_AS(History(4, Target::max_bytes(60)), std::invalid_argument);
 }
 
+TEST_CASE("A rank that is missing for some steps is absent, not zero") {
+  const std::size_t rows = 12, cols = 400;
+  const auto values = test::matrix("front", rows, cols, 3);
+  std::vector<double> holes = values;
+  std::vector<std::uint8_t> absent(values.size());
+  for (std::size_t j = 95; j < 260; ++j) absent[4 * cols + j] = 1;
+  for (std::size_t i = 0; i < rows; ++i) absent[i * cols + 300] = 1;
+  for (std::size_t k = 0; k < values.size(); ++k)
+    if (absent[k]) holes[k] = k % 2 ? 1e9 : std::numeric_limits<double>::quiet_NaN();
+  History history(rows, Target::nrmse(0.01));
+  for (std::size_t j = 0; j < cols; j += 10) {
+    std::vector<std::uint8_t> gone;
+    for (const double a : columns(std::vector<double>(absent.begin(), absent.end()), rows, j, 10)) gone.push_back(a != 0);
+    history.append(columns(holes, rows, j, 10), 10, gone);
+  }
+  CHECK(history.max() < 10);
+  for (const auto& bytes : {history.serialize(), history.serialize_final()}) {
+    const auto back = HistoryReader(bytes).read().values;
+    std::vector<double> a, b;
+    for (std::size_t k = 0; k < values.size(); ++k) {
+      REQUIRE(std::isnan(back[k]) == (absent[k] != 0));
+      if (absent[k]) continue;
+      a.push_back(values[k]);
+      b.push_back(back[k]);
+    }
+    CHECK(test::nrmse(a, b) <= 0.01);
+    CHECK(test::nrmse(a, b) <= HistoryReader(bytes).nrmse());
+    const auto coarse = HistoryReader(bytes).read(2);
+    CHECK(std::isfinite(coarse.values[1 * 100 + 75]));
+  }
+  History all(2, Target::nrmse(0.01));
+  all.append(std::vector<double>(100, 5.0), 50, std::vector<std::uint8_t>(100, 1));
+  for (const double v : HistoryReader(all.serialize_final()).read().values) CHECK(std::isnan(v));
+  CHECK_THROWS_AS(all.append(std::vector<double>(4, 1.0), 2, std::vector<std::uint8_t>(3, 1)), std::invalid_argument);
+}
+
 TEST_CASE("An empty history serialises and reads") {
   const History history(4, Target::nrmse(0.01));
   const auto bytes = history.serialize();
