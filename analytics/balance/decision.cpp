@@ -20,6 +20,7 @@ constexpr double futile = 0.9;            // of the loss before: a rebalance tha
 constexpr double worse = 1.25;            // of the loss before: a pause ends
 constexpr int tries = 3;                 // rebalances in a row that may fail to help before a pause
 constexpr int longest_pause = 16;         // windows without recommendation after rebalances that did not help
+constexpr std::size_t prices_kept = 3;
 constexpr double equal_loads = 0.02;     // of the mean: less is not told apart from balance
 
 }  // namespace
@@ -54,13 +55,22 @@ double LossByAge::at(int age) const {
 }
 
 void Decision::rebalanced(double price) {
-  if (std::isfinite(price) && price >= 0) price_ = price;
+  price_is_fresh_ = std::isfinite(price) && price >= 0;
+  if (price_is_fresh_) prices_.push_back(price);
+  if (prices_.size() > prices_kept) prices_.erase(prices_.begin());
   lost_ = 0;
   avoidable_ = 0;
   last_loss_ = -1;
   rising_ = 0;
   age_ = 0;
   ++rebalances_;
+}
+
+double Decision::price() const {
+  if (prices_.empty()) return settings_.initial_price;
+  std::vector<double> sorted = prices_;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[(sorted.size() - 1) / 2];
 }
 
 double Decision::measured_loss(const WindowFacts& facts) const {
@@ -131,6 +141,8 @@ void Decision::describe(double loss, Verdict& v) {
 
 Verdict Decision::decide(const WindowFacts& facts) {
   Verdict v;
+  if (price_is_fresh_) prices_.back() += facts.after_rebalance;
+  price_is_fresh_ = price_is_fresh_ && facts.stale;  // only the first window of the new distribution shows it
   v.price = price();
   const double steps = static_cast<double>(facts.last_step - facts.first_step + 1);
   lost_ += steps * std::max(0.0, facts.all_critical - facts.all_mean);

@@ -31,6 +31,7 @@ struct WindowFacts {
   double all_mean = 0;       ///< load of the mean rank, over all the window's steps
   double all_critical = 0;   ///< mean over all its steps of the largest rank's load
   double predicted_gain = 0; ///< predicted max - mean
+  double after_rebalance = 0;  ///< seconds that the first steps after a rebalance took longer, where this window shows them
   /// What `critical` / mean would have been, had the work been distributed by the loads measured `a` windows ago
   /// (index a; index 0: by the first half of the window, seen in its second half); < 0: not known.
   std::array<double, curve_depth + 1> aged{};
@@ -78,12 +79,14 @@ class Decision {
   explicit Decision(DecisionSettings settings) : settings_(settings) {}
 
   /// A rebalance took place: what was lost so far no longer counts.
-  /// @param price  seconds; negative, NaN or infinite: unknown, the last known one stays
+  /// @param price  seconds; negative, NaN or infinite: unknown, the last known ones stay
   void rebalanced(double price);
   /// The verdict on one window; windows in ascending order.
   Verdict decide(const WindowFacts& facts);
 
-  double price() const { return price_ >= 0 ? price_ : settings_.initial_price; }
+  /// Seconds: the middle of the last three prices (of two the smaller one), so that one that something else on the
+  /// machine has blown up is not believed alone; < 0: unknown.
+  double price() const;
 
  private:
   /// Costs of the coming windows, prices included, in loads of the mean rank over a window.
@@ -100,7 +103,8 @@ class Decision {
 
   DecisionSettings settings_;
   LossByAge loss_;
-  double price_ = -1;
+  std::vector<double> prices_;  // seconds, the last few, newest last
+  bool price_is_fresh_ = false; // the newest is that of the last rebalance
   double lost_ = 0;        // seconds since the last rebalance
   double avoidable_ = 0;   // of it, what a rebalance would have avoided
   double last_loss_ = -1;  // share of the mean, in the last fresh window

@@ -24,11 +24,25 @@ std::vector<double> item_weights(std::span<const double> amount, std::span<const
     throw std::invalid_argument("amounts (" + std::to_string(amount.size()) + ") are not a multiple of the units (" +
                                 std::to_string(units) + "), pass one per item and unit");
   check(amount, "amount");
+  for (std::size_t u = 0; u < units; ++u)
+    if (!std::isfinite(unit_cost[u]))
+      throw std::invalid_argument("the cost of unit " + std::to_string(u) + " is not finite, pass seconds, or -1 where it is not known");
   const bool known = std::any_of(unit_cost.begin(), unit_cost.end(), [](double c) { return c > 0; });
   std::vector<double> weight(amount.size() / units, known ? 0.0 : 1.0);
   for (std::size_t i = 0; known && i < weight.size(); ++i)
     for (std::size_t u = 0; u < units; ++u) weight[i] += std::max(unit_cost[u], 0.0) * amount[i * units + u];
   return weight;
+}
+
+std::vector<double> shared_load(std::span<const double> estimate, double load) {
+  check(estimate, "estimate");
+  check({&load, 1}, "load");
+  std::vector<double> part(estimate.size(), 1.0);
+  const double largest = estimate.empty() ? 0.0 : *std::max_element(estimate.begin(), estimate.end());
+  if (largest > 0) std::transform(estimate.begin(), estimate.end(), part.begin(), [&](double e) { return e / largest; });
+  const double sum = std::accumulate(part.begin(), part.end(), 0.0);
+  for (double& p : part) p *= load / sum;
+  return part;
 }
 
 std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int64_t sum, std::int64_t least) {

@@ -15,6 +15,13 @@ namespace effort::balance {
 /// Time O(items x units).
 std::vector<double> item_weights(std::span<const double> amount, std::span<const double> unit_cost);
 
+/// Each item's part of its rank's load, in proportion to the estimates: for codes that know how their items compare but
+/// not what they cost today.
+/// @param estimate  [items] finite, >= 0; all zero: equal parts
+/// @param load      seconds of the rank that has them, finite, >= 0
+/// @throws std::invalid_argument on numbers out of range
+std::vector<double> shared_load(std::span<const double> estimate, double load);
+
 /// Integers in proportion to the weights that add up to `sum` exactly (largest remainder; ties to the lower index).
 /// For partitioners with integer costs (p4est, ParMETIS, PT-Scotch).
 /// @param weight   finite, >= 0; all zero: taken as equal

@@ -1,7 +1,7 @@
 #include "analytics/comm/thread_group.hpp"
 
 #include <algorithm>
-#include <condition_variable>
+#include <atomic>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -15,25 +15,26 @@ class ThreadGroup {
  public:
   explicit ThreadGroup(int size) : slots(size), size_(size) {}
 
+  // No lock: with many waiters, waking up one after the other to take it would cost more than the collectives.
   void barrier() {
-    std::unique_lock lock(mutex_);
-    if (broken_) throw CommunicatorError("another rank of the thread group has failed");
-    const std::uint64_t generation = generation_;
-    if (++arrived_ == size_) {
-      arrived_ = 0;
-      ++generation_;
-      changed_.notify_all();
+    const std::uint32_t generation = generation_.load(std::memory_order_acquire);
+    throw_if_broken();
+    if (arrived_.fetch_add(1, std::memory_order_acq_rel) + 1 == size_) {
+      arrived_.store(0, std::memory_order_relaxed);
+      next_generation();
       return;
     }
-    changed_.wait(lock, [&] { return generation_ != generation || broken_; });
-    if (generation_ == generation) throw CommunicatorError("another rank of the thread group has failed");
+    generation_.wait(generation, std::memory_order_acquire);
+    throw_if_broken();
   }
 
   void fail(std::exception_ptr error) {
-    std::lock_guard lock(mutex_);
-    if (!first_error_) first_error_ = std::move(error);
-    broken_ = true;
-    changed_.notify_all();
+    {
+      std::lock_guard lock(mutex_);
+      if (!first_error_) first_error_ = std::move(error);
+    }
+    broken_.store(true, std::memory_order_release);
+    next_generation();
   }
 
   std::exception_ptr first_error() const { return first_error_; }
@@ -44,12 +45,19 @@ class ThreadGroup {
   std::vector<Slot> slots;
 
  private:
+  void next_generation() {
+    generation_.fetch_add(1, std::memory_order_acq_rel);
+    generation_.notify_all();
+  }
+  void throw_if_broken() const {
+    if (broken_.load(std::memory_order_acquire)) throw CommunicatorError("another rank of the thread group has failed");
+  }
+
   const int size_;
+  std::atomic<int> arrived_{0};
+  std::atomic<std::uint32_t> generation_{0};
+  std::atomic<bool> broken_{false};
   std::mutex mutex_;
-  std::condition_variable changed_;
-  int arrived_ = 0;
-  std::uint64_t generation_ = 0;
-  bool broken_ = false;
   std::exception_ptr first_error_;
 };
 
@@ -111,18 +119,44 @@ class ThreadCommunicator final : public Communicator {
     std::copy(from.begin(), from.end(), to.begin());
   }
 
+  // Every rank combines everything for itself.
+  template <typename T>
+  void reduce_all(std::span<T> values, ReduceOp op) {
+    std::vector<T> result(values.size());
+    combine_all<T>(result, 0, op);
+    group_.barrier();
+    std::copy(result.begin(), result.end(), values.begin());
+  }
+
+  // The values from `begin` on of all ranks, in the order of the ranks.
+  template <typename T>
+  void combine_all(std::vector<T>& result, std::size_t begin, ReduceOp op) {
+    for (std::size_t r = 0; r < group_.slots.size(); ++r) {
+      const T* other = reinterpret_cast<const T*>(group_.slots[r].first.data()) + begin;
+      for (std::size_t i = 0; i < result.size(); ++i) result[i] = r == 0 ? other[i] : combine(result[i], other[i], op);
+    }
+  }
+
+  // Every rank combines one part for all: the work of a rank does not grow with their number.
   template <typename T>
   void reduce(std::span<T> values, ReduceOp op) {
     publish(std::as_bytes(std::span<const T>(values)), {});
-    std::vector<T> result(values.size());
-    for (int r = 0; r < size(); ++r) {
-      auto bytes = group_.slots[r].first;
-      if (bytes.size() != values.size_bytes()) throw CommunicatorError("allreduce: lengths differ between ranks");
-      const T* other = reinterpret_cast<const T*>(bytes.data());
-      for (std::size_t i = 0; i < result.size(); ++i) result[i] = r == 0 ? other[i] : combine(result[i], other[i], op);
+    const auto ranks = static_cast<std::size_t>(size());
+    for (const auto& slot : group_.slots)
+      if (slot.first.size() != values.size_bytes()) throw CommunicatorError("allreduce: lengths differ between ranks");
+    constexpr std::size_t little = 4096;  // bytes: a third barrier would cost more
+    if (ranks * values.size_bytes() <= little) return reduce_all(values, op);
+    const auto cut = [&](std::size_t part) { return values.size() * part / ranks; };
+    const std::size_t begin = cut(static_cast<std::size_t>(rank_)), end = cut(static_cast<std::size_t>(rank_) + 1);
+    std::vector<T> result(end - begin);
+    combine_all<T>(result, begin, op);
+    group_.slots[static_cast<std::size_t>(rank_)].second = std::as_bytes(std::span<const T>(result));
+    group_.barrier();
+    for (std::size_t r = 0; r < ranks; ++r) {
+      const T* part = reinterpret_cast<const T*>(group_.slots[r].second.data());
+      std::copy(part, part + (cut(r + 1) - cut(r)), values.begin() + static_cast<std::ptrdiff_t>(cut(r)));
     }
     group_.barrier();
-    std::copy(result.begin(), result.end(), values.begin());
   }
 
   Gathered<std::byte> gather(std::span<const std::byte> mine, bool wanted) {

@@ -24,6 +24,9 @@ void check(const Settings& s) {
   check(s.minimum_gain >= 0 && std::isfinite(s.minimum_gain), "minimum_gain", s.minimum_gain, "a number >= 0");
 }
 
+// Whether the steps after a rebalance are enough of a window to stand for it.
+bool enough_left(std::int64_t steps, std::int64_t fresh) { return 2 * fresh >= steps; }
+
 balance::DecisionSettings decision_settings(const Settings& s) {
   balance::DecisionSettings d;
   d.threshold = s.rebalance_threshold;
@@ -31,7 +34,7 @@ balance::DecisionSettings decision_settings(const Settings& s) {
   d.patience = s.patience;
   d.minimum_gain = s.minimum_gain;
   d.window = s.window;
-  d.spacing = s.cut_after_rebalance ? 1 : 2;
+  d.spacing = enough_left(s.window, s.window - s.hint_lag) ? 1 : 2;
   return d;
 }
 
@@ -68,8 +71,8 @@ Result Analyzer::State::give_up(const std::string& reason) {
 
 Result Analyzer::State::analyze(Communicator& nodes, const Input& input) {
   const std::int64_t fresh = first_fresh_step(input);
-  const bool cut = settings.cut_after_rebalance && !failed && !input.failed && input_error(input).empty() &&
-                   fresh > input.first_step && 2 * (input.last_step + 1 - fresh) >= n_steps(input);
+  const bool cut = !failed && !input.failed && input_error(input).empty() && fresh > input.first_step &&
+                   enough_left(n_steps(input), input.last_step + 1 - fresh);
   if (!cut) return analyze_steps(nodes, input);
   const ShortenedInput kept(input, fresh);
   return analyze_steps(nodes, kept.input());
@@ -102,6 +105,7 @@ Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
     std::vector<double> amounts(input.ranks.size() * static_cast<std::size_t>(input.n_units));
     if (!row_means(input.work, pass.steps, amounts)) error = "an amount of work is not finite, leave such steps out";
     if (!row_means(input.region_load, pass.steps, regions) || !finite) error = "a load is not finite, leave such steps out";
+    fill_rest(pass);
   }
   pass.agreed = agree(nodes, pass, error);
   if (pass.agreed.failed) return give_up(error.empty() ? "another node failed or passed other dimensions" : error);
@@ -110,6 +114,7 @@ Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
   reshape(input);
   take_rebalances(input);
   pass.stale = input.first_step < fresh_from;
+  pass.begins_fresh = input.first_step == fresh_from;
 
   result.first_step = input.first_step;
   result.last_step = input.last_step;
@@ -136,8 +141,13 @@ void Analyzer::State::take_rebalances(const Input& input) {
   for (const Rebalance& r : input.rebalances) decision.rebalanced(r.price);
   if (input.rebalances.empty()) return;
   history.clear();
+  forget_predictions();
+}
+
+void Analyzer::State::forget_predictions() {
   forecaster.reset(rows, static_cast<int>(ranks.size()));
   choice.reset(rows);
+  largest_observed = 0;
   last_predicted.clear();
 }
 
@@ -204,11 +214,9 @@ void Analyzer::State::reshape(const Input& input) {
     work_logs.clear();
   }
   rows = input.n_regions + 1;
-  forecaster.reset(rows, static_cast<int>(ranks.size()));
-  choice.reset(rows);
+  forget_predictions();
   row_spikes.assign(static_cast<std::size_t>(rows), {});
   row_spikes_before.assign(static_cast<std::size_t>(rows), {});
-  last_predicted.clear();
 }
 
 std::size_t Analyzer::State::bytes() const {

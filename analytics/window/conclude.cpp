@@ -94,17 +94,17 @@ void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
 // Imbalance of the ranks' loads, each without its own largest step: what one disturbed step per rank can't bring about.
 double Analyzer::State::steady_imbalance(Communicator& nodes, Pass& pass) {
   const int steps = pass.steps;
-  double top = 0, local = 0;
+  double top = 0;
+  ExactSum sum(2 * pass.agreed.largest_load * n_ranks);
+  sum.reserve(1);
   const double* row = pass.input.rank_load.data();
   for (std::size_t i = 0; i < pass.rank_mean.size(); ++i, row += steps) {
     double trimmed = pass.rank_mean[i];
     if (steps >= 4) trimmed = (trimmed * steps - *std::max_element(row, row + steps)) / (steps - 1);
     top = std::max(top, trimmed);
-    local += trimmed;
+    sum.add_to(0, trimmed);
   }
   nodes.allreduce(std::span<double>(&top, 1), ReduceOp::max);
-  ExactSum sum(pass.agreed.largest_load * n_ranks);
-  sum.add(local);
   sum.reduce(nodes);
   return sum[0] > 0 ? top / (sum[0] / n_ranks) - 1 : 0.0;
 }

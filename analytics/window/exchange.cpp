@@ -14,16 +14,32 @@ ExactSum::ExactSum(double bound) : unit_(1), inverse_(1), bound_(std::isfinite(b
   inverse_ = std::ldexp(1.0, 60 - exponent);
 }
 
+std::size_t ExactSum::reserve(std::size_t n) {
+  values_.resize(values_.size() + n, 0);
+  return values_.size() - n;
+}
+
 std::size_t ExactSum::add(double value) {
-  const double clamped = std::isnan(value) ? 0.0 : std::clamp(value, -bound_, bound_);
-  values_.push_back(std::llround(clamped * inverse_));
+  values_.push_back(rounded(value));
   return values_.size() - 1;
 }
 
 std::size_t ExactSum::add(std::span<const double> values) {
   const std::size_t first = values_.size();
-  for (double v : values) add(v);
+  for (double v : values) values_.push_back(rounded(v));
   return first;
+}
+
+std::size_t ExactSum::add(std::span<const std::int64_t> values) {
+  values_.insert(values_.end(), values.begin(), values.end());
+  return values_.size() - values.size();
+}
+
+std::size_t ExactSum::total(std::span<const double> values) {
+  std::int64_t sum = 0;
+  for (double v : values) sum += rounded(v);
+  values_.push_back(sum);
+  return values_.size() - 1;
 }
 
 void ExactSum::reduce(Communicator& nodes) { nodes.allreduce(std::span<std::int64_t>(values_), ReduceOp::sum); }

@@ -83,17 +83,18 @@ void step_maxima(std::span<const double> values, std::span<double> out) {
     for (std::size_t s = 0; s < steps; ++s) out[s] = std::max(out[s], values[i + s]);
 }
 
-WeightedSteps weigh_steps(std::span<const double> load, int steps, std::span<const double> past, double mean) {
+WeightedSteps weigh_steps(std::span<const double> load, int steps, std::span<const double> past, double mean,
+                          const ExactSum& scale) {
   constexpr double smallest_share = 0.05;  // of the mean: no weight above 20, as in the replay's model
-  WeightedSteps out{std::vector<double>(static_cast<std::size_t>(steps), 0.0),
-                    std::vector<double>(static_cast<std::size_t>(steps), 0.0)};
+  const auto n = static_cast<std::size_t>(steps);
+  WeightedSteps out{std::vector<double>(n, 0.0), std::vector<std::int64_t>(n, 0), {}};
   const double* row = load.data();
   for (double m : past) {
     const double weight = mean / std::max(m, smallest_share * mean);
     for (int s = 0; s < steps; ++s) {
       const double value = row[s] * weight;
       out.largest[s] = std::max(out.largest[s], value);
-      out.sum[s] += value;
+      out.local[s] += scale.rounded(value);
     }
     row += steps;
   }

@@ -1,6 +1,7 @@
 // What a node makes of its own ranks' window before anything is exchanged.
 #pragma once
 
+#include "analytics/window/exchange.hpp"
 #include "analytics/window/window.hpp"
 
 #include <deque>
@@ -41,14 +42,18 @@ void step_maxima(std::span<const double> values, std::span<double> out);
 
 /// Per step, the largest and the sum over ranks of load x weight.
 struct WeightedSteps {
-  std::vector<double> largest, sum;  // [steps]
+  std::vector<double> largest;      // [steps]
+  std::vector<std::int64_t> local;  // [steps] sum over the node's ranks, rounded rank by rank
+  std::vector<double> sum;          // [steps] over all ranks, once exchanged
 };
 
-/// @param load  [n_local][steps]
-/// @param past  [n_local] mean loads of an earlier window
-/// @param mean  their mean over all ranks of the run, > 0
+/// @param load   [n_local][steps]
+/// @param past   [n_local] mean loads of an earlier window
+/// @param mean   their mean over all ranks of the run, > 0
+/// @param scale  of the sums
 /// The weight of a rank is mean / max(past, mean / 20).  Time O(n_local x steps).
-WeightedSteps weigh_steps(std::span<const double> load, int steps, std::span<const double> past, double mean);
+WeightedSteps weigh_steps(std::span<const double> load, int steps, std::span<const double> past, double mean,
+                          const ExactSum& scale);
 
 /// Mean loads of the node's ranks in the last windows of one distribution of the work.
 class RankHistory {

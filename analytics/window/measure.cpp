@@ -10,13 +10,9 @@ namespace {
 
 constexpr double largest_weight = 20.0;  // of weigh_steps()
 
-// The part of a rank's load that no region accounts for (threads summed or not, work outside regions).
-void fill_rest(Pass& pass) {
-  const std::size_t n = pass.rank_mean.size();
-  double* rest = pass.row_mean.data() + n * static_cast<std::size_t>(pass.rows - 1);
-  std::copy(pass.rank_mean.begin(), pass.rank_mean.end(), rest);
-  for (int row = 0; row + 1 < pass.rows; ++row)
-    for (std::size_t i = 0; i < n; ++i) rest[i] -= pass.row_mean[static_cast<std::size_t>(row) * n + i];
+// Of the sums over all ranks of loads, weighted or not.
+ExactSum load_scale(const Pass& pass) {
+  return ExactSum(pass.agreed.largest_load * pass.input.n_ranks * largest_weight);
 }
 
 double ordinary_mean(std::span<const double> values, std::span<const char> outlier) {
@@ -27,6 +23,13 @@ double ordinary_mean(std::span<const double> values, std::span<const char> outli
     n += 1;
   }
   return n > 0 ? sum / n : 0.0;
+}
+
+// Steps right behind a rebalance that stand out (new neighbour lists, cold caches): what they cost more than the others.
+double slow_start(const Pass& pass, double ordinary) {
+  double seconds = 0;
+  for (int s = 0; pass.begins_fresh && s < pass.steps && pass.outlier[s]; ++s) seconds += pass.step_largest[s] - ordinary;
+  return std::max(seconds, 0.0);
 }
 
 // Largest load over mean load, averaged over the ordinary steps, under old weights.
@@ -52,8 +55,15 @@ double aged_median(const Pass& pass, const WeightedSteps& w, int from, int n_ran
 
 }  // namespace
 
+void fill_rest(Pass& pass) {
+  const std::size_t n = pass.rank_mean.size();
+  double* rest = pass.row_mean.data() + n * static_cast<std::size_t>(pass.rows - 1);
+  std::copy(pass.rank_mean.begin(), pass.rank_mean.end(), rest);
+  for (int row = 0; row + 1 < pass.rows; ++row)
+    for (std::size_t i = 0; i < n; ++i) rest[i] -= pass.row_mean[static_cast<std::size_t>(row) * n + i];
+}
+
 void Analyzer::State::measure(Communicator& nodes, Pass& pass) {
-  fill_rest(pass);
   weigh(nodes, pass);
   exchange_maxima(nodes, pass);
   exchange_sums(nodes, pass);
@@ -67,6 +77,7 @@ void Analyzer::State::measure(Communicator& nodes, Pass& pass) {
   const std::vector<char> none(static_cast<std::size_t>(pass.steps), 0);
   facts.all_mean = ordinary_mean(pass.step_total, none) / n;
   facts.all_critical = ordinary_mean(pass.step_largest, none);
+  facts.after_rebalance = slow_start(pass, facts.critical);
   facts.aged.fill(-1);
   if (!pass.aged[0].sum.empty()) facts.aged[0] = aged_median(pass, pass.aged[0], pass.half, n);
   for (std::size_t a = 1; a < pass.aged.size() && a < facts.aged.size(); ++a)
@@ -76,22 +87,21 @@ void Analyzer::State::measure(Communicator& nodes, Pass& pass) {
 // The weights of earlier windows on this one's loads; without any, those of its first half on its second.
 void Analyzer::State::weigh(Communicator& nodes, Pass& pass) {
   const Input& in = pass.input;
+  const ExactSum scale = load_scale(pass);
   pass.aged.resize(1);
   if (pass.stale) return;
   for (int a = 1; a <= history.size(); ++a)
-    pass.aged.push_back(weigh_steps(in.rank_load, pass.steps, history.load(a), history.mean(a)));
+    pass.aged.push_back(weigh_steps(in.rank_load, pass.steps, history.load(a), history.mean(a), scale));
   if (history.size() > 0 || pass.steps < 4) return;
   pass.half = pass.steps / 2;
   std::vector<char> first_half(static_cast<std::size_t>(pass.steps), 0);
   std::fill_n(first_half.begin(), pass.half, 1);
   std::vector<double> past(pass.rank_mean.size());
   flagged_means(in.rank_load, first_half, 1, past);
-  ExactSum sum(pass.agreed.largest_load * in.n_ranks);
-  double local = 0;
-  for (double x : past) local += x;
-  sum.add(local);
+  ExactSum sum = scale;
+  sum.total(past);
   sum.reduce(nodes);
-  if (sum[0] > 0) pass.aged[0] = weigh_steps(in.rank_load, pass.steps, past, sum[0] / in.n_ranks);
+  if (sum[0] > 0) pass.aged[0] = weigh_steps(in.rank_load, pass.steps, past, sum[0] / in.n_ranks, scale);
 }
 
 // Largest values of each step over all ranks: loads, weighted loads, wall time, and each region's loads.
@@ -145,21 +155,17 @@ void Analyzer::State::exchange_sums(Communicator& nodes, Pass& pass) {
   const Input& in = pass.input;
   const auto steps = static_cast<std::size_t>(pass.steps);
   const std::size_t n = in.ranks.size();
-  ExactSum sum(pass.agreed.largest_load * in.n_ranks * largest_weight);
-  std::vector<double> total(steps, 0.0);
+  ExactSum sum = load_scale(pass);
+  sum.reserve(steps);
   for (std::size_t i = 0; i < n; ++i)
-    for (std::size_t s = 0; s < steps; ++s) total[s] += in.rank_load[i * steps + s];
-  sum.add(total);
-  for (const WeightedSteps& w : pass.aged) sum.add(w.sum);
-  for (std::size_t row = 0; row < static_cast<std::size_t>(pass.rows); ++row) {
-    double mean = 0;
-    for (std::size_t i = 0; i < n; ++i) mean += pass.row_mean[row * n + i];
-    sum.add(mean);
-  }
+    for (std::size_t s = 0; s < steps; ++s) sum.add_to(s, in.rank_load[i * steps + s]);
+  for (const WeightedSteps& w : pass.aged) sum.add(w.local);
+  for (std::size_t row = 0; row < static_cast<std::size_t>(pass.rows); ++row)
+    sum.total(std::span<const double>(pass.row_mean).subspan(row * n, n));
   sum.reduce(nodes);
   ExactSum waits((pass.agreed.largest_wait + pass.agreed.largest_wall) * in.n_ranks * pass.steps);
-  waits.add(std::accumulate(in.rank_wait.begin(), in.rank_wait.end(), 0.0));
-  waits.add(std::accumulate(in.step_wall.begin(), in.step_wall.end(), 0.0));
+  waits.total(in.rank_wait);
+  waits.total(in.step_wall);
   waits.reduce(nodes);
   pass.wait_share = waits[1] > 0 ? waits[0] / waits[1] : 0.0;
 
@@ -169,7 +175,7 @@ void Analyzer::State::exchange_sums(Communicator& nodes, Pass& pass) {
     for (double& value : out) value = sum[next++];
   };
   take(pass.step_total, steps);
-  for (WeightedSteps& w : pass.aged) take(w.sum, w.sum.size());
+  for (WeightedSteps& w : pass.aged) take(w.sum, w.local.size());
   take(pass.row_total, static_cast<std::size_t>(pass.rows));
 }
 

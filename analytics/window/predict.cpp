@@ -20,6 +20,7 @@ void Analyzer::State::predict(Communicator& nodes, Pass& pass) {
   if (!pass.stale) {
     prediction_errors(nodes, pass);
     observe(pass);
+    largest_observed = std::max(largest_observed, pass.agreed.largest_load);
   }
   gather_loads(nodes, pass, foretell(pass));
 }
@@ -28,28 +29,33 @@ void Analyzer::State::predict(Communicator& nodes, Pass& pass) {
 void Analyzer::State::prediction_errors(Communicator& nodes, Pass& pass) {
   if (forecaster.windows() == 0) return;
   const std::size_t n = pass.rank_mean.size();
-  ExactSum sum(4 * pass.agreed.largest_load * pass.input.n_ranks);
+  // No predictor exceeds 3 times the largest load it was shown; a prediction is the sum of those of all rows.
+  ExactSum sum(4 * std::max(largest_observed, pass.agreed.largest_load) * pass.input.n_ranks * rows);
   std::vector<double> foretold(n);
+  const auto add_errors = [&sum, n](const double* a, const double* b) {
+    const std::size_t at = sum.reserve(1);
+    for (std::size_t i = 0; i < n; ++i) sum.add_to(at, std::fabs(a[i] - b[i]));
+  };
+  const auto add_sizes = [&sum, n](const double* values) {
+    const std::size_t at = sum.reserve(1);
+    for (std::size_t i = 0; i < n; ++i) sum.add_to(at, std::fabs(values[i]));
+  };
   for (int row = 0; row < rows; ++row) {
     const double* measured = pass.row_mean.data() + static_cast<std::size_t>(row) * n;
     const PeakSteps coming{pass.steps, row_spikes_before[row].count(pass.input.first_step, pass.steps)};
     for (int p = 0; p < n_predictors; ++p) {
       forecaster.predict(row, static_cast<Predictor>(p), 1.0, coming, foretold);
-      double error = 0;
-      for (std::size_t i = 0; i < n; ++i) error += std::fabs(foretold[i] - measured[i]);
-      sum.add(error);
+      add_errors(foretold.data(), measured);
     }
-    double scale = 0;
-    for (std::size_t i = 0; i < n; ++i) scale += std::fabs(measured[i]);
-    sum.add(scale);
+    add_sizes(measured);
   }
-  double error = 0, scale = 0;
-  for (std::size_t i = 0; i < last_predicted.size(); ++i) {
-    error += std::fabs(last_predicted[i] - pass.rank_mean[i]);
-    scale += pass.rank_mean[i];
+  const std::size_t own = rows * (n_predictors + std::size_t{1});
+  if (last_predicted.size() == n) {
+    add_errors(last_predicted.data(), pass.rank_mean.data());
+    add_sizes(pass.rank_mean.data());
+  } else {
+    sum.reserve(2);
   }
-  const std::size_t own = sum.add(error);
-  sum.add(scale);
   sum.reduce(nodes);
   std::vector<double> errors, scales;
   std::size_t next = 0;

@@ -36,6 +36,7 @@ struct Pass {
   int steps = 0;
   int rows = 0;                       ///< regions and the rest of the rank's load
   bool stale = false;
+  bool begins_fresh = false;          ///< the first step is the first one after a rebalance
   Agreed agreed;
   std::vector<double> rank_mean;      ///< [n_local]
   std::vector<double> row_mean;       ///< [rows][n_local]
@@ -52,6 +53,10 @@ struct Pass {
   balance::WindowFacts facts;
 };
 
+/// The last row of row_mean: the part of a rank's load that no region accounts for (threads summed or not, work outside
+/// regions).
+void fill_rest(Pass& pass);
+
 struct Analyzer::State {
   explicit State(Settings s);
 
@@ -66,6 +71,7 @@ struct Analyzer::State {
   RankHistory history;
   balance::Forecaster forecaster;
   balance::PredictorChoice choice;
+  double largest_observed = 0;               // load in what the forecaster knows
   std::vector<balance::SpikeFinder> row_spikes;  // [rows]
   std::vector<balance::Period> row_spikes_before;  // [rows] periods known before the present window
   balance::SpikeFinder rank_spikes;
@@ -84,6 +90,7 @@ struct Analyzer::State {
   Result analyze_steps(Communicator& nodes, const Input& input);
   std::int64_t first_fresh_step(const Input& input) const;
   void take_rebalances(const Input& input);
+  void forget_predictions();
   Agreed agree(Communicator& nodes, Pass& pass, const std::string& error);
   bool learn_layout(Communicator& nodes, const Input& input, bool changed);
   void reshape(const Input& input);

@@ -141,23 +141,22 @@ void Analyzer::State::sum_up_strata(Communicator& nodes, Pass& pass, const std::
   std::vector<std::int64_t> sizes(strata, 0);
   for (std::int32_t label : labels) ++sizes[label];
   nodes.allreduce(std::span<std::int64_t>(sizes), ReduceOp::sum);
-  std::vector<double> first(strata * regions, 0.0), second(strata * regions, 0.0), worst(regions, 0.0);
+  ExactSum sum(n_ranks);
+  const std::size_t first_at = sum.reserve(strata * regions), second_at = sum.reserve(strata * regions);
+  const std::size_t worst_at = sum.reserve(regions);
   result.worst_rank = static_cast<int>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
   const auto here = std::lower_bound(ranks.begin(), ranks.end(), result.worst_rank);
   for (std::size_t g = 0; g < regions; ++g) {
     const double* row = pass.row_mean.data() + g * n;
-    if (here != ranks.end() && *here == result.worst_rank) worst[g] = row[here - ranks.begin()];
+    if (largest > 0 && here != ranks.end() && *here == result.worst_rank)
+      sum.add_to(worst_at + g, row[here - ranks.begin()] / largest);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t at = static_cast<std::size_t>(labels[i]) * regions + g;
       const double share = largest > 0 ? row[i] / largest : 0.0;  // squares then stay within the sums' bound
-      first[at] += share;
-      second[at] += share * share;
+      sum.add_to(first_at + at, share);
+      sum.add_to(second_at + at, share * share);
     }
   }
-  ExactSum sum(n_ranks);
-  const std::size_t first_at = sum.add(first), second_at = sum.add(second);
-  for (double& w : worst) w = largest > 0 ? w / largest : 0.0;
-  const std::size_t worst_at = sum.add(worst);
   sum.reduce(nodes);
   result.stratum_region_load.assign(strata * regions, 0.0);
   std::vector<double> variance(strata * regions, 0.0);

@@ -51,9 +51,6 @@ struct Settings {
   double relative_error = 0.08;      ///< of the sample sizes
   double patience = 5.0;             ///< prices of avoidable loss after which a rebalance is due at the latest
   double minimum_gain = 0.06;        ///< share of the coming time that a rebalance must save beside its price (hysteresis)
-  /// A window with steps from before the last rebalance is shortened to those after it, where they are at least half of
-  /// it: first_step of the result is then later than that of the input, and the result is not stale.
-  bool cut_after_rebalance = false;
 };
 
 /// A rebalance that took place.
@@ -126,6 +123,9 @@ class Analyzer {
   Analyzer(Analyzer&&) noexcept;
   Analyzer& operator=(Analyzer&&) noexcept;
 
+  /// A window that begins before the last rebalance is shortened to the steps after it, where they are at least half of
+  /// it: first_step of the result is then that of the first new step.  Otherwise the result is stale.
+  ///
   /// Collective over `nodes` (all nodes, windows in ascending order, one thread per node); blocks.
   /// Bad input on any node (wrong lengths, NaN, a rank outside the run) or Input::failed gives a result with
   /// `failed` set on all nodes, and so do all later calls; nothing is thrown for it.  An Input::failed node must know

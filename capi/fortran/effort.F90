@@ -68,6 +68,10 @@ module effort
     real(c_double) :: worst_region_share
     real(c_double) :: load_balance
     real(c_double) :: prediction_error
+    real(c_double) :: parallel_efficiency, communication_efficiency, transfer_efficiency  ! < 0: not known
+    real(c_double) :: ideal_saving
+    real(c_double) :: expected_saving
+    type(c_ptr) :: speed                ! real(c_double) (n_ranks)
   end type
 
   abstract interface
@@ -91,6 +95,7 @@ module effort
   public :: effort_work_unit, effort_work, effort_metric_define, effort_metric
   public :: effort_progress_step, progress_step
   public :: effort_on_rebalance, effort_rebalance_begin, effort_rebalance_end, effort_hint_latest, effort_snapshot
+  public :: effort_weights_items, effort_weights_share, effort_weights_integers, effort_weights_ranks
   public :: effort_status_string, effort_last_error, effort_version, effort_string
 
   !> One process without argument, or the ranks of a communicator: integer (use mpi, mpif.h) or type(MPI_Comm).
@@ -171,6 +176,22 @@ module effort
     end function
     integer(c_int) function c_snapshot(path) bind(C, name='effort_snapshot')
       import; type(c_ptr), value :: path
+    end function
+    integer(c_int) function c_weights_items(n_items, n_units, amount, unit_cost, weight) bind(C, name='effort_weights_items')
+      import; integer(c_size_t), value :: n_items; integer(c_int32_t), value :: n_units
+      real(c_double), intent(in) :: amount(*), unit_cost(*); real(c_double), intent(inout) :: weight(*)
+    end function
+    integer(c_int) function c_weights_share(n_items, estimate, load, weight) bind(C, name='effort_weights_share')
+      import; integer(c_size_t), value :: n_items; real(c_double), intent(in) :: estimate(*)
+      real(c_double), value :: load; real(c_double), intent(inout) :: weight(*)
+    end function
+    integer(c_int) function c_weights_integers(n_items, weight, sum, least, cost) bind(C, name='effort_weights_integers')
+      import; integer(c_size_t), value :: n_items; real(c_double), intent(in) :: weight(*)
+      integer(c_int64_t), value :: sum, least; integer(c_int64_t), intent(inout) :: cost(*)
+    end function
+    integer(c_int) function c_weights_ranks(n_ranks, load, factor) bind(C, name='effort_weights_ranks')
+      import; integer(c_int32_t), value :: n_ranks; real(c_double), intent(in) :: load(*)
+      real(c_double), intent(inout) :: factor(*)
     end function
     type(c_ptr) function c_status_string(s) bind(C, name='effort_status_string')
       import; integer(c_int), value :: s
@@ -420,6 +441,70 @@ contains
     else
       call give(c_snapshot(c_null_ptr), ierr)
     end if
+  end subroutine
+
+  !> Seconds per item: amount(unit, item) times unit_cost(unit), summed.  The shapes must fit together.
+  subroutine effort_weights_items(amount, unit_cost, weight, ierr)
+    real(c_double), intent(in) :: amount(:, :), unit_cost(:)
+    real(c_double), intent(inout) :: weight(:)
+    integer, intent(out), optional :: ierr
+    real(c_double) :: packed(size(weight))
+    integer(c_int) :: status
+    status = EFFORT_ERR_INVALID_ARGUMENT
+    if (size(amount, 1) == size(unit_cost) .and. size(amount, 2) == size(weight)) then
+      status = c_weights_items(size(weight, kind=c_size_t), size(unit_cost, kind=c_int32_t), amount, unit_cost, packed)
+      if (status == EFFORT_OK) weight = packed
+    end if
+    call give(status, ierr)
+  end subroutine
+
+  !> Each item's part of its rank's load, in proportion to the estimates.
+  subroutine effort_weights_share(estimate, load, weight, ierr)
+    real(c_double), intent(in) :: estimate(:), load
+    real(c_double), intent(inout) :: weight(:)
+    integer, intent(out), optional :: ierr
+    real(c_double) :: packed(size(weight))
+    integer(c_int) :: status
+    status = EFFORT_ERR_INVALID_ARGUMENT
+    if (size(estimate) == size(weight)) then
+      status = c_weights_share(size(weight, kind=c_size_t), estimate, load, packed)
+      if (status == EFFORT_OK) weight = packed
+    end if
+    call give(status, ierr)
+  end subroutine
+
+  !> Integers in proportion to the weights that add up to `sum`; every item gets at least `least` (0 without it).
+  subroutine effort_weights_integers(weight, sum, cost, least, ierr)
+    real(c_double), intent(in) :: weight(:)
+    integer(c_int64_t), intent(in) :: sum
+    integer(c_int64_t), intent(inout) :: cost(:)
+    integer(c_int64_t), intent(in), optional :: least
+    integer, intent(out), optional :: ierr
+    integer(c_int64_t) :: packed(size(weight)), at_least
+    integer(c_int) :: status
+    status = EFFORT_ERR_INVALID_ARGUMENT
+    at_least = 0
+    if (present(least)) at_least = least
+    if (size(cost) == size(weight)) then
+      status = c_weights_integers(size(weight, kind=c_size_t), weight, sum, at_least, packed)
+      if (status == EFFORT_OK) cost = packed
+    end if
+    call give(status, ierr)
+  end subroutine
+
+  !> How much more each rank's items should count than the mean rank's: 1 on average.
+  subroutine effort_weights_ranks(load, factor, ierr)
+    real(c_double), intent(in) :: load(:)
+    real(c_double), intent(inout) :: factor(:)
+    integer, intent(out), optional :: ierr
+    real(c_double) :: packed(size(load))
+    integer(c_int) :: status
+    status = EFFORT_ERR_INVALID_ARGUMENT
+    if (size(factor) == size(load)) then
+      status = c_weights_ranks(size(load, kind=c_int32_t), load, packed)
+      if (status == EFFORT_OK) factor = packed
+    end if
+    call give(status, ierr)
   end subroutine
 
   function effort_status_string(status) result(text)

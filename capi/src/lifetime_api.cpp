@@ -72,6 +72,15 @@ void fill(effort_hint& out, const engine::DeliveredHint& h) {
   out.worst_region_share = n.worst_region_share;
   out.load_balance = n.load_balance;
   out.prediction_error = n.prediction_error;
+  out.parallel_efficiency = n.parallel_efficiency;
+  out.communication_efficiency = n.communication_efficiency;
+  out.transfer_efficiency = n.transfer_efficiency;
+  out.ideal_saving = n.ideal_saving;
+  out.expected_saving = n.expected_saving;
+  out.speed = h.view.speed;
+  if (!h.overtaken) return;
+  out.rebalance = 0;
+  out.advice |= EFFORT_ADVICE_STALE;
 }
 
 int run_callback(const engine::DeliveredHint& delivered) {

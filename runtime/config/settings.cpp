@@ -115,6 +115,12 @@ const std::vector<Key>& keys() {
       {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = number(k, v, 1, 100000, "1 to 100000 steps"); },
        [](const Settings& s) { return std::to_string(s.window); }},
       {"HINT_LAG", true,
+      {"REBALANCE_PRICE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds"); },
+       [](const Settings& s) { return s.rebalance_price < 0 ? std::string("unknown") : text_of(s.rebalance_price); }},
+      {"REBALANCE_GAIN", true, [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
+       [](const Settings& s) { return text_of(s.rebalance_gain); }},
+      {"REBALANCE_PATIENCE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (prices)"); },
+       [](const Settings& s) { return text_of(s.rebalance_patience); }},
        [](Settings& s, auto& k, auto& v) {
          s.hint_lag = number(k, v, 1, 100000, "1 to WINDOW steps");
          s.hint_lag_given = true;

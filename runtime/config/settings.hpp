@@ -20,6 +20,9 @@ struct Settings {
   int hint_lag = 2;             ///< at most window; the default follows a smaller window
   bool hint_lag_given = false;
   double rebalance_threshold = 0.1;
+  double rebalance_price = -1;    ///< seconds assumed until one was measured; < 0: unknown
+  double rebalance_gain = 0.06;   ///< least share of the coming time that a rebalance must save
+  double rebalance_patience = 5;  ///< prices of avoidable loss after which a rebalance is due
   std::vector<std::string> metrics = {"time"};
   std::string load_metric = "time";
   bool load_threads_sum = false;

@@ -10,6 +10,12 @@ using measure::FrameHeader;
 using measure::Record;
 using measure::RecordHeader;
 
+void RebalanceAnswer::add(const RebalanceAnswer& other) {
+  price = std::min(price, other.price);
+  answer = std::max(answer, other.answer);
+  bracketed += other.bracketed;
+}
+
 void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   first_step = first;
   steps = n_steps;
@@ -75,9 +81,9 @@ void Collector::read_until(int local, std::int64_t last_step) {
       case Record::rebalance: {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
-        auto [at, fresh] = rebalances_.try_emplace(r.step, RebalanceAnswer{r.step, r.price, r.answer});
-        at->second.price = std::min(at->second.price, r.price);
-        at->second.answer = std::max(at->second.answer, r.answer);
+        const RebalanceAnswer answer{r.step, r.price, r.answer, r.bracketed};
+        const auto [at, fresh] = rebalances_.try_emplace(r.step, answer);
+        if (!fresh) at->second.add(answer);
         break;
       }
       case Record::snapshot: rank.snapshots.emplace_back(rank.next_step, measure::read_text(record)); break;

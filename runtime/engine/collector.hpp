@@ -38,6 +38,9 @@ struct RebalanceAnswer {
   /// the others took longer was waiting for it, which is the imbalance and not the price of mending it.
   double price;
   std::int32_t answer;
+  std::int32_t bracketed;  ///< ranks that bracketed it
+  /// Joins what another rank says of the same step.
+  void add(const RebalanceAnswer& other);
 };
 
 /// Reads the rings of a node's ranks.  Every rank's stream is read just as far as the window at hand needs: what is

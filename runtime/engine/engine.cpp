@@ -25,6 +25,9 @@ window::Settings analysis_settings(const config::Settings& s) {
   w.rebalance_threshold = s.rebalance_threshold;
   w.strata = s.strata;
   w.strata_level = s.strata_level;
+  w.initial_price = s.rebalance_price;
+  w.minimum_gain = s.rebalance_gain;
+  w.patience = s.rebalance_patience;
   w.strata_check = s.strata_level > 0;
   return w;
 }
@@ -134,9 +137,8 @@ void Engine::share_names_and_answers() {
   const auto all = nodes_.allgatherv(std::span<const RebalanceAnswer>(answers));
   std::map<std::int64_t, RebalanceAnswer> by_step;
   for (const RebalanceAnswer& a : all.values) {
-    auto [at, fresh] = by_step.try_emplace(a.step, a);
-    at->second.price = std::min(at->second.price, a.price);
-    at->second.answer = std::max(at->second.answer, a.answer);
+    const auto [at, fresh] = by_step.try_emplace(a.step, a);
+    if (!fresh) at->second.add(a);
   }
   for (const auto& [step, a] : by_step) {
     if (a.answer < 0) setup_.notes.push_back("the rebalance callback failed with " + std::to_string(a.answer) + " at step " + std::to_string(step));
@@ -144,12 +146,31 @@ void Engine::share_names_and_answers() {
     new_rebalances_.push_back({step, a.price});
     ++rebalances_done_;
     prices_ += std::max(0.0, a.price);
-    // The hint of window w is delivered at (w + 1) * WINDOW - 1 + HINT_LAG; what happens until the next belongs to it.
-    const std::int64_t w = (step - settings_.hint_lag + 1) / settings_.window - 1;
-    if (w >= 0 && w < static_cast<std::int64_t>(windows_.size())) {
-      windows_[static_cast<std::size_t>(w)].rebalanced = true;
-      windows_[static_cast<std::size_t>(w)].rebalanced_at = step;
-    }
+    record_rebalance(a);
+  }
+}
+
+void Engine::record_rebalance(const RebalanceAnswer& a) {
+  const std::int64_t steps = settings_.window, lag = settings_.hint_lag;
+  // The hint of window w is delivered at (w + 1) * WINDOW - 1 + HINT_LAG; what happens until the next belongs to it.  A
+  // bracketed rebalance happens before its step's hint.
+  const std::int64_t w = (a.step - lag + (a.bracketed > 0 ? 0 : 1)) / steps - 1;
+  const auto known = static_cast<std::int64_t>(windows_.size());
+  if (w >= 0 && w < known) {
+    windows_[static_cast<std::size_t>(w)].rebalanced = true;
+    windows_[static_cast<std::size_t>(w)].rebalanced_at = a.step;
+  }
+  if (a.bracketed == 0) return;
+  // Between a window's end and its hint: the ranks delivered that hint as stale.
+  const std::int64_t overtaken = a.step / steps - 1;
+  if (a.step % steps < lag && overtaken >= 0 && overtaken < known) {
+    windows_[static_cast<std::size_t>(overtaken)].rebalance = false;
+    windows_[static_cast<std::size_t>(overtaken)].advice |= window::advice_stale;
+  }
+  if (a.bracketed < setup_.n_ranks && !partly_bracketed_) {
+    partly_bracketed_ = true;
+    setup_.notes.push_back("the rebalance of step " + std::to_string(a.step) + " was bracketed by " + std::to_string(a.bracketed) + " of " +
+                           std::to_string(setup_.n_ranks) + " ranks: call effort_rebalance_begin and _end on all of them, or hints differ");
   }
 }
 
@@ -232,6 +253,9 @@ void Engine::publish_hint(const window::Result& r) {
   for (std::size_t g = 0; g < n_regions; ++g)
     for (std::size_t l = 0; l < n_local; ++l) region_load[l * n_regions + g] = r.local_region_load[g * n_local + l];
 
+  std::vector<double> speed = r.speed;
+  speed.resize(r.load.size(), 1.0);  // without work units, no rank is told from another
+
   node::HintContent hint;
   hint.numbers.window = window_;
   hint.numbers.window_first = r.first_step;
@@ -248,8 +272,14 @@ void Engine::publish_hint(const window::Result& r) {
   hint.numbers.worst_region_share = r.worst_region_share;
   hint.numbers.load_balance = r.imbalance >= 0 ? 1.0 / (1.0 + r.imbalance) : 0.0;
   hint.numbers.prediction_error = r.prediction_error;
+  hint.numbers.parallel_efficiency = r.efficiencies.parallel;
+  hint.numbers.communication_efficiency = r.efficiencies.communication;
+  hint.numbers.transfer_efficiency = r.efficiencies.transfer;
+  hint.numbers.ideal_saving = r.efficiencies.ideal_saving;
+  hint.numbers.expected_saving = r.expected_saving;
   hint.load = r.load;
   hint.predicted = r.predicted;
+  hint.speed = speed;
   hint.stratum = r.stratum;
   hint.medoid_rank = r.medoid_rank;
   hint.stratum_region_load = r.stratum_region_load;

@@ -65,6 +65,7 @@ class Engine {
   void loop();
   void process_window();
   void share_names_and_answers();
+  void record_rebalance(const RebalanceAnswer& answer);
   window::Input input_for(int steps);
   void publish_hint(const window::Result& result);
   void remember(const window::Result& result);
@@ -100,6 +101,7 @@ class Engine {
   double ideal_seconds_ = 0;            ///< elapsed time that ideal balance would have saved
   double prices_ = 0;
   int rebalances_done_ = 0;
+  bool partly_bracketed_ = false;       ///< some ranks bracketed a rebalance, others not; told once
 
   // Arrays of the window's input, kept for reuse.
   std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;

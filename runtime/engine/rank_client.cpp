@@ -22,13 +22,14 @@ bool RankClient::flush(measure::RecordStream& stream) {
   return true;
 }
 
-void RankClient::push_answer(std::int64_t step, double price, int answer) {
+void RankClient::push_answer(std::int64_t step, double price, int answer, bool bracketed) {
   // Seconds say nothing beside a load in another unit: the price is then unknown, and the threshold decides.
   if (!recorder_.load_is_seconds()) price = -1;
   measure::RebalanceRecord r{};
   r.step = step;
   r.price = price;
   r.answer = answer;
+  r.bracketed = bracketed ? 1 : 0;
   pending_.fixed(r, Record::rebalance);
 }
 
@@ -102,10 +103,11 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
     return Status::switched_off;
   }
   build(window, step);
+  latest();
   const double before = recorder_.price_clock();
   const int answer = deliver(latest_);
   // Ranks that did not take part say nothing: their time is no price.
-  if (answer != 0) push_answer(step, recorder_.price_clock() - before, answer);
+  if (answer != 0) push_answer(step, recorder_.price_clock() - before, answer, false);
   return Status::ok;
 }
 
@@ -162,6 +164,7 @@ Status RankClient::finalize() {
   if (!off()) {
     measure::FinalRecord f{};
     publish_held_back(step_ - 1);
+    recorder_.last_words(pending_);
     f.steps = step_;
     pending_.fixed(f, Record::final);
     flush(pending_);
@@ -172,11 +175,21 @@ Status RankClient::finalize() {
   return board.finished(status) ? static_cast<Status>(status) : Status::switched_off;
 }
 
-void RankClient::rebalance_begin() { rebalance_started_ = recorder_.price_clock(); }
+void RankClient::rebalance_begin() {
+  rebalance_started_ = recorder_.price_clock();
+  rebalancing_ = true;
+}
 
 void RankClient::rebalance_end() {
-  push_answer(step_, recorder_.price_clock() - rebalance_started_, 1);
-  rebalance_started_ = -1;
+  push_answer(step_, recorder_.price_clock() - rebalance_started_, 1, true);
+  rebalancing_ = false;
+  rebalanced_ = step_;
+}
+
+const DeliveredHint& RankClient::latest() {
+  // Every rank brackets the same rebalance in the same step, so that all come to the same without a message.
+  if (latest_.step >= 0) latest_.overtaken = rebalancing_ || rebalanced_ > latest_.view.numbers->window_last;
+  return latest_;
 }
 
 }  // namespace effort::engine

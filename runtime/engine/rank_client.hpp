@@ -17,6 +17,7 @@ namespace effort::engine {
 struct DeliveredHint {
   std::int64_t step = -1;
   int rank = 0, n_ranks = 1;
+  bool overtaken = false;  ///< a bracketed rebalance came after its window: its numbers recommend nothing any more
   node::HintView view{};
   const char* const* region_name = nullptr;
   const char* const* unit_name = nullptr;
@@ -51,12 +52,13 @@ class RankClient {
   void rebalance_end();
 
   std::int64_t steps() const { return step_; }
-  const DeliveredHint& latest() const { return latest_; }
+  /// The last hint delivered, as it is now: a bracketed rebalance may have overtaken it since.
+  const DeliveredHint& latest();
   bool off() const { return off_.load(std::memory_order_relaxed); }
 
  private:
   bool flush(measure::RecordStream& stream);
-  void push_answer(std::int64_t step, double price, int answer);
+  void push_answer(std::int64_t step, double price, int answer, bool bracketed);
   template <typename Ready>
   bool wait_for(const Ready& ready, bool is_hint);
   void publish_held_back(std::int64_t last_step);
@@ -73,7 +75,9 @@ class RankClient {
   std::int64_t step_ = 0, first_unpublished_ = 0;
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
-  double rebalance_started_ = -1;
+  double rebalance_started_ = 0;     ///< on the price clock
+  bool rebalancing_ = false;         ///< between rebalance_begin and _end
+  std::int64_t rebalanced_ = -1;     ///< step of the last bracketed rebalance
   DeliveredHint latest_;
   std::vector<const char*> region_names_, unit_names_;
   bool late_ = false;                ///< HINT_TIMEOUT was exceeded and told

@@ -46,7 +46,7 @@ struct RebalanceRecord {
   std::int64_t step;        ///< steps up to this one are from before it
   double price;             ///< seconds
   std::int32_t answer;      ///< 1 did, 0 did not, < 0 failed
-  std::int32_t reserved;
+  std::int32_t bracketed;   ///< 1: by effort_rebalance_begin and _end, 0: the callback's answer
 };
 
 struct FinalRecord {

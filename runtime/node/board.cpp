@@ -22,7 +22,7 @@ struct Board::Control {
 
 /// Offsets of the arrays in a slot.
 struct Board::SlotLayout {
-  std::size_t numbers = 0, load, predicted, stratum_region_load, region_load, unit_cost, unit_cost_error, stratum, medoid, end;
+  std::size_t numbers = 0, load, predicted, speed, stratum_region_load, region_load, unit_cost, unit_cost_error, stratum, medoid, end;
 
   explicit SlotLayout(const BoardShape& s) {
     std::size_t at = sizeof(HintNumbers);
@@ -35,6 +35,7 @@ struct Board::SlotLayout {
     const auto ranks = static_cast<std::size_t>(s.n_ranks), local = static_cast<std::size_t>(s.n_local);
     load = take(ranks * 8);
     predicted = take(ranks * 8);
+    speed = take(ranks * 8);
     stratum_region_load = take(static_cast<std::size_t>(max_strata) * max_hint_regions * 8);
     region_load = take(local * max_hint_regions * 8);
     unit_cost = take(max_hint_units * 8);
@@ -99,6 +100,7 @@ void Board::publish(const HintContent& content) {
   if (numbers.worst_region >= numbers.n_regions) numbers.worst_region = -1;
   copy(base, layout.load, content.load);
   copy(base, layout.predicted, content.predicted);
+  copy(base, layout.speed, content.speed);
   copy(base, layout.stratum, content.stratum);
   copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(numbers.n_strata)));
   const auto n = static_cast<std::size_t>(numbers.n_regions);
@@ -150,6 +152,7 @@ HintView Board::view(std::int64_t window, int local) const noexcept {
   return {at<HintNumbers>(base, layout.numbers),
           at<double>(base, layout.load),
           at<double>(base, layout.predicted),
+          at<double>(base, layout.speed),
           at<double>(base, layout.stratum_region_load),
           at<double>(base, layout.region_load) + static_cast<std::size_t>(local) * max_hint_regions,
           at<double>(base, layout.unit_cost),

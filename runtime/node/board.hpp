@@ -30,12 +30,13 @@ struct HintNumbers {
   std::uint32_t advice = 0;
   std::int32_t worst_region = -1;
   double imbalance = 0, gain_per_step = 0, rebalance_cost = -1, worst_region_share = 0, load_balance = 0, prediction_error = -1;
+  double parallel_efficiency = -1, communication_efficiency = -1, transfer_efficiency = -1, ideal_saving = 0, expected_saving = 0;
 };
 
 /// What the background thread publishes; spans are copied.
 struct HintContent {
   HintNumbers numbers;
-  std::span<const double> load, predicted;              ///< [n_ranks]
+  std::span<const double> load, predicted, speed;       ///< [n_ranks]
   std::span<const std::int32_t> stratum;                ///< [n_ranks]
   std::span<const std::int32_t> medoid_rank;            ///< [n_strata]
   std::span<const double> stratum_region_load;          ///< [n_strata][stride], the first n_regions of each row
@@ -49,7 +50,7 @@ struct HintContent {
 /// A hint as a rank sees it: pointers into the board.
 struct HintView {
   const HintNumbers* numbers;
-  const double *load, *predicted, *stratum_region_load, *region_load, *unit_cost, *unit_cost_error;
+  const double *load, *predicted, *speed, *stratum_region_load, *region_load, *unit_cost, *unit_cost_error;
   const std::int32_t *stratum, *medoid_rank;
 };
 

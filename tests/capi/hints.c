@@ -10,6 +10,7 @@ enum { window = 5, lag = 2 };
 static int32_t solve, halo, setup, cells;
 static long step;          /* the step that is being ended */
 static int calls, answer_at, forbidden;
+static long fresh;         /* first step after the last rebalance */
 static double expected;    /* mean load of the hint's window */
 static char marker;
 
@@ -30,6 +31,7 @@ static void start(const char* load_metric) {
   CHECK_OK(effort_region("setup", EFFORT_COMPUTE, &setup));
   calls = 0;
   answer_at = -1;
+  fresh = 0;
 }
 
 static int region_of(const effort_hint* h, const char* name) {
@@ -53,12 +55,14 @@ static int judge(const effort_hint* h, void* user) {
   ++calls;
   CHECK(user == &marker);
   CHECK(h->step == step && h->step == last + lag);
-  CHECK(h->window_first == last - window + 1 && h->window_last == last);
+  const long first = last - window + 1, left = last + 1 - fresh;
+  CHECK(h->window_first == (fresh > first && 2 * left >= window ? fresh : first) && h->window_last == last);
   shape(h);
   effort_hint latest;
   CHECK_OK(effort_hint_latest(&latest));
   CHECK(latest.step == h->step && latest.load == h->load && latest.region_name == h->region_name);
   if (expected >= 0) CHECK_NEAR(h->load[0], expected, 1e-6 * expected);
+  if (calls == answer_at) fresh = step + 1;
   return calls == answer_at ? 1 : 0;
 }
 
@@ -123,21 +127,21 @@ static void added_seconds(void) {
   CHECK_OK(effort_finalize());
 }
 
-/* A window that holds steps from before a rebalance is stale; the next one is not. */
-static void stale_after_rebalance(void) {
+/* After a rebalance in the callback, the next window begins with the first new step. */
+static void fresh_after_rebalance(void) {
   start("time");
   CHECK_OK(effort_on_rebalance(judge, &marker));
   expected = -1;
-  answer_at = 2; /* the hint of window 1, delivered in window 2 */
+  answer_at = 2; /* the hint of window 1, delivered in step 11, in window 2 */
   for (step = 0; step < 6 * window; ++step) {
-    CHECK_OK(effort_add(solve, 0.5));
+    CHECK_OK(effort_add(solve, step < 12 ? 0.5 : 0.25));
     CHECK_OK(effort_progress_step());
     effort_hint h;
     if (effort_hint_latest(&h) != EFFORT_OK || h.step != step) continue;
-    const int stale = (h.advice & EFFORT_ADVICE_STALE) != 0;
-    CHECK(stale == (h.window_first == 2 * window));
+    CHECK(!(h.advice & EFFORT_ADVICE_STALE));
+    if (h.window_first > window) CHECK_NEAR(h.load[0], 0.25, 1e-6);
     if (h.window_first <= window) CHECK(h.rebalance_cost < 0 && (h.advice & EFFORT_ADVICE_NO_PRICE));
-    if (h.window_first >= 2 * window) CHECK(h.rebalance_cost >= 0 && !(h.advice & EFFORT_ADVICE_NO_PRICE));
+    if (h.window_first > window) CHECK(h.rebalance_cost >= 0 && !(h.advice & EFFORT_ADVICE_NO_PRICE));
   }
   CHECK(calls == 5);
   CHECK_OK(effort_finalize());
@@ -148,13 +152,14 @@ static void sleep_ms(int ms) {
   nanosleep(&t, NULL);
 }
 
-/* The price of a rebalance that happens elsewhere is what passes between the brackets. */
+/* The price of a rebalance that happens elsewhere is what passes between the brackets.  Too few steps are left of its
+ * window: that one is stale. */
 static void bracketed_rebalance(void) {
   start("time");
   effort_hint h;
   for (step = 0; step < 4 * window; ++step) {
     CHECK_OK(effort_add(solve, 0.5));
-    if (step == window + 1) {
+    if (step == window + 3) {
       CHECK_OK(effort_rebalance_begin());
       sleep_ms(30);
       CHECK_OK(effort_rebalance_end());
@@ -162,6 +167,7 @@ static void bracketed_rebalance(void) {
     CHECK_OK(effort_progress_step());
     if (effort_hint_latest(&h) != EFFORT_OK) continue;
     if (h.window_first == 0) CHECK(h.rebalance_cost < 0);
+    if (h.window_first == 0) CHECK(((h.advice & EFFORT_ADVICE_STALE) != 0) == (step >= window + 3)); /* pulled after it */
     if (h.window_first == window) CHECK(h.advice & EFFORT_ADVICE_STALE);
     if (h.window_first >= window) CHECK(h.rebalance_cost >= 0.99 * 0.03 && h.rebalance_cost < 10);
     if (h.window_first == 2 * window) CHECK(!(h.advice & EFFORT_ADVICE_STALE));
@@ -170,10 +176,42 @@ static void bracketed_rebalance(void) {
   CHECK_OK(effort_finalize());
 }
 
+static int never_told(const effort_hint* h, void* user) {
+  const long* done = user; /* the step of the rebalance, or -1 while it is open */
+  CHECK(((h->advice & EFFORT_ADVICE_STALE) != 0) == (*done == -1 || h->window_first <= *done));
+  if (h->advice & EFFORT_ADVICE_STALE) CHECK(h->rebalance == 0);
+  ++calls;
+  return 0;
+}
+
+/* A rebalance between a window's end and its hint: the hint speaks of a distribution that is gone.  So does one that is
+ * delivered while a rebalance is under way. */
+static void overtaken_hint(void) {
+  for (int open = 0; open < 2; ++open) {
+    long done = -2; /* none yet */
+    start("time");
+    CHECK_OK(effort_on_rebalance(never_told, &done));
+    for (step = 0; step < 4 * window; ++step) {
+      CHECK_OK(effort_add(solve, 0.5));
+      if (step == window) {
+        CHECK_OK(effort_rebalance_begin());
+        CHECK_FAILS(effort_rebalance_begin(), EFFORT_ERR_NESTING, "twice");
+        done = -1;
+      }
+      if (step == window + 2 * open) {
+        CHECK_OK(effort_rebalance_end());
+        done = step;
+      }
+      CHECK_OK(effort_progress_step());
+    }
+    CHECK(calls == 3);
+    CHECK_OK(effort_finalize());
+  }
+}
+
 static int forbidden_calls(const effort_hint* h, void* user) {
   effort_hint latest;
   int32_t id;
-  (void)h;
   (void)user;
   ++forbidden;
   CHECK_FAILS(effort_progress_step(), EFFORT_ERR_CALLBACK, "effort_progress_step");
@@ -182,7 +220,10 @@ static int forbidden_calls(const effort_hint* h, void* user) {
   CHECK_FAILS(effort_snapshot(NULL), EFFORT_ERR_CALLBACK, "effort_snapshot");
   /* Everything else is allowed. */
   CHECK_OK(effort_hint_latest(&latest));
-  CHECK_OK(effort_region("in callback", EFFORT_COMPUTE, &id));
+  char name[32]; /* a region that nobody knew, in every hint */
+  snprintf(name, sizeof name, "in callback %d", forbidden);
+  CHECK(region_of(h, name) < 0);
+  CHECK_OK(effort_region(name, EFFORT_COMPUTE, &id));
   CHECK_OK(effort_begin(id));
   CHECK_OK(effort_end(id));
   CHECK_OK(effort_add(id, 0.25));
@@ -200,6 +241,9 @@ static void callback_calls(void) {
   CHECK_OK(effort_on_rebalance(forbidden_calls, NULL));
   for (step = 0; step < 3 * window; ++step) CHECK_OK(effort_progress_step());
   CHECK(forbidden == 2);
+  effort_hint h;
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(region_of(&h, "in callback 1") >= 0);
   CHECK_OK(effort_on_rebalance(NULL, NULL));
   for (step = 0; step < 3 * window; ++step) CHECK_OK(effort_progress_step());
   CHECK(forbidden == 2);
@@ -286,8 +330,9 @@ static void exclusive_time(void) {
 int main(void) {
   application_metric();
   added_seconds();
-  stale_after_rebalance();
+  fresh_after_rebalance();
   bracketed_rebalance();
+  overtaken_hint();
   callback_calls();
   failing_callback();
   open_across_steps();

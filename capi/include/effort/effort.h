@@ -226,22 +226,77 @@ typedef struct effort_hint {
   double worst_region_share;          /**< its share of (max - mean), 0 .. 1 */
   double load_balance;                /**< mean / max of `load`, 0 .. 1; the POP metric */
   double prediction_error;            /**< relative error of the last prediction; < 0 while unknown */
+  /* Since 0.2.  Efficiencies of the window after the POP methodology, shares of its elapsed time, 0 .. 1; < 0: not known
+   * (the load is not a time).  load_balance x communication = parallel. */
+  double parallel_efficiency;         /**< mean load / elapsed time */
+  double communication_efficiency;    /**< largest load / elapsed time */
+  double transfer_efficiency;         /**< not known: always < 0 */
+  double ideal_saving;                /**< share of the time that ideal balance in every step would have saved */
+  double expected_saving;             /**< seconds that a rebalance now would save until the next good opportunity */
+  const double* speed;                /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
+                                           needs work units, and tells nodes apart, not the ranks of one node */
 } effort_hint;
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
  *  step, for every hint.  Returns 1: did rebalance now, 0: did not, < 0: failed; the ranks' answers are combined by
- *  maximum.  It may call everything but effort_progress_step, effort_finalize, effort_init*, effort_snapshot. */
+ *  maximum.  A C++ callback that throws has failed.  It may call everything but effort_progress_step, effort_finalize,
+ *  effort_init*, effort_snapshot, which return EFFORT_ERR_CALLBACK and do nothing.  However long it takes, nothing of
+ *  the library waits for it but the next hint. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 
 /** Sets the callback (NULL: none) and its user pointer, which the library only hands on. */
 EFFORT_API effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user);
 
-/** Bracket a rebalance that happens outside the callback; its time is the price of rebalancing. */
+/** Bracket a rebalance that happens outside the callback; its time is the price of rebalancing.  Every rank brackets
+ *  the same rebalance, in the same step (no message is sent).  Hints made from steps before it, delivered or pulled
+ *  while it is open or after it, carry EFFORT_ADVICE_STALE and `rebalance` 0. */
 EFFORT_API effort_status effort_rebalance_begin(void);
 EFFORT_API effort_status effort_rebalance_end(void);
 
 /** Copies the last delivered hint to *out; EFFORT_ERR_NO_HINT before the first. */
 EFFORT_API effort_status effort_hint_latest(effort_hint* out);
+
+/* ---- weights for partitioners -------------------------------------------------------------------------------- */
+
+/* Plain functions of their arguments: any thread, any time, before init too.  Bad arguments (null pointers, negative or
+ * non-finite numbers) give EFFORT_ERR_INVALID_ARGUMENT and leave the output untouched. */
+
+/** Seconds that each item (block, cell, particle) costs: sum over units of its amount times the unit's cost.
+ *  @param n_items    items >= 0
+ *  @param n_units    kinds of units >= 0; 0 (no cost is known): every item weighs 1
+ *  @param amount     [n_items * n_units] units of work of each item, row = item, >= 0
+ *  @param unit_cost  [n_units] seconds per unit (effort_hint.unit_cost); < 0 (not known) counts as 0, and where none is
+ *                    above 0 every item weighs 1
+ *  @param weight     [n_items] out
+ *  Time O(n_items * n_units). */
+EFFORT_API effort_status effort_weights_items(size_t n_items, int32_t n_units, const double* amount,
+                                              const double* unit_cost, double* weight);
+
+/** Each item's part of its rank's load, in proportion to the host's own estimates: for codes that know how their items
+ *  compare, but not what they cost today.
+ *  @param estimate  [n_items] finite, >= 0; NULL or all zero: equal parts
+ *  @param load      of the rank that has the items, finite, >= 0 (effort_hint.predicted[rank])
+ *  @param weight    [n_items] out; they add up to `load` */
+EFFORT_API effort_status effort_weights_share(size_t n_items, const double* estimate, double load, double* weight);
+
+/** Integers in proportion to the weights that add up to `sum` exactly, for partitioners with integer costs.
+ *  @param n_items  items >= 0
+ *  @param weight   [n_items] finite, >= 0; all zero: taken as equal
+ *  @param sum      0 .. 2^52, at least `least` * n_items
+ *  @param least    what every item gets at least, >= 0
+ *  @param cost     [n_items] out
+ *  Time O(n log n). */
+EFFORT_API effort_status effort_weights_integers(size_t n_items, const double* weight, int64_t sum, int64_t least,
+                                                 int64_t* cost);
+
+/** How much more each rank's items should count than the mean rank's for the same work: load / mean load, at least 1/20,
+ *  and 1 on average.  For codes that know one weight per rank only.
+ *  @param n_ranks  >= 0
+ *  @param load     [n_ranks] effort_hint.predicted or .load, finite, >= 0; all zero: factors of 1
+ *  @param factor   [n_ranks] out */
+EFFORT_API effort_status effort_weights_ranks(int32_t n_ranks, const double* load, double* factor);
+
+/* ---- snapshots ----------------------------------------------------------------------------------------------- */
 
 /** Writes a snapshot of all complete windows now.  Collective; waits until it is written.  `path` NULL: a new file
  *  in SNAPSHOT_DIR; otherwise the file's name, which must not exist.  Errors: EFFORT_ERR_IO. */

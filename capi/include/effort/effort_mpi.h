@@ -21,6 +21,14 @@ EFFORT_API effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg
 /** The same for a communicator handle of Fortran; the Fortran module calls it. */
 EFFORT_API effort_status effort_init_mpi_fortran(MPI_Fint comm, const effort_config* cfg);
 
+/** As effort_weights_integers, for items that are spread over the ranks of `comm`: the costs of all of them are in
+ *  proportion to the weights, comparable between ranks, and add up to `sum` exactly.  Collective over `comm`; needs no
+ *  init; the same status on all ranks.
+ *  @param n_items  of this rank, >= 0
+ *  Errors: EFFORT_ERR_INVALID_ARGUMENT where any rank's arguments are bad, EFFORT_ERR_MPI. */
+EFFORT_API effort_status effort_weights_integers_mpi(MPI_Comm comm, size_t n_items, const double* weight, int64_t sum,
+                                                     int64_t least, int64_t* cost);
+
 #ifdef __cplusplus
 }
 #endif

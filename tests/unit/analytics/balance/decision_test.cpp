@@ -91,6 +91,34 @@ TEST_CASE("the threshold decides while no price is known, and bad prices stay un
   CHECK(decision.price() == 4);
 }
 
+TEST_CASE("one price that stands out is not believed alone", "[balance]") {
+  Decision decision{DecisionSettings{}};
+  decision.rebalanced(60);  // the first callback took a minute: nothing else is known
+  CHECK(decision.price() == 60);
+  decision.rebalanced(1);
+  CHECK(decision.price() == 1);
+  decision.rebalanced(3);
+  CHECK(decision.price() == 3);
+  decision.rebalanced(2);
+  CHECK(decision.price() == 2);
+  decision.rebalanced(500);
+  CHECK(decision.price() == 3);
+}
+
+TEST_CASE("a rebalance that takes a minute is advised again when the loss has paid for several", "[balance]") {
+  Decision decision{DecisionSettings{}};
+  decision.rebalanced(60);
+  int first = -1;
+  for (int k = 0; k < 1000 && first < 0; ++k) {
+    const Verdict verdict = decision.decide(window(k, 0.5, 0.05));
+    if (verdict.rebalance) first = k;
+    else CHECK(verdict.too_expensive);
+  }
+  // 4.5 s are avoidable in a window of 10 steps: 5 prices of 60 s are lost in the 67th.
+  CHECK(first > 10);
+  CHECK(first <= 67);
+}
+
 TEST_CASE("a stale window recommends nothing", "[balance]") {
   Decision decision{DecisionSettings{}};
   WindowFacts f = window(0, 5, 0);

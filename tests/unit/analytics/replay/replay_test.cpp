@@ -79,7 +79,6 @@ TEST_CASE("a replay's cost is that of its schedule, whatever the number of nodes
   const auto load = moving(ranks, steps, 0.05);
   Options options;
   options.price = 4;
-  options.analysis.cut_after_rebalance = true;
   options.nodes = 1;
   const Report one = replay({load, 1, ranks, steps}, options);
   CHECK(one.chosen.cost == Approx(plain_cost(load, ranks, steps, 10, 2, one.chosen.windows, 4)));

@@ -62,21 +62,58 @@ TEST_CASE("results are identical on all nodes and for any number of nodes", "[wi
         CHECK(a.rebalance == b.rebalance);
         CHECK(a.advice == b.advice);
         CHECK(same_bits(a.load, c.load));
+        CHECK(same_bits(a.predicted, c.predicted));
+        CHECK(same_bits(a.stratum_region_load, c.stratum_region_load));
+        CHECK(std::memcmp(&a.prediction_error, &c.prediction_error, sizeof(double)) == 0);
+        CHECK(std::memcmp(&a.expected_saving, &c.expected_saving, sizeof(double)) == 0);
+        CHECK(std::memcmp(&a.residual, &c.residual, sizeof(double)) == 0);
+        CHECK(std::memcmp(&a.worst_region_share, &c.worst_region_share, sizeof(double)) == 0);
+        CHECK(std::memcmp(&a.efficiencies, &c.efficiencies, sizeof a.efficiencies) == 0);
         CHECK(a.rebalance == c.rebalance);
       }
   }
 }
 
-TEST_CASE("a window with steps from before a rebalance recommends nothing", "[window]") {
-  const auto results = analyze(heavy_rank(8, 3.0), Settings{}, 2, 4, [](int w) {
+TEST_CASE("a window begins with the first step after a rebalance, where enough steps are left", "[window]") {
+  Run run = heavy_rank(8, 3.0);
+  run.load = [](int g, int r, std::int64_t s) { return g == 1 && r == (s <= 11 ? 0 : 3) ? 2.5 : 0.5; };
+  const auto results = analyze(run, Settings{}, 2, 3, [](int w) {
     return w == 1 ? std::vector<Rebalance>{{11, 0.001}} : std::vector<Rebalance>{};
+  });
+  const Result& cut = results[1][1];
+  CHECK(cut.first_step == 12);
+  CHECK(cut.last_step == 19);
+  CHECK((cut.advice & advice_stale) == 0);
+  CHECK(cut.load[0] == Approx(1.0));
+  CHECK(cut.load[3] == Approx(3.0));
+  CHECK(cut.rebalance == 1);
+  CHECK(results[1][2].first_step == 20);
+}
+
+TEST_CASE("a window of which too few steps are left after a rebalance recommends nothing", "[window]") {
+  const auto results = analyze(heavy_rank(8, 3.0), Settings{}, 2, 4, [](int w) {
+    return w == 1 ? std::vector<Rebalance>{{15, 0.001}} : std::vector<Rebalance>{};
   });
   CHECK(results[0][0].rebalance == 1);
   CHECK(results[0][1].rebalance == 0);
+  CHECK(results[0][1].first_step == 10);
   CHECK((results[0][1].advice & advice_stale) != 0);
   CHECK((results[0][2].advice & advice_stale) == 0);
   CHECK(results[0][2].rebalance == 1);
   CHECK(results[0][2].rebalance_cost == Approx(0.001));
+}
+
+TEST_CASE("the slower steps right after a rebalance belong to its price", "[window]") {
+  Run run = heavy_rank(8, 3.0);
+  run.load = [](int g, int r, std::int64_t s) {
+    return (g == 1 && r == 0 ? 2.5 : 0.5) + (s == 12 || s == 13 ? 4.0 : 0.0) + (s == 20 ? 9.0 : 0.0);
+  };
+  const auto results = analyze(run, Settings{}, 2, 3, [](int w) {
+    return w == 1 ? std::vector<Rebalance>{{11, 0.5}} : std::vector<Rebalance>{};
+  });
+  // Two regions, two steps, 4 s each; step 20 is something else.
+  CHECK(results[0][1].rebalance_cost == Approx(16.5));
+  CHECK(results[0][2].rebalance_cost == Approx(16.5));
 }
 
 TEST_CASE("bad input on one node switches all off together", "[window]") {

@@ -1,6 +1,7 @@
 // Whole nodes in one process: every rank is a thread with a recorder of its own, every node has an engine.
 #include "runtime/engine/engine.hpp"
 #include "runtime/engine/rank_client.hpp"
+#include "runtime/measure/boundary.hpp"
 
 #include "../thread_transport.hpp"
 
@@ -113,10 +114,9 @@ struct World {
     };
     for (int s = 0; s < steps; ++s) {
       measure::ThreadSlot& slot = recorder.slot();
-      slot.stack[slot.depth++] = 0;
-      measure::switch_region(slot, region);
+      measure::open_region(slot, region);
       recorder.add_metric(metric, load(rank, s));
-      measure::switch_region(slot, slot.stack[--slot.depth]);
+      measure::close_region(slot, region);
       if (client.progress_step(deliver) != Status::ok && log.off_at < 0) log.off_at = s;
     }
     log.finalized = client.finalize();
@@ -195,18 +195,37 @@ TEST_CASE("a lag of a whole window, and of one step") {
   }
 }
 
-TEST_CASE("windows that reach back behind a rebalance are stale") {
+TEST_CASE("after a rebalance a window begins with the first new step") {
   World w;
   w.ranks_per_node = {2, 2};
   w.steps = 60;
-  std::atomic<int> done_at{-1};
   // Rank 3 alone answers 1, at the first hint; the maximum counts.
   w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 11 ? 1 : 0; };
+  w.run();
+  for (const RankLog& log : w.logs) {
+    REQUIRE(log.hints.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) {
+      const node::HintNumbers& n = log.hints[i].numbers;
+      CHECK(n.window_first == (i == 1 ? 12 : static_cast<std::int64_t>(10 * i)));
+      CHECK(n.window_last == static_cast<std::int64_t>(10 * i) + 9);
+      CHECK((n.advice & 1u) == 0);
+      CHECK(n.rebalance == 1);
+    }
+  }
+}
+
+TEST_CASE("windows that reach back behind a rebalance are stale where too few new steps are left") {
+  World w;
+  w.ranks_per_node = {2, 2};
+  w.steps = 60;
+  w.settings.hint_lag = 6;
+  w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 15 ? 1 : 0; };
   w.run();
   const auto& hints = w.logs[0].hints;
   REQUIRE(hints.size() == 5);
   CHECK((hints[0].numbers.advice & 1u) == 0);
-  CHECK((hints[1].numbers.advice & 1u) == 1);  // steps 10..19, the rebalance was at 11
+  CHECK((hints[1].numbers.advice & 1u) == 1);  // steps 10..19, the rebalance was at 15
+  CHECK(hints[1].numbers.window_first == 10);
   CHECK(hints[1].numbers.rebalance == 0);
   CHECK((hints[2].numbers.advice & 1u) == 0);
   CHECK(hints[2].numbers.rebalance == 1);      // nothing changed: recommended again

@@ -1,0 +1,34 @@
+// The parts of the benchmark of hints.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effort::bench {
+
+/// A recorded or generated run: seconds, [regions][ranks][steps].
+struct Recording {
+  std::string name;
+  int regions = 0, ranks = 0;
+  std::int64_t steps = 0;
+  std::vector<double> values;
+};
+
+/// Reads NAME.cpu.f64 and NAME.json beside it, without the first step, which contains start-up.
+/// @throws std::runtime_error naming the file
+Recording read_recording(const std::string& path);
+/// Runs of other shapes than the recorded ones, the same for the same seed.
+std::vector<Recording> generated_recordings(unsigned seed);
+/// Noisy loads of many regions, for timing.
+Recording many_regions(int regions, int ranks, std::int64_t steps);
+
+/// Replays each recording at prices of 0.5, 2 and 10 mean steps and prints what the hints' schedule costs against never
+/// rebalancing and the best schedule known afterwards, as a Markdown table.
+void bench_regret(const std::vector<Recording>& recordings);
+/// Unit costs and speeds of generated runs: how far off, and how often the stated errors cover the truth.
+void bench_costs();
+/// CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.
+void bench_hint_time();
+
+}  // namespace effort::bench
