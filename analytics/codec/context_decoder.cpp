@@ -5,40 +5,59 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>  // brings the C library's feature macros for clones.hpp
+#include <memory>
+#include <type_traits>
+
+#include "analytics/wavelet/clones.hpp"
 
 namespace effort::codec {
 namespace {
 
-/// Magnitudes of a partly decoded band are multiples of 2^missing.
-template <typename Q>
-struct Dequantiser {
+/// Where the values of a partly decoded stream lie: magnitudes are multiples of 2^missing.
+struct Places {
   unsigned points;
   int missing;
   double step;
-
-  /// `unit`: the step in the coefficients' own scale.  The same arithmetic as in the encoder's verification.
-  double value(Q magnitude, bool negative, double unit) const {
-    if (magnitude == 0) return 0;
-    const auto units = static_cast<double>(magnitude >> missing);
-    const double size = (units + point_value(units == 1 ? points & 15 : points >> 4)) * unit;
-    return negative ? -size : size;
-  }
 };
+
+/// A row of coefficients; `unit`: the step in their own scale.  The same arithmetic as in the encoder's verification.
+template <typename Q>
+[[gnu::always_inline]] inline void place(const Q* __restrict magnitude, const std::uint8_t* __restrict negative, std::size_t n, int missing,
+                                         double first, double others, double unit, double* __restrict out) {
+  using Signed = std::make_signed_t<Q>;
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto units = static_cast<Signed>(magnitude[j] >> missing);
+    const double size = (static_cast<double>(units) + (units == 1 ? first : others)) * unit;
+    const double value = magnitude[j] == 0 ? 0 : size;  // of a cut stream, the bits that are there
+    out[j] = negative[j] ? -value : value;
+  }
+}
+EFFORT_VECTOR_CLONES void place_row(const std::uint32_t* __restrict magnitude, const std::uint8_t* __restrict negative, std::size_t n,
+                                    int missing, double first, double others, double unit, double* __restrict out) {
+  place(magnitude, negative, n, missing, first, others, unit, out);
+}
+void place_row(const std::uint64_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
+               double unit, double* out) {
+  place(magnitude, negative, n, missing, first, others, unit, out);
+}
 
 /// Fills the corner of the transform that a level needs; `stride` is the corner's width.
 template <typename Q>
-void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, const Dequantiser<Q>& dequantiser, int level,
-                double* corner, std::size_t stride) {
+void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, const Places& places, int level, double* corner,
+                std::size_t stride) {
   for (std::size_t b = 1; b < layout.bands.size(); ++b) {
     const Band& band = layout.bands[b];
-    if (band.level <= level || !data[b].allocated()) continue;
-    const double unit = dequantiser.step / band.gain;
+    if (band.level <= level) continue;
     for (std::size_t i = 0; i < band.rows; ++i) {
       double* row = corner + (band.row0 + i) * stride + band.col0;
-      for (std::size_t j = 0; j < band.cols; ++j) {
-        const std::size_t at = data[b].at(i, j);
-        row[j] = dequantiser.value(data[b].magnitude[at], data[b].negative[at] != 0, unit);
+      if (!data[b].allocated()) {
+        std::fill_n(row, band.cols, 0.0);
+        continue;
       }
+      const std::size_t at = data[b].at(i, 0);
+      place_row(&data[b].magnitude[at], &data[b].negative[at], band.cols, places.missing, point_value(places.points & 15),
+                point_value(places.points >> 4), places.step / band.gain, row);
     }
   }
 }
@@ -48,11 +67,11 @@ wavelet::Levels above(wavelet::Levels levels, int level) {
   return {std::max(levels.rows - level, 0), std::max(levels.cols - level, 0)};
 }
 
-std::vector<double> rebuild(const Layout& layout, std::vector<double> corner, std::size_t rows, std::size_t cols, int level) {
+std::vector<double> rebuild(const Layout& layout, double* corner, std::size_t rows, std::size_t cols, int level) {
   for (const PacketSplit& split : layout.splits)
-    if (split.level > level) undo_split(corner.data(), cols, split);
+    if (split.level > level) undo_split(corner, cols, split);
   std::vector<double> values(rows * cols);
-  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner.data(), rows, cols),
+  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner, rows, cols),
                    wavelet::MatrixView(values.data(), rows, cols), above(layout.levels, level));
   const int halvings = std::min(level, layout.levels.rows) + std::min(level, layout.levels.cols);
   if (halvings > 0) {
@@ -74,12 +93,13 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
   }
   const int missing = header.planes - planes;
   const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
-  std::vector<double> corner(rows * cols);
-  const double step = std::ldexp(header.step(), missing);
-  dequantise(layout, data, Dequantiser<Q>{missing > 0 ? kPartialPoints : header.points, missing, step}, level, corner.data(), cols);
-  const Dequantiser<std::uint64_t> alone{header.points, 0, header.step()};
-  corner[0] = alone.value(first, negative, header.step() / layout.bands[0].gain);
-  return rebuild(layout, std::move(corner), rows, cols, level);
+  const auto corner = std::make_unique_for_overwrite<double[]>(rows * cols);
+  const Places places{missing > 0 ? kPartialPoints : header.points, missing, std::ldexp(header.step(), missing)};
+  dequantise(layout, data, places, level, corner.get(), cols);
+  const std::uint8_t sign = negative;
+  place_row(&first, &sign, 1, 0, point_value(header.points & 15), point_value(header.points >> 4), header.step() / layout.bands[0].gain, corner.get());
+  data.clear();
+  return rebuild(layout, corner.get(), rows, cols, level);
 }
 
 }  // namespace

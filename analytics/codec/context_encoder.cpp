@@ -32,6 +32,8 @@ class LocalCoefficients final : public Coefficients {
   template <typename Q>
   std::vector<BandData<Q>> quantise(double step) const;
   double sampled_error(double step, const Points& points) const;
+  /// Whether nothing of a band is left at a step (with room for the rounding of the weights).
+  bool zeros(std::size_t b, double step) const { return band_largest_[b] < step * 0.999; }
   const double* row(const Band& band, std::size_t i) const { return &coefficients_[(band.row0 + i) * matrix_.cols + band.col0]; }
 
   const Matrix& matrix_;
@@ -102,9 +104,17 @@ Points LocalCoefficients::choose_points(double step) {
 
 Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
   const bool fits = narrow(step.value());
-  for (const Band& band : layout_.bands)
-    for (std::size_t i = 0; i < band.rows; ++i)
-      requantise_row(row(band, i), band.cols, band.gain, step, points, fits, &scratch_[(band.row0 + i) * matrix_.cols + band.col0]);
+  for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
+    for (std::size_t i = 0; i < band.rows; ++i) {
+      double* to = &scratch_[(band.row0 + i) * matrix_.cols + band.col0];
+      if (zeros(b, step.value())) {
+        std::fill_n(to, band.cols, 0.0);
+      } else {
+        requantise_row(row(band, i), band.cols, band.gain, step, points, fits, to);
+      }
+    }
+  }
   for (const PacketSplit& split : layout_.splits) undo_split(scratch_.get(), matrix_.cols, split);
   const std::size_t rows = matrix_.rows, cols = matrix_.cols;
   wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols),
@@ -117,7 +127,7 @@ std::vector<BandData<Q>> LocalCoefficients::quantise(double step) const {
   std::vector<BandData<Q>> data(layout_.bands.size());
   for (std::size_t b = 0; b < data.size(); ++b) {
     const Band& band = layout_.bands[b];
-    if (b > 0 && band_largest_[b] < step * 0.999) continue;  // zeros only
+    if (b > 0 && zeros(b, step)) continue;
     data[b].allocate(band.rows, band.cols);
     for (std::size_t i = 0; i < band.rows; ++i) {
       const std::size_t at = data[b].at(i, 0);

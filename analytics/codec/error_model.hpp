@@ -37,11 +37,14 @@ class ErrorModel {
     for (std::size_t i = kBins; i-- > 0;) above_[i] = count += count_[i];
   }
   double squared_error(double step) const {
-    // Bins whose lower end is below the step count as zeros.
-    const std::int64_t bin = (static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst) + 1;
-    if (bin >= kBins) return all_;
+    // Of the bin that the step is in, the share below it counts as zeros, as if its values were spread evenly.
+    const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst;
+    if (bin + 1 >= kBins) return all_;
     const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
-    return square_[i] + static_cast<double>(above_[i]) * step * step / 12;
+    const double part = bin < 0 ? 0 : std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0);
+    const double zeros = square_[i] + part * (square_[i + 1] - square_[i]);
+    const double others = static_cast<double>(above_[i + 1]) + (1 - part) * static_cast<double>(above_[i] - above_[i + 1]);
+    return zeros + others * step * step / 12;
   }
   /// How many values are at least about a step.
   double count_from(double step) const {

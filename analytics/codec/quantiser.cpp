@@ -38,6 +38,17 @@ EFFORT_VECTOR_CLONES double largest_of(const double* row, std::size_t n) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
+EFFORT_VECTOR_CLONES double squares_of(const double* row, std::size_t n, double scale, double first, double others) {
+  std::array<double, 8> sums{};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::fabs(row[j]) * scale, q = std::floor(c);
+    const double point = q == 0 ? 0 : q == 1 ? first : others;
+    const double e = c - q - point;
+    sums[j & 7] += e * e;
+  }
+  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
+}
+
 unsigned nearest_point(double fraction) {
   return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
 }
@@ -81,13 +92,7 @@ Points PlaceSums::points() const {
 }
 
 double squared_error(const double* row, std::size_t n, double scale, const Points& points) {
-  double squares = 0;
-  for (std::size_t j = 0; j < n; ++j) {
-    const double c = std::abs(row[j]) * scale, q = std::floor(c);
-    const double e = q == 0 ? c : c - q - (q == 1 ? points.first() : points.others());
-    squares += e * e;
-  }
-  return squares;
+  return squares_of(row, n, scale, points.first(), points.others());
 }
 
 }  // namespace effort::codec
