@@ -1,0 +1,118 @@
+#include "tools/report_data.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstring>
+
+#include "tools/info_json.hpp"
+#include "tools/output.hpp"
+#include "tools/snapshot_view.hpp"
+
+namespace effort::tools {
+
+using nlohmann::ordered_json;
+using snapshot::Run;
+
+namespace {
+
+template <typename T>
+std::string base64_of(const std::vector<T>& values) {
+  static_assert(std::endian::native == std::endian::little);
+  return base64(std::as_bytes(std::span(values)));
+}
+
+/// Values as bytes between the smallest and the largest.
+ordered_json quantised(const std::vector<float>& values) {
+  const auto [low, high] = std::minmax_element(values.begin(), values.end());
+  const float from = values.empty() ? 0 : *low, range = values.empty() ? 0 : *high - from;
+  std::vector<std::uint8_t> levels;
+  for (const float v : values) levels.push_back(range > 0 ? static_cast<std::uint8_t>(255 * ((v - from) / range) + 0.5F) : 0);
+  return {{"from", from}, {"range", range}, {"values", base64_of(levels)}};
+}
+
+/// Where the histories of each series stand in its bytes: [node, first step, bytes], in order.
+std::vector<ordered_json> history_tables(snapshot::Reader& reader) {
+  std::vector<ordered_json> out(reader.run().series.size(), ordered_json::array());
+  for (const std::int32_t node : reader.nodes())
+    for (const snapshot::Tile& tile : reader.tiles(node)) out[tile.series].push_back({node, tile.first_step, tile.history.size()});
+  return out;
+}
+
+ordered_json series_json(snapshot::Reader& reader, const RunSummary& summary) {
+  const Run& run = reader.run();
+  const std::vector<RegionRow> regions = regions_of(run);
+  const std::vector<ordered_json> tables = history_tables(reader);
+  ordered_json out = ordered_json::array();
+  for (std::size_t i = 0; i < run.series.size(); ++i) {
+    const snapshot::Series& s = run.series[i];
+    const auto region = std::find_if(regions.begin(), regions.end(), [&](const RegionRow& r) { return r.series[s.metric] == static_cast<std::int64_t>(i); });
+    const SeriesSummary& short_form = summary.series[i];
+    out.push_back({{"region", region - regions.begin()},
+                   {"metric", s.metric},
+                   {"histories", tables[i]},
+                   {"mean", quantised(short_form.spark_mean)},
+                   {"max", quantised(short_form.spark_max)},
+                   {"coarse", {{"rows", short_form.rows}, {"cols", short_form.cols}, {"cells", quantised(short_form.coarse)}}}});
+  }
+  return out;
+}
+
+ordered_json load_json(const LoadSummary& load) {
+  return {{"steps_per_bin", load.steps_per_bin}, {"level", load.level},
+          {"mean", base64_of(load.mean)},        {"max", base64_of(load.max)},
+          {"worst_rank", base64_of(load.worst_rank)}, {"rank_total", base64_of(load.rank_total)},
+          {"critical_path", load.critical_path}, {"mean_path", load.mean_path}};
+}
+
+ordered_json shapes_json(const RunSummary& summary) {
+  ordered_json merges = ordered_json::array();
+  for (const cluster::Merge& m : summary.shapes.merges) merges.push_back({m.first, m.second, m.height, m.size});
+  return {{"series", summary.shape_series}, {"merges", merges}};
+}
+
+}  // namespace
+
+std::string base64(std::span<const std::byte> bytes) {
+  static constexpr char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string out;
+  out.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t word = 0;
+    for (std::size_t k = 0; k < 3; ++k) word = word << 8 | (k < n ? std::to_integer<std::uint32_t>(bytes[i + k]) : 0);
+    for (std::size_t k = 0; k < 4; ++k) out += k <= n ? digits[word >> (18 - 6 * k) & 63] : '=';
+  }
+  return out;
+}
+
+ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, std::span<const RankOrder> orders) {
+  const Run& run = reader.run();
+  ordered_json out;
+  out["file"] = std::filesystem::path(reader.name()).filename().string();
+  out["info"] = info_json(reader, series);
+  out["placement"] = ordered_json::array();
+  for (const snapshot::NodeRun& part : run.placement) out["placement"].push_back({part.node, part.count});
+  out["series"] = series_json(reader, summary);
+  out["load"] = load_json(summary.load);
+  out["shapes"] = shapes_json(summary);
+  out["orders"] = ordered_json::array();
+  for (const RankOrder& order : orders)
+    if (order.ranks.size() == static_cast<std::size_t>(run.ranks)) out["orders"].push_back({{"name", order.name}, {"ranks", base64_of(order.ranks)}});
+  return out;
+}
+
+std::vector<SeriesBytes> report_bytes(snapshot::Reader& reader) {
+  std::vector<SeriesBytes> out(reader.run().series.size());
+  for (const std::int32_t node : reader.nodes())
+    for (const snapshot::Tile& tile : reader.tiles(node)) out[tile.series].insert(out[tile.series].end(), tile.history.begin(), tile.history.end());
+  return out;
+}
+
+ordered_json source_json(const SourceMap& source) {
+  ordered_json files = ordered_json::array(), places = ordered_json::array();
+  for (const SourceFile& f : source.files) files.push_back({{"path", f.path}, {"text", f.text}});
+  for (const SourcePlace& p : source.places) places.push_back({{"region", p.region}, {"file", p.file}, {"first", p.first}, {"last", p.last}, {"what", p.what}});
+  return {{"files", files}, {"places", places}, {"notes", source.notes}};
+}
+
+}  // namespace effort::tools

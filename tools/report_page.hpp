@@ -1,0 +1,16 @@
+// The page that `effort report` fills with data; built from viewer/ and compiled in.
+#pragma once
+
+#include <string_view>
+
+namespace effort::tools {
+
+/// The page: everything before the place of the data, and everything behind it.
+struct PageTemplate {
+  std::string_view before, behind;
+};
+
+/// Empty parts where effort was built without Node.js.
+PageTemplate page_template();
+
+}  // namespace effort::tools

@@ -1,0 +1,47 @@
+// What the page shows before it has decoded anything: profiles over the steps, coarse pictures, similar regions.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "analytics/cluster/hierarchical.hpp"
+#include "runtime/snapshot/run.hpp"
+#include "runtime/snapshot/series.hpp"
+
+namespace effort::tools {
+
+/// A series in few numbers.
+struct SeriesSummary {
+  std::vector<float> spark_mean;  ///< [spark bins] mean over ranks and the bin's steps, per step
+  std::vector<float> spark_max;   ///< [spark bins] largest rank, mean over the bin's steps
+  std::uint32_t rows = 0, cols = 0;
+  std::vector<float> coarse;      ///< [rows][cols] mean over bins of ranks (by id) and of steps
+};
+
+/// What the load metric says of all computing regions together.
+struct LoadSummary {
+  std::int64_t steps_per_bin = 1;
+  std::vector<float> mean, max;          ///< [bins] over ranks, per step
+  std::vector<std::int32_t> worst_rank;  ///< [bins] of the largest sum over the bin
+  std::vector<float> rank_total;         ///< [ranks] sum over all steps
+  double critical_path = 0;              ///< sum over steps of the largest load
+  double mean_path = 0;                  ///< sum over steps of the mean load
+  int level = 0;                         ///< of the approximation that this was taken from; 0: all values
+};
+
+struct RunSummary {
+  std::vector<SeriesSummary> series;        ///< as Run::series
+  LoadSummary load;
+  std::vector<std::uint32_t> shape_series;  ///< the leaves of `shapes`: rows of Run::series
+  cluster::Dendrogram shapes;               ///< by distance of shapes: sqrt(2 - 2 r), r the correlation
+};
+
+/// Decodes every series once, one after the other; two grids of at most `most_values` values are held at a time, so
+/// that larger runs are summarised from a coarser level.  Kokkos must be initialised.  `progress` is told the share
+/// done, 0 to 1.  Errors: FormatError.
+RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader, const std::function<void(double)>& progress,
+                     std::size_t most_values = std::size_t{1} << 25);
+
+}  // namespace effort::tools

@@ -1,0 +1,137 @@
+// Lines over steps, by uPlot, in the page's colours.
+
+import uPlot from "uplot";
+import { h } from "./dom";
+import { DASHES, themed } from "./palette";
+
+export interface Line {
+  title: string;
+  values: (number | null)[];
+  colour: string;
+  dash?: number;
+  width?: number;
+  stepped?: boolean;
+  points?: boolean;
+}
+
+export interface Mark {
+  step: number;
+  /** "done": a full diamond and a line through the chart; "wanted": an open triangle. */
+  kind: "done" | "wanted";
+}
+
+export interface Chart {
+  title: string;
+  steps: number[];
+  lines: Line[];
+  format: (value: number) => string;
+  marks?: Mark[];
+  height?: number;
+  range?: [number, number | null];
+  onStep?: (step: number) => void;
+}
+
+function drawMarks(u: uPlot, marks: Mark[]): void {
+  const { ctx, bbox } = u, size = 5 * devicePixelRatio;
+  ctx.save();
+  ctx.strokeStyle = ctx.fillStyle = themed("--mark");
+  ctx.lineWidth = devicePixelRatio;
+  for (const { step, kind } of marks) {
+    const x = u.valToPos(step, "x", true), y = bbox.top + size + 2;
+    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+    ctx.beginPath();
+    if (kind === "done") {
+      ctx.moveTo(x, y - size);
+      ctx.lineTo(x + size, y);
+      ctx.lineTo(x, y + size);
+      ctx.lineTo(x - size, y);
+      ctx.fill();
+      ctx.globalAlpha = 0.35;
+      ctx.fillRect(x - devicePixelRatio / 2, y, devicePixelRatio, bbox.height - size);
+      ctx.globalAlpha = 1;
+    } else {
+      ctx.moveTo(x, y + size);
+      ctx.lineTo(x + size, y - size);
+      ctx.lineTo(x - size, y - size);
+      ctx.closePath();
+      ctx.stroke();
+    }
+  }
+  ctx.restore();
+}
+
+/** A chart as wide as its place; drawn anew when the place or the theme changes. */
+export function chart(options: Chart): HTMLElement {
+  const host = h("div", { class: "chart", role: "img", "aria-label": `${options.title}: ${summary(options)}` });
+  const figure = h("figure", {}, h("figcaption", {}, options.title), host);
+  let plot: uPlot | undefined;
+  const draw = () => {
+    const width = host.clientWidth;
+    if (width < 50) return;
+    plot?.destroy();
+    const text = themed("--quiet"), grid = themed("--grid"), font = "12px system-ui, sans-serif";
+    plot = new uPlot({
+      width, height: options.height ?? 190,
+      scales: { x: { time: false }, y: { range: (_, low, high) => rangeOf(options, low, high) } },
+      legend: { live: true },
+      cursor: { y: false, points: { size: 6 } },
+      axes: [
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")) },
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => ticks.map(options.format) },
+      ],
+      series: [
+        { label: "step", value: (_, v) => (v === null || v === undefined ? "-" : Math.round(v).toLocaleString("en")) },
+        ...options.lines.map((line): uPlot.Series => ({
+          label: line.title, stroke: line.colour, width: line.width ?? 1.5, dash: DASHES[line.dash ?? 0], points: { show: line.points ?? options.steps.length === 1, size: 5 },
+          paths: line.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
+          value: (_, v) => (v === null || v === undefined ? "-" : options.format(v)),
+        })),
+      ],
+      hooks: { draw: [(u) => drawMarks(u, options.marks ?? [])] },
+    }, [options.steps, ...options.lines.map((l) => l.values)] as uPlot.AlignedData, host);
+    if (options.onStep) plot.over.addEventListener("click", () => plot?.cursor.idx !== undefined && plot.cursor.idx !== null && options.onStep!(options.steps[plot.cursor.idx]));
+  };
+  new ResizeObserver(draw).observe(host);
+  (figure as HTMLElement & { redraw?: () => void }).redraw = draw;
+  return figure;
+}
+
+function rangeOf({ range }: Chart, low: number | null, high: number | null): [number, number] {
+  const from = range ? range[0] : Math.min(0, low ?? 0), to = range?.[1] ?? Math.max(high ?? 1, from + 1e-12);
+  return [from, to === from ? from + 1 : range?.[1] != null ? to : from + (to - from) * 1.08];
+}
+
+/** What the chart says, for those who cannot see it. */
+function summary({ lines, format }: Chart): string {
+  return lines.map(({ title, values }) => {
+    const known = values.filter((v): v is number => v !== null);
+    return known.length === 0 ? `${title} is not known` : `${title} from ${format(known[0])} to ${format(known[known.length - 1])}, at most ${format(known.reduce((a, b) => Math.max(a, b)))}`;
+  }).join("; ");
+}
+
+/** Draws every chart below an element anew. */
+export function redraw(root: ParentNode): void {
+  for (const figure of root.querySelectorAll("figure")) (figure as HTMLElement & { redraw?: () => void }).redraw?.();
+}
+
+/** A small line of means in front of a band up to the largest, both over all steps. */
+export function spark(mean: Float32Array, max: Float32Array, width = 120, height = 24): HTMLCanvasElement {
+  const canvas = h("canvas", { class: "spark", width: width * 2, height: height * 2, style: `width:${width}px;height:${height}px`, "aria-hidden": "true" });
+  const ctx = canvas.getContext("2d");
+  if (!ctx || mean.length === 0) return canvas;
+  const top = Math.max(...max, 1e-300), y = (v: number) => 2 * (height - 1) - (v / top) * (2 * height - 4);
+  const x = (i: number) => (mean.length > 1 ? (i / (mean.length - 1)) * (2 * width - 2) + 1 : width);
+  ctx.fillStyle = themed("--band");
+  ctx.beginPath();
+  ctx.moveTo(x(0), 2 * height);
+  max.forEach((v, i) => ctx.lineTo(x(i), y(v)));
+  ctx.lineTo(x(mean.length - 1), 2 * height);
+  ctx.fill();
+  ctx.strokeStyle = themed("--line");
+  ctx.lineWidth = 2.5;
+  ctx.beginPath();
+  mean.forEach((v, i) => (i === 0 ? ctx.moveTo(x(i), y(v)) : ctx.lineTo(x(i), y(v))));
+  if (mean.length === 1) ctx.arc(x(0), y(mean[0]), 2, 0, 7);
+  ctx.stroke();
+  return canvas;
+}

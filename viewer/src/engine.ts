@@ -1,0 +1,140 @@
+// Pictures and values of loads from workers, or from this thread where there are none.
+
+import { GridRequest } from "./grid";
+import { bytesOf, Run, Series } from "./model";
+import { FromWorker, serve, ToWorker } from "./worker";
+
+declare const WORKER_SOURCE: string;
+
+export interface Picture {
+  rows: number;
+  cols: number;
+  /** Mean or largest per rank and step; NaN where not decoded yet. */
+  values: Float32Array;
+  done: boolean;
+}
+
+type Handler = (message: FromWorker) => void;
+
+/** Several workers, each holding the histories of some nodes. */
+export class Engine {
+  private readonly posts: ((message: ToWorker) => void)[] = [];
+  private readonly handlers = new Map<number, Handler>();
+  private readonly sent = new Set<string>();
+  private next = 0;
+  /** Called with a sentence when histories cannot be read. */
+  onProblem: (sentence: string) => void = () => {};
+
+  constructor() {
+    const wanted = Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
+    try {
+      const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
+      for (let i = 0; i < wanted; ++i) {
+        const worker = new Worker(url);
+        worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
+        worker.onerror = (event) => this.onProblem(`The decoder stopped: ${event.message}.`);
+        this.posts.push((message) => worker.postMessage(message));
+      }
+    } catch {
+      const answer = serve((message) => setTimeout(() => this.receive(message)));
+      this.posts.push((message) => setTimeout(() => answer(message)));
+    }
+  }
+
+  private receive(message: FromWorker): void {
+    if (message.kind === "failed") this.onProblem(`The loads of this run cannot be decoded: ${message.problem}.`);
+    this.handlers.get(message.id)?.(message);
+  }
+
+  private key(run: Run, series: Series): string {
+    return `${run.index}/${series.index}`;
+  }
+
+  /** Resolves when the page has read its histories up to the end. */
+  private static loaded(): Promise<void> {
+    if (document.readyState !== "loading") return Promise.resolve();
+    return new Promise((resume) => document.addEventListener("DOMContentLoaded", () => resume(), { once: true }));
+  }
+
+  /** Hands a series' histories to the workers, once. */
+  private async ensure(run: Run, series: Series): Promise<void> {
+    const key = this.key(run, series);
+    if (this.sent.has(key)) return;
+    const id = `effort-data-${run.index}-${series.index}`;
+    if (!document.getElementById("effort-end") && !document.getElementById(`effort-data-${run.index}-${series.index + 1}`)) await Engine.loaded();
+    if (this.sent.has(key)) return;
+    this.sent.add(key);
+    const all = bytesOf(document.getElementById(id)?.textContent ?? "");
+    const needed = series.histories.reduce((sum, [, , bytes]) => sum + bytes, 0);
+    if (all.length !== needed) throw new Error("The report is cut short: some of its histories are missing. Write it again with effort report.");
+    const lists: Extract<ToWorker, { kind: "add" }>["histories"][] = this.posts.map(() => []);
+    let at = 0;
+    series.histories.forEach(([node, firstStep, bytes]) => {
+      lists[node % lists.length].push({ ranks: run.ranksOfNode(node), firstStep, bytes: all.slice(at, at + bytes) });
+      at += bytes;
+    });
+    lists.forEach((histories, i) => this.posts[i]({ kind: "add", key, histories }));
+  }
+
+  /** Asks for a picture of a sum of series; `show` is called with better and better ones.  Returns a function that stops it. */
+  picture(run: Run, series: Series[], request: Omit<GridRequest, "series">, show: (picture: Picture) => void, failed: (error: Error) => void): () => void {
+    const id = this.next++;
+    let stopped = false;
+    const parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[] = this.posts.map(() => undefined);
+    const stop = () => {
+      stopped = true;
+      for (const [i] of this.posts.entries()) this.handlers.delete(id * 64 + i);
+      this.posts.forEach((post, i) => post({ kind: "cancel", id: id * 64 + i }));
+    };
+    const begin = async () => {
+      for (const s of series) {
+        await this.ensure(run, s);
+        if (stopped) return;
+      }
+      this.posts.forEach((post, i) => {
+        this.handlers.set(id * 64 + i, (message) => {
+          if (message.kind !== "grid" || stopped) return;
+          parts[i] = message;
+          if (message.done) this.handlers.delete(id * 64 + i);
+          show(merge(parts, request));
+        });
+        post({ kind: "grid", id: id * 64 + i, request: { ...request, series: series.map((s) => this.key(run, s)) } });
+      });
+    };
+    begin().catch(failed);
+    return stop;
+  }
+
+  /** The sum of some series at one rank and step, and a bound of its error. */
+  async value(run: Run, series: Series[], rank: number, step: number): Promise<{ value: number; error: number }> {
+    for (const s of series) await this.ensure(run, s);
+    const node = run.nodeOfRank()[rank], worker = node % this.posts.length, id = this.next++ * 64;
+    return new Promise((resolve, reject) => {
+      this.handlers.set(id, (message) => {
+        this.handlers.delete(id);
+        if (message.kind === "value") resolve(message);
+        else if (message.kind === "failed") reject(new Error(message.problem));
+      });
+      this.posts[worker]({ kind: "value", id, series: series.map((s) => this.key(run, s)), rank, step });
+    });
+  }
+}
+
+function merge(parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[], { rows, cols, mode }: Omit<GridRequest, "series">): Picture {
+  const values = new Float32Array(rows * cols), covered = new Float32Array(rows);
+  for (const part of parts) {
+    if (!part) continue;
+    for (let r = 0; r < rows; ++r) {
+      if (!part.covered[r]) continue;
+      covered[r] += part.covered[r];
+      for (let k = r * cols; k < (r + 1) * cols; ++k) values[k] = mode === "max" ? Math.max(values[k], part.values[k]) : values[k] + part.values[k];
+    }
+  }
+  for (let r = 0; r < rows; ++r) {
+    for (let k = r * cols; k < (r + 1) * cols; ++k) {
+      if (!covered[r]) values[k] = NaN;
+      else if (mode === "mean") values[k] /= covered[r];
+    }
+  }
+  return { rows, cols, values, done: parts.every((part) => part?.done) };
+}

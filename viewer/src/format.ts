@@ -1,0 +1,50 @@
+// Numbers as people read them; the same rules as in the command's tables.
+
+function significant(value: number, digits = 3): string {
+  const text = value.toPrecision(digits);
+  return text.includes("e") ? Number(text).toString() : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+}
+
+export function seconds(value: number | null | undefined): string {
+  if (value === null || value === undefined || Number.isNaN(value)) return "-";
+  const size = Math.abs(value);
+  if (size === 0) return "0 s";
+  if (size < 1e-6) return `${significant(value * 1e9)} ns`;
+  if (size < 1e-3) return `${significant(value * 1e6)} us`;
+  if (size < 1) return `${significant(value * 1e3)} ms`;
+  return `${significant(value, size < 1000 ? 3 : 4)} s`;
+}
+
+/** In the metric's unit. */
+export function amount(value: number | null | undefined, unit: string): string {
+  if (unit === "s") return seconds(value);
+  if (value === null || value === undefined || Number.isNaN(value)) return "-";
+  const size = Math.abs(value), suffix = unit && unit !== "1" ? ` ${unit}` : "";
+  if (size >= 1e12) return `${significant(value / 1e12)} T${suffix.trim()}`;
+  if (size >= 1e9) return `${significant(value / 1e9)} G${suffix.trim()}`;
+  if (size >= 1e6) return `${significant(value / 1e6)} M${suffix.trim()}`;
+  return `${significant(value, 4)}${suffix}`;
+}
+
+export function percent(share: number | null | undefined): string {
+  if (share === null || share === undefined || !Number.isFinite(share)) return "-";
+  const value = 100 * share;
+  return Math.abs(value) >= 0.1 || value === 0 ? `${value.toFixed(1)} %` : `${significant(value, 2)} %`;
+}
+
+/** With a sign, for changes. */
+export function change(share: number): string {
+  return Number.isFinite(share) ? `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)} %` : "-";
+}
+
+export function bytes(value: number): string {
+  for (const unit of ["B", "KiB", "MiB", "GiB"]) {
+    if (value < 1024 || unit === "GiB") return `${unit === "B" ? value : value.toFixed(1)} ${unit}`;
+    value /= 1024;
+  }
+  return "";
+}
+
+export function count(n: number, noun: string): string {
+  return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
+}

@@ -1,0 +1,98 @@
+// What is looked at, shared by all views.
+
+import { Engine } from "./engine";
+import { Report, Run } from "./model";
+
+/** What a heat map shows. */
+export interface Panel {
+  run: number;
+  /** Regions summed; empty: all that compute. */
+  regions: number[];
+  metric: number;
+}
+
+/** Shares of the whole, so that runs of different sizes stay linked. */
+export interface Viewport {
+  r0: number;
+  r1: number;
+  c0: number;
+  c1: number;
+}
+
+export const WHOLE: Viewport = { r0: 0, r1: 1, c0: 0, c1: 1 };
+
+type Topic = "run" | "selection" | "panels" | "viewport" | "cursor" | "look" | "theme" | "tab";
+
+export class State {
+  run: Run;
+  /** Regions marked in the browser of `run`. */
+  selection = new Set<number>();
+  panels: Panel[];
+  viewport = WHOLE;
+  /** Position in the order and step under the cursor, as shares; undefined: none. */
+  cursor?: { row: number; step: number; from?: unknown };
+  order = "id";
+  mode: "mean" | "max" = "mean";
+  palette = "viridis";
+  fromZero = false;
+  shape: "map" | "surface" | "both" = "map";
+  tab = "overview";
+  /** The region whose source is shown, by name. */
+  sourceRegion?: string;
+  private readonly listeners = new Map<Topic, Set<() => void>>();
+
+  constructor(readonly report: Report, readonly engine: Engine) {
+    this.run = report.runs[0];
+    this.panels = [this.defaultPanel(this.run)];
+  }
+
+  defaultPanel(run: Run): Panel {
+    return { run: run.index, regions: [], metric: run.loadMetric };
+  }
+  on(topic: Topic, listener: () => void): () => void {
+    const set = this.listeners.get(topic) ?? new Set();
+    this.listeners.set(topic, set.add(listener));
+    return () => set.delete(listener);
+  }
+  emit(topic: Topic): void {
+    for (const listener of [...(this.listeners.get(topic) ?? [])]) listener();
+  }
+  setRun(run: Run): void {
+    this.run = run;
+    this.selection.clear();
+    this.panels = [this.defaultPanel(run)];
+    if (!run.orders().some(({ key }) => key === this.order)) this.order = "id";
+    this.viewport = WHOLE;
+    this.emit("run");
+  }
+  setViewport(viewport: Viewport): void {
+    this.viewport = viewport;
+    this.emit("viewport");
+  }
+  /** Shows the load of some regions. */
+  showLoad(regions: number[], metric: number): void {
+    this.panels = [{ run: this.run.index, regions, metric }];
+    this.emit("panels");
+    this.go("load");
+  }
+  showSource(region: string): void {
+    this.sourceRegion = region;
+    this.go("source");
+  }
+  go(tab: string): void {
+    this.tab = tab;
+    this.emit("tab");
+  }
+}
+
+/** The series of a panel: what is summed in its picture. */
+export function seriesOfPanel(run: Run, panel: Panel) {
+  const regions = panel.regions.length > 0 ? panel.regions : run.computeRegions.length > 0 ? run.computeRegions : run.info.regions.map((_, i) => i);
+  return regions.flatMap((r) => (run.seriesOf[r][panel.metric] >= 0 ? [run.series[run.seriesOf[r][panel.metric]]] : []));
+}
+
+export function titleOfPanel(run: Run, panel: Panel): string {
+  const names = panel.regions.map((r) => run.info.regions[r].name);
+  const what = names.length === 0 ? "all computing regions" : names.length === 1 ? names[0] : `${names.length} regions`;
+  return `${what}, ${run.info.metrics[panel.metric] ?? ""}`;
+}

@@ -1,0 +1,26 @@
+// Keys, what the page was made from, and the licences of what is in it.
+
+import { h, heading } from "../dom";
+import { bytes } from "../format";
+import { State } from "../state";
+
+declare const LICENCES: { name: string; version: string; licence: string; text: string }[];
+
+const KEYS: [string, string][] = [
+  ["1 .. 8", "the parts of the page, from left to right"], ["/", "search regions"], ["t", "light or dark"], ["?", "this list"],
+  ["arrows", "with the heat map in focus: move the cursor; with shift: move the view"], ["+  -  0", "zoom in, zoom out, show the whole run"], ["Tab, Enter, Space", "everything else"],
+];
+
+export function about(state: State): HTMLElement {
+  const { head, runs } = state.report;
+  return h("div", {},
+    h("section", {}, heading("Keys"), h("table", {}, h("tbody", {}, KEYS.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what)))))),
+    h("section", {}, heading("Made from", `by effort ${head.effort}. Nothing is ever fetched: the page holds the compressed histories themselves and decodes what is looked at.`),
+      h("ul", {}, runs.map((r) => h("li", {}, `${r.file}: ${bytes(r.info.bytes)}, written by effort ${r.info.version}`)))),
+    h("section", {}, heading("Reading"), h("ul", {},
+      h("li", {}, "Imbalance is the largest load over the mean load, less one: the share by which the slowest rank is behind an even share."),
+      h("li", {}, "Load is what ranks spend computing (regions of kind compute, without what is nested in them), in the metric that the run chose."),
+      h("li", {}, "Efficiencies are those of POP: load balance = mean / largest computing time; communication = largest computing time / elapsed; parallel = their product."),
+      h("li", {}, "Histories are stored with loss: a value under the cursor comes with the largest error that any value of its history has."))),
+    h("section", {}, heading("Licences"), LICENCES.map((l) => h("details", {}, h("summary", {}, `${l.name} ${l.version}: ${l.licence}`), h("pre", {}, l.text)))));
+}

@@ -1,0 +1,137 @@
+// What ran, how well its work was shared out, what rebalancing brought, what looking cost.
+
+import { chart, Mark } from "../charts";
+import { h, heading } from "../dom";
+import { bytes, count, percent, seconds, amount } from "../format";
+import { Run, Window } from "../model";
+import { CATEGORIES } from "../palette";
+import { State } from "../state";
+
+/** The share of time that ideal balance would save, and of what. */
+export function idealSaving(run: Run): { share: number; of: "time" | "path" } | undefined {
+  const { criticalPath, meanPath } = run.load, saved = criticalPath - meanPath;
+  if (!(criticalPath > 0)) return undefined;
+  if (run.info.load_metric === "time" && run.info.wall_seconds > 0) return { share: Math.min(1, saved / run.info.wall_seconds), of: "time" };
+  return { share: saved / criticalPath, of: "path" };
+}
+
+function verdict(run: Run): HTMLElement {
+  const saving = idealSaving(run), done = run.info.windows.filter((w) => w.rebalanced).length, wanted = run.info.windows.filter((w) => w.rebalance).length;
+  const facts = [
+    `critical path ${amount(run.load.criticalPath, run.unit(run.loadMetric))}, ideal ${amount(run.load.meanPath, run.unit(run.loadMetric))}`,
+    done > 0 ? count(done, "rebalance") : wanted > 0 ? `${wanted} of ${run.info.windows.length} hints recommended a rebalance; none was done` : "no rebalance was recommended",
+  ];
+  return h("div", { class: "verdict" },
+    h("p", { class: "lead", id: "ideal" }, saving ? (saving.of === "time" ? `Ideal balance would run this in ${percent(saving.share)} less time.` : `Ideal balance would shorten the critical path by ${percent(saving.share)}.`) : "There is no load to balance."),
+    saving ? h("p", { class: "quiet" }, facts.join("; "), ".") : null);
+}
+
+function facts(run: Run): HTMLElement {
+  const { info } = run, rankSeconds = info.wall_seconds * info.ranks, held = info.own_bytes_per_node.reduce((a, b) => a + b, 0);
+  const mean = run.load.meanPath;
+  const entries: [string, string, string?][] = [
+    ["ranks", info.ranks.toLocaleString("en"), `on ${count(info.nodes, "node")}`],
+    ["steps", info.steps.toLocaleString("en"), `windows of ${info.window}, hints ${info.hint_lag} later`],
+    ["elapsed", seconds(info.wall_seconds), info.steps > 0 ? `${seconds(info.wall_seconds / info.steps)} a step` : undefined],
+    ["imbalance", mean > 0 ? percent(run.load.criticalPath / mean - 1) : "-", `of ${info.load_metric}, over all steps`],
+    ["effort itself", rankSeconds > 0 ? percent(info.own_cpu_seconds / rankSeconds) : seconds(info.own_cpu_seconds), `${seconds(info.own_cpu_seconds)} CPU in the background, ${bytes(held)} held`],
+    ["snapshot", bytes(info.bytes), info.nrmse === null ? "no history" : `history within an nrmse of ${percent(info.nrmse)}`],
+  ];
+  return h("dl", { class: "facts" }, entries.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, value), more ? h("dd", { class: "quiet" }, more) : null)));
+}
+
+export function marksOf(run: Run): Mark[] {
+  return run.info.windows.flatMap((w): Mark[] => (w.rebalanced ? [{ step: w.rebalanced_at ?? w.last + 1, kind: "done" }] : w.rebalance ? [{ step: w.last + 1, kind: "wanted" }] : []));
+}
+
+/** Imbalance per bin of steps, largest / mean - 1. */
+export function imbalanceOf(run: Run): { steps: number[]; values: number[] } {
+  const { mean, max, stepsPerBin } = run.load;
+  return { steps: Array.from(mean, (_, i) => i * stepsPerBin), values: Array.from(mean, (m, i) => (m > 0 ? max[i] / m - 1 : 0)) };
+}
+
+function charts(state: State): HTMLElement[] {
+  const { run } = state, { windows } = run.info, marks = marksOf(run), out: HTMLElement[] = [];
+  const middle = windows.map((w) => (w.first + w.last) / 2);
+  const zoom = (step: number) => {
+    const share = step / Math.max(1, run.info.steps), half = 0.05;
+    state.setViewport({ r0: 0, r1: 1, c0: Math.max(0, share - half), c1: Math.min(1, share + half) });
+    state.go("load");
+  };
+  if (run.load.mean.length > 0) {
+    const { steps, values } = imbalanceOf(run);
+    out.push(chart({
+      title: "Imbalance: largest load over mean load, less one", steps, format: percent, marks, onStep: zoom,
+      lines: [{ title: run.load.stepsPerBin > 1 ? `mean of ${run.load.stepsPerBin} steps` : "imbalance", values, colour: CATEGORIES[0] }],
+    }));
+    const unit = run.unit(run.loadMetric);
+    out.push(chart({
+      title: `Load of a step, ${run.info.load_metric}`, steps, format: (v) => amount(v, unit), marks, onStep: zoom,
+      lines: [
+        { title: "largest rank", values: Array.from(run.load.max), colour: CATEGORIES[5] },
+        { title: "mean of ranks", values: Array.from(run.load.mean), colour: CATEGORIES[0], dash: 1 },
+      ],
+    }));
+  }
+  const known = (pick: (w: Window) => number | null) => windows.map(pick);
+  if (windows.some((w) => w.load_balance !== null || w.parallel_efficiency !== null)) {
+    out.push(chart({
+      title: "Efficiencies (POP), per window", steps: middle, format: percent, marks, range: [0, 1],
+      lines: [
+        { title: "load balance", values: known((w) => w.load_balance), colour: CATEGORIES[0] },
+        { title: "communication", values: known((w) => w.communication_efficiency), colour: CATEGORIES[1], dash: 1 },
+        { title: "parallel", values: known((w) => w.parallel_efficiency), colour: CATEGORIES[2], dash: 2, width: 2.5 },
+      ].filter((line) => line.values.some((v) => v !== null)),
+    }));
+  }
+  if (windows.some((w) => w.prediction_error !== null)) {
+    out.push(chart({
+      title: "Error of the predicted loads, relative to their mean", steps: middle, format: percent, marks,
+      lines: [{ title: "error", values: known((w) => w.prediction_error), colour: CATEGORIES[3] }],
+    }));
+  }
+  return out;
+}
+
+function rebalances(run: Run): HTMLElement | null {
+  const rows = run.info.windows.map((w, i) => ({ w, i })).filter(({ w }) => w.rebalance || w.rebalanced);
+  if (rows.length === 0) return null;
+  const after = (i: number, at: number) => run.info.windows.slice(i + 1).find((w) => w.first > at)?.imbalance;
+  return h("section", {},
+    heading("Rebalances", "Windows whose hint recommended one, or after which the host did one."),
+    h("div", { class: "scroll" }, h("table", {},
+      h("thead", {}, h("tr", {}, ["window", "recommended", "done at step", "price", "gain per step", "imbalance before", "after", "why"].map((t, i) => h("th", { class: i > 1 && i < 7 ? "number" : "" }, t)))),
+      h("tbody", {}, rows.map(({ w, i }) => {
+        const later = w.rebalanced ? after(i, w.rebalanced_at ?? w.last) : undefined;
+        return h("tr", {}, h("td", {}, `${w.first}..${w.last}`), h("td", {}, w.rebalance ? "yes" : ""), h("td", { class: "number" }, w.rebalanced ? (w.rebalanced_at ?? "yes").toLocaleString("en") : "not done"),
+          h("td", { class: "number" }, seconds(w.rebalance_cost)), h("td", { class: "number" }, seconds(w.gain_per_step)), h("td", { class: "number" }, percent(w.imbalance)),
+          h("td", { class: "number" }, later === undefined ? "" : percent(later)), h("td", {}, w.advice.map((a) => a.replaceAll("_", " ")).join(", ")));
+      })))));
+}
+
+function dearest(state: State): HTMLElement | null {
+  const { run } = state, metric = run.loadMetric;
+  const rows = run.info.regions.map((r, i) => ({ r, i, n: run.numbers(i, metric) })).filter((row) => row.n !== undefined).sort((a, b) => b.n!.total - a.n!.total);
+  const all = rows.reduce((sum, row) => sum + row.n!.total, 0);
+  if (all <= 0) return null;
+  return h("section", {},
+    heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the dearest regions first.`),
+    h("ul", { class: "bars" }, rows.slice(0, 8).map(({ r, i, n }) =>
+      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, r.name), h("span", { class: `kind ${r.kind}` }, r.kind),
+        h("span", { class: "bar" }, h("span", { style: `width:${(100 * n!.total) / all}%` })), h("span", { class: "number" }, percent(n!.total / all)), h("span", { class: "number quiet" }, `imbalance ${percent(n!.imbalance)}`)))),
+    rows.length > 8 ? h("p", {}, h("button", { class: "link", onclick: () => state.go("regions") }, `all ${rows.length} regions`)) : null);
+}
+
+export function overview(state: State): HTMLElement {
+  const { run } = state, { info } = run;
+  const notes = [...info.notes];
+  if (info.merged_steps > 0) notes.push(`${count(info.merged_steps, "step")} merged into neighbours, because a buffer was full`);
+  if (info.lost_snapshots > 0) notes.push(`${count(info.lost_snapshots, "earlier snapshot")} could not be written`);
+  if (run.load.level > 0) notes.push(`steps and critical path are taken from an approximation that is ${2 ** run.load.level} times coarser`);
+  if (info.steps === 0) notes.push("The run ended before its first step.");
+  return h("div", {},
+    verdict(run), facts(run), h("div", { class: "charts" }, charts(state)),
+    marksOf(run).length > 0 ? h("p", { class: "quiet legend-marks" }, "\u25c6 rebalanced   \u25bd recommended, not done") : null,
+    dearest(state), rebalances(run),
+    notes.length > 0 ? h("section", {}, heading("Notes"), h("ul", {}, notes.map((n) => h("li", {}, n)))) : null);
+}

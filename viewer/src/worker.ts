@@ -1,0 +1,69 @@
+// A worker that decodes histories and answers with pictures; see engine.ts for the other side.
+
+import { GridPart, GridRequest, GridSource, HistoryInput } from "./grid";
+
+export type ToWorker =
+  | { kind: "add"; key: string; histories: HistoryInput[] }
+  | { kind: "grid"; id: number; request: GridRequest }
+  | { kind: "value"; id: number; series: string[]; rank: number; step: number }
+  | { kind: "cancel"; id: number };
+
+export type FromWorker =
+  | { kind: "grid"; id: number; values: Float32Array; covered: Float32Array; done: boolean }
+  | { kind: "value"; id: number; value: number; error: number }
+  | { kind: "failed"; id: number; problem: string };
+
+/** How long a worker computes before it looks at its messages and shows what it has. */
+const SLICE_MS = 120;
+
+export function serve(post: (message: FromWorker) => void): (message: ToWorker) => void {
+  const source = new GridSource();
+  const cancelled = new Set<number>();
+  const failure = (error: unknown) => (error instanceof Error ? error.message : String(error));
+
+  async function grid(id: number, request: GridRequest): Promise<void> {
+    try {
+      let draw = (): GridPart => ({ ...request, values: new Float32Array(request.rows * request.cols), covered: new Float32Array(request.rows) });
+      let since = performance.now();
+      const send = (done: boolean) => {
+        const { values, covered } = draw();
+        post({ kind: "grid", id, values, covered, done });
+      };
+      for (draw of source.compose(request)) {
+        if (performance.now() - since < SLICE_MS) continue;
+        send(false);
+        await new Promise((resume) => setTimeout(resume));
+        if (cancelled.delete(id)) return;
+        since = performance.now();
+      }
+      send(true);
+    } catch (error) {
+      post({ kind: "failed", id, problem: failure(error) });
+    }
+  }
+
+  return (message) => {
+    if (message.kind === "add") {
+      try {
+        source.add(message.key, message.histories);
+      } catch (error) {
+        post({ kind: "failed", id: -1, problem: failure(error) });
+      }
+    } else if (message.kind === "grid") {
+      void grid(message.id, message.request);
+    } else if (message.kind === "cancel") {
+      cancelled.add(message.id);
+    } else {
+      try {
+        post({ kind: "value", id: message.id, ...source.value(message.series, message.rank, message.step) });
+      } catch (error) {
+        post({ kind: "failed", id: message.id, problem: failure(error) });
+      }
+    }
+  };
+}
+
+if (typeof document === "undefined" && typeof self !== "undefined") {
+  const answer = serve((message) => (self as unknown as Worker).postMessage(message));
+  self.onmessage = (event: MessageEvent<ToWorker>) => answer(event.data);
+}
