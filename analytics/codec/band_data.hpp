@@ -1,6 +1,8 @@
 // The quantised coefficients of one band and the tree of its zero blocks.
 #pragma once
 
+#include "analytics/wavelet/pages.hpp"
+
 #include <algorithm>
 #include <bit>
 #include <cstddef>
@@ -44,9 +46,9 @@ struct BandData {
     rows = r;
     cols = c;
     stride = c + 2;
-    magnitude.assign((r + 2) * stride, 0);
-    negative.assign((r + 2) * stride, 0);
-    level.assign((r + 2) * stride, 0);
+    wavelet::make_zeros(magnitude, (r + 2) * stride);
+    wavelet::make_zeros(negative, (r + 2) * stride);
+    wavelet::make_zeros(level, (r + 2) * stride);
     std::size_t tr = (r + (1u << kLeafBits) - 1) >> kLeafBits, tc = (c + (1u << kLeafBits) - 1) >> kLeafBits;
     tree.clear();
     tree.emplace_back(tr, tc);

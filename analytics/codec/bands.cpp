@@ -1,5 +1,7 @@
 #include "analytics/codec/bands.hpp"
 
+#include "analytics/wavelet/pages.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -113,7 +115,7 @@ Layout make_layout(std::size_t rows, std::size_t cols, Levels levels, std::vecto
 void apply_split(double* matrix, std::size_t stride, const PacketSplit& split, int from, int to) {
   if (split.rows == 0 || split.cols == 0) return;
   const Kokkos::Serial space;
-  auto aside = std::make_unique_for_overwrite<double[]>(split.rows * split.cols);
+  auto aside = wavelet::make_doubles(split.rows * split.cols);
   for (int k = from; k < to; ++k) {
     const std::size_t rows = split.along_rows ? low_length(split.rows, k) : split.rows;
     const std::size_t cols = split.along_rows ? split.cols : low_length(split.cols, k);
@@ -127,7 +129,7 @@ void apply_split(double* matrix, std::size_t stride, const PacketSplit& split, i
 void undo_split(double* matrix, std::size_t stride, const PacketSplit& split) {
   if (split.extra == 0 || split.rows == 0 || split.cols == 0) return;
   const Kokkos::Serial space;
-  auto aside = std::make_unique_for_overwrite<double[]>(split.rows * split.cols);
+  auto aside = wavelet::make_doubles(split.rows * split.cols);
   for (int k = split.extra - 1; k >= 0; --k) {
     const std::size_t rows = split.along_rows ? low_length(split.rows, k) : split.rows;
     const std::size_t cols = split.along_rows ? split.cols : low_length(split.cols, k);

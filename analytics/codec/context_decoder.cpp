@@ -2,6 +2,7 @@
 #include "analytics/codec/tile.hpp"
 #include "analytics/codec/plane_coder.hpp"
 #include "analytics/codec/prelude.hpp"
+#include "analytics/wavelet/pages.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -70,7 +71,8 @@ wavelet::Levels above(wavelet::Levels levels, int level) {
 std::vector<double> rebuild(const Layout& layout, double* corner, std::size_t rows, std::size_t cols, int level) {
   for (const PacketSplit& split : layout.splits)
     if (split.level > level) undo_split(corner, cols, split);
-  std::vector<double> values(rows * cols);
+  std::vector<double> values;
+  wavelet::make_zeros(values, rows * cols);
   wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner, rows, cols),
                    wavelet::MatrixView(values.data(), rows, cols), above(layout.levels, level));
   const int halvings = std::min(level, layout.levels.rows) + std::min(level, layout.levels.cols);
@@ -93,7 +95,7 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
   }
   const int missing = header.planes - planes;
   const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
-  const auto corner = std::make_unique_for_overwrite<double[]>(rows * cols);
+  const auto corner = wavelet::make_doubles(rows * cols);
   const Places places{missing > 0 ? kPartialPoints : header.points, missing, std::ldexp(header.step(), missing)};
   dequantise(layout, data, places, level, corner.get(), cols);
   const std::uint8_t sign = negative;

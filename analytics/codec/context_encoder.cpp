@@ -2,6 +2,7 @@
 #include "analytics/codec/context_body.hpp"
 #include "analytics/codec/split_choice.hpp"
 #include "analytics/codec/step_search.hpp"
+#include "analytics/wavelet/pages.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -48,9 +49,9 @@ class LocalCoefficients final : public Coefficients {
 LocalCoefficients::LocalCoefficients(const Matrix& matrix) : matrix_(matrix) {
   const std::size_t rows = matrix.rows, cols = matrix.cols, n = rows * cols;
   levels_ = {wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
-  coefficients_ = std::make_unique_for_overwrite<double[]>(n);
-  scratch_ = std::make_unique_for_overwrite<double[]>(n);
-  reconstruction_ = std::make_unique_for_overwrite<double[]>(n);
+  coefficients_ = wavelet::make_doubles(n);
+  scratch_ = wavelet::make_doubles(n);
+  reconstruction_ = wavelet::make_doubles(n);
   wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), rows, cols),
                    wavelet::MatrixView(coefficients_.get(), rows, cols), levels_);
   layout_ = make_layout(rows, cols, levels_, possible_splits(rows, cols, levels_));

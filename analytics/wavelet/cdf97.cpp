@@ -1,6 +1,7 @@
 #include "analytics/wavelet/cdf97.hpp"
 
 #include "analytics/wavelet/lifting.hpp"
+#include "analytics/wavelet/pages.hpp"
 
 #include <algorithm>
 #include <array>
@@ -16,7 +17,7 @@ namespace {
 /// Scratch memory.  Not a View: making one of the default space's kind needs the thread that initialised Kokkos.
 using Buffer = std::unique_ptr<double[]>;
 
-Buffer make_buffer(std::size_t n) { return std::make_unique_for_overwrite<double[]>(n); }
+Buffer make_buffer(std::size_t n) { return make_doubles(n); }
 
 /// Row buffers of the vertical pipelines that swap roles from step to step.
 class RowRing {
