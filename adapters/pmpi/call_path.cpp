@@ -2,6 +2,7 @@
 
 #include "runtime/engine/adapter_port.hpp"
 
+#include <algorithm>
 #include <climits>
 #include <cstdio>
 #include <cstdlib>
@@ -181,7 +182,8 @@ const Path& path_of(Call call, const void* return_address, const Trail& trail) {
   std::vector<Location> frames{locate(return_address)};
   for (int i = 0; i < trail.n; ++i) frames.push_back(locate(trail.frames[i].address));
   // What the C library does before main says nothing.
-  while (frames.size() > 1 && frames.back().module.starts_with("libc.so")) frames.pop_back();
+  const auto start = std::find_if(frames.begin() + 1, frames.end(), [](const Location& f) { return f.module.starts_with("libc.so"); });
+  frames.erase(start, frames.end());
 
   std::string text(info(call).name);
   text += " [" + text_of(frames[0]);

@@ -54,7 +54,8 @@ class Thread {
   int nesting = 0;                     ///< wrappers that this thread is in
   const Path* last = nullptr;          ///< the last call that split
   std::uint64_t left = 0;              ///< the clock when it was left
-  std::uint64_t computed = 0;          ///< the clock's ticks between calls so far
+  std::int64_t computed = 0;           ///< CPU time between calls so far, ns, while that is of interest
+  std::int64_t cpu_left = 0;           ///< CPU time when the last call that split was left, likewise
   bool polled_in_vain = false;         ///< it asked, and the answer was no
   bool main = false;                   ///< it called MPI_Init
   bool driving = false;                ///< it ends a step in the name of the host
@@ -83,6 +84,9 @@ Thread& make_thread();
 extern std::uint64_t poll_gap;
 /// A gap of an explicitly instrumented host that is shorter is kept for the next one.
 extern std::uint64_t least_gap;
+
+/// While steps are looked for, computation is compared: in CPU time, which says as much on crowded cores.
+extern bool steps_want_cpu_time;
 
 /// Whether wrappers measure: from MPI_Init to MPI_Finalize, unless something is wrong.
 extern bool armed;
@@ -132,12 +136,13 @@ class Passage {
     thread_->last = site_->path;
     thread_->polled_in_vain = in_vain;
     thread_->left = slot_->stamp.load(std::memory_order_relaxed);
+    if (steps_want_cpu_time) thread_->cpu_left = measure::thread_cpu_ns();
   }
 
   /// Gives the computation since the last call to the pair of both.
   void close_gap(Site& site, bool outermost) {
     const std::uint64_t gap = slot_->stamp.load(std::memory_order_relaxed) - thread_->left;
-    thread_->computed += gap;
+    if (steps_want_cpu_time) thread_->computed += measure::thread_cpu_ns() - thread_->cpu_left;
     if (!outermost && gap < least_gap) return;
     const bool waiting = thread_->polled_in_vain && thread_->last == site.path && gap < poll_gap;
     const effort_region_id to = waiting ? site.region : thread_->pair(site);

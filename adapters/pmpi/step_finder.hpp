@@ -27,7 +27,8 @@ inline constexpr double least_confidence = 0.8;
 /// Looks at the most recent events.  A step is the shortest recurrence that explains the run: a path whose calls are
 /// followed by about as much computation each time.  A path that recurs more often, but in bursts with longer
 /// stretches of computation between them (the iterations of a solver), is not it.  Where the sequence of paths repeats exactly and
-/// none occurs more than four times in it (stages of a time integration), the whole repeat is the step.
+/// none occurs more than four times in it (stages of a time integration), the whole repeat is the step.  Where
+/// longer stretches come at irregular times without a call of their own, they are steps that do more.
 /// O(n log n + n * distinct paths).
 StepRule find_step(std::span<const Event> events);
 

@@ -12,7 +12,7 @@
 
 namespace effort::pmpi {
 
-bool steps_watch_collectives = false;
+bool steps_watch_collectives = false, steps_want_cpu_time = false;
 Call step_call = Call::count;
 
 namespace {
@@ -20,7 +20,7 @@ namespace {
 using engine::Owner;
 
 constexpr std::size_t most_events = 1024;
-constexpr std::int64_t first_look = 32, first_check = 64;
+constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64;
 
 enum class Source { off, looking, found, setting, pcontrol };
 
@@ -59,7 +59,7 @@ bool join() {
 
 void give_up() {
   state.source = Source::off;
-  steps_watch_collectives = false;
+  steps_watch_collectives = steps_want_cpu_time = false;
 }
 
 void step() {
@@ -103,27 +103,35 @@ std::string percent(double share) {
   return text;
 }
 
-/// Rank 0 proposes, all compare with what they saw.  Collective, within a collective of the host's that nobody leaves
+/// The rank that computed most so far proposes, all compare with what they saw.  Collective, within a collective of the host's that nobody leaves
 /// before all have come.
-void look(const Path& here) {
+void look() {
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
+  struct {
+    double computed;
+    int rank;
+  } busiest{state.events.back().computed, state.rank};
+  if (PMPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, agreeing()) != MPI_SUCCESS) return give_up();
   struct Proposal {
     StepRule rule;
-    std::uint64_t places, last;
+    std::uint64_t places;
     std::int64_t n;
   } proposal{};
-  if (state.rank == 0) {
+  if (state.rank == busiest.rank) {
     proposal.rule = find_step(state.events);
     proposal.places = places_of(proposal.rule.path);
-    proposal.last = here.hash;
     proposal.n = static_cast<std::int64_t>(state.events.size());
   }
-  if (PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, 0, agreeing()) != MPI_SUCCESS) return give_up();
+  if (PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, busiest.rank, agreeing()) != MPI_SUCCESS) return give_up();
   // bits: this rank wants it; it saw the same
   int agreed[2] = {port().owner() == Owner::adapter, proposal.rule.path != 0 && proposal.places == places_of(proposal.rule.path) &&
                                                          proposal.n == static_cast<std::int64_t>(state.events.size())};
   if (PMPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_INT, MPI_MIN, agreeing()) != MPI_SUCCESS || agreed[0] == 0) return give_up();
-  if (agreed[1] == 0) return;
+  if (agreed[1] == 0) {
+    if (state.clock > last_look) give_up();
+    return;
+  }
+  steps_want_cpu_time = false;
   state.rule = proposal.rule;
   state.source = Source::found;
   // The first step is everything up to the first end of one.
@@ -146,6 +154,7 @@ void check() {
   if (state.steps == state.checked_steps) {
     port().note("after step " + std::to_string(state.steps) + " what ended steps recurred no more, and the step was looked for anew");
     state.source = Source::looking;
+    steps_want_cpu_time = true;
     state.next_look = state.clock + 16;
     state.check_every = first_check;
     state.events.clear();
@@ -201,7 +210,7 @@ void begin_steps(const config::Settings& settings) {
       if (info(step_call).role != Role::sync && port().owner() == Owner::adapter) join();
     }
   }
-  steps_watch_collectives = state.source == Source::looking;
+  steps_watch_collectives = steps_want_cpu_time = state.source == Source::looking;
 }
 
 void saw_collective(Passage& passage, MPI_Comm comm) {
@@ -212,7 +221,7 @@ void saw_collective(Passage& passage, MPI_Comm comm) {
   if (state.source == Source::looking) {
     if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
     state.events.push_back({path.hash, static_cast<double>(passage.thread().computed)});
-    if (together && state.clock >= state.next_look) look(path);
+    if (together && state.clock >= state.next_look) look();
   } else if (state.source == Source::found) {
     if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {
       state.seen = 0;

@@ -1,0 +1,142 @@
+// The step in sequences of collectives as codes of several kinds make them.
+#include "adapters/pmpi/step_finder.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <random>
+#include <vector>
+
+using namespace effort::pmpi;
+
+namespace {
+
+/// A run: each call comes after some computation.
+class Run {
+ public:
+  void call(std::uint64_t path, double computation) {
+    now_ += computation * noise_(random_);
+    events_.push_back({path, now_});
+  }
+  StepRule rule() const { return find_step(events_); }
+  const std::vector<Event>& events() const { return events_; }
+
+ private:
+  std::mt19937 random_{7};
+  std::uniform_real_distribution<double> noise_{0.8, 1.25};
+  double now_ = 0;
+  std::vector<Event> events_;
+};
+
+constexpr std::uint64_t time_step = 11, reduction = 12, output = 13, residual = 14, other = 15;
+
+}  // namespace
+
+TEST_CASE("one collective a step") {
+  Run run;
+  for (int i = 0; i < 40; ++i) run.call(reduction, 1);
+  CHECK(run.rule().path == reduction);
+  CHECK(run.rule().every == 1);
+  CHECK(run.rule().confidence > 0.95);
+}
+
+TEST_CASE("nothing is found in what is too short, in paths that never recur, or that no longer do") {
+  Run brief, single, past;
+  for (int i = 0; i < 10; ++i) brief.call(reduction, 1);
+  CHECK(brief.rule().path == 0);
+  CHECK(find_step({}).path == 0);
+  for (std::uint64_t i = 0; i < 100; ++i) single.call(100 + i, 1);
+  CHECK(single.rule().path == 0);
+  for (int i = 0; i < 40; ++i) past.call(reduction, 1);
+  for (std::uint64_t i = 0; i < 20; ++i) past.call(100 + i, 5);
+  CHECK(past.rule().path == 0);
+}
+
+TEST_CASE("diagnostics every few steps do not make the step longer") {
+  for (int every : {5, 10, 100}) {
+    Run run;
+    for (int i = 0; i < 400; ++i) {
+      run.call(reduction, 1);
+      if (i % every == 0)
+        for (std::uint64_t d = 0; d < 3; ++d) run.call(output + 100 + d, 0.01);
+    }
+    INFO(every);
+    CHECK(run.rule().path == reduction);
+    CHECK(run.rule().every == 1);
+  }
+}
+
+TEST_CASE("a solver's iterations are not steps, whether their number varies or not") {
+  for (bool varies : {false, true}) {
+    Run run;
+    std::mt19937 random(3);
+    for (int i = 0; i < 60; ++i) {
+      run.call(time_step, 10);
+      const int iterations = varies ? 5 + static_cast<int>(random() % 10) : 12;
+      for (int k = 0; k < iterations; ++k) run.call(residual, 0.5);
+    }
+    INFO(varies);
+    CHECK(run.rule().path == time_step);
+  }
+}
+
+TEST_CASE("stages of a time integration make up one step") {
+  Run run;
+  for (int i = 0; i < 40; ++i) {
+    run.call(time_step, 0.1);
+    for (int stage = 0; stage < 4; ++stage) run.call(reduction, 1);
+  }
+  CHECK(run.rule().path == time_step);
+}
+
+TEST_CASE("several collectives in a step: one of them, the one before the longest computation where they repeat") {
+  Run run;
+  for (int i = 0; i < 40; ++i) {
+    run.call(time_step, 5);
+    run.call(reduction, 0.5);
+    run.call(other, 0.5);
+  }
+  CHECK(run.rule().path == other);
+}
+
+TEST_CASE("bursts of a fixed length from one place: every k-th call ends a step, before the longest computation") {
+  for (int extra = 0; extra < 5; ++extra) {
+    Run run;
+    for (int i = 0; i < 40; ++i) {
+      run.call(residual, 20);
+      for (int k = 0; k < 4; ++k) run.call(residual, 1);
+    }
+    for (int k = 0; k < extra; ++k) run.call(residual, k == 0 ? 20 : 1);
+    const StepRule rule = run.rule();
+    INFO(extra);
+    CHECK(rule.path == residual);
+    REQUIRE(rule.every == 5);
+    CHECK(rule.skip == static_cast<std::uint32_t>(5 - extra));
+  }
+}
+
+TEST_CASE("irregular computation between calls of one place is no step") {
+  Run run;
+  std::mt19937 random(5);
+  std::lognormal_distribution<double> amount(0, 2.5);
+  for (int i = 0; i < 200; ++i) run.call(reduction, amount(random));
+  CHECK(run.rule().path == 0);
+}
+
+TEST_CASE("steps that now and then do more in one go are steps all the same") {
+  Run run;
+  std::mt19937 random(9);
+  for (int i = 0; i < 30; ++i) {
+    const int until_sorting = 4 + static_cast<int>(random() % 4);
+    for (int k = 0; k < until_sorting; ++k) run.call(reduction, 1);
+    run.call(reduction, 5);
+  }
+  CHECK(run.rule().path == reduction);
+  CHECK(run.rule().every == 1);
+}
+
+TEST_CASE("the rule depends on the recent past only") {
+  Run run;
+  for (std::uint64_t i = 0; i < 300; ++i) run.call(100 + i % 50, 1);
+  for (int i = 0; i < 60; ++i) run.call(reduction, 2);
+  CHECK(run.rule().path == reduction);
+}
