@@ -279,8 +279,10 @@ effort_status effort_progress_step(void) {
         return fail(Status::internal, "STRICT: " + s->failure());
       return EFFORT_OK;
     }
+    const bool tell = s->settings().strict && s->engine_failed();
+    const std::string why = tell ? "STRICT: " + s->failure() : std::string();
     switch_off(*s);
-    return capi::inactive();
+    return tell ? fail(Status::internal, why) : capi::inactive();
   });
 }
 

@@ -98,9 +98,10 @@ void Engine::record_failure(const std::string& what) noexcept {
   } catch (...) {
   }
   failed_.store(true, std::memory_order_release);
+  // The others first: they can be told only while this node's ranks, waiting for the next hint, still drive the exchange.
+  if (leave_) leave_();
   segment_.board().publish_switched_off(segment_.board().newest() + 1);
   segment_.header().news.notify();
-  if (leave_) leave_();
 }
 
 void Engine::loop() {
