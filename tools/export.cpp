@@ -1,6 +1,9 @@
-// effort export SNAP --format csv|npy -o PATH [--region R] [--metric M] [--level L]
+// effort export SNAP --format hdf5|vtk|csv|npy -o PATH [--region R] [--metric M] [--level L]
 #include "tools/export.hpp"
 
+#include <algorithm>
+#include <limits>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -8,6 +11,7 @@
 #include "tools/commands.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
+#include "tools/symbols.hpp"
 
 namespace effort::tools {
 
@@ -15,63 +19,146 @@ namespace {
 
 struct Arguments {
   std::string snapshot, format, out, region, metric;
+  std::vector<std::string> module_paths;
   int level = 0;
-  bool exact = false, json = false;
+  bool exact = false, raw_names = false, json = false;
 };
 
-Selection select(snapshot::Reader& reader, const snapshot::SeriesReader& series, const Arguments& a) {
+/// What regions are called where each needs a name of its own: resolved, then with what else tells them apart.
+std::vector<std::string> labels_of(const std::vector<RegionRow>& regions, Symbols* symbols) {
+  std::vector<std::string> out;
+  for (const RegionRow& r : regions) out.push_back(symbols != nullptr ? symbols->readable(r.name) : r.name);
+  const auto tell_apart = [&](auto&& suffix) {
+    std::map<std::string, int> count;
+    for (const std::string& label : out) ++count[label];
+    for (std::size_t i = 0; i < out.size(); ++i) {
+      if (count[out[i]] > 1) out[i] += suffix(regions[i]);
+    }
+  };
+  tell_apart([](const RegionRow& r) { return r.phase.empty() ? "" : " (" + r.phase + ")"; });
+  tell_apart([](const RegionRow& r) { return std::string(" (") + snapshot::kind_name(r.kind) + ")"; });
+  tell_apart([](const RegionRow& r) { return " " + r.name; });
+  return out;
+}
+
+Selection select(snapshot::Reader& reader, const snapshot::SeriesReader& series, const Arguments& a, Symbols* symbols) {
   const snapshot::Run& run = reader.run();
-  Selection out{reader, series, {}, {}, a.level, a.exact};
+  Selection out{reader, series, {}, {}, false, {}, a.level, a.exact, series.frame(a.level), nullptr};
   for (const RegionRow& row : regions_of(run)) {
-    if (a.region.empty() || row.name == a.region) out.regions.push_back(row);
+    if (a.region.empty() || row.name == a.region || (symbols != nullptr && symbols->readable(row.name) == a.region)) out.regions.push_back(row);
   }
   for (std::size_t m = 0; m < run.metrics.size(); ++m) {
     if (a.metric.empty() || run.metrics[m].name == a.metric) out.metrics.push_back(m);
   }
   if (out.regions.empty() && !a.region.empty()) throw std::runtime_error("no region '" + a.region + "' in '" + a.snapshot + "', see effort info");
   if (out.metrics.empty() && !a.metric.empty()) throw std::runtime_error("no metric '" + a.metric + "' in '" + a.snapshot + "', see effort info");
+  out.labels = labels_of(out.regions, symbols);
+  out.resolved = symbols != nullptr && has_call_paths(run);
   return out;
 }
 
+/// Cells that each_piece is going to pass over.
+double work_of(const Selection& selection) {
+  double series = 0;
+  for (std::size_t m : selection.metrics) {
+    for (const RegionRow& region : selection.regions) series += region.series[m] >= 0 ? 1 : 0;
+  }
+  return series * static_cast<double>(selection.plane());
+}
+
+void write(const Selection& selection, const Arguments& a) {
+  if (a.format == "csv") {
+    export_csv(selection, a.out);
+  } else if (a.format == "npy") {
+    export_npy(selection, a.out);
+  } else if (a.format == "vtk") {
+    export_vtk(selection, a.out);
+  } else {
+    export_hdf5(selection, a.out);
+  }
+}
+
 void run_export(const Arguments& a) {
-  if (a.format == "hdf5" || a.format == "vtk") throw UsageError("--format " + a.format + " is not built into this effort, give csv or npy");
+  if (a.format == "hdf5" && !hdf5_available()) throw UsageError("--format hdf5 is not built into this effort (HDF5 was missing), build it where libhdf5-dev is installed or give vtk, csv or npy");
   if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, leave --level out");
   snapshot::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const snapshot::SeriesReader series(reader);
-  const Selection selection = select(reader, series, a);
-  const KokkosSession kokkos;
-  if (a.format == "csv") {
-    export_csv(selection, a.out);
-  } else {
-    export_npy(selection, a.out);
+  Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
+  Selection selection = select(reader, series, a, a.raw_names ? nullptr : &symbols);
+  {
+    Progress progress("exporting", work_of(selection));
+    selection.progress = &progress;
+    const KokkosSession kokkos;
+    write(selection, a);
   }
-  const snapshot::Grid frame = series.frame(a.level);
-  if (a.json) print_json({{"regions", selection.regions.size()}, {"metrics", selection.metrics.size()}, {"rows", frame.rows()}, {"cols", frame.cols()}, {"path", a.out}});
+  if (a.json) {
+    print_json({{"regions", selection.regions.size()}, {"metrics", selection.metrics.size()}, {"rows", selection.frame.rows()}, {"cols", selection.frame.cols()}, {"path", a.out}});
+  }
 }
 
 }  // namespace
 
-snapshot::Grid Selection::grid(const RegionRow& region, std::size_t metric) const {
-  const std::int64_t index = region.series[metric];
-  if (index >= 0) return exact ? series.exact(static_cast<std::uint32_t>(index)) : series.grid(static_cast<std::uint32_t>(index), level);
-  snapshot::Grid out = series.frame(level);
-  out.values.assign(out.rows() * out.cols(), 0.0);
-  return out;
+double Selection::fill() const { return exact ? std::numeric_limits<double>::quiet_NaN() : 0.0; }
+
+void Selection::each_piece(std::size_t metric, const Take& take) const {
+  const auto counted = [&](std::size_t region, const snapshot::Piece& piece) {
+    take(region, piece);
+    if (progress != nullptr) progress->advance(static_cast<double>(piece.values.size()));
+  };
+  if (exact) {
+    std::map<std::uint32_t, std::size_t> wanted;
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+      if (regions[i].series[metric] >= 0) wanted[static_cast<std::uint32_t>(regions[i].series[metric])] = i;
+    }
+    series.each_exact_piece([&](std::uint32_t index, const snapshot::Piece& piece) {
+      const auto at = wanted.find(index);
+      if (at != wanted.end()) counted(at->second, piece);
+    });
+    return;
+  }
+  const std::vector<std::int32_t> nodes = reader.nodes();
+  for (std::size_t i = 0; i < regions.size(); ++i) {
+    const std::int64_t index = regions[i].series[metric];
+    if (index < 0) continue;
+    for (std::int32_t node : nodes) series.each_piece(static_cast<std::uint32_t>(index), frame, node, [&](const snapshot::Piece& piece) { counted(i, piece); });
+  }
+}
+
+void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const snapshot::Piece& piece) {
+  const auto at = [&](std::size_t row) { return offset + 8 * (static_cast<std::uint64_t>(row) * cols + piece.first_col); };
+  const bool whole = piece.cols == cols && !piece.rows.empty() && piece.rows.back() - piece.rows.front() + 1 == piece.rows.size();
+  if (whole) {
+    file.write_at(at(piece.rows.front()), piece.values);
+    return;
+  }
+  for (std::size_t r = 0; r < piece.rows.size(); ++r) file.write_at(at(piece.rows[r]), piece.values.subspan(r * piece.cols, piece.cols));
+}
+
+void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, double fill) {
+  if (fill == 0) return;
+  const std::vector<double> block(std::size_t{1} << 17, fill);
+  for (std::uint64_t done = 0; done < cells; done += block.size()) {
+    file.write_at(offset + 8 * done, std::span(block).first(std::min<std::uint64_t>(block.size(), cells - done)));
+  }
 }
 
 void add_export(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("export", "Writes the loads in a snapshot in a format that other programs read");
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
-  command->add_option("--format", a->format, "csv: one line per region, rank and step; npy: a directory with METRIC.npy and axes.json")
+  command
+      ->add_option("--format", a->format,
+                   "hdf5: for h5py, xarray, netCDF; vtk: image data (.vti) for ParaView, steps by ranks; csv: one line per region, rank and step; npy: a directory with METRIC.npy and axes.json")
       ->required()
       ->check(CLI::IsMember({"hdf5", "vtk", "csv", "npy"}));
-  command->add_option("-o", a->out, "file (csv) or directory (npy) to write")->required();
+  command->add_option("-o", a->out, "file (npy: directory) to write")->required();
   command->add_option("--region", a->region, "only this region");
   command->add_option("--metric", a->metric, "only this metric");
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")->check(CLI::Range(0, 30));
   command->add_flag("--exact", a->exact, "the exact values where they were stored (EXACT=1), NaN elsewhere");
+  command->add_option("--module-path", a->module_paths, "directory of, or file of, a program or library that call paths point into (repeatable)");
+  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_export(*a); });
 }

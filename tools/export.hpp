@@ -3,30 +3,54 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "runtime/snapshot/series.hpp"
+#include "tools/progress.hpp"
+#include "tools/raw_file.hpp"
 #include "tools/snapshot_view.hpp"
 
 namespace effort::tools {
 
-/// What is to be exported.
+/// What is to be exported: for every metric a cube of regions x rows x columns.
 struct Selection {
   snapshot::Reader& reader;
   const snapshot::SeriesReader& series;
   std::vector<RegionRow> regions;    ///< those asked for
+  std::vector<std::string> labels;   ///< [regions] for people: call paths resolved; each differs from the others
+  bool resolved = false;             ///< whether labels say more than names: there are call paths
   std::vector<std::size_t> metrics;  ///< rows of Run::metrics asked for
   int level = 0;
   bool exact = false;                ///< the values stored beside instead of the histories
+  snapshot::Grid frame;              ///< rows and columns of every region
+  Progress* progress = nullptr;
 
-  /// One region's loads; zeros where it was not measured by that metric.
-  snapshot::Grid grid(const RegionRow& region, std::size_t metric) const;
+  /// A metric's cube in pieces, region by region (with `exact` window by window); cells in none are fill().
+  /// Memory: see SeriesReader.
+  using Take = std::function<void(std::size_t region, const snapshot::Piece& piece)>;
+  void each_piece(std::size_t metric, const Take& take) const;
+  /// What was not measured: 0; NaN where exact values were not stored.
+  double fill() const;
+  /// Cells of one region.
+  std::size_t plane() const { return frame.rows() * frame.cols(); }
 };
+
+/// Puts a piece into a raw matrix of `cols` columns that begins at byte `offset` of a file.
+void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const snapshot::Piece& piece);
+/// Puts fill() into a raw matrix or cube of `cells` cells that was extended; nothing to do for zeros.
+void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, double fill);
 
 /// One line per region, rank and step: metric,region,kind,phase,rank,step,value.
 void export_csv(const Selection& selection, const std::filesystem::path& path);
 /// DIR/METRIC.npy, shape regions x ranks x steps, and DIR/axes.json.
 void export_npy(const Selection& selection, const std::filesystem::path& directory);
+/// VTK XML image data: columns (steps) along x, rows (ranks) along y, an array per metric and region.
+void export_vtk(const Selection& selection, const std::filesystem::path& path);
+/// HDF5, as h5py, xarray and netCDF-4 read it: dimensions region, rank, step; a dataset per metric.
+void export_hdf5(const Selection& selection, const std::filesystem::path& path);
+/// Whether this build of effort writes HDF5.
+bool hdf5_available();
 
 }  // namespace effort::tools

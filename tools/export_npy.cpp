@@ -32,17 +32,20 @@ std::string npy_header(std::size_t regions, std::size_t rows, std::size_t cols) 
   return out + text;
 }
 
-/// One region after the other, so that no more than one is in memory.
 void write_metric(const Selection& selection, std::size_t metric, const fs::path& path) {
-  const snapshot::Grid frame = selection.series.frame(selection.level);
+  const std::size_t regions = selection.regions.size(), cols = selection.frame.cols();
+  const std::uint64_t plane = 8 * static_cast<std::uint64_t>(selection.plane());
   OutputFile file(path);
-  file.write(npy_header(selection.regions.size(), frame.rows(), frame.cols()));
-  for (const RegionRow& region : selection.regions) file.write(std::span<const double>(selection.grid(region, metric).values));
+  file.write(npy_header(regions, selection.frame.rows(), cols));
+  const std::uint64_t start = file.size();
+  file.extend(start + regions * plane);
+  put_fill(file, start, regions * selection.plane(), selection.fill());
+  selection.each_piece(metric, [&](std::size_t region, const snapshot::Piece& piece) { put_piece(file, start + region * plane, cols, piece); });
   file.commit();
 }
 
 ordered_json axes(const Selection& selection, const ordered_json& metrics) {
-  const snapshot::Grid frame = selection.series.frame(selection.level);
+  const snapshot::Grid& frame = selection.frame;
   ordered_json out;
   out["dimensions"] = {"region", "rank", "step"};
   out["regions"] = ordered_json::array();
@@ -53,6 +56,7 @@ ordered_json axes(const Selection& selection, const ordered_json& metrics) {
     out["kinds"].push_back(snapshot::kind_name(region.kind));
     out["phases"].push_back(region.phase);
   }
+  if (selection.resolved) out["resolved"] = selection.labels;
   out["ranks"] = frame.first_rank;
   out["rank_counts"] = frame.rank_count;
   out["steps"] = frame.first_step;

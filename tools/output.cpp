@@ -28,6 +28,11 @@ void print_json(const nlohmann::ordered_json& object) {
   std::fputc('\n', stdout);
 }
 
+std::string valid_utf8(const std::string& text) {
+  const std::string mended = nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return nlohmann::ordered_json::parse(mended).get<std::string>();
+}
+
 nlohmann::ordered_json known(double value) {
   if (std::isnan(value) || value < 0) return nullptr;
   return value;

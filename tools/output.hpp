@@ -12,6 +12,9 @@ namespace effort::tools {
 /// Prints one object on one line of standard output; text that is no UTF-8 is mended.
 void print_json(const nlohmann::ordered_json& object);
 
+/// The text, where it is no UTF-8 with replacement characters for what is wrong.
+std::string valid_utf8(const std::string& text);
+
 /// A number, or null where it is negative (not known) or no number.
 nlohmann::ordered_json known(double value);
 

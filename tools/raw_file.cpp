@@ -115,42 +115,65 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
   return out;
 }
 
-OutputFile::OutputFile(const fs::path& path) : path_(path), temporary_(path.string() + ".part" + std::to_string(::getpid())) {
+PendingFile::PendingFile(const fs::path& path) : path_(path), temporary_(path.string() + ".part" + std::to_string(::getpid())) {
   // What is no regular file (a pipe, /dev/stdout) is written in place: it cannot be replaced by another.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status)) fail("cannot write", EISDIR);
   if (fs::exists(status) && !fs::is_regular_file(status)) temporary_.clear();
-  file_ = std::fopen(temporary_.empty() ? path_.c_str() : temporary_.c_str(), "wb");
-  if (file_ == nullptr) fail("cannot write", errno);
 }
 
-OutputFile::~OutputFile() {
-  if (file_ == nullptr) return;
-  std::fclose(file_);
+PendingFile::~PendingFile() {
   if (!temporary_.empty()) ::unlink(temporary_.c_str());
 }
 
-void OutputFile::fail(const char* problem, int error) const { tools::fail(problem, path_, error); }
+void PendingFile::fail(const char* problem, int error) const { tools::fail(problem, path_, error); }
+
+void PendingFile::commit() {
+  if (temporary_.empty()) return;
+  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", errno);
+  temporary_.clear();
+}
+
+OutputFile::OutputFile(const fs::path& path) : name_(path), file_(std::fopen(name_.at().c_str(), "wb")) {
+  if (file_ == nullptr) name_.fail("cannot write", errno);
+}
+
+OutputFile::~OutputFile() {
+  if (file_ != nullptr) std::fclose(file_);
+}
 
 void OutputFile::write(std::span<const std::byte> bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) fail("cannot write", errno);
+  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) name_.fail("cannot write", errno);
+  size_ += bytes.size();
 }
 
 void OutputFile::write(const std::string& text) { write(std::as_bytes(std::span(text))); }
 
 void OutputFile::write(std::span<const double> values) { write(std::as_bytes(values)); }
 
+void OutputFile::extend(std::uint64_t bytes) {
+  if (!name_.is_regular()) name_.fail("this format needs a regular file, which is not", ESPIPE);
+  if (std::fflush(file_) != 0 || ::ftruncate(::fileno(file_), static_cast<off_t>(bytes)) != 0) name_.fail("cannot write", errno);
+}
+
+void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::pwrite(::fileno(file_), bytes.data(), bytes.size(), static_cast<off_t>(offset));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) name_.fail("cannot write", errno);
+    offset += static_cast<std::uint64_t>(written);
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
 void OutputFile::commit() {
   std::FILE* const file = file_;
   file_ = nullptr;
-  const bool written = std::fflush(file) == 0;
-  int error = written ? 0 : errno;
+  int error = std::fflush(file) == 0 ? 0 : errno;
   if (std::fclose(file) != 0 && error == 0) error = errno;
-  if (error == 0 && !temporary_.empty() && std::rename(temporary_.c_str(), path_.c_str()) != 0) error = errno;
-  if (error == 0) return;
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-  fail("cannot write", error);
+  if (error != 0) name_.fail("cannot write", error);
+  name_.commit();
 }
 
 void write_integers(const fs::path& path, std::span<const std::int32_t> values) {

@@ -26,6 +26,25 @@ std::vector<std::int32_t> read_integers(const std::filesystem::path& path, std::
 /// A whole file.  Errors: std::system_error.
 std::vector<std::byte> read_bytes(const std::filesystem::path& path);
 
+/// The name of a file under way: what is written stands under at() and gets its own name at commit(), replacing an older
+/// file.  Without a call of commit() nothing is left behind.  Errors: std::system_error naming the file.
+class PendingFile {
+ public:
+  explicit PendingFile(const std::filesystem::path& path);
+  ~PendingFile();
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+  /// Where to write: beside the target, or the target itself where that is a pipe or a device.
+  const std::filesystem::path& at() const { return temporary_.empty() ? path_ : temporary_; }
+  /// Whether the target can be written in any order.
+  bool is_regular() const { return !temporary_.empty(); }
+  void commit();
+  [[noreturn]] void fail(const char* problem, int error) const;
+
+ private:
+  std::filesystem::path path_, temporary_;
+};
+
 /// A file that gets its name only when it is complete; an older one of that name is replaced.  Without a call of
 /// commit() nothing is left behind.  Errors: std::system_error naming the file.
 class OutputFile {
@@ -38,12 +57,20 @@ class OutputFile {
   void write(const std::string& text);
   /// As little-endian float64.
   void write(std::span<const double> values);
+  /// Bytes written so far in order.
+  std::uint64_t size() const { return size_; }
+  /// Lengthens the file to `bytes`, zeros where nothing was written: what follows is put into it in any order.  An error
+  /// where the target is no regular file.
+  void extend(std::uint64_t bytes);
+  /// After extend(): from byte `offset` on.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  void write_at(std::uint64_t offset, std::span<const double> values) { write_at(offset, std::as_bytes(values)); }
   void commit();
 
  private:
-  [[noreturn]] void fail(const char* problem, int error) const;
-  std::filesystem::path path_, temporary_;
+  PendingFile name_;
   std::FILE* file_ = nullptr;
+  std::uint64_t size_ = 0;
 };
 
 /// Runs an algorithm on what was read from `path`: bad input that it finds itself is reported with the file's name.

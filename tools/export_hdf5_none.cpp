@@ -1,0 +1,11 @@
+// Where HDF5 was not there when effort was built.
+#include <stdexcept>
+
+#include "tools/export.hpp"
+
+namespace effort::tools {
+
+bool hdf5_available() { return false; }
+void export_hdf5(const Selection&, const std::filesystem::path&) { throw std::runtime_error("HDF5 is not built into this effort"); }
+
+}  // namespace effort::tools
