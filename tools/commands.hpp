@@ -16,6 +16,8 @@ class UsageError : public std::runtime_error {
 
 void add_info(CLI::App& app);
 void add_report(CLI::App& app);
+void add_top(CLI::App& app);
+void add_diff(CLI::App& app);
 void add_export(CLI::App& app);
 void add_encode(CLI::App& app);
 void add_decode(CLI::App& app);

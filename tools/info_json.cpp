@@ -24,13 +24,14 @@ ordered_json series_json(const Run& run, const snapshot::SeriesReader& reader, s
 }
 
 /// Under "metrics" every metric; the load metric's numbers also directly in the region, for whoever has but one.
-ordered_json regions_json(const Run& run, const snapshot::SeriesReader& reader) {
+ordered_json regions_json(const Run& run, const snapshot::SeriesReader& reader, Symbols* symbols) {
   ordered_json out = ordered_json::array();
   for (const RegionRow& row : regions_of(run)) {
     ordered_json region;
     region["name"] = row.name;
     region["kind"] = snapshot::kind_name(row.kind);
     region["phase"] = row.phase;
+    if (symbols != nullptr && !call_paths(row.name).empty()) region["resolved"] = symbols->json(row.name);
     const std::int64_t load = row.series[load_metric_of(run)];
     if (load >= 0) {
       for (const char* key : {"total", "mean_over_ranks", "max_over_ranks", "imbalance"}) {
@@ -59,6 +60,12 @@ ordered_json strata_json(const Run& run) {
     out.push_back({{"first", s.first}, {"last", s.last}, {"sizes", sizes}, {"medoid_rank", s.medoid_rank},
                    {"stratum", s.label}, {"regions", s.region}, {"stratum_region_load", loads}});
   }
+  return out;
+}
+
+ordered_json modules_json(const Run& run) {
+  ordered_json out = ordered_json::array();
+  for (const snapshot::Module& m : run.modules) out.push_back({{"name", m.name}, {"path", m.path}, {"build_id", m.build_id}});
   return out;
 }
 
@@ -98,7 +105,7 @@ ordered_json window_json(const snapshot::Window& w) {
   return out;
 }
 
-ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& series) {
+ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, Symbols* symbols) {
   const Run& run = reader.run();
   ordered_json out;
   out["version"] = run.version;
@@ -125,12 +132,14 @@ ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& s
   out["lost_snapshots"] = run.lost_snapshots;
   out["bytes"] = reader.size();
   out["format"] = std::to_string(reader.format_major()) + "." + std::to_string(reader.format_minor());
-  out["regions"] = regions_json(run, series);
+  out["regions"] = regions_json(run, series, symbols);
   out["windows"] = ordered_json::array();
   for (const snapshot::Window& w : run.windows) out["windows"].push_back(window_json(w));
   out["strata"] = strata_json(run);
   out["unit_costs"] = units_json(run);
+  out["modules"] = modules_json(run);
   out["notes"] = run.notes;
+  out["symbol_notes"] = symbols != nullptr ? symbols->notes() : std::vector<std::string>();
   return out;
 }
 

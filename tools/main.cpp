@@ -23,6 +23,8 @@ int run(int argc, char** argv) {
   app.footer("Exit status: 0 good, 1 the data are bad, 2 the arguments are.\n'effort COMMAND --help' tells more.");
   effort::tools::add_info(app);
   effort::tools::add_report(app);
+  effort::tools::add_top(app);
+  effort::tools::add_diff(app);
   effort::tools::add_export(app);
   effort::tools::add_encode(app);
   effort::tools::add_decode(app);
