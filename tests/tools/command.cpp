@@ -30,9 +30,9 @@ Scratch::Scratch() {
 
 Scratch::~Scratch() { fs::remove_all(path_); }
 
-Outcome Scratch::run(const std::vector<std::string>& arguments) const {
+Outcome Scratch::run_program(const std::string& program, const std::vector<std::string>& arguments, const std::string& environment) const {
   // A command that hangs must not hang the tests.
-  std::string line = "cd " + quoted(path_.string()) + " && timeout 60 " + quoted(EFFORT_COMMAND);
+  std::string line = "cd " + quoted(path_.string()) + " && " + environment + " timeout 60 " + quoted(program);
   for (const std::string& a : arguments) line += " " + quoted(a);
   line += " >.out 2>.err </dev/null";
   const int status = std::system(line.c_str());
@@ -41,6 +41,18 @@ Outcome Scratch::run(const std::vector<std::string>& arguments) const {
   outcome.out = read_text(".out");
   outcome.err = read_text(".err");
   return outcome;
+}
+
+Outcome Scratch::run_python(const std::string& script, std::vector<std::string> arguments) const {
+  arguments.insert(arguments.begin(), script);
+  const Outcome system = run_program("/usr/bin/python3", arguments);
+  return system.code == 77 || system.code == 127 ? run_program("python3", arguments) : system;
+}
+
+Outcome Scratch::run_on_terminal(const std::vector<std::string>& arguments, int width, int height, const std::string& environment) const {
+  std::string line = "stty cols " + std::to_string(width) + " rows " + std::to_string(height) + "; " + environment + " " + quoted(EFFORT_COMMAND);
+  for (const std::string& a : arguments) line += " " + quoted(a);
+  return run_program("script", {"-qec", line, "/dev/null"});
 }
 
 void Scratch::write(const std::string& name, const std::vector<double>& values) const {

@@ -6,6 +6,7 @@
 #include <sstream>
 
 #include "command.hpp"
+#include "runs.hpp"
 #include "golden_run.hpp"
 
 using namespace effort::tools::test;
@@ -31,6 +32,11 @@ Npy parse_npy(const std::string& bytes) {
   out.values.resize((bytes.size() - 10 - length) / 8);
   std::memcpy(out.values.data(), bytes.data() + 10 + length, 8 * out.values.size());
   return out;
+}
+
+bool hdf5_is_built(const Scratch& scratch) {
+  scratch.write("probe.effort", golden_file(false));
+  return scratch.run({"export", "probe.effort", "--format", "hdf5", "-o", "probe.h5"}).code == 0;
 }
 
 /// Root mean square difference to the truth over the range of the truth, for one region.
@@ -120,6 +126,94 @@ TEST_CASE("csv: a line per region, rank and step") {
   CHECK(count == npy.values.size());
 }
 
+namespace {
+
+/// The same selection as NPY and in another format, opened by `readers.py`.
+void compare(const Scratch& scratch, const std::string& format, const std::string& reader, const std::vector<std::string>& options) {
+  std::vector<std::string> npy = {"export", "run.effort", "--format", "npy", "-o", "npy"}, other = {"export", "run.effort", "--format", format, "-o", "out." + format};
+  npy.insert(npy.end(), options.begin(), options.end());
+  other.insert(other.end(), options.begin(), options.end());
+  REQUIRE(scratch.run(npy).code == 0);
+  const Outcome written = scratch.run(other);
+  INFO(written.err);
+  REQUIRE(written.code == 0);
+  CHECK(written.err.empty());
+  const Outcome read = scratch.run_python(EFFORT_TEST_READERS, {reader, "out." + format, "npy"});
+  INFO(read.err);
+  if (read.code == 77) SKIP("the Python module for " + reader + " is not installed");
+  CHECK(read.code == 0);
+}
+
+void compare_all(const std::string& format, const std::string& reader) {
+  const Scratch scratch;
+  scratch.write("run.effort", golden_file(true));
+  compare(scratch, format, reader, {});
+  compare(scratch, format, reader, {"--exact"});
+  compare(scratch, format, reader, {"--region", "region_2", "--level", "1"});
+  scratch.write("run.effort", interleaved_file());
+  compare(scratch, format, reader, {});
+  compare(scratch, format, reader, {"--level", "2"});
+}
+
+}  // namespace
+
+TEST_CASE("hdf5: h5py reads the values, dimensions, units and errors") {
+  const Scratch scratch;
+  if (!hdf5_is_built(scratch)) SKIP("this effort was built without HDF5");
+  compare_all("hdf5", "hdf5");
+}
+
+TEST_CASE("hdf5: h5dump reads it") {
+  const Scratch scratch;
+  if (!hdf5_is_built(scratch)) SKIP("this effort was built without HDF5");
+  if (scratch.run_program("h5dump", {"--version"}).code != 0) SKIP("h5dump is not installed (hdf5-tools)");
+  scratch.write("run.effort", golden_file(false));
+  REQUIRE(scratch.run({"export", "run.effort", "--format", "hdf5", "-o", "out.h5"}).code == 0);
+  const Outcome dump = scratch.run_program("h5dump", {"-d", "/cpu_time", "-s", "0,0,0", "-c", "1,8,60", "out.h5"});
+  CHECK(dump.code == 0);
+  CHECK(dump.out.find("SIMPLE { ( 8, 8, 60 ) / ( 8, 8, 60 ) }") != std::string::npos);
+  CHECK(dump.out.find("DIMENSION_LIST") != std::string::npos);
+  CHECK(dump.out.find("compression_nrmse") != std::string::npos);
+}
+
+TEST_CASE("hdf5: xarray reads it") {
+  const Scratch scratch;
+  if (!hdf5_is_built(scratch)) SKIP("this effort was built without HDF5");
+  compare_all("hdf5", "xarray");
+}
+
+TEST_CASE("vtk: the image as its format describes it") { compare_all("vtk", "vti"); }
+
+TEST_CASE("vtk: VTK reads it") { compare_all("vtk", "vtk"); }
+
+TEST_CASE("csv: ranks in order however they lie on nodes") {
+  const Scratch scratch;
+  scratch.write("run.effort", interleaved_file());
+  REQUIRE(scratch.run({"export", "run.effort", "--format", "csv", "-o", "out.csv", "--metric", "time"}).code == 0);
+  REQUIRE(scratch.run({"export", "run.effort", "--format", "npy", "-o", "dir"}).code == 0);
+  const Npy npy = parse_npy(scratch.read_text("dir/time.npy"));
+  std::istringstream lines(scratch.read_text("out.csv"));
+  std::string line;
+  std::getline(lines, line);
+  std::size_t count = 0;
+  while (std::getline(lines, line)) {
+    REQUIRE(count < npy.values.size());
+    CHECK(std::stod(line.substr(line.rfind(',') + 1)) == npy.values[count]);
+    ++count;
+  }
+  CHECK(count == npy.values.size());
+}
+
+TEST_CASE("an export that fails leaves the older file") {
+  const Scratch scratch;
+  scratch.write("run.effort", golden_file(false));
+  scratch.write_text("out", "older");
+  for (const char* format : {"csv", "vtk", "hdf5"}) {
+    CHECK(scratch.run({"export", "run.effort", "--format", format, "-o", "out", "--region", "nix"}).code != 0);
+    CHECK(scratch.read_text("out") == "older");
+  }
+}
+
 TEST_CASE("export refuses what is not there") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
@@ -128,9 +222,10 @@ TEST_CASE("export refuses what is not there") {
   CHECK(scratch.run({"export", "run.effort", "--format", "csv", "-o", "no/such/dir/x"}).code == 1);
   CHECK(scratch.run({"export", "run.effort", "--format", "xml", "-o", "x"}).code == 2);
   for (const char* format : {"hdf5", "vtk"}) {
-    const Outcome outcome = scratch.run({"export", "run.effort", "--format", format, "-o", "x"});
-    CHECK(outcome.code == 2);
-    CHECK(outcome.err.find("not built into") != std::string::npos);
+    CHECK(scratch.run({"export", "run.effort", "--format", format, "-o", "no/such/dir/x"}).code == 1);
+    const Outcome outcome = scratch.run({"export", "run.effort", "--format", format, "-o", "/dev/full"});
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err.find("regular file") != std::string::npos);
   }
   CHECK(scratch.run({"export", "run.effort", "--format", "csv"}).code == 2);
 }

@@ -1,15 +1,18 @@
 // effort info.
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
 
 #include "command.hpp"
 #include "golden_run.hpp"
+#include "surgery.hpp"
 
 using namespace effort::tools::test;
 using effort::snapshot::test::golden_file;
 using effort::snapshot::test::golden_load;
 using effort::snapshot::test::golden_run;
+using effort::snapshot::test::RawFile;
 
 TEST_CASE("info says what is in a snapshot") {
   const Scratch scratch;
@@ -71,28 +74,72 @@ TEST_CASE("info for people names everything once") {
   }
 }
 
+namespace {
+
+/// Every command that reads snapshots ends with a sentence on standard error, and leaves nothing behind.
+void refused_by_all(const Scratch& scratch, const std::string& file, const std::string& reason) {
+  std::vector<std::vector<std::string>> lines = {{"info", file}, {"info", file, "--json"}, {"info", file, "--heat-map", "always"}, {"diff", file, "good.effort"}, {"diff", "good.effort", file, "--json"}};
+  for (const char* format : {"csv", "npy", "vtk", "hdf5"}) lines.push_back({"export", file, "--format", format, "-o", "out"});
+  std::filesystem::create_directory(scratch / "snaps");
+  std::filesystem::copy_file(scratch / file, scratch / "snaps/app-1-00000001.effort", std::filesystem::copy_options::overwrite_existing);
+  lines.push_back({"top", "snaps", "--once"});
+  for (const std::vector<std::string>& line : lines) {
+    const Outcome outcome = scratch.run(line);
+    INFO(line[0] << ": " << outcome.err);
+    if (outcome.err.find("not built into") != std::string::npos) continue;
+    CHECK(outcome.code == 1);
+    CHECK(outcome.out.empty());
+    CHECK(outcome.err.find(reason) != std::string::npos);
+    if (line[0] != "top") CHECK(outcome.err.find("file '" + file + "'") != std::string::npos);
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
+    CHECK_FALSE(std::filesystem::exists(scratch / "out"));
+  }
+}
+
+}  // namespace
+
 TEST_CASE("a damaged snapshot is refused with file and byte") {
   const Scratch scratch;
+  scratch.write("good.effort", golden_file(false));
   const std::vector<std::byte> good = golden_file(false);
   for (std::size_t at : {std::size_t{3}, std::size_t{12}, good.size() / 2, good.size() - 60, good.size() - 1}) {
     std::vector<std::byte> bad = good;
     bad[at] ^= std::byte{0x10};
     scratch.write("bad.effort", bad);
-    for (const char* command : {"info", "export"}) {
-      std::vector<std::string> line = {command, "bad.effort"};
-      if (line[0] == "export") line.insert(line.end(), {"--format", "csv", "-o", "out.csv"});
-      const Outcome outcome = scratch.run(line);
-      INFO(outcome.err);
-      CHECK(outcome.code == 1);
-      CHECK(outcome.out.empty());
-      CHECK(outcome.err.find("file 'bad.effort', byte ") != std::string::npos);
-      CHECK_FALSE(std::filesystem::exists(scratch / "out.csv"));
-    }
+    refused_by_all(scratch, "bad.effort", ", byte ");
   }
   scratch.write("cut.effort", std::vector<std::byte>(good.begin(), good.end() - 100));
-  const Outcome outcome = scratch.run({"info", "cut.effort"});
-  CHECK(outcome.code == 1);
-  CHECK(outcome.err.find("cut short") != std::string::npos);
+  refused_by_all(scratch, "cut.effort", "cut short");
+}
+
+TEST_CASE("a snapshot of a newer format is refused with a remedy") {
+  const Scratch scratch;
+  scratch.write("good.effort", golden_file(false));
+  RawFile file = RawFile::parse(golden_file(false));
+  file.major = 2;
+  scratch.write("newer.effort", file.assemble());
+  refused_by_all(scratch, "newer.effort", "read it with a newer effort");
+}
+
+TEST_CASE("a history that lies under right checksums is refused") {
+  const Scratch scratch;
+  scratch.write("good.effort", golden_file(false));
+  RawFile file = RawFile::parse(golden_file(false));
+  std::vector<std::byte>& payload = file.section("TILE").payload;
+  int refused = 0;
+  for (std::size_t at = 40; at < payload.size(); at += payload.size() / 12) {
+    RawFile bad = file;
+    bad.section("TILE").payload[at] ^= std::byte{0x55};
+    scratch.write("bad.effort", bad.assemble());
+    for (const char* format : {"vtk", "hdf5"}) {
+      const Outcome outcome = scratch.run({"export", "bad.effort", "--format", format, "-o", "out"});
+      INFO(at << ": " << outcome.err);
+      CHECK(outcome.code >= 0);
+      CHECK(outcome.err.empty() == (outcome.code == 0));
+      refused += outcome.code == 1;
+    }
+  }
+  CHECK(refused > 0);
 }
 
 TEST_CASE("what is no snapshot is said to be none") {

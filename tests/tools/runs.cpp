@@ -1,0 +1,65 @@
+#include "runs.hpp"
+
+#include "analytics/codec/history.hpp"
+#include "runtime/snapshot/writer.hpp"
+
+namespace effort::tools::test {
+
+snapshot::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions) {
+  snapshot::Run run;
+  run.version = "0.1.0";
+  run.name = "app";
+  run.job = "7";
+  run.place(std::vector<std::int32_t>(static_cast<std::size_t>(ranks), 0));
+  run.steps = steps;
+  run.load_metric = "time";
+  run.metrics = {{"time", "s"}};
+  run.wall_seconds = 10;
+  run.own_cpu_seconds = {0.25};
+  run.own_bytes = {1024};
+  for (const RegionSpec& spec : regions) {
+    snapshot::Series s;
+    s.region = spec.name;
+    s.kind = spec.kind;
+    s.total = spec.mean * ranks;
+    s.mean_over_ranks = spec.mean;
+    s.max_over_ranks = spec.mean * (1 + spec.imbalance);
+    s.max_rank = ranks > 1 ? 1 : 0;
+    s.imbalance = spec.imbalance;
+    run.series.push_back(s);
+  }
+  return run;
+}
+
+std::vector<std::byte> file_of(const snapshot::Run& run) { return snapshot::encode(run, {}); }
+
+std::vector<std::byte> interleaved_file() {
+  constexpr int steps = 40, late = 25;
+  snapshot::Run run = run_of(7, steps, {{"first"}, {"second"}});
+  run.place(std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0});
+  run.own_cpu_seconds = {0.25, 0.5};
+  run.own_bytes = {1024, 2048};
+  run.metrics.push_back({"cells/all", ""});
+  run.series.push_back(run.series[0]);
+  run.series.back().metric = 1;
+  std::vector<std::vector<std::byte>> parts;
+  for (std::int32_t node = 0; node < 2; ++node) {
+    const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
+    snapshot::NodePart part;
+    part.node = node;
+    for (std::uint32_t series = 0; series < 3; ++series) {
+      const int first = series == 1 ? late : 0;
+      codec::History history(ranks.size(), codec::Target::passes(40));
+      std::vector<double> block;
+      for (std::int32_t rank : ranks) {
+        for (int step = first; step < steps; ++step) block.push_back(1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17));
+      }
+      history.append(block, static_cast<std::size_t>(steps - first));
+      part.tiles.push_back({series, first, history.serialize_final()});
+    }
+    parts.push_back(snapshot::encode_part(part));
+  }
+  return snapshot::encode(run, parts);
+}
+
+}  // namespace effort::tools::test
