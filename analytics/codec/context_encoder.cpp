@@ -40,7 +40,7 @@ class LocalCoefficients final : public Coefficients {
   const Matrix& matrix_;
   wavelet::Levels levels_;
   Layout layout_;
-  std::unique_ptr<double[]> coefficients_, scratch_, reconstruction_;
+  std::unique_ptr<double[]> coefficients_, scratch_;
   std::vector<double> band_largest_;  ///< weighted
   ErrorModel model_;
   double largest_ = 0, first_ = 0;
@@ -51,7 +51,6 @@ LocalCoefficients::LocalCoefficients(const Matrix& matrix) : matrix_(matrix) {
   levels_ = {wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
   coefficients_ = wavelet::make_doubles(n);
   scratch_ = wavelet::make_doubles(n);
-  reconstruction_ = wavelet::make_doubles(n);
   wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), rows, cols),
                    wavelet::MatrixView(coefficients_.get(), rows, cols), levels_);
   layout_ = make_layout(rows, cols, levels_, possible_splits(rows, cols, levels_));
@@ -118,9 +117,10 @@ Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
   }
   for (const PacketSplit& split : layout_.splits) undo_split(scratch_.get(), matrix_.cols, split);
   const std::size_t rows = matrix_.rows, cols = matrix_.cols;
-  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols),
-                   wavelet::MatrixView(reconstruction_.get(), rows, cols), levels_);
-  return measure(matrix_, reconstruction_.get());
+  ErrorSum sum(matrix_);
+  wavelet::inverse_rows(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols), levels_,
+                        [&](std::size_t i, const double* values) { sum.add(i, values); });
+  return sum.errors();
 }
 
 template <typename Q>

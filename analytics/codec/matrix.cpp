@@ -1,8 +1,12 @@
 #include "analytics/codec/matrix.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <cstdlib>  // brings the C library's feature macros for clones.hpp
 #include <string>
+
+#include "analytics/wavelet/clones.hpp"
 
 namespace effort::codec {
 namespace {
@@ -20,6 +24,30 @@ void check_sizes(std::span<const double> values, std::size_t rows, std::size_t c
   if (!absent.empty() && absent.size() != values.size())
     throw std::invalid_argument("the absence mask holds " + std::to_string(absent.size()) + " entries, not " +
                                 std::to_string(values.size()) + ": give one per value, or none");
+}
+
+struct RowError {
+  double squares, worst;
+};
+
+EFFORT_VECTOR_CLONES RowError row_error(const double* __restrict a, const double* __restrict b, std::size_t n) {
+  std::array<double, 8> sums{}, worst{};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double e = std::fabs(a[j] - b[j]);
+    sums[j & 7] += e * e;
+    worst[j & 7] = e > worst[j & 7] ? e : worst[j & 7];
+  }
+  return {((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])), *std::max_element(worst.begin(), worst.end())};
+}
+
+RowError present_error(const double* a, const double* b, const std::uint8_t* gone, std::size_t n) {
+  RowError error{0, 0};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double e = gone[j] ? 0 : std::abs(a[j] - b[j]);
+    error.squares += e * e;
+    error.worst = std::max(error.worst, e);
+  }
+  return error;
 }
 
 /// Absent values continue the value before them in their row (else after them, else the smallest value): smooth,
@@ -88,24 +116,24 @@ Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols
   return matrix;
 }
 
-Errors measure(const Matrix& matrix, const double* reconstruction) {
-  Errors errors;
+void ErrorSum::add(std::size_t row, const double* reconstruction) {
+  const double* values = matrix_.values.data() + row * matrix_.cols;
+  const std::uint8_t* gone = matrix_.absent.empty() ? nullptr : matrix_.absent.data() + row * matrix_.cols;
+  const RowError error = gone ? present_error(values, reconstruction, gone, matrix_.cols) : row_error(values, reconstruction, matrix_.cols);
+  squares_[row] = error.squares;
+  worst_ = std::max(worst_, error.worst);
+}
+
+Errors ErrorSum::errors() const {
   double total = 0;
-  for (std::size_t i = 0; i < matrix.rows; ++i) {
-    const double* a = matrix.values.data() + i * matrix.cols;
-    const double* b = reconstruction + i * matrix.cols;
-    const std::uint8_t* gone = matrix.absent.empty() ? nullptr : matrix.absent.data() + i * matrix.cols;
-    double sums[4] = {0, 0, 0, 0}, worst = 0;
-    for (std::size_t j = 0; j < matrix.cols; ++j) {
-      const double e = gone && gone[j] ? 0 : a[j] - b[j];
-      sums[j & 3] += e * e;
-      worst = std::max(worst, std::abs(e));
-    }
-    total += (sums[0] + sums[1]) + (sums[2] + sums[3]);
-    errors.max = std::max(errors.max, worst);
-  }
-  errors.rms = matrix.present ? std::sqrt(total / static_cast<double>(matrix.present)) : 0;
-  return errors;
+  for (const double squares : squares_) total += squares;
+  return {matrix_.present ? std::sqrt(total / static_cast<double>(matrix_.present)) : 0, worst_};
+}
+
+Errors measure(const Matrix& matrix, const double* reconstruction) {
+  ErrorSum sum(matrix);
+  for (std::size_t i = 0; i < matrix.rows; ++i) sum.add(i, reconstruction + i * matrix.cols);
+  return sum.errors();
 }
 
 void put_absent(Bytes& out, std::span<const std::uint8_t> absent) {

@@ -54,7 +54,18 @@ Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t col
 struct Errors {
   double rms = 0, max = 0;  ///< scaled
 };
-/// Of a reconstruction, over the present values.
+/// Adds up the errors of a reconstruction over the present values, row by row.
+class ErrorSum {
+ public:
+  explicit ErrorSum(const Matrix& matrix) : matrix_(matrix), squares_(matrix.rows) {}
+  void add(std::size_t row, const double* reconstruction);
+  Errors errors() const;
+
+ private:
+  const Matrix& matrix_;
+  std::vector<double> squares_;  ///< of every row: the order of the calls does not matter
+  double worst_ = 0;
+};
 Errors measure(const Matrix& matrix, const double* reconstruction);
 
 /// Appends run lengths of present and absent values (alternating, present first), with their byte count in front.

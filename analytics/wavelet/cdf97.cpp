@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -22,7 +23,7 @@ Buffer make_buffer(std::size_t n) { return make_doubles(n); }
 /// Row buffers of the vertical pipelines that swap roles from step to step.
 class RowRing {
  public:
-  static constexpr std::size_t kRows = 10;
+  static constexpr std::size_t kRows = 11;
   RowRing(double* memory, std::size_t cols) : memory_(memory), cols_(cols) {
     std::fill_n(memory, kRows * cols, 0.0);
   }
@@ -96,15 +97,11 @@ struct SplitStrip {
   }
 };
 
-/// Joins the row pairs [first, last); see SplitStrip.
-template <typename Rows>
-struct JoinStrip {
-  Rows source;
-  std::size_t cols;
+/// Where joined rows go: into a rectangle,
+struct StoredRows {
   Rect out;
-  bool halve_cols;
-
-  void store(const double* from, std::size_t row, double* scratch) const {
+  std::size_t rows() const { return out.rows; }
+  void store(const double* from, std::size_t cols, std::size_t row, bool halve_cols, double* scratch, double*) const {
     double* to = out.data + row * out.stride;
     if (halve_cols) {
       join_row(from, cols, to, scratch);
@@ -112,20 +109,40 @@ struct JoinStrip {
       std::memcpy(to, from, cols * sizeof(double));
     }
   }
+};
+
+/// or to somebody who looks at them.
+struct ShownRows {
+  std::size_t count;
+  const std::function<void(std::size_t, const double*)>* take;
+  std::size_t rows() const { return count; }
+  void store(const double* from, std::size_t cols, std::size_t row, bool halve_cols, double* scratch, double* joined) const {
+    if (halve_cols) join_row(from, cols, joined, scratch);
+    (*take)(row, halve_cols ? joined : from);
+  }
+};
+
+/// Joins the row pairs [first, last); see SplitStrip.
+template <typename Rows, typename Out = StoredRows>
+struct JoinStrip {
+  Rows source;
+  std::size_t cols;
+  Out out;
+  bool halve_cols;
 
   void operator()(std::size_t first, std::size_t last, double* memory) const {
     RowRing ring(memory, cols);
     std::array<double*, 2> high{ring.row(0), ring.row(1)}, s1{ring.row(2), ring.row(3)}, d1{ring.row(4), ring.row(5)},
         even{ring.row(6), ring.row(7)};
-    double *odd = ring.row(8), *scratch = ring.row(9);
+    double *odd = ring.row(8), *scratch = ring.row(9), *joined = ring.row(10);
     const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
     for (std::ptrdiff_t i = begin - 2; i <= end + 1; ++i) {
       join_columns({source(2 * i), source(2 * i + 1), high[0], s1[0], d1[0], even[0], high[1], s1[1], d1[1], even[1], odd},
                    cols);
-      if (i - 1 >= begin && i - 1 < end) store(even[1], 2 * static_cast<std::size_t>(i - 1), scratch);
+      if (i - 1 >= begin && i - 1 < end) out.store(even[1], cols, 2 * static_cast<std::size_t>(i - 1), halve_cols, scratch, joined);
       if (i - 2 >= begin && i - 2 < end) {
         const auto row = 2 * static_cast<std::size_t>(i - 2) + 1;
-        if (row < out.rows) store(odd, row, scratch);
+        if (row < out.rows()) out.store(odd, cols, row, halve_cols, scratch, joined);
       }
       std::swap(high[0], high[1]);
       std::swap(s1[0], s1[1]);
@@ -237,7 +254,7 @@ void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, 
   if (in.rows == 0 || in.cols == 0) return;
   if (halve_rows) {
     run_strips(space, "effort::wavelet::join", (in.rows + 1) / 2,
-               JoinStrip<HalvedRows>{{in.data, in.rows, in.stride}, in.cols, out, halve_cols});
+               JoinStrip<HalvedRows>{{in.data, in.rows, in.stride}, in.cols, {out}, halve_cols});
   } else if (halve_cols) {
     run_rows(space, "effort::wavelet::join_cols", in, [=](std::size_t i, double* scratch) {
       join_row(in.data + i * in.stride, in.cols, out.data + i * out.stride, scratch);
@@ -256,7 +273,7 @@ void split_pairs(const Space& space, const double* const* rows, std::size_t cols
 template <typename Space>
 void join_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& out, bool halve_cols) {
   if (out.rows == 0 || cols == 0) return;
-  run_strips(space, "effort::wavelet::join_pairs", (out.rows + 1) / 2, JoinStrip<ListedRows>{{rows}, cols, out, halve_cols});
+  run_strips(space, "effort::wavelet::join_pairs", (out.rows + 1) / 2, JoinStrip<ListedRows>{{rows}, cols, {out}, halve_cols});
 }
 
 template <typename Space>
@@ -279,6 +296,20 @@ void inverse(const Space& space, MatrixView in, MatrixView out, Levels levels) {
   check(in.extent(0), in.extent(1), levels);
   inverse_down_to(space, whole(in), levels, 1);
   join(space, whole(in), whole(out), levels.rows > 0, levels.cols > 0);
+}
+
+void inverse_rows(const Kokkos::Serial& space, MatrixView in, Levels levels, const std::function<void(std::size_t, const double*)>& take) {
+  check(in.extent(0), in.extent(1), levels);
+  const Rect rect = whole(in);
+  if (rect.rows == 0 || rect.cols == 0) return;
+  if (levels.rows == 0) {
+    inverse_down_to(space, rect, levels, 0);
+    for (std::size_t i = 0; i < rect.rows; ++i) take(i, rect.data + i * rect.stride);
+    return;
+  }
+  inverse_down_to(space, rect, levels, 1);
+  run_strips(space, "effort::wavelet::join_shown", (rect.rows + 1) / 2,
+             JoinStrip<HalvedRows, ShownRows>{{rect.data, rect.rows, rect.stride}, rect.cols, {rect.rows, &take}, levels.cols > 0});
 }
 
 template <typename Space>

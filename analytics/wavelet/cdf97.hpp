@@ -4,6 +4,7 @@
 #include <Kokkos_Core.hpp>
 
 #include <cstddef>
+#include <functional>
 
 namespace effort::wavelet {
 
@@ -58,6 +59,9 @@ void inverse(const Space& space, MatrixView matrix, Levels levels);
 /// The same from `in` (whose low bands are overwritten on the way) to `out`, not overlapping.
 template <typename Space>
 void inverse(const Space& space, MatrixView in, MatrixView out, Levels levels);
+
+/// The same without a place for the result: `take` sees every row once, in no particular order.
+void inverse_rows(const Kokkos::Serial& space, MatrixView in, Levels levels, const std::function<void(std::size_t row, const double* values)>& take);
 
 /// A rectangle of a row-major matrix: rows of `cols` values, `stride` values apart.
 struct Rect {
