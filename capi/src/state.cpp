@@ -94,6 +94,13 @@ config::Settings settings_from(const effort_config* cfg) {
 
 effort_status begin_session(const effort_config* cfg, bool adapter) {
   const effort_status status = begin_session_with(settings_from(cfg));
+  // With ranks, attaching tells: the same answer on all of them.
+  const std::string refusal = session() ? session()->recorder().load_refusal() : std::string();
+  if (!refusal.empty()) {
+    set_session(nullptr);
+    set_mode(Mode::none);
+    return fail(Status::unsupported, refusal);
+  }
   set_begun_by_adapter(adapter);
   return status;
 }

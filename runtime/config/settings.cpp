@@ -48,9 +48,9 @@ std::vector<std::string> names(const std::string& text) {
 void set_metrics(Settings& s, const std::string& key, const std::string& text) {
   s.metrics = names(text);
   if (s.metrics.empty()) refuse(key, text, "a comma-separated list of metrics, such as time,cpu_time");
+  // Whether an event can be counted shows when it is tried; the run goes on without those that cannot.
   for (const std::string& m : s.metrics)
-    if (m != "time" && m != "cpu_time")
-      throw Error(Status::unsupported, "setting " + key + ": metric '" + m + "' is not offered by this version; it knows time and cpu_time");
+    if (m.size() > 1023) refuse(key, text, "names of at most 1023 bytes");
 }
 
 void set_pin(Settings& s, const std::string& key, const std::string& text) {
@@ -103,24 +103,11 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
-// A value that only a part of the project which is not in this version gives a meaning to.
-Set only(const char* neutral, const char* needs) {
-  return [neutral, needs](Settings&, const std::string& key, const std::string& v) {
-    if (v != neutral) throw Error(Status::unsupported, "setting " + key + "='" + v + "' needs " + needs + ", which this version does not have; leave it at '" + neutral + "'");
-  };
-}
-
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = {
       {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = number(k, v, 1, 100000, "1 to 100000 steps"); },
        [](const Settings& s) { return std::to_string(s.window); }},
       {"HINT_LAG", true,
-      {"REBALANCE_PRICE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds"); },
-       [](const Settings& s) { return s.rebalance_price < 0 ? std::string("unknown") : text_of(s.rebalance_price); }},
-      {"REBALANCE_GAIN", true, [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
-       [](const Settings& s) { return text_of(s.rebalance_gain); }},
-      {"REBALANCE_PATIENCE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (prices)"); },
-       [](const Settings& s) { return text_of(s.rebalance_patience); }},
        [](Settings& s, auto& k, auto& v) {
          s.hint_lag = number(k, v, 1, 100000, "1 to WINDOW steps");
          s.hint_lag_given = true;
@@ -128,13 +115,18 @@ const std::vector<Key>& keys() {
        [](const Settings& s) { return std::to_string(s.hint_lag); }},
       {"REBALANCE_THRESHOLD", true, [](Settings& s, auto& k, auto& v) { s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)"); },
        [](const Settings& s) { return text_of(s.rebalance_threshold); }},
+      {"REBALANCE_PRICE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds"); },
+       [](const Settings& s) { return s.rebalance_price < 0 ? std::string("unknown") : text_of(s.rebalance_price); }},
+      {"REBALANCE_GAIN", true, [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
+       [](const Settings& s) { return text_of(s.rebalance_gain); }},
+      {"REBALANCE_PATIENCE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (prices)"); },
+       [](const Settings& s) { return text_of(s.rebalance_patience); }},
       {"METRICS", true, set_metrics, [](const Settings& s) { return join(s.metrics); }},
       {"LOAD_METRIC", true,
        [](Settings& s, auto& k, auto& v) {
-         if (v.empty() || v.size() > 1023) refuse(k, v, "time, cpu_time or the name of an application metric");
-         // Names that mean something to the contract must not be taken for an application's, which would stay zero.
-         if (v == "page_faults" || v == "context_switches" || v.starts_with("PAPI_") || v.find("::") != std::string::npos)
-           throw Error(Status::unsupported, "setting " + k + ": metric '" + v + "' is not offered by this version; it knows time, cpu_time and metrics of the application");
+         if (v.empty() || v.size() > 1023) refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
+         if (v == "rss" || v.ends_with("@value")) refuse(k, v, "something that is counted; '" + v + "' is a state");
+         if (v == "calls" || v == "thread_sum" || v == "thread_max" || v == "thread_imbalance") refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
          s.load_metric = v;
        },
        [](const Settings& s) { return s.load_metric; }},
@@ -179,7 +171,15 @@ const std::vector<Key>& keys() {
        [](const Settings& s) { return text_of(s.hint_timeout); }},
       {"VERBOSE", false, [](Settings& s, auto& k, auto& v) { s.verbose = flag(k, v); }, {}},
       {"DISABLE", true, [](Settings& s, auto& k, auto& v) { s.disable = flag(k, v); }, [](const Settings& s) { return std::string(s.disable ? "1" : "0"); }},
-      {"MAX_OVERHEAD", false, only("0", "the overhead guard"), {}},
+      {"READ_METRICS", true,
+       [](Settings& s, auto& k, auto& v) {
+         if (v != "step" && v != "region") refuse(k, v, "step or region");
+         s.metrics_per_region = v == "region";
+       },
+       [](const Settings& s) { return std::string(s.metrics_per_region ? "region" : "step"); }},
+      {"MULTIPLEX", true, [](Settings& s, auto& k, auto& v) { s.multiplex = flag(k, v); }, [](const Settings& s) { return std::string(s.multiplex ? "1" : "0"); }},
+      {"MAX_OVERHEAD", true, [](Settings& s, auto& k, auto& v) { s.max_overhead = number(k, v, 0.0, 1.0, "0 (guard off) to 1 (a share of the time)"); },
+       [](const Settings& s) { return text_of(s.max_overhead); }},
       {"PCONTROL", true, [](Settings& s, auto& k, auto& v) { s.pcontrol = flag(k, v); }, [](const Settings& s) { return std::string(s.pcontrol ? "1" : "0"); }},
       {"SPLIT", true, set_split, [](const Settings& s) { return join(s.split); }},
       {"STEP", true, set_step, [](const Settings& s) { return s.step; }},

@@ -25,6 +25,9 @@ struct Settings {
   double rebalance_patience = 5;  ///< prices of avoidable loss after which a rebalance is due
   std::vector<std::string> metrics = {"time"};
   std::string load_metric = "time";
+  bool metrics_per_region = false;  ///< counters are read at every region boundary, not once a step
+  bool multiplex = false;           ///< events may take turns on the hardware's counters
+  double max_overhead = 0.02;       ///< share of the wall time that measuring may take; 0: no guard
   bool load_threads_sum = false;
   int strata = 0;               ///< 0: auto
   int strata_level = 0;

@@ -1,5 +1,6 @@
 #include "runtime/engine/rank_client.hpp"
 
+#include <algorithm>
 #include <limits>
 
 namespace effort::engine {
@@ -119,6 +120,7 @@ Status RankClient::progress_step(const Deliver& deliver) {
   if (room) {
     recorder_.end_step(first_unpublished_, step, fresh_);
     first_unpublished_ = step + 1;
+    segment_.rank(setup_.local).measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
   } else {
     segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
   }
@@ -173,6 +175,12 @@ Status RankClient::finalize() {
   int status = 0;
   wait_for([&] { return board.finished(status) || switched_off(); }, false);
   return board.finished(status) ? static_cast<Status>(status) : Status::switched_off;
+}
+
+void RankClient::traffic(std::span<const measure::Flow> flows) {
+  constexpr std::size_t most = 1000;  // in one record: a ring takes many
+  recorder_.publish_definitions(pending_);
+  for (std::size_t at = 0; at < flows.size(); at += most) pending_.traffic(flows.subspan(at, std::min(most, flows.size() - at)));
 }
 
 void RankClient::rebalance_begin() {

@@ -81,6 +81,9 @@ std::string summary(const snapshot::Run& run, const RunTotals& t) {
   out += line("  effort itself: %.4g s of CPU time in the background (%.3f %% of %d ranks' time)%s", own,
               run.wall_seconds > 0 ? 100 * own / (run.wall_seconds * run.ranks) : 0.0, static_cast<int>(run.ranks),
               run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
+  if (run.measuring_seconds >= 0)
+    out += line("  measuring itself: %.4g s of the busiest thread where it cost most (%.3f %% of a rank's time)", run.measuring_seconds,
+                run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0);
   for (const std::string& note : run.notes) out += line("  note: %.480s", note.c_str());
   return out;
 }

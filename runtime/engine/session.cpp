@@ -25,6 +25,8 @@ measure::LoadThreads load_threads(const config::Settings& s) {
   return s.load_threads_sum ? measure::LoadThreads::sum : measure::LoadThreads::max;
 }
 
+measure::Options options(const config::Settings& s) { return {s.metrics_per_region, s.multiplex, s.max_overhead}; }
+
 void require(bool ok, const exchange::Transport& transport) {
   if (!ok) throw Error(Status::mpi, transport.error());
 }
@@ -41,7 +43,7 @@ struct Session::Node {
 
 Session::Session(config::Settings settings)
     : settings_(std::move(settings)),
-      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_))) {}
+      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_), options(settings_))) {}
 
 Session::~Session() {
   if (mailbox_) mailbox_->close();
@@ -174,22 +176,24 @@ config::Settings Session::agree(config::Settings mine, exchange::Transport& tran
 
 void Session::adopt(config::Settings settings) {
   if (started()) throw Error(Status::state, "the session that an adapter began has taken steps already: call effort_init earlier");
-  if (!recorder_->measures(settings.metrics, settings.load_metric, load_threads(settings)))
-    throw Error(Status::config, "METRICS, LOAD_METRIC or LOAD_THREADS differ from those of the session that an adapter has begun: set them in the environment, which both see");
+  if (!recorder_->measures(settings.metrics, settings.load_metric, load_threads(settings), options(settings)))
+    throw Error(Status::config, "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD differ from those of the session that an adapter has begun: set them in the environment, which both see");
   settings_ = std::move(settings);
 }
 
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   // All ranks must be able to, before any of them starts.
-  std::int64_t state = transport_ ? -2 : started() ? -1 : 0;
+  std::int64_t state = transport_ ? -2 : started() ? -1 : recorder_->load_refusal().empty() ? 0 : -3;
   require(transport->world_min(&state, 1), *transport);
   if (state == -2) throw Error(Status::already_initialized, "a communicator is attached already: call effort_finalize before another effort_init_mpi");
+  if (state == -3)
+    throw Error(Status::unsupported, recorder_->load_refusal().empty() ? "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank" : recorder_->load_refusal());
   if (state == -1) throw Error(Status::state, "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first effort_progress_step");
 
   config::Settings agreed = agree(settings_, *transport);
-  std::int64_t alike = recorder_->measures(agreed.metrics, agreed.load_metric, load_threads(agreed));
+  std::int64_t alike = recorder_->measures(agreed.metrics, agreed.load_metric, load_threads(agreed), options(agreed));
   require(transport->world_min(&alike, 1), *transport);
-  if (alike == 0) throw Error(Status::config, "METRICS, LOAD_METRIC or LOAD_THREADS of a session that was begun earlier differ from rank 0's: set them alike on all ranks");
+  if (alike == 0) throw Error(Status::config, "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD of a session that was begun earlier differ from rank 0's: set them alike on all ranks");
   settings_ = std::move(agreed);
   transport_ = std::move(transport);
 

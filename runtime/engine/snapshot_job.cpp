@@ -40,8 +40,11 @@ std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_c
   std::size_t i = 0;
   for (auto& [key, stat] : stats_) stat.nrmse = nrmse[i++];
 
-  NodeFacts facts{own_cpu_seconds, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0, history_.steps()};
-  for (int r = 0; r < segment_.n_local(); ++r) facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
+  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0, history_.steps()};
+  for (int r = 0; r < segment_.n_local(); ++r) {
+    facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
+    facts.measuring_seconds = std::max(facts.measuring_seconds, static_cast<double>(segment_.rank(r).measuring_ns.load(std::memory_order_relaxed)) * 1e-9);
+  }
   facts_ = nodes_.gatherv(std::span<const NodeFacts>(&facts, 1), 0).values;
 
   const std::vector<std::byte> encoded = snapshot::encode_part(part);
@@ -57,6 +60,7 @@ void SnapshotJob::complete(snapshot::Run& run, const Names& names, int n_ranks) 
     run.own_cpu_seconds.push_back(f.own_cpu_seconds);
     run.own_bytes.push_back(f.own_bytes);
     run.merged_steps += f.merged_steps;
+    run.measuring_seconds = std::max(run.measuring_seconds, f.measuring_seconds);
   }
   if (run.merged_steps > 0) run.notes.push_back(std::to_string(run.merged_steps) + " steps were merged with their neighbours because a rank's ring was full");
   const bool phases = names.of(Definition::phase).size() > 1;

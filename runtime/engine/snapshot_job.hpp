@@ -36,7 +36,7 @@ class SnapshotJob {
     double total, largest, nrmse;
   };
   struct NodeFacts {
-    double own_cpu_seconds;
+    double own_cpu_seconds, measuring_seconds;
     std::int64_t own_bytes, merged_steps, steps;
   };
 

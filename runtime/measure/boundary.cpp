@@ -70,12 +70,17 @@ std::int64_t counted_since(std::int64_t& last, std::int64_t now, ThreadSlot& s, 
   return delta;
 }
 
+void read_or_nothing(CounterReader* reader, int count, std::int64_t* values) noexcept {
+  if (reader) return reader->read(values);
+  for (int c = 0; c < count; ++c) values[c] = no_reading;
+}
+
 /// Books what has passed since the last boundary, while `word` was current.
 void book(ThreadSlot& s, std::uint32_t word) noexcept {
   std::int64_t counted[max_metrics];
   if (s.n_counters > 0) {
     std::int64_t now[max_metrics];
-    s.boundary->read(now);
+    read_or_nothing(s.boundary, s.n_counters, now);
     for (int c = 0; c < s.n_counters; ++c) counted[c] = counted_since(s.counter_stamp[c], now[c], s, c);
   }
   const std::uint64_t passed = advance_stamp(s.stamp, ticks);
@@ -90,7 +95,7 @@ void book(ThreadSlot& s, std::uint32_t word) noexcept {
 void read_step(ThreadSlot& s) noexcept {
   if (s.n_step_counters == 0) return;
   std::int64_t now[max_metrics];
-  s.at_step->read(now);
+  read_or_nothing(s.at_step, s.n_step_counters, now);
   for (int c = 0; c < s.n_step_counters; ++c) {
     std::atomic<std::int64_t>& total = s.step_totals[c];
     if (s.step_values & (1u << c)) {

@@ -12,7 +12,7 @@
 
 namespace effort::measure {
 
-enum class Record : std::uint16_t { definition = 1, frame = 2, rebalance = 3, snapshot = 4, final = 5 };
+enum class Record : std::uint16_t { definition = 1, frame = 2, rebalance = 3, snapshot = 4, final = 5, traffic = 6 };
 
 /// Precedes every record; both ends are the same library on the same node, so the layout is the compiler's.
 struct RecordHeader {
@@ -54,6 +54,13 @@ struct FinalRecord {
   std::int64_t steps;       ///< how many the rank ended
 };
 
+/// What went from one rank to another in calls of a region; a traffic record is a sequence of these.
+struct Flow {
+  std::int32_t source, destination;
+  std::uint32_t region, reserved;
+  double messages, bytes, seconds;
+};
+
 /// A growing byte stream of records.
 class RecordStream {
  public:
@@ -70,6 +77,11 @@ class RecordStream {
   void text(Record type, const std::string& text) {
     begin(type);
     put(text.data(), text.size());
+    end();
+  }
+  void traffic(std::span<const Flow> flows) {
+    begin(Record::traffic);
+    put(flows.data(), flows.size_bytes());
     end();
   }
   template <typename T>

@@ -21,6 +21,10 @@ class Chain final : public CounterReader {
       values += link.count;
     }
   }
+  void thread_ends() noexcept override {
+    for (Link& link : links_)
+      if (link.reader) link.reader->thread_ends();
+  }
 
  private:
   std::vector<Link> links_;

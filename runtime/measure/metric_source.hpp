@@ -27,9 +27,12 @@ class CounterReader {
   /// Current readings in the order of MetricSource::counters().  Neither allocates nor locks; a counter that gives nothing
   /// now reads `no_reading`.
   virtual void read(std::int64_t* values) noexcept = 0;
+  /// The thread that opened it is ending: the last call before destruction.
+  virtual void thread_ends() noexcept {}
 };
 
 inline constexpr std::int64_t no_reading = INT64_MIN;
+inline constexpr std::size_t most_counters = 32;  ///< of a source
 
 /// A set of counters.  Any thread may open it.
 class MetricSource {
@@ -58,9 +61,9 @@ class SourceSet {
   std::vector<Counter> counters_;
 };
 
-/// "cpu_time", "page_faults", "context_switches", "rss": what this file's source needs no library for.
+/// "cpu_time", "page_faults", "context_switches", "rss": what the kernel counts, without a library.
 bool is_builtin_counter(const std::string& name);
-/// @param names  built-in ones, all of one kind of system call or not
+/// The source of one of those.
 std::shared_ptr<MetricSource> builtin_source(const std::string& name);
 
 /// How events of a counter library are to be counted.

@@ -1,8 +1,10 @@
 #include "runtime/measure/recorder.hpp"
 
 #include "runtime/measure/boundary.hpp"
+#include "runtime/measure/slot_reader.hpp"
 
 #include <algorithm>
+#include <tuple>
 
 namespace effort::measure {
 namespace {
@@ -15,22 +17,18 @@ void add(std::atomic<double>& cell, double value) {
 
 }  // namespace
 
-struct Recorder::SlotReader {
-  explicit SlotReader(ThreadSlot* s) : slot(s) {}
+namespace {
 
-  ThreadSlot* slot;
-  bool own = false;  ///< the stepping thread's
-  std::vector<std::uint64_t> ticks;
-  std::vector<std::int64_t> begins;
-  std::vector<std::int64_t> counters;
-  std::vector<std::int64_t> step_totals;
-  std::vector<double> work;
-  std::vector<std::vector<double>> metric;
-};
+/// Made from the slots' own totals; everything else in METRICS is a counter.
+bool is_derived(const std::string& name) {
+  return name == "time" || name == "calls" || name == "thread_sum" || name == "thread_max" || name == "thread_imbalance";
+}
+
+}  // namespace
 
 Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options)
     : session_(sessions.fetch_add(1, std::memory_order_relaxed) + 1), metrics_(metrics), load_metric_name_(load_metric),
-      threads_(threads), options_(options), began_(std::this_thread::get_id()) {
+      threads_(threads), options_(options), began_(std::this_thread::get_id()), guard_(options.max_overhead) {
   tick_rate();
   registry_.phase("main");
   registry_.metric("time", "s");
@@ -38,8 +36,12 @@ Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& l
   // An application metric's unit is known when the application defines it; the name reserves its id now.
   load_metric_ = load_metric == "time" ? 0 : registry_.metric(load_metric.c_str(), "").id;
   load_is_cpu_time_ = load_metric == "cpu_time";
+  const std::string load_unit = load_metric == "time" || load_is_cpu_time_ ? "s" : "";
+  for (const auto& [name, id, unit] : {std::tuple{"calls", &calls_metric_, std::string("1")}, {"thread_sum", &thread_sum_metric_, load_unit},
+                                       {"thread_max", &thread_max_metric_, load_unit}, {"thread_imbalance", &thread_imbalance_metric_, load_unit}})
+    if (std::find(metrics_.begin(), metrics_.end(), name) != metrics_.end()) *id = registry_.metric(name, unit.c_str()).id;
   kinds_.push_back(Kind::compute);  // `outside`: takes application metrics that belong to no region
-  last_stamp_ = ticks();
+  last_stamp_ = look_stamp_ = ticks();
 }
 
 /// Sorts what METRICS and LOAD_METRIC name into what is read at boundaries and what is read once a step.
@@ -53,14 +55,14 @@ void Recorder::choose_counters() {
   };
   if (is_counter(load_metric_name_)) place(load_metric_name_, true);
   for (const std::string& name : metrics_)
-    if (name != "time") place(name, name == "cpu_time" || (options_.per_region && !is_value(name)));
+    if (!is_derived(name)) place(name, name == "cpu_time" || (options_.per_region && !is_value(name)));
   adopt_counters(at_boundaries, boundary_, boundary_metrics_);
   adopt_counters(at_steps, at_step_, step_metrics_);
 }
 
 bool Recorder::is_counter(const std::string& name) const {
   return is_builtin_counter(name) || name.starts_with("PAPI_") || name.find(':') != std::string::npos ||
-         (name != "time" && std::find(metrics_.begin(), metrics_.end(), name) != metrics_.end());
+         (!is_derived(name) && std::find(metrics_.begin(), metrics_.end(), name) != metrics_.end());
 }
 
 void Recorder::adopt_counters(const std::vector<std::string>& names, SourceSet& set, std::vector<CounterMetric>& metrics) {
@@ -140,6 +142,47 @@ void Recorder::fold(std::uint32_t series, std::uint32_t region, double value, bo
   v = sum ? v + value : std::max(v, value);
   if (series != load_metric_) return;
   if (kinds_[region] == Kind::compute) thread_load_ += value;
+  if (!teams_.empty()) fold_threads(region, value);
+}
+
+/// Called once per slot, region and step.
+void Recorder::fold_threads(std::uint32_t region, double value) {
+  Team& team = teams_[region];
+  team.sum += value;
+  team.most = std::max(team.most, value);
+  ++team.threads;
+}
+
+/// Sum, maximum, and by how much the busiest thread exceeds the mean of those that took part.  Amounts, not ratios: they
+/// add up over steps.
+void Recorder::write_threads() {
+  for (std::size_t r = 0; r < teams_.size(); ++r) {
+    const Team& team = teams_[r];
+    if (team.threads == 0) continue;
+    auto set = [&](std::uint32_t metric, double value) {
+      if (metric != 0) values_[metric * stride_ + r] = value;
+    };
+    set(thread_sum_metric_, team.sum);
+    set(thread_max_metric_, team.most);
+    set(thread_imbalance_metric_, team.most - team.sum / team.threads);
+  }
+}
+
+/// How often a slot's regions were begun since the last step; returns the seconds that it cost.
+double Recorder::read_begins(SlotReader& reader, std::uint32_t n) {
+  const Cell* cells = reader.slot->cells.load(std::memory_order_acquire);
+  const auto periods = guard_.periods();
+  double seconds = 0;
+  for (std::uint32_t r = 1; r < n; ++r) {
+    const std::int64_t total = cells[r].begins.load(std::memory_order_relaxed) & ~sampled_sign;
+    const std::int64_t delta = total - reader.begins[r];
+    if (delta <= 0) continue;
+    reader.begins[r] = total;
+    if (calls_metric_ != 0) values_[calls_metric_ * stride_ + r] += static_cast<double>(delta);
+    const double timed = r < periods.size() ? 1.0 / periods[r] : 1.0;
+    seconds += static_cast<double>(delta) * (cost_.skipped + (cost_.timed - cost_.skipped) * timed);
+  }
+  return seconds;
 }
 
 /// The ticks of a slot's regions since the last step.
@@ -219,6 +262,7 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
   thread_load_ = 0;
   read_ticks(reader, n, now);
   read_counters(reader, n);
+  step_own_ = std::max(step_own_, read_begins(reader, n));
   for (std::uint32_t m = 0; m < n_series_; ++m) {
     const std::atomic<double>* cells = s.metric[m].load(std::memory_order_acquire);
     if (!cells) continue;
@@ -255,11 +299,13 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   values_.assign(n_series_ * stride_, 0.0);
   std::fill(work_.begin(), work_.end(), 0.0);
   step_values_.assign(step_metrics_.size(), 0.0);
-  step_load_ = step_wait_ = 0;
+  step_load_ = step_wait_ = step_own_ = 0;
+  if (thread_sum_metric_ + thread_max_metric_ + thread_imbalance_metric_ != 0) teams_.assign(stride_, Team());
   for (auto& reader : readers_) {
     reader->own = reader->slot == own;
     read_slot(*reader, now);
   }
+  write_threads();
 
   FrameHeader h{};
   h.first_step = first_step;
@@ -267,6 +313,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   h.load = step_load_;
   h.wait = step_wait_;
   h.wall = static_cast<double>(now - last_stamp_) * tick_rate().seconds_per_tick;
+  own_seconds_ += step_own_ + step_cost_;
   h.phase = phase_.load(std::memory_order_relaxed);
   last_stamp_ = now;
 
@@ -293,6 +340,27 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
     if (work_[u] != 0) entry(0, static_cast<std::uint16_t>(work_series + u), work_[u]);
   h.record = {static_cast<std::uint32_t>(bytes.size() - at), Record::frame, 0};
   std::memcpy(bytes.data() + at, &h, sizeof h);
+
+  if (own && cost_.timed == 0 && own->session.load(std::memory_order_relaxed) == session_) measure_cost(*own);
+  if (options_.max_overhead > 0) guard_step(now);
+  step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
+  fixed_ += step_cost_;
+}
+
+void Recorder::last_words(RecordStream& out) {
+  for (const SourceSet* set : {&boundary_, &at_step_})
+    for (const std::string& text : set->remarks()) registry_.note(text.substr(0, max_name).c_str());
+  std::uint32_t fallen = 0;
+  for (const auto& reader : readers_)
+    if (reader->slot->session.load(std::memory_order_acquire) == session_) fallen |= reader->slot->fallen.load(std::memory_order_relaxed);
+  for (const auto& [set, first] : {std::pair<const SourceSet*, std::size_t>{&boundary_, 0}, {&at_step_, boundary_.counters().size()}})
+    for (std::size_t c = 0; c < set->counters().size(); ++c) {
+      const Counter& counter = set->counters()[c];
+      if ((fallen >> (first + c) & 1) == 0 || counter.estimated) continue;
+      registry_.note(("metric '" + counter.name + "' fell during the run, and what it fell by is not counted: if it is a state and not a count, write " +
+                      counter.name + "@value").substr(0, max_name).c_str());
+    }
+  read_definitions(out);
 }
 
 }  // namespace effort::measure

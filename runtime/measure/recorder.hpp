@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/measure/frame.hpp"
+#include "runtime/measure/guard.hpp"
 #include "runtime/measure/registry.hpp"
 #include "runtime/measure/thread_slot.hpp"
 
@@ -16,10 +17,11 @@ namespace effort::measure {
 /// How the threads of a rank make up its load.
 enum class LoadThreads { max, sum };
 
-/// How counters beside the clock are read.
+/// How it is measured.
 struct Options {
-  bool per_region = false;   ///< at every region boundary instead of once a step
+  bool per_region = false;   ///< counters beside the clock are read at every region boundary instead of once a step
   bool multiplex = false;    ///< see EventOptions
+  double max_overhead = 0;   ///< share of the wall time that measuring may take; 0: no guard
   bool operator==(const Options&) const = default;
 };
 
@@ -48,10 +50,17 @@ class Recorder {
   void add_metric(std::uint32_t metric, double value);
 
   // ---- progress
+  /// Appends definitions that are new to `out`.
+  void publish_definitions(RecordStream& out) { read_definitions(out); }
   /// Appends definitions that are new, then the frame of steps first..last, to `out`.
   void end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out);
   /// Seconds on the clock that loads are measured with, for the price of rebalancing; waiting excluded for CPU time.
   double price_clock();
+  /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends of
+  /// steps by the clock.
+  double own_seconds() const noexcept { return own_seconds_; }
+  /// Appends what is left to say at the end of the run: notes about counters.
+  void last_words(RecordStream& out);
   std::int64_t conflicts() const noexcept { return conflicts_.load(std::memory_order_relaxed); }
   void count_conflict() noexcept { conflicts_.fetch_add(1, std::memory_order_relaxed); }
   void set_phase(std::uint32_t phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
@@ -76,6 +85,13 @@ class Recorder {
   void read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now);
   void read_counters(SlotReader& reader, std::uint32_t n);
   void ask(ThreadSlot& slot, std::uint32_t what);
+  double read_begins(SlotReader& reader, std::uint32_t n);
+  void fold_threads(std::uint32_t region, double value);
+  void write_threads();
+  void measure_cost(ThreadSlot& own);
+  void guard_step(std::uint64_t now);
+  void offer_periods(SlotReader& reader);
+  void note_sampling();
   void read_definitions(RecordStream& out);
   void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
 
@@ -85,6 +101,8 @@ class Recorder {
   const std::string load_metric_name_;
   const LoadThreads threads_;
   const Options options_;
+  // What METRICS asks for beside clocks and counters; 0: not.
+  std::uint32_t calls_metric_ = 0, thread_sum_metric_ = 0, thread_max_metric_ = 0, thread_imbalance_metric_ = 0;
   const std::thread::id began_;            ///< reads what counts for the whole process
   bool load_is_cpu_time_ = false;
   SourceSet boundary_, at_step_;
@@ -102,12 +120,30 @@ class Recorder {
   std::uint64_t last_stamp_ = 0;
   double step_wait_ = 0;
   double step_load_ = 0;
+  double own_seconds_ = 0;
+  double step_own_ = 0;                    ///< seconds that boundaries cost the busiest thread
   double thread_load_ = 0;
   std::vector<double> values_;             ///< [series][region] of the step, zero where untouched
   std::size_t stride_ = 0;                 ///< regions per series in values_
   std::size_t n_series_ = 0;
   std::vector<double> work_;               ///< [unit]
   std::vector<double> step_values_;        ///< [step counter]
+  /// The load of a region's threads in the step.
+  struct Team {
+    double sum = 0, most = 0;
+    int threads = 0;
+  };
+  std::vector<Team> teams_;                ///< [region]; empty where nobody asked
+
+  Guard guard_;
+  PairCost cost_{0, 0};                    ///< measured at the first step
+  std::uint32_t sampling_version_ = 0;     ///< of the guard's periods
+  std::vector<bool> noted_;                ///< [region] its sampling is in the notes
+  int notes_left_ = 16;
+  std::uint64_t look_stamp_ = 0;           ///< when the guard looked last
+  int looked_steps_ = 0;                   ///< since then
+  double step_cost_ = 0;                   ///< seconds that ending the last step took
+  double fixed_ = 0;                       ///< the same, since the guard looked last
 };
 
 }  // namespace effort::measure

@@ -31,8 +31,9 @@ struct Busy {
   ThreadSlot& slot;
 };
 
+// What they have counted stays for the reader, and so does how many there are.
 void close_counters(ThreadSlot& s) {
-  s.n_counters = s.n_step_counters = 0;
+  s.counters_open = false;
   s.boundary = s.at_step = nullptr;
   for (auto& reader : s.readers) reader.reset();
 }
@@ -44,6 +45,8 @@ struct SlotOwner {
     effort_this_thread_slot = nullptr;
     if (!slot) return;
     if (slot->cells.load(std::memory_order_relaxed)) leave_all(*slot);
+    for (auto& reader : slot->readers)
+      if (reader) reader->thread_ends();
     close_counters(*slot);
     slot->owned.store(false, std::memory_order_release);
   }
@@ -95,6 +98,7 @@ void clear(ThreadSlot& slot) {
   slot.sampling = nullptr;
   slot.fallen.store(0, std::memory_order_relaxed);
   close_counters(slot);
+  slot.n_counters = slot.n_step_counters = 0;
   // Another number of counters changes the meaning of the array, so a session starts with a new one.
   slot.counters.store(nullptr, std::memory_order_relaxed);
   for (std::uint32_t r = 0; r < slot.capacity; ++r) {
@@ -115,13 +119,14 @@ void start_counters(ThreadSlot& slot, const SlotPlan& plan) {
     if (sets[i] && sets[i]->count() > 0) slot.readers[i] = sets[i]->open(plan.whole);
   slot.boundary = slot.readers[0].get();
   slot.at_step = slot.readers[1].get();
-  slot.n_counters = slot.boundary ? plan.boundary->count() : 0;
-  slot.n_step_counters = slot.at_step ? plan.at_step->count() : 0;
+  slot.n_counters = plan.boundary ? plan.boundary->count() : 0;
+  slot.n_step_counters = plan.at_step ? plan.at_step->count() : 0;
   slot.step_values = 0;
   for (int c = 0; c < slot.n_step_counters; ++c)
     if (plan.at_step->counters()[static_cast<std::size_t>(c)].value) slot.step_values |= 1u << c;
   if (slot.at_step) slot.at_step->read(slot.step_stamp);
   if (slot.boundary) slot.boundary->read(slot.counter_stamp);
+  slot.counters_open = true;
 }
 
 }  // namespace
@@ -190,7 +195,7 @@ void SlotRegistry::abandon() {
   ThreadSlot& slot = *slot_owner.slot;
   slot.limit.store(0, std::memory_order_relaxed);
   slot.known.store(0, std::memory_order_relaxed);
-  slot.n_counters = slot.n_step_counters = 0;
+  slot.boundary = slot.at_step = nullptr;
   // They count the parent; closing them here would reach into its business.
   for (auto& reader : slot.readers) (void)reader.release();
   slot_owner.slot = nullptr;
@@ -210,8 +215,9 @@ void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions
     const bool counters_missing = n_counters > 0 && !slot.counters.load(std::memory_order_relaxed);
     if (needed > slot.capacity || counters_missing)
       make_room(slot, needed > slot.capacity ? std::max({2 * slot.capacity, needed, 64u}) : slot.capacity, n_counters);
+    // A slot may come from a thread that has ended, and another's counters with it.
+    if (first || !slot.counters_open) start_counters(slot, plan);
     if (first) {
-      start_counters(slot, plan);
       slot.short_path = slot.n_counters == 0 && tick_rate().use_tsc;
       slot.layout.store(tick_rate().use_tsc ? inline_layout : 0, std::memory_order_relaxed);
       slot.random = 0x9e3779b97f4a7c15u * (slot.number + 1);

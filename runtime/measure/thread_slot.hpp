@@ -71,9 +71,10 @@ struct alignas(64) ThreadSlot {
   std::uint32_t special = 0;              ///< open words that are skipped or weighted
   std::uint32_t weighted_open = 0;        ///< those that are weighted
 
+  bool counters_open = false;             ///< by the owner, for the session
   int n_counters = 0;                                          ///< read at every boundary
   std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
-  CounterReader* boundary = nullptr;      ///< owned by `readers`
+  CounterReader* boundary = nullptr;      ///< owned by `readers`; null where this thread cannot count
   std::int64_t counter_stamp[max_metrics] = {};
   int n_step_counters = 0;                                     ///< read once a step
   CounterReader* at_step = nullptr;

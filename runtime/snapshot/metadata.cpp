@@ -109,6 +109,7 @@ const std::vector<Column<Run>>& run_fields() {
       column("hint_lag", &Run::hint_lag),
       column("load_metric", &Run::load_metric),
       column("wall_seconds", &Run::wall_seconds),
+      column("measuring_seconds", &Run::measuring_seconds, Presence::optional),
       column("merged_steps", &Run::merged_steps),
       column("lost_snapshots", &Run::lost_snapshots),
       table_field<NodeRun>("placement", &Run::placement, {column("node", &NodeRun::node), column("count", &NodeRun::count)}),

@@ -109,6 +109,7 @@ struct Run {
   double wall_seconds = 0;           ///< from init to this snapshot, largest over ranks
   std::int64_t merged_steps = 0;     ///< frames that had to be merged into a neighbour because a ring was full
   std::int64_t lost_snapshots = 0;   ///< earlier snapshots that could not be written
+  double measuring_seconds = absent;       ///< what measuring cost the rank that it cost most, in its busiest thread
   std::vector<double> own_cpu_seconds;     ///< [nodes] what the library itself used
   std::vector<std::int64_t> own_bytes;     ///< [nodes] memory the library itself holds
   std::vector<Metric> metrics;
@@ -144,11 +145,27 @@ struct ExactBlock {
   std::vector<double> values;         ///< [series][ranks of the node, ascending][steps]
 };
 
+/// What went from one rank to another in one window, in calls of one region.
+struct Flow {
+  std::int64_t window = 0;                    ///< index of the analysis window, from 0
+  std::int32_t source = 0, destination = 0;   ///< ranks of MPI_COMM_WORLD
+  std::int32_t region = 0;                    ///< index into Traffic::regions
+  double messages = 0, bytes = 0, seconds = 0;
+};
+
+/// The communication matrix as the ranks of one node saw it, sparse.  Messages and bytes are counted by one side only: the sums
+/// over all nodes are those of the run.
+struct Traffic {
+  std::vector<std::string> regions;
+  std::vector<Flow> flows;                    ///< ascending by window
+};
+
 /// What one node contributes to a snapshot.
 struct NodePart {
   std::int32_t node = 0;
   std::vector<Tile> tiles;
   std::vector<ExactBlock> exact;
+  Traffic traffic;
 };
 
 /// Limits of the format; a writer that exceeds one gets std::invalid_argument, a file that does is refused.

@@ -18,13 +18,26 @@ static void wrong_values(void) {
       {"HINT_LAG", "0"}, {"REBALANCE_THRESHOLD", "-0.1"}, {"REBALANCE_THRESHOLD", "nan"}, {"LOAD_THREADS", "mean"},
       {"STRATA", "0"}, {"STRATA", "many"}, {"STRATA_LEVEL", "-1"}, {"SNAPSHOT_EVERY", "-1"}, {"PASSES", "0"}, {"NRMSE", "0"},
       {"NRMSE", "2"}, {"MAX_BYTES", "1"}, {"EXACT", "perhaps"}, {"RANKS_PER_NODE", "-1"}, {"PIN", "core seven"},
-      {"STRICT", "2"}, {"HINT_TIMEOUT", "-1"}, {"HINT_TIMEOUT", "inf"}, {"VERBOSE", "loud"}, {"DISABLE", "maybe"},
+      {"STRICT", "2"}, {"HINT_TIMEOUT", "-1"}, {"HINT_TIMEOUT", "inf"}, {"VERBOSE", "loud"}, {"MAX_OVERHEAD", "much"}, {"READ_METRICS", "often"}, {"DISABLE", "maybe"},
       {"NO_SUCH_KEY", "1"}, {"EFFORT_WINDOW", "10"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) refused(bad[i][0], bad[i][1], EFFORT_ERR_CONFIG);
   refused("LOAD_METRIC", "", EFFORT_ERR_CONFIG);
   refused("SNAPSHOT_DIR", "", EFFORT_ERR_CONFIG);
   refused("METRICS", "", EFFORT_ERR_CONFIG);
-  refused("METRICS", "PAPI_NO_SUCH_EVENT", EFFORT_ERR_UNSUPPORTED);
+}
+
+/* A metric that cannot be counted costs nothing but a note; a load that cannot be is refused. */
+static void what_cannot_be_counted(void) {
+  effort_config* config;
+  CHECK_OK(effort_config_new(&config));
+  CHECK_OK(effort_config_set(config, "METRICS", "time,PAPI_NO_SUCH_EVENT"));
+  CHECK_OK(effort_init(config));
+  CHECK_OK(effort_progress_step());
+  CHECK_OK(effort_finalize());
+  CHECK_OK(effort_config_set(config, "LOAD_METRIC", "PAPI_NO_SUCH_EVENT"));
+  CHECK_FAILS(effort_init(config), EFFORT_ERR_UNSUPPORTED, "PAPI_NO_SUCH_EVENT");
+  CHECK_FAILS(effort_progress_step(), EFFORT_ERR_NOT_INITIALIZED, NULL);
+  CHECK_OK(effort_config_free(config));
 }
 
 static void from_the_environment(void) {
@@ -101,6 +114,7 @@ static void later_sources_win(void) {
 
 int main(void) {
   wrong_values();
+  what_cannot_be_counted();
   from_the_environment();
   from_a_file();
   later_sources_win();

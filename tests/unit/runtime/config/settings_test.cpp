@@ -32,12 +32,14 @@ std::string message_of(const std::string& key, const std::string& value, Status 
 TEST_CASE("bad values name key, value and what is allowed") {
   for (auto [key, value] : {Pair{"WINDOW", "0"}, {"WINDOW", "ten"}, {"WINDOW", "10 "}, {"WINDOW", ""}, {"HINT_LAG", "-1"}, {"STRATA", "65"},
                             {"NRMSE", "2"}, {"NRMSE", "nan"}, {"PASSES", "0"}, {"EXACT", "yes"}, {"LOAD_THREADS", "mean"}, {"PIN", "core 3"},
-                            {"REBALANCE_THRESHOLD", "-0.1"}, {"SNAPSHOT_EVERY", "-5"}}) {
+                            {"REBALANCE_THRESHOLD", "-0.1"}, {"REBALANCE_PRICE", "-1"}, {"REBALANCE_GAIN", "1.5"}, {"REBALANCE_PATIENCE", "0"}, {"SNAPSHOT_EVERY", "-5"}}) {
     const std::string message = message_of(key, value);
     CHECK_THAT(message, ContainsSubstring(key) && ContainsSubstring("'" + value + "'") && ContainsSubstring("allowed"));
   }
   CHECK_THAT(message_of("WINDWO", "10"), ContainsSubstring("WINDWO") && ContainsSubstring("WINDOW"));
-  CHECK_THAT(message_of("METRICS", "time,PAPI_TOT_CYC", Status::unsupported), ContainsSubstring("PAPI_TOT_CYC"));
+  for (auto [key, value] : {Pair{"LOAD_METRIC", "rss"}, {"LOAD_METRIC", "sde:::app::cells@value"}, {"LOAD_METRIC", "calls"}, {"READ_METRICS", "window"},
+                            {"MULTIPLEX", "2"}, {"MAX_OVERHEAD", "-0.1"}, {"MAX_OVERHEAD", "2"}})
+    CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
   for (auto [key, value] : {Pair{"STEP", "Allreduce"}, {"STEP", "MPI_Barrier:0"}, {"STEP", "MPI_Barrier@"}, {"SPLIT", "MPI_Wait,Send"}, {"PATH_DEPTH", "17"}, {"PCONTROL", "2"}})
     CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
 }

@@ -1,61 +1,13 @@
-#include "runtime/measure/boundary.hpp"
-#include "runtime/measure/recorder.hpp"
+#include "frames.hpp"
 
 #include <catch2/catch_approx.hpp>
-#include <catch2/catch_test_macros.hpp>
 
-#include <map>
 #include <string>
 #include <thread>
 
 using namespace effort;
 using namespace effort::measure;
 using Catch::Approx;
-
-namespace {
-
-struct Frame {
-  FrameHeader header{};
-  std::map<std::pair<std::uint32_t, std::uint16_t>, double> values;  // (region, series)
-};
-
-// Reads the one frame of a stream; counts the definitions before it.
-Frame read(RecordStream& stream, int* definitions = nullptr) {
-  Frame f;
-  std::span<const std::byte> bytes(stream.bytes());
-  while (!bytes.empty()) {
-    RecordHeader h;
-    std::memcpy(&h, bytes.data(), sizeof h);
-    REQUIRE(h.bytes <= bytes.size());
-    if (h.type == Record::definition && definitions) ++*definitions;
-    if (h.type == Record::frame) {
-      std::memcpy(&f.header, bytes.data(), sizeof f.header);
-      for (std::uint32_t i = 0; i < f.header.n_entries; ++i) {
-        Entry e;
-        std::memcpy(&e, bytes.data() + sizeof f.header + i * sizeof e, sizeof e);
-        f.values[{e.region, e.series}] += e.value;
-      }
-    }
-    bytes = bytes.subspan(h.bytes);
-  }
-  stream.bytes().clear();
-  return f;
-}
-
-void begin(Recorder& r, std::uint32_t region) { open_region(r.slot(), region); }
-void end(Recorder& r) {
-  ThreadSlot& s = r.slot();
-  REQUIRE(close_region(s, innermost(s)));
-}
-
-double spin(double seconds) {
-  const std::uint64_t start = monotonic_ns();
-  while (static_cast<double>(monotonic_ns() - start) * 1e-9 < seconds) {
-  }
-  return static_cast<double>(monotonic_ns() - start) * 1e-9;
-}
-
-}  // namespace
 
 TEST_CASE("time is exclusive of nested regions and adds up to what has passed") {
   Recorder rec({"time"}, "time", LoadThreads::max);

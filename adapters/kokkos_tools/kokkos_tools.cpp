@@ -1,0 +1,134 @@
+// Kokkos kernels, regions and fences as regions of effort: KOKKOS_TOOLS_LIBS=libeffort_kokkos.so (docs/adapters.md).
+//
+// Kokkos finds these functions by name.  Kernels and profiling regions are COMPUTE, fences WAIT.  On a device, kernels run on
+// after their launch has returned: the time until they are done shows in the fence.
+#include "effort/effort.h"
+#include "runtime/engine/adapter_port.hpp"
+#include "runtime/measure/boundary.hpp"
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include <cxxabi.h>
+
+using namespace effort;
+using measure::Kind;
+
+namespace {
+
+struct Hash {
+  using is_transparent = void;
+  std::size_t operator()(std::string_view text) const noexcept { return std::hash<std::string_view>{}(text); }
+};
+using Ids = std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>>;
+
+/// What a thread remembers of one session: the ids behind names, and the profiling regions it has open.
+struct ThreadNames {
+  std::uint64_t session = 0;
+  Ids kernels, fences;
+  std::vector<std::int32_t> pushed;
+};
+thread_local ThreadNames names;
+
+engine::AdapterPort& port() {
+  static engine::AdapterPort* const p = effort_adapter_port();
+  return *p;
+}
+
+/// Unlabelled kernels come with the mangled name of their functor's type.
+std::string readable(std::string_view name) {
+  std::string text(name);
+  int status = -1;
+  const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), std::free);
+  if (status == 0 && demangled) text = demangled.get();
+  if (text.empty()) text = "(unnamed)";
+  for (char& c : text)
+    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
+  if (text.size() <= measure::max_name) return text;
+  // Long template names differ anywhere.
+  const std::string tail = "...#" + std::to_string(std::hash<std::string>{}(text));
+  return text.substr(0, measure::max_name - tail.size()) + tail;
+}
+
+/// The region of a name; 0 where there is no session.
+std::int32_t id_of(const char* name, Kind kind) {
+  const auto* slot = measure::this_thread_slot();
+  if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port().slot();
+  if (!slot) return 0;
+  const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
+  if (names.session != session) {
+    names = {};
+    names.session = session;
+  }
+  const std::string_view text = name ? name : "";
+  Ids& ids = kind == Kind::wait ? names.fences : names.kernels;
+  if (const auto known = ids.find(text); known != ids.end()) return known->second;
+  const auto id = static_cast<std::int32_t>(port().region(readable(text), kind));
+  if (id > 0) ids.emplace(text, id);
+  return id;
+}
+
+/// Begins a region and returns its id; 0 for none, which end() leaves alone.  Nothing may pass into Kokkos.
+std::int32_t begin(const char* name, Kind kind) noexcept {
+  try {
+    const std::int32_t id = id_of(name, kind);
+    return id > 0 && effort_begin(id) == EFFORT_OK ? id : 0;
+  } catch (...) {
+    return 0;
+  }
+}
+
+void end(std::int32_t id) noexcept {
+  if (id > 0) effort_end(id);
+}
+
+}  // namespace
+
+#define EFFORT_KOKKOS_HOOK extern "C" __attribute__((visibility("default")))
+
+/// Begins a session where the host has none yet; one that the host begins later adopts it.
+EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) { port().begin(); }
+
+/// A session that nobody adopted and that has no ranks ends here, as one step.
+EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {
+  if (port().owner() != engine::Owner::adapter || port().attached()) return;
+  port().progress_step();
+  port().finalize();
+}
+
+EFFORT_KOKKOS_HOOK void kokkosp_begin_parallel_for(const char* name, std::uint32_t, std::uint64_t* kernel) {
+  *kernel = static_cast<std::uint64_t>(begin(name, Kind::compute));
+}
+EFFORT_KOKKOS_HOOK void kokkosp_begin_parallel_reduce(const char* name, std::uint32_t, std::uint64_t* kernel) {
+  *kernel = static_cast<std::uint64_t>(begin(name, Kind::compute));
+}
+EFFORT_KOKKOS_HOOK void kokkosp_begin_parallel_scan(const char* name, std::uint32_t, std::uint64_t* kernel) {
+  *kernel = static_cast<std::uint64_t>(begin(name, Kind::compute));
+}
+EFFORT_KOKKOS_HOOK void kokkosp_begin_fence(const char* name, std::uint32_t, std::uint64_t* fence) {
+  *fence = static_cast<std::uint64_t>(begin(name && *name ? name : "Kokkos::fence", Kind::wait));
+}
+EFFORT_KOKKOS_HOOK void kokkosp_end_parallel_for(std::uint64_t kernel) { end(static_cast<std::int32_t>(kernel)); }
+EFFORT_KOKKOS_HOOK void kokkosp_end_parallel_reduce(std::uint64_t kernel) { end(static_cast<std::int32_t>(kernel)); }
+EFFORT_KOKKOS_HOOK void kokkosp_end_parallel_scan(std::uint64_t kernel) { end(static_cast<std::int32_t>(kernel)); }
+EFFORT_KOKKOS_HOOK void kokkosp_end_fence(std::uint64_t fence) { end(static_cast<std::int32_t>(fence)); }
+
+EFFORT_KOKKOS_HOOK void kokkosp_push_profile_region(const char* name) {
+  const std::int32_t id = begin(name, Kind::compute);
+  try {
+    names.pushed.push_back(id);
+  } catch (...) {
+    end(id);
+  }
+}
+EFFORT_KOKKOS_HOOK void kokkosp_pop_profile_region() {
+  if (names.pushed.empty()) return;
+  const std::int32_t id = names.pushed.back();
+  names.pushed.pop_back();
+  end(id);
+}

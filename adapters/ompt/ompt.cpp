@@ -1,0 +1,191 @@
+// Waiting at OpenMP barriers, as WAIT; and the threads of a team in the region that their parallel construct is in.
+// For runtimes with OMPT (LLVM's libomp and its kin): OMP_TOOL_LIBRARIES=libeffort_ompt.so, or linked (docs/adapters.md).
+//
+// The barrier at the end of a parallel construct holds its workers until the next one begins.  Only what passes until
+// the construct's end is waiting, and a worker learns that end when it is woken: so this wait is added then, and may
+// appear in a later step.  All other barriers are booked as they pass.
+#include "effort/effort.h"
+#include "runtime/engine/adapter_port.hpp"
+#include "runtime/measure/boundary.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <new>
+
+#include <omp-tools.h>
+
+using namespace effort;
+
+namespace {
+
+/// A parallel construct that is under way, shared by its team.
+struct Team {
+  std::int32_t region;                 ///< that the construct was met in; 0: none
+  std::uint64_t session;
+  std::atomic<std::uint64_t> ended{0}; ///< nanoseconds; 0 while it runs
+  std::atomic<int> users{1};
+};
+
+void release(Team* team) {
+  if (team && team->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete team;
+}
+
+/// A thread's part in the construct that it is in as a worker.
+struct Worker {
+  Team* team = nullptr;
+  bool in_region = false;
+  std::uint64_t waits_since = 0;  ///< at the construct's last barrier; 0: not there
+};
+/// Constructs nest, and a worker of an outer one may be woken for an inner one only after it: one level per depth.
+constexpr int most_levels = 8;
+thread_local Worker workers[most_levels];
+thread_local int level = -1;  ///< of the construct that the thread is a worker in; -1: in none
+
+/// The region of barriers, looked up once per thread and session.
+struct Barrier {
+  std::uint64_t session = 0;
+  std::int32_t id = 0;
+};
+thread_local Barrier barrier;
+thread_local int waits_open = 0;  ///< barriers that were begun as regions
+
+engine::AdapterPort& port() {
+  static engine::AdapterPort* const p = effort_adapter_port();
+  return *p;
+}
+
+/// The thread's slot in an active session; null without.
+const measure::ThreadSlot* slot() {
+  const measure::ThreadSlot* s = measure::this_thread_slot();
+  return s && s->known.load(std::memory_order_relaxed) > 0 ? s : port().slot();
+}
+
+/// The number of the active session; 0 without one.
+std::uint64_t session() {
+  const measure::ThreadSlot* s = slot();
+  return s ? s->session.load(std::memory_order_relaxed) : 0;
+}
+
+std::int32_t barrier_region() {
+  const std::uint64_t now = session();
+  if (now == 0) return 0;
+  if (barrier.session != now) barrier = {now, static_cast<std::int32_t>(port().region("omp barrier", measure::Kind::wait))};
+  return barrier.id;
+}
+
+void begin_wait() {
+  const std::int32_t id = barrier_region();
+  if (id > 0 && effort_begin(id) == EFFORT_OK) ++waits_open;
+}
+
+void end_wait() {
+  if (waits_open == 0) return;
+  --waits_open;
+  effort_end(barrier.id);
+}
+
+/// A worker arrives at the end of its construct: its part in the region is over.
+void arrive(Worker& w) {
+  if (w.in_region) effort_end(w.team->region);
+  w.in_region = false;
+  w.waits_since = measure::monotonic_ns();
+}
+
+/// A worker is woken, or ends: what passed from its arrival to the construct's end was waiting.
+void depart(Worker& w) {
+  if (w.waits_since == 0 || !w.team) return;
+  const std::uint64_t now = measure::monotonic_ns(), ended = w.team->ended.load(std::memory_order_acquire);
+  const std::uint64_t until = ended == 0 ? now : std::min(now, ended);
+  if (until > w.waits_since && w.team->session == session())
+    if (const std::int32_t id = barrier_region(); id > 0)
+      effort_add(id, static_cast<double>(until - w.waits_since) * 1e-9);
+  w.waits_since = 0;
+}
+
+Worker* worker() { return level >= 0 && level < most_levels ? &workers[level] : nullptr; }
+
+void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel, unsigned, int, const void*) {
+  parallel->ptr = nullptr;
+  const measure::ThreadSlot* s = slot();
+  if (!s) return;
+  auto* team = new (std::nothrow) Team;
+  if (!team) return;
+  team->region = static_cast<std::int32_t>(measure::innermost(*s));
+  team->session = s->session.load(std::memory_order_relaxed);
+  parallel->ptr = team;
+}
+
+void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
+  auto* team = static_cast<Team*>(parallel->ptr);
+  if (!team) return;
+  team->ended.store(measure::monotonic_ns(), std::memory_order_release);
+  parallel->ptr = nullptr;
+  release(team);
+}
+
+/// The primary thread is in its region already; the others join it there.
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*, unsigned, unsigned index, int flags) {
+  if ((flags & ompt_task_initial) != 0 || index == 0) return;
+  if (endpoint == ompt_scope_begin) {
+    auto* team = parallel ? static_cast<Team*>(parallel->ptr) : nullptr;
+    ++level;
+    Worker* w = worker();
+    if (!w) return;
+    *w = {};
+    if (!team) return;
+    team->users.fetch_add(1, std::memory_order_relaxed);
+    w->team = team;
+    w->in_region = team->region > 0 && team->session == session() && effort_begin(team->region) == EFFORT_OK;
+    return;
+  }
+  if (Worker* w = worker()) {
+    depart(*w);
+    if (w->in_region) effort_end(w->team->region);
+    release(w->team);
+    *w = {};
+  }
+  level = std::max(level - 1, -1);
+}
+
+bool is_barrier(ompt_sync_region_t kind) {
+  switch (kind) {
+    case ompt_sync_region_taskwait:
+    case ompt_sync_region_taskgroup:
+    case ompt_sync_region_reduction:
+      return false;
+    default:
+      return true;
+  }
+}
+
+void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const void*) {
+  if (!is_barrier(kind)) return;
+  Worker* const w = worker();
+  // Older runtimes call all implicit barriers alike; for a worker without a region around it the last one ends its part.
+  const bool last = w && w->team && kind == ompt_sync_region_barrier_implicit_parallel;
+  if (endpoint == ompt_scope_begin)
+    last ? arrive(*w) : begin_wait();
+  else
+    last ? depart(*w) : end_wait();
+}
+
+int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
+  const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
+  if (!set) return 0;
+  set(ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin));
+  set(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
+  set(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));
+  set(ompt_callback_sync_region_wait, reinterpret_cast<ompt_callback_t>(on_wait));
+  return 1;
+}
+
+void finalize(ompt_data_t*) {}
+
+}  // namespace
+
+/// What an OpenMP runtime looks for.
+extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned, const char*) {
+  static ompt_start_tool_result_t tool{initialize, finalize, {}};
+  return &tool;
+}

@@ -1,0 +1,85 @@
+#include "runtime/measure/guard.hpp"
+
+#include <algorithm>
+
+namespace effort::measure {
+namespace {
+
+// Coarsening aims below the limit, and refining stays there: the guard must not swing between two states.
+constexpr double aim = 0.8, low = 0.25, refined = 0.5;
+constexpr int looks_before_refining = 4;
+
+double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cost) {
+  const auto n = static_cast<double>(begins);
+  return period <= 1 ? n * cost.timed : n * (cost.skipped + (cost.timed - cost.skipped) / period);
+}
+
+}  // namespace
+
+double Guard::seconds(std::span<const std::int64_t> begins, const PairCost& cost) const {
+  double all = 0;
+  for (std::size_t r = 0; r < begins.size(); ++r) all += seconds_of(begins[r], periods_[r], cost);
+  return all;
+}
+
+bool Guard::look(std::span<const std::int64_t> begins, double fixed, double wall, const PairCost& cost) {
+  if (periods_.size() < begins.size()) periods_.resize(begins.size(), 1);
+  const double budget = limit_ * wall, spent = fixed + seconds(begins, cost);
+  share_ = spent / wall;
+  quiet_ = spent < low * budget ? quiet_ + 1 : 0;
+  if (spent > budget) return coarsen(begins, fixed, budget, cost);
+  exhausted_ = false;
+  if (quiet_ < looks_before_refining) return false;
+  quiet_ = 0;
+  return refine(begins, fixed, budget, cost);
+}
+
+/// Doubles the period of the region whose timed calls cost most, until the aim is met.
+bool Guard::coarsen(std::span<const std::int64_t> begins, double fixed, double budget, const PairCost& cost) {
+  bool changed = false;
+  double spent = fixed + seconds(begins, cost);
+  while (spent > aim * budget) {
+    std::size_t worst = begins.size();
+    double saving = 0;
+    for (std::size_t r = 1; r < begins.size(); ++r) {
+      const std::uint32_t next = 2 * periods_[r];
+      if (next > longest_period || begins[r] / next < least_timed) continue;
+      const double saved = seconds_of(begins[r], periods_[r], cost) - seconds_of(begins[r], next, cost);
+      if (saved > saving) {
+        saving = saved;
+        worst = r;
+      }
+    }
+    // What brings next to nothing is not worth its error.
+    if (worst == begins.size() || saving < 1e-3 * budget) break;
+    periods_[worst] *= 2;
+    spent -= saving;
+    changed = true;
+  }
+  exhausted_ = spent > budget;
+  return changed;
+}
+
+/// Halves periods where that leaves measuring well below the limit, the least called regions first.
+bool Guard::refine(std::span<const std::int64_t> begins, double fixed, double budget, const PairCost& cost) {
+  bool changed = false;
+  double spent = fixed + seconds(begins, cost);
+  for (;;) {
+    std::size_t best = begins.size();
+    double least = 0;
+    for (std::size_t r = 1; r < begins.size(); ++r) {
+      if (periods_[r] <= 1) continue;
+      const double more = seconds_of(begins[r], periods_[r] / 2, cost) - seconds_of(begins[r], periods_[r], cost);
+      if (best == begins.size() || more < least) {
+        least = more;
+        best = r;
+      }
+    }
+    if (best == begins.size() || spent + least > refined * budget) return changed;
+    periods_[best] /= 2;
+    spent += least;
+    changed = true;
+  }
+}
+
+}  // namespace effort::measure

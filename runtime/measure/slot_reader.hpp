@@ -1,0 +1,23 @@
+// What the recorder saw of a thread's slot at the last step; for the recorder's own sources.
+#pragma once
+
+#include "runtime/measure/recorder.hpp"
+
+namespace effort::measure {
+
+struct Recorder::SlotReader {
+  explicit SlotReader(ThreadSlot* s) : slot(s) {}
+
+  ThreadSlot* slot;
+  bool own = false;  ///< the stepping thread's
+  std::vector<std::uint64_t> ticks;
+  std::vector<std::int64_t> begins;
+  std::vector<std::int64_t> counters;
+  std::vector<std::int64_t> step_totals;
+  std::vector<std::int64_t> looked;   ///< begins when the guard looked last
+  std::uint32_t sampling_version = 0; ///< of the periods that the slot was offered
+  std::vector<double> work;
+  std::vector<std::vector<double>> metric;
+};
+
+}  // namespace effort::measure

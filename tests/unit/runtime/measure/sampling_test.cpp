@@ -1,0 +1,182 @@
+// Estimates from sampled calls: unbiased for the region and for what is around it, whatever the pattern of the calls.
+#include "runtime/measure/boundary.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <array>
+#include <cmath>
+#include <cstdlib>
+#include <map>
+#include <random>
+
+using namespace effort::measure;
+
+namespace {
+
+// A clock that the test sets, as a counter at every boundary: what is booked to where can then be known exactly.
+std::int64_t now = 0;
+
+class TestReader final : public CounterReader {
+ public:
+  void read(std::int64_t* values) noexcept override { values[0] = now; }
+};
+class TestSource final : public MetricSource {
+ public:
+  const std::vector<Counter>& counters() const override { return counters_; }
+  std::unique_ptr<CounterReader> open(bool) override { return std::make_unique<TestReader>(); }
+
+ private:
+  std::vector<Counter> counters_{{"clock", "1"}};
+};
+
+constexpr std::uint32_t main_loop = 1, other_loop = 2, hot = 3, child = 4, warm = 5, n_regions = 5;
+
+struct Run {
+  std::map<std::uint32_t, double> truth, estimate;
+  std::map<std::uint32_t, std::int64_t> calls, counted;
+};
+
+/// Two loops around a hot region whose calls vary by a factor of hundreds with a period of four, with a child in some,
+/// and a warm region around some of them.
+Run simulate(std::uint64_t seed, std::array<std::uint32_t, n_regions + 1> periods) {
+  SourceSet counters;
+  counters.add(std::make_shared<TestSource>());
+  auto slot = std::make_unique<ThreadSlot>();
+  slot->number = static_cast<std::uint32_t>(seed);
+  now = 0;
+  prepare_slot(*slot, 1, n_regions, {&counters, nullptr, true});
+  SamplingPlan plan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1)};
+  std::mt19937_64 random(seed);
+  for (std::uint32_t r = 0; r <= n_regions; ++r)
+    plan.calls[r] = {periods[r], 0, static_cast<std::uint32_t>(random() % periods[r])};
+  slot->offered = &plan;
+  slot->requests = resample;
+  std::mt19937_64 lengths(7);  // the same run for every seed of the sampling
+  Run run;
+  std::vector<std::uint32_t> open{outside};
+  auto pass = [&](double mean) {
+    const std::int64_t d = 1 + static_cast<std::int64_t>(std::exponential_distribution<>(1 / mean)(lengths));
+    now += d;
+    run.truth[open.back()] += static_cast<double>(d);
+  };
+  auto enter = [&](std::uint32_t r) {
+    open_region(*slot, r);
+    open.push_back(r);
+    ++run.calls[r];
+  };
+  auto leave = [&] {
+    REQUIRE(close_region(*slot, open.back()));
+    open.pop_back();
+  };
+  for (int i = 0; i < 400; ++i) {
+    enter(i % 10 == 0 ? other_loop : main_loop);
+    pass(30);
+    const bool in_warm = i % 3 == 0;
+    if (in_warm) enter(warm);
+    for (int call = 0; call < 40; ++call) {
+      enter(hot);
+      pass(call % 4 == 0 ? 400 : 2);
+      if (call % 8 == 1) {
+        enter(child);
+        pass(50);
+        leave();
+        pass(3);
+      }
+      leave();
+      pass(1);
+    }
+    if (in_warm) leave();
+    leave();
+  }
+  settle(*slot);
+  REQUIRE(slot->depth == 0);
+  REQUIRE(slot->special == 0);
+  for (std::uint32_t r = 0; r <= n_regions; ++r) {
+    run.estimate[r] = static_cast<double>(slot->counters.load()[r].load());
+    run.counted[r] = slot->cells.load()[r].begins.load() & ~sampled_sign;
+  }
+  return run;
+}
+
+double sum(const std::map<std::uint32_t, double>& values) {
+  double all = 0;
+  for (const auto& [region, value] : values) all += value;
+  return all;
+}
+
+/// Many runs that differ in what is sampled only: the mean of the estimates lies within what their scatter allows.
+void expect_unbiased(std::array<std::uint32_t, n_regions + 1> periods) {
+  constexpr int runs = 400;
+  std::map<std::uint32_t, double> mean, square;
+  Run last;
+  for (int i = 0; i < runs; ++i) {
+    last = simulate(static_cast<std::uint64_t>(i) + 1, periods);
+    // Whatever was sampled: nothing is lost or counted twice, and calls are counted exactly.
+    REQUIRE(sum(last.estimate) == sum(last.truth));
+    for (const auto& [region, calls] : last.calls) REQUIRE(last.counted[region] == calls);
+    for (const auto& [region, value] : last.estimate) {
+      const double error = value - last.truth[region];
+      mean[region] += error / runs;
+      square[region] += error * error / runs;
+    }
+  }
+  for (const auto& [region, bias] : mean) {
+    const double deviation = std::sqrt(square[region] / runs);
+    INFO("region " << region << ": true " << last.truth[region] << ", bias " << bias << ", deviation of the mean " << deviation);
+    CHECK(std::abs(bias) <= 4 * deviation + 1e-9);
+  }
+  // The estimate is good as well as unbiased: its scatter is what so many independent calls would have, at most.
+  if (periods[hot] > 1) {
+    const double calls = 16000, per_call = last.truth[hot] / calls;
+    CHECK(std::sqrt(square[hot]) < 1.2 * std::sqrt(calls * periods[hot]) * 2.5 * per_call);
+    CHECK(square[hot] > 0);
+  }
+}
+
+}  // namespace
+
+TEST_CASE("without sampling everything is exact") {
+  const Run run = simulate(1, {1, 1, 1, 1, 1, 1});
+  for (const auto& [region, value] : run.truth) CHECK(run.estimate.at(region) == value);
+}
+
+TEST_CASE("a sampled region and its surroundings are estimated without bias") { expect_unbiased({1, 1, 1, 4, 1, 1}); }
+TEST_CASE("a period that is in step with the application's does no harm") { expect_unbiased({1, 1, 1, 64, 1, 1}); }
+TEST_CASE("sampled regions within sampled regions") { expect_unbiased({1, 1, 1, 16, 8, 1}); }
+TEST_CASE("all regions sampled") { expect_unbiased({1, 2, 4, 32, 16, 8}); }
+
+TEST_CASE("periods change while regions are open") {
+  SourceSet counters;
+  counters.add(std::make_shared<TestSource>());
+  auto slot = std::make_unique<ThreadSlot>();
+  now = 0;
+  prepare_slot(*slot, 1, n_regions, {&counters, nullptr, true});
+  std::vector<std::unique_ptr<SamplingPlan>> plans;
+  std::mt19937 random(3);
+  std::vector<std::uint32_t> open;
+  for (int i = 0; i < 20000; ++i) {
+    if (i % 50 == 0) {
+      plans.push_back(std::make_unique<SamplingPlan>(SamplingPlan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1)}));
+      for (std::uint32_t r = 1; r <= n_regions; ++r) plans.back()->calls[r].period = 1u << (random() % 6);
+      slot->offered = plans.back().get();
+      slot->requests = resample;
+    }
+    now += static_cast<std::int64_t>(random() % 100);
+    if (open.size() < 8 && random() % 2 == 0) {
+      open.push_back(1 + random() % n_regions);
+      open_region(*slot, open.back());
+    } else if (!open.empty()) {
+      REQUIRE(close_region(*slot, open.back()));
+      open.pop_back();
+    }
+  }
+  while (!open.empty()) {
+    REQUIRE(close_region(*slot, open.back()));
+    open.pop_back();
+  }
+  settle(*slot);
+  std::int64_t all = 0;
+  for (std::uint32_t r = 0; r <= n_regions; ++r) all += slot->counters.load()[r].load();
+  CHECK(all == now);
+  CHECK(slot->special == 0);
+}

@@ -1,0 +1,106 @@
+// A signal handler that begins and ends regions in the thread it interrupts, at any instruction: nothing is torn.
+#include "frames.hpp"
+
+#include <csignal>
+#include <sys/time.h>
+
+using namespace effort::measure;
+
+namespace {
+
+ThreadSlot* interrupted_slot = nullptr;
+std::uint32_t in_handler = 0, nested_in_handler = 0;
+volatile std::sig_atomic_t handled = 0;
+
+void handler(int) {
+  ThreadSlot& s = *interrupted_slot;
+  open_region(s, in_handler);
+  open_region(s, nested_in_handler);
+  close_region(s, nested_in_handler);
+  close_region(s, in_handler);
+  handled = handled + 1;
+}
+
+/// A timer that fires as fast as the system lets it, while `body` runs.
+template <typename Body>
+void under_fire(const Body& body) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;
+  struct sigaction before {};
+  REQUIRE(sigaction(SIGPROF, &action, &before) == 0);
+  const itimerval often{{0, 20}, {0, 20}}, never{};
+  REQUIRE(setitimer(ITIMER_PROF, &often, nullptr) == 0);
+  body();
+  REQUIRE(setitimer(ITIMER_PROF, &never, nullptr) == 0);
+  REQUIRE(sigaction(SIGPROF, &before, nullptr) == 0);
+}
+
+/// All that a slot has booked, and the moment up to which: each tick belongs to one cell, whatever interrupted what.
+std::uint64_t unbooked(const ThreadSlot& s) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t r = 0; r <= s.known.load(); ++r) sum += s.cells.load()[r].ticks.load();
+  return s.stamp.load() - sum;
+}
+
+void expect_whole_frames(const Options& options, const std::vector<std::string>& metrics) {
+  Recorder rec(metrics, "time", LoadThreads::max, options);
+  const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::compute).id;
+  in_handler = rec.registry().region("handler", Kind::compute).id;
+  nested_in_handler = rec.registry().region("nested in handler", Kind::wait).id;
+  interrupted_slot = &rec.slot();
+  ThreadSlot& s = rec.slot();
+  RecordStream stream;
+  rec.end_step(0, 0, stream);
+  stream.bytes().clear();
+  open_region(s, outer);
+  const std::uint64_t start = unbooked(s);
+  handled = 0;
+  double regions = 0, wall = 0;
+  under_fire([&] {
+    for (int step = 1; step <= 200; ++step) {
+      for (int i = 0; i < 4000; ++i) {
+        open_region(s, inner);
+        if (i % 997 == 0) raise(SIGPROF);
+        close_region(s, inner);
+      }
+      rec.end_step(step, step, stream);
+      const Frame f = read(stream);
+      wall += f.header.wall;
+      for (const auto& [key, value] : f.values) {
+        if (key.second != 0) continue;
+        CHECK(value >= 0);
+        CHECK(value <= f.header.wall * 200);  // an estimate that was held back may come late, nothing else is larger
+        regions += value;
+      }
+    }
+  });
+  CHECK(handled > 10);
+  CHECK(s.depth == 1);
+  CHECK(innermost(s) == outer);
+  CHECK(s.unseen == 0);
+  REQUIRE(close_region(s, outer));
+  CHECK(unbooked(s) == start);
+  rec.end_step(201, 201, stream);
+  const Frame f = read(stream);
+  wall += f.header.wall;
+  for (const auto& [key, value] : f.values)
+    if (key.second == 0) regions += value;
+  CHECK(regions > 0);
+  // In regions all the time; estimates are published when they have turned positive.
+  if (options.max_overhead == 0) CHECK(regions <= wall * 1.000001);
+}
+
+}  // namespace
+
+TEST_CASE("on the short path") { expect_whole_frames({}, {"time"}); }
+TEST_CASE("with counters at boundaries") {
+  Options options;
+  options.per_region = true;
+  expect_whole_frames(options, {"time", "cpu_time", "page_faults"});
+}
+TEST_CASE("while regions are sampled") {
+  Options options;
+  options.max_overhead = 0.01;
+  expect_whole_frames(options, {"time"});
+}
