@@ -28,6 +28,8 @@ export interface Chart {
   marks?: Mark[];
   height?: number;
   range?: [number, number | null];
+  /** The scale reaches at least up to here. */
+  least?: number;
   onStep?: (step: number) => void;
 }
 
@@ -36,6 +38,7 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = themed("--mark");
   ctx.lineWidth = devicePixelRatio;
+  ctx.setLineDash([]);
   for (const { step, kind } of marks) {
     const x = u.valToPos(step, "x", true), y = bbox.top + size + 2;
     if (x < bbox.left || x > bbox.left + bbox.width) continue;
@@ -96,8 +99,8 @@ export function chart(options: Chart): HTMLElement {
   return figure;
 }
 
-function rangeOf({ range }: Chart, low: number | null, high: number | null): [number, number] {
-  const from = range ? range[0] : Math.min(0, low ?? 0), to = range?.[1] ?? Math.max(high ?? 1, from + 1e-12);
+function rangeOf({ range, least }: Chart, low: number | null, high: number | null): [number, number] {
+  const from = range ? range[0] : Math.min(0, low ?? 0), to = range?.[1] ?? Math.max(high ?? 0, least ?? 0, from + 1e-12);
   return [from, to === from ? from + 1 : range?.[1] != null ? to : from + (to - from) * 1.08];
 }
 

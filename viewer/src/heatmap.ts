@@ -152,11 +152,6 @@ export class HeatMap {
     this.frame = requestAnimationFrame(() => this.paint());
   }
 
-  repaint(): void {
-    if (this.view) this.makeImage();
-    this.schedule();
-  }
-
   private paint(): void {
     const ctx = this.canvas.getContext("2d")!, ratio = devicePixelRatio || 1, box = this.plot();
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);

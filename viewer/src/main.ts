@@ -54,12 +54,11 @@ class Page {
       this.show();
     });
     state.on("run", () => this.show());
-    state.on("theme", () => redraw(this.main));
     addEventListener("hashchange", () => this.follow());
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("beforeprint", () => this.print());
     addEventListener("afterprint", () => this.show());
-    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => state.emit("theme"));
+    matchMedia("(prefers-color-scheme: dark)").addEventListener("change", () => this.show());
     this.follow();
   }
 
@@ -94,8 +93,7 @@ class Page {
   private switchTheme(): void {
     const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
-    this.state.emit("theme");
-    if (this.state.tab === "load" || this.state.tab === "regions") this.show();
+    this.show();
   }
 
   private key(event: KeyboardEvent): void {

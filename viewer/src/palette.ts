@@ -26,8 +26,20 @@ export function colours(name: string): Uint8Array {
   return table;
 }
 
-/** For kinds of things: Okabe and Ito's, which differ in lightness too. */
-export const CATEGORIES = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c3c", "#7f7f7f"];
+/** Whether the page is dark now. */
+export function isDark(): boolean {
+  const { theme } = document.documentElement.dataset;
+  return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
+}
+
+// Okabe and Ito's colours, which differ in lightness too; the dark ones lighter on a dark page.
+const ON_LIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c3c", "#7f7f7f"];
+const ON_DARK = ["#5cb3ea", "#f0b429", "#2fc89b", "#e39ac3", "#9fd4f5", "#f0803c", "#b9b95a", "#9a9a9a"];
+
+/** For kinds of things. */
+export function category(i: number): string {
+  return (isDark() ? ON_DARK : ON_LIGHT)[i % 8];
+}
 export const DASHES: number[][] = [[], [8, 4], [2, 3], [10, 3, 2, 3]];
 
 /** A colour of the style sheet. */

@@ -21,7 +21,7 @@ export interface Viewport {
 
 export const WHOLE: Viewport = { r0: 0, r1: 1, c0: 0, c1: 1 };
 
-type Topic = "run" | "selection" | "panels" | "viewport" | "cursor" | "look" | "theme" | "tab";
+type Topic = "run" | "viewport" | "cursor" | "tab";
 
 export class State {
   run: Run;
@@ -72,7 +72,6 @@ export class State {
   /** Shows the load of some regions. */
   showLoad(regions: number[], metric: number): void {
     this.panels = [{ run: this.run.index, regions, metric }];
-    this.emit("panels");
     this.go("load");
   }
   showSource(region: string): void {

@@ -5,7 +5,7 @@ import { chart } from "../charts";
 import { h, heading, select } from "../dom";
 import { amount, change, percent, seconds } from "../format";
 import { Run } from "../model";
-import { CATEGORIES } from "../palette";
+import { category } from "../palette";
 import { State } from "../state";
 import { idealSaving, imbalanceOf } from "./overview";
 
@@ -45,7 +45,7 @@ function curves(runs: Run[]): HTMLElement {
   const steps = [...new Set(runs.flatMap((r) => imbalanceOf(r).steps))].sort((x, y) => x - y);
   return chart({ title: "Imbalance over steps", steps, format: percent, height: 220, lines: runs.map((run, i) => {
     const { steps: own, values } = imbalanceOf(run), at = new Map(own.map((s, k) => [s, values[k]]));
-    return { title: `${i + 1}: ${run.label}`, values: steps.map((s) => at.get(s) ?? null), colour: CATEGORIES[i % 7], dash: i % 4 };
+    return { title: `${i + 1}: ${run.label}`, values: steps.map((s) => at.get(s) ?? null), colour: category(i % 7), dash: i % 4 };
   }) });
 }
 

@@ -4,7 +4,7 @@ import { chart } from "../charts";
 import { empty, h, heading } from "../dom";
 import { amount, percent, seconds } from "../format";
 import { Run } from "../model";
-import { CATEGORIES } from "../palette";
+import { category } from "../palette";
 import { State } from "../state";
 
 export function costs(state: State): HTMLElement {
@@ -30,7 +30,7 @@ function overTime(run: Run): HTMLElement | null {
     const known = windows.map((w) => w.unit_costs?.find((u) => u.name === name)), value = known.map((u) => u?.seconds_per_unit ?? null);
     const off = (sign: number) => known.map((u) => (u?.seconds_per_unit != null && u.error != null ? u.seconds_per_unit + sign * u.error : null));
     return chart({ title: `Seconds per ${name}`, steps, format: seconds, lines: [
-      { title: "cost", values: value, colour: CATEGORIES[i % 7], width: 2 }, { title: "+ error", values: off(1), colour: CATEGORIES[i % 7], dash: 2, width: 1 }, { title: "\u2212 error", values: off(-1), colour: CATEGORIES[i % 7], dash: 2, width: 1 }] });
+      { title: "cost", values: value, colour: category(i % 7), width: 2 }, { title: "+ error", values: off(1), colour: category(i % 7), dash: 2, width: 1 }, { title: "\u2212 error", values: off(-1), colour: category(i % 7), dash: 2, width: 1 }] });
   }));
 }
 

@@ -12,7 +12,7 @@ const MOST_PANELS = 4;
 export function load(state: State): { element: HTMLElement; destroy: () => void } {
   const { run } = state, { info } = run;
   if (info.steps === 0 || run.series.length === 0) return { element: empty("This run has no history of loads."), destroy: () => {} };
-  const maps: HeatMap[] = [], surfaces: SurfaceView[] = [], stops: (() => void)[] = [];
+  const maps: HeatMap[] = [], surfaces: SurfaceView[] = [];
   const panels = h("div", { class: "panels" });
 
   const clear = () => {
@@ -77,13 +77,9 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
       all(() => state.panels.push(state.report.runs.length > 1 ? { ...last, run: other.index, regions: [], metric: other.loadMetric } : { ...last, metric: (last.metric + 1) % info.metrics.length }));
     } }, "add a panel"));
 
-  stops.push(state.on("theme", () => maps.forEach((map) => map.repaint())));
   redrawPanels();
   return {
     element: h("div", {}, toolbar, panels, h("p", { class: "quiet" }, "Drag a rectangle to zoom into it; double click shows all. With the map in focus: arrows move the cursor, shift and arrows the view, + and \u2212 zoom, 0 shows all, the wheel zooms.")),
-    destroy: () => {
-      clear();
-      for (const stop of stops) stop();
-    },
+    destroy: clear,
   };
 }

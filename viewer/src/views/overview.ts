@@ -1,10 +1,11 @@
 // What ran, how well its work was shared out, what rebalancing brought, what looking cost.
 
+import { shortName } from "../callpath";
 import { chart, Mark } from "../charts";
 import { h, heading } from "../dom";
 import { bytes, count, percent, seconds, amount } from "../format";
 import { Run, Window } from "../model";
-import { CATEGORIES } from "../palette";
+import { category } from "../palette";
 import { State } from "../state";
 
 /** The share of time that ideal balance would save, and of what. */
@@ -61,15 +62,15 @@ function charts(state: State): HTMLElement[] {
   if (run.load.mean.length > 0) {
     const { steps, values } = imbalanceOf(run);
     out.push(chart({
-      title: "Imbalance: largest load over mean load, less one", steps, format: percent, marks, onStep: zoom,
-      lines: [{ title: run.load.stepsPerBin > 1 ? `mean of ${run.load.stepsPerBin} steps` : "imbalance", values, colour: CATEGORIES[0] }],
+      title: "Imbalance: largest load over mean load, less one", steps, format: percent, marks, onStep: zoom, least: 0.01,
+      lines: [{ title: run.load.stepsPerBin > 1 ? `mean of ${run.load.stepsPerBin} steps` : "imbalance", values, colour: category(0) }],
     }));
     const unit = run.unit(run.loadMetric);
     out.push(chart({
       title: `Load of a step, ${run.info.load_metric}`, steps, format: (v) => amount(v, unit), marks, onStep: zoom,
       lines: [
-        { title: "largest rank", values: Array.from(run.load.max), colour: CATEGORIES[5] },
-        { title: "mean of ranks", values: Array.from(run.load.mean), colour: CATEGORIES[0], dash: 1 },
+        { title: "largest rank", values: Array.from(run.load.max), colour: category(5) },
+        { title: "mean of ranks", values: Array.from(run.load.mean), colour: category(0), dash: 1 },
       ],
     }));
   }
@@ -78,16 +79,16 @@ function charts(state: State): HTMLElement[] {
     out.push(chart({
       title: "Efficiencies (POP), per window", steps: middle, format: percent, marks, range: [0, 1],
       lines: [
-        { title: "load balance", values: known((w) => w.load_balance), colour: CATEGORIES[0] },
-        { title: "communication", values: known((w) => w.communication_efficiency), colour: CATEGORIES[1], dash: 1 },
-        { title: "parallel", values: known((w) => w.parallel_efficiency), colour: CATEGORIES[2], dash: 2, width: 2.5 },
+        { title: "load balance", values: known((w) => w.load_balance), colour: category(0) },
+        { title: "communication", values: known((w) => w.communication_efficiency), colour: category(1), dash: 1 },
+        { title: "parallel", values: known((w) => w.parallel_efficiency), colour: category(2), dash: 2, width: 2.5 },
       ].filter((line) => line.values.some((v) => v !== null)),
     }));
   }
   if (windows.some((w) => w.prediction_error !== null)) {
     out.push(chart({
-      title: "Error of the predicted loads, relative to their mean", steps: middle, format: percent, marks,
-      lines: [{ title: "error", values: known((w) => w.prediction_error), colour: CATEGORIES[3] }],
+      title: "Error of the predicted loads, relative to their mean", steps: middle, format: percent, marks, least: 0.01,
+      lines: [{ title: "error", values: known((w) => w.prediction_error), colour: category(3) }],
     }));
   }
   return out;
@@ -117,7 +118,7 @@ function dearest(state: State): HTMLElement | null {
   return h("section", {},
     heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the dearest regions first.`),
     h("ul", { class: "bars" }, rows.slice(0, 8).map(({ r, i, n }) =>
-      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, r.name), h("span", { class: `kind ${r.kind}` }, r.kind),
+      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, shortName(state.report.head, r.name)), h("span", { class: `kind ${r.kind}` }, r.kind),
         h("span", { class: "bar" }, h("span", { style: `width:${(100 * n!.total) / all}%` })), h("span", { class: "number" }, percent(n!.total / all)), h("span", { class: "number quiet" }, `imbalance ${percent(n!.imbalance)}`)))),
     rows.length > 8 ? h("p", {}, h("button", { class: "link", onclick: () => state.go("regions") }, `all ${rows.length} regions`)) : null);
 }

@@ -5,7 +5,7 @@ import { chart } from "../charts";
 import { empty, h, heading, select, svg } from "../dom";
 import { amount, percent, seconds } from "../format";
 import { Run, Strata } from "../model";
-import { CATEGORIES } from "../palette";
+import { category } from "../palette";
 import { State } from "../state";
 import { marksOf } from "./overview";
 
@@ -17,7 +17,7 @@ export function strata(state: State): HTMLElement {
   if (run.info.windows.length > 1) {
     out.append(chart({
       title: "Number of strata, per window", steps: run.info.windows.map((w) => (w.first + w.last) / 2), format: (v) => (Number.isInteger(v) ? String(v) : ""), height: 130, marks: marksOf(run),
-      lines: [{ title: "strata", values: run.info.windows.map((w) => w.strata), colour: CATEGORIES[0], stepped: true }],
+      lines: [{ title: "strata", values: run.info.windows.map((w) => w.strata), colour: category(0), stepped: true }],
     }));
   }
   if (run.info.strata.length > 1) out.append(movement(run));
@@ -37,7 +37,7 @@ function profiles(state: State): HTMLElement {
     const parts = (k: number) => [...shown.map((r) => s.stratum_region_load[k][r]), totals[k] - shown.reduce((sum, r) => sum + s.stratum_region_load[k][r], 0)];
     const names = [...shown.map((r) => shortName(state.report.head, s.regions[r])), "others"];
     host.replaceChildren(
-      h("ul", { class: "legend" }, names.map((name, i) => (i < shown.length || s.regions.length > shown.length ? h("li", { title: i < shown.length ? s.regions[shown[i]] : undefined }, h("span", { class: `swatch hatch${i}`, style: `--c:${CATEGORIES[i]}` }), name) : null))),
+      h("ul", { class: "legend" }, names.map((name, i) => (i < shown.length || s.regions.length > shown.length ? h("li", { title: i < shown.length ? s.regions[shown[i]] : undefined }, h("span", { class: `swatch hatch${i}`, style: `--c:${category(i)}` }), name) : null))),
       h("div", { class: "scroll" }, h("table", { class: "strata" },
         h("thead", {}, h("tr", {}, h("th", {}, "stratum"), h("th", { class: "number" }, "ranks"), h("th", { class: "number" }, "medoid rank"), h("th", { class: "number" }, "load per step"), h("th", {}, "profile by region"))),
         h("tbody", {}, s.medoid_rank.map((medoid, k) => h("tr", {},
@@ -45,7 +45,7 @@ function profiles(state: State): HTMLElement {
           h("td", { class: "number" }, h("button", { class: "link", title: "shows this rank in the heat map", onclick: () => showRank(state, medoid) }, medoid.toLocaleString("en"))),
           h("td", { class: "number" }, amount(totals[k], run.unit(run.loadMetric))),
           h("td", {}, h("div", { class: "stack", style: `width:${Math.max(1, (100 * totals[k]) / most)}%`, role: "img", "aria-label": names.map((n, i) => `${n} ${seconds(parts(k)[i])}`).join(", ") },
-            parts(k).map((v, i) => (v > 0 ? h("span", { class: `hatch${i}`, style: `flex:${v} 0 0;--c:${CATEGORIES[i]}`, title: `${names[i]}: ${amount(v, run.unit(run.loadMetric))}` }) : null))))))))));
+            parts(k).map((v, i) => (v > 0 ? h("span", { class: `hatch${i}`, style: `flex:${v} 0 0;--c:${category(i)}`, title: `${names[i]}: ${amount(v, run.unit(run.loadMetric))}` }) : null))))))))));
   };
   draw();
   return h("section", {}, heading("Strata", "Groups of ranks with similar loads per region; the medoid stands for its group. Look into these few ranks, or trace them, instead of all."),
@@ -91,7 +91,7 @@ function movement(run: Run): HTMLElement {
       const y0 = ta.top + left[i], y1 = tb.top + right[j], xa = x(w) + bar, xb = x(w + 1), middle = (xa + xb) / 2;
       left[i] += ha;
       right[j] += hb;
-      flows.push(svg("path", { class: "flow", style: `--c:${CATEGORIES[i % 7]}`, d: `M${xa} ${y0}C${middle} ${y0} ${middle} ${y1} ${xb} ${y1}V${y1 + hb}C${middle} ${y1 + hb} ${middle} ${y0 + ha} ${xa} ${y0 + ha}Z` },
+      flows.push(svg("path", { class: "flow", style: `--c:${category(i % 7)}`, d: `M${xa} ${y0}C${middle} ${y0} ${middle} ${y1} ${xb} ${y1}V${y1 + hb}C${middle} ${y1 + hb} ${middle} ${y0 + ha} ${xa} ${y0 + ha}Z` },
         svg("title", {}, `${ranks.toLocaleString("en")} ranks from stratum ${i} (steps ${a.first}..${a.last}) to ${j} (steps ${b.first}..${b.last})`)));
     }
   }

@@ -1,0 +1,60 @@
+// What the browser tests share: the command, a browser that may go nowhere, and checks that collect what failed.
+import { spawnSync } from "node:child_process";
+import { mkdirSync } from "node:fs";
+import { createRequire } from "node:module";
+import { join, resolve } from "node:path";
+
+export function settings() {
+  const [effort, makeSnapshot, modules, source, work] = process.argv.slice(2).map((p) => resolve(p));
+  mkdirSync(work, { recursive: true });
+  return { effort, makeSnapshot, modules, source, work };
+}
+
+/** Runs a program; throws with what it said where it fails. */
+export function run(program, args) {
+  const result = spawnSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, OMP_NUM_THREADS: "1", OMP_PROC_BIND: "false" } });
+  if (result.status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${result.status}: ${result.stderr}`);
+  return result.stdout;
+}
+
+let failures = 0;
+export function check(good, what) {
+  if (good) return;
+  ++failures;
+  console.log(`FAILED: ${what}`);
+}
+export function near(a, b, relative, what) {
+  check(Math.abs(a - b) <= relative * Math.max(Math.abs(a), Math.abs(b), 1e-300), `${what}: ${a} and ${b}`);
+}
+export function finish() {
+  console.log(failures === 0 ? "all good" : `${failures} checks failed`);
+  process.exit(failures === 0 ? 0 : 1);
+}
+
+const FLAGS = ["--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+  "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+
+/** Debian's Chromium; `more` are further flags. */
+export async function browser(modules, more = []) {
+  const { chromium } = createRequire(join(modules, "here.js"))("playwright-core");
+  return chromium.launch({ executablePath: process.env.EFFORT_CHROMIUM || "/usr/bin/chromium", args: [...FLAGS, ...more] });
+}
+
+/** A page that fails the test for every error on its console and every request that leaves it. */
+export async function open(chromium, file, { tab = "overview", width = 1440, theme = "light", quiet = false } = {}) {
+  const page = await chromium.newPage({ viewport: { width, height: 900 }, colorScheme: theme });
+  const name = `${file.split("/").pop()} ${tab} ${width} ${theme}`;
+  page.on("console", (m) => check(quiet || m.type() !== "error", `${name}: console: ${m.text()}`));
+  page.on("pageerror", (e) => check(quiet, `${name}: ${e.message}`));
+  page.on("request", (r) => check(/^(file|blob|data):/.test(r.url()) && (!r.url().startsWith("file:") || r.isNavigationRequest()), `${name}: a request left the page: ${r.url()}`));
+  await page.goto(`file://${file}#${tab}`);
+  return page;
+}
+
+/** Waits until all heat maps show their last picture. */
+export function refined(page) {
+  return page.waitForFunction(() => {
+    const maps = [...document.querySelectorAll(".heatmap")];
+    return maps.length > 0 && maps.every((map) => map.dataset.done === "yes");
+  }, null, { timeout: 60000 });
+}

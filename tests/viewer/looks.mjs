@@ -1,0 +1,42 @@
+// Every part of the page for every kind of run: nothing on the console, no request, nothing wider than the window, screenshots.
+import { join } from "node:path";
+import { browser, check, finish, open, refined, run, settings } from "./harness.mjs";
+
+const { effort, makeSnapshot, modules, work } = settings();
+const chromium = await browser(modules);
+// Further snapshots, such as those of the examples or of recorded runs: paths separated by colons.
+const others = (process.env.EFFORT_TEST_SNAPSHOTS ?? "").split(":").filter(Boolean);
+const pages = ["empty", "one-rank", "one-step", "regions", "full"].map((kind) => {
+  const snapshot = join(work, `${kind}.effort`), page = join(work, `${kind}.html`);
+  run(makeSnapshot, [kind, snapshot]);
+  run(effort, ["report", snapshot, "-o", page]);
+  return page;
+});
+others.forEach((snapshot, i) => {
+  pages.push(join(work, `other-${i}.html`));
+  run(effort, ["report", snapshot, "-o", pages[pages.length - 1]]);
+});
+
+for (const file of pages) {
+  for (const [width, theme] of [[1440, "light"], [800, "dark"]]) {
+    const page = await open(chromium, file, { width, theme });
+    const tabs = await page.$$eval("[role=tab]", (all) => all.map((tab) => tab.id));
+    check(tabs.length >= 6, `${file}: parts ${tabs}`);
+    for (const tab of tabs) {
+      await page.click(`#${tab}`);
+      const name = tab.slice(4);
+      if (name === "load" && (await page.$(".heatmap"))) await refined(page);
+      const { text, wide } = await page.evaluate(() => ({ text: document.querySelector("main").innerText.trim().length, wide: document.documentElement.scrollWidth - innerWidth }));
+      check(text > 10, `${file} ${name}: blank`);
+      check(wide <= 1, `${file} ${name} at ${width}: ${wide} pixels wider than the window`);
+      await page.screenshot({ path: join(work, `${file.split("/").pop()}-${name}-${width}-${theme}.png`) });
+    }
+    await page.close();
+  }
+}
+
+const printed = await open(chromium, pages[4]);
+const pdf = await printed.pdf({ format: "A4" });
+check(pdf.length > 20000, `the printed report has ${pdf.length} bytes`);
+await chromium.close();
+finish();

@@ -1,0 +1,200 @@
+// Writes snapshots for the report's tests: make_snapshot KIND OUT.effort
+// KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs, call
+// paths, two metrics), large (16,384 ranks x 1,024 steps x 32 regions).
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "analytics/codec/history.hpp"
+#include "runtime/snapshot/writer.hpp"
+
+namespace {
+
+using namespace effort;
+
+struct Shape {
+  std::int32_t ranks = 8, nodes = 1;
+  std::int64_t steps = 60;
+  int regions = 4;
+  bool full = false;
+};
+
+/// A cheap hash as noise in [0, 1).
+double noise(std::uint64_t x) {
+  x ^= x >> 33;
+  x *= 0xff51afd7ed558ccdULL;
+  x ^= x >> 33;
+  return static_cast<double>(x >> 40) / static_cast<double>(1 << 24);
+}
+
+/// Seconds: a front that wanders over the ranks in some regions, steps of the mesh in others, noise in all.
+double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
+  const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(shape.steps, 1));
+  const double front = std::exp(-std::pow((place - 0.15 - 0.7 * time) * 12, 2)), base = 1e-3 / (1 + region % 16);
+  const double mesh = region % 3 == 0 ? 3 * front : region % 3 == 1 ? 0.6 * (rank * 7 / shape.ranks % 3) : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
+  return base * (1 + mesh + 0.05 * noise(static_cast<std::uint64_t>(region) * 1000003 + static_cast<std::uint64_t>(rank) * 10007 + static_cast<std::uint64_t>(step)));
+}
+
+std::string name_of(const Shape& shape, int region) {
+  if (shape.full && region == 2) return "MPI_Send [app+0x1234 libsolver.so+0x88] > MPI_Recv [app+0x2345 libsolver.so+0x99]";
+  if (shape.full && region == 3) return "MPI_Allreduce [app+0x1300 libsolver.so+0x88]";
+  static const char* names[] = {"solve", "assemble", "advance", "halo"};
+  return region < 4 ? names[region] : "region " + std::to_string(region);
+}
+
+snapshot::Kind kind_of(int region) { return region % 4 == 3 ? snapshot::Kind::comm : snapshot::Kind::compute; }
+
+/// The compressed histories of one node, and its ranks' sums [regions][ranks].
+struct Part {
+  snapshot::NodePart part;
+  std::vector<std::vector<double>> sums;
+};
+
+Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
+  const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
+  Part out;
+  out.part.node = node;
+  constexpr std::int64_t window = 64;
+  for (std::uint32_t s = 0; s < run.series.size(); ++s) {
+    const int region = static_cast<int>(s) % shape.regions;
+    codec::History history(ranks.size(), codec::Target::passes(5));
+    std::vector<double> sums(ranks.size());
+    for (std::int64_t first = 0; first < shape.steps; first += window) {
+      const std::int64_t n = std::min(window, shape.steps - first);
+      std::vector<double> block;
+      for (std::size_t r = 0; r < ranks.size(); ++r)
+        for (std::int64_t k = 0; k < n; ++k) {
+          const double value = load(shape, region, ranks[r], first + k) * (s >= static_cast<std::uint32_t>(shape.regions) ? 2e6 : 1);
+          block.push_back(value);
+          sums[r] += value;
+        }
+      history.append(block, static_cast<std::size_t>(n));
+    }
+    if (shape.steps > 0) out.part.tiles.push_back({s, 0, history.serialize_final()});
+    out.sums.push_back(std::move(sums));
+  }
+  return out;
+}
+
+void add_windows(snapshot::Run& run, const Shape& shape) {
+  for (std::int64_t first = 0; first + run.window <= shape.steps; first += run.window) {
+    snapshot::Window w;
+    w.first = first;
+    w.last = first + run.window - 1;
+    const auto index = first / run.window;
+    w.imbalance = 0.4 + 0.3 * std::sin(static_cast<double>(index));
+    w.gain_per_step = 1e-3;
+    w.rebalance_cost = 0.02;
+    w.rebalance = index % 3 == 1;
+    w.rebalanced = index % 6 == 1;
+    w.rebalanced_at = w.rebalanced ? w.last + 3 : -1;
+    w.strata = 3;
+    w.prediction_error = 0.05;
+    w.load_balance = 1 / (1 + w.imbalance);
+    w.communication_efficiency = 0.9;
+    w.parallel_efficiency = 0.9 * w.load_balance;
+    w.worst_rank = static_cast<std::int32_t>(index % shape.ranks);
+    w.worst_region = "solve";
+    run.windows.push_back(w);
+    if (first + 4 * run.window < shape.steps) continue;
+    snapshot::Strata strata;
+    strata.first = w.first;
+    strata.last = w.last;
+    const std::int32_t k = std::min(3, shape.ranks);
+    for (std::int32_t r = 0; r < shape.ranks; ++r) strata.label.push_back(static_cast<std::int32_t>((static_cast<std::int64_t>(r) * k + index * shape.ranks / 7) / shape.ranks % k));
+    for (std::int32_t c = 0; c < k; ++c) strata.medoid_rank.push_back(static_cast<std::int32_t>(std::find(strata.label.begin(), strata.label.end(), c) - strata.label.begin()));
+    for (int g = 0; g < shape.regions; ++g) strata.region.push_back(name_of(shape, g));
+    for (int i = 0; i < k * shape.regions; ++i) strata.region_load.push_back(1e-4 * (1 + i % 7));
+    run.strata.push_back(std::move(strata));
+  }
+}
+
+snapshot::Run run_of(const Shape& shape, const std::string& name) {
+  snapshot::Run run;
+  run.version = "0.1.0";
+  run.name = name;
+  run.job = "7";
+  std::vector<std::int32_t> node_of_rank;
+  for (std::int32_t r = 0; r < shape.ranks; ++r) node_of_rank.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(r) * shape.nodes / shape.ranks));
+  run.place(node_of_rank);
+  run.steps = shape.steps;
+  run.load_metric = "time";
+  run.metrics = {{"time", "s"}};
+  if (shape.full) run.metrics.push_back({"instructions", "1"});
+  run.wall_seconds = 5e-3 * static_cast<double>(shape.steps * shape.regions);
+  run.own_cpu_seconds.assign(static_cast<std::size_t>(run.nodes), 0.01);
+  run.own_bytes.assign(static_cast<std::size_t>(run.nodes), 1 << 20);
+  for (std::uint32_t m = 0; m < run.metrics.size(); ++m) {
+    for (int g = 0; g < shape.regions; ++g) {
+      snapshot::Series s;
+      s.region = name_of(shape, g);
+      s.kind = kind_of(g);
+      if (shape.full) s.phase = g % 2 == 0 ? "set-up" : "time loop";
+      s.metric = m;
+      run.series.push_back(std::move(s));
+    }
+  }
+  add_windows(run, shape);
+  if (shape.full) run.unit_costs = {{"cells", 2e-7, 1e-9}, {"particles", 3.5e-8, 4e-10}};
+  if (shape.full) run.notes = {"a note with <b>markup</b> & \"quotes\" that must stay text"};
+  return run;
+}
+
+void finish_series(snapshot::Run& run, const std::vector<Part>& parts) {
+  for (std::size_t s = 0; s < run.series.size(); ++s) {
+    snapshot::Series& series = run.series[s];
+    for (const Part& part : parts) {
+      const std::vector<std::int32_t> ranks = run.ranks_of_node(part.part.node);
+      for (std::size_t r = 0; r < ranks.size(); ++r) {
+        series.total += part.sums[s][r];
+        if (part.sums[s][r] > series.max_over_ranks) series.max_rank = ranks[r];
+        series.max_over_ranks = std::max(series.max_over_ranks, part.sums[s][r]);
+      }
+    }
+    series.mean_over_ranks = series.total / run.ranks;
+    series.imbalance = series.mean_over_ranks > 0 ? series.max_over_ranks / series.mean_over_ranks - 1 : 0;
+  }
+}
+
+Shape shape_of(const std::string& kind) {
+  if (kind == "empty") return {1, 1, 0, 0};
+  if (kind == "one-rank") return {1, 1, 40, 3};
+  if (kind == "one-step") return {16, 2, 1, 3};
+  if (kind == "regions") return {12, 2, 50, 2000};
+  if (kind == "full") return {48, 4, 120, 6, true};
+  if (kind == "large") return {16384, 128, 1024, 32};
+  std::fprintf(stderr, "make_snapshot: '%s' is no kind of snapshot\n", kind.c_str());
+  std::exit(2);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 3) return std::fprintf(stderr, "make_snapshot KIND OUT.effort\n"), 2;
+  const Shape shape = shape_of(argv[1]);
+  std::filesystem::remove(argv[2]);
+  const Kokkos::ScopeGuard kokkos(argc, argv);
+  snapshot::Run run = run_of(shape, argv[1]);
+  std::vector<Part> parts(static_cast<std::size_t>(shape.nodes));
+  std::atomic<std::int32_t> next{0};
+  std::vector<std::thread> threads;
+  for (int t = 0; t < (shape.ranks > 1000 ? 2 : 1); ++t)
+    threads.emplace_back([&] {
+      for (std::int32_t node = next++; node < shape.nodes; node = next++) parts[static_cast<std::size_t>(node)] = part_of(shape, run, node);
+    });
+  for (std::thread& t : threads) t.join();
+  finish_series(run, parts);
+  std::vector<std::vector<std::byte>> coded;
+  for (const Part& part : parts) coded.push_back(snapshot::encode_part(part.part));
+  snapshot::write_file(argv[2], snapshot::encode(run, coded));
+  return 0;
+}
