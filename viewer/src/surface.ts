@@ -62,9 +62,9 @@ class Surface implements SurfaceView {
     this.renderer.domElement.setAttribute("role", "img");
     this.renderer.domElement.setAttribute("aria-label", "Load by rank and step as a surface; the heat map shows the same.");
     this.renderer.domElement.tabIndex = 0;
-    this.camera.position.set(1.15, 1.0, 1.25);
+    this.camera.position.set(1.2, 1.05, 1.35);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
-    this.controls.target.set(0, 0.1, 0);
+    this.controls.target.set(0, 0.02, 0);
     this.controls.addEventListener("change", () => this.draw());
     this.controls.update();
     this.scene.add(new AmbientLight(0xffffff, 1.9));
@@ -149,7 +149,7 @@ class Surface implements SurfaceView {
     this.frame = new LineSegments(geometry, new LineBasicMaterial({ color: new Color(themed("--quiet")) }));
     this.scene.add(this.frame);
     const { ranks, steps } = this.text!;
-    for (const [text, x, z] of [[ranks[0], 0.66, -0.5], [ranks[1], 0.66, 0.5], [steps[0], -0.5, 0.62], [steps[1], 0.5, 0.62]] as [string, number, number][]) {
+    for (const [text, x, z] of [[ranks[0], 0.62, -0.44], [ranks[1], 0.62, 0.34], [steps[0], -0.44, 0.58], [steps[1], 0.34, 0.58]] as [string, number, number][]) {
       const label = labelSprite(text);
       label.position.set(x, 0, z);
       this.labels.push(label);

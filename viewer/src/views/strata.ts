@@ -45,7 +45,7 @@ function profiles(state: State): HTMLElement {
           h("td", { class: "number" }, h("button", { class: "link", title: "shows this rank in the heat map", onclick: () => showRank(state, medoid) }, medoid.toLocaleString("en"))),
           h("td", { class: "number" }, amount(totals[k], run.unit(run.loadMetric))),
           h("td", {}, h("div", { class: "stack", style: `width:${Math.max(1, (100 * totals[k]) / most)}%`, role: "img", "aria-label": names.map((n, i) => `${n} ${seconds(parts(k)[i])}`).join(", ") },
-            parts(k).map((v, i) => (v > 0 ? h("span", { class: `hatch${i}`, style: `flex:${v} 0 0;--c:${category(i)}`, title: `${names[i]}: ${amount(v, run.unit(run.loadMetric))}` }) : null))))))))));
+            parts(k).map((v, i) => (v > 0 ? h("span", { class: `hatch${i}`, style: `flex:${(100 * v) / totals[k]} 0 0;--c:${category(i)}`, title: `${names[i]}: ${amount(v, run.unit(run.loadMetric))}` }) : null))))))))));
   };
   draw();
   return h("section", {}, heading("Strata", "Groups of ranks with similar loads per region; the medoid stands for its group. Look into these few ranks, or trace them, instead of all."),
