@@ -3,12 +3,29 @@
 #include "tools/output.hpp"
 #include "tools/snapshot_view.hpp"
 
+#include <set>
+
 namespace effort::tools {
 
 using nlohmann::ordered_json;
 using snapshot::Run;
 
 namespace {
+
+/// Sums over the run of what went between ranks; null where COMM_MATRIX was off.
+ordered_json communication_json(snapshot::Reader& reader) {
+  std::set<std::pair<std::int32_t, std::int32_t>> pairs;
+  double messages = 0, bytes = 0, seconds = 0;
+  for (std::int32_t node = 0; node < reader.run().nodes; ++node)
+    for (const snapshot::Flow& f : reader.traffic(node).flows) {
+      pairs.emplace(f.source, f.destination);
+      messages += f.messages;
+      bytes += f.bytes;
+      seconds += f.seconds;
+    }
+  if (pairs.empty()) return nullptr;
+  return {{"pairs", pairs.size()}, {"messages", messages}, {"bytes", bytes}, {"seconds", seconds}};
+}
 
 ordered_json series_json(const Run& run, const snapshot::SeriesReader& reader, std::size_t index) {
   const snapshot::Series& s = run.series[index];
@@ -137,6 +154,7 @@ ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& s
   for (const snapshot::Window& w : run.windows) out["windows"].push_back(window_json(w));
   out["strata"] = strata_json(run);
   out["unit_costs"] = units_json(run);
+  out["communication"] = communication_json(reader);
   out["modules"] = modules_json(run);
   out["notes"] = run.notes;
   out["symbol_notes"] = symbols != nullptr ? symbols->notes() : std::vector<std::string>();

@@ -51,11 +51,15 @@ class Thread {
   }
   effort_region_id pair(const Path& to);
 
+  /// Around the computation between two calls, while that is of interest: its CPU time, or its elapsed time where calls
+  /// come so often that reading the CPU clock would cost more than a percent.
+  void start_computation();
+  void count_computation(std::uint64_t gap);
+
   int nesting = 0;                     ///< wrappers that this thread is in
   const Path* last = nullptr;          ///< the last call that split
   std::uint64_t left = 0;              ///< the clock when it was left
   std::int64_t computed = 0;           ///< CPU time between calls so far, ns, while that is of interest
-  std::int64_t cpu_left = 0;           ///< CPU time when the last call that split was left, likewise
   bool polled_in_vain = false;         ///< it asked, and the answer was no
   bool main = false;                   ///< it called MPI_Init
   bool driving = false;                ///< it ends a step in the name of the host
@@ -71,6 +75,9 @@ class Thread {
   effort_region_id find_pair(Site& site) noexcept;
 
   std::uint64_t session_ = 0;
+  effort_region_id own_ = 0;           ///< takes the time in which call paths are made out
+  std::int64_t cpu_left_ = -1;         ///< CPU time when the last call that split was left; -1: not read
+  std::uint64_t cpu_reads_ = 0, first_read_ = 0;
   const std::byte* stack_end_ = nullptr;
   std::vector<std::unique_ptr<Site>> table_;
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -84,6 +91,7 @@ Thread& make_thread();
 extern std::uint64_t poll_gap;
 /// A gap of an explicitly instrumented host that is shorter is kept for the next one.
 extern std::uint64_t least_gap;
+extern double seconds_per_tick;
 
 /// While steps are looked for, computation is compared: in CPU time, which says as much on crowded cores.
 extern bool steps_want_cpu_time;
@@ -117,6 +125,8 @@ class Passage {
   /// Whether the call is seen at all: not within another, and in a session.
   bool seen() const { return site_ != nullptr; }
   Thread& thread() const { return *thread_; }
+  /// That the call took; known where its time went to its own region.
+  double seconds() const { return began_ ? static_cast<double>(slot_->stamp.load(std::memory_order_relaxed) - entered_) * seconds_per_tick : 0; }
   const Site& site() const { return *site_; }
 
  private:
@@ -126,6 +136,7 @@ class Passage {
     Site& site = *found;
     const bool outermost = slot_->depth == 0;
     if (__builtin_expect(outermost || begins_inside(), 1)) began_ = effort_begin(site.region) == EFFORT_OK;
+    entered_ = slot_->stamp.load(std::memory_order_relaxed);
     if (site.splits) close_gap(site, outermost);
     site_ = &site;
   }
@@ -136,13 +147,13 @@ class Passage {
     thread_->last = site_->path;
     thread_->polled_in_vain = in_vain;
     thread_->left = slot_->stamp.load(std::memory_order_relaxed);
-    if (steps_want_cpu_time) thread_->cpu_left = measure::thread_cpu_ns();
+    if (__builtin_expect(steps_want_cpu_time, 0)) thread_->start_computation();
   }
 
   /// Gives the computation since the last call to the pair of both.
   void close_gap(Site& site, bool outermost) {
     const std::uint64_t gap = slot_->stamp.load(std::memory_order_relaxed) - thread_->left;
-    if (steps_want_cpu_time) thread_->computed += measure::thread_cpu_ns() - thread_->cpu_left;
+    if (__builtin_expect(steps_want_cpu_time, 0)) thread_->count_computation(gap);
     if (!outermost && gap < least_gap) return;
     const bool waiting = thread_->polled_in_vain && thread_->last == site.path && gap < poll_gap;
     const effort_region_id to = waiting ? site.region : thread_->pair(site);
@@ -159,6 +170,7 @@ class Passage {
   measure::ThreadSlot* slot_ = nullptr;
   Site* site_ = nullptr;
   bool began_ = false;
+  std::uint64_t entered_ = 0;
 };
 
 }  // namespace effort::pmpi

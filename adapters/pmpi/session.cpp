@@ -3,6 +3,7 @@
 #include "adapters/mpi/mpi_library.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/steps.hpp"
+#include "adapters/pmpi/traffic.hpp"
 #include "runtime/engine/adapter_port.hpp"
 
 #include <algorithm>
@@ -24,6 +25,7 @@ int depth = 4;
 bool obey_pcontrol = false;
 std::bitset<static_cast<std::size_t>(Call::count)> split_calls;  // of those that can
 int init_nesting = 0;
+bool finalizing = false;
 bool ours = false;  // the place of the one interceptor
 
 engine::AdapterPort& port() { return *effort_adapter_port(); }
@@ -65,6 +67,7 @@ void before_step() {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
   if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
+  if (traffic_on) traffic_step(finalizing);
   if (!thread->driving) {
     static const Path& boundary = landmark("step");
     port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
@@ -93,6 +96,7 @@ void begin(const void* return_address, const void* cfa) {
   // What follows is done by all ranks or by none.
   if (PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS || !ready) return;
   thread.main = true;
+  seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);
   least_gap = ticks_in(least_gap_seconds);
   port().on_step({before_step, after_step});
@@ -101,7 +105,9 @@ void begin(const void* return_address, const void* cfa) {
   armed = true;
   if (!thread.prepare()) armed = false;
   look_for_other_tools();
+  begin_traffic();
   begin_steps(*port().settings());
+  after_step();
 }
 
 }  // namespace
@@ -136,6 +142,7 @@ void before_finalize(const void* return_address, const void* cfa) {
   try {
     Passage passage(Call::Finalize, return_address, cfa);
     passage.done();
+    finalizing = true;
     finish_steps();
     const bool joined = port().attached() || port().owner() == Owner::adapter;
     armed = false;

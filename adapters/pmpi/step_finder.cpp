@@ -172,8 +172,12 @@ StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
 
 }  // namespace
 
-StepRule find_step(std::span<const Event> events) {
+StepRule find_step(std::span<const Event> events, double least) {
   if (events.size() <= least_recurrences) return {};
+  // Where calls come faster than steps can, they are the inside of something.
+  if (const auto tail = events.last(std::min<std::size_t>(events.size(), least_recurrences));
+      tail.back().computed - tail.front().computed < least * static_cast<double>(tail.size()) / most_every)
+    return {};
   if (const StepRule stages = find_repeat(events); stages.path != 0) return stages;
   std::map<std::uint64_t, std::size_t> counts;
   for (const Event& e : events) ++counts[e.path];

@@ -30,6 +30,7 @@ inline constexpr double least_confidence = 0.8;
 /// none occurs more than four times in it (stages of a time integration), the whole repeat is the step.  Where
 /// longer stretches come at irregular times without a call of their own, they are steps that do more.
 /// O(n log n + n * distinct paths).
-StepRule find_step(std::span<const Event> events);
+/// @param least  computation that a step has at least
+StepRule find_step(std::span<const Event> events, double least = 0);
 
 }  // namespace effort::pmpi

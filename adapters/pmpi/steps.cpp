@@ -20,6 +20,7 @@ namespace {
 using engine::Owner;
 
 constexpr std::size_t most_events = 1024;
+constexpr double least_step = 50e3;  // ns of computation
 constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64;
 
 enum class Source { off, looking, found, setting, pcontrol };
@@ -118,7 +119,7 @@ void look() {
     std::int64_t n;
   } proposal{};
   if (state.rank == busiest.rank) {
-    proposal.rule = find_step(state.events);
+    proposal.rule = find_step(state.events, least_step);
     proposal.places = places_of(proposal.rule.path);
     proposal.n = static_cast<std::int64_t>(state.events.size());
   }

@@ -13,6 +13,7 @@ using namespace effort::pmpi;
   EFFORT_WRAPPER int MPI_##Name parameters {                                               \
     Passage passage(Call::Name, __builtin_return_address(0), __builtin_dwarf_cfa());       \
     const auto given = words arguments;                                                    \
+    prepare<Call::Name>({given.data(), false});                                            \
     const int code = PMPI_##Name arguments;                                                \
     finish<Call::Name>(passage, {given.data(), false});                                    \
     return code;                                                                           \

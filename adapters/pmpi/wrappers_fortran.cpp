@@ -65,6 +65,7 @@ Function* target(Function* linked, const char* name, const void* return_address)
     const void* const back = __builtin_return_address(0);                                  \
     Passage passage(Call::Name, back, __builtin_dwarf_cfa());                              \
     const auto given = words(EFFORT_A##n);                                                 \
+    prepare<Call::Name>({given.data(), true});                                             \
     target(p##symbol, "p" #symbol, back)(EFFORT_A##n);                                     \
     finish<Call::Name>(passage, {given.data(), true});                                     \
   }

@@ -98,6 +98,12 @@ class Port final : public engine::AdapterPort {
   }
 
   void phase(const char* name) override { effort_phase(name); }
+  void traffic(std::span<const measure::Flow> flows) override {
+    guarded([&] {
+      if (engine::Session* s = active()) s->client().traffic(flows);
+    });
+  }
+
   void finalize() override { effort_finalize_forgotten(); }
 
   void module(const std::string& base_name, const std::string& identity) override {

@@ -233,6 +233,8 @@ effort_status effort_attach_transport(exchange::Transport* raw, const effort_con
     capi::session()->attach(std::move(transport));
     return EFFORT_OK;
   });
+  // What an init takes is nobody's computation.
+  if (capi::step_hooks.after) capi::step_hooks.after();
   if (status == EFFORT_OK)
     capi::set_begun_by_adapter(false);
   else if (fresh) {

@@ -3,10 +3,12 @@
 
 #include "runtime/config/settings.hpp"
 #include "runtime/exchange/transport.hpp"
+#include "runtime/measure/frame.hpp"
 #include "runtime/measure/registry.hpp"
 #include "runtime/measure/thread_slot.hpp"
 
 #include <memory>
+#include <span>
 #include <string>
 
 namespace effort::engine {
@@ -56,6 +58,8 @@ class AdapterPort {
   /// Ends a step.  In a session that nobody adopted there is no one to tell: it waits for no hint.
   virtual bool progress_step() = 0;
   virtual void phase(const char* name) = 0;
+  /// What the rank sent to whom since the last time; part of the window that the step under way belongs to.
+  virtual void traffic(std::span<const measure::Flow> flows) = 0;
   /// At the start of MPI_Finalize.
   virtual void finalize() = 0;
 

@@ -21,6 +21,7 @@ void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   steps = n_steps;
   series.clear();
   work.clear();
+  flows.clear();
   const auto n = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(n_steps);
   for (auto* array : {&load, &wait, &wall}) array->assign(n, 0.0);
 }
@@ -78,6 +79,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
         break;
       }
       case Record::frame: read_frame(local, record); break;
+      case Record::traffic: read_traffic(local, record); break;
       case Record::rebalance: {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
@@ -125,6 +127,18 @@ std::uint32_t Collector::whole_step() {
 
 void Collector::spread(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
   spread_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
+}
+
+void Collector::read_traffic(int local, std::span<const std::byte> record) {
+  const auto& ids = ranks_[static_cast<std::size_t>(local)].ids[static_cast<std::size_t>(Definition::region)];
+  for (std::size_t at = sizeof(RecordHeader); at + sizeof(measure::Flow) <= record.size(); at += sizeof(measure::Flow)) {
+    measure::Flow f;
+    std::memcpy(&f, record.data() + at, sizeof f);
+    FlowSum& sum = current_.flows[{f.source, f.destination, ids[f.region]}];
+    sum.messages += f.messages;
+    sum.bytes += f.bytes;
+    sum.seconds += f.seconds;
+  }
 }
 
 void Collector::read_frame(int local, std::span<const std::byte> record) {

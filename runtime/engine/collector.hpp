@@ -20,6 +20,16 @@ struct SeriesKey {
   auto operator<=>(const SeriesKey&) const = default;
 };
 
+/// Who sent to whom, in calls of which region (the node's id).
+struct FlowKey {
+  std::int32_t source, destination;
+  std::uint32_t region;
+  auto operator<=>(const FlowKey&) const = default;
+};
+struct FlowSum {
+  double messages = 0, bytes = 0, seconds = 0;
+};
+
 /// All that the ranks of a node measured in one window; row-major, steps fastest.
 struct WindowBlock {
   std::int64_t first_step = 0;
@@ -27,6 +37,7 @@ struct WindowBlock {
   std::map<SeriesKey, std::vector<double>> series;       ///< [n_local][steps]
   std::vector<double> load, wait, wall;                  ///< [n_local][steps] seconds
   std::map<std::uint32_t, std::vector<double>> work;     ///< by unit: [n_local][steps]
+  std::map<FlowKey, FlowSum> flows;                      ///< what the MPI adapter saw, where COMM_MATRIX asks for it
 
   void reset(std::int64_t first, int n_local, int n_steps);
 };
@@ -80,6 +91,7 @@ class Collector {
   };
 
   void read_until(int local, std::int64_t last_step);
+  void read_traffic(int local, std::span<const std::byte> record);
   void read_frame(int local, std::span<const std::byte> record);
   void spread(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;

@@ -55,11 +55,22 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
     if (exact_) exact.values.emplace(run_key, std::move(columns));
   }
   steps_ += steps;
+  keep_traffic(block, names);
   // A series that did not occur in this window was zero in it.
   const std::vector<double> zeros(static_cast<std::size_t>(n_local_) * static_cast<std::size_t>(steps), 0.0);
   for (auto& [key, s] : series_)
     if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_) s.history.append(zeros, static_cast<std::size_t>(steps));
   if (exact_) exact_windows_.push_back(std::move(exact));
+}
+
+void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names) {
+  for (const auto& [key, sum] : block.flows) {
+    const std::string& name = names.run().of(measure::Definition::region)[names.global(measure::Definition::region, key.region)].name;
+    const auto [at, fresh] = traffic_regions_.try_emplace(name, static_cast<std::int32_t>(traffic_.regions.size()));
+    if (fresh) traffic_.regions.push_back(name);
+    traffic_.flows.push_back({windows_, key.source, key.destination, at->second, sum.messages, sum.bytes, sum.seconds});
+  }
+  ++windows_;
 }
 
 std::vector<SeriesKey> HistoryStore::keys() const {
@@ -95,6 +106,7 @@ snapshot::NodePart HistoryStore::part(int node, const std::map<SeriesKey, std::u
     }
     part.exact.push_back(std::move(block));
   }
+  part.traffic = traffic_;
   return part;
 }
 
@@ -103,7 +115,7 @@ std::size_t HistoryStore::held_bytes() const {
   for (const auto& [key, s] : series_) bytes += s.history.held_bytes() + s.rank_sums.size() * sizeof(double);
   for (const auto& w : exact_windows_)
     for (const auto& [key, values] : w.values) bytes += values.size() * sizeof(double);
-  return bytes;
+  return bytes + traffic_.flows.size() * sizeof(snapshot::Flow);
 }
 
 }  // namespace effort::engine

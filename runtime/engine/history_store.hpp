@@ -40,6 +40,7 @@ class HistoryStore {
   };
 
   Series& series(const SeriesKey& key);
+  void keep_traffic(const WindowBlock& block, const NameUnion& names);
 
   const int n_local_;
   const codec::Target target_;
@@ -52,6 +53,9 @@ class HistoryStore {
     std::map<SeriesKey, std::vector<double>> values;
   };
   std::vector<ExactWindow> exact_windows_;
+  std::int64_t windows_ = 0;
+  snapshot::Traffic traffic_;
+  std::map<std::string, std::int32_t> traffic_regions_;  ///< places in traffic_.regions
 };
 
 }  // namespace effort::engine

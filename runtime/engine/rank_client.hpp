@@ -48,6 +48,8 @@ class RankClient {
   Status snapshot(const std::string& path);
   /// Says that this rank is done and waits for the engine's last snapshot.
   Status finalize();
+  /// Before the step that is to end: what went between ranks since the last time.
+  void traffic(std::span<const measure::Flow> flows);
   void rebalance_begin();
   void rebalance_end();
 

@@ -4,6 +4,8 @@
 #include <bit>
 #include <stdexcept>
 
+#include "runtime/snapshot/table.hpp"
+
 namespace effort::snapshot {
 
 using format::Bytes;
@@ -95,6 +97,48 @@ ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node) {
   if (!fits) throw std::runtime_error("a block of exact loads is not series x ranks x steps");
   block.values = get_planes(in.take(in.left()));
   return block;
+}
+
+namespace {
+
+std::vector<Column<Flow>> flow_columns() {
+  return {column("window", &Flow::window), column("source", &Flow::source), column("destination", &Flow::destination), column("region", &Flow::region),
+          column("messages", &Flow::messages), column("bytes", &Flow::bytes), column("seconds", &Flow::seconds)};
+}
+
+const std::vector<Column<Traffic>>& traffic_fields() {
+  static const std::vector<Column<Traffic>> fields = {
+      {"regions", true,
+       [](cbor::Encoder& out, const Traffic& t) {
+         out.array(t.regions.size());
+         for (const std::string& name : t.regions) out.text(name);
+       },
+       [](cbor::Decoder& in, Traffic& t) {
+         for (std::uint64_t count = in.array(); count > 0; --count) t.regions.push_back(in.text());
+       }},
+      {"flows", true, [](cbor::Encoder& out, const Traffic& t) { put_table(out, flow_columns(), t.flows); },
+       [](cbor::Decoder& in, Traffic& t) { t.flows = get_table(in, flow_columns()); }}};
+  return fields;
+}
+
+}  // namespace
+
+Bytes encode_traffic(const Traffic& traffic) {
+  Bytes out;
+  cbor::Encoder encoder(out);
+  put_record(encoder, traffic_fields(), traffic);
+  return out;
+}
+
+Traffic decode_traffic(format::View raw) {
+  cbor::Decoder decoder(raw);
+  Traffic traffic;
+  get_record(decoder, traffic_fields(), traffic);
+  decoder.finish();
+  for (const Flow& f : traffic.flows)
+    if (f.window < 0 || f.source < 0 || f.destination < 0 || f.region < 0 || static_cast<std::size_t>(f.region) >= traffic.regions.size())
+      throw std::runtime_error("a flow of the communication matrix names a window, rank or region that does not exist");
+  return traffic;
 }
 
 }  // namespace effort::snapshot

@@ -17,4 +17,8 @@ format::Bytes encode_exact(const ExactBlock& block);
 /// Errors: std::runtime_error.
 ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node);
 
+format::Bytes encode_traffic(const Traffic& traffic);
+/// Errors: std::runtime_error.
+Traffic decode_traffic(format::View raw);
+
 }  // namespace effort::snapshot

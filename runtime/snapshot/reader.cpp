@@ -28,7 +28,7 @@ bool starts_with(const Bytes& bytes, std::size_t at, const std::array<unsigned c
 
 bool known(const Entry& e) {
   const bool type = e.type == format::type_run || e.type == format::type_windows || e.type == format::type_strata ||
-                    e.type == format::type_tiles || e.type == format::type_exact;
+                    e.type == format::type_tiles || e.type == format::type_exact || e.type == format::type_traffic;
   return type && e.version == format::section_version && (e.flags & ~(format::flag_required | format::flag_zstd)) == 0;
 }
 
@@ -186,6 +186,12 @@ struct Reader::State {
     return guarded(i, [&] { return decode_tiles(raw, *run); });
   }
 
+  Traffic traffic_at(std::size_t i) {
+    node_of(i);
+    const Bytes raw = content(i);
+    return guarded(i, [&] { return decode_traffic(raw); });
+  }
+
   ExactBlock exact_at(std::size_t i) {
     const std::int32_t node = node_of(i);
     const Bytes raw = content(i);
@@ -221,6 +227,8 @@ void Reader::verify() {
       state_->tiles_at(i);
     } else if (e.type == format::type_exact) {
       state_->exact_at(i);
+    } else if (e.type == format::type_traffic) {
+      state_->traffic_at(i);
     }
   }
 }
@@ -250,6 +258,14 @@ std::vector<ExactBlock> Reader::exact(std::int32_t node) {
 
 void Reader::each_exact(const std::function<void(std::int32_t, const ExactBlock&)>& take) {
   state_->each(format::type_exact, [&](std::size_t i) { take(state_->node_of(i), state_->exact_at(i)); });
+}
+
+Traffic Reader::traffic(std::int32_t node) {
+  Traffic out;
+  state_->each(format::type_traffic, [&](std::size_t i) {
+    if (state_->entries[i].key == static_cast<std::uint32_t>(node)) out = state_->traffic_at(i);
+  });
+  return out;
 }
 
 const std::vector<SectionInfo>& Reader::sections() const noexcept { return state_->sections; }

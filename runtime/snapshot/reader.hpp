@@ -67,6 +67,9 @@ class Reader {
   /// The exact windows of all nodes, one after the other in file order.  Memory: one window of one node.
   void each_exact(const std::function<void(std::int32_t node, const ExactBlock& block)>& take);
 
+  /// The communication matrix as one node saw it (empty where it was not kept).
+  Traffic traffic(std::int32_t node);
+
   /// The table of contents, in file order.
   const std::vector<SectionInfo>& sections() const noexcept;
   /// File size in bytes.

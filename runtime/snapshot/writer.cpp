@@ -39,7 +39,7 @@ void collect(View part, const Run& run, std::vector<Section>& sections) {
     if (part.size() - at < format::entry_bytes) throw std::invalid_argument("a node's part is cut (within an entry), pass what encode_part gave");
     Entry entry = format::get_entry(part, at);
     at += format::entry_bytes;
-    const bool known = entry.type == format::type_tiles || entry.type == format::type_exact;
+    const bool known = entry.type == format::type_tiles || entry.type == format::type_exact || entry.type == format::type_traffic;
     if (!known || entry.stored > part.size() - at) throw std::invalid_argument("a node's part is damaged (no such section), pass what encode_part gave");
     if (entry.key >= static_cast<std::uint32_t>(run.nodes)) {
       throw std::invalid_argument("a part is of node " + std::to_string(entry.key) + " (the run has " + std::to_string(run.nodes) + "), number nodes from 0 as in the placement");
@@ -49,9 +49,11 @@ void collect(View part, const Run& run, std::vector<Section>& sections) {
   }
 }
 
-/// Tiles before exact windows, each by node; equal keys keep their order.
+/// Tiles before exact windows before traffic, each by node; equal keys keep their order.
 void sort_sections(std::vector<Section>& sections) {
-  const auto order = [](const Section& s) { return std::pair(s.entry.type == format::type_exact, s.entry.key); };
+  const auto order = [](const Section& s) {
+    return std::pair(s.entry.type == format::type_tiles ? 0 : s.entry.type == format::type_exact ? 1 : 2, s.entry.key);
+  };
   std::stable_sort(sections.begin(), sections.end(), [&](const Section& a, const Section& b) { return order(a) < order(b); });
   for (std::size_t i = 1; i < sections.size(); ++i) {
     if (sections[i].entry.type == format::type_tiles && order(sections[i]) == order(sections[i - 1])) {
@@ -111,6 +113,7 @@ std::vector<std::byte> encode_part(const NodePart& part) {
     if (!fits) throw std::invalid_argument("an exact block of " + std::to_string(block.values.size()) + " values is not series x ranks x steps, pass whole windows");
     append_section(out, format::type_exact, static_cast<std::uint32_t>(part.node), encode_exact(block));
   }
+  if (!part.traffic.flows.empty()) append_section(out, format::type_traffic, static_cast<std::uint32_t>(part.node), encode_traffic(part.traffic));
   return out;
 }
 

@@ -115,6 +115,19 @@ TEST_CASE("the loads come back by node") {
       CHECK(tiles[i].first_step == part.tiles[i].first_step);
       CHECK(tiles[i].history == part.tiles[i].history);
     }
+    const Traffic traffic = reader.traffic(part.node);
+    CHECK(traffic.regions == part.traffic.regions);
+    REQUIRE(traffic.flows.size() == part.traffic.flows.size());
+    for (std::size_t i = 0; i < traffic.flows.size(); ++i) {
+      const Flow &got = traffic.flows[i], &want = part.traffic.flows[i];
+      CHECK(got.window == want.window);
+      CHECK(got.source == want.source);
+      CHECK(got.destination == want.destination);
+      CHECK(got.region == want.region);
+      CHECK(got.messages == want.messages);
+      CHECK(got.bytes == want.bytes);
+      CHECK(got.seconds == want.seconds);
+    }
     const std::vector<ExactBlock> exact = reader.exact(part.node);
     REQUIRE(exact.size() == part.exact.size());
     for (std::size_t i = 0; i < exact.size(); ++i) {
