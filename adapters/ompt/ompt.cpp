@@ -85,11 +85,19 @@ void end_wait() {
   effort_end(barrier.id);
 }
 
-/// A worker arrives at the end of its construct: its part in the region is over.
+/// A worker arrives at a barrier that may be the end of its construct: it leaves the region, for now or for good.
 void arrive(Worker& w) {
   if (w.in_region) effort_end(w.team->region);
-  w.in_region = false;
   w.waits_since = measure::monotonic_ns();
+}
+
+/// The barrier was not the construct's end.
+void go_on(Worker& w) {
+  const std::uint64_t now = measure::monotonic_ns();
+  if (w.team->session == session())
+    if (const std::int32_t id = barrier_region(); id > 0) effort_add(id, static_cast<double>(now - w.waits_since) * 1e-9);
+  w.waits_since = 0;
+  w.in_region = w.in_region && effort_begin(w.team->region) == EFFORT_OK;
 }
 
 /// A worker is woken, or ends: what passed from its arrival to the construct's end was waiting.
@@ -101,6 +109,7 @@ void depart(Worker& w) {
     if (const std::int32_t id = barrier_region(); id > 0)
       effort_add(id, static_cast<double>(until - w.waits_since) * 1e-9);
   w.waits_since = 0;
+  w.in_region = false;  // left on arrival
 }
 
 Worker* worker() { return level >= 0 && level < most_levels ? &workers[level] : nullptr; }
@@ -159,15 +168,28 @@ bool is_barrier(ompt_sync_region_t kind) {
   }
 }
 
-void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t*, ompt_data_t*, const void*) {
+bool is_implicit(ompt_sync_region_t kind) {
+  return kind == ompt_sync_region_barrier_implicit || kind == ompt_sync_region_barrier_implicit_workshare || kind == ompt_sync_region_barrier_implicit_parallel;
+}
+
+/// Whether the thread is where its part of the construct began: with regions of its own open it cannot be at the end.
+bool at_base(const Worker& w) {
+  const measure::ThreadSlot* s = slot();
+  return s && measure::innermost(*s) == static_cast<std::uint32_t>(w.in_region ? w.team->region : 0);
+}
+
+void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*, const void*) {
   if (!is_barrier(kind)) return;
   Worker* const w = worker();
-  // Older runtimes call all implicit barriers alike; for a worker without a region around it the last one ends its part.
-  const bool last = w && w->team && kind == ompt_sync_region_barrier_implicit_parallel;
-  if (endpoint == ompt_scope_begin)
-    last ? arrive(*w) : begin_wait();
-  else
-    last ? depart(*w) : end_wait();
+  // Runtimes up to LLVM 14 call all implicit barriers alike.  Which was the construct's last one shows when it ends: there is
+  // no construct any more.
+  if (endpoint == ompt_scope_begin) {
+    w && w->team && is_implicit(kind) && at_base(*w) ? arrive(*w) : begin_wait();
+  } else if (w && w->waits_since != 0) {
+    parallel && parallel->ptr == w->team ? go_on(*w) : depart(*w);
+  } else {
+    end_wait();
+  }
 }
 
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {

@@ -86,7 +86,9 @@ class Reader final : public measure::CounterReader {
                       (error == PAPI_EISRUN ? " (another event set of component " + group.component_name + " is running, perhaps the application's own)" : ""));
     }
     // One set with all counters has their values in their order: no sorting.
-    direct_ = running_.size() == 1 && running_[0].group->places.size() == state_->counters.size();
+    count_ = state_->counters.size();
+    direct_ = running_.size() == 1 && running_[0].group->places.size() == count_;
+    if (direct_) direct_set_ = running_[0].set;
     some_absent_ = direct_ && running_[0].group->may_be_absent[0];
   }
   ~Reader() override {
@@ -105,7 +107,7 @@ class Reader final : public measure::CounterReader {
 
   void read(std::int64_t* values) noexcept override {
     static_assert(sizeof(long long) == sizeof(std::int64_t));
-    if (direct_ && PAPI_read(running_[0].set, reinterpret_cast<long long*>(values)) == PAPI_OK) {
+    if (direct_ && PAPI_read(direct_set_, reinterpret_cast<long long*>(values)) == PAPI_OK) {
       if (some_absent_) take_out_absent(values);
       return;
     }
@@ -121,12 +123,16 @@ class Reader final : public measure::CounterReader {
 
   /// A component's events are all software-defined or none.
   void take_out_absent(std::int64_t* values) noexcept {
-    for (std::size_t i = 0; i < state_->counters.size(); ++i) {
-      if (values[i] == -1)
+    bool all = true;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (values[i] == -1) {
         values[i] = no_reading;
-      else if (!state_->seen[i].load(std::memory_order_relaxed))
-        state_->seen[i].store(true, std::memory_order_relaxed);
-    }
+        all = false;
+      }
+    if (__builtin_expect(all && all_seen_, 1)) return;
+    all_seen_ = all;
+    for (std::size_t i = 0; i < count_; ++i)
+      if (values[i] != no_reading) state_->seen[i].store(true, std::memory_order_relaxed);
   }
 
   void sort(const Running& r, std::int64_t* values) noexcept {
@@ -142,7 +148,9 @@ class Reader final : public measure::CounterReader {
 
   std::shared_ptr<PapiSource::State> state_;
   std::vector<Running> running_;
-  bool direct_ = false, some_absent_ = false, unregister_ = false;
+  std::size_t count_ = 0;
+  int direct_set_ = PAPI_NULL;
+  bool direct_ = false, some_absent_ = false, all_seen_ = false, unregister_ = false;
 };
 
 /// Finds groups for events, one after the other.

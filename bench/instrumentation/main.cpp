@@ -1,5 +1,6 @@
 // Cost of a begin/end pair against the floor, in one run: chunks of under 0.2 ms, interleaved, median of the ratios of
-// the same round.  usage: bench_instrumentation [rounds]
+// the same round.  Then what counters cost: per pair where they are read at boundaries, per step otherwise.
+// usage: bench_instrumentation [rounds]
 #include <effort/effort.h>
 #include <effort/effort_inline.h>
 
@@ -7,11 +8,17 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <time.h>
 
+#ifdef BENCH_SDE
+#include <sde_lib.h>
+#endif
+
 extern "C" {
+void fortran_pairs(effort_region_id region, int n);
 int floor_begin(int region);
 int floor_end(int region);
 }
@@ -66,21 +73,74 @@ void floor_pairs() {
   }
 }
 
+#ifdef BENCH_FORTRAN
+void fortran() { fortran_pairs(regions[0], pairs); }
+#endif
+
 double median(std::vector<double> v) {
   std::nth_element(v.begin(), v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2), v.end());
   return v[v.size() / 2];
 }
 
-void compare(const char* what, void (*body)(), int rounds, double target) {
+void compare(const char* what, void (*body)(), int rounds, double target, void (*floor_body)() = floor_pairs, const char* floor_name = "floor") {
   std::vector<double> ratio, floor, cost;
   for (int r = 0; r < rounds; ++r) {
-    const double f = ns_per_pair(floor_pairs), c = ns_per_pair(body);
+    const double f = ns_per_pair(floor_body), c = ns_per_pair(body);
     if (r < rounds / 20) continue;  // warm-up
     floor.push_back(f);
     cost.push_back(c);
     ratio.push_back(c / f);
   }
-  std::printf("%-28s %8.2f ns  floor %6.2f ns  ratio %5.2f  (target %.2f)\n", what, median(cost), median(floor), median(ratio), target);
+  std::printf("%-32s %8.2f ns  %-5s %6.2f ns  ratio %5.2f", what, median(cost), floor_name, median(floor), median(ratio));
+  if (target > 0) std::printf("  (target %.2f)", target);
+  std::printf("\n");
+}
+
+/// A session that measures `metrics`, read per "region" or per "step"; the guard is off, which would sample these loops.
+bool start(const char* metrics, const char* read) {
+  effort_config* cfg = nullptr;
+  effort_config_new(&cfg);
+  for (auto [key, value] : {std::pair{"METRICS", metrics}, {"READ_METRICS", read}, {"MAX_OVERHEAD", "0"}, {"WINDOW", "100000"}}) effort_config_set(cfg, key, value);
+  const bool good = effort_init(cfg) == EFFORT_OK;
+  effort_config_free(cfg);
+  if (!good) std::fprintf(stderr, "%s\n", effort_last_error());
+  for (int i = 0; good && i < 8; ++i) effort_region(("region " + std::to_string(i)).c_str(), EFFORT_COMPUTE, &regions[i]);
+  return good;
+}
+
+/// What one more metric adds to a step's end, in nanoseconds; the rest of a step is in `none`.
+double ns_per_step(const char* metrics) {
+  constexpr int chunk = 32, chunks = 200;
+  if (!start(metrics, "step")) return 0;
+  std::vector<double> cost;
+  for (int c = 0; c < chunks; ++c) {
+    const double begin = now();
+    for (int i = 0; i < chunk; ++i) effort_progress_step();
+    cost.push_back((now() - begin) * 1e9 / chunk);
+  }
+  effort_finalize();
+  return median(cost);
+}
+
+void counters(int rounds, const std::string& sde) {
+  struct Row {
+    const char* name;
+    std::string metrics;
+    double target;
+  };
+  std::vector<Row> rows = {{"cpu_time", "time,cpu_time", 0}, {"page_faults", "time,page_faults", 0}, {"context_switches", "time,context_switches", 0}};
+  if (!sde.empty()) rows.push_back({"1 SDE counter", "time," + sde, 2.7});
+  for (const Row& row : rows) {
+    if (!start(row.metrics.c_str(), "region")) continue;
+    compare((std::string(row.name) + ", per region").c_str(), one, std::max(rounds / 10, 40), row.target);
+    effort_finalize();
+  }
+  rows.push_back({"rss", "time,rss", 0});
+  const double none = ns_per_step("time");
+  std::printf("%-32s %8.0f ns a step\n", "time alone", none);
+  for (const Row& row : rows)
+    if (std::string(row.name) != "cpu_time")
+      std::printf("%-32s %8.0f ns a step more\n", (std::string(row.name) + ", per step").c_str(), ns_per_step(row.metrics.c_str()) - none);
 }
 
 }  // namespace
@@ -95,15 +155,22 @@ int main(int argc, char** argv) {
   effort_finalize();
   effort_config_free(cfg);
 
-  if (effort_init(nullptr) != EFFORT_OK) {
-    std::fprintf(stderr, "%s\n", effort_last_error());
-    return 1;
-  }
-  for (int i = 0; i < 8; ++i) effort_region(("region " + std::to_string(i)).c_str(), EFFORT_COMPUTE, &regions[i]);
-  compare("1 region", one, rounds, 1.3);
-  compare("8 regions alternating", alternating, rounds, 1.3);
-  compare("8 regions nested", nested, rounds, 1.3);
+  if (!start("time", "step")) return 1;
+  compare("1 region", one, rounds, 1.2);
+  compare("8 regions alternating", alternating, rounds, 1.2);
+  compare("8 regions nested", nested, rounds, 1.2);
   compare("8 alternating, inline", inlined, rounds, 1.1);
+#ifdef BENCH_FORTRAN
+  compare("1 region, Fortran", fortran, rounds, 1.1, one, "C");
+#endif
   effort_finalize();
+
+  std::string sde;
+#ifdef BENCH_SDE
+  static long long counter = 0;
+  papi_sde_register_counter(papi_sde_init("bench"), "counter", PAPI_SDE_RO | PAPI_SDE_DELTA, PAPI_SDE_long_long, &counter);
+  sde = "sde:::bench::counter";
+#endif
+  counters(rounds, sde);
   return 0;
 }

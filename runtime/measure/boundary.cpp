@@ -132,6 +132,47 @@ void serve(ThreadSlot& s) noexcept {
     s.requests.fetch_or(resample, std::memory_order_relaxed);
 }
 
+/// The usual case with counters at boundaries: nothing is asked for and nothing open is sampled.  The short path is closed
+/// in such a session, and `current` always careful: to be busy is all that a signal handler has to see.
+bool only_counting(const ThreadSlot& s) noexcept {
+  return s.boundary && s.special == 0 && s.requests.load(std::memory_order_relaxed) == 0;
+}
+
+/// Marks the slot as busy while it lives.
+class Counting {
+ public:
+  explicit Counting(ThreadSlot& s) noexcept : s_(s) {
+    s.busy.store(true, std::memory_order_relaxed);
+    fence();
+  }
+  ~Counting() {
+    fence();
+    s_.busy.store(false, std::memory_order_relaxed);
+  }
+  Counting(const Counting&) = delete;
+  Counting& operator=(const Counting&) = delete;
+
+ private:
+  ThreadSlot& s_;
+};
+
+/// book() for that case.
+void book_counters(ThreadSlot& s, std::uint32_t region) noexcept {
+  std::int64_t now[max_metrics];
+  s.boundary->read(now);
+  auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
+  for (int c = 0; c < s.n_counters; ++c) {
+    std::int64_t& last = s.counter_stamp[c];
+    auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(now[c]) - static_cast<std::uint64_t>(last));
+    if (__builtin_expect(last == no_reading || now[c] < last, 0))
+      delta = counted_since(last, now[c], s, c);
+    else
+      last = now[c];
+    cell[c].store(cell[c].load(std::memory_order_relaxed) + delta, std::memory_order_release);
+  }
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, ticks));
+}
+
 std::uint32_t draw(std::uint64_t& state, std::uint32_t below) noexcept {
   state ^= state << 13;
   state ^= state >> 7;
@@ -164,6 +205,17 @@ void open_carefully(ThreadSlot& s, std::uint32_t region, bool counted) noexcept 
     ++s.unseen;
     return;
   }
+  if (!counted && only_counting(s)) {
+    const Counting way(s);
+    counted = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
+    if (!counted) {
+      const std::uint32_t word = s.current.load(std::memory_order_relaxed);
+      book_counters(s, region_of(word));
+      s.stack[s.depth++] = word & ~careful;
+      s.current.store(region | careful, std::memory_order_release);
+      return;
+    }
+  }
   const Careful way(s);
   serve(s);
   const bool sampled = counted || count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
@@ -181,6 +233,12 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
     return true;
   }
   if (innermost(s) != region || s.depth == 0) return false;
+  if (only_counting(s)) {
+    const Counting way(s);
+    book_counters(s, region);
+    s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
+    return true;
+  }
   const Careful way(s);
   const std::uint32_t word = way.word();
   if ((word & skipped) == 0) book(s, word);

@@ -287,7 +287,10 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
 
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
   ThreadSlot* own = this_thread_slot();
-  if (own && own->session.load(std::memory_order_relaxed) == session_) settle_step(*own);
+  if (own && own->session.load(std::memory_order_relaxed) == session_) {
+    if (cost_.timed == 0) measure_cost(*own);
+    settle_step(*own);
+  }
   const std::uint64_t now = ticks();
 
   read_definitions(out);
@@ -341,7 +344,6 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   h.record = {static_cast<std::uint32_t>(bytes.size() - at), Record::frame, 0};
   std::memcpy(bytes.data() + at, &h, sizeof h);
 
-  if (own && cost_.timed == 0 && own->session.load(std::memory_order_relaxed) == session_) measure_cost(*own);
   if (options_.max_overhead > 0) guard_step(now);
   step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
   fixed_ += step_cost_;
