@@ -30,9 +30,32 @@ struct BitModel {
   }();
 };
 
-/// ln(p / (1 - p)) in 1/256, of a probability in 1/4096, and back; integers, so that every machine agrees.
-int stretch(std::uint32_t probability12);
-std::uint32_t squash16(int stretched);
+// 1 / (1 + exp(-x)) at x = -8, -7.5 .. 8 in 1/65536; between them a straight line.  Whole numbers written down, since
+// exp() may differ in the last bit between machines.
+inline constexpr std::array<int, 33> kSquash{22,    36,    60,    98,    162,   267,   439,   720,   1179,  1922,  3108,
+                                      4971,  7812,  11955, 17625, 24743, 32768, 40793, 47911, 53581, 57724, 60565,
+                                      62428, 63614, 64357, 64816, 65097, 65269, 65374, 65438, 65476, 65500, 65514};
+
+/// The inverse of stretch(): 1 / (1 + exp(-x / 256)) in 1/65536.
+constexpr int squash16(int x) {
+  const int shifted = (x < -2048 ? -2048 : x > 2047 ? 2047 : x) + 2048;
+  const auto i = static_cast<std::size_t>(shifted >> 7);
+  const int part = shifted & 127;
+  return (kSquash[i] * (128 - part) + kSquash[i + 1] * part + 64) >> 7;
+}
+
+inline constexpr std::array<std::int16_t, 4096> kStretch = [] {
+  std::array<std::int16_t, 4096> values{};
+  int x = -2047;
+  for (int p = 0; p < 4096; ++p) {
+    while (x < 2047 && squash16(x) < p * 16 + 8) ++x;
+    values[static_cast<std::size_t>(p)] = static_cast<std::int16_t>(x);
+  }
+  return values;
+}();
+
+/// ln(p / (1 - p)) in 1/256, of a probability in 1/4096; integers, so that every machine agrees.
+inline int stretch(std::uint32_t probability12) { return kStretch[probability12]; }
 
 /// Weighs the predictions of up to kInputs models by what they were worth so far (logistic mixing, Mahoney 2005).
 class Mixer {
@@ -49,7 +72,7 @@ class Mixer {
       stretched_[i] = stretch(models[i]->probability() >> 4);
       sum += std::int64_t{weights_[i]} * stretched_[i];
     }
-    mixed_ = squash16(static_cast<int>(std::clamp<std::int64_t>(sum >> 16, -2047, 2047)));
+    mixed_ = static_cast<std::uint32_t>(squash16(static_cast<int>(std::clamp<std::int64_t>(sum >> 16, -2047, 2047))));
     return mixed_;
   }
 

@@ -48,7 +48,7 @@ Bytes write_body(const ContextBody& body, std::vector<BandData<Q>>& data) {
   std::vector<std::size_t> needed;
   const int planes = code_planes(io, body, data, needed);
   const Bytes payload = io.finish();
-  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1 && !body.plain && body.error_without;
+  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1 && !body.plain;
   const Trial& trial = body.trial;
   Bytes out;
   put_signed(out, trial.step.exponent + body.exponent);

@@ -15,7 +15,7 @@ struct ContextBody {
   int exponent = 0;       ///< of the matrix
   double nrmse_unit = 1;  ///< scaled, as the trial's errors are
   bool plain = false;     ///< no mixing, no cuts
-  /// About the RMS error (in any unit) when so many of the last planes are missing; without it no cuts are told.
+  /// About the RMS error (in any unit) when so many of the last planes are missing.
   std::function<double(int)> error_without;
 };
 

@@ -32,7 +32,6 @@ class LocalCoefficients final : public Coefficients {
   void fill_model();
   template <typename Q>
   std::vector<BandData<Q>> quantise(double step) const;
-  double sampled_error(double step, const Points& points) const;
   /// Whether nothing of a band is left at a step (with room for the rounding of the weights).
   bool zeros(std::size_t b, double step) const { return band_largest_[b] < step * 0.999; }
   const double* row(const Band& band, std::size_t i) const { return &coefficients_[(band.row0 + i) * matrix_.cols + band.col0]; }
@@ -141,9 +140,7 @@ std::vector<BandData<Q>> LocalCoefficients::quantise(double step) const {
 
 Bytes LocalCoefficients::code(const Trial& trial, double nrmse_unit, bool plain) const {
   const double step = trial.step.value();
-  const auto error_without = [&](int missing) {
-    return sampled_error(std::ldexp(step, missing), missing == 0 ? trial.points : Points{kPartialPoints});
-  };
+  const auto error_without = [&](int missing) { return std::sqrt(model_.squared_error(std::ldexp(step, missing))); };
   const ContextBody body{layout_, trial, matrix_.exponent, nrmse_unit, plain, error_without};
   if (narrow(step)) {
     auto data = quantise<std::uint32_t>(step);
@@ -151,19 +148,6 @@ Bytes LocalCoefficients::code(const Trial& trial, double nrmse_unit, bool plain)
   }
   auto data = quantise<std::uint64_t>(step);
   return write_body(body, data);
-}
-
-/// The root mean square difference of the weighted coefficients to their reconstruction at a step.
-double LocalCoefficients::sampled_error(double step, const Points& points) const {
-  double sum = 0;
-  for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
-    const Band& band = layout_.bands[b];
-    const std::size_t every = sampling(band);
-    double squares = 0;
-    for (std::size_t i = 0; i < band.rows; i += every) squares += squared_error(row(band, i), band.cols, band.gain / step, points);
-    sum += squares * static_cast<double>(every);
-  }
-  return std::sqrt(sum / static_cast<double>(matrix_.present)) * step;
 }
 
 }  // namespace

@@ -186,7 +186,7 @@ void SlabCoder::add_raw(const Own& own, Slab& slab) {
 
 PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab, const Trial& trial) const {
   PendingTile tile{coefficients.layout(), trial, own.matrix.exponent, std::ldexp(slab.nrmse_unit, -own.matrix.exponent),
-                   coefficients.narrow(trial.step.value()), collect(slab, coefficients.quantised(trial))};
+                   coefficients.narrow(trial.step.value()), collect(slab, coefficients.quantised(trial)), coefficients.plane_errors(trial)};
   tile.trial.errors = coefficients.group_errors(trial.step);
   return tile;
 }

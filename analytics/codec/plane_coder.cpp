@@ -93,7 +93,7 @@ bool PlaneCoder<Io, Q>::decide(bool bit, BitModel& model) {
 
 template <typename Io, typename Q>
 template <std::size_t N>
-bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer) {
+[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer) {
   --mixed_left_;
   io_.reserve(1);
   bit = io_.code(bit, mixer.mix(models));
@@ -391,7 +391,7 @@ void PlaneCoder<Io, Q>::code_raw_run(Registers& io, std::size_t count, const Get
 }
 
 template <typename Io, typename Q>
-bool PlaneCoder<Io, Q>::code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2,
+[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2,
                                           bool fresh, bool bit) {
   Contexts& c = contexts_;
   const int parent = level4(std::max(parent_1, parent_2));
@@ -407,7 +407,7 @@ bool PlaneCoder<Io, Q>::code_significance(std::size_t b, int activity, int h, in
 }
 
 template <typename Io, typename Q>
-bool PlaneCoder<Io, Q>::code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative) {
+[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative) {
   const BandData<Q>& data = data_[b];
   const auto known = [&](std::size_t at) { return data.level[at] == 0 ? 0 : data.negative[at] ? -1 : 1; };
   const auto side = [](int a, int z) { return std::clamp(a + z, -1, 1) + 1; };
@@ -422,7 +422,7 @@ bool PlaneCoder<Io, Q>::code_sign(std::size_t b, std::size_t i, int parent_sign,
 }
 
 template <typename Io, typename Q>
-bool PlaneCoder<Io, Q>::code_refinement(std::size_t b, int activity, int parent, int known, bool bit) {
+[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::code_refinement(std::size_t b, int activity, int parent, int known, bool bit) {
   const int depth = known == 1 ? 0 : known < 4 ? 1 : 2;
   Contexts& c = contexts_;
   const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);

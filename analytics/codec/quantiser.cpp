@@ -38,17 +38,6 @@ EFFORT_VECTOR_CLONES double largest_of(const double* row, std::size_t n) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
-EFFORT_VECTOR_CLONES double squares_of(const double* row, std::size_t n, double scale, double first, double others) {
-  std::array<double, 8> sums{};
-  for (std::size_t j = 0; j < n; ++j) {
-    const double c = std::fabs(row[j]) * scale, q = std::floor(c);
-    const double point = q == 0 ? 0 : q == 1 ? first : others;
-    const double e = c - q - point;
-    sums[j & 7] += e * e;
-  }
-  return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7]));
-}
-
 unsigned nearest_point(double fraction) {
   return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
 }
@@ -89,10 +78,6 @@ Points PlaceSums::points() const {
   Points points;
   for (std::size_t k = 0; k < 2; ++k) points.code |= nearest_point(count[k] > 0 ? sum[k] / count[k] : 0.5) << (4 * k);
   return points;
-}
-
-double squared_error(const double* row, std::size_t n, double scale, const Points& points) {
-  return squares_of(row, n, scale, points.first(), points.others());
 }
 
 }  // namespace effort::codec

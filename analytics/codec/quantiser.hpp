@@ -66,7 +66,4 @@ struct PlaceSums {
   Points points() const;
 };
 
-/// The sum of squared differences of a row's weighted coefficients to their reconstruction, in steps.
-double squared_error(const double* row, std::size_t n, double scale, const Points& points);
-
 }  // namespace effort::codec

@@ -65,7 +65,7 @@ class RangeEncoder {
     std::uint64_t low = 0, range = ~std::uint64_t{0};
     unsigned char* end = nullptr;
 
-    bool code(bool bit, std::uint32_t one) {
+    [[gnu::always_inline]] bool code(bool bit, std::uint32_t one) {
       const std::uint64_t bound = (range >> 16) * one;
       const std::uint64_t zero = static_cast<std::uint64_t>(bit) - 1;  // all ones for a 0
       add(bound & zero);
@@ -139,7 +139,7 @@ class RangeDecoder {
     const unsigned char* end = nullptr;
     std::size_t beyond = 0;  ///< bytes read behind the end
 
-    bool code(bool, std::uint32_t one) {
+    [[gnu::always_inline]] bool code(bool, std::uint32_t one) {
       const std::uint64_t bound = (range >> 16) * one;
       const bool bit = value < bound;
       const std::uint64_t zero = static_cast<std::uint64_t>(bit) - 1;

@@ -10,9 +10,6 @@
 namespace effort::codec {
 namespace {
 
-/// Bytes of a tile whose header has no table of cuts, at most: below, its errors need not be told.
-constexpr double kCutsFromValues = 2048;
-
 std::size_t whole(double fraction) { return static_cast<std::size_t>(fraction * 1048576); }
 
 }  // namespace
@@ -126,25 +123,17 @@ std::size_t SpreadCoefficients::busy_values(double step) const {
   return static_cast<std::size_t>(busy);
 }
 
-// The message: number of planes with an error each, the sums of squared errors with so many planes missing; then per
-// piece band, first row, rows, and pairs of gap and magnitude * 2 + sign, ended by a gap beyond the piece.
+std::vector<double> SpreadCoefficients::plane_errors(const Trial& trial) const {
+  std::vector<double> errors;
+  for (int missing = 0; missing < 64; ++missing) errors.push_back(std::sqrt(model_.squared_error(std::ldexp(trial.step.value(), missing))));
+  return errors;
+}
+
+// The message: per piece band, first row, rows, and pairs of gap and magnitude * 2 + sign, ended by a gap beyond the
+// piece.
 Bytes SpreadCoefficients::quantised(const Trial& trial) const {
   Bytes out;
   const double step = trial.step.value();
-  const bool with_errors = model_.count_from(step) >= kCutsFromValues;
-  const int planes = with_errors ? std::max(1, static_cast<int>(std::ceil(std::log2(std::max(largest_ / step, 1.0)))) + 1) : 0;
-  put_varint(out, static_cast<std::uint64_t>(planes));
-  for (int k = 0; k < planes; ++k) {
-    const Points points = k == 0 ? trial.points : Points{kPartialPoints};
-    const double coarse = std::ldexp(step, k);
-    double squares = 0;
-    for_each_piece([&](const Piece& piece, const Band& band, std::size_t i, const double* row) {
-      const std::size_t every = sampling(band);
-      if (piece.band > 0 && i % every == 0)
-        squares += squared_error(row, piece.coefficient.cols, band.gain / coarse, points) * static_cast<double>(every);
-    });
-    put_double(out, squares * coarse * coarse);
-  }
   for (const Piece& piece : transform_.pieces()) {
     if (piece.shared && !transform_.speaks()) continue;
     const Band& band = transform_.layout().bands[piece.band];
@@ -173,13 +162,10 @@ Bytes SpreadCoefficients::quantised(const Trial& trial) const {
 
 namespace {
 
-/// Sets the values of one message; adds up its errors.
+/// Sets the values of one message.
 template <typename Q>
-void take_part(const Bytes& part, const Layout& layout, std::vector<BandData<Q>>& data, std::vector<double>& squares) {
+void take_part(const Bytes& part, const Layout& layout, std::vector<BandData<Q>>& data) {
   ByteReader in(part);
-  const std::size_t planes = in.varint();
-  squares.resize(std::max(squares.size(), planes));
-  for (std::size_t k = 0; k < planes; ++k) squares[k] += in.real();
   while (!in.rest().empty()) {
     const std::size_t b = in.varint(), row0 = in.varint(), rows = in.varint();
     const Band& band = layout.bands[b];
@@ -197,17 +183,11 @@ template <typename Q>
 Bytes code_tile(const PendingTile& tile) {
   std::vector<BandData<Q>> data(tile.layout.bands.size());
   data[0].allocate(1, 1);
-  std::vector<double> squares;
-  for (const Bytes& part : tile.parts) take_part(part, tile.layout, data, squares);
+  for (const Bytes& part : tile.parts) take_part(part, tile.layout, data);
   for (BandData<Q>& band : data)
     if (band.allocated()) band.grow_tree();
-  const auto error_without = [&](int missing) {
-    const std::size_t k = std::min(static_cast<std::size_t>(missing), squares.size() - 1);
-    return std::sqrt(squares[k] / static_cast<double>(tile.layout.rows * tile.layout.cols));
-  };
-  ContextBody body{tile.layout, tile.trial, tile.exponent, tile.nrmse_unit, false, {}};
-  if (!squares.empty()) body.error_without = error_without;
-  return write_body(body, data);
+  const auto error_without = [&](int missing) { return tile.errors[std::min(static_cast<std::size_t>(missing), tile.errors.size() - 1)]; };
+  return write_body({tile.layout, tile.trial, tile.exponent, tile.nrmse_unit, false, error_without}, data);
 }
 
 }  // namespace

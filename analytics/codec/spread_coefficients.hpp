@@ -44,6 +44,8 @@ class SpreadCoefficients final : public Coefficients {
     return at == group_errors_.end() ? Errors{} : at->second;
   }
 
+  /// About the RMS errors, in any unit, with 0, 1, ... of the last planes missing.
+  std::vector<double> plane_errors(const Trial& trial) const;
   /// What this node holds and no other, quantised, for the node that codes; shared pieces from one node alone.
   Bytes quantised(const Trial& trial) const;
 
@@ -72,6 +74,7 @@ struct PendingTile {
   double nrmse_unit = 1;
   bool narrow = true;
   std::vector<Bytes> parts;
+  std::vector<double> errors;  ///< see plane_errors()
 };
 /// The body of the tile.
 Bytes code_parts(const PendingTile& tile);

@@ -6,6 +6,10 @@
 namespace effort::codec {
 namespace {
 
+/// Where in the interval of errors that are good enough to aim: a per cent of error is some tenth of a per cent of size,
+/// and a further trial costs as much as the transform.
+constexpr double kAim = 0.988;
+
 Trial try_step(Coefficients& coefficients, double step) {
   Trial trial;
   // From there on everything is zero.
@@ -21,7 +25,7 @@ class ErrorSearch {
  public:
   ErrorSearch(Coefficients& coefficients, const Goal& goal)
       : coefficients_(coefficients), bound_(goal.value), largest_(goal.kind == Target::Kind::max_error),
-        enough_(goal.quick ? 0 : 0.985), aim_(goal.quick ? 0.9 : 0.993) {}
+        enough_(goal.quick ? 0 : 0.975), aim_(goal.quick ? 0.9 : kAim) {}
 
   std::optional<Trial> run(double step) {
     const double smallest_step = std::ldexp(std::max(coefficients_.largest(), coefficients_.first()), -60);
@@ -84,7 +88,7 @@ double first_guess(const Coefficients& coefficients, const Goal& goal) {
   switch (goal.kind) {
     case Target::Kind::passes: return passes_step(coefficients, goal.value);
     case Target::Kind::max_error: return goal.value / (goal.quick ? 2.5 : 1.5);
-    case Target::Kind::nrmse: return coefficients.model_step(goal.quick ? 0.9 * goal.value : goal.value);
+    case Target::Kind::nrmse: return coefficients.model_step((goal.quick ? 0.9 : kAim) * goal.value);
     case Target::Kind::max_bytes: break;
   }
   const double largest = coefficients.largest();
