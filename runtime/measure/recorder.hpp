@@ -142,6 +142,7 @@ class Recorder {
   int notes_left_ = 16;
   std::uint64_t look_stamp_ = 0;           ///< when the guard looked last
   int looked_steps_ = 0;                   ///< since then
+  int exhausted_looks_ = 0;                ///< in a row
   double step_cost_ = 0;                   ///< seconds that ending the last step took
   double fixed_ = 0;                       ///< the same, since the guard looked last
 };

@@ -57,6 +57,13 @@ inline double spin(double seconds) {
   return static_cast<double>(monotonic_ns() - start) * 1e-9;
 }
 
+/// All that a slot has booked, and the moment up to which: each tick belongs to one cell, whatever interrupted what.
+inline std::uint64_t unbooked(const ThreadSlot& s) {
+  std::uint64_t sum = 0;
+  for (std::uint32_t r = 0; r <= s.known.load(); ++r) sum += s.cells.load()[r].ticks.load();
+  return s.stamp.load() - sum;
+}
+
 /// The notes in a stream of records.
 inline std::vector<std::string> notes_in(RecordStream& stream) {
   std::vector<std::string> notes;

@@ -36,13 +36,6 @@ void under_fire(const Body& body) {
   REQUIRE(sigaction(SIGPROF, &before, nullptr) == 0);
 }
 
-/// All that a slot has booked, and the moment up to which: each tick belongs to one cell, whatever interrupted what.
-std::uint64_t unbooked(const ThreadSlot& s) {
-  std::uint64_t sum = 0;
-  for (std::uint32_t r = 0; r <= s.known.load(); ++r) sum += s.cells.load()[r].ticks.load();
-  return s.stamp.load() - sum;
-}
-
 void expect_whole_frames(const Options& options, const std::vector<std::string>& metrics) {
   Recorder rec(metrics, "time", LoadThreads::max, options);
   const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::compute).id;
