@@ -39,12 +39,13 @@ effort_status effort_weights_items(size_t n_items, int32_t n_units, const double
     require(n_units >= 0, "n_units is negative, pass the number of kinds of units");
     const auto units = static_cast<std::size_t>(n_units);
     require(n_items == 0 || (weight && (units == 0 || (amount && unit_cost))), "an array is a null pointer, pass n_items weights to fill, amounts and costs");
+    if (n_items == 0) return;
     if (units == 0) {
       std::fill_n(weight, n_items, 1.0);
       return;
     }
     require(n_items <= PTRDIFF_MAX / sizeof(double) / units, "n_items is too large, pass the length of the arrays");
-    const std::vector<double> out = balance::item_weights({amount, n_items * units}, {unit_cost, unit_cost ? units : 0});
+    const std::vector<double> out = balance::item_weights({amount, n_items * units}, {unit_cost, units});
     std::copy(out.begin(), out.end(), weight);
   });
 }

@@ -12,7 +12,10 @@ struct simulation;
 /* Starts effort on all ranks and sets the rebalancer; see hints.c. */
 void hints_start(struct simulation* s);
 
-/* Ends effort; a snapshot that could not be written is said on stderr. */
+/* Remembers the work of the step just made, to see how well its costs foretell the load. */
+void hints_note_work(const struct simulation* s, double particles, double pairs);
+
+/* Ends effort; says how well unit costs foretold the loads; a snapshot that could not be written is said on stderr. */
 void hints_stop(const struct simulation* s);
 
 #else
@@ -28,6 +31,7 @@ typedef int effort_work_id;
 #define effort_rebalance_end() ((void)0)
 #define effort_progress_step() ((void)0)
 #define hints_start(simulation) ((void)(simulation))
+#define hints_note_work(simulation, particles, pairs) ((void)(simulation))
 #define hints_stop(simulation) ((void)(simulation))
 
 #endif

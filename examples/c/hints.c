@@ -1,5 +1,7 @@
 /* Mode hints: effort says when, and what each rank will cost; the rebalancer is the simulation's own. */
+#include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "balance.h"
@@ -15,8 +17,58 @@ static cost_model model_of(const effort_hint* hint) {
   return m.particle >= 0.0 && m.pair > 0.0 ? m : by_neighbours;
 }
 
+/* What unit costs of one window say of the loads of the next, on this rank. */
+static struct {
+  double *particles, *pairs; /* of each step */
+  cost_model costs;          /* of the window before; negative: not known */
+  double* error;             /* relative, one per window */
+  int n_errors;
+} foretold;
+
+void hints_note_work(const simulation* s, double particles, double pairs) {
+  if (s->measure.n_steps < 1) return;
+  foretold.particles[s->measure.n_steps - 1] = particles;
+  foretold.pairs[s->measure.n_steps - 1] = pairs;
+}
+
+static void compare_costs(const effort_hint* hint) {
+  const double load = hint->load[hint->rank];
+  if (foretold.costs.pair > 0.0) {
+    double said = 0.0;
+    for (int64_t k = hint->window_first; k <= hint->window_last; ++k)
+      said += foretold.costs.particle * foretold.particles[k] + foretold.costs.pair * foretold.pairs[k];
+    said /= (double)(hint->window_last - hint->window_first + 1);
+    foretold.error[foretold.n_errors++] = load > 0.0 ? fabs(said / load - 1.0) : 1.0;
+  }
+  foretold.costs.pair = -1.0;
+  for (int u = 0; u < hint->n_units; ++u) {
+    if (strcmp(hint->unit_name[u], "particles") == 0) foretold.costs.particle = hint->unit_cost[u];
+    if (strcmp(hint->unit_name[u], "pairs") == 0) foretold.costs.pair = hint->unit_cost[u];
+  }
+}
+
+static int ascending(const void* a, const void* b) {
+  const double x = *(const double*)a, y = *(const double*)b;
+  return (x > y) - (x < y);
+}
+
+/* The median over ranks and windows. */
+static void report_costs(const simulation* s) {
+  const int n = foretold.n_errors; /* hints are the same on all ranks, so are their numbers */
+  double* all = calloc((size_t)(n * s->n_ranks) + 1, sizeof *all);
+  MPI_Gather(foretold.error, n, MPI_DOUBLE, all, n, MPI_DOUBLE, 0, s->comm);
+  qsort(all, (size_t)(n * s->n_ranks), sizeof *all, ascending);
+  if (s->rank == 0 && n > 0)
+    printf("unit costs foretold a rank's load of the next window within %.1f %% (median)\n", 100.0 * all[n * s->n_ranks / 2]);
+  free(all);
+  free(foretold.particles);
+  free(foretold.pairs);
+  free(foretold.error);
+}
+
 static int on_hint(const effort_hint* hint, void* user) {
   simulation* s = user;
+  compare_costs(hint);
   if (s->opt.balance != BALANCE_HINTS || !hint->rebalance) return 0;
   balance_now(s, hint->predicted[hint->rank], model_of(hint));
   return 1;
@@ -28,6 +80,11 @@ static void check(effort_status status, const char* what, int rank) {
 }
 
 void hints_start(simulation* s) {
+  const size_t steps = (size_t)s->opt.steps;
+  foretold.particles = calloc(steps, sizeof(double));
+  foretold.pairs = calloc(steps, sizeof(double));
+  foretold.error = calloc(steps, sizeof(double));
+  foretold.costs.pair = -1.0;
   effort_config* config = NULL;
   effort_config_new(&config);
   effort_config_set(config, "LOAD_METRIC", "cpu_time"); /* ranks may share cores */
@@ -38,4 +95,7 @@ void hints_start(simulation* s) {
   check(effort_on_rebalance(on_hint, s), "effort_on_rebalance", s->rank);
 }
 
-void hints_stop(const simulation* s) { check(effort_finalize(), "effort_finalize", s->rank); }
+void hints_stop(const simulation* s) {
+  report_costs(s);
+  check(effort_finalize(), "effort_finalize", s->rank);
+}

@@ -91,6 +91,7 @@ static void report_work(const simulation* s) {
   for (size_t i = 0; i < s->particles.n; ++i) pairs += s->particles.at[i].neighbours;
   effort_work(s->unit_particles, (double)s->particles.n);
   effort_work(s->unit_pairs, (double)pairs);
+  hints_note_work(s, (double)s->particles.n, (double)pairs);
 }
 
 static void run(simulation* s) {

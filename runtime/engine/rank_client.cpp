@@ -106,7 +106,9 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   build(window, step);
   latest();
   const double before = recorder_.price_clock();
+  delivering_ = true;
   const int answer = deliver(latest_);
+  delivering_ = false;
   // Ranks that did not take part say nothing: their time is no price.
   if (answer != 0) push_answer(step, recorder_.price_clock() - before, answer, false);
   return Status::ok;
@@ -189,7 +191,7 @@ void RankClient::rebalance_begin() {
 }
 
 void RankClient::rebalance_end() {
-  push_answer(step_, recorder_.price_clock() - rebalance_started_, 1, true);
+  push_answer(step_, recorder_.price_clock() - rebalance_started_, 1, !delivering_);
   rebalancing_ = false;
   rebalanced_ = step_;
 }

@@ -78,6 +78,7 @@ class RankClient {
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
   double rebalance_started_ = 0;     ///< on the price clock
+  bool delivering_ = false;          ///< inside the callback: what is bracketed there counts as its answer
   bool rebalancing_ = false;         ///< between rebalance_begin and _end
   std::int64_t rebalanced_ = -1;     ///< step of the last bracketed rebalance
   DeliveredHint latest_;

@@ -81,6 +81,29 @@ contains
     if (book%calls == book%answer_at) on_rebalance = 1
   end function
 
+  !> Weights need no init; shapes are checked.
+  subroutine weights()
+    real(c_double) :: amount(2, 3), weight(3), factor(2)
+    integer(c_int64_t) :: cost(3)
+    integer :: ierr
+    amount = reshape([1d0, 2d0, 3d0, 0d0, 0d0, 10d0], [2, 3])
+    call effort_weights_items(amount, [0.5d0, 0.25d0], weight, ierr=ierr)
+    call check_status(ierr, EFFORT_OK, 'weights of items')
+    call check(all(weight == [1d0, 1.5d0, 2.5d0]), 'weights of items')
+    call effort_weights_items(amount, [1d0, 1d0, 1d0], weight, ierr=ierr)
+    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT, 'weights of another shape')
+    call effort_weights_items(amount(:, 3:1:-1), [0.5d0, 0.25d0], weight(3:1:-1), ierr=ierr)
+    call check(all(weight == [1d0, 1.5d0, 2.5d0]), 'weights of a section')
+    call effort_weights_share([1d0, 1d0, 2d0], 8d0, weight, ierr=ierr)
+    call check(ierr == EFFORT_OK .and. all(weight == [2d0, 2d0, 4d0]), 'shares')
+    call effort_weights_integers([1d0, 2d0, 3d0], 12_c_int64_t, cost, ierr=ierr)
+    call check(ierr == EFFORT_OK .and. all(cost == [2, 4, 6]), 'integers')
+    call effort_weights_integers([1d0, 2d0, 3d0], 2_c_int64_t, cost, least=1_c_int64_t, ierr=ierr)
+    call check_status(ierr, EFFORT_ERR_INVALID_ARGUMENT, 'integers of too small a sum')
+    call effort_weights_ranks([1d0, 3d0], factor, ierr=ierr)
+    call check(ierr == EFFORT_OK .and. all(factor == [0.5d0, 1.5d0]), 'factors')
+  end subroutine
+
   subroutine before_init()
     integer(effort_region_id) :: id
     integer :: ierr
@@ -258,6 +281,7 @@ program host
   character(512) :: path
   call get_command_argument(1, path)
   call before_init()
+  call weights()
   call effort_init(MPI_COMM_WORLD, ierr=ierr)
   call check_status(ierr, EFFORT_ERR_MPI, 'init before MPI_Init')
   call MPI_Init(ierr)

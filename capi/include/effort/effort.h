@@ -226,7 +226,7 @@ typedef struct effort_hint {
   double worst_region_share;          /**< its share of (max - mean), 0 .. 1 */
   double load_balance;                /**< mean / max of `load`, 0 .. 1; the POP metric */
   double prediction_error;            /**< relative error of the last prediction; < 0 while unknown */
-  /* Since 0.2.  Efficiencies of the window after the POP methodology, shares of its elapsed time, 0 .. 1; < 0: not known
+  /* Efficiencies of the window after the POP methodology, shares of its elapsed time, 0 .. 1; < 0: not known
    * (the load is not a time).  load_balance x communication = parallel. */
   double parallel_efficiency;         /**< mean load / elapsed time */
   double communication_efficiency;    /**< largest load / elapsed time */

@@ -165,6 +165,35 @@ TEST_CASE("recommendations do not depend on the unit of load", "[window]") {
   for (int w = 0; w < 12; ++w) CHECK(one[0][w].rebalance == other[0][w].rebalance);
 }
 
+TEST_CASE("ranks that go idle, or whose clock stops, count with no load", "[window]") {
+  Run run;
+  run.n_ranks = 8;
+  run.n_units = 1;
+  run.work = [](int, int r, std::int64_t s) { return s >= 20 && r >= 6 ? 0.0 : 10.0; };
+  run.load = [](int g, int r, std::int64_t s) { return g == 0 && !(s >= 20 && r >= 6) ? 1.0 : 0.0; };
+  const auto results = analyze(run, Settings{}, 2, 4);
+  CHECK(results[0][1].imbalance == Approx(0.0).margin(1e-12));
+  const Result& r = results[1][3];
+  REQUIRE_FALSE(r.failed);
+  CHECK(r.load[7] == 0);
+  CHECK(r.predicted[7] == Approx(0.0).margin(1e-9));
+  CHECK(r.imbalance == Approx(8.0 / 6 - 1));
+  CHECK(r.rebalance == 1);
+  CHECK(r.unit_cost[0] == Approx(0.1));
+}
+
+TEST_CASE("a window without any load has nothing to say and breaks nothing", "[window]") {
+  Run run;
+  run.load = [](int, int, std::int64_t s) { return s < 10 ? 1.0 : 0.0; };
+  const auto results = analyze(run, Settings{}, 2, 3);
+  for (const Result& r : results[1]) {
+    REQUIRE_FALSE(r.failed);
+    CHECK(r.rebalance == 0);
+    CHECK(r.imbalance == 0);
+    CHECK(std::isfinite(r.gain_per_step));
+  }
+}
+
 TEST_CASE("absurd prices count as unknown", "[window]") {
   Run run;
   run.load = [](int, int r, std::int64_t) { return r == 0 ? 3.0 : 1.0; };

@@ -1,0 +1,104 @@
+// What a callback may get wrong: each has a stated outcome (docs/hints.md), and the run goes on.
+#include "check.h"
+
+#include <stdexcept>
+#include <thread>
+
+namespace {
+
+constexpr int window = 5, lag = 2;
+effort_region_id solve;
+
+void start() {
+  effort_config* config = nullptr;
+  CHECK_OK(effort_config_new(&config));
+  CHECK_OK(effort_config_set(config, "WINDOW", "5"));
+  CHECK_OK(effort_init(config));
+  CHECK_OK(effort_config_free(config));
+  CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
+}
+
+void steps(int n) {
+  for (int s = 0; s < n; ++s) {
+    CHECK_OK(effort_add(solve, 0.5));
+    CHECK_OK(effort_progress_step());
+  }
+}
+
+int throwing(const effort_hint*, void* calls) {
+  ++*static_cast<int*>(calls);
+  throw std::runtime_error("no memory for the new mesh");
+}
+
+// A callback that throws has failed: no rebalance, no price, the next hint comes.
+void throws() {
+  int calls = 0;
+  start();
+  CHECK_OK(effort_on_rebalance(throwing, &calls));
+  steps(4 * window);
+  CHECK(calls == 3);
+  effort_hint h;
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(h.rebalance_cost < 0 && !(h.advice & EFFORT_ADVICE_STALE));
+  CHECK_OK(effort_finalize());
+}
+
+int large(const effort_hint*, void* calls) { return ++*static_cast<int*>(calls) == 1 ? 1000 : 0; }
+
+// Any positive answer is 1.
+void answers_beyond_one() {
+  int calls = 0;
+  start();
+  CHECK_OK(effort_on_rebalance(large, &calls));
+  steps(4 * window);
+  effort_hint h;
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(h.rebalance_cost >= 0);
+  CHECK_OK(effort_finalize());
+}
+
+int bracketed_twice(const effort_hint*, void* calls) {
+  ++*static_cast<int*>(calls);
+  CHECK_OK(effort_rebalance_begin());
+  CHECK_FAILS(effort_rebalance_begin(), EFFORT_ERR_NESTING, "twice");
+  CHECK_OK(effort_rebalance_end());
+  CHECK_FAILS(effort_rebalance_end(), EFFORT_ERR_NESTING, "without");
+  return 1;  // and says so as well: one rebalance, one price
+}
+
+void brackets_inside() {
+  int calls = 0;
+  start();
+  CHECK_OK(effort_on_rebalance(bracketed_twice, &calls));
+  steps(3 * window);
+  CHECK(calls == 2);
+  effort_hint h;
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(h.rebalance_cost >= 0 && h.rebalance_cost < 10);
+  CHECK_OK(effort_finalize());
+}
+
+int other_thread(const effort_hint*, void* code) {
+  std::thread([&] { *static_cast<effort_status*>(code) = effort_begin(solve); effort_end(solve); }).join();
+  return 0;
+}
+
+// Measuring calls of other threads go on meanwhile.
+void threads_inside() {
+  effort_status code = EFFORT_ERR_INTERNAL;
+  start();
+  CHECK_OK(effort_on_rebalance(other_thread, &code));
+  steps(2 * window);
+  CHECK(code == EFFORT_OK);
+  CHECK_OK(effort_finalize());
+}
+
+}  // namespace
+
+int main() {
+  throws();
+  answers_beyond_one();
+  brackets_inside();
+  threads_inside();
+  return failures() != 0;
+}
