@@ -18,7 +18,8 @@ inline constexpr const char* built_with = "";
 
 /// Empty where the host runs with the MPI that this was built with; else the name of the host's.
 inline std::string other_mpi() {
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
+  // The other MPI writes as much as its own headers allow, not as ours do.
+  char text[16384] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);
   return std::strstr(text, built_with) ? std::string() : std::string(text, strcspn(text, "\n,"));

@@ -9,17 +9,37 @@
 
 using namespace effort::pmpi;
 
+// Handles go through as machine words, whatever size they have here: under another MPI than this was built for, calls must
+// still reach it unharmed.  The functions carry MPI's names only for the linker.
+#define MPI_Comm Word
+#define MPI_Datatype Word
+#define MPI_File Word
+#define MPI_Group Word
+#define MPI_Info Word
+#define MPI_Op Word
+#define MPI_Request Word
+#define MPI_Win Word
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)            \
-  EFFORT_WRAPPER int MPI_##Name parameters {                                               \
+  extern "C" int effort_next_##Name parameters __asm__("PMPI_" #Name);                     \
+  EFFORT_WRAPPER int effort_wrap_##Name parameters __asm__("MPI_" #Name);                  \
+  int effort_wrap_##Name parameters {                                                      \
     Passage passage(Call::Name, __builtin_return_address(0), __builtin_dwarf_cfa());       \
     const auto given = words arguments;                                                    \
     prepare<Call::Name>({given.data(), false});                                            \
-    const int code = PMPI_##Name arguments;                                                \
+    const int code = effort_next_##Name arguments;                                         \
     finish<Call::Name>(passage, {given.data(), false});                                    \
     return code;                                                                           \
   }
 #include "calls.inc"
 #undef EFFORT_MPI_CALL
+#undef MPI_Comm
+#undef MPI_Datatype
+#undef MPI_File
+#undef MPI_Group
+#undef MPI_Info
+#undef MPI_Op
+#undef MPI_Request
+#undef MPI_Win
 
 EFFORT_WRAPPER int MPI_Init(int* argc, char*** argv) {
   enter_init();

@@ -1,0 +1,76 @@
+// Compares what was measured of known_load, as `effort export --format npy` gives it, with what was set.
+// check_loads DIRECTORY STEPS HOW: HOW is "all" (the first STEPS steps are the program's, one comes after), "host" (there are no
+// others) or "found" (the steps of phase main are its last ones).
+#include "known_load.h"
+
+#include <nlohmann/json.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace {
+
+struct Array {
+  std::size_t regions, ranks, steps;
+  std::vector<double> values;
+  double at(std::size_t g, std::size_t r, std::size_t s) const { return values[(g * ranks + r) * steps + s]; }
+};
+
+Array read(const std::string& path) {
+  std::ifstream in(path, std::ios::binary);
+  std::string head(10, '\0');
+  in.read(head.data(), 10);
+  std::string text(static_cast<unsigned char>(head[8]) + 256u * static_cast<unsigned char>(head[9]), '\0');
+  in.read(text.data(), static_cast<std::streamsize>(text.size()));
+  Array a{};
+  if (!in || std::sscanf(text.c_str() + text.find("'shape'"), "'shape': (%zu, %zu, %zu)", &a.regions, &a.ranks, &a.steps) != 3)
+    throw std::runtime_error(path + " is no array");
+  a.values.resize(a.regions * a.ranks * a.steps);
+  in.read(reinterpret_cast<char*>(a.values.data()), static_cast<std::streamsize>(a.values.size() * sizeof(double)));
+  if (!in) throw std::runtime_error(path + " is cut");
+  return a;
+}
+
+int compare(const std::string& directory, std::size_t steps, const std::string& how) {
+  const auto axes = nlohmann::json::parse(std::ifstream(directory + "/axes.json"));
+  const Array cpu = read(directory + "/" + axes["metrics"]["cpu_time"]["file"].get<std::string>());
+  // With found steps: one before and one after; the program's first ones are in the one before.
+  const bool found = how == "found";
+  const std::size_t extra = found ? 2 : how == "host" ? 0 : 1;
+  if (cpu.steps < extra + (found ? steps / 2 : steps) || cpu.steps > steps + extra) {
+    std::printf("%zu steps were measured of %zu\n", cpu.steps, steps);
+    return 1;
+  }
+  const std::size_t skipped = found ? steps - (cpu.steps - 2) : 0, begin = found ? 1 : 0;
+  int wrong = 0;
+  double worst = 0;
+  for (std::size_t r = 0; r < cpu.ranks; ++r)
+    for (std::size_t s = 0; s + skipped < steps; ++s) {
+      double measured = 0, other = 0;
+      for (std::size_t g = 0; g < cpu.regions; ++g) (axes["kinds"][g] == "compute" ? measured : other) += cpu.at(g, r, s + begin);
+      const double set = known_load(static_cast<int>(r), static_cast<int>(s + skipped));
+      worst = std::max(worst, std::abs(measured / set - 1));
+      if (std::abs(measured / set - 1) <= 0.03) continue;
+      if (++wrong <= 10) std::printf("rank %zu, step %zu: set %.6f s, measured %.6f s (and %.6f s in MPI)\n", r, s + skipped, set, measured, other);
+    }
+  std::printf("%zu ranks, %zu steps compared, largest error %.2f %%, %d beyond 3 %%\n", cpu.ranks, steps - skipped, 100 * worst, wrong);
+  return wrong > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 4) return 2;
+  try {
+    return compare(argv[1], static_cast<std::size_t>(std::atoi(argv[2])), argv[3]);
+  } catch (const std::exception& e) {
+    std::printf("%s\n", e.what());
+    return 1;
+  }
+}

@@ -1,0 +1,40 @@
+/* A program that knows nothing of the library: halo exchange with the neighbours, a sum over all ranks, the set load.
+ * known_load STEPS [pcontrol|duplicate|poll] */
+#include "known_load.h"
+
+#include <mpi.h>
+#include <stdlib.h>
+#include <string.h>
+
+int main(int argc, char** argv) {
+  const int steps = argc > 1 ? atoi(argv[1]) : 48;
+  const char* variant = argc > 2 ? argv[2] : "";
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  MPI_Comm all = MPI_COMM_WORLD;
+  if (strcmp(variant, "duplicate") == 0) MPI_Comm_dup(MPI_COMM_WORLD, &all);
+  const int next = (rank + 1) % size, before = (rank + size - 1) % size;
+  int wrong = 0;
+  for (int step = 0; step < steps; ++step) {
+    compute_share(rank, step, 0.6);
+    double mine = rank + 100.0 * step, theirs = -1, sum = 0;
+    MPI_Request requests[2];
+    MPI_Irecv(&theirs, 1, MPI_DOUBLE, before, 7, all, &requests[0]);
+    MPI_Isend(&mine, 1, MPI_DOUBLE, next, 7, all, &requests[1]);
+    int done = strcmp(variant, "poll") != 0;
+    if (done) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    while (!done) MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
+    compute_share(rank, step, 0.4);
+    MPI_Allreduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, all);
+    wrong |= theirs != before + 100.0 * step || sum != size * (size - 1) / 2.0 + 100.0 * step * size;
+    if (strcmp(variant, "pcontrol") == 0) {
+      MPI_Pcontrol(0);
+      if (step == steps / 2 - 1) MPI_Pcontrol(2);
+    }
+  }
+  if (all != MPI_COMM_WORLD) MPI_Comm_free(&all);
+  MPI_Finalize();
+  return wrong;
+}

@@ -1,0 +1,38 @@
+/* A program that marks its regions and steps itself, and is intercepted all the same: MPI time inside computation moves to
+ * the call, inside communication it stays.  marked STEPS */
+#include "known_load.h"
+
+#include <effort/effort_mpi.h>
+#include <stdlib.h>
+
+int main(int argc, char** argv) {
+  const int steps = argc > 1 ? atoi(argv[1]) : 24;
+  MPI_Init(&argc, &argv);
+  int rank, size;
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  effort_config* cfg;
+  effort_region_id solve, halo;
+  int bad = effort_config_new(&cfg) != EFFORT_OK || effort_config_set(cfg, "WINDOW", "8") != EFFORT_OK;
+  bad |= effort_init_mpi(MPI_COMM_WORLD, cfg) != EFFORT_OK; /* adopts what the adapter has begun */
+  bad |= effort_region("solve", EFFORT_COMPUTE, &solve) != EFFORT_OK || effort_region("halo", EFFORT_COMM, &halo) != EFFORT_OK;
+  effort_config_free(cfg);
+  for (int step = 0; step < steps && !bad; ++step) {
+    double mine = rank, sum = 0;
+    effort_begin(solve);
+    compute_share(rank, step, 0.5);
+    MPI_Bcast(&mine, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+    compute_share(rank, step, 0.2);
+    effort_end(solve);
+    effort_begin(halo);
+    compute_share(rank, step, 0.1); /* packing: communication, the host says */
+    MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    effort_end(halo);
+    compute_share(rank, step, 0.3); /* in no region: the adapter's */
+    MPI_Barrier(MPI_COMM_WORLD);
+    bad |= effort_progress_step() != EFFORT_OK;
+  }
+  bad |= effort_finalize() != EFFORT_OK;
+  MPI_Finalize();
+  return bad;
+}

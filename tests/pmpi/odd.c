@@ -1,0 +1,120 @@
+/* Hosts that do what few do.  odd CASE */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <mpi.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { rounds = 200 };
+static int rank, size, wrong;
+
+static void sum_up(MPI_Comm comm) {
+  int one = 1, all = 0, n;
+  MPI_Comm_size(comm, &n);
+  MPI_Allreduce(&one, &all, 1, MPI_INT, MPI_SUM, comm);
+  wrong |= all != n;
+}
+
+/* Each thread of a rank talks to the same thread of the next. */
+static void* talk(void* number) {
+  const int tag = *(int*)number;
+  for (int i = 0; i < rounds; ++i) {
+    int got = -1, sent = rank * 1000 + i;
+    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % size, tag, &got, 1, MPI_INT, (rank + size - 1) % size, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (got != (rank + size - 1) % size * 1000 + i) wrong = 1;
+  }
+  return NULL;
+}
+
+static volatile int stay = 1;
+static void* linger(void* unused) {
+  while (stay) sched_yield();
+  return unused;
+}
+
+static void threads(void) {
+  pthread_t t[3];
+  int tags[3] = {1, 2, 3};
+  for (int i = 0; i < 3; ++i) pthread_create(&t[i], NULL, talk, &tags[i]);
+  for (int i = 0; i < 3; ++i) pthread_join(t[i], NULL);
+  for (int i = 0; i < rounds; ++i) sum_up(MPI_COMM_WORLD);
+}
+
+static void forks(void) {
+  sum_up(MPI_COMM_WORLD);
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  int status = -1;
+  waitpid(child, &status, 0);
+  wrong |= status != 0;
+  for (int i = 0; i < rounds; ++i) sum_up(MPI_COMM_WORLD);
+}
+
+/* Ten persistent messages to the next rank, ten one-sided ones to the one before. */
+static void unusual_messages(void) {
+  double out = rank, in = -1, window = -1;
+  MPI_Request requests[2];
+  MPI_Send_init(&out, 1, MPI_DOUBLE, (rank + 1) % size, 5, MPI_COMM_WORLD, &requests[0]);
+  MPI_Recv_init(&in, 1, MPI_DOUBLE, (rank + size - 1) % size, 5, MPI_COMM_WORLD, &requests[1]);
+  MPI_Win win;
+  MPI_Win_create(&window, sizeof window, sizeof window, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  for (int i = 0; i < 10; ++i) {
+    MPI_Startall(2, requests);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    wrong |= in != (rank + size - 1) % size;
+    MPI_Win_fence(0, win);
+    MPI_Put(&out, 1, MPI_DOUBLE, (rank + size - 1) % size, 0, 1, MPI_DOUBLE, win);
+    MPI_Win_fence(0, win);
+    wrong |= window != (rank + 1) % size;
+  }
+  MPI_Request_free(&requests[0]);
+  MPI_Request_free(&requests[1]);
+  MPI_Win_free(&win);
+}
+
+/* Collectives of some ranks only, differently often on each: no step may be made of them. */
+static void part_of_the_ranks(void) {
+  MPI_Comm half;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+  for (int i = 0; i < rounds * (1 + rank % 2); ++i) sum_up(half);
+  MPI_Comm_free(&half);
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "";
+  pthread_t early;
+  const int threads_first = strcmp(what, "threads_first") == 0;
+  if (threads_first) pthread_create(&early, NULL, linger, NULL);
+  if (threads_first || strcmp(what, "threads") == 0) {
+    int level;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &level);
+  } else {
+    MPI_Init(&argc, &argv);
+  }
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  if (threads_first || strcmp(what, "threads") == 0) threads();
+  if (strcmp(what, "fork") == 0) forks();
+  if (strcmp(what, "messages") == 0) unusual_messages();
+  if (strcmp(what, "part") == 0) part_of_the_ranks();
+  if (strcmp(what, "abort") == 0) {
+    sum_up(MPI_COMM_WORLD);
+    MPI_Abort(MPI_COMM_WORLD, 7);
+  }
+  if (strcmp(what, "leave") == 0) {
+    sum_up(MPI_COMM_WORLD);
+    fflush(NULL);
+    _exit(9);
+  }
+  if (threads_first) {
+    stay = 0;
+    pthread_join(early, NULL);
+  }
+  MPI_Finalize();
+  return wrong;
+}
