@@ -1,27 +1,19 @@
 // libeffort_mpi: the one call that knows MPI.
 #include "effort/effort_mpi.h"
 
+#include "adapters/mpi/mpi_library.hpp"
 #include "adapters/mpi/mpi_transport.hpp"
 #include "attach.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
 using effort::Status;
 
 namespace {
-
-#if defined(OPEN_MPI)
-constexpr const char* built_with = "Open MPI";
-#elif defined(MPICH_VERSION)
-constexpr const char* built_with = "MPICH";
-#else
-constexpr const char* built_with = "";
-#endif
 
 effort_status fail(Status status, const std::string& message) {
   return effort_fail(static_cast<effort_status>(status), message.c_str());
@@ -99,11 +91,8 @@ extern "C" effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg
   PMPI_Finalized(&finalized);
   if (!initialized || finalized)
     return fail(Status::mpi, initialized ? "MPI is finalized already: call effort_init_mpi before MPI_Finalize" : "MPI is not initialized: call MPI_Init before effort_init_mpi (or effort_init now and effort_init_mpi later)");
-  char text[MPI_MAX_LIBRARY_VERSION_STRING] = "";
-  int length = 0;
-  PMPI_Get_library_version(text, &length);
-  if (!std::strstr(text, built_with))
-    return fail(Status::mpi, std::string("libeffort_mpi was built with ") + built_with + ", but the host runs with " + std::string(text, strcspn(text, "\n,")) + ": link the libeffort_mpi of that MPI");
+  if (const std::string other = effort::adapters::other_mpi(); !other.empty())
+    return fail(Status::mpi, std::string("libeffort_mpi was built with ") + effort::adapters::built_with + ", but the host runs with " + other + ": link the libeffort_mpi of that MPI");
   if (comm == MPI_COMM_NULL) return fail(Status::invalid_argument, "effort_init_mpi: the communicator is MPI_COMM_NULL");
   try {
     const effort_status status = effort_attach_transport(new effort::adapters::MpiTransport(comm), cfg);
