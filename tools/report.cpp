@@ -28,7 +28,7 @@ namespace fs = std::filesystem;
 struct Arguments {
   std::vector<std::string> snapshots;
   std::string out, source, title;
-  std::vector<std::string> orders, binaries;
+  std::vector<std::string> orders, module_path;
   bool json = false;
 };
 
@@ -119,10 +119,10 @@ struct ResolvedFrames {
   std::vector<KnownPlace> places;
 };
 
-ResolvedFrames resolve_frames(const std::vector<std::string>& regions, const std::vector<Described>& runs, const std::vector<std::string>& binaries) {
+ResolvedFrames resolve_frames(const std::vector<std::string>& regions, const std::vector<Described>& runs, const std::vector<std::string>& module_path) {
   std::vector<snapshot::Module> modules;
   for (const Described& run : runs) modules.insert(modules.end(), run.modules.begin(), run.modules.end());
-  Symbols symbols(modules, {binaries.begin(), binaries.end()});
+  Symbols symbols(modules, {module_path.begin(), module_path.end()});
   ResolvedFrames out;
   for (std::size_t r = 0; r < regions.size(); ++r) {
     for (const CallPath& path : call_paths(regions[r])) {
@@ -194,7 +194,7 @@ void run_report(const Arguments& a) {
   head["effort"] = EFFORT_VERSION_TEXT;
   head["runs"] = runs.size();
   head["regions"] = all_regions(runs);
-  const ResolvedFrames resolved = resolve_frames(head["regions"], runs, a.binaries);
+  const ResolvedFrames resolved = resolve_frames(head["regions"], runs, a.module_path);
   if (!resolved.frames.empty()) {
     head["frames"] = resolved.frames;
     head["frame_notes"] = resolved.notes;
@@ -218,7 +218,7 @@ void add_report(CLI::App& app) {
   command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
   command->add_option("--source", a->source, "directory of the application's source files, to show the lines of regions");
-  command->add_option("--binary", a->binaries, "programs and libraries of the run, or directories that hold them, for functions and lines of call paths");
+  command->add_option("--module-path", a->module_path, "directory with, or file of, the run's programs and libraries, for functions and lines of call paths (repeatable)");
   command->add_option("--order", a->orders, "[NAME=]FILE: an order of ranks to offer, such as a topology's; the file holds every rank once");
   command->add_option("--title", a->title, "title of the page (the runs' names)");
   command->add_flag("--json", a->json, "print one JSON object");

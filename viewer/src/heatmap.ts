@@ -25,6 +25,8 @@ export class HeatMap {
   private readonly readout = h("output", { class: "readout", "aria-live": "polite" });
   private readonly status = h("span", { class: "quiet status" });
   private readonly series: Series[];
+  /** Sum of the series' coarse pictures. */
+  private readonly coarse: { rows: number; cols: number; cells: Float32Array };
   private readonly order?: Int32Array;
   private readonly position?: Int32Array;
   private readonly stops: (() => void)[] = [];
@@ -39,6 +41,7 @@ export class HeatMap {
   constructor(private readonly state: State, readonly panel: Panel, readonly height: number) {
     const { run } = this;
     this.series = seriesOfPanel(run, panel);
+    this.coarse = sumOfCoarse(this.series);
     this.order = run.order(state.order);
     this.position = run.positions(state.order);
     this.element = h("div", { class: "heatmap" }, h("div", { class: "maptitle" }, h("b", {}, titleOfPanel(run, panel)), this.status), this.canvas, this.readout);
@@ -95,7 +98,7 @@ export class HeatMap {
     }
     const { r0, r1, c0, c1 } = this.bounds(), box = this.plot();
     const rows = Math.min(r1 - r0, Math.floor(box.h)), cols = Math.min(c1 - c0, Math.floor(box.w));
-    const base = coarse(this.series, this.run, { r0, r1, c0, c1, rows, cols }, this.position);
+    const base = coarse(this.coarse.cells, this.coarse.rows, this.coarse.cols, this.run, { r0, r1, c0, c1, rows, cols }, this.position);
     this.take(base);
     this.status.textContent = "refining ...";
     this.element.dataset.done = "no";
@@ -395,12 +398,16 @@ function ticks(from: number, to: number, most: number): number[] {
   return out;
 }
 
+function sumOfCoarse(series: Series[]): { rows: number; cols: number; cells: Float32Array } {
+  const sum = series[0]?.coarse ?? { rows: 0, cols: 0, cells: new Float32Array() };
+  for (const s of series.slice(1)) s.coarse.cells.forEach((v, i) => (sum.cells[i] += v));
+  return sum;
+}
+
 /** The picture at once, from the coarse ones in the page; in an order of its own all ranks of a bin look alike. */
-function coarse(series: Series[], run: Run, b: { r0: number; r1: number; c0: number; c1: number; rows: number; cols: number }, position?: Int32Array): Float32Array {
-  const { ranks, steps } = run.info, out = new Float32Array(b.rows * b.cols), first = series[0]?.coarse;
-  if (!first || first.rows === 0) return out;
-  const sum = new Float32Array(first.cells.length);
-  for (const s of series) s.coarse.cells.forEach((v, i) => (sum[i] += v));
+function coarse(sum: Float32Array, rows: number, cols: number, run: Run, b: { r0: number; r1: number; c0: number; c1: number; rows: number; cols: number }, position?: Int32Array): Float32Array {
+  const { ranks, steps } = run.info, out = new Float32Array(b.rows * b.cols);
+  if (rows === 0) return out;
   let rankAt: Int32Array | undefined;
   if (position) {
     rankAt = new Int32Array(ranks);
@@ -408,10 +415,10 @@ function coarse(series: Series[], run: Run, b: { r0: number; r1: number; c0: num
   }
   for (let r = 0; r < b.rows; ++r) {
     const at = Math.floor(b.r0 + ((r + 0.5) * (b.r1 - b.r0)) / b.rows), rank = rankAt ? rankAt[at] : at;
-    const from = Math.min(first.rows - 1, Math.floor((rank * first.rows) / ranks)) * first.cols;
+    const from = Math.min(rows - 1, Math.floor((rank * rows) / ranks)) * cols;
     for (let k = 0; k < b.cols; ++k) {
       const step = b.c0 + ((k + 0.5) * (b.c1 - b.c0)) / b.cols;
-      out[r * b.cols + k] = sum[from + Math.min(first.cols - 1, Math.floor((step * first.cols) / steps))];
+      out[r * b.cols + k] = sum[from + Math.min(cols - 1, Math.floor((step * cols) / steps))];
     }
   }
   return out;

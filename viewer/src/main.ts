@@ -115,8 +115,11 @@ class Page {
   }
 }
 
+let started = false;
+
 /** Called by the page as soon as it has read the description of the runs, before their histories. */
 export function start(): void {
+  started = true;
   const host = document.getElementById("effort-app")!;
   try {
     const report = readReport();
@@ -130,8 +133,5 @@ export function start(): void {
   }
 }
 
-// A page that was cut before its data has nothing that would call start().
-document.addEventListener("DOMContentLoaded", () => {
-  const host = document.getElementById("effort-app");
-  if (host && !document.getElementById("effort-head")) start();
-});
+// A page that was cut before the end of its description has nothing that would call start().
+document.addEventListener("DOMContentLoaded", () => started || start());
