@@ -1,157 +1,25 @@
-// HDF5 with dimension scales, as netCDF-4 lays it out: h5py, xarray and netCDF tools read names, coordinates and units.
-#include <hdf5.h>
-#include <hdf5_hl.h>
-
+// What of a snapshot goes into HDF5, and under which names (docs/command.md).
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <limits>
-#include <set>
 #include <stdexcept>
-#include <utility>
 
 #include "tools/export.hpp"
-#include "tools/output.hpp"
+#include "tools/hdf5_file.hpp"
 
 namespace effort::tools {
 
 namespace {
 
+using hdf5::File;
+using hdf5::Handle;
+using hdf5::put;
+using hdf5::require;
+using hdf5::space_of;
+
 constexpr std::size_t chunk_rows = 128, chunk_cols = 1024;          ///< 1 MiB
 constexpr std::size_t least_cache = std::size_t{16} << 20, most_cache = std::size_t{256} << 20;  ///< bytes of chunks held while pieces come in
-
-/// A handle of HDF5 with the function that closes it.
-class Handle {
- public:
-  Handle(hid_t id, herr_t (*closer)(hid_t), const char* problem) : id_(id), close_(closer) {
-    if (id_ < 0) throw std::runtime_error(std::string("HDF5 cannot ") + problem);
-  }
-  ~Handle() {
-    if (id_ >= 0) close_(id_);
-  }
-  Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
-  Handle(const Handle&) = delete;
-  Handle& operator=(const Handle&) = delete;
-  Handle& operator=(Handle&&) = delete;
-  operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor): stands in for the handle in HDF5's calls
-  /// Closing is where a full disk shows.
-  void close(const char* problem) {
-    if (close_(std::exchange(id_, -1)) < 0) throw std::runtime_error(std::string("HDF5 cannot ") + problem);
-  }
-
- private:
-  hid_t id_;
-  herr_t (*close_)(hid_t);
-};
-
-void require(herr_t result, const char* problem) {
-  if (result < 0) throw std::runtime_error(std::string("HDF5 cannot ") + problem);
-}
-
-Handle text_type() {
-  Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "make a type");
-  require(H5Tset_size(type, H5T_VARIABLE), "make a type");
-  require(H5Tset_cset(type, H5T_CSET_UTF8), "make a type");
-  return type;
-}
-
-Handle space_of(const std::vector<hsize_t>& shape) {
-  return {shape.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), H5Sclose, "make a data space"};
-}
-
-void put_attribute(hid_t object, const char* name, hid_t stored, hid_t in_memory, const void* value) {
-  const Handle space = space_of({});
-  const Handle attribute(H5Acreate2(object, name, stored, space, H5P_DEFAULT, H5P_DEFAULT), H5Aclose, "make an attribute");
-  require(H5Awrite(attribute, in_memory, value), "write an attribute");
-}
-void put(hid_t object, const char* name, const std::string& value) {
-  const Handle type = text_type();
-  const std::string text = valid_utf8(value);
-  const char* const pointer = text.c_str();
-  put_attribute(object, name, type, type, &pointer);
-}
-void put(hid_t object, const char* name, double value) { put_attribute(object, name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, &value); }
-void put(hid_t object, const char* name, std::int64_t value) { put_attribute(object, name, H5T_STD_I64LE, H5T_NATIVE_INT64, &value); }
-
-/// The file under way and the dimensions that its datasets share.
-class File {
- public:
-  explicit File(const std::filesystem::path& path) : id_(create(path)) {}
-  hid_t id() const { return id_; }
-  void close() {
-    dimensions_.clear();
-    id_.close("finish the file (is the disk full?)");
-  }
-
-  /// A coordinate: a dataset of one dimension that carries the dimension's name.
-  template <typename T>
-  void add_dimension(const std::string& name, const std::vector<T>& values) {
-    taken_.insert(name);
-    dimensions_.emplace_back(name, write_values(name, values));
-    require(H5DSset_scale(dimensions_.back().second, name.c_str()), "make a dimension");
-  }
-  /// Numbers or text along one dimension.
-  template <typename T>
-  void add_values(const std::string& name, const std::string& dimension, const std::vector<T>& values, const std::string& meaning, const std::string& unit = "") {
-    taken_.insert(name);
-    const Handle dataset = write_values(name, values);
-    attach(dataset, {dimension});
-    put(dataset, "long_name", meaning);
-    if (!unit.empty()) put(dataset, "units", unit);
-  }
-  void attach(hid_t dataset, const std::vector<std::string>& names) {
-    for (unsigned i = 0; i < names.size(); ++i) {
-      const auto at = std::find_if(dimensions_.begin(), dimensions_.end(), [&](const auto& d) { return d.first == names[i]; });
-      require(H5DSattach_scale(dataset, at->second, i), "attach a dimension");
-    }
-  }
-  void describe(const std::string& dimension, const std::string& meaning) {
-    for (const auto& [name, dataset] : dimensions_) {
-      if (name == dimension) put(dataset, "long_name", meaning);
-    }
-  }
-  /// A name that no other dataset has; '/' would make a group.
-  std::string free_name(std::string name) {
-    for (char& c : name) c = c == '/' ? '_' : c;
-    if (name.empty() || name == "." || name == "..") name = "metric";
-    while (!taken_.insert(name).second) name += "_";
-    return name;
-  }
-
- private:
-  static Handle create(const std::filesystem::path& path) {
-    const Handle properties(H5Pcreate(H5P_FILE_CREATE), H5Pclose, "make the file");
-    // What netCDF asks of a file that it is to open.
-    require(H5Pset_link_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), "make the file");
-    return {H5Fcreate(path.c_str(), H5F_ACC_TRUNC, properties, H5P_DEFAULT), H5Fclose, "make the file (is the directory writable?)"};
-  }
-  Handle make(const std::string& name, hid_t type, std::size_t size) {
-    const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a dataset");
-    require(H5Pset_attr_creation_order(properties, H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED), "make a dataset");
-    const Handle space = space_of({size});
-    return {H5Dcreate2(id_, name.c_str(), type, space, H5P_DEFAULT, properties, H5P_DEFAULT), H5Dclose, "make a dataset"};
-  }
-  Handle write_numbers(const std::string& name, hid_t stored, hid_t in_memory, const void* values, std::size_t size) {
-    Handle dataset = make(name, stored, size);
-    require(H5Dwrite(dataset, in_memory, H5S_ALL, H5S_ALL, H5P_DEFAULT, values), "write a dataset");
-    return dataset;
-  }
-  Handle write_values(const std::string& name, const std::vector<double>& v) { return write_numbers(name, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, v.data(), v.size()); }
-  Handle write_values(const std::string& name, const std::vector<std::int32_t>& v) { return write_numbers(name, H5T_STD_I32LE, H5T_NATIVE_INT32, v.data(), v.size()); }
-  Handle write_values(const std::string& name, const std::vector<std::int64_t>& v) { return write_numbers(name, H5T_STD_I64LE, H5T_NATIVE_INT64, v.data(), v.size()); }
-  Handle write_values(const std::string& name, const std::vector<std::string>& v) {
-    std::vector<std::string> texts;
-    for (const std::string& text : v) texts.push_back(valid_utf8(text));
-    std::vector<const char*> pointers;
-    for (const std::string& text : texts) pointers.push_back(text.c_str());
-    const Handle type = text_type();
-    return write_numbers(name, type, type, pointers.data(), pointers.size());
-  }
-
-  Handle id_;
-  std::vector<std::pair<std::string, Handle>> dimensions_;
-  std::set<std::string> taken_;
-};
 
 void put_run(File& file, const Selection& selection) {
   const snapshot::Run& run = selection.reader.run();
@@ -176,25 +44,26 @@ void put_regions(File& file, const Selection& selection) {
     kinds.emplace_back(snapshot::kind_name(region.kind));
     phases.push_back(region.phase);
   }
-  file.add_dimension("region", names);
-  file.describe("region", "name of the region");
+  file.add_dimension("region", names, "name of the region");
   file.add_values("kind", "region", kinds, "kind of work: compute, comm, wait, io");
   file.add_values("phase", "region", phases, "phase of the run");
   if (selection.resolved) file.add_values("location", "region", selection.labels, "call path by function, file and line, innermost first");
 }
 
+/// Strata are of single ranks.
+bool has_strata(const Selection& selection) { return selection.level == 0 && !selection.reader.run().strata.empty(); }
+
 void put_ranks(File& file, const Selection& selection) {
   const snapshot::Run& run = selection.reader.run();
   const snapshot::Grid& frame = selection.frame;
-  file.add_dimension("rank", frame.first_rank);
-  file.describe("rank", selection.level == 0 ? "MPI rank" : "first of the MPI ranks that a row stands for");
+  file.add_dimension("rank", frame.first_rank, selection.level == 0 ? "MPI rank" : "first of the MPI ranks that a row stands for");
   std::vector<std::int32_t> node_of_rank;
   for (const snapshot::NodeRun& part : run.placement) node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(part.count), part.node);
   std::vector<std::int32_t> nodes;
   for (std::int32_t rank : frame.first_rank) nodes.push_back(node_of_rank[static_cast<std::size_t>(rank)]);
   file.add_values("node", "rank", nodes, "node that the rank ran on");
   if (selection.level > 0) file.add_values("rank_count", "rank", frame.rank_count, "ranks that a row stands for");
-  if (selection.level == 0 && !run.strata.empty()) file.add_values("stratum", "rank", run.strata.back().label, "group of ranks that behave alike, in the last window that kept them");
+  if (has_strata(selection)) file.add_values("stratum", "rank", run.strata.back().label, "group of ranks that behave alike, in the last window that kept them");
 }
 
 template <typename T, typename Value>
@@ -208,8 +77,7 @@ void put_windows(File& file, const snapshot::Run& run) {
   if (run.windows.empty()) return;
   std::vector<std::int64_t> index(run.windows.size());
   for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int64_t>(i);
-  file.add_dimension("window", index);
-  file.describe("window", "analysis window");
+  file.add_dimension("window", index, "analysis window");
   using W = snapshot::Window;
   file.add_values("window_first", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.first; }), "first step of the window");
   file.add_values("window_last", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.last; }), "last step of the window");
@@ -267,6 +135,14 @@ void write_piece(hid_t dataset, hid_t space, std::size_t region, const snapshot:
   }
 }
 
+/// What xarray is to take as coordinates beside those of the dimensions.
+std::string coordinates(const Selection& selection) {
+  std::string out = "kind phase node";
+  if (selection.resolved) out += " location";
+  if (has_strata(selection)) out += " stratum";
+  return out;
+}
+
 void put_metric(File& file, const Selection& selection, std::size_t metric) {
   const snapshot::Run& run = selection.reader.run();
   const std::string unit = run.metrics[metric].unit.empty() ? "1" : run.metrics[metric].unit;
@@ -285,7 +161,7 @@ void put_metric(File& file, const Selection& selection, std::size_t metric) {
     file.attach(dataset, {"region", "rank", "step"});
     put(dataset, "units", unit);
     put(dataset, "long_name", run.metrics[metric].name + " per step, exclusive of nested regions");
-    put(dataset, "coordinates", "kind phase node");
+    put(dataset, "coordinates", coordinates(selection));
     put(dataset, "compression_nrmse", nrmse.empty() ? 0.0 : *std::max_element(nrmse.begin(), nrmse.end()));
     put(dataset, "compression_max_error", max_error.empty() ? 0.0 : *std::max_element(max_error.begin(), max_error.end()));
     const Handle space(H5Dget_space(dataset), H5Sclose, "read a dataset's shape");
@@ -303,14 +179,12 @@ bool hdf5_available() { return true; }
 void export_hdf5(const Selection& selection, const std::filesystem::path& path) {
   PendingFile name(path);
   if (!name.is_regular()) name.fail("HDF5 needs a regular file, which is not", ESPIPE);
-  require(H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr), "start");
   try {
     File file(name.at());
     put_run(file, selection);
     put_regions(file, selection);
     put_ranks(file, selection);
-    file.add_dimension("step", selection.frame.first_step);
-    file.describe("step", selection.level == 0 ? "progress step" : "first of the progress steps that a column stands for");
+    file.add_dimension("step", selection.frame.first_step, selection.level == 0 ? "progress step" : "first of the progress steps that a column stands for");
     put_windows(file, selection.reader.run());
     for (std::size_t m : selection.metrics) put_metric(file, selection, m);
     file.close();

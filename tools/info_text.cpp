@@ -249,7 +249,8 @@ std::string info_text(snapshot::Reader& reader, const snapshot::SeriesReader& se
     out += "\nStrata of steps " + std::to_string(last.first) + ".." + std::to_string(last.last) + "\n" + strata_table(last, options.symbols);
   }
   if (!run.unit_costs.empty()) out += "\nUnit costs\n" + units_table(run);
-  std::vector<std::string> notes = run.notes;
+  std::vector<std::string> notes;
+  for (const std::string& note : run.notes) notes.push_back(options.symbols != nullptr ? options.symbols->sentence(note) : note);
   if (options.symbols != nullptr) {
     for (std::string& note : options.symbols->notes()) notes.push_back(std::move(note));
   }

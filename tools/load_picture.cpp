@@ -83,7 +83,7 @@ LoadPicture load_picture(snapshot::Reader& reader, const snapshot::SeriesReader&
   }
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double present = weights[i] - missing[i];
-    out.values[i] = present > 1e-9 * weights[i] ? out.values[i] / present : 0;
+    out.values[i] = present > 1e-9 * weights[i] ? std::max(0.0, out.values[i] / present) : 0;  // approximations swing below zero
   }
   return out;
 }

@@ -115,13 +115,13 @@ std::string Symbols::text_of(const CallPath& path, std::size_t depth) {
 /// Calls from one place share what leads to them.
 std::string Symbols::work_text(const CallPath& from, const CallPath& to, std::size_t depth) {
   const auto text = [&](const CallPath& path) { return path.frames.empty() ? path.call : text_of(path, depth); };
-  if (from.frames.empty() || to.frames.empty()) return text(from) + " .. " + text(to);
+  if (from.frames.empty() || to.frames.empty()) return text(from) + " -> " + text(to);
   const std::vector<Location> a = resolve(from.frames[0]), b = resolve(to.frames[0]);
   const bool same = !a.empty() && !b.empty() && a[0].function == b[0].function && a[0].file == b[0].file && a[0].line > 0 && b[0].line > 0 &&
                     std::equal(from.frames.begin() + 1, from.frames.end(), to.frames.begin() + 1, to.frames.end());
-  if (!same) return text(from) + " .. " + text(to);
+  if (!same) return text(from) + " -> " + text(to);
   std::string out = a[0].function + (a[0].function.empty() ? "" : " (") + place_text(a[0]);
-  if (b[0].line != a[0].line) out += ".." + std::to_string(b[0].line);
+  if (b[0].line != a[0].line) out += "-" + std::to_string(b[0].line);
   if (!a[0].function.empty()) out += ")";
   const std::string whole = text_of(from, depth), first = text_of(from, 1);
   return out + whole.substr(first.size());
@@ -132,6 +132,20 @@ std::string Symbols::readable(const std::string& region, std::size_t depth) {
   if (paths.empty()) return region;
   if (paths.size() == 2) return work_text(paths[0], paths[1], depth);
   return paths[0].call + ": " + text_of(paths[0], depth);
+}
+
+std::string Symbols::sentence(const std::string& text) {
+  std::string out;
+  std::size_t done = 0;
+  for (std::size_t open = text.find('['); open != std::string::npos; open = text.find('[', open + 1)) {
+    const std::size_t close = text.find(']', open);
+    if (close == std::string::npos) break;
+    const std::vector<CallPath> paths = call_paths("call " + text.substr(open, close + 1 - open));
+    if (paths.size() != 1) continue;
+    out += text.substr(done, open + 1 - done) + text_of(paths[0], 0);
+    done = close;
+  }
+  return out + text.substr(done);
 }
 
 std::vector<std::string> Symbols::short_names(const std::vector<std::string>& regions) {

@@ -29,9 +29,12 @@ class Symbols {
   const std::vector<Location>& resolve(const Frame& frame);
 
   /// A region's name for people, on one line: "MPI_Allreduce: norm (solver.cpp:88) < step (solver.cpp:20) < main
-  /// (app.c:12)", "norm (solver.cpp:88..95)" for the work between two calls; the name itself where it has no frames.
+  /// (app.c:12)", "norm (solver.cpp:88-95)" for the work between two calls; the name itself where it has no frames.
   /// @param depth  frames per call path, 0: all
   std::string readable(const std::string& region, std::size_t depth = 0);
+
+  /// A sentence with call paths in it: frames in brackets resolved, the rest as it is.
+  std::string sentence(const std::string& text);
 
   /// Short names for all of these, each as deep as it must be to differ from the others.
   std::vector<std::string> short_names(const std::vector<std::string>& regions);

@@ -93,9 +93,10 @@ std::string load_unit(const snapshot::Run& run) {
 
 std::string head(const Follower& f) {
   const snapshot::Run& run = f.reader().run();
-  std::string out = "effort top  " + name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ": step " + std::to_string(run.steps) + ", " + plural(run.ranks, "rank") + " on " + plural(run.nodes, "node");
+  std::string out = name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ": step " + std::to_string(run.steps);
   if (f.pace().steps_per_second > 0) out += ", " + amount_text(f.pace().steps_per_second, "steps/s");
-  return out + ", snapshot of " + (f.age_seconds() < 1 ? "now" : seconds_text(static_cast<double>(static_cast<std::int64_t>(f.age_seconds()))) + " ago") + "\n";
+  out += ", " + (f.age_seconds() < 1 ? "now" : seconds_text(static_cast<double>(static_cast<std::int64_t>(f.age_seconds()))) + " ago");
+  return out + "; " + plural(run.ranks, "rank") + " on " + plural(run.nodes, "node") + "\n";
 }
 
 std::string last_window(const snapshot::Run& run, Symbols& symbols) {
@@ -103,7 +104,7 @@ std::string last_window(const snapshot::Run& run, Symbols& symbols) {
   const snapshot::Window& w = run.windows.back();
   std::string out = "  now         " + percent_text(w.imbalance) + " (steps " + std::to_string(w.first) + ".." + std::to_string(w.last) + ")";
   if (w.worst_rank >= 0) out += ", most on rank " + std::to_string(w.worst_rank);
-  if (!w.worst_region.empty()) out += " in " + table_names({w.worst_region}, &symbols, 40)[0];
+  if (!w.worst_region.empty()) out += " in " + table_names({w.worst_region}, &symbols, 36)[0];
   if (w.rebalanced) return out + ", rebalanced\n";
   return out + (w.rebalance ? ", a rebalance is recommended\n" : "\n");
 }
@@ -117,9 +118,9 @@ std::string regions(const Follower& f, const Terminal& terminal, std::size_t lin
   for (const RegionPace& r : f.pace().regions) all += r.lately;
   std::vector<std::string> names;
   for (const RegionPace& r : shown) names.push_back(r.name);
-  const std::size_t width = terminal.interactive ? std::clamp<std::size_t>(terminal.width, 92, 140) - 74 : 40;
+  const std::size_t width = terminal.interactive ? std::clamp<std::size_t>(terminal.width, 80, 140) - 62 : 60;
   names = table_names(names, &f.symbols(), width);
-  Table table({{"region", Align::left}, {"kind", Align::left}, {"per step"}, {"share"}, {"whole run"}, {"imbalance"}, {"most on rank"}});
+  Table table({{"region", Align::left}, {"kind", Align::left}, {"per step"}, {"share"}, {"whole run"}, {"imbalance"}, {"of rank"}});
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const RegionPace& r = shown[i];
     table.add({names[i], snapshot::kind_name(r.kind), amount_text(r.lately, unit), percent_text(all > 0 ? r.lately / all : 0), amount_text(r.on_average, unit), percent_text(r.imbalance), std::to_string(r.max_rank)});
