@@ -17,6 +17,7 @@ using namespace effort::snapshot::test;
 
 namespace {
 const std::string file_1_0 = std::string(GOLDEN_DIRECTORY) + "/format-1.0.effort";
+const std::string file_1_1 = std::string(GOLDEN_DIRECTORY) + "/format-1.1.effort";
 }
 
 TEST_CASE("format 1.0: the description") {
@@ -91,6 +92,26 @@ TEST_CASE("format 1.0: approximations") {
     for (int step = 0; step < golden_steps; ++step) fine += golden_load(3, rank, step) / (4 * golden_steps);
   }
   CHECK(std::abs(coarse / fine - 1) < 0.15);
+}
+
+TEST_CASE("format 1.1: modules and the communication matrix; none in a file of 1.0") {
+  Reader reader{std::filesystem::path(file_1_1)};
+  CHECK(reader.format_minor() == 1);
+  CHECK_NOTHROW(reader.verify());
+  REQUIRE(reader.run().modules.size() == 2);
+  CHECK(reader.run().modules[0].path == "/opt/golden/bin/golden");
+  CHECK(reader.run().modules[0].build_id == "00ff");
+  CHECK(reader.traffic(0).flows.empty());
+  const Traffic traffic = reader.traffic(1);
+  CHECK(traffic.regions == std::vector<std::string>{"MPI_Send [golden+0x10]"});
+  REQUIRE(traffic.flows.size() == 2);
+  CHECK(traffic.flows[1].window == 5);
+  CHECK(traffic.flows[1].source == 7);
+  CHECK(traffic.flows[1].destination == 6);
+  CHECK(traffic.flows[1].bytes == 1048576);
+  Reader older{std::filesystem::path(file_1_0)};
+  CHECK(older.run().modules.empty());
+  CHECK(older.traffic(1).flows.empty());
 }
 
 TEST_CASE("what this version writes is small") {
