@@ -165,7 +165,7 @@ struct NodePart {
   std::int32_t node = 0;
   std::vector<Tile> tiles;
   std::vector<ExactBlock> exact;
-  Traffic traffic;
+  Traffic traffic{};
 };
 
 /// Limits of the format; a writer that exceeds one gets std::invalid_argument, a file that does is refused.
