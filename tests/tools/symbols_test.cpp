@@ -66,6 +66,7 @@ Run fixture_run(const Fixture& f, const std::vector<Module>& modules) {
   Run run = run_of(4, 10, {{"solve"}, {"MPI_Allreduce [" + f.exchange + " " + f.plain + "]", Kind::comm}, {"MPI_Wait [" + f.step + "]", Kind::wait},
                            {"MPI_Allreduce [" + f.exchange + " " + f.plain + "] > MPI_Wait [" + f.step + "]"}, {"start > MPI_Wait [" + f.step + "]"}});
   run.modules = modules;
+  run.notes = {"steps end with MPI_Wait [" + f.exchange + "], [sic] at last"};
   return run;
 }
 
@@ -123,6 +124,8 @@ TEST_CASE("call paths become functions, files and lines") {
   CHECK(regions[4]["resolved"]["call_paths"][0]["frames"].empty());
 
   const std::string text = scratch.run({"info", "run.effort"}).out;
+  CHECK(text.find("steps end with MPI_Wait [fixture::Solver::exchange (symbols_fixture.cpp:") != std::string::npos);
+  CHECK(text.find("[sic] at last") != std::string::npos);
   CHECK(text.find("MPI_Allreduce: fixture::Solver::exchange (symbols_fixture.cpp:" + std::to_string(f.exchange_line) + ")") != std::string::npos);
   CHECK(text.find("libsymbols_fixture") == std::string::npos);
   CHECK(scratch.run({"info", "run.effort", "--raw-names"}).out.find("libsymbols_fixture") != std::string::npos);
