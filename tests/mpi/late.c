@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const char* verbose = argc > 1 ? argv[1] : "0";
   start_mpi(&argc, &argv, "init");
   const int rank = my_rank(MPI_COMM_WORLD);
-  const char* const pairs[] = {"VERBOSE", verbose, "HINT_TIMEOUT", "0.1", NULL};
+  const char* const pairs[] = {"VERBOSE", verbose, "HINT_TIMEOUT", "0.4", NULL};
   char path[300];
   snprintf(path, sizeof path, "late-%s-%d.err", verbose, rank);
   fflush(stderr);
@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
   CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
   for (int s = 0; s < 40; ++s) {
     if (s == 15 && rank == 1) {
-      const struct timespec late = {0, 500000000};
+      const struct timespec late = {1, 500000000};
       nanosleep(&late, NULL);
     }
     CHECK_OK(effort_add(solve, 1.0));
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
   CHECK_OK(effort_finalize());
   fflush(stderr);
   dup2(terminal, 2);
-  CHECK(lines_with(path, "HINT_TIMEOUT") == (rank == 0 && strcmp(verbose, "1") == 0));
+  if (rank == 0) CHECK(lines_with(path, "HINT_TIMEOUT") == (strcmp(verbose, "1") == 0));
   if (strcmp(verbose, "0") == 0) CHECK(lines_with(path, "") == 0);
   const int failed = failures_of_all();
   MPI_Finalize();
