@@ -287,6 +287,8 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
 
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
   ThreadSlot* own = this_thread_slot();
+  // A host that marks no region has steps all the same; its counts begin with the first one's end.
+  if (at_step_.count() > 0 && (!own || own->session.load(std::memory_order_relaxed) != session_ || !own->counters_open)) own = &slot();
   if (own && own->session.load(std::memory_order_relaxed) == session_) {
     if (cost_.timed == 0) measure_cost(*own);
     settle_step(*own);

@@ -69,6 +69,17 @@ TEST_CASE("page faults once a step belong to the step") {
   CHECK(four > 2 * f.at(whole_step, metric(rec, "rss")));
 }
 
+TEST_CASE("a host without regions has its counts once a step, too") {
+  Recorder rec({"time", "page_faults"}, "time", LoadThreads::max);
+  SlotRegistry::instance().retire_all();
+  RecordStream stream;
+  rec.end_step(0, 0, stream);
+  stream.bytes().clear();
+  fault(100);
+  rec.end_step(1, 1, stream);
+  CHECK(read(stream).at(whole_step, metric(rec, "page_faults")) >= 100);
+}
+
 TEST_CASE("page faults per region belong to the region they happened in") {
   Options options;
   options.per_region = true;
