@@ -17,6 +17,9 @@ export function run(program, args) {
   return result.stdout;
 }
 
+/** Milliseconds to wait for what must come; long, since machines may be busy. */
+export const PATIENCE = 240000;
+
 let failures = 0;
 export function check(good, what) {
   if (good) return;
@@ -43,6 +46,7 @@ export async function browser(modules, more = []) {
 /** A page that fails the test for every error on its console and every request that leaves it. */
 export async function open(chromium, file, { tab = "overview", width = 1440, theme = "light", quiet = false } = {}) {
   const page = await chromium.newPage({ viewport: { width, height: 900 }, colorScheme: theme });
+  page.setDefaultTimeout(PATIENCE);
   const name = `${file.split("/").pop()} ${tab} ${width} ${theme}`;
   page.on("console", (m) => check(quiet || m.type() !== "error", `${name}: console: ${m.text()}`));
   page.on("pageerror", (e) => check(quiet, `${name}: ${e.message}`));
@@ -56,5 +60,5 @@ export function refined(page) {
   return page.waitForFunction(() => {
     const maps = [...document.querySelectorAll(".heatmap")];
     return maps.length > 0 && maps.every((map) => map.dataset.done === "yes");
-  }, null, { timeout: 60000 });
+  }, null, { timeout: PATIENCE });
 }

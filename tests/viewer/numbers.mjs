@@ -1,7 +1,7 @@
 // Numbers in the page against those of the command.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, finish, near, open, refined, run, settings } from "./harness.mjs";
+import { browser, check, finish, near, open, PATIENCE, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const snapshot = join(work, "numbers.effort"), file = join(work, "numbers.html"), arrays = join(work, "numbers-npy");
@@ -45,14 +45,14 @@ await page.fill("#region-search", "");
 for (const region of [0, 1]) await page.click(`tr[data-region="${region}"] input`);
 const sum = info.regions[0].metrics.time.mean_over_ranks + info.regions[1].metrics.time.mean_over_ranks;
 near(Number(await page.getAttribute("#sum-mean", "data-mean")), sum, 1e-12, "mean of the selection");
-await page.waitForFunction(() => /imbalance/.test(document.querySelector("#sum-worst").textContent), null, { timeout: 30000 });
+await page.waitForFunction(() => /imbalance/.test(document.querySelector("#sum-worst").textContent), null, { timeout: PATIENCE });
 
 // Values under the cursor are those that the command exports, and the stated error covers the difference to the decoder's own rounding.
 async function under(regions, rank, step) {
   const map = await page.waitForSelector("canvas.map"), box = await map.boundingBox();
   const w = box.width - 64 - 76 - 6, h = box.height - 34 - 54 - 6 - 4;
   await page.mouse.move(box.x + 64 + ((step + 0.5) / info.steps) * w, box.y + 4 + ((rank + 0.5) / info.ranks) * h);
-  await page.waitForFunction(([r, s]) => document.querySelector(".readout").dataset.rank === String(r) && document.querySelector(".readout").dataset.step === String(s), [rank, step], { timeout: 20000 });
+  await page.waitForFunction(([r, s]) => document.querySelector(".readout").dataset.rank === String(r) && document.querySelector(".readout").dataset.step === String(s), [rank, step], { timeout: PATIENCE });
   const { value, error } = await page.$eval(".readout", (e) => ({ value: Number(e.dataset.value), error: Number(e.dataset.error) }));
   const wanted = regions.reduce((total, r) => total + cell(r, rank, step), 0);
   near(value, wanted, 1e-5, `rank ${rank}, step ${step} of ${regions.map((r) => names[r])}`);

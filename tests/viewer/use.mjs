@@ -2,7 +2,7 @@
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { browser, check, finish, open, refined, run, settings } from "./harness.mjs";
+import { browser, check, finish, open, PATIENCE, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const snapshot = join(work, "use.effort"), other = join(work, "use-other.effort"), file = join(work, "use.html"), sources = join(work, "sources");
@@ -38,7 +38,7 @@ check((await picture()) === whole, "0 does not show the whole run");
 await page.keyboard.press("+");
 await refined(page);
 await page.keyboard.press("ArrowRight");
-await page.waitForFunction(() => document.querySelector(".readout").dataset.value, null, { timeout: 20000 });
+await page.waitForFunction(() => document.querySelector(".readout").dataset.value, null, { timeout: PATIENCE });
 check((await ticks()) === "every value", `status: ${await ticks()}`);
 await page.keyboard.press("0");
 
@@ -105,7 +105,7 @@ for (const [what, content] of Object.entries(damaged)) {
   const bad = join(work, "damaged.html");
   writeFileSync(bad, content);
   const broken = await open(flat, bad, { tab: "load", quiet: true });
-  await broken.waitForFunction(() => /cut short|changed|cannot be/.test(document.body.innerText), null, { timeout: 15000 }).catch(() => check(false, `${what}: no sentence in the page`));
+  await broken.waitForFunction(() => /cut short|changed|cannot be/.test(document.body.innerText), null, { timeout: PATIENCE }).catch(() => check(false, `${what}: no sentence in the page`));
   await broken.close();
 }
 await flat.close();

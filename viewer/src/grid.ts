@@ -144,7 +144,10 @@ export class GridSource {
   private tile(key: string, part: Part, t: number, level: number): Tile {
     return this.tiles.get(`${key}/${part.ranks[0]}/${t}/${level}`, () => {
       const { rows, cols, values }: Values = part.history.decode(t, level);
-      return { value: { rows, cols, values: Float32Array.from(values, (v) => (Number.isNaN(v) ? 0 : v)) }, bytes: 4 * values.length };
+      const shown = new Float32Array(values.length);
+      // Ranks that are missing for some steps do no work there.
+      for (let i = 0; i < shown.length; ++i) shown[i] = values[i] === values[i] ? values[i] : 0;
+      return { value: { rows, cols, values: shown }, bytes: 4 * shown.length };
     });
   }
 
@@ -184,6 +187,11 @@ function indexOf(sorted: Int32Array, value: number): number {
 function binColumns(tile: Tile, row: number, first: number, steps: number, width: number, c0: number, c1: number, out: Float32Array): void {
   out.fill(0);
   const cols = out.length, perCol = (c1 - c0) / cols;
+  if (perCol === 1 && width === 1) {
+    const begin = Math.max(c0, first), end = Math.min(c1, first + steps);
+    for (let c = begin; c < end; ++c) out[c - c0] = tile.values[row * tile.cols + c - first];
+    return;
+  }
   const from = Math.max(0, Math.floor((c0 - first) / width)), to = Math.min(tile.cols, Math.ceil((c1 - first) / width));
   for (let j = from; j < to; ++j) {
     const value = tile.values[row * tile.cols + j];

@@ -24,6 +24,9 @@ const STRETCH = (() => {
   return table;
 })();
 
+/** squash() of -2048 .. 2047. */
+const SQUASHED = Int32Array.from({ length: 4096 }, (_, i) => squash(i - 2048));
+
 /** The models and mixers of one stream, by index, over one decoder. */
 export class Decisions {
   private readonly one: Uint16Array;
@@ -45,20 +48,26 @@ export class Decisions {
     return bit;
   }
 
-  /** The first `n` of `inputs`, mixed. */
+  /** The first `n` of `inputs`, mixed.  Most of the time goes here, so everything is at hand and nothing is called twice. */
   mixed(n: number, mixer: number): number {
-    const weights = this.weights, stretched = this.stretched, at = mixer * 5;
+    const { one, seen, weights, stretched, inputs } = this, at = mixer * 5;
     let sum = 0;
     for (let i = 0; i < n; ++i) {
-      stretched[i] = STRETCH[this.one[this.inputs[i]] >> 4];
-      sum += weights[at + i] * stretched[i];
+      const x = STRETCH[one[inputs[i]] >> 4];
+      stretched[i] = x;
+      sum += weights[at + i] * x;
     }
-    const probability = squash(Math.min(2047, Math.max(-2047, Math.floor(sum / 65536))));
-    const bit = this.io.code(probability);
-    const error = ((bit ? 65535 : 0) - probability) >> 4;
+    let x = Math.floor(sum * (1 / 65536)) + 2048;
+    if (x < 1) x = 1;
+    else if (x > 4095) x = 4095;
+    const probability = SQUASHED[x], bit = this.io.code(probability), target = bit ? 65535 : 0;
+    const error = ((target - probability) >> 4) * 6;
     for (let i = 0; i < n; ++i) {
-      weights[at + i] += (stretched[i] * error * 6 + 8192) >> 14;
-      this.update(this.inputs[i], bit);
+      const model = inputs[i], p = one[model], k = seen[model];
+      weights[at + i] += (stretched[i] * error + 8192) >> 14;
+      const moved = p + (((target - p) * RATE[k]) >> 16);
+      one[model] = moved < 24 ? 24 : moved > 65512 ? 65512 : moved;
+      if (k < LIMIT) seen[model] = k + 1;
     }
     return bit;
   }

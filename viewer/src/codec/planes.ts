@@ -131,8 +131,7 @@ export class PlaneDecoder {
     const data = this.data[b]!;
     const level = data.level;
     for (let i = 0; i < level.length; ++i) {
-      const twice = level[i] * 2;
-      level[i] = twice < MOST_LEVEL ? twice : MOST_LEVEL;
+      if (level[i] !== 0) level[i] = Math.min(2 * level[i], MOST_LEVEL);
     }
     for (let k = data.tree.length - 2; k >= 0; --k) this.decodeTreeLevel(b, data, k);
     for (let i = 0; i < data.tree[0].rows; ++i) this.decodeLeafRow(b, data, i);
