@@ -31,6 +31,7 @@ struct Seen {
   std::int64_t step;
   std::vector<std::byte> bytes;  // load, predicted, stratum, numbers
   node::HintNumbers numbers;
+  bool overtaken;
   std::vector<double> load;
 };
 
@@ -47,6 +48,7 @@ struct World {
   std::function<double(int rank, int step)> load = [](int rank, int) { return 1.0 + rank; };
   std::function<int(int rank, const DeliveredHint&)> callback = [](int, const DeliveredHint&) { return 0; };
   std::function<void(int node, std::int64_t window)> before_analysis;
+  std::function<void(int rank, int step, RankClient&)> before_step_ends = [](int, int, RankClient&) {};
 
   std::vector<RankLog> logs;
   std::vector<std::string> failures;
@@ -117,6 +119,7 @@ struct World {
       measure::open_region(slot, region);
       recorder.add_metric(metric, load(rank, s));
       measure::close_region(slot, region);
+      before_step_ends(rank, s, client);
       if (client.progress_step(deliver) != Status::ok && log.off_at < 0) log.off_at = s;
     }
     log.finalized = client.finalize();
@@ -126,6 +129,7 @@ struct World {
     Seen s;
     s.step = h.step;
     s.numbers = *h.view.numbers;
+    s.overtaken = h.overtaken;
     const auto n = static_cast<std::size_t>(h.n_ranks);
     s.load.assign(h.view.load, h.view.load + n);
     auto append = [&](const void* p, std::size_t bytes) {
@@ -231,6 +235,23 @@ TEST_CASE("windows that reach back behind a rebalance are stale where too few ne
   CHECK(hints[2].numbers.rebalance == 1);      // nothing changed: recommended again
   // With a load that is no time there is no price, however long the callback took.
   CHECK(hints[4].numbers.rebalance_cost < 0);
+}
+
+TEST_CASE("a rebalance between a window's end and its hint overtakes the hint, on all ranks") {
+  World w;
+  w.ranks_per_node = {2, 1, 2};
+  w.steps = 60;
+  w.before_step_ends = [](int, int step, RankClient& client) {
+    if (step != 30) return;  // window 2 ended with step 29, its hint is due at the end of step 31
+    client.rebalance_begin();
+    client.rebalance_end();
+  };
+  w.run();
+  for (const RankLog& log : w.logs) {
+    REQUIRE(log.hints.size() == 5);
+    for (std::size_t i = 0; i < 5; ++i) CHECK(log.hints[i].overtaken == (i == 2));
+    CHECK(log.hints[3].numbers.window_first == 31);
+  }
 }
 
 TEST_CASE("a node that fails switches all ranks off at the same step, and finalize comes back") {
