@@ -42,14 +42,16 @@ class ErrorModel {
     if (bin + 1 >= kBins) return all_;
     const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
     const double part = bin < 0 ? 0 : std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0);
-    const double zeros = square_[i] + part * (square_[i + 1] - square_[i]);
-    const double others = static_cast<double>(above_[i + 1]) + (1 - part) * static_cast<double>(above_[i] - above_[i + 1]);
+    const double zeros = square_[i] + part * (square_[i + 1] - square_[i]), others = count_from(step);
     return zeros + others * step * step / 12;
   }
-  /// How many values are at least about a step.
+  /// About how many values are at least a step.
   double count_from(double step) const {
     const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst;
-    return bin >= kBins ? 0 : static_cast<double>(above_[static_cast<std::size_t>(std::max<std::int64_t>(bin, 0))]);
+    if (bin + 1 >= kBins) return 0;
+    const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
+    const double part = bin < 0 ? 0 : std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0);
+    return static_cast<double>(above_[i + 1]) + (1 - part) * static_cast<double>(above_[i] - above_[i + 1]);
   }
 
   /// What was added, as whole numbers whose sums over several models do not depend on the order; before sum_up().

@@ -6,9 +6,10 @@
 namespace effort::codec {
 namespace {
 
-/// Where in the interval of errors that are good enough to aim: a per cent of error is some tenth of a per cent of size,
-/// and a further trial costs as much as the transform.
-constexpr double kAim = 0.988;
+/// Where to aim once the model has been set right by a trial.
+constexpr double kAim = 0.996;
+/// A further trial costs as much as the transform: it must promise that much of the size.
+constexpr double kWorthwhile = 0.012;
 
 Trial try_step(Coefficients& coefficients, double step) {
   Trial trial;
@@ -25,11 +26,11 @@ class ErrorSearch {
  public:
   ErrorSearch(Coefficients& coefficients, const Goal& goal)
       : coefficients_(coefficients), bound_(goal.value), largest_(goal.kind == Target::Kind::max_error),
-        enough_(goal.quick ? 0 : 0.975), aim_(goal.quick ? 0.9 : kAim) {}
+        quick_(goal.quick), aim_(goal.quick ? 0.9 : kAim) {}
 
   std::optional<Trial> run(double step) {
     const double smallest_step = std::ldexp(std::max(coefficients_.largest(), coefficients_.first()), -60);
-    const int trials = coefficients_.values() < 4096 ? 5 : 12;
+    const int trials = coefficients_.values() < 4096 ? 5 : 7;
     for (int k = 0; (k < trials || !best_) && k < 40 && step > smallest_step; ++k) {
       const Trial trial = try_step(coefficients_, step);
       if (note(trial)) break;
@@ -50,7 +51,17 @@ class ErrorSearch {
       return false;
     }
     if (!best_ || used > best_->step.value()) best_ = trial;
-    return error >= bound_ * enough_ || used > 3.9 * std::max(coefficients_.largest(), coefficients_.first());
+    return quick_ || used > 3.9 * std::max(coefficients_.largest(), coefficients_.first()) || gain(error, used) < kWorthwhile;
+  }
+
+  /// About the share of the size that the largest step within the bound would save: there is a bit less of every value,
+  /// of some six, and near the noise of the data far fewer values.
+  double gain(double error, double used) const {
+    if (largest_ || error <= 0) return bound_ > 0 ? (1 - error / bound_) * 0.8 : 0;
+    const ErrorModel& model = coefficients_.model();
+    const double step = model.step_for(model.squared_error(used) * (bound_ / error) * (bound_ / error));
+    const double values = model.count_from(used);
+    return values > 0 ? 1 - model.count_from(step) / values + std::log2(std::max(step / used, 1.0)) / 6 : 0;
   }
 
   /// 0: nothing more to be gained.
@@ -73,7 +84,8 @@ class ErrorSearch {
   Coefficients& coefficients_;
   double bound_;
   bool largest_;
-  double enough_, aim_;
+  bool quick_;
+  double aim_;
   std::optional<Trial> best_, above_;
 };
 
@@ -88,7 +100,7 @@ double first_guess(const Coefficients& coefficients, const Goal& goal) {
   switch (goal.kind) {
     case Target::Kind::passes: return passes_step(coefficients, goal.value);
     case Target::Kind::max_error: return goal.value / (goal.quick ? 2.5 : 1.5);
-    case Target::Kind::nrmse: return coefficients.model_step((goal.quick ? 0.9 : kAim) * goal.value);
+    case Target::Kind::nrmse: return coefficients.model_step(goal.quick ? 0.9 * goal.value : goal.value);
     case Target::Kind::max_bytes: break;
   }
   const double largest = coefficients.largest();
