@@ -54,6 +54,7 @@ void Engine::start() {
   sigset_t all, before;
   sigfillset(&all);
   pthread_sigmask(SIG_SETMASK, &all, &before);
+  own_thread_ = true;
   thread_ = std::thread([this] {
     pthread_setname_np(pthread_self(), "effort");
     run();
@@ -79,7 +80,7 @@ void Engine::run() {
   try {
     std::vector<cpu_set_t> cpus;
     for (int r = 0; r < segment_.n_local(); ++r) cpus.push_back(segment_.rank(r).cpus);
-    if (thread_.get_id() == std::this_thread::get_id())
+    if (own_thread_)
       setup_.notes.push_back(place_this_thread(settings_.pin, placement_, cpus));
     KokkosScope kokkos;
     loop();

@@ -106,6 +106,7 @@ class Engine {
   // Arrays of the window's input, kept for reuse.
   std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
 
+  bool own_thread_ = false;  // started by start(), to be placed
   std::thread thread_;
   std::atomic<bool> stop_{false}, failed_{false}, finished_{false};
   std::string failure_, report_;
