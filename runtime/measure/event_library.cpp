@@ -1,5 +1,5 @@
 // The adapter for events is a library of its own, loaded when an event is asked for: a host that asks for none needs
-// no PAPI (docs/adr/0040).
+// no PAPI (docs/adr/0013).
 #include "runtime/measure/metric_source.hpp"
 
 #include <string>
