@@ -10,15 +10,22 @@ namespace {
 constexpr int most_rounds = 60;
 constexpr double settled = 1e-9;
 constexpr double equal_speed = 0.02;
-constexpr double deviations = 4.0;
-constexpr double slow = 0.1;
+constexpr double deviations = 5.0;
+constexpr double rank_deviations = 6.0;
 
-// What the costs explain of a node's log: c'xy and c'xx c.
+// What the costs explain of some observations: c'xy and c'xx c.
 struct Explained {
   double xy = 0, xx = 0;
+  bool any() const { return xx > 0 && xy > 0; }
+  double speed() const { return xy / xx; }
+  double error(double variance) const { return std::sqrt(variance / xx); }
+  void add(const Explained& other) {
+    xy += other.xy;
+    xx += other.xx;
+  }
 };
 
-Explained explain(const NormalEquations& e, const std::vector<double>& cost) {
+Explained explain(const NormalEquations& e, std::span<const double> cost) {
   Explained out;
   for (int i = 0; i < e.n; ++i) {
     out.xy += cost[i] * e.xy[i];
@@ -40,141 +47,157 @@ double lower_median(std::span<const double> values, std::span<const double> weig
   return values.empty() ? 1.0 : values[order.back()];
 }
 
-NormalEquations combine(std::span<const WorkLog> nodes, const std::vector<double>& speed, int units) {
-  NormalEquations all(units);
-  for (std::size_t k = 0; k < nodes.size(); ++k) all.add(nodes[k].whole(), speed[k]);
-  return all;
-}
-
 // Costs with those that can't be told apart shared out somehow: for predicting, any split that fits will do.
-std::vector<double> predicting(const NormalEquations& all, const NonNegativeFit& fit) {
-  if (!fit.collinear) {
-    std::vector<double> cost = fit.x;
-    for (double& c : cost) c = std::max(c, 0.0);
-    return cost;
+std::vector<double> foretelling(const NormalEquations& all, const NonNegativeFit& fit) {
+  std::vector<double> cost = fit.x;
+  if (fit.collinear) {
+    NormalEquations ridge = all;
+    for (int i = 0; i < all.n; ++i) ridge.xx[static_cast<std::size_t>(i) * all.n + i] *= 1 + 1e-4;
+    cost = nnls(ridge, 1e-12).x;
   }
-  NormalEquations ridge = all;
-  for (int i = 0; i < all.n; ++i) ridge.xx[static_cast<std::size_t>(i) * all.n + i] *= 1 + 1e-4;
-  std::vector<double> cost = nnls(ridge, 1e-12).x;
   for (double& c : cost) c = std::max(c, 0.0);
   return cost;
 }
 
-// One speed per node for given costs, the typical node's being 1.
-std::vector<double> speeds(std::span<const WorkLog> nodes, std::span<const double> weights, const std::vector<double>& cost) {
-  std::vector<double> speed(nodes.size(), 1.0), known, known_weight;
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    const Explained e = explain(nodes[k].whole(), cost);
-    if (!(e.xx > 0) || !(e.xy > 0)) continue;
-    speed[k] = e.xy / e.xx;
+// Costs and one speed for each group of observations.
+struct GroupFit {
+  std::vector<double> speed, cost;
+  NormalEquations all;
+  NonNegativeFit fit;
+};
+
+// One speed per group for given costs, the typical group's being 1.
+std::vector<double> speeds(std::span<const NormalEquations> groups, std::span<const double> ranks, std::span<const double> cost) {
+  std::vector<double> speed(groups.size(), 1.0), known, weight;
+  for (std::size_t k = 0; k < groups.size(); ++k) {
+    const Explained e = explain(groups[k], cost);
+    if (!e.any()) continue;
+    speed[k] = e.speed();
     known.push_back(speed[k]);
-    known_weight.push_back(weights[k]);
+    weight.push_back(ranks[k]);
   }
-  const double typical = lower_median(known, known_weight);
-  for (std::size_t k = 0; k < nodes.size(); ++k)
-    if (explain(nodes[k].whole(), cost).xx > 0 && typical > 0) speed[k] /= typical;
+  const double typical = lower_median(known, weight);
+  for (std::size_t k = 0; k < groups.size(); ++k)
+    if (explain(groups[k], cost).any()) speed[k] /= typical;
   return speed;
 }
 
-// Speeds that are 1 to within their error become 1.
-void snap(std::span<const WorkLog> nodes, const std::vector<double>& cost, double variance, std::vector<double>& speed) {
-  for (std::size_t k = 0; k < nodes.size(); ++k) {
-    const double xx = explain(nodes[k].whole(), cost).xx;
-    const double error = xx > 0 ? std::sqrt(variance / xx) : 0.0;
-    if (std::fabs(speed[k] - 1) < std::max(equal_speed, deviations * error)) speed[k] = 1;
+void fit_at(std::span<const NormalEquations> groups, GroupFit& g) {
+  g.all = NormalEquations(groups.front().n);
+  for (std::size_t k = 0; k < groups.size(); ++k) g.all.add(groups[k], g.speed[k]);
+  g.fit = nnls(g.all);
+  g.cost = foretelling(g.all, g.fit);
+}
+
+GroupFit fit_groups(std::span<const NormalEquations> groups, std::span<const double> ranks) {
+  GroupFit g;
+  g.speed.assign(groups.size(), 1.0);
+  fit_at(groups, g);
+  for (int round = 0; round < most_rounds && groups.size() > 1 && g.all.m > 0; ++round) {
+    const std::vector<double> now = speeds(groups, ranks, g.cost);
+    double moved = 0;
+    for (std::size_t k = 0; k < groups.size(); ++k) moved = std::max(moved, std::fabs(now[k] - g.speed[k]));
+    g.speed = now;
+    fit_at(groups, g);
+    if (moved < settled) break;
   }
+  return g;
+}
+
+// [nodes] each node's class, numbered from the fastest on; nodes without observations: -1.
+std::vector<int> classes_of(std::span<const NormalEquations> nodes, const GroupFit& g) {
+  std::vector<Explained> said;
+  std::vector<std::size_t> order;
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    said.push_back(explain(nodes[k], g.cost));
+    if (said[k].any()) order.push_back(k);
+  }
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return said[a].speed() < said[b].speed(); });
+  std::vector<int> of(nodes.size(), -1);
+  Explained members;
+  int current = -1;
+  for (std::size_t k : order) {
+    const bool joins = current >= 0 && said[k].speed() - members.speed() <
+                                           std::max(equal_speed * members.speed(),
+                                                    deviations * std::hypot(said[k].error(g.fit.variance), members.error(g.fit.variance)));
+    if (!joins) {
+      ++current;
+      members = {};
+    }
+    members.add(said[k]);
+    of[k] = current;
+  }
+  return of;
+}
+
+// Standard errors of the costs where the speeds of all classes but the typical one (1) were estimated beside them: the
+// speeds are eliminated from the joint normal equations.
+std::vector<double> cost_errors(std::span<const NormalEquations> classes, const GroupFit& g) {
+  const int n = g.all.n;
+  NormalEquations left = g.all;
+  for (std::size_t k = 0; k < classes.size(); ++k) {
+    const double squares = explain(classes[k], g.cost).xx;
+    if (g.speed[k] == 1.0 || !(squares > 0)) continue;
+    std::vector<double> mixed(static_cast<std::size_t>(n), 0.0);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) mixed[i] += g.speed[k] * classes[k].xx[static_cast<std::size_t>(i) * n + j] * g.cost[j];
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) left.xx[static_cast<std::size_t>(i) * n + j] -= mixed[i] * mixed[j] / squares;
+  }
+  return standard_errors(left, g.fit);
 }
 
 }  // namespace
 
-WorkLog::WorkLog(int units, int regions)
-    : whole_(units), regions_(regions), region_xy_(static_cast<std::size_t>(units) * regions, 0.0) {}
-
-void WorkLog::add(std::span<const double> work, std::span<const double> load, std::span<const double> region_load,
-                  int ranks, int steps, double floor) {
-  const int units = whole_.n;
-  const std::size_t plane = static_cast<std::size_t>(ranks) * steps;
-  std::vector<double> x(static_cast<std::size_t>(units));
-  for (int r = 0; r < ranks; ++r) {
-    const std::size_t first = static_cast<std::size_t>(r) * steps;
-    const double mean = std::accumulate(load.begin() + static_cast<std::ptrdiff_t>(first),
-                                        load.begin() + static_cast<std::ptrdiff_t>(first + steps), 0.0) / steps;
-    const double weight = 1 / (std::max(mean, floor) * std::max(mean, floor));
-    for (int s = 0; s < steps; ++s) {
-      bool any = false;
-      for (int u = 0; u < units; ++u) {
-        x[u] = work[u * plane + first + s];
-        any = any || x[u] > 0;
-      }
-      if (!any) continue;
-      whole_.add(x, load[first + s], weight);
-      for (int g = 0; g < regions_; ++g) {
-        const double y = weight * region_load[g * plane + first + s];
-        for (int u = 0; u < units; ++u) region_xy_[static_cast<std::size_t>(g) * units + u] += x[u] * y;
-      }
-    }
-  }
-}
-
-void WorkLog::add(const WorkLog& other) {
-  whole_.add(other.whole_);
-  for (std::size_t i = 0; i < region_xy_.size(); ++i) region_xy_[i] += other.region_xy_[i];
-}
-
-std::vector<double> WorkLog::pack() const {
-  std::vector<double> out = whole_.xx;
-  out.insert(out.end(), whole_.xy.begin(), whole_.xy.end());
-  out.insert(out.end(), region_xy_.begin(), region_xy_.end());
-  out.push_back(whole_.yy);
-  out.push_back(whole_.m);
-  return out;
-}
-
-WorkLog WorkLog::unpack(std::span<const double> packed, int units, int regions) {
-  WorkLog log(units, regions);
-  const double* next = packed.data();
-  for (double& v : log.whole_.xx) v = *next++;
-  for (double& v : log.whole_.xy) v = *next++;
-  for (double& v : log.region_xy_) v = *next++;
-  log.whole_.yy = *next++;
-  log.whole_.m = *next++;
-  return log;
-}
-
-CostModel fit_costs(std::span<const WorkLog> nodes, std::span<const double> weights, int regions) {
+CostModel fit_costs(const WorkScale& scale, std::span<const std::vector<std::int64_t>> nodes, std::span<const double> ranks) {
   CostModel model;
-  const int units = nodes.empty() ? 0 : nodes.front().units();
   model.node_speed.assign(nodes.size(), 1.0);
-  NormalEquations all = combine(nodes, model.node_speed, units);
-  NonNegativeFit fit = nnls(all);
-  std::vector<double> cost = predicting(all, fit);
-  for (int round = 0; round < most_rounds && all.m > 0; ++round) {
-    const std::vector<double> speed = speeds(nodes, weights, cost);
-    double moved = 0;
-    for (std::size_t k = 0; k < nodes.size(); ++k) moved = std::max(moved, std::fabs(speed[k] - model.node_speed[k]));
-    model.node_speed = speed;
-    all = combine(nodes, speed, units);
-    fit = nnls(all);
-    cost = predicting(all, fit);
-    if (moved < settled) break;
+  if (nodes.empty()) return model;
+  std::vector<NormalEquations> each;
+  for (const auto& sums : nodes) each.push_back(scale.whole(sums));
+  const std::vector<int> of = classes_of(each, fit_groups(each, ranks));
+  const auto n_classes = static_cast<std::size_t>(std::max(*std::max_element(of.begin(), of.end()), 0) + 1);
+  std::vector<std::vector<std::int64_t>> sums(n_classes, std::vector<std::int64_t>(scale.width(), 0));
+  std::vector<double> weight(n_classes, 0.0);
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (of[k] < 0) continue;
+    const auto c = static_cast<std::size_t>(of[k]);
+    for (std::size_t i = 0; i < sums[c].size(); ++i) sums[c][i] += nodes[k][i];
+    weight[c] += ranks[k];
   }
-  snap(nodes, cost, fit.variance, model.node_speed);
-  all = combine(nodes, model.node_speed, units);
-  fit = nnls(all);
-  model.unit_cost = fit.x;
-  model.unit_cost_error = fit.error;
-  model.collinear = fit.collinear;
-  model.relative_noise = std::sqrt(fit.variance);
-  for (double s : model.node_speed) model.slow_node = model.slow_node || std::fabs(s - 1) > slow;
-  for (int g = 0; g < regions; ++g) {
-    NormalEquations part = all;
+  std::vector<NormalEquations> classes;
+  for (const auto& s : sums) classes.push_back(scale.whole(s));
+  const GroupFit g = fit_groups(classes, weight);
+  for (std::size_t k = 0; k < nodes.size(); ++k) {
+    if (of[k] >= 0) model.node_speed[k] = g.speed[static_cast<std::size_t>(of[k])];
+    model.slow_node = model.slow_node || std::fabs(model.node_speed[k] - 1) > notable_difference;
+  }
+  model.unit_cost = g.fit.x;
+  model.unit_cost_error = cost_errors(classes, g);
+  model.foretelling_cost = g.cost;
+  model.collinear = g.fit.collinear;
+  model.relative_noise = std::sqrt(g.fit.variance);
+  for (int region = 0; region < scale.regions(); ++region) {
+    NormalEquations part = g.all;
     std::fill(part.xy.begin(), part.xy.end(), 0.0);
-    for (std::size_t k = 0; k < nodes.size(); ++k)
-      for (int u = 0; u < units; ++u) part.xy[u] += model.node_speed[k] * nodes[k].region(g)[u];
+    for (std::size_t c = 0; c < n_classes; ++c) {
+      const std::vector<double> xy = scale.region(sums[c], region);
+      for (std::size_t u = 0; u < xy.size(); ++u) part.xy[u] += g.speed[c] * xy[u];
+    }
     const std::vector<double> x = nnls(part).x;
     model.region_unit_cost.insert(model.region_unit_cost.end(), x.begin(), x.end());
   }
   return model;
+}
+
+RankSpeed rank_speed(const NormalEquations& rank, std::span<const double> cost, double relative_noise) {
+  const Explained e = explain(rank, cost);
+  if (!e.any()) return {};
+  return {e.speed(), e.error(relative_noise * relative_noise)};
+}
+
+bool unlike_node(const RankSpeed& rank, double node_speed) {
+  return rank.speed > 0 && std::fabs(rank.speed - node_speed) > std::max(notable_difference * node_speed, rank_deviations * rank.error);
 }
 
 }  // namespace effort::balance

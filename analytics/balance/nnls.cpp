@@ -197,15 +197,23 @@ NonNegativeFit nnls(const NormalEquations& e, double tolerance) {
   fit.residual = std::max(fit.residual, 0.0);
   const double freedom = e.m - static_cast<double>(positive.size());
   fit.variance = freedom > 0 ? fit.residual / freedom : 0.0;
-  for (int c : allowed) {
-    if (dependent[c]) continue;
-    fit.x[c] = x[c];
-    std::vector<int> with = positive;
+  for (int c : allowed)
+    if (!dependent[c]) fit.x[c] = x[c];
+  fit.positive = positive;
+  fit.error = standard_errors(e, fit);
+  return fit;
+}
+
+std::vector<double> standard_errors(const NormalEquations& e, const NonNegativeFit& fit) {
+  std::vector<double> error(static_cast<std::size_t>(e.n), -1.0);
+  for (int c = 0; c < e.n; ++c) {
+    if (fit.x[c] < 0) continue;
+    std::vector<int> with = fit.positive;
     if (std::find(with.begin(), with.end(), c) == with.end()) with.push_back(c);
     const double inverse = inverse_diagonal(e, with, c);
-    fit.error[c] = inverse > 0 ? std::sqrt(fit.variance * inverse) : -1.0;
+    error[c] = inverse > 0 ? std::sqrt(fit.variance * inverse) : -1.0;
   }
-  return fit;
+  return error;
 }
 
 }  // namespace effort::balance

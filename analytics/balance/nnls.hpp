@@ -28,6 +28,7 @@ struct NonNegativeFit {
   double residual = 0;          ///< weighted sum of squared residuals
   double variance = 0;          ///< of an observation of weight 1
   bool collinear = false;       ///< some columns are combinations of others
+  std::vector<int> positive;    ///< columns whose coefficient is above zero, those that can't be told apart included
 };
 
 /// Non-negative least squares (Lawson & Hanson 1974, chapter 23, on the normal equations as by Bro & de Jong 1997),
@@ -37,6 +38,10 @@ struct NonNegativeFit {
 /// Deterministic.  Time O(n^4) at worst: for a handful of unknowns.
 /// @throws std::invalid_argument when lengths are wrong or a number is not finite
 NonNegativeFit nnls(const NormalEquations& equations, double tolerance = 1e-6);
+
+/// Standard errors of a fit's coefficients under other normal equations than it was made from: those that remain once
+/// further unknowns, estimated beside them, are eliminated.  [n]; -1 where there is no coefficient or no error.
+std::vector<double> standard_errors(const NormalEquations& equations, const NonNegativeFit& fit);
 
 /// Solves a symmetric positive definite system of size n by Cholesky; false when it is not positive definite.
 bool solve_spd(std::vector<double> matrix, std::span<double> rhs, int n);

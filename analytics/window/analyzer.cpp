@@ -212,6 +212,7 @@ void Analyzer::State::reshape(const Input& input) {
     last_labels.clear();
     last_k = 0;
     work_logs.clear();
+    unlike.clear();
   }
   rows = input.n_regions + 1;
   forget_predictions();

@@ -1,4 +1,4 @@
-// Costs per unit of work and node speeds: every node logs its own ranks, node 0 fits, all are told.
+// Costs per unit of work and speeds: every node logs its own ranks, node 0 fits, all are told, each rates its ranks.
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
@@ -10,6 +10,53 @@ namespace effort::window {
 namespace {
 
 constexpr std::size_t windows_fitted = 6;
+constexpr int most_unlike = 4;  // no more than one rank in so many is unlike its node, or it is the model that is wrong
+
+// What node 0 tells the others, as one array.
+class Told {
+ public:
+  Told(std::size_t units, std::size_t regions, std::size_t nodes)
+      : units_(units), regions_(regions), nodes_(nodes), values_((3 + regions) * units + nodes + 3, -1.0) {}
+  std::span<double> all() { return values_; }
+  std::span<double> cost() { return part(0, units_); }
+  std::span<double> error() { return part(units_, units_); }
+  std::span<double> foretelling() { return part(2 * units_, units_); }
+  std::span<double> region_cost() { return part(3 * units_, regions_ * units_); }
+  std::span<double> speed() { return part((3 + regions_) * units_, nodes_); }
+  double& noise() { return values_[values_.size() - 3]; }
+  double& collinear() { return values_[values_.size() - 2]; }
+  double& slow() { return values_[values_.size() - 1]; }
+
+ private:
+  std::span<double> part(std::size_t first, std::size_t n) { return std::span<double>(values_).subspan(first, n); }
+  std::size_t units_, regions_, nodes_;
+  std::vector<double> values_;
+};
+
+std::vector<double> vector_of(std::span<const double> values) { return {values.begin(), values.end()}; }
+
+void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Gathered<int>& layout, Told& told) {
+  std::vector<std::vector<std::int64_t>> nodes;
+  std::vector<double> ranks;
+  for (std::size_t node = 0; node + 1 < all.offsets.size(); ++node) {
+    const auto sums = all.of(static_cast<int>(node));
+    nodes.emplace_back(sums.begin(), sums.end());
+    ranks.push_back(static_cast<double>(layout.of(static_cast<int>(node)).size()));
+  }
+  try {
+    const balance::CostModel model = balance::fit_costs(scale, nodes, ranks);
+    std::copy(model.unit_cost.begin(), model.unit_cost.end(), told.cost().begin());
+    std::copy(model.unit_cost_error.begin(), model.unit_cost_error.end(), told.error().begin());
+    std::copy(model.foretelling_cost.begin(), model.foretelling_cost.end(), told.foretelling().begin());
+    std::copy(model.region_unit_cost.begin(), model.region_unit_cost.end(), told.region_cost().begin());
+    std::copy(model.node_speed.begin(), model.node_speed.end(), told.speed().begin());
+    told.noise() = model.relative_noise;
+    told.collinear() = model.collinear ? 1 : 0;
+    told.slow() = model.slow_node ? 1 : 0;
+  } catch (const std::exception&) {
+    std::fill(told.all().begin(), told.all().end(), -1.0);  // sums beyond all bounds: costs stay unknown, the rest goes on
+  }
+}
 
 }  // namespace
 
@@ -19,60 +66,66 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   const auto units = static_cast<std::size_t>(in.n_units), regions = static_cast<std::size_t>(in.n_regions);
   slow_node = collinear_units = false;
   if (in.n_units == 0) return;
-  if (!work_logs.empty() && (work_logs.front().units() != in.n_units || logged_regions != in.n_regions)) work_logs.clear();
-  logged_regions = in.n_regions;
-  // What a unit of work costs does not depend on where it is done: windows before a rebalance count as well.
-  balance::WorkLog log(in.n_units, in.n_regions);
-  const double floor = std::max(1e-3 * std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0) /
-                                    (static_cast<double>(in.n_ranks) * pass.steps), 1e-300);
-  log.add(in.work, in.rank_load, in.region_load, static_cast<int>(in.ranks.size()), pass.steps, floor);
-  work_logs.push_front(std::move(log));
-  if (work_logs.size() > windows_fitted) work_logs.pop_back();
-  balance::WorkLog recent(in.n_units, in.n_regions);
-  for (const balance::WorkLog& each : work_logs) recent.add(each);
-
-  const std::vector<double> packed = recent.pack();
-  const Gathered<double> all = nodes.gatherv(std::span<const double>(packed), 0);
-  std::vector<double> told(2 * units + regions * units + static_cast<std::size_t>(nodes.size()) + 2, -1.0);
-  if (nodes.rank() == 0) conclude_costs(nodes, in, all, told);
-  nodes.bcast(std::span<double>(told), 0);
-  auto position = told.cbegin();
-  const auto take = [&position](std::size_t n) {
-    const auto first = position;
-    position += static_cast<std::ptrdiff_t>(n);
-    return std::vector<double>(first, position);
-  };
-  result.unit_cost = take(units);
-  result.unit_cost_error = take(units);
-  result.region_unit_cost = take(regions * units);
-  const std::vector<double> node_speed = take(static_cast<std::size_t>(nodes.size()));
-  const std::vector<double> flags = take(2);
-  collinear_units = flags[0] > 0;
-  slow_node = flags[1] > 0;
-  result.speed.assign(static_cast<std::size_t>(n_ranks), 1.0);
-  for (int node = 0; node < nodes.size(); ++node)
-    for (int rank : layout.of(node)) result.speed[rank] = node_speed[node] > 0 ? node_speed[node] : 1.0;
+  const balance::WorkLog recent = log_work(pass);
+  std::vector<double> largest = recent.largest();
+  nodes.allreduce(std::span<double>(largest), ReduceOp::max);
+  Told told(units, regions, static_cast<std::size_t>(nodes.size()));
+  const bool finite = std::all_of(largest.begin(), largest.end(), [](double v) { return std::isfinite(v); });
+  if (finite) {
+    const balance::WorkScale scale(in.n_units, in.n_regions, largest, n_ranks);
+    const std::vector<std::int64_t> sums = recent.sums(scale, unlike);
+    const Gathered<std::int64_t> all = nodes.gatherv(std::span<const std::int64_t>(sums), 0);
+    if (nodes.rank() == 0) conclude(scale, all, layout, told);
+    nodes.bcast(told.all(), 0);
+  }
+  result.unit_cost = vector_of(told.cost());
+  result.unit_cost_error = vector_of(told.error());
+  result.region_unit_cost = vector_of(told.region_cost());
+  collinear_units = told.collinear() > 0;
+  slow_node = told.slow() > 0;
+  rate_ranks(nodes, recent, told.foretelling(), told.speed(), told.noise(), result);
 }
 
-void Analyzer::State::conclude_costs(Communicator& nodes, const Input& in, const Gathered<double>& all,
-                                     std::vector<double>& told) const {
-  std::vector<balance::WorkLog> logs;
-  std::vector<double> weights;
-  for (int node = 0; node < nodes.size(); ++node) {
-    logs.push_back(balance::WorkLog::unpack(all.of(node), in.n_units, in.n_regions));
-    weights.push_back(static_cast<double>(layout.of(node).size()));
+// What a unit of work costs does not depend on where it is done: windows before a rebalance count as well.
+balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
+  const Input& in = pass.input;
+  const auto n = static_cast<int>(in.ranks.size());
+  if (!work_logs.empty() && (work_logs.front().units() != in.n_units || work_logs.front().regions() != in.n_regions)) work_logs.clear();
+  balance::WorkLog log(in.n_units, in.n_regions, n);
+  const double floor = std::max(1e-3 * std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0) /
+                                    (static_cast<double>(in.n_ranks) * pass.steps), 1e-300);
+  log.add(in.work, in.rank_load, in.region_load, pass.steps, floor);
+  work_logs.push_front(std::move(log));
+  if (work_logs.size() > windows_fitted) work_logs.pop_back();
+  balance::WorkLog recent(in.n_units, in.n_regions, n);
+  for (const balance::WorkLog& each : work_logs) recent.add(each);
+  return recent;
+}
+
+// A rank has its node's speed, unless its own observations say clearly otherwise: then it has its own, and is left out
+// of its node's from the next window on.
+void Analyzer::State::rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
+                                 std::span<const double> node_speed, double noise, Result& result) {
+  const bool known = noise >= 0 && node_speed[static_cast<std::size_t>(nodes.rank())] > 0;
+  const double usual = known ? node_speed[static_cast<std::size_t>(nodes.rank())] : 1.0;
+  std::vector<double> speed(ranks.size(), usual);
+  unlike.assign(ranks.size(), 0);
+  std::int64_t count = 0;
+  for (std::size_t i = 0; i < speed.size() && known; ++i) {
+    const balance::RankSpeed own = balance::rank_speed(recent.rank(static_cast<int>(i)), cost, noise);
+    if (!balance::unlike_node(own, usual)) continue;
+    speed[i] = own.speed;
+    unlike[i] = 1;
+    ++count;
   }
-  try {
-    const balance::CostModel model = balance::fit_costs(logs, weights, in.n_regions);
-    auto out = std::copy(model.unit_cost.begin(), model.unit_cost.end(), told.begin());
-    out = std::copy(model.unit_cost_error.begin(), model.unit_cost_error.end(), out);
-    out = std::copy(model.region_unit_cost.begin(), model.region_unit_cost.end(), out);
-    out = std::copy(model.node_speed.begin(), model.node_speed.end(), out);
-    *out++ = model.collinear ? 1 : 0;
-    *out++ = model.slow_node ? 1 : 0;
-  } catch (const std::exception&) {
-    std::fill(told.begin(), told.end(), -1.0);  // amounts beyond all bounds: costs stay unknown, the rest goes on
+  nodes.allreduce(std::span<std::int64_t>(&count, 1), ReduceOp::sum);
+  if (count * most_unlike > n_ranks) {
+    std::fill(speed.begin(), speed.end(), usual);
+    std::fill(unlike.begin(), unlike.end(), char{0});
   }
+  const Gathered<double> all = nodes.allgatherv(std::span<const double>(speed));
+  result.speed.resize(static_cast<std::size_t>(n_ranks));
+  for (std::size_t i = 0; i < all.values.size(); ++i) result.speed[layout.values[i]] = all.values[i];
 }
 
 }  // namespace effort::window

@@ -77,7 +77,7 @@ struct Analyzer::State {
   balance::SpikeFinder rank_spikes;
   balance::Decision decision;
   std::deque<balance::WorkLog> work_logs;    // of the last windows, newest first
-  int logged_regions = 0;
+  std::vector<char> unlike;                  // [n_local] ranks whose speed is not their node's; empty: none yet
   bool collinear_units = false, slow_node = false;
   std::vector<std::int32_t> last_labels;     // [n_local] strata of the window before
   int last_k = 0;                            // 0: there was none
@@ -100,7 +100,9 @@ struct Analyzer::State {
   void find_row_peaks(Pass& pass, std::span<const double> region_maxima);
   void exchange_sums(Communicator& nodes, Pass& pass);
   void fit_costs(Communicator& nodes, Pass& pass);
-  void conclude_costs(Communicator& nodes, const Input& in, const Gathered<double>& all, std::vector<double>& told) const;
+  balance::WorkLog log_work(const Pass& pass);
+  void rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
+                  std::span<const double> node_speed, double noise, Result& result);
   void predict(Communicator& nodes, Pass& pass);
   void prediction_errors(Communicator& nodes, Pass& pass);
   void observe(Pass& pass);

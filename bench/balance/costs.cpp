@@ -21,6 +21,7 @@ void bench_costs() {
     int covered[2] = {0, 0};
     for (int draw = 0; draw < draws; ++draw) {
       std::vector<balance::WorkLog> logs;
+      std::vector<double> largest;
       for (int node = 0; node < nodes; ++node) {
         const double speed = node >= nodes - slow ? 1.4 : 1;
         std::vector<double> work(2 * ranks * steps), load(ranks * steps);
@@ -29,10 +30,16 @@ void bench_costs() {
           work[load.size() + i] = 300 * amount(engine);
           load[i] = speed * (cost[0] * work[i] + cost[1] * work[load.size() + i]) * (1 + 0.1 * normal(engine));
         }
-        logs.emplace_back(2, 0);
-        logs.back().add(work, load, {}, ranks, steps, 1e-12);
+        logs.emplace_back(2, 0, ranks);
+        logs.back().add(work, load, {}, steps, 1e-12);
+        const std::vector<double> own = logs.back().largest();
+        largest.resize(own.size(), 0.0);
+        for (std::size_t i = 0; i < own.size(); ++i) largest[i] = std::max(largest[i], own[i]);
       }
-      const balance::CostModel model = balance::fit_costs(logs, std::vector<double>(nodes, ranks), 0);
+      const balance::WorkScale scale(2, 0, largest, nodes * ranks);
+      std::vector<std::vector<std::int64_t>> sums;
+      for (const balance::WorkLog& log : logs) sums.push_back(log.sums(scale));
+      const balance::CostModel model = balance::fit_costs(scale, sums, std::vector<double>(nodes, ranks));
       for (std::size_t u = 0; u < 2; ++u) {
         worst[u] = std::max(worst[u], std::fabs(model.unit_cost[u] / cost[u] - 1));
         covered[u] += std::fabs(model.unit_cost[u] - cost[u]) <= 1.96 * model.unit_cost_error[u];

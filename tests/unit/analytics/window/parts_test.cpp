@@ -78,6 +78,45 @@ TEST_CASE("unit costs and node speeds come out of measured loads", "[window]") {
   CHECK((r.advice & advice_collinear_units) == 0);
 }
 
+TEST_CASE("one slow rank has a speed of its own, and its node keeps that of the others", "[window]") {
+  Run run;
+  run.n_ranks = 16;
+  run.n_units = 1;
+  run.n_regions = 1;
+  run.work = [](int, int r, std::int64_t s) { return 1000.0 + 50 * r + 3 * static_cast<double>(s % 17); };
+  run.load = [&](int g, int r, std::int64_t s) { return (r == 5 ? 1.6e-6 : 1e-6) * run.work(g, r, s) * (1 + 0.03 * noise(r, s)); };
+  for (int nodes : {1, 2, 4}) {
+    const Result r = analyze(run, Settings{}, nodes, 4)[0][3];
+    CHECK(r.unit_cost[0] == Approx(1e-6).epsilon(0.01));
+    for (int rank = 0; rank < 16; ++rank) CHECK(r.speed[rank] == Approx(rank == 5 ? 1.6 : 1.0).epsilon(0.02));
+    CHECK((r.advice & advice_slow_node) == 0);
+  }
+}
+
+TEST_CASE("a clock that stops leaves costs as they are", "[window]") {
+  Run run;
+  run.n_ranks = 8;
+  run.n_units = 1;
+  run.n_regions = 1;
+  run.work = [](int, int r, std::int64_t s) { return 100.0 + r + static_cast<double>(s % 7); };
+  run.load = [&](int, int r, std::int64_t s) { return r == 2 && s >= 20 ? 0.0 : 0.01 * run.work(0, r, s); };
+  const Result r = analyze(run, Settings{}, 2, 4)[1][3];
+  CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-9));
+  CHECK(r.load[2] == 0);
+}
+
+TEST_CASE("amounts beyond all bounds leave costs unknown and break nothing", "[window]") {
+  Run run;
+  run.n_units = 1;
+  run.work = [](int, int, std::int64_t) { return 1e200; };
+  const auto results = analyze(run, Settings{}, 2, 2);
+  for (const auto& node : results) {
+    REQUIRE_FALSE(node[1].failed);
+    CHECK(node[1].unit_cost[0] == -1);
+    CHECK(node[1].speed[3] == 1.0);
+  }
+}
+
 TEST_CASE("units that always come together are reported, not invented", "[window]") {
   Run run;
   run.n_units = 2;
