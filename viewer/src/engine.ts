@@ -6,6 +6,9 @@ import { FromWorker, serve, ToWorker } from "./worker";
 
 declare const WORKER_SOURCE: string;
 
+/** Bytes of decoded values that all workers together keep. */
+const KEEP = 192 << 20;
+
 export interface Picture {
   rows: number;
   cols: number;
@@ -26,7 +29,7 @@ export class Engine {
   onProblem: (sentence: string) => void = () => {};
 
   constructor() {
-    const wanted = Math.max(1, Math.min(4, (navigator.hardwareConcurrency || 2) - 1));
+    const wanted = Math.min(8, Math.max(2, (navigator.hardwareConcurrency || 2) - 1));
     try {
       const url = URL.createObjectURL(new Blob([WORKER_SOURCE], { type: "text/javascript" }));
       for (let i = 0; i < wanted; ++i) {
@@ -34,6 +37,7 @@ export class Engine {
         worker.onmessage = (event: MessageEvent<FromWorker>) => this.receive(event.data);
         worker.onerror = (event) => this.onProblem(`The decoder stopped: ${event.message}.`);
         this.posts.push((message) => worker.postMessage(message));
+        worker.postMessage({ kind: "keep", bytes: KEEP / wanted } satisfies ToWorker);
       }
     } catch {
       const answer = serve((message) => setTimeout(() => this.receive(message)));
@@ -48,6 +52,11 @@ export class Engine {
 
   private key(run: Run, series: Series): string {
     return `${run.index}/${series.index}`;
+  }
+
+  /** Sums are taken where all histories of a node are; what all nodes share is with the first worker. */
+  private workerOf(node: number): number {
+    return Math.max(0, node) % this.posts.length;
   }
 
   /** Resolves when the page has read its histories up to the end. */
@@ -70,7 +79,7 @@ export class Engine {
     const lists: Extract<ToWorker, { kind: "add" }>["histories"][] = this.posts.map(() => []);
     let at = 0;
     series.histories.forEach(([node, firstStep, bytes]) => {
-      lists[node % lists.length].push({ ranks: run.ranksOfNode(node), firstStep, bytes: all.slice(at, at + bytes) });
+      lists[this.workerOf(node)].push({ ranks: run.ranksOfNode(node), firstStep, bytes: all.slice(at, at + bytes) });
       at += bytes;
     });
     lists.forEach((histories, i) => this.posts[i]({ kind: "add", key, histories }));
@@ -108,7 +117,7 @@ export class Engine {
   /** The sum of some series at one rank and step, and a bound of its error. */
   async value(run: Run, series: Series[], rank: number, step: number): Promise<{ value: number; error: number }> {
     for (const s of series) await this.ensure(run, s);
-    const node = run.nodeOfRank()[rank], worker = node % this.posts.length, id = this.next++ * 64;
+    const shared = series.some((s) => s.histories.some(([node]) => node < 0)), worker = this.workerOf(shared ? -1 : run.nodeOfRank()[rank]), id = this.next++ * 64;
     return new Promise((resolve, reject) => {
       this.handlers.set(id, (message) => {
         this.handlers.delete(id);

@@ -2,11 +2,11 @@
 // Runs in workers, and in Node for the tests.
 
 import { History } from "./codec/history";
-import { Values } from "./codec/tile";
+import { sumOf, TileContent } from "./codec/tile";
 
 /** The compressed history of one series on one node. */
 export interface HistoryInput {
-  /** Ranks of the node, ascending: the history's rows. */
+  /** The history's rows: ranks of a node, ascending, or those of all nodes, node by node. */
   ranks: Int32Array;
   firstStep: number;
   bytes: Uint8Array;
@@ -46,6 +46,9 @@ class Cache<T> {
   private readonly entries = new Map<string, { value: T; bytes: number }>();
   private held = 0;
   constructor(private readonly most: number) {}
+  has(key: string): boolean {
+    return this.entries.has(key);
+  }
   get(key: string, make: () => { value: T; bytes: number }): T {
     let entry = this.entries.get(key);
     if (entry) this.entries.delete(key);
@@ -75,10 +78,28 @@ interface Tile {
   values: Float32Array;
 }
 
+/** Tiles of several series that cover the same ranks and steps, so that they can be added before they are decoded. */
+interface Stack {
+  firstRow: number;
+  rows: number;
+  /** Step of the run. */
+  first: number;
+  steps: number;
+  tiles: { key: string; part: Part; t: number }[];
+}
+
 /** Histories by series, decoded as needed. */
 export class GridSource {
   private readonly series = new Map<string, Part[]>();
-  private readonly tiles = new Cache<Tile>(96 << 20);
+  private readonly contents: Cache<TileContent>;
+  private readonly sums: Cache<Tile>;
+  private readonly sumIds = new Map<string, number>();
+
+  /** Keeps so many bytes of what it decoded. */
+  constructor(bytes = 96 << 20) {
+    this.contents = new Cache(bytes / 2);
+    this.sums = new Cache(bytes / 2);
+  }
 
   has(key: string): boolean {
     return this.series.has(key);
@@ -89,19 +110,24 @@ export class GridSource {
     this.series.set(key, histories.filter((h) => h.bytes.length > 0).map(({ ranks, firstStep, bytes }) => ({ ranks, firstStep, history: new History(bytes) })));
   }
 
-  /** Node after node; yields after each, and what it yields draws the picture so far. */
-  *compose(request: GridRequest): Generator<() => GridPart> {
-    const { r0, r1, rows, cols, mode } = request;
+  /** Node after node; what it yields draws the picture so far, or is undefined where there is nothing new to see yet. */
+  *compose(request: GridRequest): Generator<(() => GridPart) | undefined> {
+    const { r0, r1, rows, cols, mode, level } = request;
     // The largest of ranks needs each rank's own sum over the series first.
     const own = mode === "max" ? r1 - r0 : rows;
     const sums = new Float32Array(own * cols), covered = new Float32Array(own);
-    const nodes = this.nodesOf(request.series);
-    for (const ranks of nodes) {
+    for (const ranks of this.nodesOf(request.series)) {
       const target = this.rowsOf(ranks, request, own);
       if (!target) continue;
-      for (const key of request.series) {
-        for (const part of this.series.get(key) ?? []) if (part.ranks[0] === ranks[0]) this.addPart(`${key}`, part, target, request, sums);
+      const stacks = this.stacksOf(request.series, ranks[0]).filter((s) => s.first < request.c1 && s.first + s.steps > request.c0 && wanted(target, s.firstRow, s.firstRow + s.rows));
+      for (const stack of stacks) {
+        if (this.sums.has(this.sumKey(request.series, ranks[0], stack, level))) continue;
+        for (const { key, part, t } of stack.tiles) {
+          this.content(key, part, t);
+          yield undefined;
+        }
       }
+      for (const stack of stacks) addTile(this.sum(request.series, ranks[0], stack, level), stack, target, request, sums);
       for (const row of target) if (row >= 0) ++covered[row];
       yield () => (mode === "max" ? largest(sums, covered, rows, cols, own) : { rows, cols, values: sums.slice(), covered: covered.slice() });
     }
@@ -110,14 +136,14 @@ export class GridSource {
   /** The sum of some series at one rank and step, and by how much it may be off. */
   value(series: string[], rank: number, step: number): { value: number; error: number } {
     let value = 0, error = 0;
-    for (const key of series) {
-      for (const part of this.series.get(key) ?? []) {
-        const row = indexOf(part.ranks, rank), col = step - part.firstStep;
-        if (row < 0 || col < 0 || col >= part.history.steps) continue;
-        const t = part.history.tiles.findIndex((tile) => col < tile.firstStep + tile.steps && row < tile.firstRow + tile.rows && row >= tile.firstRow && col >= tile.firstStep);
-        const tile = this.tile(key, part, t, 0), place = part.history.tiles[t];
-        value += tile.values[(row - place.firstRow) * tile.cols + col - place.firstStep];
-        error += part.history.maxError;
+    for (const ranks of this.nodesOf(series)) {
+      const row = ranks.indexOf(rank);
+      if (row < 0) continue;
+      for (const stack of this.stacksOf(series, ranks[0])) {
+        if (row < stack.firstRow || row >= stack.firstRow + stack.rows || step < stack.first || step >= stack.first + stack.steps) continue;
+        const tile = this.sum(series, ranks[0], stack, 0);
+        value += tile.values[(row - stack.firstRow) * tile.cols + step - stack.first];
+        for (const { part } of stack.tiles) error += part.history.maxError;
       }
     }
     return { value, error };
@@ -141,60 +167,88 @@ export class GridSource {
     return any ? out : undefined;
   }
 
-  private tile(key: string, part: Part, t: number, level: number): Tile {
-    return this.tiles.get(`${key}/${part.ranks[0]}/${t}/${level}`, () => {
-      const { rows, cols, values }: Values = part.history.decode(t, level);
-      const shown = new Float32Array(values.length);
-      // Ranks that are missing for some steps do no work there.
-      for (let i = 0; i < shown.length; ++i) shown[i] = values[i] === values[i] ? values[i] : 0;
-      return { value: { rows, cols, values: shown }, bytes: 4 * shown.length };
-    });
-  }
-
-  private addPart(key: string, part: Part, target: Int32Array, request: GridRequest, sums: Float32Array): void {
-    const { c0, c1, cols, level } = request, width = 2 ** level, binned = new Float32Array(cols);
-    part.history.tiles.forEach(({ firstRow, rows, firstStep, steps }, t) => {
-      const first = part.firstStep + firstStep;
-      if (first >= c1 || first + steps <= c0) return;
-      const tile = this.tile(key, part, t, level);
-      for (let i = 0; i < tile.rows; ++i) {
-        const begin = firstRow + i * width, end = firstRow + Math.min(rows, (i + 1) * width);
-        let wanted = false;
-        for (let r = begin; r < end && !wanted; ++r) wanted = target[r] >= 0;
-        if (!wanted) continue;
-        binColumns(tile, i, first, steps, width, c0, c1, binned);
-        for (let r = begin; r < end; ++r) {
-          if (target[r] < 0) continue;
-          const to = target[r] * cols;
-          for (let k = 0; k < cols; ++k) sums[to + k] += binned[k];
-        }
+  /** The tiles of a node's histories, by what they cover. */
+  private stacksOf(series: string[], firstRank: number): Stack[] {
+    const stacks = new Map<string, Stack>();
+    for (const key of series) {
+      for (const part of this.series.get(key) ?? []) {
+        if (part.ranks[0] !== firstRank) continue;
+        part.history.tiles.forEach(({ firstRow, rows, firstStep, steps }, t) => {
+          const first = part.firstStep + firstStep, name = `${firstRow}/${rows}/${first}/${steps}`;
+          let stack = stacks.get(name);
+          if (!stack) stacks.set(name, (stack = { firstRow, rows, first, steps, tiles: [] }));
+          stack.tiles.push({ key, part, t });
+        });
       }
+    }
+    return [...stacks.values()];
+  }
+
+  private content(key: string, part: Part, t: number): TileContent {
+    return this.contents.get(`${key}/${part.ranks[0]}/${t}`, () => {
+      const content = part.history.content(t), { transform, raw, absent } = content;
+      // Single precision is far finer than what was stored, and a picture needs no more.
+      if (transform) transform.values = new Float32Array(transform.values);
+      return { value: content, bytes: 256 + 8 * (transform?.at.length ?? 0) + (raw?.byteLength ?? 0) + (absent?.byteLength ?? 0) };
+    });
+  }
+
+  private sumKey(series: string[], firstRank: number, { firstRow, first }: Stack, level: number): string {
+    const names = series.join();
+    let id = this.sumIds.get(names);
+    if (id === undefined) this.sumIds.set(names, (id = this.sumIds.size));
+    return `${id}/${firstRank}/${firstRow}/${first}/${level}`;
+  }
+
+  private sum(series: string[], firstRank: number, stack: Stack, level: number): Tile {
+    return this.sums.get(this.sumKey(series, firstRank, stack, level), () => {
+      const { rows, cols, values } = sumOf(stack.tiles.map(({ key, part, t }) => this.content(key, part, t)), stack.rows, stack.steps, level);
+      return { value: { rows, cols, values: values instanceof Float32Array ? values : new Float32Array(values) }, bytes: 4 * values.length };
     });
   }
 }
 
-function indexOf(sorted: Int32Array, value: number): number {
-  let low = 0, high = sorted.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (sorted[middle] < value) low = middle + 1;
-    else high = middle;
-  }
-  return sorted[low] === value ? low : -1;
+function wanted(target: Int32Array, begin: number, end: number): boolean {
+  for (let r = begin; r < end; ++r) if (target[r] >= 0) return true;
+  return false;
 }
 
-/** Shares one row of a tile out over the columns of the picture, as a mean per step. */
-function binColumns(tile: Tile, row: number, first: number, steps: number, width: number, c0: number, c1: number, out: Float32Array): void {
+/** Adds a tile into the rows of the picture that its ranks belong to. */
+function addTile(tile: Tile, { firstRow, rows, first, steps }: Stack, target: Int32Array, { c0, c1, cols, level }: GridRequest, sums: Float32Array): void {
+  const width = 2 ** level, binned = new Float32Array(cols);
+  // Ranks of one row of the picture are added first, so that their steps are shared out only once.
+  const row = new Float64Array(tile.cols);
+  let to = -1;
+  const flush = () => {
+    if (to < 0) return;
+    binColumns(row, first, steps, width, c0, c1, binned);
+    for (let k = 0; k < cols; ++k) sums[to * cols + k] += binned[k];
+    row.fill(0);
+  };
+  for (let i = 0; i < tile.rows; ++i) {
+    const end = firstRow + Math.min(rows, (i + 1) * width), from = i * tile.cols;
+    for (let r = firstRow + i * width; r < end; ++r) {
+      if (target[r] < 0) continue;
+      if (target[r] !== to) flush();
+      to = target[r];
+      for (let j = 0; j < tile.cols; ++j) row[j] += tile.values[from + j];
+    }
+  }
+  flush();
+}
+
+/** Shares one row of a tile, at `first` of so many steps, out over the columns of the picture, as a mean per step. */
+function binColumns(row: Float64Array, first: number, steps: number, width: number, c0: number, c1: number, out: Float32Array): void {
   out.fill(0);
   const cols = out.length, perCol = (c1 - c0) / cols;
   if (perCol === 1 && width === 1) {
     const begin = Math.max(c0, first), end = Math.min(c1, first + steps);
-    for (let c = begin; c < end; ++c) out[c - c0] = tile.values[row * tile.cols + c - first];
+    for (let c = begin; c < end; ++c) out[c - c0] = row[c - first];
     return;
   }
-  const from = Math.max(0, Math.floor((c0 - first) / width)), to = Math.min(tile.cols, Math.ceil((c1 - first) / width));
+  const from = Math.max(0, Math.floor((c0 - first) / width)), to = Math.min(row.length, Math.ceil((c1 - first) / width));
   for (let j = from; j < to; ++j) {
-    const value = tile.values[row * tile.cols + j];
+    const value = row[j];
     const begin = Math.max(c0, first + j * width), end = Math.min(c1, first + Math.min(steps, (j + 1) * width));
     let k = Math.min(cols - 1, Math.floor((begin - c0) / perCol));
     for (let at = begin; at < end; ++k) {

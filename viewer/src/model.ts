@@ -154,7 +154,7 @@ export class Series {
   get coarse(): { rows: number; cols: number; cells: Float32Array } {
     return { rows: this.json.coarse.rows, cols: this.json.coarse.cols, cells: unpack(this.json.coarse.cells) };
   }
-  /** Node, first step and bytes of each history. */
+  /** Node (-1: all as one), first step and bytes of each history. */
   get histories(): [number, number, number][] {
     return this.json.histories;
   }
@@ -219,7 +219,12 @@ export class Run {
     }
     return out;
   }
+  /** The rows of a node's histories, or of those that all nodes (-1) share. */
   ranksOfNode(node: number): Int32Array {
+    if (node < 0) {
+      const of = this.nodeOfRank();
+      return Int32Array.from(of.keys()).sort((a, b) => of[a] - of[b] || a - b);
+    }
     if (!this.ranksByNode) {
       const lists: number[][] = Array.from({ length: this.info.nodes }, () => []);
       this.nodeOfRank().forEach((n, rank) => lists[n].push(rank));

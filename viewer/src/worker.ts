@@ -3,6 +3,7 @@
 import { GridPart, GridRequest, GridSource, HistoryInput } from "./grid";
 
 export type ToWorker =
+  | { kind: "keep"; bytes: number }
   | { kind: "add"; key: string; histories: HistoryInput[] }
   | { kind: "grid"; id: number; request: GridRequest }
   | { kind: "value"; id: number; series: string[]; rank: number; step: number }
@@ -13,25 +14,33 @@ export type FromWorker =
   | { kind: "value"; id: number; value: number; error: number }
   | { kind: "failed"; id: number; problem: string };
 
-/** How long a worker computes before it looks at its messages and shows what it has. */
-const SLICE_MS = 120;
+/** How long a worker computes before it looks at its messages, and before it shows what it has. */
+const SLICE_MS = 60, SHOW_MS = 240;
 
 export function serve(post: (message: FromWorker) => void): (message: ToWorker) => void {
-  const source = new GridSource();
+  let source = new GridSource();
   const cancelled = new Set<number>();
   const failure = (error: unknown) => (error instanceof Error ? error.message : String(error));
 
   async function grid(id: number, request: GridRequest): Promise<void> {
     try {
       let draw = (): GridPart => ({ ...request, values: new Float32Array(request.rows * request.cols), covered: new Float32Array(request.rows) });
-      let since = performance.now();
+      let since = performance.now(), shown = since, fresh = false;
       const send = (done: boolean) => {
         const { values, covered } = draw();
         post({ kind: "grid", id, values, covered, done });
       };
-      for (draw of source.compose(request)) {
+      for (const better of source.compose(request)) {
+        if (better) {
+          draw = better;
+          fresh = true;
+        }
         if (performance.now() - since < SLICE_MS) continue;
-        send(false);
+        if (fresh && performance.now() - shown >= SHOW_MS) {
+          send(false);
+          fresh = false;
+          shown = performance.now();
+        }
         await new Promise((resume) => setTimeout(resume));
         if (cancelled.delete(id)) return;
         since = performance.now();
@@ -43,7 +52,9 @@ export function serve(post: (message: FromWorker) => void): (message: ToWorker) 
   }
 
   return (message) => {
-    if (message.kind === "add") {
+    if (message.kind === "keep") {
+      source = new GridSource(message.bytes);
+    } else if (message.kind === "add") {
       try {
         source.add(message.key, message.histories);
       } catch (error) {

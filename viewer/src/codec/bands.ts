@@ -1,7 +1,7 @@
 // The bands of a transformed matrix: where they lie, what they weigh, which coarser band predicts which; see
 // analytics/codec/bands and FORMAT.md.
 
-import { join, lowLength, synthesisNorm } from "./wavelet";
+import { join, lowLength, Matrix, spareSize, synthesisNorm } from "./wavelet";
 
 export interface BandParent {
   band: number;
@@ -100,9 +100,9 @@ export function makeBands(rows: number, cols: number, rowLevels: number, colLeve
 }
 
 /** Undoes the extra halvings of one split in a row-major matrix. */
-export function undoSplit(matrix: Float64Array, stride: number, split: PacketSplit): void {
+export function undoSplit(matrix: Matrix, stride: number, split: PacketSplit): void {
   if (split.extra === 0 || split.rows === 0 || split.cols === 0) return;
-  const spare = new Float64Array(split.rows * split.cols);
+  const spare = new Float64Array(spareSize(split.rows, split.cols));
   for (let k = split.extra - 1; k >= 0; --k) {
     const rect = {
       row: split.row0, col: split.col0,

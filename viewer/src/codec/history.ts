@@ -1,7 +1,7 @@
 // The compressed history of one series on one node: tiles of its ranks and steps.
 
 import { ByteReader, checksumFits, CodecError, errorOfCode } from "./bytes";
-import { decodeTile, Values } from "./tile";
+import { readTile, TileContent, Values, valuesOf } from "./tile";
 
 export interface Tile {
   firstRow: number;
@@ -82,9 +82,14 @@ export class History {
     if (extent === 0 || extent > room) throw new CodecError("the tiles do not suit the history");
   }
 
+  /** What one tile holds, still transformed: most of the work of decoding it. */
+  content(tile: number): TileContent {
+    const { bytes, rows, steps } = this.tiles[tile];
+    return readTile(bytes, rows, steps);
+  }
+
   /** One tile's approximation that is 2^level times coarser in both directions. */
   decode(tile: number, level: number): Values {
-    const { bytes, rows, steps } = this.tiles[tile];
-    return decodeTile(bytes, rows, steps, level);
+    return valuesOf(this.content(tile), level);
   }
 }

@@ -32,9 +32,6 @@ export class Decisions {
   private readonly one: Uint16Array;
   private readonly seen: Uint8Array;
   private readonly weights: Int32Array;
-  private readonly stretched = new Int32Array(5);
-  /** Models that take part in the next mixed decision. */
-  readonly inputs = new Int32Array(5);
 
   constructor(readonly io: RangeDecoder, models: number, mixers: number) {
     this.one = new Uint16Array(models).fill(32768);
@@ -44,38 +41,55 @@ export class Decisions {
 
   plain(model: number): number {
     const bit = this.io.code(this.one[model]);
-    this.update(model, bit);
+    this.update(model, bit ? 65535 : 0);
     return bit;
   }
 
-  /** The first `n` of `inputs`, mixed.  Most of the time goes here, so everything is at hand and nothing is called twice. */
-  mixed(n: number, mixer: number): number {
-    const { one, seen, weights, stretched, inputs } = this, at = mixer * 5;
-    let sum = 0;
-    for (let i = 0; i < n; ++i) {
-      const x = STRETCH[one[inputs[i]] >> 4];
-      stretched[i] = x;
-      sum += weights[at + i] * x;
-    }
-    let x = Math.floor(sum * (1 / 65536)) + 2048;
-    if (x < 1) x = 1;
-    else if (x > 4095) x = 4095;
-    const probability = SQUASHED[x], bit = this.io.code(probability), target = bit ? 65535 : 0;
-    const error = ((target - probability) >> 4) * 6;
-    for (let i = 0; i < n; ++i) {
-      const model = inputs[i], p = one[model], k = seen[model];
-      weights[at + i] += (stretched[i] * error + 8192) >> 14;
-      const moved = p + (((target - p) * RATE[k]) >> 16);
-      one[model] = moved < 24 ? 24 : moved > 65512 ? 65512 : moved;
-      if (k < LIMIT) seen[model] = k + 1;
-    }
+  /** Three models, mixed.  Most of the time goes into this and the next, so nothing in them is a loop or a call that could be spared. */
+  mixed3(a: number, b: number, c: number, mixer: number): number {
+    const { one, weights } = this, at = mixer * 5;
+    const xa = STRETCH[one[a] >> 4], xb = STRETCH[one[b] >> 4], xc = STRETCH[one[c] >> 4];
+    const probability = SQUASHED[place(weights[at] * xa + weights[at + 1] * xb + weights[at + 2] * xc)];
+    const bit = this.io.code(probability), target = bit ? 65535 : 0, error = ((target - probability) >> 4) * 6;
+    weights[at] += (xa * error + 8192) >> 14;
+    weights[at + 1] += (xb * error + 8192) >> 14;
+    weights[at + 2] += (xc * error + 8192) >> 14;
+    this.update(a, target);
+    this.update(b, target);
+    this.update(c, target);
     return bit;
   }
 
-  private update(model: number, bit: number): void {
+  /** Five models, mixed. */
+  mixed5(a: number, b: number, c: number, d: number, e: number, mixer: number): number {
+    const { one, weights } = this, at = mixer * 5;
+    const xa = STRETCH[one[a] >> 4], xb = STRETCH[one[b] >> 4], xc = STRETCH[one[c] >> 4], xd = STRETCH[one[d] >> 4], xe = STRETCH[one[e] >> 4];
+    const probability = SQUASHED[place(weights[at] * xa + weights[at + 1] * xb + weights[at + 2] * xc + weights[at + 3] * xd + weights[at + 4] * xe)];
+    const bit = this.io.code(probability), target = bit ? 65535 : 0, error = ((target - probability) >> 4) * 6;
+    weights[at] += (xa * error + 8192) >> 14;
+    weights[at + 1] += (xb * error + 8192) >> 14;
+    weights[at + 2] += (xc * error + 8192) >> 14;
+    weights[at + 3] += (xd * error + 8192) >> 14;
+    weights[at + 4] += (xe * error + 8192) >> 14;
+    this.update(a, target);
+    this.update(b, target);
+    this.update(c, target);
+    this.update(d, target);
+    this.update(e, target);
+    return bit;
+  }
+
+  /** Towards `target`, 0 or 65535. */
+  private update(model: number, target: number): void {
     const one = this.one[model], seen = this.seen[model];
-    const moved = one + ((((bit ? 65535 : 0) - one) * RATE[seen]) >> 16);
+    const moved = one + (((target - one) * RATE[seen]) >> 16);
     this.one[model] = moved < 24 ? 24 : moved > 65512 ? 65512 : moved;
     if (seen < LIMIT) this.seen[model] = seen + 1;
   }
+}
+
+/** Where a weighted sum stands in SQUASHED. */
+function place(sum: number): number {
+  const x = Math.floor(sum * (1 / 65536)) + 2048;
+  return x < 1 ? 1 : x > 4095 ? 4095 : x;
 }

@@ -5,7 +5,8 @@ import { Band } from "./bands";
 import { Decisions } from "./models";
 import { RangeDecoder } from "./range";
 
-const LEAF_BITS = 3;
+/** Blocks of 2^LEAF_BITS squared coefficients are the leaves of the trees. */
+export const LEAF_BITS = 3;
 const MOST_LEVEL = 15;
 const MIXED_DECISIONS = 65536;
 const BANDS = 128;
@@ -121,9 +122,9 @@ export class PlaneDecoder {
     for (let b = 1; b < this.bands.length; ++b) this.decodeBand(b);
   }
 
-  private mixed(n: number, mixer: number): number {
+  private mixed3(a: number, b: number, c: number, mixer: number): number {
     --this.mixedLeft;
-    return this.decisions.mixed(n, mixer);
+    return this.decisions.mixed3(a, b, c, mixer);
   }
 
   private decodeBand(b: number): void {
@@ -139,16 +140,14 @@ export class PlaneDecoder {
 
   /** Whether the band has any coefficient of this plane or above. */
   private decodeRoot(b: number): boolean {
-    const p = this.plane, band = this.bands[b], { inputs } = this.decisions;
+    const p = this.plane, band = this.bands[b];
     const planes = (i: number) => this.data[i]?.planes ?? 0;
     if (planes(b) > p + 1) return true;
     const parent = (k: number) => (band.parents[k] ? Math.min(3, Math.max(0, planes(band.parents[k].band) - p)) : 4);
     let recent = 0;
     for (let i = b - 1; i >= 1 && i + 3 >= b; --i) recent += planes(i) > p ? 1 : 0;
-    inputs[0] = ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1);
-    inputs[1] = ROOT_BAND + Math.min(b, BANDS - 1);
-    inputs[2] = ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
-    if (!this.mixed(3, NODE_MIXER + 5)) return false;
+    const inBand = ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1), run = ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
+    if (!this.mixed3(inBand, ROOT_BAND + Math.min(b, BANDS - 1), run, NODE_MIXER + 5)) return false;
     const data = (this.data[b] ??= new BandData(band.rows, band.cols));
     const top = data.tree[data.tree.length - 1];
     top.planes[top.at(0, 0)] = p + 1;
@@ -185,11 +184,8 @@ export class PlaneDecoder {
         const main = NODE + ((treeClass * 6 + Math.min(around + ((corners + 1) >> 1), 5)) * 3 + parent) * 3 + newness;
         let bit: number;
         if (this.mixedLeft > 0) {
-          const { inputs } = this.decisions;
-          inputs[0] = main;
-          inputs[1] = NODE_BAND + Math.min(b, BANDS - 1) * 4 + newness;
-          inputs[2] = NODE_PATTERN + (this.classes[b] & 7) * 9 + Math.min(around, 2) * 3 + parent;
-          bit = this.mixed(3, NODE_MIXER + treeClass);
+          const pattern = NODE_PATTERN + (this.classes[b] & 7) * 9 + Math.min(around, 2) * 3 + parent;
+          bit = this.mixed3(main, NODE_BAND + Math.min(b, BANDS - 1) * 4 + newness, pattern, NODE_MIXER + treeClass);
         } else {
           bit = this.decisions.plain(main);
         }
@@ -288,32 +284,28 @@ export class PlaneDecoder {
   }
 
   private significance(b: number, activity: number, h: number, v: number, d: number, parent1: number, parent2: number, fresh: boolean): number {
-    const { inputs } = this.decisions, bandClass = this.classes[b], l1 = LEVEL4[parent1], l2 = LEVEL4[parent2];
-    inputs[0] = ACTIVITY + (bandClass * 4 + Math.max(l1, l2)) * 12 + activity;
-    inputs[1] = PATTERN + ((bandClass * 5 + LEVEL5[h]) * 5 + LEVEL5[v]) * 4 + LEVEL4[d];
-    inputs[2] = BAND_ACTIVITY + Math.min(b, BANDS - 1) * 6 + (activity >> 1);
-    inputs[3] = PARENTS + (l1 * 4 + l2) * 12 + activity;
-    inputs[4] = LEAF + ((LEVEL4[h + v] * 4 + LEVEL4[d]) * 6 + bandClass) * 2 + (fresh ? 1 : 0);
-    return this.mixed(5, ACTIVITY_MIXER + activity);
+    const bandClass = this.classes[b], l1 = LEVEL4[parent1], l2 = LEVEL4[parent2];
+    --this.mixedLeft;
+    return this.decisions.mixed5(
+      ACTIVITY + (bandClass * 4 + Math.max(l1, l2)) * 12 + activity,
+      PATTERN + ((bandClass * 5 + LEVEL5[h]) * 5 + LEVEL5[v]) * 4 + LEVEL4[d],
+      BAND_ACTIVITY + Math.min(b, BANDS - 1) * 6 + (activity >> 1),
+      PARENTS + (l1 * 4 + l2) * 12 + activity,
+      LEAF + ((LEVEL4[h + v] * 4 + LEVEL4[d]) * 6 + bandClass) * 2 + (fresh ? 1 : 0),
+      ACTIVITY_MIXER + activity);
   }
 
   private sign(b: number, data: BandData, at: number, parentSign: number): number {
-    const { level, negative, stride } = data, { inputs } = this.decisions, bandClass = this.classes[b];
+    const { level, negative, stride } = data, bandClass = this.classes[b];
     const known = (where: number) => (level[where] === 0 ? 0 : negative[where] ? -1 : 1);
     const side = (a: number, z: number) => Math.min(1, Math.max(-1, a + z)) + 1;
     const h = side(known(at - 1), known(at + 1)), v = side(known(at - stride), known(at + stride));
-    inputs[0] = SIGN + (bandClass * 3 + h) * 3 + v;
-    inputs[1] = SIGN_PARENTS + (h * 3 + v) * 9 + parentSign;
-    inputs[2] = SIGN_BAND + Math.min(b, BANDS - 1) * 3 + (bandClass === 1 ? h : v);
-    return this.mixed(3, SIGN_MIXER);
+    return this.mixed3(SIGN + (bandClass * 3 + h) * 3 + v, SIGN_PARENTS + (h * 3 + v) * 9 + parentSign, SIGN_BAND + Math.min(b, BANDS - 1) * 3 + (bandClass === 1 ? h : v), SIGN_MIXER);
   }
 
   private refinement(b: number, activity: number, parent: number, known: number): number {
-    const { inputs } = this.decisions, depth = known === 1 ? 0 : known < 4 ? 1 : 2;
-    inputs[0] = REFINE + depth * 6 + (activity >> 1);
-    inputs[1] = REFINE_BAND + Math.min(b, BANDS - 1) * 3 + depth;
-    inputs[2] = REFINE_PARENT + depth * 4 + LEVEL4[parent];
-    return this.mixed(3, REFINE_MIXER + depth);
+    const depth = known === 1 ? 0 : known < 4 ? 1 : 2;
+    return this.mixed3(REFINE + depth * 6 + (activity >> 1), REFINE_BAND + Math.min(b, BANDS - 1) * 3 + depth, REFINE_PARENT + depth * 4 + LEVEL4[parent], REFINE_MIXER + depth);
   }
 
   /** One context per decision, raw signs and raw later refinement: the bulk of large streams. */

@@ -1,10 +1,10 @@
 // One separately coded matrix; see analytics/codec/FORMAT.md.  Histories never hold EZW tiles, so those are refused.
 
-import { BandData, PlaneDecoder } from "./planes";
+import { BandData, LEAF_BITS, PlaneDecoder } from "./planes";
 import { Band, makeBands, PacketSplit, possibleSplits, undoSplit } from "./bands";
 import { ByteReader, CodecError } from "./bytes";
 import { RangeDecoder } from "./range";
-import { deepestLevel, inverse, lowLength } from "./wavelet";
+import { deepestLevel, inverse, lowLength, Matrix } from "./wavelet";
 
 /** Finer planes than so many below the highest are left out: 2^-31 of the largest coefficient. */
 const MOST_PLANES = 31;
@@ -14,7 +14,7 @@ const PARTIAL_POINTS = 0xa8;
 export interface Values {
   rows: number;
   cols: number;
-  values: Float64Array;
+  values: Matrix;
 }
 
 interface ContextHeader {
@@ -66,26 +66,51 @@ function readFirst(io: RangeDecoder): number {
 
 const pointValue = (nibble: number): number => 0.1 + 0.04 * nibble;
 
-/** Fills the corner of the transform that a level needs; `stride` is the corner's width. */
-function dequantise(bands: Band[], data: (BandData | undefined)[], points: number, unit: number, level: number, corner: Float64Array, stride: number): void {
+/** A coded tile's transform: its coefficients that are not zero, in units of what was measured. */
+export interface Coefficients {
+  splits: PacketSplit[];
+  /** Row-major places in the transformed matrix. */
+  at: Uint32Array;
+  values: Float64Array | Float32Array;
+}
+
+/** What a tile holds, short of the inverse transform.  Transforms of equal shape can be added before they are undone. */
+export interface TileContent {
+  rows: number;
+  cols: number;
+  transform?: Coefficients;
+  /** Every value, NaN where absent; where the tile was stored as it was. */
+  raw?: Float64Array;
+  /** The one value of all. */
+  constant?: number;
+  /** 1 where nothing was measured. */
+  absent?: Uint8Array;
+}
+
+/** Calls `take` with place and value of every coefficient that is not zero, except the first. */
+function eachCoefficient(bands: Band[], data: (BandData | undefined)[], points: number, unit: number, stride: number, take: (at: number, value: number) => void): void {
   const low = pointValue(points & 15), high = pointValue(points >> 4);
   for (let b = 1; b < bands.length; ++b) {
     const band = bands[b], known = data[b];
-    if (band.level <= level || !known) continue;
-    const scale = unit / band.gain;
+    if (!known) continue;
+    const scale = unit / band.gain, leaves = known.tree[0];
     for (let i = 0; i < band.rows; ++i) {
-      const to = (band.row0 + i) * stride + band.col0, from = known.at(i, 0);
-      for (let j = 0; j < band.cols; ++j) {
-        const magnitude = known.magnitude[from + j];
-        if (magnitude === 0) continue;
-        const size = (magnitude + (magnitude === 1 ? low : high)) * scale;
-        corner[to + j] = known.negative[from + j] ? -size : size;
+      const to = (band.row0 + i) * stride + band.col0, from = known.at(i, 0), leafFrom = leaves.at(i >> LEAF_BITS, 0);
+      for (let leaf = 0; leaf < leaves.cols; ++leaf) {
+        if (leaves.planes[leafFrom + leaf] === 0) continue;
+        const end = Math.min(band.cols, (leaf + 1) << LEAF_BITS);
+        for (let j = leaf << LEAF_BITS; j < end; ++j) {
+          const magnitude = known.magnitude[from + j];
+          if (magnitude === 0) continue;
+          const size = (magnitude + (magnitude === 1 ? low : high)) * scale;
+          take(to + j, known.negative[from + j] ? -size : size);
+        }
       }
     }
   }
 }
 
-function decodeContext(input: ByteReader, rows: number, cols: number, level: number, plain: boolean): Values {
+function readContext(input: ByteReader, rows: number, cols: number, plain: boolean): Coefficients {
   const header = readContextHeader(input);
   const rowLevels = deepestLevel(rows), colLevels = deepestLevel(cols);
   const io = new RangeDecoder(input.rest());
@@ -99,20 +124,58 @@ function decodeContext(input: ByteReader, rows: number, cols: number, level: num
     decoder.decodePlane(p);
     if (io.overran) throw new CodecError("the coded planes end too early");
   }
-  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
-  const corner = new Float64Array(outRows * outCols);
-  const finest = step(header.exponent, header.mantissa);
-  dequantise(bands, decoder.data, missing > 0 ? PARTIAL_POINTS : header.points, finest * 2 ** missing, level, corner, outCols);
+  const finest = step(header.exponent, header.mantissa), points = missing > 0 ? PARTIAL_POINTS : header.points;
   const size = Math.abs(first), point = pointValue(size === 1 ? header.points & 15 : header.points >> 4);
-  corner[0] = first === 0 ? 0 : (Math.sign(first) * (size + point) * finest) / bands[0].gain;
-  for (const split of splits) if (split.level > level) undoSplit(corner, outCols, split);
-  inverse(corner, outRows, outCols, Math.max(rowLevels - level, 0), Math.max(colLevels - level, 0));
+  let n = 1;
+  eachCoefficient(bands, decoder.data, points, 1, cols, () => ++n);
+  const at = new Uint32Array(n), values = new Float64Array(n);
+  values[0] = first === 0 ? 0 : (Math.sign(first) * (size + point) * finest) / bands[0].gain;
+  n = 1;
+  eachCoefficient(bands, decoder.data, points, finest * 2 ** missing, cols, (where, value) => {
+    at[n] = where;
+    values[n++] = value;
+  });
+  return { splits, at, values };
+}
+
+/** Above so many values single precision is held: the transform of all ranks of a large run at once. */
+const NARROW = 1 << 22;
+
+/** Zeros, to be transformed. */
+function matrixOf(values: number): Matrix {
+  return values > NARROW ? new Float32Array(values) : new Float64Array(values);
+}
+
+/** The sum of transforms of one shape, undone down to the approximation that is 2^level times coarser in both directions. */
+export function undo(transforms: Coefficients[], rows: number, cols: number, level: number): Matrix {
+  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
+  const rowLevels = deepestLevel(rows), colLevels = deepestLevel(cols);
+  const kinds = new Map<string, Coefficients[]>();
+  for (const t of transforms) {
+    const kind = t.splits.map((split) => split.extra).join();
+    kinds.set(kind, [...(kinds.get(kind) ?? []), t]);
+  }
+  let sum: Matrix | undefined;
+  for (const alike of kinds.values()) {
+    const corner = matrixOf(outRows * outCols);
+    for (const { at, values } of alike) {
+      for (let k = 0; k < at.length; ++k) {
+        const row = Math.floor(at[k] / cols), col = at[k] - row * cols;
+        if (row < outRows && col < outCols) corner[row * outCols + col] += values[k];
+      }
+    }
+    for (const split of alike[0].splits) if (split.level > level) undoSplit(corner, outCols, split);
+    if (!sum) sum = corner;
+    else for (let i = 0; i < corner.length; ++i) sum[i] += corner[i];
+  }
+  const out = sum ?? matrixOf(outRows * outCols);
+  inverse(out, outRows, outCols, Math.max(rowLevels - level, 0), Math.max(colLevels - level, 0));
   const halvings = Math.min(level, rowLevels) + Math.min(level, colLevels);
   if (halvings > 0) {
     const scale = 2 ** (-0.5 * halvings);
-    for (let i = 0; i < corner.length; ++i) corner[i] *= scale;
+    for (let i = 0; i < out.length; ++i) out[i] *= scale;
   }
-  return { rows: outRows, cols: outCols, values: corner };
+  return out;
 }
 
 /** The mean over the cells of a 2^level times coarser grid, NaN where all are. */
@@ -164,23 +227,42 @@ function readStart(input: ByteReader, n: number): TileStart {
   return { kind: byte & 7, plain: (byte & 32) !== 0, absent: byte & 16 ? readAbsent(input, n) : undefined };
 }
 
-/** The approximation of a rows x cols tile that is 2^level times coarser in both directions. */
-export function decodeTile(bytes: Uint8Array, rows: number, cols: number, level: number): Values {
+export function readTile(bytes: Uint8Array, rows: number, cols: number): TileContent {
   const input = new ByteReader(bytes);
   const { kind, plain, absent } = readStart(input, rows * cols);
-  if (kind === 3) return blockMeans(readRaw(input, rows * cols, absent), rows, cols, level);
-  let out: Values;
-  if (kind === 2) {
-    const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
-    out = { rows: outRows, cols: outCols, values: new Float64Array(outRows * outCols).fill(input.left > 0 ? input.real() : 0) };
-  } else {
-    out = decodeContext(input, rows, cols, level, plain);
-  }
+  if (kind === 3) return { rows, cols, raw: readRaw(input, rows * cols, absent) };
+  if (kind === 2) return { rows, cols, absent, constant: input.left > 0 ? input.real() : 0 };
+  return { rows, cols, absent, transform: readContext(input, rows, cols, plain) };
+}
+
+/** The approximation of one tile that is 2^level times coarser in both directions. */
+export function valuesOf({ rows, cols, transform, raw, constant, absent }: TileContent, level: number): Values {
+  if (raw) return blockMeans(raw, rows, cols, level);
+  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
+  const values = transform ? undo([transform], rows, cols, level) : matrixOf(outRows * outCols).fill(constant ?? 0);
   if (absent) {
     const mask = blockMeans(Float64Array.from(absent, (gone) => (gone ? NaN : 0)), rows, cols, level);
     mask.values.forEach((value, i) => {
-      if (Number.isNaN(value)) out.values[i] = NaN;
+      if (Number.isNaN(value)) values[i] = NaN;
     });
   }
-  return out;
+  return { rows: outRows, cols: outCols, values };
+}
+
+/** The sum of tiles of one shape; what is absent counts as 0. */
+export function sumOf(tiles: TileContent[], rows: number, cols: number, level: number): Values {
+  const whole = tiles.filter((t) => t.transform && !t.absent).map((t) => t.transform!);
+  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
+  const values = whole.length > 0 ? undo(whole, rows, cols, level) : matrixOf(outRows * outCols);
+  for (const tile of tiles) {
+    if (tile.transform && !tile.absent) continue;
+    const own = valuesOf(tile, level).values;
+    for (let i = 0; i < own.length; ++i) if (own[i] === own[i]) values[i] += own[i];
+  }
+  return { rows: outRows, cols: outCols, values };
+}
+
+/** The approximation of a rows x cols tile that is 2^level times coarser in both directions. */
+export function decodeTile(bytes: Uint8Array, rows: number, cols: number, level: number): Values {
+  return valuesOf(readTile(bytes, rows, cols), level);
 }

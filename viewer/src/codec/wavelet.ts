@@ -36,33 +36,36 @@ export interface Rect {
   cols: number;
 }
 
+/** Rows of values that can be transformed in place; the narrow kind for matrices of many millions. */
+export type Matrix = Float64Array | Float32Array;
+
 /** One lifting step over the samples of one parity, `step` apart and each `width` long: x[i] += c (x[i-1] + x[i+1]). */
-function lift(x: Float64Array, samples: number, width: number, first: number, c: number): void {
+function lift(x: Matrix, samples: number, width: number, first: number, c: number): void {
   for (let i = first; i < samples; i += 2) {
     const before = (i > 0 ? i - 1 : 1) * width, after = (i + 1 < samples ? i + 1 : samples - 2) * width, at = i * width;
     for (let j = 0; j < width; ++j) x[at + j] += c * (x[before + j] + x[after + j]);
   }
 }
 
-function unlift(x: Float64Array, samples: number, width: number): void {
+function unlift(x: Matrix, samples: number, width: number): void {
   lift(x, samples, width, 0, -DELTA);
   lift(x, samples, width, 1, -GAMMA);
   lift(x, samples, width, 0, -BETA);
   lift(x, samples, width, 1, -ALPHA);
 }
 
-/** Undoes one halving of `rect` in the chosen directions, in place; `spare` holds as many values as the rectangle. */
-export function join(matrix: Float64Array, stride: number, rect: Rect, halveRows: boolean, halveCols: boolean, spare: Float64Array): void {
+/** Columns whose samples are lifted together: a stretch of all rows that stays in the cache. */
+const BLOCK = 64;
+
+/** Values that join() needs beside a matrix of so many rows and columns. */
+export function spareSize(rows: number, cols: number): number {
+  return Math.max(rows * Math.min(cols, BLOCK), cols);
+}
+
+/** Undoes one halving of `rect` in the chosen directions, in place; `spare` holds at least spareSize() of the rectangle. */
+export function join(matrix: Matrix, stride: number, rect: Rect, halveRows: boolean, halveCols: boolean, spare: Matrix): void {
   const { rows, cols } = rect, origin = rect.row * stride + rect.col;
-  if (halveRows && rows > 1) {
-    const lows = (rows + 1) >> 1;
-    for (let i = 0; i < rows; ++i) {
-      const from = origin + i * stride, low = i < lows, to = (low ? 2 * i : 2 * (i - lows) + 1) * cols, scale = low ? 1 / SCALE : SCALE;
-      for (let j = 0; j < cols; ++j) spare[to + j] = matrix[from + j] * scale;
-    }
-    unlift(spare, rows, cols);
-    for (let i = 0; i < rows; ++i) matrix.set(spare.subarray(i * cols, (i + 1) * cols), origin + i * stride);
-  }
+  if (halveRows && rows > 1) for (let col = 0; col < cols; col += BLOCK) joinRows(matrix, stride, origin + col, rows, Math.min(BLOCK, cols - col), spare);
   if (halveCols && cols > 1) {
     const lows = (cols + 1) >> 1, highs = cols - lows;
     for (let i = 0; i < rows; ++i) {
@@ -75,9 +78,22 @@ export function join(matrix: Float64Array, stride: number, rect: Rect, halveRows
   }
 }
 
+function joinRows(matrix: Matrix, stride: number, origin: number, rows: number, cols: number, spare: Matrix): void {
+  const lows = (rows + 1) >> 1;
+  for (let i = 0; i < rows; ++i) {
+    const from = origin + i * stride, low = i < lows, to = (low ? 2 * i : 2 * (i - lows) + 1) * cols, scale = low ? 1 / SCALE : SCALE;
+    for (let j = 0; j < cols; ++j) spare[to + j] = matrix[from + j] * scale;
+  }
+  unlift(spare, rows, cols);
+  for (let i = 0; i < rows; ++i) {
+    const to = origin + i * stride, from = i * cols;
+    for (let j = 0; j < cols; ++j) matrix[to + j] = spare[from + j];
+  }
+}
+
 /** Undoes the whole transform of a rows x cols matrix with so many levels in each direction, in place. */
-export function inverse(matrix: Float64Array, rows: number, cols: number, rowLevels: number, colLevels: number): void {
-  const spare = new Float64Array(rows * cols);
+export function inverse(matrix: Matrix, rows: number, cols: number, rowLevels: number, colLevels: number): void {
+  const spare = new Float64Array(spareSize(rows, cols));
   for (let level = Math.max(rowLevels, colLevels) - 1; level >= 0; --level) {
     const low = { row: 0, col: 0, rows: lowLength(rows, Math.min(level, rowLevels)), cols: lowLength(cols, Math.min(level, colLevels)) };
     join(matrix, cols, low, level < rowLevels, level < colLevels, spare);
