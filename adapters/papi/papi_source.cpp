@@ -1,5 +1,7 @@
 #include "adapters/papi/papi_source.hpp"
 
+#include "adapters/papi/sde_tool.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -90,6 +92,10 @@ class Reader final : public measure::CounterReader {
     direct_ = running_.size() == 1 && running_[0].group->places.size() == count_;
     if (direct_) direct_set_ = running_[0].set;
     some_absent_ = direct_ && running_[0].group->may_be_absent[0];
+    if (!some_absent_) return;
+    std::vector<std::string> names;
+    for (const Counter& c : state_->counters) names.push_back(c.name);
+    sde_.open(names);
   }
   ~Reader() override {
     long long last[measure::most_counters];
@@ -107,7 +113,8 @@ class Reader final : public measure::CounterReader {
 
   void read(std::int64_t* values) noexcept override {
     static_assert(sizeof(long long) == sizeof(std::int64_t));
-    if (direct_ && PAPI_read(direct_set_, reinterpret_cast<long long*>(values)) == PAPI_OK) {
+    auto* const direct = reinterpret_cast<long long*>(values);
+    if (sde_.is_open() ? sde_.read(direct) : direct_ && PAPI_read(direct_set_, direct) == PAPI_OK) {
       if (some_absent_) take_out_absent(values);
       return;
     }
@@ -148,6 +155,7 @@ class Reader final : public measure::CounterReader {
 
   std::shared_ptr<PapiSource::State> state_;
   std::vector<Running> running_;
+  SdeTool sde_;
   std::size_t count_ = 0;
   int direct_set_ = PAPI_NULL;
   bool direct_ = false, some_absent_ = false, all_seen_ = false, unregister_ = false;

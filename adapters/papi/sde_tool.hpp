@@ -1,0 +1,32 @@
+// libsde's interface for tools: what PAPI's own component reads software-defined events through.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effort::adapters {
+
+/// Reads software-defined events where they lie, with the values that PAPI_read gives while an event set with them
+/// runs (that set's start is what counts are relative to), but without PAPI's way there, which costs as much again.
+class SdeTool {
+ public:
+  /// @param events  names as PAPI knows them ("sde:::LIBRARY::COUNTER")
+  /// @return false where libsde cannot be reached, or lacks the interface (PAPI before 7.0): PAPI_read serves then
+  bool open(const std::vector<std::string>& events);
+  bool is_open() const noexcept { return read_ != nullptr; }
+
+  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  No lock.
+  /// @return false where one has been taken back meanwhile; its value, and those behind it, are not set then
+  bool read(long long* values) const noexcept {
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      if (read_(ids_[i], values + i) != 0) return false;
+    return true;
+  }
+
+ private:
+  int (*read_)(std::uint32_t id, long long* value) = nullptr;
+  std::vector<std::uint32_t> ids_;
+};
+
+}  // namespace effort::adapters
