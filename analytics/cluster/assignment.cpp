@@ -18,7 +18,7 @@ struct Part {
   std::vector<double> tile, squares;
   std::vector<double> high, low;       // [trials][lanes] integers
   std::vector<FixedSum> cost;          // [trials]
-  std::vector<std::int64_t> sizes;     // [trials][k]
+  std::vector<std::int64_t> sizes;     // [trials][k][lanes]: neighbours do not wait for each other's counter
   std::uint64_t largest_bits = 0;
   double largest_distance = 0;
 
@@ -28,7 +28,7 @@ struct Part {
         high(lanes * medoids.sets.size()),
         low(lanes * medoids.sets.size()),
         cost(medoids.sets.size()),
-        sizes(medoids.sets.size() * medoids.k) {}
+        sizes(medoids.sets.size() * medoids.k * lanes) {}
 
   void flush() {
     constexpr double exact = 0x1p53;
@@ -56,29 +56,20 @@ class Assigner {
   void tile(std::size_t first, Part& part) const {
     const auto& kernel = kernels::table();
     const std::size_t count = std::min(lanes, objects_.n - first), d = objects_.d;
+    // First in the order of memory, which the processor foresees: tiles take a piece of every row in turn.
+    part.largest_bits = std::max(part.largest_bits, kernel.largest_bits(objects_.row(first), count * d));
     kernel.load_tile(objects_.row(first), d, count, d, part.tile.data());
-    part.largest_bits = std::max(part.largest_bits, kernel.largest_bits(part.tile.data(), part.tile.size()));
     kernel.squared(part.tile.data(), medoids_.points.values.data(), medoids_.points.n, d, part.squares.data());
     for (std::size_t t = 0; t < medoids_.sets.size(); ++t) trial(t, first, count, part);
   }
 
  private:
   void trial(std::size_t t, std::size_t first, std::size_t count, Part& part) const {
-    const auto& kernel = kernels::table();
-    double best[lanes];
-    std::int64_t index[lanes];
-    kernel.nearest(part.squares.data(), medoids_.sets[t].data(), medoids_.k, best, index);
-    kernel.root(best, lanes);
-    for (std::size_t l = count; l < lanes; ++l) best[l] = 0;
-    const double largest =
-        kernel.accumulate(best, fixed_, part.high.data() + t * lanes, part.low.data() + t * lanes);
+    const kernels::TrialSums sums{part.high.data() + t * lanes, part.low.data() + t * lanes,
+                                  part.sizes.data() + t * medoids_.k * lanes};
+    const double largest = kernels::table().assign(part.squares.data(), medoids_.sets[t].data(), medoids_.k, count, fixed_,
+                                                   sums, result_.labels.data() + t * objects_.n + first);
     part.largest_distance = std::max(part.largest_distance, largest);
-    std::uint16_t* labels = result_.labels.data() + t * objects_.n + first;
-    std::int64_t* sizes = part.sizes.data() + t * medoids_.k;
-    for (std::size_t l = 0; l < count; ++l) {
-      labels[l] = static_cast<std::uint16_t>(index[l]);
-      ++sizes[index[l]];
-    }
   }
 
   const Signatures& objects_;
@@ -92,7 +83,7 @@ void add(const Part& part, Assignment& result) {
     result.cost[t].high += part.cost[t].high;
     result.cost[t].low += part.cost[t].low;
   }
-  for (std::size_t i = 0; i < result.sizes.size(); ++i) result.sizes[i] += part.sizes[i];
+  for (std::size_t i = 0; i < part.sizes.size(); ++i) result.sizes[i / lanes] += part.sizes[i];
   result.largest_bits = std::max(result.largest_bits, part.largest_bits);
   result.largest_distance = std::max(result.largest_distance, part.largest_distance);
 }

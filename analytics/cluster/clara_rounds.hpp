@@ -49,7 +49,6 @@ class ClaraRounds {
   struct Table;  // the rows of some objects, gathered on one node
 
   void draw();
-  std::size_t finalists() const;
   Proposal::Status check_local() const;
   Table gather(const Ids& wanted, int root);
   Proposal propose(const Table& table, const std::vector<Ids>& trials, bool pooled) const;

@@ -1,6 +1,7 @@
 // The inner loops: squared distances of sixteen objects at a time, swap evaluation, sums of distances.
 // Every variant (SSE2, AVX2, AVX-512, or whatever the compiler makes of it elsewhere) does the same operations on every
-// element in the same order and never fuses a multiplication with an addition, so all give the same bits.
+// element in the same order, and fuses a multiplication with an addition where it is written here and nowhere else, so all
+// give the same bits.  The kernels in single precision need not: what they find is decided in double precision.
 #pragma once
 
 #include <cstddef>
@@ -13,6 +14,9 @@ inline constexpr std::size_t lanes = 16;
 
 /// Candidates whose swaps are evaluated together.
 inline constexpr std::size_t swap_width = 256;
+
+/// Rows whose terms are added in single precision before they are added to a sum in double precision.
+inline constexpr int single_rows = 8;
 
 /// Where SWAP stands: for each row (an object that counts in the objective) the nearest and the second nearest medoid.
 template <typename T>
@@ -34,27 +38,33 @@ struct FixedPoint {
   double resolution;  ///< a power of two
 };
 
+/// What is added up per lane.
+struct TrialSums {
+  double* high;         ///< [lanes] whole parts
+  double* low;          ///< [lanes] scaled rests
+  std::int64_t* sizes;  ///< [k][lanes] members: a lane's own counters, so that none waits for its neighbour's
+};
+
 /// One set of kernels.
 struct Table {
   /// tile[j * lanes + l] = rows[l * stride + j]; lanes beyond `count` repeat the last row.
   void (*load_tile)(const double* rows, std::size_t stride, std::size_t count, std::size_t d, double* tile);
 
-  /// out[p * lanes + l] = sum over j, ascending, of (tile[j * lanes + l] - points[p * d + j])^2.
+  /// out[p * lanes + l] = sum over j, ascending, of (tile[j * lanes + l] - points[p * d + j])^2, each square added without
+  /// a rounding of its own (fused).
   void (*squared)(const double* tile, const double* points, std::size_t n_points, std::size_t d, double* out);
 
   /// The largest bit pattern of |value|: at least 0x7ff0000000000000 when one is infinite or not a number.
   std::uint64_t (*largest_bits)(const double* values, std::size_t count);
 
-  /// For each lane the first smallest of squared[slots[i] * lanes + l] over i: its value and i.
-  void (*nearest)(const double* squared, const std::int32_t* slots, std::size_t k, double* best,
-                  std::int64_t* index);
+  /// The lanes' objects, of which the first `count` are there, to the nearest of k medoids, the first of equals, given their
+  /// squared distances squared[slots[i] * lanes + l].  Adds the distances to the sums (whole parts and scaled rests: exact
+  /// while sums stay below 2^53) and the members, and sets labels[0 .. count - 1].  Returns the largest of the distances.
+  double (*assign)(const double* squared, const std::int32_t* slots, std::size_t k, std::size_t count, FixedPoint fixed,
+                   const TrialSums& sums, std::uint16_t* labels);
 
   /// In place square root of `count` values.
   void (*root)(double* values, std::size_t count);
-
-  /// high[l] += whole parts, low[l] += scaled rests of distances[l], for the `lanes` lanes; exact while sums stay
-  /// below 2^53.  Returns the largest of the distances.
-  double (*accumulate)(const double* distances, FixedPoint fixed, double* high, double* low);
 
   /// sums[h] += distance of every row to candidate first + h, rows ascending.
   void (*sum_rows)(const double* distances, std::size_t stride, std::size_t rows, std::size_t first, std::size_t width,
@@ -68,13 +78,20 @@ struct Table {
   /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
   void (*swap_changes)(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal);
 
-  /// The same three on distances rounded to single precision; sums are double.
+  /// The same in single precision, fused or not.
+  void (*load_tile_single)(const float* rows, std::size_t stride, std::size_t count, std::size_t d, float* tile);
+  void (*squared_single)(const float* tile, const float* points, std::size_t n_points, std::size_t d, float* out);
+  void (*root_single)(float* values, std::size_t count);
+
+  /// The same on distances in single precision: terms of up to single_rows rows are added in single precision, the rest
+  /// in double precision.
   void (*sum_rows_single)(const float* distances, std::size_t stride, std::size_t rows, std::size_t first,
                           std::size_t width, double* sums);
   void (*build_gains_single)(const float* distances, std::size_t stride, std::size_t rows, const double* nearest,
                              std::size_t first, std::size_t width, double* gains);
-  void (*swap_changes_single)(const SwapRowsOf<float>& rows, std::size_t first, std::size_t width, double* shared,
-                              double* removal);
+  /// Times `sign`; removal[slot * removal_stride + h].
+  void (*swap_changes_single)(const SwapRowsOf<float>& rows, std::size_t first, std::size_t width, double sign,
+                              double* shared, double* removal, std::size_t removal_stride);
 };
 
 /// The fastest set this processor runs.

@@ -51,16 +51,13 @@ void for_groups(const Workers& workers, const char* label, std::size_t n, std::s
 }
 
 // Writes a block out[p][lane] of distances into the table, as rows first_point + p, and mirrored.
-template <typename T>
 void store_mirrored(const double* block, std::size_t points, std::size_t first_point, std::size_t first_object,
-                    std::size_t objects, Table<T>& table) {
-  for (std::size_t p = 0; p < points; ++p) {
-    T* row = table.row(first_point + p) + first_object;
-    for (std::size_t l = 0; l < objects; ++l) row[l] = static_cast<T>(block[p * lanes + l]);
-  }
+                    std::size_t objects, DistanceTable& table) {
+  for (std::size_t p = 0; p < points; ++p)
+    std::copy_n(block + p * lanes, objects, table.row(first_point + p) + first_object);
   for (std::size_t l = 0; l < objects; ++l) {
-    T* row = table.row(first_object + l) + first_point;
-    for (std::size_t p = 0; p < points; ++p) row[p] = static_cast<T>(block[p * lanes + l]);
+    double* row = table.row(first_object + l) + first_point;
+    for (std::size_t p = 0; p < points; ++p) row[p] = block[p * lanes + l];
   }
 }
 
@@ -84,11 +81,8 @@ Table<T>::Table(std::size_t rows, std::size_t columns) : rows_(rows), columns_(c
 template class Table<double>;
 template class Table<float>;
 
-namespace {
-
-template <typename T>
-Table<T> all_pairs(const Workers& workers, const Signatures& objects) {
-  Table<T> table(objects.n, objects.n);
+DistanceTable all_distances(const Workers& workers, const Signatures& objects) {
+  DistanceTable table(objects.n, objects.n);
   const std::size_t tile_size = lanes * objects.d, d = objects.d;
   const auto& kernel = kernels::table();
   for_groups(workers, "effort::cluster::dissimilarity", objects.n, tiles_at_once * lanes,
@@ -108,16 +102,6 @@ Table<T> all_pairs(const Workers& workers, const Signatures& objects) {
                }
              });
   return table;
-}
-
-}  // namespace
-
-DistanceTable all_distances(const Workers& workers, const Signatures& objects) {
-  return all_pairs<double>(workers, objects);
-}
-
-Table<float> all_distances_single(const Workers& workers, const Signatures& objects) {
-  return all_pairs<float>(workers, objects);
 }
 
 DistanceTable distances_between(const Workers& workers, const Signatures& rows, const Signatures& candidates) {

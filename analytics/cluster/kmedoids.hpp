@@ -38,9 +38,6 @@ using DistanceTable = Table<double>;
 /// Distances between all pairs of `objects`; each is computed once.
 DistanceTable all_distances(const Workers& workers, const Signatures& objects);
 
-/// The same, rounded to single precision.
-Table<float> all_distances_single(const Workers& workers, const Signatures& objects);
-
 /// Distances of every row of `rows` to every row of `candidates`.
 DistanceTable distances_between(const Workers& workers, const Signatures& rows, const Signatures& candidates);
 
@@ -53,9 +50,9 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTa
 int swap_medoids(const Workers& workers, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps);
 
-/// BUILD and steepest SWAP on all pairs of many objects: a table of rounded distances, half as large, shows which
-/// candidates can be the best one, and these are compared by their exact distances.  The result is what build_medoids and
-/// swap_medoids give.
+/// BUILD and steepest SWAP on all pairs of many objects: distances in single precision, with bounds of their errors, show
+/// which candidates can be the best one, and these are compared by their exact distances.  The result is what build_medoids
+/// and swap_medoids give.
 /// @param objects  values of magnitude 1 (their distances must be neither too large nor too small for single precision)
 /// @return empty where so many candidates are equally good that this does not pay: use the exact table then
 std::vector<std::int32_t> screened_medoids(const Workers& workers, const Signatures& objects, int k, int max_swaps);

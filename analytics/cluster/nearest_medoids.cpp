@@ -6,7 +6,12 @@
 namespace effort::cluster {
 
 NearestMedoids::NearestMedoids(std::size_t rows, std::size_t k)
-    : rows_(rows), k_(k), to_medoid_(k * rows), nearest_(rows), order_(rows), first_(rows), second_(rows), loss_(k) {}
+    : rows_(rows), k_(k), to_medoid_(k * rows), loss_(k) {
+  standing_.nearest.resize(rows);
+  standing_.order.resize(rows);
+  standing_.first.resize(rows);
+  standing_.second.resize(rows);
+}
 
 void NearestMedoids::update(double bound) {
   std::vector<std::size_t> start(k_ + 1, 0);
@@ -25,9 +30,9 @@ void NearestMedoids::update(double bound) {
         second = value;
       }
     }
-    nearest_[j] = nearest;
-    first_[j] = first;
-    second_[j] = second;
+    standing_.nearest[j] = nearest;
+    standing_.first[j] = first;
+    standing_.second[j] = second;
     loss_[static_cast<std::size_t>(nearest)] += second - first;
     cost_ += first;
     second_cost_ += second;
@@ -35,7 +40,7 @@ void NearestMedoids::update(double bound) {
   }
   for (std::size_t slot = 0; slot < k_; ++slot) start[slot + 1] += start[slot];
   for (std::size_t j = 0; j < rows_; ++j)
-    order_[start[static_cast<std::size_t>(nearest_[j])]++] = static_cast<std::int32_t>(j);
+    standing_.order[start[static_cast<std::size_t>(standing_.nearest[j])]++] = static_cast<std::int32_t>(j);
 }
 
 }  // namespace effort::cluster

@@ -8,6 +8,18 @@
 
 namespace effort::cluster {
 
+/// Where every row stands.
+struct Standing {
+  std::vector<std::int32_t> nearest;  ///< [rows] slot of the nearest medoid
+  std::vector<std::int32_t> order;    ///< [rows] the rows, those of one medoid after the other
+  std::vector<double> first, second;  ///< [rows] distances to the nearest and the second nearest
+
+  /// A row stands as it did.
+  bool same(const Standing& other, std::size_t row) const {
+    return nearest[row] == other.nearest[row] && first[row] == other.first[row] && second[row] == other.second[row];
+  }
+};
+
 /// Nearest and second nearest medoid of every row, from the rows' distances to all medoids.
 class NearestMedoids {
  public:
@@ -24,16 +36,17 @@ class NearestMedoids {
   double cost() const { return cost_; }                       ///< sum of distances to the nearest medoid
   double second_cost() const { return second_cost_; }         ///< sum of distances to the second nearest
   const std::vector<double>& loss() const { return loss_; }   ///< [k] what removing a medoid would cost
-  template <typename T>
-  kernels::SwapRowsOf<T> swap_rows(const T* distances, std::size_t stride) const {
-    return {distances, stride, rows_, order_.data(), nearest_.data(), first_.data(), second_.data()};
+  const Standing& standing() const { return standing_; }
+  kernels::SwapRows swap_rows(const double* distances, std::size_t stride) const {
+    return {distances,        stride, rows_, standing_.order.data(), standing_.nearest.data(), standing_.first.data(),
+            standing_.second.data()};
   }
 
  private:
   std::size_t rows_, k_;
-  std::vector<double> to_medoid_;               // [k][rows]
-  std::vector<std::int32_t> nearest_, order_;   // order_: the rows of one medoid after the other
-  std::vector<double> first_, second_, loss_;
+  std::vector<double> to_medoid_;  // [k][rows]
+  Standing standing_;
+  std::vector<double> loss_;
   double cost_ = 0, second_cost_ = 0;
 };
 

@@ -1,5 +1,6 @@
 // All variants of the kernels give the same bits, those of a plain loop.
 #include "analytics/cluster/kernels.hpp"
+#include "analytics/cluster/single_distances.hpp"
 
 #include "sets.hpp"
 
@@ -49,7 +50,7 @@ TEST_CASE("squared distances add up in the order of the columns") {
         double sum = 0;
         for (std::size_t j = 0; j < d; ++j) {
           const double difference = values[l * d + j] - values[(lanes + p) * d + j];
-          sum += difference * difference;
+          sum = std::fma(difference, difference, sum);
         }
         REQUIRE(out[p * lanes + l] == sum);
       }
@@ -71,36 +72,47 @@ TEST_CASE("the largest magnitude is seen, and so is what is not finite") {
       }
 }
 
-TEST_CASE("the first of several nearest medoids counts") {
-  std::vector<double> squares(3 * lanes, 2.0);
-  for (std::size_t l = 0; l < lanes; ++l) squares[(l % 3) * lanes + l] = l % 2 ? 1.0 : 2.0;
+TEST_CASE("objects go to the first of several nearest medoids") {
+  std::vector<double> squares(3 * lanes, 4.0);
+  for (std::size_t l = 0; l < lanes; ++l) squares[(l % 3) * lanes + l] = l % 2 ? 1.0 : 4.0;
   const std::int32_t slots[3] = {2, 0, 1};
-  const std::int64_t expected_slot[3] = {1, 2, 0};
-  for (const auto* table : variants()) {
-    double best[lanes];
-    std::int64_t index[lanes];
-    table->nearest(squares.data(), slots, 3, best, index);
-    for (std::size_t l = 0; l < lanes; ++l) {
-      REQUIRE(best[l] == (l % 2 ? 1.0 : 2.0));
-      REQUIRE(index[l] == (l % 2 ? expected_slot[l % 3] : 0));
+  const std::uint16_t expected_slot[3] = {1, 2, 0};
+  for (const auto* table : variants())
+    for (const std::size_t count : {std::size_t{1}, std::size_t{7}, lanes}) {
+      std::vector<double> high(lanes, 0.0), low(lanes, 0.0);
+      std::vector<std::int64_t> sizes(3 * lanes, 0);
+      std::vector<std::uint16_t> labels(lanes, 99);
+      const double largest =
+          table->assign(squares.data(), slots, 3, count, {1, 1}, {high.data(), low.data(), sizes.data()}, labels.data());
+      REQUIRE(largest == 2);
+      for (std::size_t l = 0; l < lanes; ++l) {
+        const bool there = l < count;
+        const int expected = l % 2 ? expected_slot[l % 3] : 0;
+        REQUIRE(labels[l] == (there ? expected : 99));
+        REQUIRE(high[l] == (!there ? 0.0 : l % 2 ? 1.0 : 2.0));
+        for (int slot = 0; slot < 3; ++slot)
+          REQUIRE(sizes[static_cast<std::size_t>(slot) * lanes + l] == (there && slot == expected));
+      }
     }
-  }
 }
 
 TEST_CASE("sums of distances are exact") {
   const kernels::FixedPoint fixed{0x1p30, 0x1p30};
-  const auto values = groups_of(lanes, 1, 1, 0, 5);
+  auto squares = groups_of(lanes, 1, 1, 0, 5);
+  for (double& value : squares) value = std::abs(value);
+  const std::int32_t slot = 0;
   for (const auto* table : variants()) {
-    std::vector<double> high(lanes, 0.0), low(lanes, 0.0), distances(values);
-    for (double& value : distances) value = std::abs(value);
-    table->root(distances.data(), lanes);
+    std::vector<double> high(lanes, 0.0), low(lanes, 0.0);
+    std::vector<std::int64_t> sizes(lanes, 0);
+    std::vector<std::uint16_t> labels(lanes);
     double largest = 0;
-    for (int i = 0; i < 3; ++i) largest = table->accumulate(distances.data(), fixed, high.data(), low.data());
+    for (int i = 0; i < 3; ++i)
+      largest = table->assign(squares.data(), &slot, 1, lanes, fixed, {high.data(), low.data(), sizes.data()}, labels.data());
     double expected_largest = 0;
     for (std::size_t l = 0; l < lanes; ++l) {
-      const double distance = std::sqrt(std::abs(values[l]));
-      REQUIRE(distances[l] == distance);
+      const double distance = std::sqrt(squares[l]);
       expected_largest = std::max(expected_largest, distance);
+      REQUIRE(sizes[l] == 3);
       REQUIRE(high[l] == std::trunc(high[l]));
       REQUIRE(low[l] == std::trunc(low[l]));
       REQUIRE(std::abs(static_cast<long double>(high[l]) * 0x1p-30L + static_cast<long double>(low[l]) * 0x1p-60L -
@@ -155,5 +167,58 @@ TEST_CASE("what a swap changes is the difference of two costs") {
     all.push_back(shared);
     all.back().insert(all.back().end(), removal.begin(), removal.end());
     REQUIRE(all.back() == all.front());
+  }
+}
+
+TEST_CASE("distances in single precision are as near as promised") {
+  const std::size_t n = GENERATE(17, 150), d = GENERATE(1, 7, 120, 700);
+  for (const double shift : {0.0, 0.9}) {
+    auto values = groups_of(n, d, 3, 0.2, 7);
+    for (double& value : values) value = shift + value / 16;
+    const KokkosWorkers<Kokkos::Serial> workers{Kokkos::Serial{}};
+    const auto exact = all_distances(workers, {values, n, d});
+    const auto found = all_distances_single(workers, {values, n, d});
+    REQUIRE(found.relative < 1e-4);
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j) {
+        const double distance = exact.row(i)[j], off = std::abs(static_cast<double>(found.table.row(i)[j]) - distance);
+        REQUIRE(off <= found.relative * distance + found.absolute[i] + found.absolute[j]);
+      }
+  }
+}
+
+TEST_CASE("sums in single precision are near those in double precision, in every variant") {
+  const std::size_t n = 45, k = 3, stride = 48;
+  const auto distances = groups_of(n, stride, 2, 1, 9);
+  std::vector<float> single(n * stride);
+  std::vector<double> same(n * stride), nearest(n);  // what both start from
+  for (std::size_t i = 0; i < single.size(); ++i) same[i] = single[i] = static_cast<float>(std::abs(distances[i]));
+  for (std::size_t j = 0; j < n; ++j) nearest[j] = same[j * stride];
+  std::vector<std::int32_t> slot(n), order;
+  std::vector<double> second(n);
+  for (std::int32_t s = 0; s < 3; ++s)
+    for (std::size_t j = 0; j < n; ++j)
+      if (static_cast<std::int32_t>(j) % 3 == s) order.push_back(static_cast<std::int32_t>(j)), slot[j] = s, second[j] = nearest[j] + 0.5;
+  const std::size_t first = 3, width = 37;
+  const auto near = [](const std::vector<double>& a, const std::vector<double>& b) {
+    for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(a[i] - b[i]) < 1e-5);
+  };
+  for (const auto* table : variants()) {
+    std::vector<double> a(width, 0.0), b(width, 0.0);
+    table->sum_rows(same.data(), stride, n, first, width, a.data());
+    table->sum_rows_single(single.data(), stride, n, first, width, b.data());
+    near(a, b);
+    table->build_gains(same.data(), stride, n, nearest.data(), first, width, a.data());
+    table->build_gains_single(single.data(), stride, n, nearest.data(), first, width, b.data());
+    near(a, b);
+    std::vector<double> removal(k * kernels::swap_width, 0.0), removal_single(k * kernels::swap_width, 0.0);
+    table->swap_changes({same.data(), stride, n, order.data(), slot.data(), nearest.data(), second.data()}, first, width,
+                        a.data(), removal.data());
+    const kernels::SwapRowsOf<float> rows{single.data(), stride, n, order.data(), slot.data(), nearest.data(), second.data()};
+    table->swap_changes_single(rows, first, width, 1, b.data(), removal_single.data(), kernels::swap_width);
+    near(a, b);
+    near(removal, removal_single);
+    table->swap_changes_single(rows, first, width, -1, b.data(), removal_single.data(), kernels::swap_width);
+    near(removal_single, std::vector<double>(removal_single.size(), 0.0));
   }
 }

@@ -206,6 +206,14 @@ TEST_CASE("screening in single precision changes nothing") {
         const auto screened = screened_medoids(workers, objects, k, 1000);
         REQUIRE(screened == exact);
       }
+  // So many swaps that what earlier ones left in the sums would show.
+  const auto many = groups_of(1500, 2, 40, 4, 5);
+  const DistanceTable table = all_distances(workers, {many, 1500, 2});
+  auto medoids = build_medoids(workers, table, 60);
+  REQUIRE(swap_medoids(workers, table, medoids, SwapRule::steepest, 1000) > 8);
+  auto scaled = many;
+  for (double& value : scaled) value /= 8;
+  REQUIRE(screened_medoids(workers, {scaled, 1500, 2}, 60, 1000) == medoids);
   // Many candidates are equally good: the exact table decides.
   const std::vector<double> same(2000 * 2, 0.5);
   REQUIRE(screened_medoids(workers, {same, 2000, 2}, 3, 1000).empty());
