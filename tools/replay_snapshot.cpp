@@ -36,7 +36,11 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
   }
   for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
   node.bytes = static_cast<std::int64_t>(result.bytes);
-  if (index == 0 && !result.medoid_rank.empty()) node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
+  if (index == 0 && !result.medoid_rank.empty()) {
+    if (!strata_log_) strata_log_.emplace(snapshot::StrataLog::usual_bound(static_cast<std::int64_t>(result.stratum.size())));
+    strata_log_->add(result.first_step, result.last_step, result.n_strata, result.stratum);
+    node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
+  }
 }
 
 snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
@@ -67,6 +71,7 @@ void ReplayRecorder::describe(snapshot::Run& run) const {
   run.load_metric = "time";
   for (std::size_t g = 0; g < regions_.size(); ++g) run.series.push_back(series(g, run.ranks));
   run.strata = nodes_[0].strata;
+  if (strata_log_) run.moves = strata_log_->moves();
 }
 
 void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -45,6 +46,7 @@ class ReplayRecorder {
   int passes_;
   bool exact_;
   std::vector<Node> nodes_;
+  std::optional<snapshot::StrataLog> strata_log_;  ///< node 0's
 };
 
 /// A window of a replay as snapshots and `--json` show it.

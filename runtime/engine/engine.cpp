@@ -38,6 +38,16 @@ void add_columns(double* to, const std::vector<double>& from, int n_local, int c
     for (int c = 0; c < steps; ++c) to[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
 }
 
+/// Runs of equal speeds.
+std::vector<snapshot::SpeedRun> speed_runs(const std::vector<double>& speed) {
+  std::vector<snapshot::SpeedRun> out;
+  for (const double time : speed) {
+    if (out.empty() || out.back().time != time) out.push_back({0, time});
+    ++out.back().count;
+  }
+  return out;
+}
+
 }  // namespace
 
 Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segment, Communicator& nodes,
@@ -45,7 +55,8 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
     : settings_(std::move(settings)), setup_(std::move(setup)), segment_(segment), nodes_(nodes),
       leave_(std::move(leave)), placement_(placement), collector_(segment, names_, settings_.window),
       history_(segment.n_local(), settings_),
-      analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))) {}
+      analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
+      strata_log_(snapshot::StrataLog::usual_bound(setup_.n_ranks)) {}
 
 Engine::~Engine() { stop(); }
 
@@ -328,6 +339,15 @@ void Engine::remember(const window::Result& r) {
   const auto& units = names_.run().of(Definition::unit);
   for (std::size_t u = 0; u < r.unit_cost.size() && u < units.size(); ++u)
     if (r.unit_cost[u] >= 0) unit_costs_.push_back({units[u].name, r.unit_cost[u], r.unit_cost_error[u]});
+  if (nodes_.rank() == 0) remember_for_the_file(r);
+}
+
+/// What only the node that writes the file keeps of every window.
+void Engine::remember_for_the_file(const window::Result& r) {
+  if (r.n_strata > 0) strata_log_.add(r.first_step, r.last_step, r.n_strata, r.stratum);
+  for (const snapshot::UnitCost& cost : unit_costs_)
+    window_costs_.push_back({r.first_step, cost.name, cost.seconds_per_unit, cost.error});
+  if (!unit_costs_.empty() && r.speed.size() == static_cast<std::size_t>(setup_.n_ranks)) speed_ = r.speed;
 }
 
 void Engine::close_window(int steps) {
@@ -409,7 +429,10 @@ snapshot::Run Engine::describe() {
   }
   run.windows = windows_;
   if (!last_strata_.label.empty()) run.strata.push_back(last_strata_);
+  run.moves = strata_log_.moves();
   run.unit_costs = unit_costs_;
+  run.window_costs = window_costs_;
+  run.speeds = speed_runs(speed_);
   run.notes = setup_.notes;
   for (const auto& note : names_.run().of(Definition::note)) run.notes.push_back(note.name);
   for (const auto& m : names_.run().of(Definition::module))

@@ -69,6 +69,7 @@ class Engine {
   window::Input input_for(int steps);
   void publish_hint(const window::Result& result);
   void remember(const window::Result& result);
+  void remember_for_the_file(const window::Result& result);
   void close_window(int steps);
   void finish(std::int64_t steps);
   int write_snapshot(const std::string& path, bool final);
@@ -94,6 +95,9 @@ class Engine {
   std::vector<window::Rebalance> new_rebalances_;
   std::vector<snapshot::Window> windows_;
   snapshot::Strata last_strata_;
+  snapshot::StrataLog strata_log_;      ///< on node 0
+  std::vector<snapshot::WindowCost> window_costs_;
+  std::vector<double> speed_;           ///< [ranks] of the last window that told them
   std::vector<snapshot::UnitCost> unit_costs_;
   double wall_seconds_ = 0;             ///< of all windows, largest local rank
   double critical_path_ = 0;            ///< sum over steps of the largest rank's load, over the run

@@ -16,7 +16,7 @@ using View = std::span<const std::byte>;
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'F', 'T', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::array<unsigned char, 8> end_magic = {'E', 'F', 'T', '-', 'E', 'N', 'D', '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 1;
+inline constexpr std::uint16_t minor = 2;
 inline constexpr std::size_t header_bytes = 24;
 inline constexpr std::size_t entry_bytes = 40;
 inline constexpr std::size_t footer_bytes = 40;
@@ -34,6 +34,7 @@ constexpr std::uint32_t four(const char (&name)[5]) {
 inline constexpr std::uint32_t type_run = four("RUN ");
 inline constexpr std::uint32_t type_windows = four("WIND");
 inline constexpr std::uint32_t type_strata = four("STRA");
+inline constexpr std::uint32_t type_moves = four("MOVE");
 inline constexpr std::uint32_t type_tiles = four("TILE");
 inline constexpr std::uint32_t type_exact = four("EXAC");
 inline constexpr std::uint32_t type_traffic = four("COMM");

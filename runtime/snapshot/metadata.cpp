@@ -15,14 +15,6 @@ struct NodeCost {
   std::int64_t own_bytes = 0;
 };
 
-/// A field of the run's record that is itself a table.
-template <typename Row>
-Column<Run> table_field(const char* name, std::vector<Row> Run::*member, std::vector<Column<Row>> columns) {
-  return {name, true,
-          [member, columns](cbor::Encoder& out, const Run& run) { put_table(out, columns, run.*member); },
-          [member, columns](cbor::Decoder& in, Run& run) { run.*member = get_table(in, columns); }};
-}
-
 std::vector<Column<Series>> series_columns() {
   return {column("region", &Series::region),
           column("kind", &Series::kind),
@@ -78,14 +70,6 @@ Column<Run> node_costs() {
           }};
 }
 
-Column<Run> modules() {
-  const std::vector<Column<Module>> columns = {column("name", &Module::name), column("path", &Module::path),
-                                               column("build_id", &Module::build_id)};
-  return {"modules", false,
-          [columns](cbor::Encoder& out, const Run& run) { put_table(out, columns, run.modules); },
-          [columns](cbor::Decoder& in, Run& run) { run.modules = get_table(in, columns); }};
-}
-
 Column<Run> notes() {
   return {"notes", false,
           [](cbor::Encoder& out, const Run& run) {
@@ -98,6 +82,14 @@ Column<Run> notes() {
 }
 
 const std::vector<Column<Run>>& run_fields() {
+  constexpr Presence optional = Presence::optional;
+  static const std::vector<Column<NodeRun>> placement = {column("node", &NodeRun::node), column("count", &NodeRun::count)};
+  static const std::vector<Column<Metric>> metrics = {column("name", &Metric::name), column("unit", &Metric::unit)};
+  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name), column("seconds_per_unit", &UnitCost::seconds_per_unit), column("error", &UnitCost::error)};
+  static const std::vector<Column<WindowCost>> window_costs = {column("first", &WindowCost::first), column("unit", &WindowCost::unit),
+                                                               column("seconds_per_unit", &WindowCost::seconds_per_unit), column("error", &WindowCost::error)};
+  static const std::vector<Column<SpeedRun>> speeds = {column("count", &SpeedRun::count), column("time", &SpeedRun::time)};
+  static const std::vector<Column<Module>> modules = {column("name", &Module::name), column("path", &Module::path), column("build_id", &Module::build_id)};
   static const std::vector<Column<Run>> fields = {
       column("version", &Run::version),
       column("name", &Run::name),
@@ -112,14 +104,14 @@ const std::vector<Column<Run>>& run_fields() {
       column("measuring_seconds", &Run::measuring_seconds, Presence::optional),
       column("merged_steps", &Run::merged_steps),
       column("lost_snapshots", &Run::lost_snapshots),
-      table_field<NodeRun>("placement", &Run::placement, {column("node", &NodeRun::node), column("count", &NodeRun::count)}),
+      table_field("placement", &Run::placement, placement),
       node_costs(),
-      table_field<Metric>("metrics", &Run::metrics, {column("name", &Metric::name), column("unit", &Metric::unit)}),
-      table_field<Series>("series", &Run::series, series_columns()),
-      table_field<UnitCost>("unit_costs", &Run::unit_costs,
-                            {column("name", &UnitCost::name), column("seconds_per_unit", &UnitCost::seconds_per_unit),
-                             column("error", &UnitCost::error)}),
-      modules(),
+      table_field("metrics", &Run::metrics, metrics),
+      table_field("series", &Run::series, series_columns()),
+      table_field("unit_costs", &Run::unit_costs, unit_costs),
+      table_field("window_costs", &Run::window_costs, window_costs, optional),
+      table_field("speeds", &Run::speeds, speeds, optional),
+      table_field("modules", &Run::modules, modules, optional),
       notes()};
   return fields;
 }
@@ -149,6 +141,15 @@ void check_strata(const Run& run, const Strata& s) {
   require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
 }
 
+void check_speeds(const Run& run) {
+  std::int64_t sum = 0;
+  for (const SpeedRun& s : run.speeds) {
+    require(s.count >= 1, "the speeds of ranks are not counted");
+    sum += s.count;
+  }
+  require(run.speeds.empty() || sum == run.ranks, "the speeds of ranks do not cover every rank once");
+}
+
 }  // namespace
 
 void check(const Run& run) {
@@ -162,6 +163,7 @@ void check(const Run& run) {
     require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
   }
   for (const Strata& s : run.strata) check_strata(run, s);
+  check_speeds(run);
 }
 
 format::Bytes encode_run(const Run& run) {

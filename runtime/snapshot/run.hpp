@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/snapshot/strata_log.hpp"
+
 namespace effort::snapshot {
 
 /// What kind of work a region does; the values are those of the C API and of the file.
@@ -88,6 +90,20 @@ struct UnitCost {
   double error = absent;  ///< standard error, seconds per unit
 };
 
+/// What a unit of work cost in one window.
+struct WindowCost {
+  std::int64_t first = 0;  ///< step of the window
+  std::string unit;
+  double seconds_per_unit = absent;
+  double error = absent;  ///< standard error, seconds per unit
+};
+
+/// Consecutive ranks that are equally fast.
+struct SpeedRun {
+  std::int32_t count = 0;
+  double time = 1;  ///< per unit of work, relative to the typical rank's
+};
+
 /// A stretch of consecutive ranks on one node.
 struct NodeRun {
   std::int32_t node = 0;
@@ -117,7 +133,10 @@ struct Run {
   std::vector<Series> series;
   std::vector<Window> windows;
   std::vector<Strata> strata;        ///< of the last window, or of the last few, oldest first
+  std::vector<StrataMove> moves;     ///< strata of windows before the last of `strata`, oldest first (StrataLog)
   std::vector<UnitCost> unit_costs;
+  std::vector<WindowCost> window_costs;  ///< in the order of the windows; none where no cost could be told
+  std::vector<SpeedRun> speeds;      ///< of all ranks in the last window, or empty: not known
   std::vector<std::string> notes;    ///< what went wrong or was done otherwise: "12 steps merged", ...
 
   /// Sum of own_cpu_seconds over the nodes.

@@ -121,16 +121,20 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   }
   SECTION("a size that is not the raw size") { file.section("STRA").raw += 1; }
   SECTION("a raw size of 2^40") { file.section("RUN ").raw = std::uint64_t{1} << 40; }
-  SECTION("tiles of a node that is not there") { file.sections.at(4).key = 9; }
+  SECTION("tiles of a node that is not there") { file.sections.at(5).key = 9; }
   SECTION("one series twice on a node") { replace("TILE", text(std::string("\2\0\0\0\0\0\0", 7)), 7); }
   SECTION("a tile of a series that is not there") { replace("TILE", text(std::string("\1\3\0\0", 4)), 4); }
   SECTION("a tile longer than its section") { replace("TILE", text(std::string("\1\0\0\5a", 5)), 5); }
   SECTION("bytes behind the last tile") { replace("TILE", text(std::string("\0a", 2)), 2); }
+  SECTION("a rank that moved behind the last one") { replace("MOVE", text(std::string("\1\0\11\3\1\4\2\0", 8)), 8); }
+  SECTION("a rank that moved from a stratum that is not there") { replace("MOVE", text(std::string("\1\0\11\3\1\0\1\3", 8)), 8); }
+  SECTION("more windows with strata than bytes") { replace("MOVE", text(std::string("\5\0\11\3\0", 5)), 5); }
+  SECTION("bytes behind the last move") { replace("MOVE", text(std::string("\0a", 2)), 2); }
   SECTION("an exact block beyond the last step") { replace("EXAC", text(std::string("\x17\2\0", 3)), 3); }
   SECTION("an exact block that is too short") { replace("EXAC", text(std::string("\0\1\1\0aaaaaaaa", 12)), 12); }
   SECTION("two descriptions of the run") { file.sections.push_back(file.sections.at(0)); }
   SECTION("none") { file.sections.erase(file.sections.begin()); }
-  SECTION("nodes out of order") { std::swap(file.sections.at(3), file.sections.at(4)); }
+  SECTION("nodes out of order") { std::swap(file.sections.at(4), file.sections.at(5)); }
   CHECK(refused_at(file.assemble()) >= 24);
 }
 

@@ -96,6 +96,16 @@ TEST_CASE("every field of a run comes back") {
   CHECK(run.strata[0].medoid_rank == expected.strata[0].medoid_rank);
   CHECK(run.strata[0].region == expected.strata[0].region);
   CHECK(run.strata[0].region_load == expected.strata[0].region_load);
+  CHECK(run.moves == sample_run().moves);
+  REQUIRE(run.window_costs.size() == 2);
+  CHECK(run.window_costs[1].first == 10);
+  CHECK(run.window_costs[0].unit == "cells");
+  CHECK(run.window_costs[0].seconds_per_unit == 1.25e-8);
+  CHECK(run.window_costs[0].error == absent);
+  CHECK(run.window_costs[1].error == 2e-10);
+  REQUIRE(run.speeds.size() == 2);
+  CHECK(run.speeds[1].count == 3);
+  CHECK(run.speeds[1].time == 1.3);
   REQUIRE(run.unit_costs.size() == 2);
   CHECK(run.unit_costs[0].name == "cells");
   CHECK(run.unit_costs[0].seconds_per_unit == 1.5e-8);

@@ -88,7 +88,10 @@ Run sample_run() {
                 series("halo\nexchange", Kind::comm, "late", 0, 1.0 / 3)};
   run.windows = {window(0, 9), window(10, 19)};
   run.strata = {strata()};
+  run.moves = {{0, 9, 3, {{0, 1, 2}, {3, 2, 0}}}};
   run.unit_costs = {{"cells", 1.5e-8, 2e-10}, {"particles", absent, absent}};
+  run.window_costs = {{0, "cells", 1.25e-8, absent}, {10, "cells", 1.5e-8, 2e-10}};
+  run.speeds = {{2, 1}, {3, 1.3}};
   run.notes = {"6 steps merged: a ring was full", "caf\xe9"};
   return run;
 }
