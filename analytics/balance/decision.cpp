@@ -16,6 +16,8 @@ constexpr double first_window = 0.85;    // loss at age 1 against that of half a
 constexpr double growth_exponent = 0.4;  // of loss with age where the age was not seen lately
 constexpr double prior_weight = 1.0;     // of that guess, in windows
 constexpr double assurance = 0.25;       // of the price, by which the saving must exceed it
+constexpr double cheap = 3.0;             // prices: no more is asked of the saving than so many beyond the price itself
+constexpr int longest_cycle = 64;        // windows between rebalances, of the cadences that are compared
 constexpr double futile = 0.9;            // of the loss before: a rebalance that leaves more has not helped
 constexpr double worse = 1.25;            // of the loss before: a pause ends
 constexpr int tries = 3;                 // rebalances in a row that may fail to help before a pause
@@ -52,6 +54,12 @@ double LossByAge::at(int age) const {
     known = known || weight > 0;
   }
   return loss;
+}
+
+int LossByAge::oldest() const {
+  int age = curve_depth;
+  while (age > 1 && weight_[age] <= 0) --age;
+  return age;
 }
 
 void Decision::rebalanced(double price) {
@@ -128,6 +136,16 @@ Decision::Outlook Decision::look_ahead(double loss, double price) const {
   return outlook;
 }
 
+// The mean cost of a window, prices included, of the best steady cadence: a loss below it is not avoidable.
+double Decision::sustainable(double price) const {
+  double sum = price, best = std::numeric_limits<double>::infinity();
+  for (int windows = 1; windows <= longest_cycle; ++windows) {
+    sum += loss_.at(std::min(windows, loss_.oldest()));  // ages never seen get the benefit of the doubt
+    best = std::min(best, sum / windows);
+  }
+  return best;
+}
+
 void Decision::describe(double loss, Verdict& v) {
   if (last_loss_ >= 0) {
     const double change = loss - last_loss_;
@@ -166,8 +184,9 @@ Verdict Decision::decide(const WindowFacts& facts) {
   const Outlook outlook = look_ahead(loss, price);
   const double saving = outlook.never - (outlook.now - price);
   v.expected_saving = std::max(0.0, saving) * unit;
-  avoidable_ += std::max(0.0, loss - loss_.at(1)) * facts.mean * steps;
-  const double least = price * (1 + assurance) + settings_.minimum_gain * horizon * (1 + loss);
+  if (loss > sustainable(price)) avoidable_ += std::max(0.0, loss - loss_.at(1)) * facts.mean * steps;
+  // A mistake costs a price: where that is next to nothing, a small gain is enough.
+  const double least = price * (1 + assurance) + std::min(cheap * price, settings_.minimum_gain * horizon * (1 + loss));
   const bool worth_it = outlook.now < outlook.later && saving > least;
   // Rent or buy (Karlin et al. 1988): whoever has lost several prices stops waiting for a better moment.
   const bool overdue = avoidable_ > settings_.patience * v.price && loss - loss_.at(1) > settings_.minimum_gain;

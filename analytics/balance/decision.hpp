@@ -15,7 +15,7 @@ struct DecisionSettings {
   double threshold = 0.1;      ///< imbalance above which to rebalance while no price is known
   double initial_price = -1;   ///< seconds, until a rebalance was measured; < 0: unknown
   double patience = 5.0;       ///< prices of avoidable loss after which a rebalance is due at the latest, > 0
-  double minimum_gain = 0.06;  ///< share of the coming time that a rebalance must save beside its price, >= 0
+  double minimum_gain = 0.06;  ///< share of the coming time that a rebalance must save beside its price, >= 0; cheap ones less
   int window = 10;             ///< steps per window, >= 1
   int spacing = 2;             ///< windows from one rebalance to the next possible one: 2 where stale windows decide nothing
 };
@@ -60,6 +60,8 @@ class LossByAge {
   /// @param age  0 (half a window) to curve_depth; others are ignored
   void observe(int age, double loss);
   double at(int age) const;
+  /// The largest age that was seen, at least 1.
+  int oldest() const;
 
  private:
   std::array<double, curve_depth + 1> sum_{}, weight_{};
@@ -69,7 +71,8 @@ class LossByAge {
 ///
 /// The next windows' losses with and without a rebalance now are laid out by LossByAge, and the cheapest schedule of
 /// rebalances over a fixed number of windows is found by dynamic programming.  A rebalance is recommended when every
-/// best schedule begins with one, and it saves its price, a quarter more, and a minimum share of the time.  (Nicol &
+/// best schedule begins with one, and it saves its price, a quarter more, and a minimum share of the time (or three more
+/// prices, if that is less).  (Nicol &
 /// Saltz 1988 rebalance when the average loss begins to rise; this is the same balance of price and ageing, with the
 /// ageing learned in advance.)  Whoever has lost `patience` prices that a rebalance would have avoided is told to.  After three
 /// rebalances that left the loss where it was, nothing is recommended for 2 windows, then 4, at most 16.
@@ -99,6 +102,7 @@ class Decision {
   void learn(const WindowFacts& facts, double loss);
   void judge_last(double loss);
   Outlook look_ahead(double loss, double price) const;
+  double sustainable(double price) const;
   void describe(double loss, Verdict& verdict);
 
   DecisionSettings settings_;

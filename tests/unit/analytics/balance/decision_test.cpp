@@ -119,6 +119,30 @@ TEST_CASE("a rebalance that takes a minute is advised again when the loss has pa
   CHECK(first <= 67);
 }
 
+TEST_CASE("a small gain is enough where a rebalance costs next to nothing", "[balance]") {
+  for (double price : {0.01, 2.0}) {
+    DecisionSettings settings;
+    settings.initial_price = price;
+    settings.patience = 1000;
+    Decision decision(settings);
+    int recommended = 0;
+    for (int k = 0; k < 20; ++k) recommended += decision.decide(window(k, 0.06, 0.02)).rebalance;
+    CHECK((recommended > 0) == (price < 1));
+  }
+}
+
+TEST_CASE("patience does not run out over a loss that no cadence of rebalances would avoid", "[balance]") {
+  // A fresh distribution is better for one window and worse from then on; rebalancing every window costs too much.
+  DecisionSettings settings;
+  settings.initial_price = 3;
+  Decision decision(settings);
+  for (int k = 0; k < 200; ++k) {
+    WindowFacts f = window(k, 0.4, 0.2);
+    for (int a = 2; a <= curve_depth && a <= k; ++a) f.aged[a] = 1.9;
+    CHECK_FALSE(decision.decide(f).rebalance);
+  }
+}
+
 TEST_CASE("a stale window recommends nothing", "[balance]") {
   Decision decision{DecisionSettings{}};
   WindowFacts f = window(0, 5, 0);
