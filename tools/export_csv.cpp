@@ -41,7 +41,7 @@ struct Group {
 
 std::vector<Group> groups_of(const Selection& selection) {
   std::vector<Group> spans;
-  for (std::int32_t node = 0; node < selection.reader.run().nodes; ++node) {
+  for (const std::int32_t node : selection.series.parts()) {
     const std::vector<std::size_t> rows = selection.series.rows_of(node, selection.frame);
     if (!rows.empty()) spans.push_back({{node}, rows.front(), rows.back()});
   }

@@ -260,9 +260,6 @@ std::vector<SlabCoder::Block> SlabCoder::code() {
   return blocks;
 }
 
-namespace {
-
-/// On node 0 the blocks of all slabs, put in their places.
 std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs, const std::vector<SlabCoder::Block>& blocks) {
   Bytes mine;
   for (const SlabCoder::Block& block : blocks) {
@@ -286,7 +283,7 @@ std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabC
   return out;
 }
 
-BlockErrors errors_of(const std::vector<SlabCoder::Slab>& slabs, double unit) {
+BlockErrors errors_of(std::span<const SlabCoder::Slab> slabs, double unit) {
   double squares = 0, worst = 0;
   std::size_t present = 0;
   for (const SlabCoder::Slab& slab : slabs) {
@@ -297,6 +294,8 @@ BlockErrors errors_of(const std::vector<SlabCoder::Slab>& slabs, double unit) {
   }
   return {present ? std::sqrt(squares / static_cast<double>(present)) : 0, worst};
 }
+
+namespace {
 
 /// The range of all nodes' values, of constant values their magnitude; 0: nothing to measure.  Collective.
 double common_unit(Communicator& nodes, const NodeRows& mine) {

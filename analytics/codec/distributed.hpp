@@ -25,11 +25,11 @@ struct NodeRows {
   std::span<const std::uint8_t> absent = {};
 };
 
-/// What a slab of steps shall reach, in the unit of the values.
+/// What a slab of steps shall reach.
 struct SlabGoal {
   Target::Kind kind;
-  double value;           ///< passes, RMS error, largest error, or bytes
-  double nrmse_unit = 0;  ///< RMS errors are told in this unit; 0: the range of the slab
+  double value;           ///< passes, RMS error in the unit below, largest error, or bytes
+  double nrmse_unit = 0;  ///< what RMS errors are relative to; 0: the range of the slab
 };
 
 /// Codes slabs of matrices that are spread over nodes.  All nodes construct one, call add() with their rows of the same
@@ -84,6 +84,11 @@ class SlabCoder {
   std::vector<Slab> slabs_;
   std::vector<Job> jobs_;
 };
+
+/// On node 0 the blocks of all slabs, put in their places; nothing elsewhere.  Collective.
+std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs, const std::vector<SlabCoder::Block>& blocks);
+/// The errors of all slabs as a whole, the RMS one relative to `unit`.
+BlockErrors errors_of(std::span<const SlabCoder::Slab> slabs, double unit);
 
 /// Encodes a matrix whose rows are spread over nodes: rank 0's first.  Collective; any number of rows per node, 0
 /// included.  Errors as for encode() in one place, on all nodes.

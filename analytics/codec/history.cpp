@@ -14,6 +14,7 @@ namespace {
 constexpr std::size_t kRawSteps = 40;  ///< kept uncoded before they become a tile
 constexpr std::size_t kFanIn = 4;      ///< tiles merged at once
 constexpr double kFiner = 256;         ///< tiles under way against the target
+constexpr double kFinerClosed = 64;    ///< closed ones that are going to be coded once more
 constexpr unsigned kHistoryForm = 2;   ///< the second byte of a serialised history
 
 /// RMS and largest error against the appended values, in their unit.
@@ -32,11 +33,15 @@ struct CodedTile {
 struct Tile {
   std::size_t steps = 0;
   int generation = 0;
-  bool final = false;
+  bool closed = false;      ///< too long to be merged
+  bool final = false;       ///< coded to the target for good; nothing under way
   CodedTile working;
   CodedTile finished;       ///< empty bytes: not coded yet
   double finished_for = 0;  ///< the range that `finished` was coded for
 };
+
+/// What there is of a tile between recodings.
+const CodedTile& held(const Tile& tile) { return tile.final ? tile.finished : tile.working; }
 
 /// In memory, NaN stands for an absent value.
 std::vector<std::uint8_t> absent_of(std::span<const double> values) {
@@ -63,11 +68,12 @@ std::vector<double> join_blocks(std::size_t rows, const std::vector<std::pair<st
 }  // namespace
 
 struct History::State {
-  State(std::size_t r, const Target& t, std::size_t m) : rows(r), target(t), max_tile_values(m) {}
+  State(std::size_t r, const Target& t, std::size_t m, bool s) : rows(r), target(t), max_tile_values(m), shared(s) {}
 
   std::size_t rows;
   Target target;
   std::size_t max_tile_values;
+  bool shared;
   std::size_t steps = 0, present = 0;
   double min = 0, max = 0;
   std::vector<std::pair<std::vector<double>, std::size_t>> raw;  ///< blocks not coded yet, with their steps
@@ -78,7 +84,8 @@ struct History::State {
     if (max > min) return max - min;
     return std::max(std::abs(max), std::abs(min)) > 0 ? std::max(std::abs(max), std::abs(min)) : 1;
   }
-  CodedTile encode(std::span<const double> values, std::size_t n, bool working, const Deviation& before, double bytes) const;
+  /// @param finer  than the target: 1 for what leaves, else of what is recoded
+  CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes) const;
   void close_raw();
   void merge_tail();
   Tile merged(std::span<const Tile> group) const;
@@ -88,8 +95,9 @@ struct History::State {
 };
 
 /// Codes one tile; `before` is what its values already deviate from the appended ones.
-CodedTile History::State::encode(std::span<const double> values, std::size_t n, bool working, const Deviation& before,
+CodedTile History::State::encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before,
                                  double bytes) const {
+  const bool working = finer > 1;
   const std::vector<std::uint8_t> absent = absent_of(values);
   const Matrix matrix = prepare(values, rows, n, absent);
   const double scale = std::ldexp(1.0, -matrix.exponent);
@@ -99,10 +107,10 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
       if (working) goal.value = std::min(goal.value + 6, 60.0);
       break;
     case Target::Kind::nrmse:
-      goal.value = std::max(working ? goal.value * unit() / kFiner : goal.value * unit() - before.rms, 0.0) * scale;
+      goal.value = std::max(working ? goal.value * unit() / finer : goal.value * unit() - before.rms, 0.0) * scale;
       break;
     case Target::Kind::max_error:
-      goal.value = std::max(working ? goal.value / kFiner : goal.value - before.max, 0.0) * scale;
+      goal.value = std::max(working ? goal.value / finer : goal.value - before.max, 0.0) * scale;
       break;
     case Target::Kind::max_bytes:
       goal.value = bytes;
@@ -119,7 +127,7 @@ void History::State::close_raw() {
   if (raw_steps == 0) return;
   Tile tile;
   tile.steps = raw_steps;
-  tile.working = encode(join_blocks(rows, raw), raw_steps, true, {}, 0);
+  tile.working = encode(join_blocks(rows, raw), raw_steps, kFiner, {}, 0);
   raw.clear();
   raw_steps = 0;
   tiles.push_back(std::move(tile));
@@ -137,9 +145,10 @@ Tile History::State::merged(std::span<const Tile> group) const {
     tile.generation = std::max(tile.generation, part.generation + 1);
     tile.steps += part.steps;
   }
-  tile.final = target.kind() != Target::Kind::max_bytes && rows * tile.steps > max_tile_values / 2;
+  tile.closed = target.kind() != Target::Kind::max_bytes && rows * tile.steps > max_tile_values / 2;
+  tile.final = tile.closed && !shared;
   const std::vector<double> values = join_blocks(rows, blocks);
-  tile.working = encode(values, tile.steps, !tile.final, worst, 0);
+  tile.working = encode(values, tile.steps, tile.final ? 1 : tile.closed ? kFinerClosed : kFiner, worst, 0);
   if (tile.final) tile.finished = std::exchange(tile.working, {});
   return tile;
 }
@@ -147,7 +156,7 @@ Tile History::State::merged(std::span<const Tile> group) const {
 void History::State::merge_tail() {
   while (tiles.size() >= kFanIn) {
     const std::span<const Tile> last(tiles.data() + tiles.size() - kFanIn, kFanIn);
-    if (std::any_of(last.begin(), last.end(), [&](const Tile& t) { return t.final || t.generation != last[0].generation; })) return;
+    if (std::any_of(last.begin(), last.end(), [&](const Tile& t) { return t.closed || t.generation != last[0].generation; })) return;
     Tile tile = merged(last);
     tiles.resize(tiles.size() - kFanIn);
     tiles.push_back(std::move(tile));
@@ -160,7 +169,7 @@ const CodedTile& History::State::finish(Tile& tile) const {
   const bool stale = tile.finished.bytes.empty() || tile.finished_for < unit() / 2;
   if (stale) {
     const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps, {});
-    tile.finished = encode(values, tile.steps, false, tile.working.deviation, 0);
+    tile.finished = encode(values, tile.steps, 1, tile.working.deviation, 0);
     tile.finished_for = unit();
   }
   return tile.finished;
@@ -205,12 +214,12 @@ Bytes History::State::pack_within_bytes() const {
     worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
   }
   blocks.insert(blocks.end(), raw.begin(), raw.end());
-  const CodedTile all = encode(join_blocks(rows, blocks), steps, false, worst, target.value() - 32);
+  const CodedTile all = encode(join_blocks(rows, blocks), steps, 1, worst, target.value() - 32);
   return pack({{steps, &all}});
 }
 
-History::History(std::size_t rows, const Target& target, std::size_t max_tile_values)
-    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, kTileValues))) {
+History::History(std::size_t rows, const Target& target, std::size_t max_tile_values, bool shared)
+    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, kTileValues), shared)) {
   if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
   if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
     throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) + " bytes: allow at least 96");
@@ -241,6 +250,7 @@ std::size_t History::rows() const { return state_->rows; }
 std::size_t History::steps() const { return state_->steps; }
 double History::min() const { return state_->min; }
 double History::max() const { return state_->max; }
+bool History::empty() const { return state_->present == 0; }
 
 std::size_t History::held_bytes() const {
   std::size_t bytes = 0;
@@ -255,7 +265,7 @@ std::vector<std::byte> History::serialize() const {
   for (Tile& tile : s.tiles) parts.emplace_back(tile.steps, &s.finish(tile));
   CodedTile last;
   if (s.raw_steps > 0) {
-    last = s.encode(join_blocks(s.rows, s.raw), s.raw_steps, false, {}, 0);
+    last = s.encode(join_blocks(s.rows, s.raw), s.raw_steps, 1, {}, 0);
     parts.emplace_back(s.raw_steps, &last);
   }
   return s.pack(parts);
@@ -268,9 +278,9 @@ std::vector<std::byte> History::serialize_final() const {
   std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
   Deviation worst;
   std::size_t steps = 0;
-  for (const Tile& tile : s.tiles) {
-    if (tile.final) {
-      parts.emplace_back(tile.steps, &tile.finished);
+  for (Tile& tile : s.tiles) {
+    if (tile.closed) {
+      parts.emplace_back(tile.steps, &s.finish(tile));
       continue;
     }
     blocks.emplace_back(decode_tile(tile.working.bytes, s.rows, tile.steps, {}), tile.steps);
@@ -281,10 +291,47 @@ std::vector<std::byte> History::serialize_final() const {
   steps += s.raw_steps;
   CodedTile rest;
   if (steps > 0) {
-    rest = s.encode(join_blocks(s.rows, blocks), steps, false, worst, 0);
+    rest = s.encode(join_blocks(s.rows, blocks), steps, 1, worst, 0);
     parts.emplace_back(steps, &rest);
   }
   return s.pack(parts);
+}
+
+HistoryColumns::HistoryColumns(const History& history) : state_(*history.state_) {
+  double squares = 0;
+  for (const Tile& tile : state_.tiles) {
+    const CodedTile& code = held(tile);
+    squares += code.deviation.rms * code.deviation.rms * static_cast<double>(code.present);
+    max_ = std::max(max_, code.deviation.max);
+  }
+  rms_ = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(state_.present, 1)));
+}
+
+/// The next tile, or in the end what has not become one.
+void HistoryColumns::load() {
+  taken_ = 0;
+  if (next_ < state_.tiles.size()) {
+    const Tile& tile = state_.tiles[next_];
+    values_ = decode_tile(held(tile).bytes, state_.rows, tile.steps, {});
+    steps_ = tile.steps;
+  } else if (next_ == state_.tiles.size() && state_.raw_steps > 0) {
+    values_ = join_blocks(state_.rows, state_.raw);
+    steps_ = state_.raw_steps;
+  } else {
+    throw std::invalid_argument("more steps than the history has are read: read at most steps() in all");
+  }
+  ++next_;
+}
+
+void HistoryColumns::read(std::size_t steps, double* to, std::size_t stride) {
+  for (std::size_t done = 0; done < steps;) {
+    if (taken_ == steps_) load();
+    const std::size_t n = std::min(steps - done, steps_ - taken_);
+    for (std::size_t i = 0; i < state_.rows; ++i)
+      std::copy_n(values_.begin() + static_cast<std::ptrdiff_t>(i * steps_ + taken_), n, to + i * stride + done);
+    done += n;
+    taken_ += n;
+  }
 }
 
 HistoryReader::HistoryReader(std::span<const std::byte> bytes) : bytes_(bytes) {

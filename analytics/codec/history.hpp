@@ -25,9 +25,11 @@ class History {
   /// @param rows    local ranks, >= 1
   /// @param target  bound of every serialisation; errors are relative to the range of all values appended so far;
   ///                passes: of every tile; max_bytes (at least 96): of the whole serialisation
-  /// @param max_tile_values  tiles beyond half of this are final and never recoded: bounds the memory of merges and of
-  ///                tiles under way (not with max_bytes, which recodes everything)
-  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18);
+  /// @param max_tile_values  tiles beyond half of this are closed: they are coded to the target and never recoded, which
+  ///                bounds the memory of merges and of tiles under way (not with max_bytes, which recodes everything)
+  /// @param shared  the history is going to be coded as one with those of other nodes (SharedHistories): closed tiles
+  ///                keep 64 times the target's precision for it
+  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18, bool shared = false);
   ~History();
   History(History&&) noexcept;
   History& operator=(History&&) noexcept;
@@ -43,6 +45,7 @@ class History {
   std::size_t steps() const;
   double min() const;  ///< over all present values so far (0 while there are none)
   double max() const;
+  bool empty() const;  ///< whether no value is present
   /// Bytes of compressed tiles held in memory.
   std::size_t held_bytes() const;
 
@@ -50,13 +53,35 @@ class History {
   /// for it is kept for later calls until tiles merge or the range doubles, so that a call costs little more than a
   /// copy and the coding of the last windows (max_bytes: a decoding and coding of everything).
   std::vector<std::byte> serialize() const;
-  /// The same with all tiles that are not final merged: the smallest form, for the end of a run.  Cost: one decoding
-  /// and coding of everything not final.
+  /// The same with all tiles that are not closed merged: the smallest form, for the end of a run.  Cost: one decoding
+  /// and coding of everything not closed.
   std::vector<std::byte> serialize_final() const;
 
  private:
+  friend class HistoryColumns;
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// What a history holds, read in the order of steps in pieces of any width.  Keeps a reference to the history, which must
+/// not change.  Memory: a tile.
+class HistoryColumns {
+ public:
+  explicit HistoryColumns(const History& history);
+  /// Puts the next `steps` steps, NaN where a value is absent, into rows of `stride` values from `to` on.
+  /// Errors: std::invalid_argument where fewer are left.
+  void read(std::size_t steps, double* to, std::size_t stride);
+  /// How far what is read is from what was appended, over all steps, in its unit.
+  double rms_error() const { return rms_; }
+  double max_error() const { return max_; }
+
+ private:
+  void load();
+  const History::State& state_;
+  double rms_ = 0, max_ = 0;
+  std::size_t next_ = 0;                ///< tile; behind the last is what is not coded yet
+  std::vector<double> values_;
+  std::size_t steps_ = 0, taken_ = 0;   ///< of values_
 };
 
 /// Reads a serialised history.  Keeps a reference to the bytes, which must outlive it.  Errors: CodecError, from

@@ -54,7 +54,7 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
                std::function<void()> leave, Placement* placement)
     : settings_(std::move(settings)), setup_(std::move(setup)), segment_(segment), nodes_(nodes),
       leave_(std::move(leave)), placement_(placement), collector_(segment, names_, settings_.window),
-      history_(segment.n_local(), settings_),
+      history_(segment.n_local(), settings_, nodes.size()),
       analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
       strata_log_(snapshot::StrataLog::usual_bound(setup_.n_ranks)) {}
 

@@ -1,5 +1,7 @@
 #include "runtime/engine/history_store.hpp"
 
+#include "analytics/codec/shared_history.hpp"
+
 #include <algorithm>
 
 namespace effort::engine {
@@ -14,6 +16,9 @@ codec::Target target_of(const config::Precision& p) {
   return codec::Target::passes(static_cast<int>(p.value));
 }
 
+/// A tile of more than half of it is closed: the largest that is coded at once while the run goes on.
+constexpr std::size_t kTileValues = std::size_t{1} << 18;
+
 // The first `steps` of `columns` columns.
 std::vector<double> columns_of(const std::vector<double>& values, int rows, int columns, int steps) {
   std::vector<double> out;
@@ -27,14 +32,16 @@ std::vector<double> columns_of(const std::vector<double>& values, int rows, int 
 
 }  // namespace
 
-HistoryStore::HistoryStore(int n_local, const config::Settings& settings)
-    : n_local_(n_local), target_(target_of(settings.precision)), exact_(settings.exact) {}
+HistoryStore::HistoryStore(int n_local, const config::Settings& settings, int n_nodes)
+    : n_local_(n_local), target_(target_of(settings.precision)), exact_(settings.exact),
+      // MAX_BYTES is promised for each node.
+      shared_(n_nodes > 1 && settings.precision.kind != config::Precision::Kind::max_bytes) {}
 
 HistoryStore::Series& HistoryStore::series(const SeriesKey& key) {
   auto at = series_.find(key);
   if (at == series_.end()) {
     const auto rows = static_cast<std::size_t>(n_local_);
-    at = series_.emplace(key, Series{codec::History(rows, target_), steps_, std::vector<double>(rows)}).first;
+    at = series_.emplace(key, Series{codec::History(rows, target_, kTileValues, shared_), steps_, std::vector<double>(rows)}).first;
   }
   return at->second;
 }
@@ -91,17 +98,44 @@ HistoryStore::Sums HistoryStore::sums(const SeriesKey& key) const {
   return out;
 }
 
-snapshot::NodePart HistoryStore::part(int node, const std::map<SeriesKey, std::uint32_t>& index, bool final) const {
+std::vector<snapshot::Tile> HistoryStore::tiles(const Places& places, bool final) const {
+  std::vector<snapshot::Tile> tiles;
+  for (const auto& [key, s] : series_)
+    tiles.push_back({places.at(key), s.first_step, final ? s.history.serialize_final() : s.history.serialize()});
+  return tiles;
+}
+
+std::vector<snapshot::Tile> HistoryStore::shared_tiles(Communicator& nodes, const Places& places) const {
+  std::vector<std::int64_t> first;  // step of each series on the node that saw it first
+  for (const auto& [key, place] : places) {
+    const auto at = series_.find(key);
+    first.push_back(at == series_.end() ? steps_ : at->second.first_step);
+  }
+  nodes.allreduce(std::span(first), ReduceOp::min);
+  codec::SharedHistories histories(nodes, target_);
+  auto begin = first.begin();
+  for (const auto& [key, place] : places) {
+    const auto at = series_.find(key);
+    const std::int64_t own = at == series_.end() ? steps_ : at->second.first_step;
+    histories.add({at == series_.end() ? nullptr : &at->second.history, static_cast<std::size_t>(n_local_),
+                   static_cast<std::size_t>(own - *begin), static_cast<std::size_t>(steps_ - *begin)});
+    ++begin;
+  }
+  std::vector<snapshot::Tile> tiles;
+  std::vector<std::vector<std::byte>> coded = histories.finish();
+  for (std::size_t i = 0; i < coded.size(); ++i) tiles.push_back({static_cast<std::uint32_t>(i), first[i], std::move(coded[i])});
+  return tiles;
+}
+
+snapshot::NodePart HistoryStore::part(int node, const Places& places) const {
   snapshot::NodePart part;
   part.node = node;
-  for (const auto& [key, s] : series_)
-    part.tiles.push_back({index.at(key), s.first_step, final ? s.history.serialize_final() : s.history.serialize()});
   for (const ExactWindow& w : exact_windows_) {
     snapshot::ExactBlock block;
     block.first_step = w.first_step;
     block.steps = w.steps;
     for (const auto& [key, values] : w.values) {
-      block.series.push_back(index.at(key));
+      block.series.push_back(places.at(key));
       block.values.insert(block.values.end(), values.begin(), values.end());
     }
     part.exact.push_back(std::move(block));

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "analytics/codec/history.hpp"
+#include "analytics/comm/communicator.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/collector.hpp"
 #include "runtime/snapshot/run.hpp"
@@ -14,7 +15,8 @@ namespace effort::engine {
 /// Grows by one window at a time.  Memory: O(compressed history + series x local ranks).
 class HistoryStore {
  public:
-  HistoryStore(int n_local, const config::Settings& settings);
+  /// @param n_nodes  more than 1: the histories are going to be coded as one with those of the others
+  HistoryStore(int n_local, const config::Settings& settings, int n_nodes = 1);
 
   /// Appends the first `steps` columns of the block.
   void append(const WindowBlock& block, int steps, const NameUnion& names);
@@ -27,8 +29,16 @@ class HistoryStore {
   };
   std::vector<SeriesKey> keys() const;
   Sums sums(const SeriesKey& key) const;
-  /// The tiles and exact blocks; `index` gives each series its place in the snapshot.
-  snapshot::NodePart part(int node, const std::map<SeriesKey, std::uint32_t>& index, bool final) const;
+  /// Places of the run's series in the snapshot, the same on all nodes.
+  using Places = std::map<SeriesKey, std::uint32_t>;
+  /// This node's tiles.
+  std::vector<snapshot::Tile> tiles(const Places& places, bool final) const;
+  /// What a node contributes beside them.
+  snapshot::NodePart part(int node, const Places& places) const;
+  /// Whether the histories of all nodes can be coded as one.
+  bool shared() const { return shared_; }
+  /// Collective, where shared(): the tiles of all nodes as one, on node 0; nothing elsewhere.
+  std::vector<snapshot::Tile> shared_tiles(Communicator& nodes, const Places& places) const;
   std::size_t held_bytes() const;
   std::int64_t steps() const { return steps_; }
 
@@ -44,7 +54,7 @@ class HistoryStore {
 
   const int n_local_;
   const codec::Target target_;
-  const bool exact_;
+  const bool exact_, shared_;
   std::int64_t steps_ = 0;
   std::map<SeriesKey, Series> series_;
   struct ExactWindow {

@@ -28,29 +28,53 @@ void SnapshotJob::unite_stats() {
   }
 }
 
-std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_cpu_seconds) {
-  unite_stats();
-  std::map<SeriesKey, std::uint32_t> index;
-  for (const auto& [key, stat] : stats_) index.emplace(key, static_cast<std::uint32_t>(index.size()));
+HistoryStore::Places SnapshotJob::places() const {
+  HistoryStore::Places out;
+  for (const auto& [key, stat] : stats_) out.emplace(key, static_cast<std::uint32_t>(out.size()));
+  return out;
+}
 
-  const snapshot::NodePart part = history_.part(nodes_.rank(), index, final);
+/// What this node alone contributes; its tiles, unless they are shared.  Collective.
+std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
+  snapshot::NodePart part = history_.part(nodes_.rank(), places());
+  if (shared) return snapshot::encode_part(part);
+  part.tiles = history_.tiles(places(), final);
   std::vector<double> nrmse(stats_.size(), 0.0);
   for (const snapshot::Tile& tile : part.tiles) nrmse[tile.series] = codec::HistoryReader(tile.history).nrmse();
   nodes_.allreduce(std::span(nrmse), ReduceOp::max);
   std::size_t i = 0;
   for (auto& [key, stat] : stats_) stat.nrmse = nrmse[i++];
+  return snapshot::encode_part(part);
+}
 
+/// The histories of all nodes as one, on node 0; nothing elsewhere.  Collective.
+std::vector<std::byte> SnapshotJob::shared_part() {
+  const std::vector<snapshot::Tile> tiles = history_.shared_tiles(nodes_, places());
+  if (nodes_.rank() != 0) return {};
+  std::size_t i = 0;
+  for (auto& [key, stat] : stats_) stat.nrmse = codec::HistoryReader(tiles[i++].history).nrmse();
+  return snapshot::encode_shared(tiles);
+}
+
+void SnapshotJob::collect_facts(double own_cpu_seconds) {
   NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0, history_.steps()};
   for (int r = 0; r < segment_.n_local(); ++r) {
     facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
     facts.measuring_seconds = std::max(facts.measuring_seconds, static_cast<double>(segment_.rank(r).measuring_ns.load(std::memory_order_relaxed)) * 1e-9);
   }
   facts_ = nodes_.gatherv(std::span<const NodeFacts>(&facts, 1), 0).values;
+}
 
-  const std::vector<std::byte> encoded = snapshot::encode_part(part);
+std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_cpu_seconds) {
+  unite_stats();
+  const bool shared = final && history_.shared();
+  const std::vector<std::byte> encoded = own_part(final, shared);
+  const std::vector<std::byte> together = shared ? shared_part() : std::vector<std::byte>{};
+  collect_facts(own_cpu_seconds);
   const auto all = nodes_.gatherv(std::span<const std::byte>(encoded), 0);
   std::vector<std::vector<std::byte>> parts;
   for (int node = 0; nodes_.rank() == 0 && node < nodes_.size(); ++node) parts.emplace_back(all.of(node).begin(), all.of(node).end());
+  if (!together.empty()) parts.push_back(together);
   return parts;
 }
 

@@ -14,7 +14,8 @@
 namespace effort::engine {
 
 /// Brings the compressed tiles of all nodes to node 0, which writes the file.  Nothing is expanded on the way: node 0
-/// holds the compressed bytes of the run, once.
+/// holds the compressed bytes of the run, once.  The last snapshot of a run codes the histories of all nodes as one
+/// (docs/adr/0020); those before it leave them as they are, since hints wait while nodes exchange.
 class SnapshotJob {
  public:
   /// @param ranks  global ids of this node's ranks, ascending
@@ -33,7 +34,7 @@ class SnapshotJob {
   struct Stat {
     SeriesKey key;
     std::int32_t largest_rank;
-    double total, largest, nrmse;
+    double total, largest, nrmse;  ///< nrmse: on node 0
   };
   struct NodeFacts {
     double own_cpu_seconds, measuring_seconds;
@@ -41,6 +42,10 @@ class SnapshotJob {
   };
 
   void unite_stats();
+  std::vector<std::byte> own_part(bool final, bool shared);
+  std::vector<std::byte> shared_part();
+  void collect_facts(double own_cpu_seconds);
+  HistoryStore::Places places() const;
 
   Communicator& nodes_;
   const HistoryStore& history_;

@@ -36,6 +36,7 @@ inline constexpr std::uint32_t type_windows = four("WIND");
 inline constexpr std::uint32_t type_strata = four("STRA");
 inline constexpr std::uint32_t type_moves = four("MOVE");
 inline constexpr std::uint32_t type_tiles = four("TILE");
+inline constexpr std::uint32_t type_shared = four("SHAR");
 inline constexpr std::uint32_t type_exact = four("EXAC");
 inline constexpr std::uint32_t type_traffic = four("COMM");
 

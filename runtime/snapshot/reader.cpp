@@ -28,7 +28,8 @@ bool starts_with(const Bytes& bytes, std::size_t at, const std::array<unsigned c
 
 bool known(const Entry& e) {
   const bool type = e.type == format::type_run || e.type == format::type_windows || e.type == format::type_strata || e.type == format::type_moves ||
-                    e.type == format::type_tiles || e.type == format::type_exact || e.type == format::type_traffic;
+                    e.type == format::type_tiles || e.type == format::type_shared || e.type == format::type_exact ||
+                    e.type == format::type_traffic;
   return type && e.version == format::section_version && (e.flags & ~(format::flag_required | format::flag_zstd)) == 0;
 }
 
@@ -111,17 +112,19 @@ struct Reader::State {
     if (offset != index_at) refuse("bytes before the index belong to no section", offset);
   }
 
-  /// One description of the run, and for every node at most one set of tiles, ascending.
+  /// One description of the run, and for every node at most one set of tiles, ascending; or one set for all.
   void check_order() const {
     std::int64_t last = -1;
-    int runs = 0;
+    int runs = 0, shared = 0;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (!known(entries[i])) continue;
       runs += entries[i].type == format::type_run;
+      shared += entries[i].type == format::type_shared;
       if (entries[i].type != format::type_tiles) continue;
       if (entries[i].key <= last) refuse("the nodes' tiles are not in the order of the nodes", sections[i].offset);
       last = entries[i].key;
     }
+    if (shared > 1 || (shared == 1 && last >= 0)) refuse("the snapshot holds the histories of all nodes more than once", format::header_bytes);
     if (runs != 1) refuse("the snapshot does not describe one run", format::header_bytes);
   }
 
@@ -182,7 +185,7 @@ struct Reader::State {
   }
 
   std::vector<Tile> tiles_at(std::size_t i) {
-    node_of(i);
+    node_of(i);  // of all nodes: 0
     const Bytes raw = content(i);
     return guarded(i, [&] { return decode_tiles(raw, *run); });
   }
@@ -224,7 +227,7 @@ void Reader::verify() {
     const Entry& e = state_->entries[i];
     if (!known(e)) {
       state_->checked(i);
-    } else if (e.type == format::type_tiles) {
+    } else if (e.type == format::type_tiles || e.type == format::type_shared) {
       state_->tiles_at(i);
     } else if (e.type == format::type_exact) {
       state_->exact_at(i);
@@ -236,14 +239,15 @@ void Reader::verify() {
 
 std::vector<std::int32_t> Reader::nodes() const {
   std::vector<std::int32_t> out;
+  state_->each(format::type_shared, [&](std::size_t) { out.push_back(all_nodes); });
   state_->each(format::type_tiles, [&](std::size_t i) { out.push_back(state_->node_of(i)); });
   return out;
 }
 
 std::vector<Tile> Reader::tiles(std::int32_t node) {
   std::vector<Tile> out;
-  state_->each(format::type_tiles, [&](std::size_t i) {
-    if (state_->entries[i].key == static_cast<std::uint32_t>(node)) out = state_->tiles_at(i);
+  state_->each(node == all_nodes ? format::type_shared : format::type_tiles, [&](std::size_t i) {
+    if (node == all_nodes || state_->entries[i].key == static_cast<std::uint32_t>(node)) out = state_->tiles_at(i);
   });
   return out;
 }

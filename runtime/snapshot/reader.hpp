@@ -58,9 +58,9 @@ class Reader {
   /// Reads and checks every section, known or not.
   void verify();
 
-  /// Nodes that contributed compressed histories, ascending.
+  /// Nodes that contributed compressed histories, ascending; all_nodes alone where those are stored as one.
   std::vector<std::int32_t> nodes() const;
-  /// The tiles of one node (empty where it has none).  O(that node's bytes).
+  /// The tiles of one node, or of all_nodes (empty where it has none).  O(their bytes).
   std::vector<Tile> tiles(std::int32_t node);
   /// The exact windows of one node (empty where there are none), by ascending step.
   std::vector<ExactBlock> exact(std::int32_t node);

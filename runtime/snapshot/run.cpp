@@ -32,6 +32,7 @@ void Run::place(std::span<const std::int32_t> node_of_rank) {
 }
 
 std::vector<std::int32_t> Run::ranks_of_node(std::int32_t node) const {
+  if (node == all_nodes) return ranks_by_node();
   std::vector<std::int32_t> out;
   out.reserve(static_cast<std::size_t>(count_of_node(node)));
   std::int32_t rank = 0;
@@ -41,6 +42,14 @@ std::vector<std::int32_t> Run::ranks_of_node(std::int32_t node) const {
     }
     rank += run.count;
   }
+  return out;
+}
+
+std::vector<std::int32_t> Run::ranks_by_node() const {
+  std::vector<std::int32_t> of_rank, out(static_cast<std::size_t>(ranks));
+  for (const NodeRun& run : placement) of_rank.insert(of_rank.end(), static_cast<std::size_t>(run.count), run.node);
+  std::iota(out.begin(), out.end(), 0);
+  std::stable_sort(out.begin(), out.end(), [&](std::int32_t a, std::int32_t b) { return of_rank[static_cast<std::size_t>(a)] < of_rank[static_cast<std::size_t>(b)]; });
   return out;
 }
 

@@ -143,17 +143,23 @@ struct Run {
   double own_cpu_seconds_total() const;
   /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
   void place(std::span<const std::int32_t> node_of_rank);
-  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  O(ranks).
+  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  Of all_nodes: node by node.  O(ranks).
   std::vector<std::int32_t> ranks_of_node(std::int32_t node) const;
   /// Number of ranks of a node.  O(runs), no allocation.
   std::int64_t count_of_node(std::int32_t node) const;
+
+ private:
+  std::vector<std::int32_t> ranks_by_node() const;
 };
 
-/// The compressed history of one series on one node.
+/// Stands for all nodes, where their histories are stored as one.
+inline constexpr std::int32_t all_nodes = -1;
+
+/// The compressed history of one series on one node, or on all.
 struct Tile {
   std::uint32_t series = 0;         ///< index into Run::series
   std::int64_t first_step = 0;      ///< step of the history's first column; the series is zero before it
-  std::vector<std::byte> history;   ///< what effort::codec::History::serialize gave: rows = the node's ranks
+  std::vector<std::byte> history;   ///< what effort::codec::History::serialize gave: rows = the node's ranks; or SharedHistories, rows = Run::ranks_of_node(all_nodes)
 };
 
 /// Uncompressed loads of consecutive steps on one node (EXACT=1).

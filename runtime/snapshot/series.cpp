@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <utility>
 
@@ -31,13 +32,53 @@ void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decode
   }
 }
 
+/// The rows of a history in the order of the grid.
+class RowOrder {
+ public:
+  explicit RowOrder(std::vector<std::size_t> history_rows) : rows(std::move(history_rows)), place(rows.size()) {
+    std::vector<std::size_t> by_row(rows.size());
+    std::iota(by_row.begin(), by_row.end(), std::size_t{0});
+    std::sort(by_row.begin(), by_row.end(), [&](std::size_t a, std::size_t b) { return rows[a] < rows[b]; });
+    for (std::size_t i = 0; i < by_row.size(); ++i) place[by_row[i]] = i;
+    std::sort(rows.begin(), rows.end());
+  }
+
+  /// Values [rows] in that order; valid until the next call.
+  std::span<const double> sorted(const codec::Decoded& values) const {
+    if (std::is_sorted(place.begin(), place.end())) return values.values;
+    moved_.resize(values.values.size());
+    for (std::size_t i = 0; i < place.size(); ++i) {
+      const auto from = values.values.begin() + static_cast<std::ptrdiff_t>(i * values.cols);
+      std::copy(from, from + static_cast<std::ptrdiff_t>(values.cols), moved_.begin() + static_cast<std::ptrdiff_t>(place[i] * values.cols));
+    }
+    return moved_;
+  }
+
+  std::vector<std::size_t> rows;   ///< of the grid, ascending
+  std::vector<std::size_t> place;  ///< of the history's rows among them
+
+ private:
+  mutable std::vector<double> moved_;
+};
+
+/// Of every `width` ranks the lowest.
+std::vector<std::int32_t> lowest_ranks(const std::vector<std::int32_t>& ranks, std::size_t width) {
+  std::vector<std::int32_t> out;
+  for (std::size_t i = 0; i < ranks.size(); i += width) {
+    const auto begin = ranks.begin() + static_cast<std::ptrdiff_t>(i);
+    out.push_back(*std::min_element(begin, begin + static_cast<std::ptrdiff_t>(std::min(width, ranks.size() - i))));
+  }
+  return out;
+}
+
 }  // namespace
 
 SeriesReader::SeriesReader(Reader& reader) : reader_(reader) {
   for (const std::int32_t node : reader.nodes()) nodes_.push_back({node, 0, reader.tiles(node)});
   std::size_t i = 0;
   for (const SectionInfo& section : reader.sections()) {
-    if (section.type == "TILE" && i < nodes_.size() && section.key == static_cast<std::uint32_t>(nodes_[i].node)) nodes_[i++].offset = section.offset;
+    const bool here = i < nodes_.size() && (nodes_[i].node == all_nodes ? section.type == "SHAR" : section.type == "TILE" && section.key == static_cast<std::uint32_t>(nodes_[i].node));
+    if (here) nodes_[i++].offset = section.offset;
   }
   const Run& run = reader.run();
   ranks_.resize(static_cast<std::size_t>(run.nodes));
@@ -45,6 +86,16 @@ SeriesReader::SeriesReader(Reader& reader) : reader_(reader) {
   for (const NodeRun& part : run.placement) {
     for (std::int32_t k = 0; k < part.count; ++k) ranks_[static_cast<std::size_t>(part.node)].push_back(rank++);
   }
+  if (shared()) all_ranks_ = run.ranks_of_node(all_nodes);
+}
+
+const std::vector<std::int32_t>& SeriesReader::ranks_of(std::int32_t node) const { return node == all_nodes ? all_ranks_ : ranks_[static_cast<std::size_t>(node)]; }
+
+std::vector<std::int32_t> SeriesReader::parts() const {
+  if (shared()) return {all_nodes};
+  std::vector<std::int32_t> nodes(ranks_.size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
 }
 
 const Tile* SeriesReader::find(const Node& node, std::uint32_t series) const {
@@ -59,9 +110,11 @@ Grid SeriesReader::frame(int level) const {
   grid.level = level;
   const std::int64_t width = std::int64_t{1} << level;
   std::vector<std::pair<std::int32_t, std::int32_t>> rows;
-  for (const std::vector<std::int32_t>& ranks : ranks_) {
-    for (std::size_t i = 0; i < ranks.size(); i += static_cast<std::size_t>(width)) {
-      rows.emplace_back(ranks[i], static_cast<std::int32_t>(std::min<std::size_t>(static_cast<std::size_t>(width), ranks.size() - i)));
+  for (const std::int32_t part : parts()) {
+    const std::vector<std::int32_t> lowest = lowest_ranks(ranks_of(part), static_cast<std::size_t>(width));
+    for (std::size_t i = 0; i < lowest.size(); ++i) {
+      const std::size_t left = ranks_of(part).size() - i * static_cast<std::size_t>(width);
+      rows.emplace_back(lowest[i], static_cast<std::int32_t>(std::min(static_cast<std::size_t>(width), left)));
     }
   }
   std::sort(rows.begin(), rows.end());
@@ -74,10 +127,17 @@ Grid SeriesReader::frame(int level) const {
 }
 
 std::vector<std::size_t> SeriesReader::rows_of(std::int32_t node, const Grid& frame) const {
-  const std::vector<std::int32_t>& ranks = ranks_[static_cast<std::size_t>(node)];
+  std::vector<std::size_t> rows = history_rows(node, frame);
+  std::sort(rows.begin(), rows.end());
+  return rows;
+}
+
+/// Where the rows of a history stand in the frame: ascending, unless all nodes' histories are one and their ranks lie among
+/// each other.
+std::vector<std::size_t> SeriesReader::history_rows(std::int32_t node, const Grid& frame) const {
   std::vector<std::size_t> rows;
-  for (std::size_t i = 0; i < ranks.size(); i += std::size_t{1} << frame.level) {
-    const auto at = std::lower_bound(frame.first_rank.begin(), frame.first_rank.end(), ranks[i]);
+  for (const std::int32_t rank : lowest_ranks(ranks_of(node), std::size_t{1} << frame.level)) {
+    const auto at = std::lower_bound(frame.first_rank.begin(), frame.first_rank.end(), rank);
     rows.push_back(static_cast<std::size_t>(at - frame.first_rank.begin()));
   }
   return rows;
@@ -93,7 +153,7 @@ void SeriesReader::check_size(const Grid& frame, std::size_t max_values) const {
 }
 
 void SeriesReader::refuse(const std::string& problem, const Node& node, std::uint32_t series) const {
-  throw FormatError(problem + " in the history of series " + std::to_string(series) + " of node " + std::to_string(node.node), reader_.name(), node.offset,
+  throw FormatError(problem + " in the history of series " + std::to_string(series) + (node.node == all_nodes ? " of all nodes" : " of node " + std::to_string(node.node)), reader_.name(), node.offset,
                     "take the file from its origin again");
 }
 
@@ -103,7 +163,7 @@ void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& f
   const std::int64_t steps = reader_.run().steps;
   try {
     const codec::HistoryReader history(tile.history);
-    const bool fits = history.rows() == ranks_[static_cast<std::size_t>(node.node)].size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
+    const bool fits = history.rows() == ranks_of(node.node).size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
     if (!fits) refuse("other sizes than the run's", node, tile.series);
     function(history);
   } catch (const codec::CodecError& e) {
@@ -111,9 +171,8 @@ void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& f
   }
 }
 
-void SeriesReader::add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const {
+void SeriesReader::add(Grid& grid, const std::vector<std::size_t>& rows, const Node& node, const Tile& tile, std::size_t max_values) const {
   with_history(node, tile, [&](const codec::HistoryReader& history) {
-    const std::vector<std::size_t> rows = rows_of(node.node, grid);
     const codec::Decoded decoded = history.read(grid.level, max_values);
     if (decoded.rows != rows.size()) refuse("another number of rows than ranks", node, tile.series);
     place(grid, rows, decoded, tile.first_step, static_cast<std::int64_t>(history.steps()), reader_.run().steps);
@@ -124,19 +183,20 @@ void SeriesReader::each_piece(std::uint32_t series, const Grid& whole, std::int3
   for (const Node& node : nodes_) {
     const Tile* tile = node.node == wanted ? find(node, series) : nullptr;
     if (tile == nullptr || tile->history.empty()) continue;
-    const std::vector<std::size_t> rows = rows_of(node.node, whole);
+    const RowOrder order(history_rows(node.node, whole));
     if (whole.level > 0) {
       Grid part;
       part.level = whole.level;
       part.first_step = whole.first_step;
-      for (std::size_t row : rows) part.first_rank.push_back(whole.first_rank[row]);
-      part.values.assign(rows.size() * whole.cols(), 0.0);
-      add(part, node, *tile, std::size_t{1} << 31);
-      take({rows, 0, whole.cols(), part.values});
+      part.values.assign(order.rows.size() * whole.cols(), 0.0);
+      add(part, order.place, node, *tile, std::size_t{1} << 31);
+      take({order.rows, 0, whole.cols(), part.values});
       continue;
     }
     with_history(node, *tile, [&](const codec::HistoryReader& history) {
-      history.read_tiles([&](std::size_t first, const codec::Decoded& values) { take({rows, static_cast<std::size_t>(tile->first_step) + first, values.cols, values.values}); });
+      history.read_tiles([&](std::size_t first, const codec::Decoded& values) {
+        take({order.rows, static_cast<std::size_t>(tile->first_step) + first, values.cols, order.sorted(values)});
+      });
     });
   }
 }
@@ -147,7 +207,7 @@ Grid SeriesReader::grid(std::uint32_t series, int level, std::size_t max_values)
   out.values.assign(out.rows() * out.cols(), 0.0);
   for (const Node& node : nodes_) {
     const Tile* tile = find(node, series);
-    if (tile != nullptr && !tile->history.empty()) add(out, node, *tile, max_values);
+    if (tile != nullptr && !tile->history.empty()) add(out, history_rows(node.node, out), node, *tile, max_values);
   }
   return out;
 }

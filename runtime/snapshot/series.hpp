@@ -12,7 +12,8 @@
 namespace effort::snapshot {
 
 /// A series, or its 2^level times coarser approximation, over the whole run.  Rows stand for one rank each at level
-/// 0 and for up to 2^level neighbouring ranks of one node else; columns likewise for steps.
+/// 0 and for up to 2^level neighbouring ranks of one node else (where the nodes' histories are stored as one, of all ranks in
+/// the order of the nodes); columns likewise for steps.
 struct Grid {
   int level = 0;
   std::vector<std::int32_t> first_rank;  ///< [rows] lowest rank a row stands for, ascending
@@ -45,7 +46,9 @@ class SeriesReader {
   /// @param level       0 to 30
   /// @param max_values  a larger grid is refused with std::length_error that names the level that would fit
   Grid grid(std::uint32_t series, int level = 0, std::size_t max_values = std::size_t{1} << 31) const;
-  /// One series of one node, at the level of `frame`, in pieces that do not overlap; the node's cells in none are zero.
+  /// What histories are stored by: all_nodes alone, or all nodes of the run.
+  std::vector<std::int32_t> parts() const;
+  /// One series of one node (or all_nodes, see parts()), at the level of `frame`, in pieces that do not overlap; the node's cells in none are zero.
   /// Memory: at level 0 one tile of the history (some thousand steps of one rank, fewer of many), else the node's part of
   /// the grid.
   void each_piece(std::uint32_t series, const Grid& frame, std::int32_t node, const TakePiece& take) const;
@@ -69,8 +72,11 @@ class SeriesReader {
     std::uint64_t offset;  ///< of its section, for messages
     std::vector<Tile> tiles;
   };
+  bool shared() const { return !nodes_.empty() && nodes_[0].node == all_nodes; }
+  const std::vector<std::int32_t>& ranks_of(std::int32_t node) const;
   const Tile* find(const Node& node, std::uint32_t series) const;
-  void add(Grid& grid, const Node& node, const Tile& tile, std::size_t max_values) const;
+  std::vector<std::size_t> history_rows(std::int32_t node, const Grid& frame) const;
+  void add(Grid& grid, const std::vector<std::size_t>& rows, const Node& node, const Tile& tile, std::size_t max_values) const;
   template <typename Function>
   void with_history(const Node& node, const Tile& tile, Function&& function) const;
   [[noreturn]] void refuse(const std::string& problem, const Node& node, std::uint32_t series) const;
@@ -79,6 +85,7 @@ class SeriesReader {
   Reader& reader_;
   std::vector<Node> nodes_;                       ///< that have tiles
   std::vector<std::vector<std::int32_t>> ranks_;  ///< by node, ascending
+  std::vector<std::int32_t> all_ranks_;           ///< node by node, where shared()
 };
 
 }  // namespace effort::snapshot

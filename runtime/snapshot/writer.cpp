@@ -39,23 +39,28 @@ void collect(View part, const Run& run, std::vector<Section>& sections) {
     if (part.size() - at < format::entry_bytes) throw std::invalid_argument("a node's part is cut (within an entry), pass what encode_part gave");
     Entry entry = format::get_entry(part, at);
     at += format::entry_bytes;
-    const bool known = entry.type == format::type_tiles || entry.type == format::type_exact || entry.type == format::type_traffic;
+    const bool known = entry.type == format::type_tiles || entry.type == format::type_shared || entry.type == format::type_exact || entry.type == format::type_traffic;
     if (!known || entry.stored > part.size() - at) throw std::invalid_argument("a node's part is damaged (no such section), pass what encode_part gave");
     if (entry.key >= static_cast<std::uint32_t>(run.nodes)) {
       throw std::invalid_argument("a part is of node " + std::to_string(entry.key) + " (the run has " + std::to_string(run.nodes) + "), number nodes from 0 as in the placement");
     }
+    // Readers that do not know it would show a run without loads.
+    if (entry.type == format::type_shared) entry.flags |= format::flag_required;
     sections.push_back({entry, part.subspan(at, entry.stored)});
     at += entry.stored;
   }
 }
 
-/// Tiles before exact windows before traffic, each by node; equal keys keep their order.
+/// Histories before exact windows before traffic, each by node; equal keys keep their order.
 void sort_sections(std::vector<Section>& sections) {
   const auto order = [](const Section& s) {
-    return std::pair(s.entry.type == format::type_tiles ? 0 : s.entry.type == format::type_exact ? 1 : 2, s.entry.key);
+    const bool histories = s.entry.type == format::type_tiles || s.entry.type == format::type_shared;
+    return std::pair(histories ? 0 : s.entry.type == format::type_exact ? 1 : 2, s.entry.key);
   };
   std::stable_sort(sections.begin(), sections.end(), [&](const Section& a, const Section& b) { return order(a) < order(b); });
   for (std::size_t i = 1; i < sections.size(); ++i) {
+    if (sections[i - 1].entry.type == format::type_shared && order(sections[i]).first == 0)
+      throw std::invalid_argument("the histories of all nodes come beside those of one, pass either");
     if (sections[i].entry.type == format::type_tiles && order(sections[i]) == order(sections[i - 1])) {
       throw std::invalid_argument("node " + std::to_string(sections[i].entry.key) + " has two sets of tiles, pass one part per node");
     }
@@ -98,13 +103,28 @@ std::string clean(const std::string& text) {
 
 }  // namespace
 
-std::vector<std::byte> encode_part(const NodePart& part) {
-  std::vector<Tile> tiles = part.tiles;
+namespace {
+
+/// In the order of the series.
+std::vector<Tile> sorted(std::vector<Tile> tiles) {
   std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.series < b.series; });
   for (std::size_t i = 0; i < tiles.size(); ++i) {
     if (tiles[i].first_step < 0) throw std::invalid_argument("a tile's first step is negative (series " + std::to_string(tiles[i].series) + "), count steps from 0");
     if (i > 0 && tiles[i].series == tiles[i - 1].series) throw std::invalid_argument("series " + std::to_string(tiles[i].series) + " has two tiles on one node, pass one");
   }
+  return tiles;
+}
+
+}  // namespace
+
+std::vector<std::byte> encode_shared(const std::vector<Tile>& tiles) {
+  Bytes out;
+  append_section(out, format::type_shared, 0, encode_tiles(sorted(tiles)));
+  return out;
+}
+
+std::vector<std::byte> encode_part(const NodePart& part) {
+  const std::vector<Tile> tiles = sorted(part.tiles);
   Bytes out;
   if (!tiles.empty()) append_section(out, format::type_tiles, static_cast<std::uint32_t>(part.node), encode_tiles(tiles));
   for (const ExactBlock& block : part.exact) {

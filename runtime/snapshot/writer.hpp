@@ -16,9 +16,13 @@ namespace effort::snapshot {
 /// Errors: std::invalid_argument for a block whose sizes do not fit.  Threads: any.  Cost: one pass, zstd level 3.
 std::vector<std::byte> encode_part(const NodePart& part);
 
+/// Encodes the histories of all nodes as one: a part beside the nodes' own, which then hold no tiles.
+/// Errors and threads: as encode_part.
+std::vector<std::byte> encode_shared(const std::vector<Tile>& tiles);
+
 /// Encodes a whole snapshot file (FORMAT.md).
 /// @param run    complete; `placement` covers all ranks
-/// @param parts  one per node (see encode_part; a node that failed may be missing), in any order: the file is
+/// @param parts  one per node (see encode_part; a node that failed may be missing) and encode_shared's, in any order: the file is
 ///               sorted by node, so equal content gives equal bytes
 /// Errors: std::invalid_argument for a run that contradicts itself (which, what to do) or a part that is no
 /// encoded part.  Threads: any.  Cost: the parts are copied once.

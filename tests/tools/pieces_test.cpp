@@ -31,19 +31,30 @@ void put(std::vector<double>& values, std::vector<int>& times, std::size_t cols,
 }  // namespace
 
 TEST_CASE("pieces make up the grid, each cell at most once") {
-  for (const bool interleaved : {false, true}) {
-    Reader reader(interleaved ? interleaved_file() : golden_file(true), "test");
+  for (const auto& bytes : {golden_file(true), interleaved_file(), golden_file(true, true), interleaved_file(true)}) {
+    Reader reader(bytes, "test");
     const SeriesReader series(reader);
     for (int level = 0; level < 4; ++level) {
       const Grid frame = series.frame(level);
       for (std::uint32_t index = 0; index < reader.run().series.size(); ++index) {
         std::vector<double> values(frame.rows() * frame.cols());
         std::vector<int> times(values.size());
-        for (std::int32_t node : reader.nodes()) series.each_piece(index, frame, node, [&](const Piece& piece) { put(values, times, frame.cols(), piece); });
+        for (std::int32_t node : series.parts()) series.each_piece(index, frame, node, [&](const Piece& piece) { put(values, times, frame.cols(), piece); });
         CHECK(values == series.grid(index, level).values);
         CHECK(*std::max_element(times.begin(), times.end()) == 1);
       }
     }
+  }
+}
+
+TEST_CASE("histories of all nodes as one show what those of each node show, whatever the placement") {
+  Reader apart_reader(interleaved_file(), "apart"), shared_reader(interleaved_file(true), "shared");
+  const SeriesReader apart(apart_reader), shared(shared_reader);
+  for (std::uint32_t index = 0; index < 3; ++index) {
+    const Grid a = apart.grid(index), b = shared.grid(index);
+    REQUIRE(a.first_rank == b.first_rank);
+    REQUIRE(a.values.size() == b.values.size());
+    for (std::size_t i = 0; i < a.values.size(); ++i) CHECK(std::abs(a.values[i] - b.values[i]) <= apart.max_error(index) + shared.max_error(index));
   }
 }
 

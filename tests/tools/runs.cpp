@@ -1,6 +1,7 @@
 #include "runs.hpp"
 
 #include "analytics/codec/history.hpp"
+#include "golden_run.hpp"
 #include "runtime/snapshot/writer.hpp"
 
 namespace effort::tools::test {
@@ -33,7 +34,7 @@ snapshot::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& region
 
 std::vector<std::byte> file_of(const snapshot::Run& run) { return snapshot::encode(run, {}); }
 
-std::vector<std::byte> interleaved_file() {
+std::vector<std::byte> interleaved_file(bool shared) {
   constexpr int steps = 40, late = 25;
   snapshot::Run run = run_of(7, steps, {{"first"}, {"second"}});
   run.place(std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0});
@@ -43,6 +44,17 @@ std::vector<std::byte> interleaved_file() {
   run.series.push_back(run.series[0]);
   run.series.back().metric = 1;
   std::vector<std::vector<std::byte>> parts;
+  const auto load = [](std::uint32_t series, std::int32_t rank, int step) { return 1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17); };
+  if (shared) {
+    parts.push_back(snapshot::test::shared_histories(run, {0, late, 0}, [&](int series, const std::vector<std::int32_t>& ranks, int first) {
+      std::vector<double> block;
+      for (std::int32_t rank : ranks) {
+        for (int step = first; step < steps; ++step) block.push_back(load(static_cast<std::uint32_t>(series), rank, step));
+      }
+      return block;
+    }));
+    return snapshot::encode(run, parts);
+  }
   for (std::int32_t node = 0; node < 2; ++node) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
     snapshot::NodePart part;
@@ -52,7 +64,7 @@ std::vector<std::byte> interleaved_file() {
       codec::History history(ranks.size(), codec::Target::passes(40));
       std::vector<double> block;
       for (std::int32_t rank : ranks) {
-        for (int step = first; step < steps; ++step) block.push_back(1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17));
+        for (int step = first; step < steps; ++step) block.push_back(load(series, rank, step));
       }
       history.append(block, static_cast<std::size_t>(steps - first));
       part.tiles.push_back({series, first, history.serialize_final()});

@@ -23,6 +23,7 @@ std::vector<std::byte> file_of(const snapshot::Run& run);
 
 /// 7 ranks that two nodes take in turn, 40 steps, two metrics, one of two regions measured by both; the second region begins
 /// at step 25.  Kokkos must be initialised.
-std::vector<std::byte> interleaved_file();
+/// `shared`: the histories of both nodes as one.
+std::vector<std::byte> interleaved_file(bool shared = false);
 
 }  // namespace effort::tools::test

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <string>
 
-#include "analytics/codec/history.hpp"
+#include "analytics/codec/shared_history.hpp"
+#include "analytics/comm/thread_group.hpp"
 #include "runtime/snapshot/writer.hpp"
 
 namespace effort::snapshot::test {
@@ -60,7 +61,7 @@ std::vector<double> block(int region, const std::vector<std::int32_t>& ranks, in
   return out;
 }
 
-NodePart part_of(const Run& run, std::int32_t node, bool exact) {
+NodePart part_of(const Run& run, std::int32_t node, bool exact, bool shared) {
   const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
   NodePart part;
   part.node = node;
@@ -70,7 +71,7 @@ NodePart part_of(const Run& run, std::int32_t node, bool exact) {
   for (int region = 0; region < golden_regions; ++region) {
     codec::History history(ranks.size(), codec::Target::passes(5));
     for (int first = 0; first < golden_steps; first += 10) history.append(block(region, ranks, first, 10), 10);
-    part.tiles.push_back({static_cast<std::uint32_t>(region), 0, history.serialize_final()});
+    if (!shared) part.tiles.push_back({static_cast<std::uint32_t>(region), 0, history.serialize_final()});
     raw.series.push_back(static_cast<std::uint32_t>(region));
     const std::vector<double> values = block(region, ranks, golden_steps - 10, 10);
     raw.values.insert(raw.values.end(), values.begin(), values.end());
@@ -106,16 +107,46 @@ Run golden_run() {
   for (int region = 0; region < golden_regions; ++region) strata.region.push_back("region_" + std::to_string(region));
   for (int i = 0; i < 2 * golden_regions; ++i) strata.region_load.push_back(0.001 * i);
   run.strata = {strata};
+  run.moves = {{30, 39, 3, {{0, 2, 2}}}, {40, 49, 2, {{4, 1, 1}, {7, 1, 0}}}};
   run.unit_costs = {{"cells", 2e-7, 1e-9}};
+  run.window_costs = {{40, "cells", 1.5e-7, 2e-9}, {50, "cells", 2e-7, 1e-9}};
+  run.speeds = {{5, 1}, {3, 1.25}};
   run.notes = {"3 steps merged: a ring was full"};
   return run;
 }
 
-std::vector<std::byte> golden_file(bool exact) {
+std::vector<std::byte> golden_file(bool exact, bool shared) {
   const Run run = golden_run();
   std::vector<std::vector<std::byte>> parts;
-  for (std::int32_t node = 0; node < run.nodes; ++node) parts.push_back(encode_part(part_of(run, node, exact)));
+  for (std::int32_t node = 0; node < run.nodes; ++node) parts.push_back(encode_part(part_of(run, node, exact, shared)));
+  if (shared) {
+    parts.push_back(shared_histories(run, std::vector<int>(golden_regions, 0), [](int region, const std::vector<std::int32_t>& ranks, int first) {
+      return block(region, ranks, first, golden_steps - first);
+    }));
+  }
   return encode(run, parts);
+}
+
+std::vector<std::byte> shared_histories(const Run& run, const std::vector<int>& first,
+                                        const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block) {
+  std::vector<std::byte> out;
+  run_thread_group(run.nodes, [&](Communicator& nodes) {
+    const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
+    codec::SharedHistories shared(nodes, codec::Target::passes(8));
+    for (std::size_t s = 0; s < first.size(); ++s) {
+      codec::History history(ranks.size(), codec::Target::passes(8), std::size_t{1} << 18, true);
+      const auto steps = static_cast<std::size_t>(run.steps - first[s]);
+      history.append(block(static_cast<int>(s), ranks, first[s]), steps);
+      shared.add({&history, ranks.size(), 0, steps});
+    }
+    std::vector<Tile> tiles;
+    for (std::vector<std::byte>& bytes : shared.finish()) {
+      const auto s = static_cast<std::uint32_t>(tiles.size());
+      tiles.push_back({s, first[s], std::move(bytes)});
+    }
+    if (nodes.rank() == 0) out = encode_shared(tiles);
+  });
+  return out;
 }
 
 }  // namespace effort::snapshot::test

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <vector>
 
 #include "runtime/snapshot/run.hpp"
@@ -20,8 +21,14 @@ double golden_load(int region, int rank, int step);
 Run golden_run();
 
 /// The whole file.
-/// @param exact  also the raw loads of steps 50 to 59
+/// @param exact   also the raw loads of steps 50 to 59
+/// @param shared  the histories of both nodes as one, as the last snapshot of a run has them
 /// Kokkos must be initialised.
-std::vector<std::byte> golden_file(bool exact);
+std::vector<std::byte> golden_file(bool exact, bool shared = false);
+
+/// The histories of all nodes of a run as one: what encode_part gives for its parts, with their loads
+/// `block(series, ranks, first step)` [ranks][steps from there on]; `first` has the first step of every series.
+std::vector<std::byte> shared_histories(const Run& run, const std::vector<int>& first,
+                                        const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block);
 
 }  // namespace effort::snapshot::test

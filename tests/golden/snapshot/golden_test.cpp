@@ -3,6 +3,7 @@
 
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -17,6 +18,7 @@ using namespace effort::snapshot::test;
 
 namespace {
 const std::string file_1_0 = std::string(GOLDEN_DIRECTORY) + "/format-1.0.effort";
+const std::string file_1_2 = std::string(GOLDEN_DIRECTORY) + "/format-1.2.effort";
 const std::string file_1_1 = std::string(GOLDEN_DIRECTORY) + "/format-1.1.effort";
 }
 
@@ -48,8 +50,11 @@ TEST_CASE("format 1.0: the description") {
   CHECK(run.notes == expected.notes);
 }
 
-TEST_CASE("format 1.0: the loads, within the stated error, and exactly where they were stored beside") {
-  Reader reader{std::filesystem::path(file_1_0)};
+TEST_CASE("formats 1.0 and 1.2: the loads, within the stated error, and exactly where they were stored beside") {
+  const bool shared = GENERATE(false, true);
+  Reader reader{std::filesystem::path(shared ? file_1_2 : file_1_0)};
+  CHECK_NOTHROW(reader.verify());
+  CHECK(reader.nodes() == (shared ? std::vector<std::int32_t>{all_nodes} : std::vector<std::int32_t>{0, 1}));
   const SeriesReader series(reader);
   for (std::uint32_t region = 0; region < golden_regions; ++region) {
     const Grid grid = series.grid(region), exact = series.exact(region);
@@ -94,6 +99,24 @@ TEST_CASE("format 1.0: approximations") {
   CHECK(std::abs(coarse / fine - 1) < 0.15);
 }
 
+TEST_CASE("format 1.2: approximations of the histories of all nodes as one") {
+  Reader reader{std::filesystem::path(file_1_2)};
+  CHECK(reader.format_minor() == 2);
+  const SeriesReader series(reader);
+  const Grid grid = series.grid(3, 2);
+  CHECK(grid.first_rank == std::vector<std::int32_t>{0, 4});
+  CHECK(grid.rank_count == std::vector<std::int32_t>{4, 4});
+  REQUIRE(grid.cols() == 15);
+  for (const std::size_t row : {0u, 1u}) {
+    double coarse = 0, fine = 0;
+    for (std::size_t c = 0; c < 15; ++c) coarse += grid.values[row * 15 + c] / 15;
+    for (int rank = 0; rank < 4; ++rank) {
+      for (int step = 0; step < golden_steps; ++step) fine += golden_load(3, static_cast<int>(4 * row) + rank, step) / (4 * golden_steps);
+    }
+    CHECK(std::abs(coarse / fine - 1) < 0.15);
+  }
+}
+
 TEST_CASE("format 1.1: modules and the communication matrix; none in a file of 1.0") {
   Reader reader{std::filesystem::path(file_1_1)};
   CHECK(reader.format_minor() == 1);
@@ -115,9 +138,11 @@ TEST_CASE("format 1.1: modules and the communication matrix; none in a file of 1
 }
 
 TEST_CASE("what this version writes is small") {
-  const std::size_t bytes = golden_file(false).size();
-  INFO(bytes << " bytes for 8 ranks x 60 steps x 8 regions");
-  CHECK(bytes < 6000);
+  for (const bool shared : {false, true}) {
+    const std::size_t bytes = golden_file(false, shared).size();
+    INFO(bytes << " bytes for 8 ranks x 60 steps x 8 regions");
+    CHECK(bytes < 6000);
+  }
 }
 
 int main(int argc, char** argv) {

@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   }
   try {
     Kokkos::ScopeGuard kokkos(argc, argv);
-    effort::snapshot::write_file(argv[1], effort::snapshot::test::golden_file(true));
+    effort::snapshot::write_file(argv[1], effort::snapshot::test::golden_file(true, true));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "write_golden: %s\n", e.what());
     return 1;

@@ -1,7 +1,9 @@
 // Whole nodes in one process: every rank is a thread with a recorder of its own, every node has an engine.
 #include "runtime/engine/engine.hpp"
 #include "runtime/engine/rank_client.hpp"
+#include "analytics/codec/history.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/snapshot/reader.hpp"
 
 #include "../thread_transport.hpp"
 
@@ -279,6 +281,73 @@ TEST_CASE("no steps at all, fewer than a window, and one rank") {
     for (const RankLog& log : w.logs) {
       CHECK(log.finalized == Status::ok);
       CHECK(log.hints.empty());
+    }
+  }
+}
+
+namespace {
+
+struct Stored {
+  std::vector<std::byte> solve;  ///< history of the region that counts
+  double nrmse = -1;             ///< as the run states it
+  std::string name;              ///< of the series
+};
+
+/// The last snapshot's history of the region with the metric "units": that of all nodes.
+Stored last_history(const World& w) {
+  Stored out;
+  for (const auto& f : std::filesystem::directory_iterator(w.settings.snapshot_dir)) {
+    snapshot::Reader reader(f.path());
+    reader.verify();
+    const snapshot::Run& run = reader.run();
+    if (run.steps != w.steps) continue;
+    REQUIRE(reader.nodes() == std::vector<std::int32_t>{run.nodes > 1 ? snapshot::all_nodes : 0});
+    for (const snapshot::Tile& tile : reader.tiles(reader.nodes()[0])) {
+      const snapshot::Series& s = run.series[tile.series];
+      if (s.region != "solve" || run.metrics[s.metric].name != "units") continue;
+      CHECK(tile.first_step == 0);
+      out = {tile.history, s.nrmse, s.region};
+    }
+  }
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("the last snapshot of several nodes is as small as one node's, at the same error") {
+  const int n = 12, steps = 120;
+  const auto load = [](int rank, int step) {
+    const double front = std::abs(rank - 0.09 * step);
+    return 1 + 3 / (1 + front * front) + 0.05 * ((rank * 104729 + step * 1299709) % 97) / 97.0;
+  };
+  std::size_t one = 0;
+  for (const double bound : {0.02, 0.002}) {
+    for (const std::vector<int>& split : {std::vector<int>{n}, {1, 8, 3}}) {
+      World w;
+      w.ranks_per_node = split;
+      w.steps = steps;
+      w.load = load;
+      w.settings.precision = {config::Precision::Kind::nrmse, bound};
+      w.settings.snapshot_every = 50;
+      w.run();
+      for (const std::string& failure : w.failures) CHECK(failure.empty());
+      const Stored stored = last_history(w);
+      const codec::Decoded back = codec::HistoryReader(stored.solve).read();
+      REQUIRE(back.values.size() == static_cast<std::size_t>(n * steps));
+      double squares = 0, least = 1e300, most = 0;
+      for (int r = 0; r < n; ++r)
+        for (int s = 0; s < steps; ++s) {
+          const double truth = load(r, s);
+          squares += std::pow(back.values[static_cast<std::size_t>(r * steps + s)] - truth, 2);
+          least = std::min(least, truth);
+          most = std::max(most, truth);
+        }
+      const double nrmse = std::sqrt(squares / (n * steps)) / (most - least);
+      CHECK(nrmse <= bound);
+      CHECK(nrmse <= stored.nrmse);
+      if (split.size() == 1) one = stored.solve.size();
+      CAPTURE(bound, split.size(), one, stored.solve.size());
+      CHECK(static_cast<double>(stored.solve.size()) <= 1.05 * static_cast<double>(one) + 2);
     }
   }
 }

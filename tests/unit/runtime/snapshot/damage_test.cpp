@@ -122,6 +122,7 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   SECTION("a size that is not the raw size") { file.section("STRA").raw += 1; }
   SECTION("a raw size of 2^40") { file.section("RUN ").raw = std::uint64_t{1} << 40; }
   SECTION("tiles of a node that is not there") { file.sections.at(5).key = 9; }
+  SECTION("histories of all nodes beside those of one") { file.section("TILE").type = "SHAR"; }
   SECTION("one series twice on a node") { replace("TILE", text(std::string("\2\0\0\0\0\0\0", 7)), 7); }
   SECTION("a tile of a series that is not there") { replace("TILE", text(std::string("\1\3\0\0", 4)), 4); }
   SECTION("a tile longer than its section") { replace("TILE", text(std::string("\1\0\0\5a", 5)), 5); }

@@ -150,6 +150,26 @@ TEST_CASE("the loads come back by node") {
   CHECK(reader.tiles(7).empty());
 }
 
+TEST_CASE("the histories of all nodes as one take the place of the nodes' own") {
+  const Run run = sample_run();
+  const std::vector<NodePart> nodes = sample_parts();
+  const std::vector<std::vector<std::byte>> parts = {encode_shared(nodes[0].tiles), encode_part({0, {}, nodes[0].exact})};
+  Reader reader(encode(run, parts), "shared");
+  reader.verify();
+  CHECK(reader.nodes() == std::vector<std::int32_t>{all_nodes});
+  const std::vector<Tile> tiles = reader.tiles(all_nodes);
+  REQUIRE(tiles.size() == nodes[0].tiles.size());
+  for (std::size_t i = 0; i < tiles.size(); ++i) CHECK(tiles[i].history == nodes[0].tiles[i].history);
+  CHECK(reader.tiles(0).empty());
+  CHECK(reader.exact(0).size() == nodes[0].exact.size());
+  for (const SectionInfo& s : reader.sections()) CHECK(s.required == (s.type == "RUN " || s.type == "SHAR"));
+  CHECK(run.ranks_of_node(all_nodes) == std::vector<std::int32_t>{0, 1, 4, 2, 3});
+  const std::vector<std::vector<std::byte>> both = {encode_shared(nodes[0].tiles), encode_part(nodes[1])}, twice = {parts[0], parts[0]};
+  CHECK_THROWS_AS(encode(run, both), std::invalid_argument);
+  CHECK_THROWS_AS(encode(run, twice), std::invalid_argument);
+  CHECK(Reader(sample_file(), "sample").tiles(all_nodes).empty());
+}
+
 TEST_CASE("placement maps ranks to nodes and back") {
   const Run run = sample_run();
   CHECK(run.nodes == 2);
