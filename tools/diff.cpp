@@ -39,7 +39,7 @@ std::string change_text(double a, double b) {
 }
 
 std::string run_line(const char* letter, const RunSide& r) {
-  return std::string(letter) + "  " + name_text(r.file, 60) + ": " + name_text(r.name) + (r.job.empty() ? "" : " (job " + name_text(r.job) + ")") + ", " + plural(r.ranks, "rank") + " on " + plural(r.nodes, "node") +
+  return std::string(letter) + "  " + name_text(r.file, 60) + ":\n   " + name_text(r.name) + (r.job.empty() ? "" : " (job " + name_text(r.job) + ")") + ", " + plural(r.ranks, "rank") + " on " + plural(r.nodes, "node") +
          ", " + plural(r.steps, "step") + (r.wall_seconds > 0 ? " in " + seconds_text(r.wall_seconds) : "") + "\n";
 }
 
@@ -82,13 +82,23 @@ std::string regions_table(const Comparison& c, const char* title, std::initializ
   if (!arguments.all) chosen.resize(std::min(all, most_lines));
   std::string out = std::string("\n") + title;
   if (chosen.size() < all) out += ", the largest " + std::to_string(chosen.size()) + " of " + std::to_string(all) + " (--all shows the rest)";
-  const std::size_t width = terminal.interactive ? std::clamp<std::size_t>(terminal.width, 118, 160) - 100 : 48;
-  Table table({{"region", Align::left}, {"kind", Align::left}, {"largest A"}, {"B"}, {"change"}, {"mean A"}, {"B"}, {"change"}, {"imbalance A"}, {"B"}});
+  // What the others wait for comes first; the means only where there is room.
+  const bool narrow = terminal.interactive && terminal.width < 118;
+  const std::size_t width = !terminal.interactive ? 48 : narrow ? std::clamp<std::size_t>(terminal.width, 88, 118) - 74 : std::min<std::size_t>(terminal.width, 160) - 100;
+  std::vector<Table::Heading> headings = {{"region", Align::left}, {"kind", Align::left}, {"largest A"}, {"B"}, {"change"}};
+  if (!narrow)
+    for (const char* title : {"mean A", "B", "change"}) headings.push_back({title});
+  for (const char* title : {"imbalance A", "B"}) headings.push_back({title});
+  Table table(headings);
   for (const RegionChange* r : chosen) {
     const std::string name = name_text(r->phase.empty() ? r->name : r->name + " (" + r->phase + ")", width);
-    table.add({name, snapshot::kind_name(r->kind), side_text(r->a, &RegionSide::largest, c.unit), side_text(r->b, &RegionSide::largest, c.unit),
-               r->a && r->b ? change_text(r->a->largest, r->b->largest) : "", side_text(r->a, &RegionSide::mean, c.unit), side_text(r->b, &RegionSide::mean, c.unit),
-               r->a && r->b ? change_text(r->a->mean, r->b->mean) : "", r->a ? percent_text(r->a->imbalance) : "-", r->b ? percent_text(r->b->imbalance) : "-"});
+    std::vector<std::string> row = {name, snapshot::kind_name(r->kind)};
+    for (const auto amount : {&RegionSide::largest, &RegionSide::mean}) {
+      if (narrow && amount == &RegionSide::mean) continue;
+      row.insert(row.end(), {side_text(r->a, amount, c.unit), side_text(r->b, amount, c.unit), r->a && r->b ? change_text((*r->a).*amount, (*r->b).*amount) : ""});
+    }
+    row.insert(row.end(), {r->a ? percent_text(r->a->imbalance) : "-", r->b ? percent_text(r->b->imbalance) : "-"});
+    table.add(row);
   }
   return out + "\n" + table.text();
 }

@@ -2,6 +2,7 @@
 
 #include "tools/output.hpp"
 #include "tools/snapshot_view.hpp"
+#include "tools/strata_moves.hpp"
 
 #include <set>
 
@@ -94,6 +95,32 @@ ordered_json units_json(const Run& run) {
   return out;
 }
 
+/// What units of work cost in each window, beside the windows.
+void add_window_costs(ordered_json& windows, const Run& run) {
+  std::size_t at = 0;
+  for (const snapshot::WindowCost& c : run.window_costs) {
+    while (at < run.windows.size() && run.windows[at].first < c.first) ++at;
+    if (at == run.windows.size() || run.windows[at].first != c.first) continue;
+    ordered_json& list = windows[at]["unit_costs"];
+    if (list.is_null()) list = ordered_json::array();
+    list.push_back({{"name", c.unit}, {"seconds_per_unit", known(c.seconds_per_unit)}, {"error", known(c.error)}});
+  }
+}
+
+/// Ranks that changed stratum, window by window.
+ordered_json moves_json(const Run& run) {
+  const StrataMovement movement = strata_movement(run, 2, 0);
+  ordered_json out = ordered_json::array();
+  for (std::size_t i = 0; i < movement.moved.size(); ++i) out.push_back({{"first", movement.first[i]}, {"last", movement.last[i]}, {"moved", movement.moved[i]}});
+  return out;
+}
+
+ordered_json speeds_json(const Run& run) {
+  ordered_json out = ordered_json::array();
+  for (const snapshot::SpeedRun& s : run.speeds) out.push_back({{"ranks", s.count}, {"time", s.time}});
+  return out;
+}
+
 }  // namespace
 
 ordered_json window_json(const snapshot::Window& w) {
@@ -152,8 +179,11 @@ ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& s
   out["regions"] = regions_json(run, series, symbols);
   out["windows"] = ordered_json::array();
   for (const snapshot::Window& w : run.windows) out["windows"].push_back(window_json(w));
+  add_window_costs(out["windows"], run);
   out["strata"] = strata_json(run);
+  out["strata_moves"] = moves_json(run);
   out["unit_costs"] = units_json(run);
+  out["speeds"] = speeds_json(run);
   out["communication"] = communication_json(reader);
   out["modules"] = modules_json(run);
   out["notes"] = run.notes;

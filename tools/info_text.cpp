@@ -8,6 +8,7 @@
 #include "tools/load_picture.hpp"
 #include "tools/output.hpp"
 #include "tools/snapshot_view.hpp"
+#include "tools/strata_moves.hpp"
 
 namespace effort::tools {
 
@@ -121,6 +122,17 @@ std::string strata_table(const snapshot::Strata& strata, Symbols* symbols) {
     table.add({std::to_string(k), std::to_string(size), std::to_string(strata.medoid_rank[k]), seconds_text(sum), region.empty() ? "" : table_names({region}, symbols, 40)[0]});
   }
   return table.text();
+}
+
+/// How many ranks changed sides; empty where only one window's strata are known.
+std::string moves_text(const Run& run) {
+  const StrataMovement movement = strata_movement(run, 2, 1);
+  if (movement.moved.empty()) return "";
+  std::int64_t all = 0;
+  for (const std::int64_t moved : movement.moved) all += moved;
+  std::string out = "  " + plural(all, "move") + " between strata in " + plural(static_cast<std::int64_t>(movement.moved.size()) + 1, "window") + ", " + std::to_string(movement.moved.back()) + " into the last";
+  if (!movement.movers.empty()) out += "; rank " + std::to_string(movement.movers[0].first) + " moved most often (" + std::to_string(movement.movers[0].second) + ")";
+  return out + "\n";
 }
 
 std::string units_table(const Run& run) {
@@ -246,7 +258,7 @@ std::string info_text(snapshot::Reader& reader, const snapshot::SeriesReader& se
   if (!run.windows.empty()) out += windows_table(run, options);
   if (!run.strata.empty()) {
     const snapshot::Strata& last = run.strata.back();
-    out += "\nStrata of steps " + std::to_string(last.first) + ".." + std::to_string(last.last) + "\n" + strata_table(last, options.symbols);
+    out += "\nStrata of steps " + std::to_string(last.first) + ".." + std::to_string(last.last) + "\n" + strata_table(last, options.symbols) + moves_text(run);
   }
   if (!run.unit_costs.empty()) out += "\nUnit costs\n" + units_table(run);
   std::vector<std::string> notes;

@@ -8,9 +8,12 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <set>
+#include <span>
 #include <string>
 
 #include "tools/commands.hpp"
+#include "tools/compare.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
 #include "tools/raw_file.hpp"
@@ -89,58 +92,87 @@ RankOrder read_order(const std::string& argument) {
 struct Described {
   ordered_json json;
   std::vector<SeriesBytes> series;
-  std::vector<std::string> regions;
-  std::vector<snapshot::Module> modules;
+  ExactValues exact;
+  snapshot::Run run;
+  std::unique_ptr<Symbols> symbols;
 };
 
-Described describe(const std::string& path, std::span<const RankOrder> orders, Progress& progress) {
+Described describe(const std::string& path, const Arguments& a, std::span<const RankOrder> orders, Progress& progress) {
   snapshot::Reader reader{fs::path(path)};
   reader.verify();
   const snapshot::SeriesReader series(reader);
   const RunSummary summary = summarise(reader.run(), series, [&](double share) { progress.show("reading " + path, share); });
-  Described out{report_json(reader, series, summary, orders), report_bytes(reader), {}, reader.run().modules};
-  for (const ordered_json& region : out.json["info"]["regions"]) out.regions.push_back(region["name"]);
-  return out;
+  ExactValues exact = report_exact(reader.run(), series);
+  ordered_json json = report_json(reader, series, summary, exact, orders);
+  auto symbols = std::make_unique<Symbols>(reader.run().modules, std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
+  return {std::move(json), report_bytes(reader), std::move(exact), reader.run(), std::move(symbols)};
 }
 
 /// The names of all runs' regions, each once.
 std::vector<std::string> all_regions(const std::vector<Described>& runs) {
   std::vector<std::string> out;
+  std::set<std::string> known;
   for (const Described& run : runs)
-    for (const std::string& name : run.regions)
-      if (std::find(out.begin(), out.end(), name) == out.end()) out.push_back(name);
+    for (const ordered_json& region : run.json["info"]["regions"])
+      if (std::string name = region["name"]; known.insert(name).second) out.push_back(std::move(name));
   return out;
 }
 
-/// Functions, files and lines of all frames in the regions' names, and where the regions' calls stand.
-struct ResolvedFrames {
+/// Functions, files and lines of the frames in a run's regions; where the regions' calls stand goes to `places`.
+ordered_json resolve_frames(const std::vector<std::string>& regions, Described& run, std::vector<KnownPlace>& places) {
+  std::set<std::string> own;
+  for (const ordered_json& region : run.json["info"]["regions"]) own.insert(region["name"]);
   ordered_json frames = ordered_json::object();
-  std::vector<std::string> notes;
-  std::vector<KnownPlace> places;
-};
-
-ResolvedFrames resolve_frames(const std::vector<std::string>& regions, const std::vector<Described>& runs, const std::vector<std::string>& module_path) {
-  std::vector<snapshot::Module> modules;
-  for (const Described& run : runs) modules.insert(modules.end(), run.modules.begin(), run.modules.end());
-  Symbols symbols(modules, {module_path.begin(), module_path.end()});
-  ResolvedFrames out;
   for (std::size_t r = 0; r < regions.size(); ++r) {
+    if (!own.contains(regions[r])) continue;
     for (const CallPath& path : call_paths(regions[r])) {
       for (const Frame& frame : path.frames) {
         std::array<char, 32> address{};
         std::snprintf(address.data(), address.size(), "+0x%llx", static_cast<unsigned long long>(frame.address));
-        ordered_json& places = out.frames[frame.module + address.data()];
-        const std::vector<Location>& locations = symbols.resolve(frame);
-        if (places.is_null()) {
-          places = ordered_json::array();
-          for (const Location& l : locations) places.push_back({{"function", l.function}, {"file", l.file}, {"line", l.line}});
+        ordered_json& known = frames[frame.module + address.data()];
+        const std::vector<Location>& locations = run.symbols->resolve(frame);
+        if (known.is_null()) {
+          known = ordered_json::array();
+          for (const Location& l : locations) known.push_back({{"function", l.function}, {"file", l.file}, {"line", l.line}});
         }
         for (const Location& l : locations)
-          if (!l.file.empty()) out.places.push_back({r, l.file, l.line, (&frame == path.frames.data() ? "call of " : "on the way to ") + path.call});
+          if (!l.file.empty()) places.push_back({r, l.file, l.line, (&frame == path.frames.data() ? "call of " : "on the way to ") + path.call});
       }
     }
   }
-  out.notes = symbols.notes();
+  return frames;
+}
+
+/// What stands for names that are call paths, wherever there is little room.
+ordered_json short_names(Described& run) {
+  std::vector<std::string> paths;
+  for (const ordered_json& region : run.json["info"]["regions"])
+    if (std::string name = region["name"]; !call_paths(name).empty()) paths.push_back(std::move(name));
+  const std::vector<std::string> names = run.symbols->short_names(paths);
+  ordered_json out = ordered_json::object();
+  for (std::size_t i = 0; i < paths.size(); ++i) out[paths[i]] = names[i];
+  return out;
+}
+
+/// Runs against each other, as `effort diff` compares them: all with all, or, where they are many, the first with the others.
+ordered_json comparisons(std::vector<Described>& runs) {
+  constexpr std::size_t most_all = 4;
+  ordered_json out = ordered_json::array();
+  for (std::size_t a = 0; a < runs.size(); ++a) {
+    for (std::size_t b = 0; b < runs.size(); ++b) {
+      if (a == b || (runs.size() > most_all && a != 0)) continue;
+      ordered_json pair;
+      try {
+        Comparison c = compare(runs[a].run, runs[b].run, *runs[a].symbols, *runs[b].symbols);
+        c.a.file = runs[a].json["file"];
+        c.b.file = runs[b].json["file"];
+        pair = compare_json(c);
+      } catch (const std::exception& e) {
+        pair["problem"] = e.what();
+      }
+      out.push_back({{"before", a}, {"after", b}, {"comparison", std::move(pair)}});
+    }
+  }
   return out;
 }
 
@@ -150,7 +182,7 @@ void write_element(OutputFile& file, const std::string& id, const std::string& t
   file.write(std::string("</script>\n"));
 }
 
-void write_page(const fs::path& path, const ordered_json& head, std::vector<Described>& runs) {
+void write_page(const fs::path& path, const ordered_json& head, std::vector<Described>& runs, const ordered_json& compared) {
   const PageTemplate page = page_template();
   OutputFile file(path);
   std::string before(page.before);
@@ -165,6 +197,13 @@ void write_page(const fs::path& path, const ordered_json& head, std::vector<Desc
     for (std::size_t s = 0; s < runs[r].series.size(); ++s)
       write_element(file, "effort-data-" + std::to_string(r) + "-" + std::to_string(s), "text/plain", base64(runs[r].series[s]));
   }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (std::size_t s = 0; s < runs[r].exact.series.size(); ++s) {
+      const std::vector<double>& values = runs[r].exact.series[s];
+      if (!values.empty()) write_element(file, "effort-exact-" + std::to_string(r) + "-" + std::to_string(s), "text/plain", base64(std::as_bytes(std::span(values))));
+    }
+  }
+  if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(compared));
   write_element(file, "effort-end", "text/plain", "complete");
   file.write(std::string(page.behind));
   file.commit();
@@ -187,20 +226,22 @@ void run_report(const Arguments& a) {
   {
     const KokkosSession kokkos;
     Progress progress;
-    for (const std::string& path : a.snapshots) runs.push_back(describe(path, orders, progress));
+    for (const std::string& path : a.snapshots) runs.push_back(describe(path, a, orders, progress));
   }
   ordered_json head;
   head["title"] = title_of(a, runs);
   head["effort"] = EFFORT_VERSION_TEXT;
   head["runs"] = runs.size();
   head["regions"] = all_regions(runs);
-  const ResolvedFrames resolved = resolve_frames(head["regions"], runs, a.module_path);
-  if (!resolved.frames.empty()) {
-    head["frames"] = resolved.frames;
-    head["frame_notes"] = resolved.notes;
+  std::vector<KnownPlace> places;
+  for (Described& run : runs) {
+    run.json["frames"] = resolve_frames(head["regions"], run, places);
+    run.json["short_names"] = short_names(run);
+    run.json["frame_notes"] = run.symbols->notes();
+    for (ordered_json& note : run.json["info"]["notes"]) note = run.symbols->sentence(note);
   }
-  if (!a.source.empty()) head["source"] = source_json(find_source(a.source, head["regions"], resolved.places));
-  write_page(a.out, head, runs);
+  if (!a.source.empty()) head["source"] = source_json(find_source(a.source, head["regions"], places));
+  write_page(a.out, head, runs, comparisons(runs));
   const auto bytes = fs::file_size(a.out);
   if (a.json) {
     print_json({{"file", a.out}, {"bytes", bytes}, {"page_bytes", page_template().before.size() + page_template().behind.size()}, {"seconds", watch.seconds()}});

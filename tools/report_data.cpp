@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <bit>
 #include <cstring>
+#include <limits>
 
 #include "tools/info_json.hpp"
 #include "tools/output.hpp"
 #include "tools/snapshot_view.hpp"
+#include "tools/strata_moves.hpp"
 
 namespace effort::tools {
 
@@ -14,6 +16,9 @@ using nlohmann::ordered_json;
 using snapshot::Run;
 
 namespace {
+
+constexpr std::size_t most_shown_windows = 24;  ///< whose strata are drawn beside each other
+constexpr std::size_t most_movers = 20;
 
 template <typename T>
 std::string base64_of(const std::vector<T>& values) {
@@ -38,7 +43,7 @@ std::vector<ordered_json> history_tables(snapshot::Reader& reader) {
   return out;
 }
 
-ordered_json series_json(snapshot::Reader& reader, const RunSummary& summary) {
+ordered_json series_json(snapshot::Reader& reader, const RunSummary& summary, const ExactValues& exact) {
   const Run& run = reader.run();
   const std::vector<RegionRow> regions = regions_of(run);
   const std::vector<ordered_json> tables = history_tables(reader);
@@ -52,7 +57,8 @@ ordered_json series_json(snapshot::Reader& reader, const RunSummary& summary) {
                    {"histories", tables[i]},
                    {"mean", quantised(short_form.spark_mean)},
                    {"max", quantised(short_form.spark_max)},
-                   {"coarse", {{"rows", short_form.rows}, {"cols", short_form.cols}, {"cells", quantised(short_form.coarse)}}}});
+                   {"coarse", {{"rows", short_form.rows}, {"cols", short_form.cols}, {"cells", quantised(short_form.coarse)}}},
+                   {"exact", !exact.series.empty() && !exact.series[i].empty()}});
   }
   return out;
 }
@@ -61,7 +67,8 @@ ordered_json load_json(const LoadSummary& load) {
   return {{"steps_per_bin", load.steps_per_bin}, {"level", load.level},
           {"mean", base64_of(load.mean)},        {"max", base64_of(load.max)},
           {"worst_rank", base64_of(load.worst_rank)}, {"rank_total", base64_of(load.rank_total)},
-          {"critical_path", load.critical_path}, {"mean_path", load.mean_path}};
+          {"critical_path", load.critical_path}, {"mean_path", load.mean_path},
+          {"picture", {{"rows", load.rows}, {"cols", load.cols}, {"cells", quantised(load.picture)}}}};
 }
 
 ordered_json shapes_json(const RunSummary& summary) {
@@ -85,19 +92,47 @@ std::string base64(std::span<const std::byte> bytes) {
   return out;
 }
 
-ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, std::span<const RankOrder> orders) {
+ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders) {
   const Run& run = reader.run();
   ordered_json out;
   out["file"] = std::filesystem::path(reader.name()).filename().string();
   out["info"] = info_json(reader, series);
   out["placement"] = ordered_json::array();
   for (const snapshot::NodeRun& part : run.placement) out["placement"].push_back({part.node, part.count});
-  out["series"] = series_json(reader, summary);
+  out["series"] = series_json(reader, summary, exact);
+  out["exact_left_out"] = exact.left_out;
   out["load"] = load_json(summary.load);
   out["shapes"] = shapes_json(summary);
+  out["movement"] = movement_json(strata_movement(run, most_shown_windows, most_movers));
   out["orders"] = ordered_json::array();
   for (const RankOrder& order : orders)
     if (order.ranks.size() == static_cast<std::size_t>(run.ranks)) out["orders"].push_back({{"name", order.name}, {"ranks", base64_of(order.ranks)}});
+  return out;
+}
+
+ExactValues report_exact(const Run& run, const snapshot::SeriesReader& series, std::size_t most_bytes) {
+  ExactValues out;
+  std::vector<bool> stored(run.series.size());
+  series.each_exact_piece([&](std::uint32_t which, const snapshot::Piece&) { stored[which] = true; });
+  const std::size_t metric = load_metric_of(run);
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < stored.size(); ++i)
+    if (stored[i]) order.push_back(i);
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const bool load_a = run.series[a].metric == metric, load_b = run.series[b].metric == metric;
+    return load_a != load_b ? load_a : run.series[a].total > run.series[b].total;
+  });
+  const auto steps = static_cast<std::size_t>(run.steps), values = static_cast<std::size_t>(run.ranks) * steps;
+  const std::size_t room = values > 0 ? std::min(order.size(), most_bytes / (8 * values)) : 0;
+  out.left_out = order.size() - room;
+  out.series.resize(run.series.size());
+  for (std::size_t k = 0; k < room; ++k) out.series[order[k]].assign(values, std::numeric_limits<double>::quiet_NaN());
+  if (room == 0) return out;
+  series.each_exact_piece([&](std::uint32_t which, const snapshot::Piece& piece) {
+    std::vector<double>& to = out.series[which];
+    for (std::size_t r = 0; r < piece.rows.size() && !to.empty(); ++r)
+      std::copy_n(piece.values.begin() + static_cast<std::ptrdiff_t>(r * piece.cols), piece.cols, to.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * steps + piece.first_col));
+  });
   return out;
 }
 

@@ -26,9 +26,18 @@ using SeriesBytes = std::vector<std::byte>;
 /// Standard base64 with padding.
 std::string base64(std::span<const std::byte> bytes);
 
+/// Exact values that were stored beside (EXACT=1), as many as may go into a page.
+struct ExactValues {
+  std::vector<std::vector<double>> series;  ///< [series][ranks x steps], NaN where none were stored; empty: not in the page
+  std::size_t left_out = 0;                 ///< series whose values would make the page too large
+};
+
+/// Exact values of the dearest series of the load metric first, then of the others, as far as `most_bytes` allow.
+ExactValues report_exact(const snapshot::Run& run, const snapshot::SeriesReader& series, std::size_t most_bytes = std::size_t{16} << 20);
+
 /// What the page knows of a run before it decodes histories: "info" as `effort info --json` prints it, and beside it the
 /// placement, profiles, coarse pictures, similar regions, and per series the table of its histories.
-nlohmann::ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, std::span<const RankOrder> orders);
+nlohmann::ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders);
 
 /// The histories of all series, [series].  Memory: those of the file once.
 std::vector<SeriesBytes> report_bytes(snapshot::Reader& reader);

@@ -53,6 +53,15 @@ std::vector<float> block_means(const Grid& grid, std::uint32_t rows, std::uint32
   return out;
 }
 
+/// The load as fine as a screen, for runs that take seconds to decode.
+void add_picture(LoadSummary& out, const Grid& load, std::size_t series) {
+  constexpr std::size_t most_rows = 384, most_cols = 1024, quick_values = std::size_t{1} << 24;
+  if (load.values.size() * series <= quick_values) return;
+  out.rows = static_cast<std::uint32_t>(std::min(most_rows, load.rows()));
+  out.cols = static_cast<std::uint32_t>(std::min(most_cols, load.cols()));
+  out.picture = block_means(load, out.rows, out.cols);
+}
+
 /// Mean and largest value over the ranks, per column.
 struct Profile {
   std::vector<double> mean, max;
@@ -173,6 +182,7 @@ RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& rea
   }
   out.series.resize(run.series.size());
   out.load = load_summary(run, load);
+  if (has_values) add_picture(out.load, load, run.series.size());
   if (const std::size_t n = out.shape_series.size(); n > 1 && d > 0) {
     cluster::normalise_shapes(shapes, n, d);
     out.shapes = cluster::hierarchical(Kokkos::DefaultHostExecutionSpace(), cluster::Signatures{shapes, n, d}, cluster::Linkage::average);

@@ -29,6 +29,8 @@ struct LoadSummary {
   double critical_path = 0;              ///< sum over steps of the largest load
   double mean_path = 0;                  ///< sum over steps of the mean load
   int level = 0;                         ///< of the approximation that this was taken from; 0: all values
+  std::uint32_t rows = 0, cols = 0;
+  std::vector<float> picture;            ///< [rows][cols] as SeriesSummary::coarse, as fine as a screen; empty where decoding takes no time
 };
 
 struct RunSummary {

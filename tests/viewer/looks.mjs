@@ -6,7 +6,7 @@ const { effort, makeSnapshot, modules, work } = settings();
 const chromium = await browser(modules);
 // Further snapshots, such as those of the examples or of recorded runs: paths separated by colons.
 const others = (process.env.EFFORT_TEST_SNAPSHOTS ?? "").split(":").filter(Boolean);
-const pages = ["empty", "one-rank", "one-step", "regions", "full"].map((kind) => {
+const pages = ["empty", "one-rank", "one-step", "regions", "full", "exact"].map((kind) => {
   const snapshot = join(work, `${kind}.effort`), page = join(work, `${kind}.html`);
   run(makeSnapshot, [kind, snapshot]);
   run(effort, ["report", snapshot, "-o", page]);

@@ -1,6 +1,6 @@
 // Writes snapshots for the report's tests: make_snapshot KIND OUT.effort
-// KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs, call
-// paths, two metrics), large (16,384 ranks x 1,024 steps x 32 regions).
+// KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs, slow
+// nodes, call paths, two metrics), exact (exact values beside), large (16,384 ranks x 1,024 steps x 32 regions).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -25,7 +25,7 @@ struct Shape {
   std::int32_t ranks = 8, nodes = 1;
   std::int64_t steps = 60;
   int regions = 4;
-  bool full = false;
+  bool full = false, exact = false;
 };
 
 /// A cheap hash as noise in [0, 1).
@@ -78,6 +78,7 @@ Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
           sums[r] += value;
         }
       history.append(block, static_cast<std::size_t>(n));
+      if (shape.exact) out.part.exact.push_back({first, static_cast<std::int32_t>(n), {s}, block});
     }
     if (shape.steps > 0) out.part.tiles.push_back({s, 0, history.serialize_final()});
     out.sums.push_back(std::move(sums));
@@ -85,7 +86,15 @@ Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
   return out;
 }
 
+/// Ranks that wander through the strata, stretch by stretch.
+std::vector<std::int32_t> labels_of(const Shape& shape, std::int32_t strata, std::int64_t window) {
+  std::vector<std::int32_t> out;
+  for (std::int32_t r = 0; r < shape.ranks; ++r) out.push_back(static_cast<std::int32_t>((static_cast<std::int64_t>(r) * strata + window * shape.ranks / 7) / shape.ranks % strata));
+  return out;
+}
+
 void add_windows(snapshot::Run& run, const Shape& shape) {
+  snapshot::StrataLog log(snapshot::StrataLog::usual_bound(shape.ranks));
   for (std::int64_t first = 0; first + run.window <= shape.steps; first += run.window) {
     snapshot::Window w;
     w.first = first;
@@ -105,17 +114,25 @@ void add_windows(snapshot::Run& run, const Shape& shape) {
     w.worst_rank = static_cast<std::int32_t>(index % shape.ranks);
     w.worst_region = "solve";
     run.windows.push_back(w);
-    if (first + 4 * run.window < shape.steps) continue;
+    const std::int32_t k = std::min(3, shape.ranks);
+    const std::vector<std::int32_t> label = labels_of(shape, k, index);
+    log.add(w.first, w.last, k, label);
+    if (shape.full) {
+      const double swing = 1 + 0.1 * std::sin(static_cast<double>(index));
+      run.window_costs.push_back({first, "cells", 2e-7 * swing, 1e-8 / static_cast<double>(index + 1)});
+      if (index > 0) run.window_costs.push_back({first, "particles", 3.5e-8 / swing, 4e-10});
+    }
+    if (first + 2 * run.window <= shape.steps) continue;
     snapshot::Strata strata;
     strata.first = w.first;
     strata.last = w.last;
-    const std::int32_t k = std::min(3, shape.ranks);
-    for (std::int32_t r = 0; r < shape.ranks; ++r) strata.label.push_back(static_cast<std::int32_t>((static_cast<std::int64_t>(r) * k + index * shape.ranks / 7) / shape.ranks % k));
+    strata.label = label;
     for (std::int32_t c = 0; c < k; ++c) strata.medoid_rank.push_back(static_cast<std::int32_t>(std::find(strata.label.begin(), strata.label.end(), c) - strata.label.begin()));
     for (int g = 0; g < shape.regions; ++g) strata.region.push_back(name_of(shape, g));
     for (int i = 0; i < k * shape.regions; ++i) strata.region_load.push_back(1e-4 * (1 + i % 7));
     run.strata.push_back(std::move(strata));
   }
+  run.moves = log.moves();
 }
 
 snapshot::Run run_of(const Shape& shape, const std::string& name) {
@@ -145,6 +162,7 @@ snapshot::Run run_of(const Shape& shape, const std::string& name) {
   }
   add_windows(run, shape);
   if (shape.full) run.unit_costs = {{"cells", 2e-7, 1e-9}, {"particles", 3.5e-8, 4e-10}};
+  if (shape.full) run.speeds = {{12, 1}, {12, 1.3}, {1, 1.1}, {23, 1}};
   if (shape.full) run.notes = {"a note with <b>markup</b> & \"quotes\" that must stay text"};
   return run;
 }
@@ -171,6 +189,7 @@ Shape shape_of(const std::string& kind) {
   if (kind == "one-step") return {16, 2, 1, 3};
   if (kind == "regions") return {12, 2, 50, 2000};
   if (kind == "full") return {48, 4, 120, 6, true};
+  if (kind == "exact") return {12, 2, 40, 3, false, true};
   if (kind == "large") return {16384, 128, 1024, 32};
   std::fprintf(stderr, "make_snapshot: '%s' is no kind of snapshot\n", kind.c_str());
   std::exit(2);

@@ -1,12 +1,15 @@
 // Numbers in the page against those of the command.
-import { readFileSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, finish, near, open, PATIENCE, refined, run, settings } from "./harness.mjs";
 
-const { effort, makeSnapshot, modules, work } = settings();
+const { effort, makeSnapshot, modules, source, work } = settings();
 const snapshot = join(work, "numbers.effort"), file = join(work, "numbers.html"), arrays = join(work, "numbers-npy");
+const exactSnapshot = join(work, "exact.effort"), exactFile = join(work, "exact.html"), exactArrays = join(work, "exact-npy");
 run(makeSnapshot, ["full", snapshot]);
-run(effort, ["report", snapshot, "-o", file]);
+run(makeSnapshot, ["exact", exactSnapshot]);
+run(effort, ["report", snapshot, exactSnapshot, "-o", file]);
+run(effort, ["report", exactSnapshot, "-o", exactFile]);
 const info = JSON.parse(run(effort, ["info", snapshot, "--json"]));
 run(effort, ["export", snapshot, "--format", "npy", "-o", arrays]);
 const { names, values } = readCube(join(arrays, "time.npy"), join(arrays, "axes.json"));
@@ -48,15 +51,19 @@ near(Number(await page.getAttribute("#sum-mean", "data-mean")), sum, 1e-12, "mea
 await page.waitForFunction(() => /imbalance/.test(document.querySelector("#sum-worst").textContent), null, { timeout: PATIENCE });
 
 // Values under the cursor are those that the command exports, and the stated error covers the difference to the decoder's own rounding.
-async function under(regions, rank, step) {
+async function point(page, info, rank, step) {
   const map = await page.waitForSelector("canvas.map"), box = await map.boundingBox();
   const w = box.width - 64 - 76 - 6, h = box.height - 34 - 54 - 6 - 4;
   await page.mouse.move(box.x + 64 + ((step + 0.5) / info.steps) * w, box.y + 4 + ((rank + 0.5) / info.ranks) * h);
   await page.waitForFunction(([r, s]) => document.querySelector(".readout").dataset.rank === String(r) && document.querySelector(".readout").dataset.step === String(s), [rank, step], { timeout: PATIENCE });
-  const { value, error } = await page.$eval(".readout", (e) => ({ value: Number(e.dataset.value), error: Number(e.dataset.error) }));
+  return page.$eval(".readout", (e) => ({ value: Number(e.dataset.value), error: Number(e.dataset.error), exact: e.dataset.exact, text: e.innerText }));
+}
+async function under(regions, rank, step) {
+  const { value, error, exact, text } = await point(page, info, rank, step);
   const wanted = regions.reduce((total, r) => total + cell(r, rank, step), 0);
   near(value, wanted, 1e-5, `rank ${rank}, step ${step} of ${regions.map((r) => names[r])}`);
   check(error >= 0 && error < wanted, `a stated error of ${error}`);
+  check(exact === "" && text.includes("decoded"), `a decoded value says so: ${text}`);
 }
 const computing = info.regions.flatMap((r, i) => (r.kind === "compute" ? [i] : []));
 await page.click("#tab-load");
@@ -76,5 +83,54 @@ for (let t = 0; t < info.steps; ++t) {
 await page.click("#tab-overview");
 const ideal = await page.innerText("#ideal");
 check(ideal === `Ideal balance would run this in ${((100 * (critical - mean)) / info.wall_seconds).toFixed(1)} % less time.`, `${ideal} (critical path ${critical}, mean ${mean})`);
+
+// Strata that ranks moved between, and costs of units of work, window by window.
+await page.click("#tab-strata");
+const moves = info.strata_moves.reduce((sum, m) => sum + m.moved, 0);
+check(moves > 0 && (await page.innerText("main")).includes(`${moves.toLocaleString("en")} moves between ${info.windows.length} windows`), `${moves} moves between strata`);
+await page.click("#tab-costs");
+check(info.windows.filter((w) => w.unit_costs?.length === 2).length === info.windows.length - 1, "costs in every window");
+check((await page.$$("figure .uplot")).length === 2, "a chart per unit of work");
+check((await page.innerText("main")).includes("node 1") && (await page.$$(".nodes .slow")).length === 1, "the slow node is named");
+
+// Two runs are compared as `effort diff` does.
+await page.click("#tab-compare");
+const diff = JSON.parse(run(effort, ["diff", snapshot, exactSnapshot, "--json"]));
+for (const verdict of ["worse", "better", "only_a", "only_b"]) {
+  const wanted = diff.regions.filter((r) => r.verdict === verdict).map((r) => ((r.phase ? `${r.phase}: ` : "") + r.name).trim()), shownNames = await page.$$eval(`[data-verdict=${verdict}] td.name`, (cells) => cells.map((c) => c.innerText.trim()));
+  check(wanted.join("|") === shownNames.join("|"), `${verdict}: ${shownNames}, not ${wanted}`);
+}
+check(diff.regions.some((r) => r.verdict !== "same"), "something differs between the runs");
+await page.close();
+
+// Values that were stored exactly beside are shown as they were measured.
+const exactInfo = JSON.parse(run(effort, ["info", exactSnapshot, "--json"]));
+run(effort, ["export", exactSnapshot, "--format", "npy", "--exact", "-o", exactArrays]);
+const cube = readCube(join(exactArrays, "time.npy"), join(exactArrays, "axes.json")).values;
+const exactPage = await open(chromium, exactFile, { tab: "load" });
+await refined(exactPage);
+for (const [rank, step] of [[0, 0], [7, 23], [11, 39]]) {
+  const { value, error, exact, text } = await point(exactPage, exactInfo, rank, step);
+  const wanted = exactInfo.regions.reduce((sum, r, g) => sum + (r.kind === "compute" ? cube[(g * exactInfo.ranks + rank) * exactInfo.steps + step] : 0), 0);
+  near(Number(exact), wanted, 1e-15, `exact value of rank ${rank}, step ${step}`);
+  check(text.includes("exact") && Math.abs(value - wanted) <= error * 1.001, `decoded ${value}, exact ${wanted}, at most ${error} apart: ${text}`);
+}
+await exactPage.close();
+
+// Snapshots of all versions of the format, histories by node and of all nodes as one.
+const golden = join(source, "tests", "golden", "snapshot");
+for (const name of readdirSync(golden).filter((f) => f.endsWith(".effort"))) {
+  const old = join(golden, name), oldFile = join(work, `${name}.html`), oldArrays = join(work, `${name}-npy`);
+  run(effort, ["report", old, "-o", oldFile]);
+  run(effort, ["export", old, "--format", "npy", "-o", oldArrays]);
+  const its = JSON.parse(run(effort, ["info", old, "--json"])), decoded = readCube(join(oldArrays, `${its.load_metric}.npy`), join(oldArrays, "axes.json")).values;
+  const oldPage = await open(chromium, oldFile, { tab: "load" });
+  await refined(oldPage);
+  for (const [rank, step] of [[0, 0], [its.ranks - 1, its.steps - 1], [its.ranks >> 1, its.steps >> 1]]) {
+    const { value } = await point(oldPage, its, rank, step);
+    near(value, its.regions.reduce((sum, r, g) => sum + (r.kind === "compute" ? decoded[(g * its.ranks + rank) * its.steps + step] : 0), 0), 1e-5, `${name}: rank ${rank}, step ${step}`);
+  }
+  await oldPage.close();
+}
 await chromium.close();
 finish();

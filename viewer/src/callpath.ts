@@ -1,7 +1,7 @@
 // Regions named by call paths, "MPI_Send [app+0x12 lib.so+0x88] > MPI_Recv [..]", as people read them.
 
 import { h } from "./dom";
-import { Head } from "./model";
+import { Frames } from "./model";
 
 export interface CallPath {
   call: string;
@@ -18,25 +18,18 @@ export function callPaths(name: string): CallPath[] {
 const base = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
 /** A frame as "function (file:line)", or as it is. */
-export function frameText(head: Head, frame: string): string {
-  const [place] = head.frames?.[frame] ?? [];
+export function frameText(frames: Frames, frame: string): string {
+  const [place] = frames[frame] ?? [];
   if (!place?.function && !place?.file) return frame;
   return `${place.function || frame}${place.file ? ` (${base(place.file)}:${place.line})` : ""}`;
 }
 
-/** A name on one line. */
-export function shortName(head: Head, name: string): string {
-  const paths = callPaths(name);
-  if (paths.length === 0) return name;
-  return paths.map(({ call, frames }) => `${call}${frames[0] ? ` in ${frameText(head, frames[0])}` : ""}`).join(" \u2192 ");
-}
-
 /** The whole of the paths, innermost frame first. */
-export function pathTree(head: Head, name: string): HTMLElement {
+export function pathTree(all: Frames, name: string): HTMLElement {
   return h("div", { class: "paths" }, callPaths(name).map(({ call, frames }, i) =>
     h("div", {}, h("div", {}, i > 0 ? "until " : "", h("b", {}, call)),
       h("ol", {}, frames.map((frame) => {
-        const places = head.frames?.[frame] ?? [];
+        const places = all[frame] ?? [];
         if (places.length === 0) return h("li", {}, h("code", {}, frame));
         return h("li", {}, places.map((place, k) => h("div", {}, k > 0 ? "inlined into " : "", h("b", {}, place.function || frame),
           place.file ? h("span", { class: "quiet" }, ` ${place.file}${place.line ? `:${place.line}` : ""}`) : null)));

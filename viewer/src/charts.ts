@@ -26,6 +26,8 @@ export interface Chart {
   lines: Line[];
   format: (value: number) => string;
   marks?: Mark[];
+  /** Pairs of lines, by index, between which the ground is filled: upper, lower. */
+  bands?: [number, number][];
   height?: number;
   range?: [number, number | null];
   /** The scale reaches at least up to here. */
@@ -80,16 +82,17 @@ export function chart(options: Chart): HTMLElement {
       cursor: { y: false, points: { size: 6 } },
       axes: [
         { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")) },
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => ticks.map(options.format) },
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => ticks.map((t) => options.format(t)) },
       ],
       series: [
-        { label: "step", value: (_, v) => (v === null || v === undefined ? "-" : Math.round(v).toLocaleString("en")) },
+        { label: "step", value: (_, v) => (v === null || v === undefined ? "" : Math.round(v).toLocaleString("en")) },
         ...options.lines.map((line): uPlot.Series => ({
           label: line.title, stroke: line.colour, width: line.width ?? 1.5, dash: DASHES[line.dash ?? 0], points: { show: line.points ?? options.steps.length === 1, size: 5 },
           paths: line.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
-          value: (_, v) => (v === null || v === undefined ? "-" : options.format(v)),
+          value: (_, v) => (v === null || v === undefined ? "" : options.format(v)),
         })),
       ],
+      bands: (options.bands ?? []).map(([upper, lower]) => ({ series: [upper + 1, lower + 1], fill: themed("--band") })),
       hooks: { draw: [(u) => drawMarks(u, options.marks ?? [])] },
     }, [options.steps, ...options.lines.map((l) => l.values)] as uPlot.AlignedData, host);
     if (options.onStep) plot.over.addEventListener("click", () => plot?.cursor.idx !== undefined && plot.cursor.idx !== null && options.onStep!(options.steps[plot.cursor.idx]));

@@ -5,25 +5,25 @@ function significant(value: number, digits = 3): string {
   return text.includes("e") ? Number(text).toString() : text.includes(".") ? text.replace(/\.?0+$/, "") : text;
 }
 
-export function seconds(value: number | null | undefined): string {
+export function seconds(value: number | null | undefined, digits = 3): string {
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
   const size = Math.abs(value);
   if (size === 0) return "0 s";
-  if (size < 1e-6) return `${significant(value * 1e9)} ns`;
-  if (size < 1e-3) return `${significant(value * 1e6)} us`;
-  if (size < 1) return `${significant(value * 1e3)} ms`;
-  return `${significant(value, size < 1000 ? 3 : 4)} s`;
+  if (size < 1e-6) return `${significant(value * 1e9, digits)} ns`;
+  if (size < 1e-3) return `${significant(value * 1e6, digits)} us`;
+  if (size < 1) return `${significant(value * 1e3, digits)} ms`;
+  return `${significant(value, size < 1000 ? digits : digits + 1)} s`;
 }
 
 /** In the metric's unit. */
-export function amount(value: number | null | undefined, unit: string): string {
-  if (unit === "s") return seconds(value);
+export function amount(value: number | null | undefined, unit: string, digits?: number): string {
+  if (unit === "s") return seconds(value, digits);
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
   const size = Math.abs(value), suffix = unit && unit !== "1" ? ` ${unit}` : "";
-  if (size >= 1e12) return `${significant(value / 1e12)} T${suffix.trim()}`;
-  if (size >= 1e9) return `${significant(value / 1e9)} G${suffix.trim()}`;
-  if (size >= 1e6) return `${significant(value / 1e6)} M${suffix.trim()}`;
-  return `${significant(value, 4)}${suffix}`;
+  if (size >= 1e12) return `${significant(value / 1e12, digits)} T${suffix.trim()}`;
+  if (size >= 1e9) return `${significant(value / 1e9, digits)} G${suffix.trim()}`;
+  if (size >= 1e6) return `${significant(value / 1e6, digits)} M${suffix.trim()}`;
+  return `${significant(value, digits ?? 4)}${suffix}`;
 }
 
 export function percent(share: number | null | undefined): string {

@@ -5,6 +5,7 @@ import { amount } from "./format";
 import { levelFor } from "./grid";
 import { Run, Series } from "./model";
 import { colours, themed } from "./palette";
+import { marksOf } from "./views/overview";
 import { Panel, seriesOfPanel, State, titleOfPanel, Viewport, WHOLE } from "./state";
 
 const LEFT = 64, BOTTOM = 34, RIGHT = 76, PROFILE = 54, GAP = 6;
@@ -13,8 +14,10 @@ export interface View {
   rows: number;
   cols: number;
   values: Float32Array;
+  /** Ends of the scale, and the largest value, which lies above it where peaks are rare. */
   low: number;
   high: number;
+  most: number;
 }
 
 export class HeatMap {
@@ -41,7 +44,7 @@ export class HeatMap {
   constructor(private readonly state: State, readonly panel: Panel, readonly height: number) {
     const { run } = this;
     this.series = seriesOfPanel(run, panel);
-    this.coarse = sumOfCoarse(this.series);
+    this.coarse = (panel.regions.length === 0 && panel.metric === run.loadMetric && run.computeRegions.length > 0 ? run.loadPicture : undefined) ?? sumOfCoarse(this.series);
     this.order = run.order(state.order);
     this.position = run.positions(state.order);
     this.element = h("div", { class: "heatmap" }, h("div", { class: "maptitle" }, h("b", {}, titleOfPanel(run, panel)), this.status), this.canvas, this.readout);
@@ -129,8 +132,10 @@ export class HeatMap {
     }
     if (!(low <= high)) low = high = 0;
     low = Math.max(0, low);
-    if (this.state.fromZero) low = Math.min(0, low);
-    this.view = { rows, cols, values, low, high };
+    if (this.state.scale === "zero") low = Math.min(0, low);
+    const most = high;
+    if (this.state.scale === "fit") high = withoutPeaks(values, low, high);
+    this.view = { rows, cols, values, low, high, most };
     this.makeImage();
     this.onView(this.view);
     this.schedule();
@@ -172,6 +177,7 @@ export class HeatMap {
     this.axes(ctx, box);
     this.scale(ctx, box);
     this.profile(ctx, box);
+    this.rebalances(ctx, box);
     this.cursor(ctx, box);
     if (this.drag) {
       ctx.strokeStyle = themed("--text");
@@ -203,7 +209,7 @@ export class HeatMap {
   }
 
   private scale(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {
-    const { low, high } = this.view!, table = colours(this.state.palette), x = box.x + box.w + GAP + 6, unit = this.run.unit(this.panel.metric);
+    const { low, high, most } = this.view!, table = colours(this.state.palette), x = box.x + box.w + GAP + 6, unit = this.run.unit(this.panel.metric);
     for (let i = 0; i < box.h; ++i) {
       const c = 3 * Math.round(255 * (1 - i / box.h));
       ctx.fillStyle = `rgb(${table[c]},${table[c + 1]},${table[c + 2]})`;
@@ -213,7 +219,29 @@ export class HeatMap {
     ctx.textAlign = "left";
     for (const [share, base] of [[0, "bottom"], [0.5, "middle"], [1, "top"]] as const) {
       ctx.textBaseline = base;
-      ctx.fillText(amount(low + share * (high - low), unit), x + 14, box.y + (1 - share) * box.h);
+      ctx.fillText(`${share === 1 && most > high ? "> " : ""}${amount(low + share * (high - low), unit)}`, x + 14, box.y + (1 - share) * box.h);
+    }
+    if (most > high) {
+      ctx.textBaseline = "top";
+      ctx.fillText("up to", x + 14, box.y + 16);
+      ctx.fillText(amount(most, unit), x + 14, box.y + 30);
+    }
+  }
+
+  /** Diamonds under the map where the host rebalanced. */
+  private rebalances(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {
+    const { c0, c1 } = this.bounds(), y = box.y + box.h + GAP / 2;
+    ctx.fillStyle = themed("--mark");
+    for (const { step, kind } of marksOf(this.run)) {
+      if (kind !== "done" || step < c0 || step >= c1) continue;
+      const x = box.x + ((step - c0) / (c1 - c0)) * box.w;
+      ctx.fillRect(x - 0.5, box.y + box.h, 1, GAP + PROFILE);
+      ctx.beginPath();
+      ctx.moveTo(x, y - 5);
+      ctx.lineTo(x + 4, y);
+      ctx.lineTo(x, y + 5);
+      ctx.lineTo(x - 4, y);
+      ctx.fill();
     }
   }
 
@@ -295,7 +323,11 @@ export class HeatMap {
         this.readout.dataset.error = String(error);
         this.readout.dataset.rank = String(at.rank);
         this.readout.dataset.step = String(at.step);
-        this.readout.replaceChildren(h("span", {}, where), h("b", {}, amount(value, unit)), h("span", { class: "quiet" }, `stored within \u00b1${amount(error, unit)}`),
+        const exact = run.exactValue(this.series, at.rank, at.step);
+        this.readout.dataset.exact = exact === undefined ? "" : String(exact);
+        this.readout.replaceChildren(h("span", {}, where), ...(exact === undefined
+          ? [h("b", {}, amount(value, unit)), h("span", { class: "quiet" }, `decoded, measured within \u00b1${amount(error, unit)}`)]
+          : [h("b", {}, amount(exact, unit, 9)), h("span", { class: "quiet" }, `exact; stored as ${amount(value, unit)}, off by ${amount(Math.abs(value - exact), unit)} of at most ${amount(error, unit)}`)]),
           h("span", { class: "quiet" }, `node ${run.nodeOfRank()[at.rank]}${stratum === undefined ? "" : `, stratum ${stratum}`}`));
       } catch (problem) {
         this.readout.textContent = problem instanceof Error ? problem.message : String(problem);
@@ -388,6 +420,15 @@ export class HeatMap {
     const [r0, r1] = fit(wanted.r0, wanted.r1, Math.min(1, 2 / ranks)), [c0, c1] = fit(wanted.c0, wanted.c1, Math.min(1, 4 / Math.max(1, steps)));
     this.state.setViewport({ r0, r1, c0, c1 });
   }
+}
+
+/** The end of a scale that shows what most cells do: a hundredth of them may lie above it, if they lie far above. */
+function withoutPeaks(values: Float32Array, low: number, high: number): number {
+  const every = Math.max(1, Math.floor(values.length / 20000)), sample: number[] = [];
+  for (let i = 0; i < values.length; i += every) if (values[i] === values[i]) sample.push(values[i]);
+  sample.sort((a, b) => a - b);
+  const usual = sample[Math.floor(0.99 * (sample.length - 1))] ?? high;
+  return high - low > 2 * (usual - low) && usual > low ? usual : high;
 }
 
 function ticks(from: number, to: number, most: number): number[] {

@@ -27,7 +27,7 @@ const TABS: Tab[] = [
   { key: "load", title: "Load", make: load },
   { key: "strata", title: "Strata", make: strata },
   { key: "costs", title: "Costs", make: costs },
-  { key: "source", title: "Source", make: source, when: ({ head }) => head.source !== undefined || head.frames !== undefined },
+  { key: "source", title: "Source", make: source, when: ({ head, runs }) => head.source !== undefined || runs.some((r) => Object.keys(r.frames).length > 0) },
   { key: "compare", title: "Compare", make: compare, when: ({ runs }) => runs.length > 1 },
   { key: "about", title: "About", make: about },
 ];

@@ -37,7 +37,6 @@ export interface Window {
   worst_region: string | null;
   wait_seconds: number;
   unit_costs?: { name: string; seconds_per_unit: number | null; error: number | null }[];
-  slow_nodes?: number[];
 }
 
 export interface Strata {
@@ -74,14 +73,39 @@ export interface Info {
   regions: Region[];
   windows: Window[];
   strata: Strata[];
+  strata_moves: { first: number; last: number; moved: number }[];
   unit_costs: { name: string; seconds_per_unit: number | null; error: number | null }[];
+  /** Time per unit of work of all ranks, relative to the typical rank's (1), run-length coded; empty: not known. */
+  speeds: { ranks: number; time: number }[];
   notes: string[];
 }
+
+/** How ranks moved between strata; see tools/strata_moves.hpp. */
+export interface Movement {
+  windows: { first: number; last: number; sizes: number[] }[];
+  /** Index of the earlier window, stratum in it, stratum in the one after, ranks. */
+  flows: [number, number, number, number][];
+  first: number[];
+  last: number[];
+  moved: number[];
+  /** Rank, number of moves. */
+  movers: [number, number][];
+}
+
+/** Places in the program by call path frame, "MODULE+0xHEX"; the innermost function first. */
+export type Frames = Record<string, Frame[]>;
 
 interface Packed {
   from: number;
   range: number;
   values: string;
+}
+
+/** Means over bins of ranks and of steps. */
+interface Picture {
+  rows: number;
+  cols: number;
+  cells: Packed;
 }
 
 interface SeriesJson {
@@ -90,7 +114,8 @@ interface SeriesJson {
   histories: [number, number, number][];
   mean: Packed;
   max: Packed;
-  coarse: { rows: number; cols: number; cells: Packed };
+  coarse: Picture;
+  exact: boolean;
 }
 
 interface RunJson {
@@ -98,7 +123,13 @@ interface RunJson {
   info: Info;
   placement: [number, number][];
   series: SeriesJson[];
-  load: { steps_per_bin: number; level: number; mean: string; max: string; worst_rank: string; rank_total: string; critical_path: number; mean_path: number };
+  load: { steps_per_bin: number; level: number; mean: string; max: string; worst_rank: string; rank_total: string; critical_path: number; mean_path: number; picture: Picture };
+  exact_left_out: number;
+  frames: Frames;
+  frame_notes: string[];
+  /** Names that are call paths, short enough for a line and long enough to differ. */
+  short_names: Record<string, string>;
+  movement: Movement;
   shapes: { series: number[]; merges: [number, number, number, number][] };
   orders: { name: string; ranks: string }[];
 }
@@ -123,9 +154,6 @@ export interface Head {
   runs: number;
   regions: string[];
   source?: { files: { path: string; text: string }[]; places: Place[]; notes: string[] };
-  /** Places in the program by call path frame, "MODULE+0xHEX"; the innermost function first. */
-  frames?: Record<string, Frame[]>;
-  frame_notes?: string[];
 }
 
 export function bytesOf(base64: string): Uint8Array {
@@ -133,6 +161,51 @@ export function bytesOf(base64: string): Uint8Array {
   const out = new Uint8Array(text.length);
   for (let i = 0; i < text.length; ++i) out[i] = text.charCodeAt(i);
   return out;
+}
+
+/** As `effort diff --json` prints it. */
+export interface Comparison {
+  problem?: string;
+  metric: string;
+  unit: string;
+  threshold: number;
+  a: RunSide;
+  b: RunSide;
+  regions: RegionChange[];
+  notes: string[];
+}
+export interface RunSide {
+  ranks: number;
+  nodes: number;
+  steps: number;
+  wall_seconds: number | null;
+  seconds_per_step: number | null;
+  compute_per_step: number;
+  other_per_step: number;
+  imbalance: number | null;
+  load_balance: number | null;
+  parallel_efficiency: number | null;
+  ideal_saving: number | null;
+  rebalances: number;
+  own_cpu_share: number | null;
+}
+export interface RegionChange {
+  name: string;
+  kind: string;
+  phase: string;
+  verdict: "same" | "better" | "worse" | "only_a" | "only_b";
+  change_per_step: number;
+  change: number | null;
+  a: RegionSide | null;
+  b: RegionSide | null;
+}
+export interface RegionSide {
+  name: string;
+  total_per_step: number;
+  mean_per_step: number;
+  max_per_step: number;
+  max_rank: number;
+  imbalance: number;
 }
 
 const floats = (base64: string) => new Float32Array(bytesOf(base64).buffer);
@@ -153,6 +226,10 @@ export class Series {
   /** Means over bins of ranks and steps. */
   get coarse(): { rows: number; cols: number; cells: Float32Array } {
     return { rows: this.json.coarse.rows, cols: this.json.coarse.cols, cells: unpack(this.json.coarse.cells) };
+  }
+  /** Whether exact values are in the page too. */
+  get exact(): boolean {
+    return this.json.exact;
   }
   /** Node (-1: all as one), first step and bytes of each history. */
   get histories(): [number, number, number][] {
@@ -176,6 +253,14 @@ export class Run {
   readonly load: { stepsPerBin: number; level: number; mean: Float32Array; max: Float32Array; worstRank: Int32Array; rankTotal: Float32Array; criticalPath: number; meanPath: number };
   readonly shapes: RunJson["shapes"];
   readonly givenOrders: RankOrder[];
+  private readonly packedPicture: Picture;
+  readonly frames: Frames;
+  readonly frameNotes: string[];
+  private readonly shortNames: Record<string, string>;
+  readonly movement: Movement;
+  /** Series whose exact values did not fit into the page. */
+  readonly exactLeftOut: number;
+  private readonly exactValues = new Map<number, Float64Array>();
   private readonly placement: [number, number][];
   private ranksByNode?: Int32Array[];
 
@@ -193,6 +278,12 @@ export class Run {
     };
     this.shapes = json.shapes;
     this.placement = json.placement;
+    this.packedPicture = load.picture;
+    this.frames = json.frames;
+    this.frameNotes = json.frame_notes;
+    this.shortNames = json.short_names;
+    this.movement = json.movement;
+    this.exactLeftOut = json.exact_left_out;
     this.givenOrders = json.orders.map(({ name, ranks }) => ({ name, ranks: integers(ranks) }));
   }
 
@@ -204,6 +295,10 @@ export class Run {
   }
   numbers(region: number, metric: number): MetricNumbers | undefined {
     return this.info.regions[region].metrics[this.info.metrics[metric]];
+  }
+  /** A region's name on one line. */
+  short(name: string): string {
+    return this.shortNames[name] ?? name;
   }
   /** Regions that compute: the load is theirs. */
   get computeRegions(): number[] {
@@ -231,6 +326,25 @@ export class Run {
       this.ranksByNode = lists.map((list) => Int32Array.from(list));
     }
     return this.ranksByNode[node];
+  }
+  /** The load of all computing regions as fine as a screen; undefined where it is decoded in no time. */
+  get loadPicture(): { rows: number; cols: number; cells: Float32Array } | undefined {
+    const { rows, cols, cells } = this.packedPicture;
+    return rows > 0 ? { rows, cols, cells: unpack(cells) } : undefined;
+  }
+  /** The sum of some series as it was measured; undefined where it was not stored beside or is not in the page. */
+  exactValue(series: Series[], rank: number, step: number): number | undefined {
+    let sum = 0;
+    for (const s of series) {
+      if (!s.exact) return undefined;
+      let values = this.exactValues.get(s.index);
+      if (!values) {
+        values = new Float64Array(bytesOf(document.getElementById(`effort-exact-${this.index}-${s.index}`)?.textContent ?? "").buffer);
+        this.exactValues.set(s.index, values);
+      }
+      sum += values[rank * this.info.steps + step];
+    }
+    return Number.isNaN(sum) ? undefined : sum;
   }
   /** Stratum of every rank in the last window kept; undefined: none was. */
   get lastStrata(): Strata | undefined {
@@ -272,6 +386,11 @@ export class Run {
 export interface Report {
   head: Head;
   runs: Run[];
+}
+
+/** What `effort report` found when it compared the runs; empty with one run. */
+export function readComparisons(): { before: number; after: number; comparison: Comparison }[] {
+  return document.getElementById("effort-compare") ? element("effort-compare") : [];
 }
 
 /** Reads one element's JSON; throws what can be shown to people. */

@@ -34,7 +34,8 @@ export class State {
   order = "id";
   mode: "mean" | "max" = "mean";
   palette = "viridis";
-  fromZero = false;
+  /** "fit" leaves rare peaks out, "whole" does not, "zero" begins there. */
+  scale: "fit" | "whole" | "zero" = "fit";
   shape: "map" | "surface" | "both" = "map";
   tab = "overview";
   /** The region whose source is shown, by name. */
@@ -91,7 +92,7 @@ export function seriesOfPanel(run: Run, panel: Panel) {
 }
 
 export function titleOfPanel(run: Run, panel: Panel): string {
-  const names = panel.regions.map((r) => run.info.regions[r].name);
+  const names = panel.regions.map((r) => run.short(run.info.regions[r].name));
   const what = names.length === 0 ? "all computing regions" : names.length === 1 ? names[0] : `${names.length} regions`;
   return `${what}, ${run.info.metrics[panel.metric] ?? ""}`;
 }

@@ -1,45 +1,57 @@
-// Runs side by side: what got better and worse, also with different numbers of ranks.
+// Runs side by side, as `effort diff` compares them: what got better and worse, also with different numbers of ranks and in
+// other builds of the program.
 
-import { shortName } from "../callpath";
 import { chart } from "../charts";
-import { h, heading, select } from "../dom";
-import { amount, change, percent, seconds } from "../format";
-import { Run } from "../model";
+import { empty, h, heading, select } from "../dom";
+import { amount, change, count, percent, seconds } from "../format";
+import { Comparison, readComparisons, RegionChange, RegionSide, Run } from "../model";
 import { category } from "../palette";
 import { State } from "../state";
-import { idealSaving, imbalanceOf } from "./overview";
+import { imbalanceOf } from "./overview";
+
+const FIRST_ROWS = 40;
 
 export function compare(state: State): HTMLElement {
-  const { runs } = state.report;
-  let a = 0, b = 1;
-  const host = h("div");
-  const draw = () => host.replaceChildren(headline(runs[a], runs[b]), curves(runs), byRegion(state, runs[a], runs[b]));
-  const options = runs.map((r, i) => ({ value: String(i), title: r.label === runs[(i + 1) % runs.length].label ? r.file : r.label }));
+  const { runs } = state.report, pairs = readComparisons();
+  let before = 0, after = 1;
+  const toolbar = h("div", { class: "toolbar" }), host = h("div");
+  const label = (i: number) => `${i + 1}: ${runs.filter((r) => r.label === runs[i].label).length > 1 ? runs[i].file : runs[i].label}`;
+  const options = (list: number[]) => [...new Set(list)].sort((a, b) => a - b).map((i) => ({ value: String(i), title: label(i) }));
+  const draw = () => {
+    const partners = pairs.filter((p) => p.before === before).map((p) => p.after);
+    if (!partners.includes(after)) after = partners[0];
+    toolbar.replaceChildren(
+      select("before", options(pairs.map((p) => p.before)), String(before), (v) => {
+        before = Number(v);
+        draw();
+      }),
+      select("after", options(partners), String(after), (v) => {
+        after = Number(v);
+        draw();
+      }));
+    const { comparison } = pairs.find((p) => p.before === before && p.after === after)!;
+    host.replaceChildren(
+      ...(comparison.problem ? [empty(`These runs cannot be compared region by region: ${comparison.problem}.`)] : [headline(comparison, runs[before], runs[after])]),
+      curves(runs),
+      ...(comparison.problem ? [] : byRegion(comparison)));
+  };
   draw();
-  return h("div", {}, h("div", { class: "toolbar" },
-    select("before", options, "0", (v) => {
-      a = Number(v);
-      draw();
-    }), select("after", options, "1", (v) => {
-      b = Number(v);
-      draw();
-    })), host);
+  return h("div", {}, toolbar, host);
 }
 
-function headline(a: Run, b: Run): HTMLElement {
-  const unit = a.unit(a.loadMetric), rows: [string, number | undefined, number | undefined, (v: number) => string][] = [
-    ["ranks", a.info.ranks, b.info.ranks, String], ["steps", a.info.steps, b.info.steps, String], ["elapsed", a.info.wall_seconds, b.info.wall_seconds, seconds],
-    ["elapsed per step", a.info.wall_seconds / a.info.steps, b.info.wall_seconds / b.info.steps, seconds],
-    ["critical path", a.load.criticalPath, b.load.criticalPath, (v) => amount(v, unit)], ["work of all ranks", a.load.meanPath * a.info.ranks, b.load.meanPath * b.info.ranks, (v) => amount(v, unit)],
-    ["imbalance", a.load.criticalPath / a.load.meanPath - 1, b.load.criticalPath / b.load.meanPath - 1, percent], ["ideal balance would save", idealSaving(a)?.share, idealSaving(b)?.share, percent],
-    ["rebalances", a.info.windows.filter((w) => w.rebalanced).length, b.info.windows.filter((w) => w.rebalanced).length, String],
+function headline(c: Comparison, x: Run, y: Run): HTMLElement {
+  const { a, b } = c, unit = x.unit(x.loadMetric), of = (v: number) => amount(v, c.unit);
+  const rows: [string, number | null, number | null, (v: number) => string, boolean?][] = [
+    ["ranks", a.ranks, b.ranks, String], ["nodes", a.nodes, b.nodes, String], ["steps", a.steps, b.steps, String], ["elapsed", a.wall_seconds, b.wall_seconds, (v) => seconds(v)], ["elapsed per step", a.seconds_per_step, b.seconds_per_step, (v) => seconds(v)],
+    [`computing, ${c.metric} per rank and step`, a.compute_per_step, b.compute_per_step, of], ["the rest per rank and step", a.other_per_step, b.other_per_step, of], ["computing per step, all ranks", a.compute_per_step * a.ranks, b.compute_per_step * b.ranks, of],
+    ["critical path", x.load.criticalPath, y.load.criticalPath, (v) => amount(v, unit)], ["imbalance", a.imbalance, b.imbalance, percent, true], ["parallel efficiency", a.parallel_efficiency, b.parallel_efficiency, percent, true],
+    ["ideal balance would save", a.ideal_saving, b.ideal_saving, percent, true], ["rebalances", a.rebalances, b.rebalances, String, true], ["effort's own share of time", a.own_cpu_share, b.own_cpu_share, percent, true],
   ];
-  return h("section", {}, heading("Runs"), h("table", {}, h("thead", {}, h("tr", {}, h("th"), h("th", { class: "number" }, a.label), h("th", { class: "number" }, b.label), h("th", { class: "number" }, "change"))),
-    h("tbody", {}, rows.map(([name, x, y, text]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, known(x, text)), h("td", { class: "number" }, known(y, text)),
-      h("td", { class: "number" }, x && y !== undefined && Number.isFinite(y / x) ? change(y / x - 1) : ""))))));
+  const known = (v: number | null, text: (v: number) => string) => (v === null || !Number.isFinite(v) ? "-" : text(v));
+  return h("section", {}, heading("Runs"), h("div", { class: "scroll" }, h("table", {}, h("thead", {}, h("tr", {}, h("th"), h("th", { class: "number" }, "before"), h("th", { class: "number" }, "after"), h("th", { class: "number" }, "change"))),
+    h("tbody", {}, rows.filter(([, p, q]) => p !== null || q !== null).map(([name, p, q, text, plain]) => h("tr", {}, h("td", {}, name), h("td", { class: "number" }, known(p, text)), h("td", { class: "number" }, known(q, text)),
+      h("td", { class: "number" }, !plain && p && q !== null && p !== q ? change(q / p - 1) : "")))))));
 }
-
-const known = (v: number | undefined, text: (v: number) => string) => (v === undefined || !Number.isFinite(v) ? "-" : text(v));
 
 function curves(runs: Run[]): HTMLElement {
   const steps = [...new Set(runs.flatMap((r) => imbalanceOf(r).steps))].sort((x, y) => x - y);
@@ -49,39 +61,38 @@ function curves(runs: Run[]): HTMLElement {
   }) });
 }
 
-interface Row {
-  name: string;
-  raw: string;
-  x?: { mean: number; imbalance: number };
-  y?: { mean: number; imbalance: number };
+const GROUPS: { verdict: RegionChange["verdict"]; title: string; mark: string }[] = [
+  { verdict: "worse", title: "Worse", mark: "\u25b4" }, { verdict: "better", title: "Better", mark: "\u25be" },
+  { verdict: "only_a", title: "Only before", mark: "" }, { verdict: "only_b", title: "Only after", mark: "" }, { verdict: "same", title: "The same", mark: "" },
+];
+
+function byRegion(c: Comparison): HTMLElement[] {
+  const groups = GROUPS.map((g) => ({ ...g, rows: c.regions.filter((r) => r.verdict === g.verdict) })).filter((g) => g.rows.length > 0);
+  const tally = GROUPS.slice(0, 4).map((g) => ({ title: g.title, n: c.regions.filter((r) => r.verdict === g.verdict).length })).filter((g) => g.n > 0).map((g) => `${g.n} ${g.title.toLowerCase()}`);
+  return [
+    h("section", {}, heading("Regions", `${c.metric} per step of the rank with most, whom the others wait for, and per rank; a change of ${percent(c.threshold)} or less counts as the same. ${tally.length > 0 ? `${tally.join(", ")}, ` : ""}${count(c.regions.length, "region")} in all.`),
+      groups.map((g) => {
+        const table = h("div", { class: "scroll" }, tableOf(c, g.rows));
+        return g.verdict === "same" ? h("details", { open: groups.length === 1 }, h("summary", {}, `${g.title}: ${g.rows.length}`), table) : h("div", { "data-verdict": g.verdict }, h("h3", {}, `${g.mark} ${g.title}`.trim()), table);
+      })),
+    ...(c.notes.length > 0 ? [h("section", {}, heading("Notes"), h("ul", {}, c.notes.map((n) => h("li", {}, n))))] : []),
+  ];
 }
 
-/** Per region the mean per rank and step, and the imbalance; largest changes of the whole first. */
-function byRegion(state: State, a: Run, b: Run): HTMLElement {
-  const key = (run: Run, i: number) => `${run.info.regions[i].phase}\0${run.info.regions[i].name}`;
-  const of = (run: Run, i: number) => {
-    const n = run.numbers(i, run.loadMetric);
-    return n && { mean: n.total / Math.max(1, run.info.steps), imbalance: n.imbalance };
-  };
-  const rows = new Map<string, Row>();
-  a.info.regions.forEach((r, i) => rows.set(key(a, i), { name: `${r.phase ? `${r.phase}: ` : ""}${shortName(state.report.head, r.name)}`, raw: r.name, x: of(a, i) }));
-  b.info.regions.forEach((r, i) => rows.set(key(b, i), { ...(rows.get(key(b, i)) ?? { name: `${r.phase ? `${r.phase}: ` : ""}${shortName(state.report.head, r.name)}`, raw: r.name }), y: of(b, i) }));
-  const delta = (row: Row) => (row.y?.mean ?? 0) - (row.x?.mean ?? 0), unit = a.unit(a.loadMetric);
-  const sorted = [...rows.values()].sort((p, q) => Math.abs(delta(q)) - Math.abs(delta(p)));
-  return h("section", {}, heading("Regions", "Work of all ranks per step, so that runs on different numbers of ranks compare; the largest changes first."), h("div", { class: "scroll" }, h("table", { class: "compare" },
-    h("thead", {}, h("tr", {}, h("th", {}, "region"), h("th", { class: "number" }, "before"), h("th", { class: "number" }, "after"), h("th", { class: "number" }, "change"), h("th", { class: "number" }, "share"), h("th", { class: "number" }, "imbalance before"), h("th", { class: "number" }, "after"), h("th", {}, ""))),
-    h("tbody", {}, sorted.slice(0, 400).map((row) => h("tr", {}, h("td", { class: "name", title: row.raw }, row.name), h("td", { class: "number" }, row.x ? amount(row.x.mean, unit) : "-"), h("td", { class: "number" }, row.y ? amount(row.y.mean, unit) : "-"),
-      h("td", { class: "number" }, row.x && row.y ? amountChange(delta(row), unit) : ""), h("td", { class: "number" }, row.x && row.y && row.x.mean > 0 ? change(row.y.mean / row.x.mean - 1) : ""),
-      h("td", { class: "number" }, row.x ? percent(row.x.imbalance) : "-"), h("td", { class: "number" }, row.y ? percent(row.y.imbalance) : "-"), h("td", {}, verdict(row)))))),
-    sorted.length > 400 ? h("p", { class: "quiet" }, `and ${sorted.length - 400} regions with smaller changes`) : null));
-}
-
-const amountChange = (v: number, unit: string) => `${v > 0 ? "+" : v < 0 ? "\u2212" : ""}${amount(Math.abs(v), unit)}`;
-
-function verdict({ x, y }: Row): string {
-  if (!x) return "new";
-  if (!y) return "gone";
-  const share = x.mean > 0 ? y.mean / x.mean - 1 : 0;
-  const work = share < -0.05 ? "\u25be less work" : share > 0.05 ? "\u25b4 more work" : "", balance = y.imbalance - x.imbalance < -0.05 ? "better balanced" : y.imbalance - x.imbalance > 0.05 ? "worse balanced" : "";
-  return [work, balance].filter(Boolean).join(", ");
+function tableOf(c: Comparison, rows: RegionChange[]): HTMLElement {
+  const most = Math.max(...rows.map((r) => Math.abs(r.change_per_step)), 1e-300);
+  const side = (s: RegionSide | null, pick: (s: RegionSide) => number, text: (v: number) => string) => h("td", { class: "number" }, s ? text(pick(s)) : "-");
+  const of = (v: number) => amount(v, c.unit), ratio = (r: RegionChange, pick: (s: RegionSide) => number) => (r.a && r.b && pick(r.a) > 0 ? change(pick(r.b) / pick(r.a) - 1) : "");
+  const line = (r: RegionChange) => h("tr", {},
+    h("td", { class: "name", title: [r.a?.name, r.b?.name].filter((n) => n && n !== r.name).join("\n") || undefined }, r.phase ? `${r.phase}: ` : "", r.name), h("td", {}, h("span", { class: `kind ${r.kind}` }, r.kind)),
+    side(r.a, (s) => s.max_per_step, of), side(r.b, (s) => s.max_per_step, of), h("td", { class: "number" }, ratio(r, (s) => s.max_per_step)),
+    h("td", {}, h("span", { class: `bar ${r.change_per_step > 0 ? "more" : "less"}` }, h("span", { style: `width:${(100 * Math.abs(r.change_per_step)) / most}%` }))),
+    side(r.a, (s) => s.mean_per_step, of), side(r.b, (s) => s.mean_per_step, of), h("td", { class: "number" }, ratio(r, (s) => s.mean_per_step)), side(r.a, (s) => s.imbalance, percent), side(r.b, (s) => s.imbalance, percent));
+  const body = h("tbody", {}, rows.slice(0, FIRST_ROWS).map(line));
+  if (rows.length > FIRST_ROWS) {
+    const more = h("tr", {}, h("td", { colspan: 11 }, h("button", { class: "link", onclick: () => more.replaceWith(...rows.slice(FIRST_ROWS).map(line)) }, `${rows.length - FIRST_ROWS} more`)));
+    body.append(more);
+  }
+  return h("table", { class: "compare" },
+    h("thead", {}, h("tr", {}, ["region", "kind", "largest before", "after", "change", "", "mean before", "after", "change", "imbalance before", "after"].map((t, i) => h("th", { class: i > 1 && i !== 5 ? "number" : "" }, t)))), body);
 }

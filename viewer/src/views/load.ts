@@ -1,6 +1,5 @@
 // Rank by step: heat maps and surfaces of the same, side by side.
 
-import { shortName } from "../callpath";
 import { empty, h, select } from "../dom";
 import { HeatMap } from "../heatmap";
 import { PALETTES } from "../palette";
@@ -26,7 +25,8 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
   };
 
   function panelOf(panel: Panel, index: number): HTMLElement {
-    const height = state.panels.length > 2 || state.shape === "both" ? 360 : 480, its = state.report.runs[panel.run];
+    // One map has the window to itself.
+    const height = state.panels.length > 2 || state.shape === "both" ? 360 : state.panels.length > 1 ? 480 : Math.max(480, Math.min(900, innerHeight - 320)), its = state.report.runs[panel.run];
     const map = new HeatMap(state, panel, height);
     maps.push(map);
     let view: SurfaceView | undefined;
@@ -44,7 +44,7 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
       redrawPanels();
     };
     const regions = [{ value: "", title: "all computing regions" }, ...(panel.regions.length > 1 ? [{ value: "several", title: `${panel.regions.length} selected regions` }] : []),
-      ...its.info.regions.map((r, i) => ({ value: String(i), title: `${r.phase ? `${r.phase}: ` : ""}${shortName(state.report.head, r.name)}` }))];
+      ...its.info.regions.map((r, i) => ({ value: String(i), title: `${r.phase ? `${r.phase}: ` : ""}${its.short(r.name)}` }))];
     return h("div", { class: "panel", "data-shape": state.shape },
       h("div", { class: "toolbar" },
         state.report.runs.length > 1 ? select("run", state.report.runs.map((r, i) => ({ value: String(i), title: r.label })), String(panel.run), (v) => pick({ run: Number(v), regions: [], metric: state.report.runs[Number(v)].loadMetric })) : null,
@@ -66,7 +66,7 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
     select("ranks", run.orders().map(({ key, title }) => ({ value: key, title })), state.order, (v) => all(() => (state.order = v))),
     select("cell", [{ value: "mean", title: "mean" }, { value: "max", title: "largest rank" }], state.mode, (v) => all(() => (state.mode = v as State["mode"]))),
     select("colours", PALETTES.map((p) => ({ value: p, title: p })), state.palette, (v) => all(() => (state.palette = v))),
-    select("scale", [{ value: "fit", title: "fitted" }, { value: "zero", title: "from zero" }], state.fromZero ? "zero" : "fit", (v) => all(() => (state.fromZero = v === "zero"))),
+    select("scale", [{ value: "fit", title: "fitted" }, { value: "whole", title: "whole range" }, { value: "zero", title: "from zero" }], state.scale, (v) => all(() => (state.scale = v as State["scale"]))),
     h("span", { class: "group" },
       h("button", { "aria-label": "zoom in", onclick: () => maps[0]?.zoomAround((state.viewport.r0 + state.viewport.r1) / 2, (state.viewport.c0 + state.viewport.c1) / 2, 0.5) }, "+"),
       h("button", { "aria-label": "zoom out", onclick: () => maps[0]?.zoomAround((state.viewport.r0 + state.viewport.r1) / 2, (state.viewport.c0 + state.viewport.c1) / 2, 2) }, "\u2212"),

@@ -1,6 +1,5 @@
 // What ran, how well its work was shared out, what rebalancing brought, what looking cost.
 
-import { shortName } from "../callpath";
 import { chart, Mark } from "../charts";
 import { h, heading } from "../dom";
 import { bytes, count, percent, seconds, amount } from "../format";
@@ -128,10 +127,11 @@ function dearest(state: State): HTMLElement | null {
   const rows = run.info.regions.map((r, i) => ({ r, i, n: run.numbers(i, metric) })).filter((row) => row.n !== undefined).sort((a, b) => b.n!.total - a.n!.total);
   const all = rows.reduce((sum, row) => sum + row.n!.total, 0);
   if (all <= 0) return null;
+  const several = new Set(run.info.regions.map((r) => r.phase)).size > 1;
   return h("section", {},
     heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the dearest regions first.`),
     h("ul", { class: "bars" }, rows.slice(0, 8).map(({ r, i, n }) =>
-      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, shortName(state.report.head, r.name)), h("span", { class: `kind ${r.kind}` }, r.kind),
+      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, r.phase && several ? `${r.phase}: ` : "", run.short(r.name)), h("span", { class: `kind ${r.kind}` }, r.kind),
         h("span", { class: "bar" }, h("span", { style: `width:${(100 * n!.total) / all}%` })), h("span", { class: "number" }, percent(n!.total / all)), h("span", { class: "number quiet" }, `imbalance ${percent(n!.imbalance)}`)))),
     rows.length > 8 ? h("p", {}, h("button", { class: "link", onclick: () => state.go("regions") }, `all ${rows.length} regions`)) : null);
 }
@@ -142,6 +142,7 @@ export function overview(state: State): HTMLElement {
   if (info.merged_steps > 0) notes.push(`${count(info.merged_steps, "step")} merged into neighbours, because a buffer was full`);
   if (info.lost_snapshots > 0) notes.push(`${count(info.lost_snapshots, "earlier snapshot")} could not be written`);
   if (run.load.level > 0) notes.push(`steps and critical path are taken from an approximation that is ${2 ** run.load.level} times coarser`);
+  if (run.exactLeftOut > 0) notes.push(`exact values of ${run.exactLeftOut} region${run.exactLeftOut === 1 ? "" : "s"} (by metric) are in the snapshot only: the page would have grown too large`);
   if (info.steps === 0) notes.push("The run ended before its first step.");
   return h("div", {},
     verdict(run), facts(run), h("div", { class: "charts" }, charts(state)),

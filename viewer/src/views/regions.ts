@@ -1,6 +1,6 @@
 // The effort browser: phases and regions, sorted, searched, summed.
 
-import { pathTree, shortName, callPaths } from "../callpath";
+import { pathTree, callPaths } from "../callpath";
 import { spark } from "../charts";
 import { empty, h, select } from "../dom";
 import { amount, percent } from "../format";
@@ -33,7 +33,7 @@ export function regions(state: State): HTMLElement {
   const table = h("table", { class: "regions" });
 
   const rowsOf = (phase: string): Row[] => info.regions
-    .map((r, region) => ({ region, name: shortName(state.report.head, r.name), n: run.numbers(region, metric), phase: r.phase, raw: r.name }))
+    .map((r, region) => ({ region, name: run.short(r.name), n: run.numbers(region, metric), phase: r.phase, raw: r.name }))
     .filter((row) => row.phase === phase && (query === "" || `${row.name} ${row.raw} ${row.phase}`.toLowerCase().includes(query)))
     .sort((a, b) => compare(run, sort.key, a, b) * (sort.down ? -1 : 1));
 
@@ -65,14 +65,14 @@ export function regions(state: State): HTMLElement {
         draw();
       } }, open.has(region) ? "\u25be" : "\u25b8") : null, h("button", { class: "link", onclick: () => state.showLoad([region], metric) }, row.name)),
       h("td", {}, h("span", { class: `kind ${r.kind}` }, r.kind)),
-      h("td", { class: "number share" }, n && all > 0 ? [h("span", { class: "bar" }, h("span", { style: `width:${(100 * n.total) / all}%` })), percent(n.total / all)] : "-"),
+      h("td", { class: "number share" }, n && all > 0 ? [h("span", { class: "bar" }, h("span", { style: `width:${(100 * n.total) / all}%` })), h("span", { class: "of" }, percent(n.total / all))] : "-"),
       h("td", { class: "number" }, n ? amount(n.mean_over_ranks, unit) : "-"),
       h("td", { class: "number" }, n ? amount(n.max_over_ranks, unit) : "-"),
       h("td", { class: "number" }, n && n.total > 0 ? n.max_rank.toLocaleString("en") : "-"),
       h("td", { class: "number" }, n ? percent(n.imbalance) : "-"),
       h("td", {}, s >= 0 ? spark(run.series[s].mean, run.series[s].max) : ""),
       h("td", {}, state.report.head.source ? h("button", { class: "link", onclick: () => state.showSource(r.name) }, "source") : ""))];
-    if (open.has(region)) out.push(h("tr", { class: "detail" }, h("td"), h("td", { colspan: COLUMNS.length + 2 }, pathTree(state.report.head, r.name))));
+    if (open.has(region)) out.push(h("tr", { class: "detail" }, h("td"), h("td", { colspan: COLUMNS.length + 2 }, pathTree(run.frames, r.name))));
     return out;
   };
 

@@ -1,25 +1,28 @@
 // The lines of a region.
 
-import { callPaths, pathTree, shortName } from "../callpath";
+import { callPaths, pathTree } from "../callpath";
 import { empty, h, heading } from "../dom";
+import { highlighted } from "../highlight";
 import { State } from "../state";
 
 export function source(state: State): HTMLElement {
-  const { head } = state.report, { source: texts } = head;
-  const paths = head.regions.filter((name) => callPaths(name).length > 0);
+  const { head } = state.report, { run } = state, { source: texts } = head, { frames } = run;
+  const own = new Set(run.info.regions.map((r) => r.name));
+  const paths = [...own].filter((name) => callPaths(name).length > 0);
   if (!texts && paths.length === 0) return empty("Write the report with --source DIR to see the lines of its regions here.");
   const places = texts?.places ?? [], known = [...new Set(places.map((p) => p.region))];
   const byName = new Map(head.regions.map((name, i) => [name, i]));
-  const choice = h("select", { id: "source-region", "aria-label": "region", size: Math.min(16, Math.max(2, head.regions.length)) },
-    head.regions.map((name, i) => h("option", { value: String(i), title: name }, `${shortName(head, name)}${texts && !known.includes(i) ? " (not found)" : ""}`)));
+  const listed = head.regions.map((name, i) => ({ name, i })).filter(({ name }) => own.has(name));
+  const choice = h("select", { id: "source-region", "aria-label": "region", size: Math.min(16, Math.max(2, listed.length)) },
+    listed.map(({ name, i }) => h("option", { value: String(i), title: name }, `${run.short(name)}${texts && !known.includes(i) ? " (not found)" : ""}`)));
   const view = h("div", { class: "code-view" });
   choice.addEventListener("change", () => show(Number(choice.value)));
 
   function show(region: number): void {
     choice.value = String(region);
     const its = places.filter((p) => p.region === region), name = head.regions[region];
-    view.replaceChildren(h("h3", {}, shortName(head, name)), callPaths(name).length > 0 ? pathTree(head, name) : "");
-    for (const note of head.frame_notes ?? []) if (callPaths(name).length > 0) view.append(h("p", { class: "quiet" }, note));
+    view.replaceChildren(h("h3", {}, run.short(name)), callPaths(name).length > 0 ? pathTree(frames, name) : "");
+    for (const note of run.frameNotes) if (callPaths(name).length > 0) view.append(h("p", { class: "quiet" }, note));
     if (!texts) return void view.append(empty("Write the report with --source DIR to see its lines here."));
     if (its.length === 0) return void view.append(empty("This region's name was not found in the source files."));
     for (const file of new Set(its.map((p) => p.file))) view.append(listing(texts!.files[file], its.filter((p) => p.file === file)));
@@ -27,7 +30,8 @@ export function source(state: State): HTMLElement {
   }
 
   const wanted = state.sourceRegion === undefined ? undefined : byName.get(state.sourceRegion);
-  show(wanted ?? known[0] ?? byName.get(paths[0]) ?? 0);
+  if (listed.length === 0) return empty("This run recorded no regions.");
+  show(wanted ?? known.find((i) => own.has(head.regions[i])) ?? byName.get(paths[0]) ?? listed[0].i);
   return h("div", {}, heading("Source", "Where a region is named, and the lines between its begin and its end."), (texts?.notes ?? []).map((n) => h("p", { class: "quiet" }, n)), h("div", { class: "source" }, choice, view));
 }
 
@@ -35,11 +39,12 @@ export function source(state: State): HTMLElement {
 function listing(file: { path: string; text: string }, places: { first: number; last: number; what: string }[]): HTMLElement {
   const lines = file.text.split("\n");
   if (file.text === "") return h("p", { class: "quiet" }, `${file.path}: left out, the page would have grown too large.`);
+  const coloured = highlighted(file.path, file.text);
   const inside = (n: number) => places.find((p) => n >= p.first && n <= p.last), near = (n: number) => places.some((p) => n >= p.first - 8 && n <= p.last + 8);
   const body = h("tbody");
   const row = (n: number) => {
     const place = inside(n);
-    return h("tr", { class: place ? "here" : "", "data-line": n }, h("td", { class: "line" }, String(n)), h("td", { class: "mark", title: place?.what }, place ? (place.first === n ? "\u25b8" : "\u2502") : ""), h("td", { class: "text" }, lines[n - 1]));
+    return h("tr", { class: place ? "here" : "", "data-line": n }, h("td", { class: "line" }, String(n)), h("td", { class: "mark", title: place?.what }, place ? (place.first === n ? "\u25b8" : "\u2502") : ""), h("td", { class: "text" }, coloured(n - 1)));
   };
   let from = 0;
   const fold = (first: number, last: number) => {

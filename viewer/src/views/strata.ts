@@ -1,10 +1,8 @@
 // Groups of ranks that behave alike, how ranks move between them, and regions of similar shape.
 
-import { shortName } from "../callpath";
 import { chart } from "../charts";
 import { empty, h, heading, select, svg } from "../dom";
-import { amount, percent, seconds } from "../format";
-import { Run, Strata } from "../model";
+import { amount, count, percent } from "../format";
 import { category } from "../palette";
 import { State } from "../state";
 import { marksOf } from "./overview";
@@ -20,7 +18,7 @@ export function strata(state: State): HTMLElement {
       lines: [{ title: "strata", values: run.info.windows.map((w) => w.strata), colour: category(0), stepped: true }],
     }));
   }
-  if (run.info.strata.length > 1) out.append(movement(run));
+  if (run.movement.windows.length > 1) out.append(movement(state));
   if (run.shapes.series.length > 1) out.append(dendrogram(state));
   return out;
 }
@@ -35,7 +33,7 @@ function profiles(state: State): HTMLElement {
     const weight = s.regions.map((_, r) => s.stratum_region_load.reduce((sum, row, k) => sum + row[r] * s.sizes[k], 0));
     const shown = weight.map((_, r) => r).sort((a, b) => weight[b] - weight[a]).slice(0, 7);
     const parts = (k: number) => [...shown.map((r) => s.stratum_region_load[k][r]), totals[k] - shown.reduce((sum, r) => sum + s.stratum_region_load[k][r], 0)];
-    const names = [...shown.map((r) => shortName(state.report.head, s.regions[r])), "others"];
+    const names = [...shown.map((r) => run.short(s.regions[r])), "others"];
     host.replaceChildren(
       h("ul", { class: "legend" }, names.map((name, i) => (i < shown.length || s.regions.length > shown.length ? h("li", { title: i < shown.length ? s.regions[shown[i]] : undefined }, h("span", { class: `swatch hatch${i}`, style: `--c:${category(i)}` }), name) : null))),
       h("div", { class: "scroll" }, h("table", { class: "strata" },
@@ -44,7 +42,7 @@ function profiles(state: State): HTMLElement {
           h("td", {}, String(k)), h("td", { class: "number" }, s.sizes[k].toLocaleString("en"), h("span", { class: "quiet" }, ` ${percent(s.sizes[k] / run.info.ranks)}`)),
           h("td", { class: "number" }, h("button", { class: "link", title: "shows this rank in the heat map", onclick: () => showRank(state, medoid) }, medoid.toLocaleString("en"))),
           h("td", { class: "number" }, amount(totals[k], run.unit(run.loadMetric))),
-          h("td", {}, h("div", { class: "stack", style: `width:${Math.max(1, (100 * totals[k]) / most)}%`, role: "img", "aria-label": names.map((n, i) => `${n} ${seconds(parts(k)[i])}`).join(", ") },
+          h("td", {}, h("div", { class: "stack", style: `width:${Math.max(1, (100 * totals[k]) / most)}%`, role: "img", "aria-label": names.map((n, i) => `${n} ${amount(parts(k)[i], run.unit(run.loadMetric))}`).join(", ") },
             parts(k).map((v, i) => (v > 0 ? h("span", { class: `hatch${i}`, style: `flex:${(100 * v) / totals[k]} 0 0;--c:${category(i)}`, title: `${names[i]}: ${amount(v, run.unit(run.loadMetric))}` }) : null))))))))));
   };
   draw();
@@ -64,49 +62,40 @@ function showRank(state: State, rank: number): void {
   state.showLoad([], run.loadMetric);
 }
 
-/** Ranks that went from one stratum to another between the windows kept. */
-function movement(run: Run): HTMLElement {
-  const kept = run.info.strata.slice(-12), width = 900, height = 260, bar = 12, gap = 6;
-  const x = (w: number) => 20 + (w * (width - 60)) / Math.max(1, kept.length - 1);
-  const tops = kept.map((s) => {
-    const room = height - 40 - gap * (s.sizes.length - 1);
+/** Ranks that went from one stratum to another, between windows spread over the run. */
+function movement(state: State): HTMLElement {
+  const { run } = state, { windows, flows, first, last, moved, movers } = run.movement, height = 260, bar = 12, gap = 6;
+  const width = Math.max(640, 40 + 90 * (windows.length - 1) + 40), every = Math.ceil((60 * windows.length) / width);
+  const x = (w: number) => 30 + (w * (width - 80)) / Math.max(1, windows.length - 1);
+  const tops = windows.map(({ sizes }) => {
+    const room = height - 40 - gap * (sizes.length - 1);
     let y = 10;
-    return s.sizes.map((size) => {
+    return sizes.map((size) => {
       const top = y, tall = (size / run.info.ranks) * Math.max(10, room);
       y += tall + gap;
       return { top, tall };
     });
   });
-  const flows: SVGElement[] = [];
-  let moved = 0;
-  for (let w = 0; w + 1 < kept.length; ++w) {
-    const [a, b] = [kept[w], kept[w + 1]], n = b.sizes.length, counts = new Float64Array(a.sizes.length * n);
-    a.stratum.forEach((from, rank) => ++counts[from * n + b.stratum[rank]]);
-    moved += movers(a, counts, n);
-    const left = a.sizes.map(() => 0), right = b.sizes.map(() => 0);
-    for (let i = 0; i < a.sizes.length; ++i) for (let j = 0; j < n; ++j) {
-      const ranks = counts[i * n + j];
-      if (ranks === 0) continue;
-      const ta = tops[w][i], tb = tops[w + 1][j], ha = (ranks / a.sizes[i]) * ta.tall, hb = (ranks / b.sizes[j]) * tb.tall;
-      const y0 = ta.top + left[i], y1 = tb.top + right[j], xa = x(w) + bar, xb = x(w + 1), middle = (xa + xb) / 2;
-      left[i] += ha;
-      right[j] += hb;
-      flows.push(svg("path", { class: "flow", style: `--c:${category(i % 7)}`, d: `M${xa} ${y0}C${middle} ${y0} ${middle} ${y1} ${xb} ${y1}V${y1 + hb}C${middle} ${y1 + hb} ${middle} ${y0 + ha} ${xa} ${y0 + ha}Z` },
-        svg("title", {}, `${ranks.toLocaleString("en")} ranks from stratum ${i} (steps ${a.first}..${a.last}) to ${j} (steps ${b.first}..${b.last})`)));
-    }
-  }
-  const bars = kept.flatMap((s, w) => [
-    ...s.sizes.map((size, k) => svg("rect", { class: "stratum", x: x(w), y: tops[w][k].top, width: bar, height: Math.max(1, tops[w][k].tall) }, svg("title", {}, `stratum ${k}: ${size} ranks`))),
-    svg("text", { x: x(w) + bar / 2, y: height - 8, "text-anchor": "middle" }, `${s.first}..${s.last}`)]);
-  return h("section", {}, heading("Movement of ranks between strata", `The last ${kept.length} windows, oldest at the left; ${moved.toLocaleString("en")} moves. Strata are numbered anew in each window: a band shows which ranks stay together.`),
-    h("div", { class: "scroll" }, svg("svg", { class: "diagram", viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${moved} moves of ranks between strata` }, flows, bars)));
-}
-
-/** Ranks that left the largest part of their stratum. */
-function movers(a: Strata, counts: Float64Array, n: number): number {
-  let moved = 0;
-  a.sizes.forEach((size, i) => (moved += size - Math.max(...counts.subarray(i * n, (i + 1) * n))));
-  return moved;
+  const left = tops.map((t) => t.map(() => 0)), right = tops.map((t) => t.map(() => 0));
+  const bands = flows.map(([w, i, j, ranks]) => {
+    const a = windows[w], b = windows[w + 1], ta = tops[w][i], tb = tops[w + 1][j], ha = (ranks / a.sizes[i]) * ta.tall, hb = (ranks / b.sizes[j]) * tb.tall;
+    const y0 = ta.top + left[w][i], y1 = tb.top + right[w + 1][j], xa = x(w) + bar, xb = x(w + 1), middle = (xa + xb) / 2;
+    left[w][i] += ha;
+    right[w + 1][j] += hb;
+    return svg("path", { class: `flow${i === j ? "" : " moved"}`, style: `--c:${category(i % 7)}`, d: `M${xa} ${y0}C${middle} ${y0} ${middle} ${y1} ${xb} ${y1}V${y1 + hb}C${middle} ${y1 + hb} ${middle} ${y0 + ha} ${xa} ${y0 + ha}Z` },
+      svg("title", {}, `${count(ranks, "rank")} from stratum ${i} (steps ${a.first}..${a.last}) to ${j} (steps ${b.first}..${b.last})`));
+  });
+  const bars = windows.flatMap((w, k) => [
+    ...w.sizes.map((size, i) => svg("rect", { class: "stratum", x: x(k), y: tops[k][i].top, width: bar, height: size > 0 ? Math.max(1, tops[k][i].tall) : 0 }, svg("title", {}, `stratum ${i}, steps ${w.first}..${w.last}: ${count(size, "rank")}`))),
+    ...(k === 0 || k === windows.length - 1 ? w.sizes.map((size, i) => (size > 0 && tops[k][i].tall > 9 ? svg("text", { x: k === 0 ? x(k) - 6 : x(k) + bar + 6, y: tops[k][i].top + tops[k][i].tall / 2 + 4, "text-anchor": k === 0 ? "end" : "start" }, String(i)) : svg("g"))) : []),
+    k % every === 0 ? svg("text", { x: x(k) + bar / 2, y: height - 8, "text-anchor": "middle" }, `${w.first}..`) : svg("g")]);
+  const all = moved.reduce((a, b) => a + b, 0);
+  const list = movers.slice(0, 12).map(([rank, times], i) => [i > 0 ? ", " : "", h("button", { class: "link", title: "shows this rank in the heat map", onclick: () => showRank(state, rank) }, rank.toLocaleString("en")), ` (${times})`]);
+  return h("section", {}, heading("Movement of ranks between strata", `${count(all, "move")} between ${count(moved.length + 1, "window")}${windows.length < moved.length + 1 ? `, of which ${windows.length} are drawn` : ""}. A stratum keeps its number as long as it keeps most of its ranks; what crosses changed sides.`),
+    h("div", { class: "scroll" }, svg("svg", { class: "diagram", style: `width:${width}px; max-width: none`, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${all} moves of ranks between strata` }, bands, bars)),
+    chart({ title: "Ranks that changed stratum, per window", steps: first.map((f, i) => (f + last[i]) / 2), format: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""), height: 130, marks: marksOf(run), least: 1,
+      lines: [{ title: "ranks", values: moved, colour: category(1), stepped: true }] }),
+    movers.length > 0 ? h("p", {}, "Most often: rank ", list, ".") : null);
 }
 
 interface Node {
@@ -143,7 +132,7 @@ function dendrogram(state: State): HTMLElement {
   const labels = tips.map((tip) => {
     const region = run.series[series[first(tip).leaf!]].region, members: number[] = [], walk = (n: Node): unknown => (n.leaf !== undefined ? members.push(run.series[series[n.leaf]].region) : n.children.forEach(walk));
     walk(tip);
-    const name = shortName(state.report.head, run.info.regions[region].name);
+    const name = run.short(run.info.regions[region].name);
     return svg("text", { x: 8 + tree + 8, y: tip.y + 4, class: "link", tabindex: 0, role: "link", onclick: () => state.showLoad(members, run.loadMetric), onkeydown: (e: KeyboardEvent) => e.key === "Enter" && state.showLoad(members, run.loadMetric) },
       `${name.length > 60 ? `${name.slice(0, 57)}...` : name}${tip.size > 1 ? ` and ${tip.size - 1} alike` : ""}`);
   });

@@ -1,0 +1,68 @@
+// What the report shows first: the same from a coarser approximation, as runs are read that are too large to be held.
+#include "tools/report_summary.hpp"
+
+#include <catch2/catch_session.hpp>
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <Kokkos_Core.hpp>
+
+#include <cmath>
+#include <numeric>
+
+#include "golden_run.hpp"
+#include "runtime/snapshot/reader.hpp"
+
+using namespace effort;
+using namespace effort::tools;
+using effort::snapshot::test::golden_file;
+
+namespace {
+
+RunSummary summary_of(const std::vector<std::byte>& file, std::size_t most_values) {
+  snapshot::Reader reader(file, "summary.effort");
+  const snapshot::SeriesReader series(reader);
+  double last = 0;
+  RunSummary out = summarise(reader.run(), series, [&](double share) {
+    CHECK(share >= last);
+    last = share;
+  }, most_values);
+  CHECK(last == 1);
+  return out;
+}
+
+double mean(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()); }
+
+}  // namespace
+
+TEST_CASE("a run that is too large to be held is summed up from a coarser level") {
+  const std::vector<std::byte> file = golden_file(false);
+  const RunSummary whole = summary_of(file, 1 << 20);
+  const std::size_t most = GENERATE(479, 200, 40, 8, 1);
+  const RunSummary coarse = summary_of(file, most);
+  INFO("at most " << most << " values: level " << coarse.load.level);
+  CHECK(whole.load.level == 0);
+  CHECK(coarse.load.level > 0);
+  // Approximations keep means; they can only flatten peaks, apart from what they swing over at borders.
+  CHECK(std::abs(coarse.load.mean_path / whole.load.mean_path - 1) < 0.05);
+  CHECK(coarse.load.critical_path < 1.1 * whole.load.critical_path);
+  CHECK(coarse.load.critical_path > 0.9 * coarse.load.mean_path);
+  REQUIRE(coarse.load.rank_total.size() == snapshot::test::golden_ranks);
+  CHECK(std::abs(mean(coarse.load.rank_total) / mean(whole.load.rank_total) - 1) < 0.05);
+  CHECK(coarse.load.steps_per_bin % (std::int64_t{1} << coarse.load.level) == 0);
+  CHECK(coarse.load.mean.size() == coarse.load.max.size());
+  CHECK(coarse.load.mean.size() == coarse.load.worst_rank.size());
+  CHECK(static_cast<std::int64_t>(coarse.load.mean.size()) * coarse.load.steps_per_bin >= snapshot::test::golden_steps);
+  for (const std::int32_t rank : coarse.load.worst_rank) CHECK((rank >= 0 && rank < snapshot::test::golden_ranks));
+  REQUIRE(coarse.series.size() == whole.series.size());
+  for (std::size_t s = 0; s < whole.series.size(); ++s) {
+    REQUIRE(coarse.series[s].coarse.size() == std::size_t{coarse.series[s].rows} * coarse.series[s].cols);
+    CHECK(std::abs(mean(coarse.series[s].coarse) / mean(whole.series[s].coarse) - 1) < 0.1);
+  }
+  CHECK(coarse.shape_series == whole.shape_series);
+}
+
+int main(int argc, char** argv) {
+  const Kokkos::ScopeGuard kokkos(argc, argv);
+  return Catch::Session().run(argc, argv);
+}

@@ -1,0 +1,39 @@
+// How ranks moved between strata: what a snapshot keeps of it, summed up for people.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <vector>
+
+#include "runtime/snapshot/run.hpp"
+
+namespace effort::tools {
+
+/// Ranks that went from one stratum to another (or stayed) between two windows that follow each other in StrataMovement.
+struct StrataFlow {
+  std::size_t window = 0;  ///< index into StrataMovement::windows of the earlier one
+  std::int32_t from = 0, to = 0;
+  std::int64_t ranks = 0;
+};
+
+struct StrataWindow {
+  std::int64_t first = 0, last = 0;  ///< steps, inclusive
+  std::vector<std::int64_t> sizes;   ///< ranks by stratum
+};
+
+struct StrataMovement {
+  std::vector<StrataWindow> windows;         ///< oldest first
+  std::vector<StrataFlow> flows;
+  std::vector<std::int64_t> first, last;     ///< steps of every window kept but the first
+  std::vector<std::int64_t> moved;           ///< ranks that came into it from another stratum of the window kept before
+  std::vector<std::pair<std::int32_t, std::int64_t>> movers;  ///< ranks that moved most often, and how often; at most `most_movers`
+};
+
+/// @param most_windows  windows to tell flows between: spread evenly over those kept, the first and the last among them; at least 2
+/// Empty where fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks that moved).
+StrataMovement strata_movement(const snapshot::Run& run, std::size_t most_windows, std::size_t most_movers);
+
+/// For the page.
+nlohmann::ordered_json movement_json(const StrataMovement& movement);
+
+}  // namespace effort::tools
