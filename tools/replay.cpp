@@ -92,10 +92,12 @@ void print_report_json(const replay::Report& report, const std::vector<std::stri
   out["best_windows"] = report.best.windows;
   out["stage_seconds"] = ordered_json::object();
   out["stage_seconds_all_nodes"] = ordered_json::object();
+  out["stage_bytes"] = ordered_json::object();
   for (int stage = 0; stage < window::n_stages; ++stage) {
     const char* name = window::stage_name(static_cast<window::Stage>(stage));
     out["stage_seconds"][name] = report.stages[static_cast<std::size_t>(stage)].critical_seconds;
     out["stage_seconds_all_nodes"][name] = report.stages[static_cast<std::size_t>(stage)].total_seconds;
+    out["stage_bytes"][name] = report.stages[static_cast<std::size_t>(stage)].bytes;
   }
   out["largest_window_seconds"] = report.largest_window_seconds;
   out["ranks"] = report.ranks;
@@ -129,10 +131,10 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
   costs.add({"never", "0", seconds_text(report.cost_never), ""});
   costs.add({"chosen", std::to_string(report.chosen.windows.size()), seconds_text(report.chosen.cost), saving_text(report.chosen.cost, report.cost_never)});
   costs.add({"best afterwards", std::to_string(report.best.windows.size()), seconds_text(report.best.cost), saving_text(report.best.cost, report.cost_never)});
-  Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}});
+  Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}, {"memory, a node"}});
   for (int stage = 0; stage < window::n_stages; ++stage) {
     const replay::StageUse& use = report.stages[static_cast<std::size_t>(stage)];
-    stages.add({window::stage_name(static_cast<window::Stage>(stage)), seconds_text(use.critical_seconds), seconds_text(use.total_seconds)});
+    stages.add({window::stage_name(static_cast<window::Stage>(stage)), seconds_text(use.critical_seconds), seconds_text(use.total_seconds), bytes_text(static_cast<double>(use.bytes))});
   }
   std::printf("%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the dearest window, %s kept per node\n%s", static_cast<long long>(report.ranks), report.nodes,
               report.nodes == 1 ? "" : "s", windows.text().c_str(), costs.text().c_str(), seconds_text(report.largest_window_seconds).c_str(),

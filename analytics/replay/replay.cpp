@@ -114,17 +114,27 @@ WindowReport summary(const window::Result& r) {
   return w;
 }
 
-// CPU time of each stage and window on one node.
-using StageLog = std::vector<std::array<double, window::n_stages>>;
+// CPU time of each stage and window on one node, and the most memory that each stage took there.
+struct StageLog {
+  std::vector<std::array<double, window::n_stages>> seconds;
+  std::array<std::size_t, window::n_stages> bytes{};
+
+  void add(const window::Result& result) {
+    seconds.push_back(result.stage_seconds);
+    for (std::size_t stage = 0; stage < bytes.size(); ++stage) bytes[stage] = std::max(bytes[stage], result.stage_bytes[stage]);
+  }
+};
 
 void add_up(const std::vector<StageLog>& logs, Report& report) {
+  for (const StageLog& log : logs)
+    for (std::size_t stage = 0; stage < log.bytes.size(); ++stage) report.stages[stage].bytes = std::max(report.stages[stage].bytes, log.bytes[stage]);
   for (std::size_t w = 0; w < report.windows.size(); ++w) {
     double critical = 0;
     for (int stage = 0; stage < window::n_stages; ++stage) {
       double largest = 0;
       for (const StageLog& log : logs) {
-        largest = std::max(largest, log[w][stage]);
-        report.stages[stage].total_seconds += log[w][stage];
+        largest = std::max(largest, log.seconds[w][stage]);
+        report.stages[stage].total_seconds += log.seconds[w][stage];
       }
       report.stages[stage].critical_seconds += largest;
       critical += largest;
@@ -168,7 +178,7 @@ class NodeReplay {
  private:
   void note(int k, const window::Result& result) {
     windows.push_back(summary(result));
-    stages.push_back(result.stage_seconds);
+    stages.add(result);
     bytes = std::max(bytes, result.bytes);
     if (!options_.decide || result.rebalance != 1 || k >= model_.opportunities()) return;
     if (pending_) now_ = next_;  // a lag longer than a window: the later one replaces the earlier

@@ -55,6 +55,7 @@ struct WindowReport {
 struct StageUse {
   double critical_seconds = 0;  ///< sum over windows of the largest thread's CPU time
   double total_seconds = 0;     ///< CPU time of all threads
+  std::size_t bytes = 0;        ///< memory of its arrays, kept ones and a window's, on the node that needs most
 };
 
 struct Report {

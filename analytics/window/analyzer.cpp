@@ -132,6 +132,7 @@ Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
   decide(nodes, pass);
   if (!pass.stale) history.push(pass.rank_mean, pass.facts.mean);
   result.bytes = bytes();
+  result.stage_bytes = stage_bytes(pass);
   stop(Stage::decision);
   return result;
 }
@@ -218,6 +219,23 @@ void Analyzer::State::reshape(const Input& input) {
   forget_predictions();
   row_spikes.assign(static_cast<std::size_t>(rows), {});
   row_spikes_before.assign(static_cast<std::size_t>(rows), {});
+}
+
+std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass) const {
+  const Result& r = pass.result;
+  const auto size = [](const auto&... arrays) { return (std::size_t{0} + ... + (arrays.size() * sizeof(arrays[0]))); };
+  std::array<std::size_t, n_stages> out{};
+  const auto of = [&out](Stage stage) -> std::size_t& { return out[static_cast<std::size_t>(stage)]; };
+  const auto steps = static_cast<std::size_t>(pass.steps), rows_of_steps = static_cast<std::size_t>(pass.rows) * steps;
+  of(Stage::loads) = history.bytes() + size(ranks, layout.values, layout.offsets, row_spikes, row_spikes_before, pass.rank_mean, pass.row_mean) +
+                     (2 * rows_of_steps + pass.aged.size() * 3 * steps) * sizeof(double);
+  for (const balance::WorkLog& log : work_logs) of(Stage::cost_model) += log.bytes();
+  of(Stage::cost_model) += size(unlike, r.speed, r.region_unit_cost);
+  of(Stage::prediction) = forecaster.bytes() + size(last_predicted, r.load, r.predicted, r.local_region_load);
+  // The signatures are a copy of the regions' means.
+  of(Stage::strata) = size(last_labels, r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
+  of(Stage::decision) = sizeof decision;
+  return out;
 }
 
 std::size_t Analyzer::State::bytes() const {

@@ -123,6 +123,7 @@ struct Analyzer::State {
   void decide(Communicator& nodes, Pass& pass);
   double steady_imbalance(Communicator& nodes, Pass& pass);
   std::size_t bytes() const;
+  std::array<std::size_t, n_stages> stage_bytes(const Pass& pass) const;
 };
 
 }  // namespace effort::window

@@ -111,6 +111,7 @@ struct Result {
   std::vector<double> local_region_load;   ///< local: [n_regions][n_local] seconds per step, mean over the window
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
   std::size_t bytes = 0;                   ///< local: memory kept between windows
+  std::array<std::size_t, n_stages> stage_bytes{};  ///< local: memory of each stage's arrays, kept ones and this window's
 };
 
 /// Analyses window after window of one run.  Every node holds one, with equal settings; its memory is

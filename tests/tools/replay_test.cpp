@@ -52,6 +52,9 @@ TEST_CASE("a constant imbalance costs what the model says") {
   for (const char* key : {"rebalance", "rebalanced_at", "strata", "unified", "stratified"}) CHECK(first.contains(key));
   CHECK(json["stage_seconds"].size() >= 3);
   for (const auto& seconds : json["stage_seconds"]) CHECK(seconds.get<double>() >= 0);
+  CHECK(json["stage_bytes"].size() == json["stage_seconds"].size());
+  for (const char* stage : {"loads", "prediction", "strata", "decision"}) CHECK(json["stage_bytes"][stage].get<long>() > 0);
+  CHECK(json["stage_bytes"]["cost model"] == 0);  // no units of work in a recording
 }
 
 TEST_CASE("a rebalance shows in the windows after it") {
