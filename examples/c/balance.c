@@ -44,7 +44,9 @@ void balance_now(simulation* s, double seconds, cost_model model) {
   double* weight = weigh(&s->particles, seconds, model);
   domain_bisect(&s->domain, &s->particles, weight, s->comm);
   exchange_plan(&s->exchange, &s->domain);
+  effort_begin(s->measure.region[SECTION_MIGRATE]);
   exchange_migrate(&s->exchange, &s->domain, &s->particles, 1);
+  effort_end(s->measure.region[SECTION_MIGRATE]);
   free(weight);
   ++s->rebalances;
   s->last_rebalance = s->measure.n_steps;

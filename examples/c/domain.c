@@ -62,15 +62,17 @@ static size_t bin_of(const part* p, int d, double x) {
 }
 
 /* One reduction for all parts of a level and all axes: what a rebalance waits for are its messages. */
-static void find_profiles(profile* profiles, const part* parts, int n_parts, const particle_list* list,
+static void find_profiles(const domain* d, profile* profiles, const part* parts, int n_parts, const particle_list* list,
                           const int* member, const int64_t* weight, MPI_Comm comm) {
   memset(profiles, 0, (size_t)n_parts * sizeof *profiles);
   for (size_t i = 0; i < list->n; ++i) {
     if (member[i] < 0) continue;
     const part* p = &parts[member[i]];
-    for (int d = 0; d < 3; ++d) profiles[member[i]].weight[d][bin_of(p, d, list->at[i].x[d])] += weight[i];
+    for (int a = 0; a < 3; ++a) profiles[member[i]].weight[a][bin_of(p, a, list->at[i].x[a])] += weight[i];
   }
+  effort_begin(d->reduction);
   MPI_Allreduce(MPI_IN_PLACE, profiles, n_parts * 3 * bins, MPI_INT64_T, MPI_SUM, comm);
+  effort_end(d->reduction);
 }
 
 /* Length of the smallest interval of bins that holds all weight along one axis. */
@@ -134,7 +136,7 @@ static int cut_level(domain* d, part* parts, int n_parts, part* next, const part
                      const int64_t* weight, MPI_Comm comm) {
   profile* profiles = resize(NULL, (size_t)n_parts, sizeof *profiles);
   int(*child)[2] = resize(NULL, (size_t)n_parts, sizeof *child);
-  find_profiles(profiles, parts, n_parts, list, member, weight, comm);
+  find_profiles(d, profiles, parts, n_parts, list, member, weight, comm);
   for (int k = 0; k < n_parts; ++k) {
     part* p = &parts[k];
     p->axis = choose_axis(p, &profiles[k], d->axis[p->lo + (p->hi - p->lo) / 2]);

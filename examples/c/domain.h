@@ -4,6 +4,7 @@
 
 #include <mpi.h>
 
+#include "effort_calls.h"
 #include "particles.h"
 
 typedef struct box {
@@ -18,6 +19,7 @@ typedef struct domain {
   int* axis;        /* [n_ranks] axis of cut m, -1 before the first bisection */
   double* position; /* [n_ranks] place of cut m */
   box* boxes;       /* [n_ranks] */
+  effort_region_id reduction; /* around the bisection's messages: they are no price of rebalancing */
 } domain;
 
 void domain_init(domain* d, double length, int n_ranks);

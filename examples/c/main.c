@@ -126,6 +126,7 @@ static void simulation_start(simulation* s) {
   droplets_make(&s->particles, s->opt.particles, s->opt.seed, s->rank, s->n_ranks);
   hints_start(s);
   measure_regions(&s->measure);
+  s->domain.reduction = s->measure.region[SECTION_REDUCE];
   balance_start(s);
   s->at_start = conserved_sum(&s->particles, s->comm);
   s->at_end = s->at_start;
