@@ -3,6 +3,7 @@
 #include "analytics/cluster/choose_k_table.hpp"
 #include "analytics/cluster/dip.hpp"
 #include "analytics/cluster/finish.hpp"
+#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/range.hpp"
 
 #include <algorithm>
@@ -61,26 +62,27 @@ class Split {
   }
 
  private:
-  // Silhouettes, diameters and gaps in one pass over the table.
+  // Silhouettes, diameters and gaps in one pass over the table, whose row j is its column j: the rows of a stratum are
+  // added up, so that all objects' sums grow side by side.
   void scan() {
-    std::vector<double> sums(k_);
-    double total = 0;
-    for (std::size_t i = 0; i < labels_.size(); ++i) {
-      const auto own = static_cast<std::size_t>(labels_[i]);
-      const double* row = distances_.row(i);
-      std::fill(sums.begin(), sums.end(), 0.0);
-      double* gaps = gap_.data() + own * k_;
-      for (std::size_t j = 0; j < labels_.size(); ++j) {
-        const auto other = static_cast<std::size_t>(labels_[j]);
-        sums[other] += row[j];
-        if (other == own)
-          diameter_[own] = std::max(diameter_[own], row[j]);
-        else
-          gaps[other] = std::min(gaps[other], row[j]);
-      }
-      total += silhouette_of(sums, own);
+    const std::size_t n = labels_.size();
+    std::vector<double> sums(k_ * n, 0.0), least(k_ * n, std::numeric_limits<double>::max()), most(k_ * n, 0.0);
+    for (std::size_t j = 0; j < n; ++j) {
+      const std::size_t at = static_cast<std::size_t>(labels_[j]) * n;
+      kernels::table().add_row(distances_.row(j), n, sums.data() + at, least.data() + at, most.data() + at);
     }
-    silhouette_ = total / static_cast<double>(labels_.size());
+    double total = 0;
+    std::vector<double> own_sums(k_);
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto own = static_cast<std::size_t>(labels_[i]);
+      diameter_[own] = std::max(diameter_[own], most[own * n + i]);
+      for (std::size_t slot = 0; slot < k_; ++slot) {
+        own_sums[slot] = sums[slot * n + i];
+        if (slot != own) gap_[own * k_ + slot] = std::min(gap_[own * k_ + slot], least[slot * n + i]);
+      }
+      total += silhouette_of(own_sums, own);
+    }
+    silhouette_ = total / static_cast<double>(n);
   }
 
   double silhouette_of(const std::vector<double>& sums, std::size_t own) const {

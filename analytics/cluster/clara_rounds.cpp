@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <bit>
 #include <cmath>
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <optional>
@@ -61,10 +62,10 @@ int exponent_above(double value) { return value > 0 ? std::ilogb(value) + 1 : -1
 constexpr int outlier_exponent = 20;
 
 double largest_entry(const DistanceTable& table) {
-  double largest = 0;
+  std::uint64_t bits = 0;
   for (std::size_t j = 0; j < table.rows(); ++j)
-    largest = std::max(largest, *std::max_element(table.row(j), table.row(j) + table.columns()));
-  return largest;
+    bits = std::max(bits, kernels::table().largest_bits(table.row(j), table.columns()));
+  return std::bit_cast<double>(bits);
 }
 
 // The part of a table of all pairs that concerns the given objects.
@@ -150,9 +151,10 @@ ClaraRounds::Table ClaraRounds::gather(const Ids& wanted, int root) {
       from = std::lower_bound(from, ids_.end(), id);
       if (from == ids_.end()) break;
       if (*from != id) continue;
-      message.push_back(id);
-      const double* row = local_.row(static_cast<std::size_t>(from - ids_.begin()));
-      for (std::size_t j = 0; j < d; ++j) message.push_back(to_word(row[j]));
+      const std::size_t at = message.size();
+      message.resize(at + 1 + d);
+      message[at] = id;
+      std::memcpy(message.data() + at + 1, local_.row(static_cast<std::size_t>(from - ids_.begin())), d * sizeof(double));
     }
   }
   const auto gathered = nodes_.gatherv(std::span<const std::int64_t>(message), root);
@@ -177,7 +179,7 @@ ClaraRounds::Table ClaraRounds::gather(const Ids& wanted, int root) {
     for (std::size_t at = header; at + d < words.size(); at += 1 + d, ++rows) {
       const auto place = static_cast<std::size_t>(
           std::lower_bound(wanted.begin(), wanted.end(), static_cast<std::int32_t>(words[at])) - wanted.begin());
-      for (std::size_t j = 0; j < d; ++j) table.values[place * d + j] = to_double(words[at + 1 + j]);
+      std::memcpy(table.values.data() + place * d, words.data() + at + 1, d * sizeof(double));
     }
   }
   const auto n = static_cast<std::uint64_t>(n_);

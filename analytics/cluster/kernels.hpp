@@ -66,6 +66,9 @@ struct Table {
   /// In place square root of `count` values.
   void (*root)(double* values, std::size_t count);
 
+  /// For each of `count` values: sums[i] += values[i], least[i] and most[i] the smaller and the larger of both.
+  void (*add_row)(const double* values, std::size_t count, double* sums, double* least, double* most);
+
   /// sums[h] += distance of every row to candidate first + h, rows ascending.
   void (*sum_rows)(const double* distances, std::size_t stride, std::size_t rows, std::size_t first, std::size_t width,
                    double* sums);
