@@ -1,7 +1,7 @@
 // Cost of a begin/end pair against the floor, in one run: chunks of under 0.2 ms, interleaved, median of the ratios of
 // the same round.  Then what counters cost: per pair where they are read at boundaries, per step otherwise.
 // usage: bench_instrumentation [rounds]
-#include <effort/effort.h>
+#include <effort/effort.hpp>
 #include <effort/effort_inline.h>
 
 #include <algorithm>
@@ -65,6 +65,10 @@ void inlined() {
     effort_begin_inline(regions[i & 7]);
     effort_end_inline(regions[i & 7]);
   }
+}
+void scopes() {
+  static const effort::RegionId id("region 0");
+  for (int i = 0; i < pairs; ++i) effort::Region scope(id);
 }
 void floor_pairs() {
   for (int i = 0; i < pairs; ++i) {
@@ -163,6 +167,7 @@ int main(int argc, char** argv) {
   compare("8 regions alternating", alternating, rounds, 1.2);
   compare("8 regions nested", nested, rounds, 1.2);
   compare("8 alternating, inline", inlined, rounds, 1.1);
+  compare("1 region, scope of C++", scopes, rounds, 1.3);
 #ifdef BENCH_FORTRAN
   compare("1 region, Fortran", fortran, rounds, 1.1, one, "C");
 #endif

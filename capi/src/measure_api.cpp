@@ -120,23 +120,23 @@ static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
 std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
 
 /// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
-effort_region_id named(const char* name, volatile effort_region_id* cache, effort_status& status) noexcept {
+effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) noexcept {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
-    const std::int32_t cached = *cache;
+    const std::int32_t cached = __atomic_load_n(cache, __ATOMIC_RELAXED);
     if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session.load(std::memory_order_relaxed)) && cached > 0) return cached & ((1 << id_bits) - 1);
   }
   effort_region_id id = -1;
-  status = effort_region(name, EFFORT_COMPUTE, &id);
+  status = effort_region(name, kind, &id);
   // A region that somebody registered as another kind is opened as that.
   if (id < 1) return 0;
   status = EFFORT_OK;
-  *cache = tag_of(capi::session()->recorder().session()) | id;
+  __atomic_store_n(cache, tag_of(capi::session()->recorder().session()) | id, __ATOMIC_RELAXED);
   return id;
 }
 
 effort_status no_cache(const char* function) {
-  return fail(Status::invalid_argument, std::string(function) + ": the cache is a null pointer");
+  return fail(Status::invalid_argument, std::string(function) + ": the cache is a null pointer, pass the address of a variable that is -1 at first");
 }
 
 }  // namespace
@@ -202,20 +202,28 @@ effort_status effort_region_find(const char* name, effort_region_id* out) {
 effort_status effort_begin_named(const char* name, volatile effort_region_id* cache) {
   if (!cache) return no_cache("effort_begin_named");
   effort_status status = EFFORT_OK;
-  const effort_region_id id = named(name, cache, status);
+  const effort_region_id id = named(name, EFFORT_COMPUTE, cache, status);
   return id > 0 ? effort_begin(id) : status;
 }
 
 effort_status effort_end_named(const char* name, volatile effort_region_id* cache) {
   if (!cache) return no_cache("effort_end_named");
   effort_status status = EFFORT_OK;
-  const effort_region_id id = named(name, cache, status);
+  const effort_region_id id = named(name, EFFORT_COMPUTE, cache, status);
   return id > 0 ? effort_end(id) : status;
 }
 
 effort_status effort_add(effort_region_id r, double seconds) {
   return add_amount(r, 1, seconds, "seconds", [](auto& names) { return names.n_regions(); },
                     [&](auto& rec) { rec.add_seconds(static_cast<std::uint32_t>(r), seconds); });
+effort_status effort_begin_scope(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_region_id* id) {
+  if (!cache || !id) return no_cache("effort_begin_scope");
+  effort_status status = EFFORT_OK;
+  const effort_region_id found = named(name, kind, cache, status);
+  *id = found > 0 ? found : -1;
+  return found > 0 ? effort_begin(found) : status;
+}
+
 }
 
 effort_status effort_phase(const char* name) {

@@ -137,6 +137,26 @@ void scopes() {
   CHECK_OK(effort_finalize());
 }
 
+// A scope of two sessions, in which ids mean different regions: one id of a place serves both, from before the first.
+void in_each_session() {
+  static const effort::RegionId scope("scope", EFFORT_WAIT);
+  for (const char* first : {"scope", "checkpoint"}) {
+    CHECK_OK(effort_init(nullptr));
+    effort_region_id other = -1, mine = -1;
+    CHECK_OK(effort_region(first, first == std::string("scope") ? EFFORT_WAIT : EFFORT_IO, &other));
+    {
+      const effort::Region open(scope);
+      CHECK_OK(effort_region_find("scope", &mine));
+      CHECK(scope.get() == mine);
+      if (first != std::string("scope")) CHECK_FAILS(effort_end(other), EFFORT_ERR_NESTING, "'scope'");
+    }
+    CHECK_FAILS(effort_end(mine), EFFORT_ERR_NESTING, "none open");
+    CHECK_OK(effort_region("scope", EFFORT_WAIT, &mine));
+    CHECK_OK(effort_finalize());
+  }
+  const effort::Region outside(scope);
+}
+
 }  // namespace
 
 int main() {
@@ -152,5 +172,6 @@ int main() {
   nesting_per_thread();
   steps_beside_measuring();
   scopes();
+  in_each_session();
   return failures() != 0;
 }

@@ -145,6 +145,10 @@ EFFORT_API effort_status effort_phase(const char* name);
  * effort::Region in effort.hpp for scopes. */
 EFFORT_API effort_status effort_begin_named(const char* name, volatile effort_region_id* cache);
 EFFORT_API effort_status effort_end_named(const char* name, volatile effort_region_id* cache);
+/** What effort::Region calls: effort_begin_named for a region of any kind, which also gives its id for effort_end (-1
+ *  where it has none).  *cache is -1 at first; it may be shared by threads. */
+EFFORT_API effort_status effort_begin_scope(const char* name, effort_kind kind, volatile effort_region_id* cache,
+                                            effort_region_id* id);
 #define EFFORT_BEGIN(name)                                  \
   do {                                                      \
     static volatile effort_region_id effort_place_id_ = -1; \

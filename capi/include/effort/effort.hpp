@@ -5,31 +5,49 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace effort {
 
-/// Opens a region for the lifetime of the object.
+/// A region by name, looked up once per session: it stays right when the library is ended and started again, and where
+/// it is made before the library is started.
 ///
 ///     static const effort::RegionId solve("solve");
 ///     effort::Region in_solve(solve);
+///
+/// Any number of threads may use one.  Regions opened with one whose name or kind is refused measure nothing; the reason
+/// is in effort_last_error.
 class RegionId {
  public:
-  /// Registers the region, or finds it again; errors are recorded (effort_last_error), the id is then invalid and
-  /// regions opened with it measure nothing.
-  explicit RegionId(const char* name, effort_kind kind = EFFORT_COMPUTE) noexcept {
-    if (effort_region(name, kind, &id_) != EFFORT_OK && id_ < 0) id_ = -1;
+  /// Registers the region, or finds it again.  The name is copied.
+  explicit RegionId(const char* name, effort_kind kind = EFFORT_COMPUTE) noexcept : kind_(kind) {
+    try {
+      if (name) name_ = name;
+    } catch (...) {  // out of memory: a region without a name, which is refused
+    }
+    (void)get();
   }
-  effort_region_id get() const noexcept { return id_; }
+  /// The id in the current session; -1 where there is none.  Cost: a locked look-up.
+  effort_region_id get() const noexcept {
+    effort_region_id id = -1;
+    (void)effort_region(name_.c_str(), kind_, &id);
+    return id;
+  }
 
  private:
-  effort_region_id id_ = -1;
+  friend class Region;
+  std::string name_;
+  effort_kind kind_;
+  mutable volatile effort_region_id cache_ = -1;
 };
 
+/// Opens a region for the lifetime of the object.
 class Region {
  public:
   explicit Region(effort_region_id id) noexcept : id_(id), open_(effort_begin(id) == EFFORT_OK) {}
-  explicit Region(const RegionId& id) noexcept : Region(id.get()) {}
+  explicit Region(const RegionId& id) noexcept
+      : open_(effort_begin_scope(id.name_.c_str(), id.kind_, &id.cache_, &id_) == EFFORT_OK) {}
   ~Region() {
     if (open_) effort_end(id_);
   }
@@ -37,7 +55,7 @@ class Region {
   Region& operator=(const Region&) = delete;
 
  private:
-  effort_region_id id_;
+  effort_region_id id_ = -1;
   bool open_;
 };
 
@@ -46,8 +64,12 @@ class Region {
 /// Seconds that each item costs.
 /// @param amount  [items][unit_cost.size()] units of work of each item, row = item
 inline std::vector<double> weights_items(const std::vector<double>& amount, const std::vector<double>& unit_cost) {
+  const bool whole = unit_cost.empty() ? amount.empty() : amount.size() % unit_cost.size() == 0;
   std::vector<double> weight(unit_cost.empty() ? 0 : amount.size() / unit_cost.size());
-  if (effort_weights_items(weight.size(), static_cast<std::int32_t>(unit_cost.size()), amount.data(), unit_cost.data(), weight.data()) != EFFORT_OK)
+  // Amounts that are no whole rows are refused as if there were none for an item.
+  const std::size_t items = whole ? weight.size() : 1;
+  if (effort_weights_items(items, static_cast<std::int32_t>(unit_cost.size()), whole ? amount.data() : nullptr, unit_cost.data(),
+                           whole ? weight.data() : nullptr) != EFFORT_OK)
     weight.clear();
   return weight;
 }
