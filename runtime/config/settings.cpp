@@ -90,11 +90,10 @@ struct Key {
   std::function<std::string(const Settings&)> get;  ///< for shared keys
 };
 
+// Not by a stream: those write as the host's global locale says, with a comma or in groups.
 std::string text_of(double v) {
-  std::ostringstream out;
-  out.precision(17);
-  out << v;
-  return out.str();
+  char text[32];  // the shortest that reads back as v has at most 24 characters
+  return {text, std::to_chars(text, text + sizeof text, v).ptr};
 }
 
 std::string join(const std::vector<std::string>& words) {
@@ -242,11 +241,9 @@ void apply_file(Settings& s, const std::string& path) {
   try {
     table = toml::parse_file(path);
   } catch (const toml::parse_error& e) {
-    std::ostringstream message;
-    message << "configuration file '" << path << "'";
-    if (e.source().begin.line > 0) message << ", line " << e.source().begin.line << ", column " << e.source().begin.column;
-    message << ": " << e.description() << "; correct the file or unset EFFORT_CONFIG";
-    throw Error(Status::config, message.str());
+    std::string message = "configuration file '" + path + "'";
+    if (e.source().begin.line > 0) message += ", line " + std::to_string(e.source().begin.line) + ", column " + std::to_string(e.source().begin.column);
+    throw Error(Status::config, message + ": " + std::string(e.description()) + "; correct the file or unset EFFORT_CONFIG");
   }
   Source source(s);
   for (const auto& [key, node] : table) {

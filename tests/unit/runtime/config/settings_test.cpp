@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <locale>
 
 #include <unistd.h>
 
@@ -118,4 +119,45 @@ TEST_CASE("shared settings survive the way to other ranks") {
   CHECK(b.precision.kind == Precision::Kind::nrmse);
   CHECK(b.precision.value == 0.0123456789012345);
   CHECK(b.load_metric == "my cells");
+}
+
+namespace {
+
+/// Numbers as many countries write them; installed locales differ between machines, this one does not.
+struct CommaAndGroups : std::numpunct<char> {
+  char do_decimal_point() const override { return ','; }
+  char do_thousands_sep() const override { return '.'; }
+  std::string do_grouping() const override { return "\3"; }
+};
+
+}  // namespace
+
+TEST_CASE("the host's locale changes no number") {
+  const auto path = std::filesystem::temp_directory_path() / ("effort-locale-" + std::to_string(getpid()) + ".toml");
+  std::ofstream(path) << "rebalance_threshold = 0.25\nrebalance_price = 123456.75\nwindow = 50000\nmax_overhead = 0.015\n";
+  const std::locale before = std::locale::global(std::locale(std::locale::classic(), new CommaAndGroups));
+  Settings a, b;
+  std::string text, refusal;
+  setenv("EFFORT_CONFIG", path.c_str(), 1);
+  try {
+    a = resolve({{"NRMSE", "0.001"}, {"SNAPSHOT_EVERY", "1234567"}});
+    text = to_text(a);
+    apply_text(b, text);
+    std::ofstream(path) << std::string(2000, '\n') << "window = = 3\n";
+    resolve({});
+  } catch (const Error& e) {
+    refusal = e.what();
+  }
+  unsetenv("EFFORT_CONFIG");
+  std::locale::global(before);
+  std::filesystem::remove(path);
+  CHECK_THAT(refusal, ContainsSubstring("line 2001,"));
+  CHECK(b.rebalance_threshold == 0.25);
+  CHECK(b.rebalance_price == 123456.75);
+  CHECK(b.window == 50000);
+  CHECK(b.max_overhead == 0.015);
+  CHECK(b.precision.value == 0.001);
+  CHECK(b.snapshot_every == 1234567);
+  CHECK(to_text(b) == text);
+  CHECK(to_text(a) == text);
 }
