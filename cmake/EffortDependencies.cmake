@@ -16,7 +16,19 @@ find_package(PkgConfig REQUIRED)
 # The Kokkos that lives inside the library: Serial, static, hidden. Its headers warn under C++20: system headers.
 add_library(effort_private_kokkos INTERFACE)
 target_include_directories(effort_private_kokkos SYSTEM INTERFACE "${EFFORT_DEPS_DIR}/kokkos-private/include")
-file(GLOB _kokkos_archives "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscontainers.a" "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscore.a")
+file(GLOB _kokkos_archives "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscontainers.a")
+file(GLOB _kokkos_core "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscore.a")
+# KOKKOS_* in the host's environment are meant for the host's own Kokkos, and can stop this one: it asks a function of
+# ours instead (runtime/engine/kokkos_scope.cpp).
+set(_deaf_core "${PROJECT_BINARY_DIR}/kokkos-private/libkokkoscore.a")
+set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_kokkos_core}")
+if("${_kokkos_core}" IS_NEWER_THAN "${_deaf_core}")
+  file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/kokkos-private")
+  execute_process(COMMAND "${CMAKE_OBJCOPY}" --redefine-sym getenv=kokkos_private_getenv "${_kokkos_core}" "${_deaf_core}.new"
+    COMMAND_ERROR_IS_FATAL ANY)
+  file(RENAME "${_deaf_core}.new" "${_deaf_core}")
+endif()
+list(APPEND _kokkos_archives "${_deaf_core}")
 target_link_libraries(effort_private_kokkos INTERFACE ${_kokkos_archives} Threads::Threads ${CMAKE_DL_LIBS})
 set(EFFORT_PRIVATE_KOKKOS_ARCHIVES ${_kokkos_archives})
 
