@@ -60,7 +60,10 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
   Bitmap free(hwloc_bitmap_alloc());
   hwloc_bitmap_andnot(free.get(), all.get(), taken.get());
   if (hwloc_bitmap_iszero(free.get())) {
-    choice.why = "every unit belongs to a rank: the background thread shares them";
+    // Not where it came from: that is the leader's own core, and the leader alone would pay.
+    hwloc_cpuset_to_glibc_sched_affinity(topology.get(), taken.get(), &choice.cpus, sizeof choice.cpus);
+    choice.bind = true;
+    choice.why = "every unit belongs to a rank: the background thread shares them all";
     return choice;
   }
   // Whole free cores before sibling threads of busy ones.

@@ -5,8 +5,8 @@
 
 namespace effort::adapters {
 
-/// Takes, in this order: a core that no rank of the node is bound to, a sibling hardware thread of a rank's core, and
-/// otherwise stays unbound.  Loading the topology costs some milliseconds, on the background thread.
+/// Takes, in this order: cores that no rank of the node is bound to, sibling hardware threads of the ranks' cores, and
+/// otherwise all units of the node's ranks.  Where no rank is bound, neither is the thread.  Loading the topology costs some milliseconds, on the background thread.
 class HwlocPlacement final : public engine::Placement {
  public:
   Choice choose(std::span<const cpu_set_t> ranks) override;
