@@ -1,11 +1,12 @@
 /* hints LEVEL FILE: hints from a deterministic application metric.  Every rank gets them at the same step with the
  * same bits; rank 0 writes what it got to FILE, so that thread levels and node splits can be compared;
- * what is made of rounded sums goes to FILE.rounded. */
+ * what is made of rounded sums goes to FILE.rounded.  Then a session on time, whose hints differ from run to run but not
+ * between ranks. */
 #include "mpi_check.h"
 
 enum { n_steps = 40, window = 4, lag = 2 }; /* means over 4 steps are exact */
 
-static int rank, size, calls, moved;
+static int rank, size, calls, moved, units_seen, efficiencies_seen;
 static long step;
 static FILE *record, *rounded;
 
@@ -21,6 +22,7 @@ static int region_of(const effort_hint* h, const char* name) {
 }
 
 static void compare(const void* data, size_t bytes, const char* what) {
+  if (bytes == 0) return;
   if (!same_everywhere(data, bytes, MPI_COMM_WORLD)) {
     fprintf(stderr, "hint %d: %s differs between ranks\n", calls, what);
     CHECK(0);
@@ -44,6 +46,10 @@ static void compare_arrays(const effort_hint* h) {
   compare(h->medoid_rank, strata * sizeof(int32_t), "medoid_rank");
   compare_rounded(h->stratum_region_load, strata * regions * sizeof(double), "stratum_region_load");
   for (int r = 0; r < h->n_regions; ++r) compare(h->region_name[r], strlen(h->region_name[r]) + 1, "region_name");
+  for (int u = 0; u < h->n_units; ++u) compare(h->unit_name[u], strlen(h->unit_name[u]) + 1, "unit_name");
+  compare_rounded(h->unit_cost, (size_t)h->n_units * sizeof(double), "unit_cost");
+  compare_rounded(h->unit_cost_error, (size_t)h->n_units * sizeof(double), "unit_cost_error");
+  compare_rounded(h->speed, n * sizeof(double), "speed");
 }
 
 static void compare_numbers(const effort_hint* h) {
@@ -51,7 +57,10 @@ static void compare_numbers(const effort_hint* h) {
   const double numbers[] = {h->imbalance, h->gain_per_step, h->rebalance_cost, h->worst_region_share, h->load_balance};
   compare(steps, sizeof steps, "a count");
   compare(numbers, sizeof numbers, "a number");
-  compare_rounded(&h->prediction_error, sizeof(double), "prediction_error");
+  const double rounded_numbers[] = {h->prediction_error, h->ideal_saving, h->expected_saving};
+  const double efficiencies[] = {h->parallel_efficiency, h->communication_efficiency, h->transfer_efficiency};
+  compare_rounded(rounded_numbers, sizeof rounded_numbers, "an error or a saving");
+  compare(efficiencies, sizeof efficiencies, "an efficiency");
 }
 
 static void right_content(const effort_hint* h) {
@@ -73,6 +82,8 @@ static void right_content(const effort_hint* h) {
   }
   CHECK_NEAR(h->imbalance, largest / (sum / size) - 1, 1e-12);
   for (int k = 0; k < h->n_strata; ++k) CHECK(h->stratum[h->medoid_rank[k]] == k);
+  CHECK(h->parallel_efficiency < 0); /* no time, no share of it */
+  units_seen += h->n_units;
   const int work = region_of(h, "work");
   if (CHECK(work >= 0)) CHECK(h->region_load[work] == h->load[rank]);
   if (rank % 2 == 0) CHECK(region_of(h, "only on even ranks") >= 0);
@@ -110,24 +121,57 @@ static void define_regions(int32_t* work, int32_t* waiting) {
 }
 
 static void run(void) {
-  int32_t work, waiting, amount;
+  int32_t work, waiting, amount, cells;
   define_regions(&work, &waiting);
+  CHECK_OK(effort_work_unit("cells", &cells));
   CHECK_OK(effort_metric_define("amount", "1", &amount));
   CHECK_OK(effort_on_rebalance(on_rebalance, &rank));
   for (step = 0; step < n_steps; ++step) {
     CHECK_OK(effort_begin(work));
     CHECK_OK(effort_metric(amount, share(rank, step)));
     CHECK_OK(effort_end(work));
+    CHECK_OK(effort_work(cells, 3 * share(rank, step)));
     CHECK_OK(effort_begin(waiting));
     if (step % 7 == 3) MPI_Barrier(MPI_COMM_WORLD); /* ranks drift apart between these */
     CHECK_OK(effort_end(waiting));
     CHECK_OK(effort_progress_step());
   }
   CHECK(calls == n_steps / window - 1);
+  CHECK(units_seen > 0);
+}
+
+static int on_timed_rebalance(const effort_hint* h, void* user) {
+  CHECK(user == &rank && h->rank == rank);
+  compare_numbers(h);
+  compare_arrays(h);
+  efficiencies_seen += h->parallel_efficiency > 0 && h->communication_efficiency > 0;
+  ++calls;
+  return 0;
+}
+
+/* Loads are real time: nothing is known of them but that all ranks are told the same. */
+static void run_on_time(void) {
+  int32_t work, cells;
+  volatile double sum = 0;
+  record = rounded = NULL;
+  calls = units_seen = 0;
+  CHECK_OK(effort_region("work", EFFORT_COMPUTE, &work));
+  CHECK_OK(effort_work_unit("cells", &cells));
+  CHECK_OK(effort_on_rebalance(on_timed_rebalance, &rank));
+  for (step = 0; step < n_steps; ++step) {
+    const long n = 4000L * (1 + (rank + step / window) % 4);
+    CHECK_OK(effort_begin(work));
+    for (long i = 0; i < n; ++i) sum = sum + (double)i;
+    CHECK_OK(effort_end(work));
+    CHECK_OK(effort_work(cells, (double)n));
+    CHECK_OK(effort_progress_step());
+  }
+  CHECK(calls == n_steps / window - 1 && efficiencies_seen == calls);
 }
 
 int main(int argc, char** argv) {
   static const char* const settings[] = {"WINDOW", "4", "LOAD_METRIC", "amount", NULL};
+  static const char* const by_time[] = {"WINDOW", "4", NULL};
   if (argc < 3) return 2;
   start_mpi(&argc, &argv, argv[1]);
   rank = my_rank(MPI_COMM_WORLD);
@@ -145,6 +189,11 @@ int main(int argc, char** argv) {
   CHECK_OK(effort_finalize());
   if (record) fclose(record);
   if (rounded) fclose(rounded);
+  config = config_of(by_time);
+  CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, config));
+  CHECK_OK(effort_config_free(config));
+  run_on_time();
+  CHECK_OK(effort_finalize());
   const int failed = failures_of_all();
   MPI_Finalize();
   return failed != 0;
