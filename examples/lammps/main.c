@@ -16,7 +16,7 @@
 
 #include "mpi_marks.h"
 
-enum { most_chunks = 100000 };
+enum { most_chunks = 100000, most_steps = 1000000 };
 typedef enum { BALANCE_NONE, BALANCE_OWN, BALANCE_HINTS } mode;
 
 typedef struct {
@@ -29,9 +29,12 @@ typedef struct {
   effort_region_id run;
   effort_work_id atoms, pairs;
   int rebalances;
-  /* CPU seconds outside MPI, chunk by chunk */
-  double compute[most_chunks], before;
+  /* CPU seconds outside MPI, chunk by chunk; rebalancing on hints apart */
+  double compute[most_chunks], before, rebalancing;
   int n_chunks;
+  /* own: steps at which this rank's part of the box has changed */
+  signed char moved[most_steps];
+  double bounds[6];
 } driver;
 
 static void lmp(driver* d, const char* format, ...) {
@@ -127,11 +130,22 @@ static void end_chunk(driver* d) {
   d->before = now;
 }
 
+/* LAMMPS does not tell how often it rebalances, but where this rank's part of the box lies. */
+static void watch_bounds(driver* d, int64_t step) {
+  const double* lo = lammps_extract_global(d->lammps, "sublo");
+  const double* hi = lammps_extract_global(d->lammps, "subhi");
+  if (!lo || !hi || step < 0 || step >= most_steps) return;
+  d->moved[step] = step > 0 && (memcmp(d->bounds, lo, 3 * sizeof *lo) != 0 || memcmp(d->bounds + 3, hi, 3 * sizeof *hi) != 0);
+  memcpy(d->bounds, lo, 3 * sizeof *lo);
+  memcpy(d->bounds + 3, hi, 3 * sizeof *hi);
+}
+
 /* Called after the forces of each step of a long run. */
 static void on_step(void* user, int64_t step, int n, int* ids, double** x, double** f) {
   driver* d = user;
   (void)ids, (void)x;
   for (int i = 0; i < n; ++i) f[i][0] = f[i][1] = f[i][2] = 0; /* no force of ours */
+  watch_bounds(d, step);
   if (step > 0 && step % d->chunk == 0) end_chunk(d);
 }
 
@@ -143,8 +157,10 @@ static void run_on_hints(driver* d) {
     effort_end(d->run);
     effort_work(d->atoms, (double)d->chunk * lammps_extract_setting(d->lammps, "nlocal"));
     effort_work(d->pairs, d->chunk * neighbours(d, NULL));
-    effort_progress_step();
     end_chunk(d);
+    effort_progress_step();
+    d->rebalancing += compute_seconds() - d->before;
+    d->before = compute_seconds();
   }
   mpi_marks_stop();
 }
@@ -160,7 +176,7 @@ static void start_effort(driver* d) {
   effort_config* config = NULL;
   effort_config_new(&config);
   effort_config_set(config, "LOAD_METRIC", "cpu_time"); /* ranks may share cores */
-  effort_config_set(config, "WINDOW", "5");             /* chunks: 50 steps of LAMMPS */
+  effort_config_set(config, "WINDOW", "2");             /* chunks: 20 steps of LAMMPS */
   effort_config_set(config, "HINT_LAG", "1");
   if (effort_init_mpi(MPI_COMM_WORLD, config) != EFFORT_OK && d->rank == 0) fprintf(stderr, "droplets: %s\n", effort_last_error());
   effort_config_free(config);
@@ -197,10 +213,16 @@ static void report(driver* d) {
     critical += largest[c];
     ideal += sum[c] / d->n_ranks;
   }
+  double rebalancing = 0;
+  MPI_Reduce(&d->rebalancing, &rebalancing, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  static signed char moved[most_steps];
+  MPI_Reduce(d->moved, moved, d->steps < most_steps ? d->steps + 1 : most_steps, MPI_SIGNED_CHAR, MPI_MAX, 0, MPI_COMM_WORLD);
+  for (int s = 0; s < most_steps; ++s) d->rebalances += moved[s];
   const double energy = lammps_get_thermo(d->lammps, "etotal"); /* collective */
   if (d->rank > 0) return;
   printf("atoms %.0f, energy per atom %.4f\n", lammps_get_natoms(d->lammps), energy);
-  if (d->balance == BALANCE_HINTS) printf("rebalances %d\n", d->rebalances);
+  if (d->balance != BALANCE_NONE) printf("rebalances %d\n", d->rebalances);
+  if (d->balance == BALANCE_HINTS) printf("rebalancing %.3f s, new neighbour lists included\n", rebalancing);
   printf("critical path %.3f s, ideal %.3f s over %d chunks of %d steps\n", critical, ideal, d->n_chunks, d->chunk);
 }
 
