@@ -7,6 +7,7 @@
 #include "runtime/measure/boundary.hpp"
 
 #include <cstdint>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -35,11 +36,6 @@ struct ThreadNames {
 };
 thread_local ThreadNames names;
 
-engine::AdapterPort& port() {
-  static engine::AdapterPort* const p = effort_adapter_port();
-  return *p;
-}
-
 /// Unlabelled kernels come with the mangled name of their functor's type.
 std::string readable(std::string_view name) {
   std::string text(name);
@@ -57,8 +53,10 @@ std::string readable(std::string_view name) {
 
 /// The region of a name; 0 where there is no session.
 std::int32_t id_of(const char* name, Kind kind) {
+  engine::AdapterPort* const port = engine::adapter_port();
+  if (!port) return 0;
   const auto* slot = measure::this_thread_slot();
-  if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port().slot();
+  if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port->slot();
   if (!slot) return 0;
   const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
   if (names.session != session) {
@@ -68,7 +66,7 @@ std::int32_t id_of(const char* name, Kind kind) {
   const std::string_view text = name ? name : "";
   Ids& ids = kind == Kind::wait ? names.fences : names.kernels;
   if (const auto known = ids.find(text); known != ids.end()) return known->second;
-  const auto id = static_cast<std::int32_t>(port().region(readable(text), kind));
+  const auto id = static_cast<std::int32_t>(port->region(readable(text), kind));
   if (id > 0) ids.emplace(text, id);
   return id;
 }
@@ -92,13 +90,19 @@ void end(std::int32_t id) noexcept {
 #define EFFORT_KOKKOS_HOOK extern "C" __attribute__((visibility("default")))
 
 /// Begins a session where the host has none yet; one that the host begins later adopts it.
-EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) { port().begin(); }
+EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) {
+  if (engine::AdapterPort* const port = engine::adapter_port())
+    port->begin();
+  else if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
+    std::fprintf(stderr, "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from one\n");
+}
 
 /// A session that nobody adopted and that has no ranks ends here, as one step.
 EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {
-  if (port().owner() != engine::Owner::adapter || port().attached()) return;
-  port().progress_step();
-  port().finalize();
+  engine::AdapterPort* const port = engine::adapter_port();
+  if (!port || port->owner() != engine::Owner::adapter || port->attached()) return;
+  port->progress_step();
+  port->finalize();
 }
 
 EFFORT_KOKKOS_HOOK void kokkosp_begin_parallel_for(const char* name, std::uint32_t, std::uint64_t* kernel) {

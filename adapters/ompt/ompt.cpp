@@ -11,7 +11,10 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <new>
+#include <string_view>
 
 #include <omp-tools.h>
 
@@ -50,10 +53,8 @@ struct Barrier {
 thread_local Barrier barrier;
 thread_local int waits_open = 0;  ///< barriers that were begun as regions
 
-engine::AdapterPort& port() {
-  static engine::AdapterPort* const p = effort_adapter_port();
-  return *p;
-}
+/// Only with a session, which there is none of where the library is of another build (see initialize()).
+engine::AdapterPort& port() { return *engine::adapter_port(); }
 
 /// The thread's slot in an active session; null without.
 const measure::ThreadSlot* slot() {
@@ -195,6 +196,11 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   if (!set) return 0;
+  if (!engine::adapter_port()) {
+    if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
+      std::fprintf(stderr, "effort: libeffort_ompt measures nothing: libeffort is of another build: install both from one\n");
+    return 0;
+  }
   set(ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin));
   set(ompt_callback_parallel_end, reinterpret_cast<ompt_callback_t>(on_parallel_end));
   set(ompt_callback_implicit_task, reinterpret_cast<ompt_callback_t>(on_implicit_task));

@@ -1,6 +1,6 @@
 #include "adapters/pmpi/call_path.hpp"
 
-#include "runtime/engine/adapter_port.hpp"
+#include "adapters/pmpi/port.hpp"
 
 #include <algorithm>
 #include <climits>
@@ -120,7 +120,7 @@ Store& store() {
 
 void announce(Store& all, const Location& at) {
   if (!all.announced.insert(at.module).second) return;
-  effort_adapter_port()->module(at.module, at.build_id + " " + at.path);
+  port().module(at.module, at.build_id + " " + at.path);
 }
 
 std::string text_of(const Location& at) {
@@ -154,14 +154,6 @@ Trail unwind(const void* return_address, const std::byte* cfa, int depth) {
   Walk walk{return_address, cfa, depth, false, {}};
   if (depth > 1) _Unwind_Backtrace(step, &walk);
   return walk.trail;
-}
-
-__attribute__((no_sanitize("address"))) bool holds(const Trail& trail, const std::byte* cfa, const std::byte* end) {
-  for (int i = 0; i < trail.n; ++i) {
-    const std::byte* place = cfa + trail.frames[i].offset;
-    if (place + sizeof(void*) > end || word_at(place) != trail.frames[i].address) return false;
-  }
-  return true;
 }
 
 Location locate(const void* address) {

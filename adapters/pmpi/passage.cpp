@@ -1,8 +1,9 @@
 #include "adapters/pmpi/passage.hpp"
 
+#include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/session.hpp"
-#include "runtime/engine/adapter_port.hpp"
 
+#include <algorithm>
 #include <atomic>
 
 namespace effort::pmpi {
@@ -30,17 +31,16 @@ thread_local ThreadOwner owner;
 
 /// Registers a region; beyond the limit, one that all others share.
 effort_region_id region_named(const std::string& name, Kind kind) {
-  engine::AdapterPort& port = *effort_adapter_port();
   std::uint32_t id = 0;
   if (n_regions.load(std::memory_order_relaxed) < most_regions) {
-    id = port.region(name, kind);
+    id = port().region(name, kind);
     n_regions.fetch_add(1, std::memory_order_relaxed);
   }
   if (id == 0) {
-    port.note("there are more call paths than regions: some share '(other call paths)'; lower PATH_DEPTH or name the calls in SPLIT");
-    id = port.region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)", kind == Kind::compute ? kind : Kind::comm);
+    port().note("there are more call paths than regions: some share '(other call paths)'; lower PATH_DEPTH or name the calls in SPLIT");
+    id = port().region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)", kind == Kind::compute ? kind : Kind::comm);
   }
-  port.slot();  // makes room for it
+  port().slot();  // makes room for it
   return static_cast<effort_region_id>(id);
 }
 
@@ -67,13 +67,14 @@ Thread& make_thread() {
 }
 
 bool Thread::prepare() noexcept {
-  const measure::ThreadSlot* slot = effort_adapter_port()->slot();
+  const measure::ThreadSlot* slot = port().slot();
   if (!slot) return false;
   const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
   if (session == session_) return true;
   return orderly([&] {
     table_ = std::vector<std::unique_ptr<Site>>(places);
     pairs_.clear();
+    before_ = nullptr;
     if (counted_session.exchange(session) != session) {
       n_regions.store(0);
       forget_modules();
@@ -87,17 +88,27 @@ bool Thread::prepare() noexcept {
   });
 }
 
-void Thread::start_computation() {
+void Thread::start_computation(Site& site) {
   constexpr std::uint64_t free_reads = 4096;
+  before_ = &site;
+  cpu_left_ = not_read;
+  if (site.reads == 0) return;
   if (cpu_reads_ == 0) first_read_ = left;
-  // poll_gap is 5 microseconds; two reads cost less than one.
-  const bool affordable = cpu_reads_ < free_reads || (left - first_read_) / (20 * poll_gap + 1) > cpu_reads_;
-  cpu_left_ = affordable ? measure::thread_cpu_ns() : -1;
-  cpu_reads_ += affordable;
+  // poll_gap is 5 microseconds, and two reads cost less than a fifth of that: a percent of the time, beyond the first ones.
+  cpu_left_ = too_many_reads;
+  if (cpu_reads_ > free_reads && (cpu_reads_ - free_reads) * 20 * poll_gap > left - first_read_) return;
+  cpu_left_ = measure::thread_cpu_ns();
+  ++cpu_reads_;
+  --site.reads;
 }
 
 void Thread::count_computation(std::uint64_t gap) {
-  computed += cpu_left_ >= 0 ? measure::thread_cpu_ns() - cpu_left_ : static_cast<std::int64_t>(static_cast<double>(gap) * seconds_per_tick * 1e9);
+  constexpr std::int64_t much = 20'000;
+  const auto elapsed = static_cast<std::int64_t>(static_cast<double>(gap) * seconds_per_tick * 1e9);
+  const std::int64_t took = cpu_left_ >= 0 ? measure::thread_cpu_ns() - cpu_left_ : elapsed;
+  if (took > much && before_) before_->reads = Site::most_reads;
+  // After a call that was always followed by little, a long time is most likely somebody else's.
+  computed += cpu_left_ == not_read ? std::min(took, much) : took;
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) noexcept {
@@ -135,10 +146,10 @@ effort_region_id Thread::find_pair(Site& site) noexcept {
 }
 
 /// Inside an explicit region: one that counts as computation gives the call's time away, any other keeps it.
-bool Passage::begins_inside() const { return effort_adapter_port()->current_kind(*slot_) == Kind::compute; }
+bool Passage::begins_inside() const { return port().current_kind(*slot_) == Kind::compute; }
 
 void Passage::claim_counted(effort_region_id region) const {
-  effort_adapter_port()->claim(*slot_, static_cast<std::uint32_t>(region));
+  port().claim(*slot_, static_cast<std::uint32_t>(region));
 }
 
 }  // namespace effort::pmpi

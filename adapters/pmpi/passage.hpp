@@ -5,7 +5,7 @@
 #include "adapters/pmpi/calls.hpp"
 #include "runtime/measure/thread_slot.hpp"
 
-#include "effort/effort.h"
+#include "effort/effort_inline.h"
 
 #include <cstdint>
 #include <memory>
@@ -21,6 +21,8 @@ struct Site {
   Trail trail;
   effort_region_id region = 0;        ///< of the time inside
   bool splits = false;
+  std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
+  static constexpr std::uint8_t most_reads = 64;
   std::uint32_t from = 0;             ///< the last `pair` was made with this path before it
   effort_region_id pair = 0;          ///< of the computation between the two
   std::unique_ptr<Site> next;         ///< same place in the table
@@ -51,9 +53,9 @@ class Thread {
   }
   effort_region_id pair(const Path& to);
 
-  /// Around the computation between two calls, while that is of interest: its CPU time, or its elapsed time where calls
-  /// come so often that reading the CPU clock would cost more than a percent.
-  void start_computation();
+  /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after the same call was
+  /// long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
+  void start_computation(Site& site);
   void count_computation(std::uint64_t gap);
 
   int nesting = 0;                     ///< wrappers that this thread is in
@@ -76,8 +78,10 @@ class Thread {
 
   std::uint64_t session_ = 0;
   effort_region_id own_ = 0;           ///< takes the time in which call paths are made out
-  std::int64_t cpu_left_ = -1;         ///< CPU time when the last call that split was left; -1: not read
+  std::int64_t cpu_left_ = not_read;   ///< CPU time when the last call that split was left
+  static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
+  Site* before_ = nullptr;             ///< the call that the computation at hand began after
   const std::byte* stack_end_ = nullptr;
   std::vector<std::unique_ptr<Site>> table_;
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -135,19 +139,19 @@ class Passage {
     if (!found) return;
     Site& site = *found;
     const bool outermost = slot_->depth == 0;
-    if (__builtin_expect(outermost || begins_inside(), 1)) began_ = effort_begin(site.region) == EFFORT_OK;
+    if (__builtin_expect(outermost || begins_inside(), 1)) began_ = effort_begin_inline(site.region) == EFFORT_OK;
     entered_ = slot_->stamp.load(std::memory_order_relaxed);
     if (site.splits) close_gap(site, outermost);
     site_ = &site;
   }
 
   void leave(bool in_vain) {
-    if (began_) effort_end(site_->region);
+    if (began_) effort_end_inline(site_->region);
     if (!site_->splits) return;
     thread_->last = site_->path;
     thread_->polled_in_vain = in_vain;
     thread_->left = slot_->stamp.load(std::memory_order_relaxed);
-    if (__builtin_expect(steps_want_cpu_time, 0)) thread_->start_computation();
+    if (__builtin_expect(steps_want_cpu_time, 0)) thread_->start_computation(*site_);
   }
 
   /// Gives the computation since the last call to the pair of both.

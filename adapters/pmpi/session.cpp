@@ -1,10 +1,11 @@
 #include "adapters/pmpi/session.hpp"
 
 #include "adapters/mpi/mpi_library.hpp"
+#include "adapters/pmpi/agree.hpp"
 #include "adapters/pmpi/passage.hpp"
+#include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/steps.hpp"
 #include "adapters/pmpi/traffic.hpp"
-#include "runtime/engine/adapter_port.hpp"
 
 #include <algorithm>
 #include <bitset>
@@ -27,8 +28,6 @@ std::bitset<static_cast<std::size_t>(Call::count)> split_calls;  // of those tha
 int init_nesting = 0;
 bool finalizing = false;
 bool ours = false;  // the place of the one interceptor
-
-engine::AdapterPort& port() { return *effort_adapter_port(); }
 
 void choose_splits(const config::Settings& settings) {
   split_calls.reset();
@@ -84,17 +83,26 @@ void after_step() {
   thread->left = slot->stamp.load(std::memory_order_relaxed);
 }
 
+/// Why nothing is measured, for whoever asks.
+void give_reason(const char* reason) {
+  if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string(verbose) == "1")
+    std::fprintf(stderr, "effort: libeffort_pmpi measures nothing: %s\n", reason);
+}
+
 void begin(const void* return_address, const void* cfa) {
   Thread& thread = make_thread();
-  const bool usable = adapters::other_mpi().empty();
-  ours = ours || port().claim_interception();
-  int ready = usable && ours && port().begin();
-  if (const char* verbose = std::getenv("EFFORT_VERBOSE"); !ready && verbose && std::string(verbose) == "1")
-    std::fprintf(stderr, "effort: libeffort_pmpi measures nothing: %s\n",
-                 !usable ? "it was built for another MPI" : !ours ? "another copy of it is there already" : effort_last_error());
-  if (!usable || !ours) return;
+  // Under another MPI not even the others can be asked; a second copy leaves that to the first.
+  if (!adapters::other_mpi().empty()) return give_reason("it was built for another MPI");
+  engine::AdapterPort* const library = engine::adapter_port();
+  ours = ours || (library && library->claim_interception());
+  if (library && !ours) return give_reason("another copy of it is there already");
+  const bool ready = library && library->begin();
+  if (!ready) give_reason(library ? effort_last_error() : "libeffort is of another build: install both from one");
   // What follows is done by all ranks or by none.
-  if (PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD) != MPI_SUCCESS || !ready) return;
+  const Agreement agreed = all_ranks_ready(ready);
+  if (agreed == Agreement::unanswered) give_reason("other ranks are without it: preload it in all ranks, or in none");
+  if (agreed == Agreement::refused && ready) give_reason("another rank cannot");
+  if (agreed != Agreement::all) return;
   thread.main = true;
   seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);

@@ -1,8 +1,8 @@
 #include "adapters/pmpi/steps.hpp"
 
 #include "adapters/mpi/mpi_transport.hpp"
+#include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/step_finder.hpp"
-#include "runtime/engine/adapter_port.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -45,8 +45,6 @@ struct State {
   std::vector<std::pair<const Path*, bool>> fits;  ///< paths met: whether their text holds `where`
 };
 State state;
-
-engine::AdapterPort& port() { return *effort_adapter_port(); }
 
 /// Attaches all ranks of MPI_COMM_WORLD.  Collective.
 bool join() {

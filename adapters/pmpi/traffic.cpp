@@ -1,6 +1,7 @@
 #include "adapters/pmpi/traffic.hpp"
 
-#include "runtime/engine/adapter_port.hpp"
+#include "adapters/pmpi/port.hpp"
+#include "adapters/pmpi/traffic_rules.hpp"
 #include "runtime/measure/frame.hpp"
 
 #include <algorithm>
@@ -23,6 +24,7 @@ struct Pending {
   int peer = -1;           ///< world rank; -1: any source
   bool sends = false, persistent = false;
   double bytes = 0;
+  std::vector<Message> messages;  ///< of a collective, instead
 };
 
 struct State {
@@ -69,18 +71,6 @@ const std::vector<int>& ranks_of(MPI_Comm comm) {
   return at->second;
 }
 
-int world_rank(const std::vector<int>& ranks, int rank) {
-  return rank >= 0 && static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : -1;
-}
-
-MPI_Datatype type_at(const Arguments& a, int i) { return a.fortran ? PMPI_Type_f2c(*a.pointer<MPI_Fint>(i)) : from_word<MPI_Datatype>(a.words[i]); }
-
-double bytes_of(double count, MPI_Datatype type) {
-  int size = 0;
-  PMPI_Type_size(type, &size);
-  return count * size;
-}
-
 MPI_Request request_at(const Arguments& a, int place, int i) {
   return a.fortran ? PMPI_Request_f2c(a.pointer<MPI_Fint>(place)[i]) : a.pointer<MPI_Request>(place)[i];
 }
@@ -100,65 +90,29 @@ struct Tally {
   void waited(int from, double seconds) const { add(from, state().rank, 0, 0, seconds); }
 };
 
-/// Rooted collectives: between the root and each other rank; the one that is not the root counts.
-void rooted(Call call, const Arguments& a, const Tally& tally, double seconds) {
-  struct Places {
-    int count, type, root;
-    bool from_root;
-  };
-  Places p{};
-  switch (call) {
-    case Call::Bcast: p = {1, 2, 3, true}; break;
-    case Call::Gather: p = {1, 2, 6, false}; break;
-    case Call::Gatherv: p = {1, 2, 7, false}; break;
-    case Call::Scatter: p = {4, 5, 6, true}; break;
-    case Call::Scatterv: p = {5, 6, 7, true}; break;
-    case Call::Reduce: p = {2, 3, 5, false}; break;
-    default: return;
+/// Counts a collective; what it takes goes to its messages in equal shares.
+std::vector<Message> collective(Call call, const Arguments& a, const Tally& tally, double seconds) {
+  std::vector<Message> all = messages_of(call, a, ranks_of(a.communicator(info(call).comm)), state().rank);
+  for (const Message& m : all) {
+    const double share = seconds / static_cast<double>(all.size());
+    m.sends ? tally.sent(m.peer, m.bytes, share) : tally.received(m.peer, m.bytes, share);
   }
-  const int root = world_rank(ranks_of(a.communicator(info(call).comm)), a.integer(p.root));
-  if (root < 0 || root == state().rank) return;
-  const double bytes = bytes_of(a.integer(p.count), type_at(a, p.type));
-  if (p.from_root)
-    tally.received(root, bytes, seconds);
-  else
-    tally.sent(root, bytes, seconds);
+  return all;
 }
 
-/// Collectives of all: what comes from each rank where each sends its own, else one message to the rank 1, 2, 4, ... further
-/// on, as a reduction by doubling needs.
-void of_all(Call call, const Arguments& a, const Tally& tally, double seconds) {
-  const std::vector<int>& ranks = ranks_of(a.communicator(info(call).comm));
-  const auto n = static_cast<int>(ranks.size());
-  const int me = static_cast<int>(std::find(ranks.begin(), ranks.end(), state().rank) - ranks.begin());
-  if (n < 2 || me == n) return;
-  const double share = seconds / (n - 1);
-  auto from_each = [&](auto&& count, MPI_Datatype type) {
-    for (int r = 0; r < n; ++r)
-      if (r != me) tally.received(ranks[static_cast<std::size_t>(r)], bytes_of(count(r), type), share);
-  };
-  auto counts = [&](int place) { return [&a, place](int r) { return a.fortran ? static_cast<int>(a.pointer<MPI_Fint>(place)[r]) : a.pointer<int>(place)[r]; }; };
-  auto same = [&](int place) { return [&a, place](int) { return a.integer(place); }; };
-  double bytes = 0;
-  switch (call) {
-    case Call::Alltoall: case Call::Allgather: return from_each(same(4), type_at(a, 5));
-    case Call::Allgatherv: return from_each(counts(4), type_at(a, 6));
-    case Call::Alltoallv: return from_each(counts(5), type_at(a, 7));
-    case Call::Allreduce: case Call::Reduce_scatter_block: bytes = bytes_of(a.integer(2), type_at(a, 3)); break;
-    default: break;
-  }
-  int rounds = 0;
-  for (int d = 1; d < n; d *= 2) ++rounds;
-  for (int d = 1; d < n; d *= 2) tally.sent(ranks[static_cast<std::size_t>((me + d) % n)], bytes, seconds / rounds);
+/// The request's place is the one after the communicator's.
+void start_collective(Call call, const Arguments& a, const Tally& tally, double seconds) {
+  Pending p;
+  p.messages = collective(call, a, tally, seconds);
+  state().requests[word_of(request_at(a, info(call).comm + 1, 0))] = std::move(p);
 }
 
-void starts(Call call, const Arguments& a, const Tally& tally, double seconds, bool sends, bool persistent) {
+void starts(const Arguments& a, const Tally& tally, double seconds, bool sends, bool persistent) {
   const int peer = world_rank(ranks_of(a.communicator(5)), a.integer(3));
-  Pending p{peer, sends, persistent, 0};
+  Pending p{peer, sends, persistent, 0, {}};
   if (sends && peer >= 0) p.bytes = bytes_of(a.integer(1), type_at(a, 2));
   if (sends && !persistent) tally.sent(peer, p.bytes, seconds);
-  state().requests[word_of(request_at(a, 6, 0))] = p;
-  (void)call;
+  state().requests[word_of(request_at(a, 6, 0))] = std::move(p);
 }
 
 void start_persistent(Call call, const Arguments& a, const Tally& tally, double seconds) {
@@ -198,12 +152,11 @@ std::pair<int, int> requests_of(Call call, const Arguments& a) {
 
 void completed(const Tally& tally, double seconds) {
   State& s = state();
+  const auto spent = [&](int peer, bool sends, double share) { sends ? tally.add(s.rank, peer, 0, 0, share) : tally.waited(peer, share); };
   for (const Pending& p : s.completing) {
     const double share = seconds / static_cast<double>(s.completing.size());
-    if (p.sends)
-      tally.add(s.rank, p.peer, 0, 0, share);
-    else
-      tally.waited(p.peer, share);
+    for (const Message& m : p.messages) spent(m.peer, m.sends, share / static_cast<double>(p.messages.size()));
+    if (p.messages.empty()) spent(p.peer, p.sends, share);
   }
   s.completing.clear();
 }
@@ -212,7 +165,7 @@ void completed(const Tally& tally, double seconds) {
 
 void begin_traffic() {
   State& s = state();
-  const config::Settings* settings = effort_adapter_port()->settings();
+  const config::Settings* settings = port().settings();
   traffic_on = settings && settings->comm_matrix;
   if (!traffic_on) return;
   s.window = settings->window;
@@ -254,15 +207,17 @@ void saw_traffic(Call call, const Arguments& a, std::uint32_t region, double sec
       tally.waited(world_rank(ranks, a.integer(replace ? 5 : 8)), seconds);
       break;
     }
-    case Role::isend: starts(call, a, tally, seconds, true, false); break;
-    case Role::ireceive: starts(call, a, tally, seconds, false, false); break;
-    case Role::persistent_send: starts(call, a, tally, seconds, true, true); break;
-    case Role::persistent_receive: starts(call, a, tally, seconds, false, true); break;
+    case Role::isend: starts(a, tally, seconds, true, false); break;
+    case Role::ireceive: starts(a, tally, seconds, false, false); break;
+    case Role::persistent_send: starts(a, tally, seconds, true, true); break;
+    case Role::persistent_receive: starts(a, tally, seconds, false, true); break;
     case Role::start_persistent: start_persistent(call, a, tally, seconds); break;
     case Role::put: one_sided(call, a, tally, seconds); break;
-    case Role::rooted: rooted(call, a, tally, seconds); break;
-    case Role::sync: of_all(call, a, tally, seconds); break;
+    case Role::rooted: case Role::sync: collective(call, a, tally, seconds); break;
     case Role::complete: case Role::poll: completed(tally, seconds); break;
+    case Role::start:
+      if (starts_collective(call)) start_collective(call, a, tally, seconds);
+      break;
     default: break;
   }
 }
@@ -279,7 +234,7 @@ void traffic_step(bool last) {
     flows.push_back(flow);
   }
   s.flows.clear();
-  effort_adapter_port()->traffic(flows);
+  port().traffic(flows);
 }
 
 void forget_traffic_communicators() {

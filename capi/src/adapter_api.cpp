@@ -129,7 +129,7 @@ class Port final : public engine::AdapterPort {
 
 }  // namespace
 
-extern "C" engine::AdapterPort* effort_adapter_port(void) {
+extern "C" engine::AdapterPort* effort_adapter_port(const char* build) {
   static Port* port = new Port;  // never destroyed: adapters may be called while static objects are
-  return port;
+  return build && build == engine::port_build() ? port : nullptr;
 }

@@ -7,6 +7,7 @@
 #include "runtime/measure/registry.hpp"
 #include "runtime/measure/thread_slot.hpp"
 
+#include <cstddef>
 #include <memory>
 #include <span>
 #include <string>
@@ -71,5 +72,25 @@ class AdapterPort {
 
 }  // namespace effort::engine
 
-/// The library's port; never null.
-extern "C" __attribute__((visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(void);
+/// The library's port for an adapter of this build (engine::port_build()); null for one of any other, which must not touch what lies behind
+/// the port.  Weak: a library that does not have it is of another build, too, and no reason for the host not to start.
+extern "C" __attribute__((weak, visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(const char* build);
+
+#ifdef EFFORT_VERSION_STRING
+namespace effort::engine {
+
+/// What an adapter and the library have in common when they fit: the version, and the layout of what both write to.
+inline std::string port_build() {
+  constexpr int face = 1;  ///< raised with every change of AdapterPort's members between versions
+  return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " + std::to_string(sizeof(config::Settings)) +
+         " " + std::to_string(offsetof(measure::ThreadSlot, session));
+}
+
+/// For adapters: the port, or null where libeffort is of another build.
+inline AdapterPort* adapter_port() {
+  static AdapterPort* const port = effort_adapter_port ? effort_adapter_port(port_build().c_str()) : nullptr;
+  return port;
+}
+
+}  // namespace effort::engine
+#endif

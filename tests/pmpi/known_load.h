@@ -8,8 +8,12 @@ extern "C" {
 /* Grows with the rank, and every eight steps another rank in three has twice as much to do. */
 static inline double known_load(int rank, int step) { return 5e-3 * (1 + 0.25 * rank) * ((step / 8) % 3 == rank % 3 ? 2 : 1); }
 
-/* Computes for that part of the step's load. */
+/* Burns that part of the step's load, by the thread's CPU clock, and keeps the clock's own account of it: whoever takes the
+ * processor away in the last moment makes the thread burn more than was set.  At the end of the program it is written to
+ * own.RANK in the working directory, a line "STEP SECONDS" each. */
 void compute_share(int rank, int step, double share);
+/* The same without an account: for what is not computation. */
+void burn_share(int rank, int step, double share);
 
 #ifdef __cplusplus
 }

@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     compute_share(rank, step, 0.2);
     effort_end(solve);
     effort_begin(halo);
-    compute_share(rank, step, 0.1); /* packing: communication, the host says */
+    burn_share(rank, step, 0.1); /* packing: communication, the host says */
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     effort_end(halo);
     compute_share(rank, step, 0.3); /* in no region: the adapter's */

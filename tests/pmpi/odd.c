@@ -77,6 +77,33 @@ static void unusual_messages(void) {
   MPI_Win_free(&win);
 }
 
+/* Ten of each: prefix sums, exchanges with neighbours on a ring, and collectives that only start. */
+static void unusual_collectives(void) {
+  MPI_Comm ring;
+  const int whole_ring = 1;
+  MPI_Cart_create(MPI_COMM_WORLD, 1, &size, &whole_ring, 0, &ring);
+  for (int i = 0; i < 10; ++i) {
+    double one = 1, sum = 0, mine[2] = {rank, rank}, theirs[2] = {-1, -1}, all = 0, told = rank == 0 ? i : -1;
+    const int counts[2] = {1, 1};
+    const MPI_Aint places[2] = {0, sizeof(double)};
+    const MPI_Datatype types[2] = {MPI_DOUBLE, MPI_DOUBLE};
+    MPI_Request requests[3];
+    MPI_Scan(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    wrong |= sum != rank + 1;
+    MPI_Exscan(&one, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    wrong |= rank > 0 && sum != rank;
+    MPI_Neighbor_alltoall(mine, 1, MPI_DOUBLE, theirs, 1, MPI_DOUBLE, ring);
+    wrong |= theirs[0] != (rank + size - 1) % size || theirs[1] != (rank + 1) % size;
+    theirs[0] = theirs[1] = -1;
+    MPI_Iallreduce(&one, &all, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &requests[0]);
+    MPI_Ibcast(&told, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD, &requests[1]);
+    MPI_Ineighbor_alltoallw(mine, counts, places, types, theirs, counts, places, types, ring, &requests[2]);
+    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    wrong |= all != size || told != i || theirs[0] != (rank + size - 1) % size || theirs[1] != (rank + 1) % size;
+  }
+  MPI_Comm_free(&ring);
+}
+
 /* Collectives of some ranks only, differently often on each: no step may be made of them. */
 static void part_of_the_ranks(void) {
   MPI_Comm half;
@@ -101,6 +128,7 @@ int main(int argc, char** argv) {
   if (threads_first || strcmp(what, "threads") == 0) threads();
   if (strcmp(what, "fork") == 0) forks();
   if (strcmp(what, "messages") == 0) unusual_messages();
+  if (strcmp(what, "collectives") == 0) unusual_collectives();
   if (strcmp(what, "part") == 0) part_of_the_ranks();
   if (strcmp(what, "abort") == 0) {
     sum_up(MPI_COMM_WORLD);

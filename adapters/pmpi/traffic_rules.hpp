@@ -1,0 +1,42 @@
+// What the calls of a program move, as far as the communication matrix counts it.
+#pragma once
+
+#include "adapters/pmpi/arguments.hpp"
+
+#include <vector>
+
+namespace effort::pmpi {
+
+inline MPI_Datatype type_at(const Arguments& a, int i, int element = 0) {
+  return a.fortran ? PMPI_Type_f2c(a.pointer<MPI_Fint>(i)[element]) : from_word<MPI_Datatype>(a.words[i]);
+}
+
+inline double bytes_of(double count, MPI_Datatype type) {
+  int size = 0;
+  PMPI_Type_size(type, &size);
+  return count * size;
+}
+
+/// The rank of MPI_COMM_WORLD that a rank of a communicator is; -1 for none.
+/// @param ranks  [ranks of the communicator] their ranks in MPI_COMM_WORLD
+inline int world_rank(const std::vector<int>& ranks, int rank) {
+  return rank >= 0 && static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : -1;
+}
+
+/// One message between this rank and another.
+struct Message {
+  int peer;      ///< world rank, not this one
+  bool sends;
+  double bytes;
+};
+
+/// This rank's part in a collective, blocking or not, by the rules in docs/measuring-mpi.md: each message is counted by one of the two ranks.
+/// Empty for a call that is no collective, and for an intercommunicator's.
+/// @param ranks  see world_rank
+/// @param self   this rank in MPI_COMM_WORLD
+std::vector<Message> messages_of(Call call, const Arguments& arguments, const std::vector<int>& ranks, int self);
+
+/// Whether it is a collective that only starts.
+bool starts_collective(Call call);
+
+}  // namespace effort::pmpi
