@@ -59,11 +59,19 @@ class Assigner {
     // First in the order of memory, which the processor foresees: tiles take a piece of every row in turn.
     part.largest_bits = std::max(part.largest_bits, kernel.largest_bits(objects_.row(first), count * d));
     kernel.load_tile(objects_.row(first), d, count, d, part.tile.data());
+    prefetch(first + lanes);
     kernel.squared(part.tile.data(), medoids_.points.values.data(), medoids_.points.n, d, part.squares.data());
     for (std::size_t t = 0; t < medoids_.sets.size(); ++t) trial(t, first, count, part);
   }
 
  private:
+  // The next tile's rows come into the cache while this one's distances are computed.
+  void prefetch(std::size_t first) const {
+    constexpr std::size_t line = 64 / sizeof(double);
+    const std::size_t end = std::min(objects_.n, first + lanes) * objects_.d;
+    for (std::size_t i = first * objects_.d; i < end; i += line) __builtin_prefetch(objects_.values.data() + i, 0, 2);
+  }
+
   void trial(std::size_t t, std::size_t first, std::size_t count, Part& part) const {
     const kernels::TrialSums sums{part.high.data() + t * lanes, part.low.data() + t * lanes,
                                   part.sizes.data() + t * medoids_.k * lanes};

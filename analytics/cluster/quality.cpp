@@ -167,7 +167,9 @@ Costed evaluate(const Workers& workers, const Signatures& objects, Ids medoids) 
 
 std::size_t batch_size(const QualityParameters& parameters, std::size_t n) {
   if (parameters.batch > 0) return std::min(n, static_cast<std::size_t>(parameters.batch));
-  const std::size_t least = 256, per_medoid = 32;
+  const std::size_t values = std::size_t{1} << 25;  // of the table, unless that would be less than `few`
+  const std::size_t few = 256, many = 512, per_medoid = 32;
+  const std::size_t least = std::clamp(values / n, few, many);
   return std::min(n, std::max(least, per_medoid * static_cast<std::size_t>(parameters.k)));
 }
 
