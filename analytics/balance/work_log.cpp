@@ -8,6 +8,7 @@ namespace effort::balance {
 namespace {
 
 constexpr int bits = 60;
+constexpr double most = 1e240;  // of sums of squares: roots stay below 2^400
 
 // The exponent of a power of two that the root of a sum of squares doesn't exceed.
 int exponent_of(double squares) {
@@ -35,6 +36,10 @@ WorkScale::WorkScale(int units, int regions, std::span<const double> largest, in
     for (std::size_t i = 0; i < n; ++i) add(exponent_of(largest[i]) + (g < 0 ? load : region_load));
   add(2 * load);
   unit_.push_back(1.0);  // observations
+}
+
+bool WorkScale::fits(std::span<const double> largest) {
+  return std::all_of(largest.begin(), largest.end(), [](double v) { return v < most; });
 }
 
 std::int64_t WorkScale::rounded(std::size_t sum, double value) const {
@@ -123,14 +128,14 @@ NormalEquations WorkLog::rank(int r) const {
 
 std::vector<double> WorkLog::largest() const {
   const auto n = static_cast<std::size_t>(units_);
-  std::vector<double> most(n + 2, 0.0);
+  std::vector<double> squares(n + 2, 0.0);
   for (int r = 0; r < ranks_; ++r) {
     const std::span<const double> sums = row(r);
-    for (std::size_t u = 0; u < n; ++u) most[u] = std::max(most[u], sums[u * n + u]);
-    most[n] = std::max(most[n], sums[sums.size() - 2]);
+    for (std::size_t u = 0; u < n; ++u) squares[u] = std::max(squares[u], sums[u * n + u]);
+    squares[n] = std::max(squares[n], sums[sums.size() - 2]);
   }
-  for (double squares : region_squares_) most[n + 1] = std::max(most[n + 1], squares);
-  return most;
+  for (double region : region_squares_) squares[n + 1] = std::max(squares[n + 1], region);
+  return squares;
 }
 
 std::vector<std::int64_t> WorkLog::sums(const WorkScale& scale, std::span<const char> left_out) const {

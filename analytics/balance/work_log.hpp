@@ -14,10 +14,12 @@ namespace effort::balance {
 /// Integers add up to the same in any order, so a sum over nodes is that over their ranks, bit for bit.
 class WorkScale {
  public:
-  WorkScale() = default;
-  /// @param largest  [units + 2] as WorkLog::largest(), the largest of all nodes; finite
+  /// @param largest  [units + 2] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be scaled
   /// @param ranks    of the whole run, >= 1
   WorkScale(int units, int regions, std::span<const double> largest, int ranks);
+
+  /// Whether all are finite and below 1e240, so that products stay within bounds.
+  static bool fits(std::span<const double> largest);
 
   int units() const { return units_; }
   int regions() const { return regions_; }

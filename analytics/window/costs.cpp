@@ -2,7 +2,6 @@
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <exception>
 #include <numeric>
 
@@ -70,8 +69,7 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   std::vector<double> largest = recent.largest();
   nodes.allreduce(std::span<double>(largest), ReduceOp::max);
   Told told(units, regions, static_cast<std::size_t>(nodes.size()));
-  const bool finite = std::all_of(largest.begin(), largest.end(), [](double v) { return std::isfinite(v); });
-  if (finite) {
+  if (balance::WorkScale::fits(largest)) {
     const balance::WorkScale scale(in.n_units, in.n_regions, largest, n_ranks);
     const std::vector<std::int64_t> sums = recent.sums(scale, unlike);
     const Gathered<std::int64_t> all = nodes.gatherv(std::span<const std::int64_t>(sums), 0);
