@@ -11,7 +11,8 @@ function(effort_add_host_library name core alias)
     LINK_DEPENDS "${PROJECT_SOURCE_DIR}/capi/exports.map")
   # The version script hides everything that comes from archives: Kokkos, zstd, our own pieces.
   target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${core} -Wl,--no-whole-archive)
-  target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map")
+  # Not unloaded by dlclose: MPI, threads that exit and exit handlers still call in here.
+  target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map" -Wl,-z,nodelete)
   if(NOT EFFORT_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()

@@ -171,8 +171,8 @@ module effort
     integer(c_int) function c_rebalance_end() bind(C, name='effort_rebalance_end')
       import
     end function
-    integer(c_int) function c_hint_latest(out) bind(C, name='effort_hint_latest')
-      import; type(effort_hint), intent(inout) :: out
+    integer(c_int) function c_hint_copy(out, bytes) bind(C, name='effort_hint_copy')
+      import; type(effort_hint), intent(inout) :: out; integer(c_size_t), value :: bytes
     end function
     integer(c_int) function c_snapshot(path) bind(C, name='effort_snapshot')
       import; type(c_ptr), value :: path
@@ -210,6 +210,9 @@ module effort
     integer(c_int) function c_region_find(name, out) bind(C, name='effort_region_find')
       import; character(kind=c_char), intent(in) :: name(*); integer(c_int32_t), intent(out) :: out
     end function
+    integer(c_int) function c_fail(status, message) bind(C, name='effort_fail')
+      import; integer(c_int), value :: status; character(kind=c_char), intent(in) :: message(*)
+    end function
     integer(c_size_t) function c_strlen(s) bind(C, name='strlen')
       import; type(c_ptr), value :: s
     end function
@@ -220,6 +223,14 @@ contains
     integer(c_int), intent(in) :: status
     integer, intent(out), optional :: ierr
     if (present(ierr)) ierr = int(status)
+  end subroutine
+
+  !> An error found here rather than behind the C API, with its message for effort_last_error.
+  subroutine refuse(status, message, ierr)
+    integer(c_int), intent(in) :: status
+    character(*), intent(in) :: message
+    integer, intent(out), optional :: ierr
+    call give(c_fail(status, message//c_null_char), ierr)
   end subroutine
 
   !> `text` without trailing blanks, as a C string.
@@ -256,7 +267,8 @@ contains
 #ifdef EFFORT_HAVE_MPI
       call give(c_init_mpi(int(comm, c_int), handle_of(config)), ierr)
 #else
-      call give(EFFORT_ERR_UNSUPPORTED, ierr)
+      call refuse(EFFORT_ERR_UNSUPPORTED, 'effort_init: this build of the Fortran module is without MPI: leave the '// &
+                  'communicator out, or build with EFFORT_ENABLE_MPI', ierr)
 #endif
     end if
   end subroutine
@@ -427,7 +439,7 @@ contains
   subroutine effort_hint_latest(hint, ierr)
     type(effort_hint), intent(inout) :: hint
     integer, intent(out), optional :: ierr
-    call give(c_hint_latest(hint), ierr)
+    call give(c_hint_copy(hint, c_sizeof(hint)), ierr)
   end subroutine
 
   !> Without `path`: a new file in SNAPSHOT_DIR.
@@ -450,11 +462,14 @@ contains
     integer, intent(out), optional :: ierr
     real(c_double) :: packed(size(weight))
     integer(c_int) :: status
-    status = EFFORT_ERR_INVALID_ARGUMENT
-    if (size(amount, 1) == size(unit_cost) .and. size(amount, 2) == size(weight)) then
-      status = c_weights_items(size(weight, kind=c_size_t), size(unit_cost, kind=c_int32_t), amount, unit_cost, packed)
-      if (status == EFFORT_OK) weight = packed
+    if (size(amount, 1) /= size(unit_cost) .or. size(amount, 2) /= size(weight)) then
+      call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
+                  'effort_weights_items: the shapes do not fit together: '// &
+                  'pass amount(units, items), unit_cost(units) and weight(items)', ierr)
+      return
     end if
+    status = c_weights_items(size(weight, kind=c_size_t), size(unit_cost, kind=c_int32_t), amount, unit_cost, packed)
+    if (status == EFFORT_OK) weight = packed
     call give(status, ierr)
   end subroutine
 
@@ -465,11 +480,14 @@ contains
     integer, intent(out), optional :: ierr
     real(c_double) :: packed(size(weight))
     integer(c_int) :: status
-    status = EFFORT_ERR_INVALID_ARGUMENT
-    if (size(estimate) == size(weight)) then
-      status = c_weights_share(size(weight, kind=c_size_t), estimate, load, packed)
-      if (status == EFFORT_OK) weight = packed
+    if (size(estimate) /= size(weight)) then
+      call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
+                  'effort_weights_share: estimate and weight are not of one size: '// &
+                  'pass one of each per item', ierr)
+      return
     end if
+    status = c_weights_share(size(weight, kind=c_size_t), estimate, load, packed)
+    if (status == EFFORT_OK) weight = packed
     call give(status, ierr)
   end subroutine
 
@@ -482,13 +500,16 @@ contains
     integer, intent(out), optional :: ierr
     integer(c_int64_t) :: packed(size(weight)), at_least
     integer(c_int) :: status
-    status = EFFORT_ERR_INVALID_ARGUMENT
+    if (size(cost) /= size(weight)) then
+      call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
+                  'effort_weights_integers: weight and cost are not of one size: '// &
+                  'pass one of each per item', ierr)
+      return
+    end if
     at_least = 0
     if (present(least)) at_least = least
-    if (size(cost) == size(weight)) then
-      status = c_weights_integers(size(weight, kind=c_size_t), weight, sum, at_least, packed)
-      if (status == EFFORT_OK) cost = packed
-    end if
+    status = c_weights_integers(size(weight, kind=c_size_t), weight, sum, at_least, packed)
+    if (status == EFFORT_OK) cost = packed
     call give(status, ierr)
   end subroutine
 
@@ -499,11 +520,14 @@ contains
     integer, intent(out), optional :: ierr
     real(c_double) :: packed(size(load))
     integer(c_int) :: status
-    status = EFFORT_ERR_INVALID_ARGUMENT
-    if (size(factor) == size(load)) then
-      status = c_weights_ranks(size(load, kind=c_int32_t), load, packed)
-      if (status == EFFORT_OK) factor = packed
+    if (size(factor) /= size(load)) then
+      call refuse(EFFORT_ERR_INVALID_ARGUMENT, &
+                  'effort_weights_ranks: load and factor are not of one size: '// &
+                  'pass one of each per rank', ierr)
+      return
     end if
+    status = c_weights_ranks(size(load, kind=c_int32_t), load, packed)
+    if (status == EFFORT_OK) factor = packed
     call give(status, ierr)
   end subroutine
 

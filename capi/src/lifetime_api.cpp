@@ -114,6 +114,27 @@ void forget_host() {
   rebalancing = false;
 }
 
+/// The same answer on all ranks: what the worst of them has.
+effort_status agreed(exchange::Transport& transport, effort_status mine) {
+  std::int64_t worst = mine;
+  if (!transport.world_min(&worst, 1)) return fail(Status::mpi, transport.error());
+  if (mine != EFFORT_OK || worst == EFFORT_OK) return mine == worst ? mine : static_cast<effort_status>(worst);
+  return fail(static_cast<Status>(worst), std::string("another rank could not initialize: ") + effort_status_string(static_cast<effort_status>(worst)));
+}
+
+/// Whether all ranks may go on to attach: all are well, and stand alike (`place` is what came before on this rank).
+/// Otherwise, and where nothing is left to attach (a disabled or attached session), the transport is released.
+effort_status agree_to_attach(exchange::Transport& transport, effort_status mine, std::int64_t place) {
+  effort_status status = agreed(transport, mine);
+  std::int64_t places[2] = {place, -place};
+  if (status == EFFORT_OK && !transport.world_min(places, 2)) return fail(Status::mpi, transport.error());
+  if (status == EFFORT_OK && places[0] != -places[1])
+    status = fail(Status::state, "the ranks come to effort_init_mpi from different states (with and without effort_init or an adapter before it, or disabled on "
+                                 "some by DISABLE): make the same calls with the same DISABLE on all ranks");
+  if (status != EFFORT_OK || place == 1 || place == 2) transport.release();
+  return status;
+}
+
 /// For a host that finalizes after MPI_Finalize has done it.
 effort_status late_finalize() {
   const MadeByMpi made = std::exchange(made_by_mpi, MadeByMpi::no);
@@ -196,48 +217,37 @@ effort_status effort_attach_transport(exchange::Transport* raw, const effort_con
   std::unique_ptr<exchange::Transport> transport(raw);
   const bool fresh = capi::mode() == Mode::none;
   const bool adopted = capi::begun_by_adapter();
+  const bool attached = !fresh && capi::session() && capi::session()->attached();
   config::Settings settings;
   effort_status status = guarded([&]() -> effort_status {
     if (in_callback) return not_from_callback("effort_init_mpi");
     if (capi::mode() == Mode::off) return capi::inactive();
-    engine::Session* s = capi::session();
-    if (adopted && s && s->attached()) return EFFORT_OK;  // the adapter has attached: nothing is left to do
-    if (s && s->attached()) return already();
+    if (adopted && attached) return EFFORT_OK;  // the adapter has attached: nothing is left to do
+    if (attached) return already();
     settings = capi::settings_from(cfg);
-    if (s && adopted) s->adopt(settings);
+    if (capi::session() && adopted) capi::session()->adopt(settings);
     return EFFORT_OK;
   });
-  // The same answer on all ranks: what the worst of them has.
-  std::int64_t worst[2] = {status, !(adopted && capi::session() && capi::session()->attached())};
-  if (!transport->world_min(worst, 2)) return fail(Status::mpi, transport->error());
-  if (worst[0] != EFFORT_OK || worst[1] == 0) {
-    transport->release();
-    if (status == EFFORT_OK && worst[0] != EFFORT_OK)
-      return fail(static_cast<Status>(worst[0]), std::string("another rank could not initialize: ") + effort_status_string(static_cast<effort_status>(worst[0])));
-    if (worst[0] == EFFORT_OK) capi::set_begun_by_adapter(false);
-    return static_cast<effort_status>(worst[0]);
+  status = agree_to_attach(*transport, status, fresh ? 0 : attached ? 1 : capi::mode() == Mode::disabled ? 2 : 3);
+  if (status != EFFORT_OK || (adopted && attached) || capi::mode() == Mode::disabled) {
+    if (status == EFFORT_OK) capi::set_begun_by_adapter(false);
+    return status;
   }
-  exchange::Transport* const keep = transport.get();
   status = guarded([&]() -> effort_status {
-    if (fresh) {
-      settings = engine::Session::agree(std::move(settings), *keep);
-      const effort_status begun = capi::begin_session_with(settings);
-      if (capi::mode() == Mode::disabled) {
-        keep->release();
-        return begun;
-      }
-    } else if (capi::mode() == Mode::disabled) {
-      keep->release();
-      return EFFORT_OK;
+    if (fresh) settings = engine::Session::agree(std::move(settings), *transport);
+    const effort_status begun = agreed(*transport, guarded([&] { return fresh ? capi::begin_session_with(settings) : EFFORT_OK; }));
+    if (begun != EFFORT_OK || capi::mode() == Mode::disabled) {
+      transport->release();
+      return begun;
     }
     capi::session()->attach(std::move(transport));
     return EFFORT_OK;
   });
   // What an init takes is nobody's computation.
   if (capi::step_hooks.after) capi::step_hooks.after();
-  if (status == EFFORT_OK)
+  if (status == EFFORT_OK) {
     capi::set_begun_by_adapter(false);
-  else if (fresh) {
+  } else if (fresh) {
     capi::set_session(nullptr);
     capi::set_mode(Mode::none);
   }
@@ -320,7 +330,7 @@ effort_status effort_rebalance_end(void) {
   });
 }
 
-effort_status effort_hint_latest(effort_hint* out) {
+effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
   effort_status code = EFFORT_OK;
   engine::Session* s = active(code);
   // A disabled library has no hint to give, and the host must not read an unset one.
@@ -328,10 +338,16 @@ effort_status effort_hint_latest(effort_hint* out) {
   return guarded([&]() -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the place for the hint is a null pointer");
     if (!s->started() || s->client().latest().step < 0) return fail(Status::no_hint, "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");
-    fill(*out, s->client().latest());
+    effort_hint hint;
+    fill(hint, s->client().latest());
+    std::memset(static_cast<void*>(out), 0, bytes);
+    std::memcpy(static_cast<void*>(out), &hint, std::min(bytes, sizeof hint));
     return EFFORT_OK;
   });
 }
+
+// For callers that do not go through the header's macro.
+effort_status (effort_hint_latest)(effort_hint* out) { return effort_hint_copy(out, sizeof *out); }
 
 effort_status effort_snapshot(const char* path) {
   effort_status code = EFFORT_OK;

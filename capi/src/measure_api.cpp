@@ -3,7 +3,7 @@
 #include "effort/effort_inline.h"
 #include "runtime/measure/boundary.hpp"
 
-#include <cmath>
+#include <cstdio>
 #include <cstring>
 
 using namespace effort;
@@ -92,22 +92,25 @@ effort_status bad_end(effort_region_id r) noexcept {
   return bad_end(r);
 }
 
-bool amount_ok(double amount) { return std::isfinite(amount) && amount >= 0; }
+// What a call may add: sums of a run, squares of them too, stay finite, and ticks of a step fit their counter.
+constexpr double most_seconds = 1e6, most_of_anything = 1e100;
 
-effort_status bad_amount(const char* what, double amount) {
-  return fail(Status::invalid_argument, std::string(what) + " must be finite and not negative, but is " + std::to_string(amount));
+effort_status bad_amount(const char* what, double amount, double most) {
+  char text[160];
+  std::snprintf(text, sizeof text, "%s must be finite, not negative and at most %g, but is %g", what, most, amount);
+  return fail(Status::invalid_argument, std::string(text));
 }
 
 /// Shared by the calls that add an amount to something with an id from `first` on.
 template <typename Known, typename Add>
-effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, const char* what, const Known& known, const Add& add) noexcept {
+effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, double most, const char* what, const Known& known, const Add& add) noexcept {
   effort_status code = EFFORT_OK;
   measure::Recorder* rec = recorder(code);
   if (!rec) return code;
   return guarded([&]() -> effort_status {
     if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec->registry()))
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what + " was never given out: use what the registration returned");
-    if (!amount_ok(amount)) return bad_amount(what, amount);
+    if (!(amount >= 0 && amount <= most)) return bad_amount(what, amount, most);
     add(*rec);
     return EFFORT_OK;
   });
@@ -213,9 +216,6 @@ effort_status effort_end_named(const char* name, volatile effort_region_id* cach
   return id > 0 ? effort_end(id) : status;
 }
 
-effort_status effort_add(effort_region_id r, double seconds) {
-  return add_amount(r, 1, seconds, "seconds", [](auto& names) { return names.n_regions(); },
-                    [&](auto& rec) { rec.add_seconds(static_cast<std::uint32_t>(r), seconds); });
 effort_status effort_begin_scope(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_region_id* id) {
   if (!cache || !id) return no_cache("effort_begin_scope");
   effort_status status = EFFORT_OK;
@@ -224,6 +224,9 @@ effort_status effort_begin_scope(const char* name, effort_kind kind, volatile ef
   return found > 0 ? effort_begin(found) : status;
 }
 
+effort_status effort_add(effort_region_id r, double seconds) {
+  return add_amount(r, 1, seconds, most_seconds, "seconds", [](auto& names) { return names.n_regions(); },
+                    [&](auto& rec) { rec.add_seconds(static_cast<std::uint32_t>(r), seconds); });
 }
 
 effort_status effort_phase(const char* name) {
@@ -246,7 +249,7 @@ effort_status effort_work_unit(const char* name, effort_work_id* out) {
 }
 
 effort_status effort_work(effort_work_id w, double amount) {
-  return add_amount(w, 0, amount, "an amount of work", [](auto& names) { return names.n_units(); },
+  return add_amount(w, 0, amount, most_of_anything, "an amount of work", [](auto& names) { return names.n_units(); },
                     [&](auto& rec) { rec.add_work(static_cast<std::uint32_t>(w), amount); });
 }
 
@@ -265,7 +268,7 @@ effort_status effort_metric_define(const char* name, const char* unit, effort_me
 }
 
 effort_status effort_metric(effort_metric_id m, double value) {
-  return add_amount(m, 0, value, "a metric", [](auto& names) { return names.n_metrics(); },
+  return add_amount(m, 0, value, most_of_anything, "a metric", [](auto& names) { return names.n_metrics(); },
                     [&](auto& rec) { rec.add_metric(static_cast<std::uint32_t>(m), value); });
 }
 

@@ -19,6 +19,12 @@ effort_status fail(Status status, const std::string& message) {
   return effort_fail(static_cast<effort_status>(status), message.c_str());
 }
 
+bool is_inter(MPI_Comm comm) {
+  int inter = 0;
+  PMPI_Comm_test_inter(comm, &inter);
+  return inter != 0;
+}
+
 // Runs at the start of MPI_Finalize: attributes of MPI_COMM_SELF are deleted before anything else (MPI 3.1, 8.7.1).
 int at_mpi_finalize(MPI_Comm, int, void*, void*) {
   effort_finalize_forgotten();
@@ -57,8 +63,8 @@ extern "C" effort_status effort_weights_integers_mpi(MPI_Comm comm, size_t n_ite
   int initialized = 0, finalized = 0, ranks = 0, rank = 0;
   PMPI_Initialized(&initialized);
   PMPI_Finalized(&finalized);
-  if (!initialized || finalized || comm == MPI_COMM_NULL)
-    return fail(Status::mpi, "effort_weights_integers_mpi: MPI is not running, or the communicator is MPI_COMM_NULL");
+  if (!initialized || finalized || comm == MPI_COMM_NULL || is_inter(comm))
+    return fail(Status::mpi, "effort_weights_integers_mpi: MPI is not running, or the communicator is MPI_COMM_NULL or an intercommunicator");
   try {
     if (PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS) return fail(Status::mpi, "effort_weights_integers_mpi: the communicator cannot be used");
     double mine[2] = {0, static_cast<double>(n_items)};
@@ -94,6 +100,7 @@ extern "C" effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg
   if (const std::string other = effort::adapters::other_mpi(); !other.empty())
     return fail(Status::mpi, std::string("libeffort_mpi was built with ") + effort::adapters::built_with + ", but the host runs with " + other + ": link the libeffort_mpi of that MPI");
   if (comm == MPI_COMM_NULL) return fail(Status::invalid_argument, "effort_init_mpi: the communicator is MPI_COMM_NULL");
+  if (is_inter(comm)) return fail(Status::invalid_argument, "effort_init_mpi: the communicator joins two groups (an intercommunicator): merge them with MPI_Intercomm_merge first");
   try {
     const effort_status status = effort_attach_transport(new effort::adapters::MpiTransport(comm), cfg);
     if (status == EFFORT_OK) finalize_with_mpi();

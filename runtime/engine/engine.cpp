@@ -1,5 +1,6 @@
 #include "runtime/engine/engine.hpp"
 
+#include "analytics/window/exchange.hpp"
 #include "runtime/engine/kokkos_scope.hpp"
 #include "runtime/engine/report.hpp"
 #include "runtime/engine/snapshot_job.hpp"
@@ -8,6 +9,8 @@
 
 #include <algorithm>
 #include <csignal>
+#include <limits>
+#include <system_error>
 
 #include <pthread.h>
 
@@ -31,6 +34,22 @@ window::Settings analysis_settings(const config::Settings& s) {
   w.strata_check = s.strata_level > 0;
   return w;
 }
+
+/// Of the calling thread, while it lives.
+class AllSignalsBlocked {
+ public:
+  AllSignalsBlocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
+  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
 
 // Adds node-local rows [n_local][columns] into those of the run's table, the first `steps` columns.
 void add_columns(double* to, const std::vector<double>& from, int n_local, int columns, int steps) {
@@ -62,15 +81,17 @@ Engine::~Engine() { stop(); }
 
 void Engine::start() {
   // Signals are the host's business: its handlers must not run on this thread.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const AllSignalsBlocked blocked;
   own_thread_ = true;
-  thread_ = std::thread([this] {
-    pthread_setname_np(pthread_self(), "effort");
-    run();
-  });
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  try {
+    thread_ = std::thread([this] {
+      pthread_setname_np(pthread_self(), "effort");
+      run();
+    });
+  } catch (const std::system_error& e) {
+    throw Error(Status::memory, std::string("the background thread could not be started (") + e.what() +
+                                    "): allow this user more processes and threads (ulimit -u, or the batch system's limit)");
+  }
 }
 
 void Engine::join() {
@@ -109,6 +130,12 @@ void Engine::record_failure(const std::string& what) noexcept {
     failure_ = what;
   } catch (...) {
   }
+  try {
+    if (nodes_.rank() == 0 && settings_.report != "off")
+      report_ = "effort: switched off in the window of step " + std::to_string(window_ * settings_.window) + ", the run went on without it: " + what +
+                "\n  no snapshot was written; a remedy, if there is one, is in the message\n";
+  } catch (...) {
+  }
   failed_.store(true, std::memory_order_release);
   // The others first: they can be told only while this node's ranks, waiting for the next hint, still drive the exchange.
   if (leave_) leave_();
@@ -132,7 +159,7 @@ void Engine::loop() {
     if (complete) {
       const std::int64_t steps = collector_.final_steps();
       if (steps >= 0 && steps <= collector_.window_end()) return finish(steps);
-      process_window();
+      if (!process_window()) return;
       continue;
     }
     // Ranks notify at the end of a window and when a ring fills; the timeout only covers a stop.
@@ -140,13 +167,23 @@ void Engine::loop() {
   }
 }
 
-void Engine::share_names_and_answers() {
+/// Returns the steps after which the run ends, the fewest of all nodes; -1 while no node is at its end.
+std::int64_t Engine::share_names_and_answers(std::int64_t final_steps) {
+  constexpr std::int64_t goes_on = std::numeric_limits<std::int64_t>::max();
   std::vector<RebalanceAnswer> answers = collector_.take_rebalances();
-  std::int64_t news[2] = {names_.has_news(), !answers.empty()};
+  std::int64_t news[4] = {names_.has_news(), !answers.empty(), final_steps < 0 ? goes_on : final_steps, final_steps < 0 ? -goes_on : -final_steps};
   nodes_.allreduce(std::span(news), ReduceOp::max);
+  const std::int64_t first_end = -news[3];
+  if (first_end != goes_on && first_end != news[2])
+    setup_.notes.push_back("the nodes took different numbers of steps, the fewest " + std::to_string(first_end) +
+                           ": what came later is not in here; call effort_progress_step equally often on all ranks");
   if (news[0]) names_.share(nodes_);
   new_rebalances_.clear();
-  if (!news[1]) return;
+  if (news[1]) unite_answers(answers);
+  return first_end == goes_on ? -1 : first_end;
+}
+
+void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
   const auto all = nodes_.allgatherv(std::span<const RebalanceAnswer>(answers));
   std::map<std::int64_t, RebalanceAnswer> by_step;
   for (const RebalanceAnswer& a : all.values) {
@@ -230,9 +267,16 @@ window::Input Engine::input_for(int steps) {
   return in;
 }
 
-void Engine::process_window() {
+bool Engine::process_window() {
   if (before_analysis) before_analysis(window_);
-  share_names_and_answers();
+  const std::int64_t ends = share_names_and_answers(-1);
+  if (ends >= 0) {
+    // Another node's ranks have finalized, these have not: they are let go at the next due hint.
+    end(ends);
+    segment_.board().publish_switched_off(segment_.board().newest() + 1);
+    segment_.header().news.notify();
+    return false;
+  }
   const window::Result result = analyzer_->analyze(nodes_, input_for(settings_.window));
   if (result.failed) throw Error(Status::internal, std::string("the analysis of window ") + std::to_string(window_) + " failed: " + analyzer_->failure());
   publish_hint(result);
@@ -243,6 +287,7 @@ void Engine::process_window() {
   const std::int64_t steps = collector_.block().first_step;
   if (settings_.snapshot_every > 0 && steps / settings_.snapshot_every > (steps - settings_.window) / settings_.snapshot_every)
     lost_status_ = std::min(lost_status_, write_snapshot("", false));
+  return true;
 }
 
 void Engine::publish_hint(const window::Result& r) {
@@ -354,31 +399,33 @@ void Engine::close_window(int steps) {
   if (steps <= 0) return;
   const WindowBlock& block = collector_.block();
   history_.append(block, steps, names_);
-  // The critical path needs every step's largest rank of the run; its mean, the sum.  Scaled integers: the same
-  // everywhere, whatever the order.
-  std::vector<double> largest(2 * static_cast<std::size_t>(steps), 0.0);
-  std::int64_t total = 0;
+  // The critical path needs every step's largest rank of the run; its mean, the sum.
+  const auto n_steps = static_cast<std::size_t>(steps);
+  std::vector<double> largest(2 * n_steps, 0.0), loads;
   for (int r = 0; r < segment_.n_local(); ++r)
-    for (int c = 0; c < steps; ++c) {
-      const auto i = static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + static_cast<std::size_t>(c);
-      largest[static_cast<std::size_t>(c)] = std::max(largest[static_cast<std::size_t>(c)], block.load[i]);
-      largest[static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] = std::max(largest[static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)], block.wall[i]);
-      total += static_cast<std::int64_t>(std::min(block.load[i], 1e6) * 1e9);
+    for (std::size_t c = 0; c < n_steps; ++c) {
+      const std::size_t i = static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + c;
+      largest[c] = std::max(largest[c], block.load[i]);
+      largest[n_steps + c] = std::max(largest[n_steps + c], block.wall[i]);
+      loads.push_back(block.load[i]);
     }
   nodes_.allreduce(std::span(largest), ReduceOp::max);
-  nodes_.allreduce(std::span(&total, 1), ReduceOp::sum);
   double critical = 0, wall = 0;
-  for (int c = 0; c < steps; ++c) {
-    critical += largest[static_cast<std::size_t>(c)];
-    wall += largest[static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)];
+  for (std::size_t c = 0; c < n_steps; ++c) {
+    critical += largest[c];
+    wall += largest[n_steps + c];
   }
+  window::ExactSum sum(critical * setup_.n_ranks);
+  sum.total(loads);
+  sum.reduce(nodes_);
   critical_path_ += critical;
-  mean_path_ += static_cast<double>(total) * 1e-9 / setup_.n_ranks;
+  mean_path_ += sum[0] / setup_.n_ranks;
   wall_seconds_ += wall;
 }
 
-void Engine::finish(std::int64_t steps) {
-  share_names_and_answers();
+void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
+
+void Engine::end(std::int64_t steps) {
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   // Nobody has been told yet of a periodic snapshot that was lost.
   int status = lost_status_;

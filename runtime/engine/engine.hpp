@@ -63,8 +63,9 @@ class Engine {
   class Snapshots;
 
   void loop();
-  void process_window();
-  void share_names_and_answers();
+  bool process_window();
+  std::int64_t share_names_and_answers(std::int64_t final_steps);
+  void unite_answers(const std::vector<RebalanceAnswer>& answers);
   void record_rebalance(const RebalanceAnswer& answer);
   window::Input input_for(int steps);
   void publish_hint(const window::Result& result);
@@ -72,6 +73,7 @@ class Engine {
   void remember_for_the_file(const window::Result& result);
   void close_window(int steps);
   void finish(std::int64_t steps);
+  void end(std::int64_t steps);
   int write_snapshot(const std::string& path, bool final);
   snapshot::Run describe();
   void record_failure(const std::string& what) noexcept;

@@ -14,12 +14,22 @@ std::string line(const char* format, Args... args) {
   return std::string(text) + "\n";
 }
 
+/// Of the load; run.metrics.size() where no rank has defined it.
+std::uint32_t load_metric(const snapshot::Run& run) {
+  std::uint32_t m = 0;
+  while (m < run.metrics.size() && run.metrics[m].name != run.load_metric) ++m;
+  return m;
+}
+
+std::string load_unit(const snapshot::Run& run) {
+  const std::uint32_t m = load_metric(run);
+  return m < run.metrics.size() ? run.metrics[m].unit : std::string();
+}
+
 std::string regions_table(const snapshot::Run& run) {
   std::vector<const snapshot::Series*> rows;
   double all = 0;
-  std::uint32_t metric = 0;
-  for (std::uint32_t m = 0; m < run.metrics.size(); ++m)
-    if (run.metrics[m].name == run.load_metric) metric = m;
+  const std::uint32_t metric = load_metric(run);
   for (const auto& s : run.series)
     if (s.metric == metric) {
       rows.push_back(&s);
@@ -27,7 +37,7 @@ std::string regions_table(const snapshot::Run& run) {
     }
   std::sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return a->total > b->total; });
 
-  const std::string& unit = run.metrics.empty() ? "" : run.metrics[metric].unit;
+  const std::string unit = load_unit(run);
   std::string out = line("  %-28s %-8s %12s %7s %12s %10s %6s", "region", "kind", ("mean [" + (unit.empty() ? "-" : unit) + "]").c_str(), "share",
                          "worst rank", "imbalance", "rank");
   constexpr std::size_t most = 12;
@@ -70,7 +80,8 @@ std::string summary(const snapshot::Run& run, const RunTotals& t) {
   out += rebalances_table(run, t);
   if (t.critical_path > 0) {
     const double saved = t.critical_path - t.mean_path;
-    out += line("  critical path %.4g s, ideal %.4g s (imbalance %.1f %%)", t.critical_path, t.mean_path,
+    const std::string unit = load_unit(run).empty() ? "" : " " + load_unit(run);
+    out += line("  critical path %.4g%s, ideal %.4g%s (imbalance %.1f %%)", t.critical_path, unit.c_str(), t.mean_path, unit.c_str(),
                 t.mean_path > 0 ? 100 * (t.critical_path / t.mean_path - 1) : 0.0);
     if (run.load_metric == "time" && run.wall_seconds > 0)
       out += line("  ideal balance would run this in %.1f %% less time", 100 * std::min(1.0, saved / run.wall_seconds));

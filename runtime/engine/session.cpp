@@ -2,11 +2,13 @@
 
 #include "runtime/exchange/leader_communicator.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <utility>
 
 #include <unistd.h>
 
@@ -46,7 +48,7 @@ Session::Session(config::Settings settings)
       recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_), options(settings_))) {}
 
 Session::~Session() {
-  if (mailbox_) mailbox_->close();
+  if (executor_) executor_->close();
   if (engine_) engine_->stop();
 }
 
@@ -64,7 +66,12 @@ void Session::start_local() {
   setup.node_of_rank = {0};
   setup.name = program_invocation_short_name;
   setup.job = job_id();
-  start_engine(std::move(setup), *nodes_, nullptr);
+  try {
+    start_engine(std::move(setup), *nodes_, nullptr);
+  } catch (...) {
+    engine_.reset();  // before what it looks at: the next call tries again
+    throw;
+  }
   RankClient::Setup client;
   client.window = settings_.window;
   client.hint_lag = settings_.hint_lag;
@@ -81,7 +88,6 @@ void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<v
 
 std::unique_ptr<node::Segment> Session::share_memory(const Node& node, std::string& refusal) {
   const node::BoardShape shape{transport_->size(), node.n_local};
-  if (node.n_local == 1) return node::Segment::make_private(1, shape);
   char name[name_room] = "";
   std::unique_ptr<node::Segment> segment;
   auto attempt = [&](auto&& make) {
@@ -91,6 +97,10 @@ std::unique_ptr<node::Segment> Session::share_memory(const Node& node, std::stri
       refusal = e.what();
     }
   };
+  if (node.n_local == 1) {
+    attempt([&] { return node::Segment::make_private(1, shape); });
+    return segment;
+  }
   if (node.local == 0)
     attempt([&] {
       std::string fresh;
@@ -114,18 +124,23 @@ void Session::join_node(Node& node, NodeSetup& setup) {
   require(transport_->node_allgather(&rank, sizeof rank, ranks.data()), *transport_);
   std::string refusal;
   segment_ = share_memory(node, refusal);
+  std::string problem;
   if (!segment_) {
     // Every rank of this node becomes a node of its own.
     node = {0, 1, true, true, std::move(refusal)};
     ranks = {rank};
-    segment_ = node::Segment::make_private(1, {transport_->size(), 1});
+    try {
+      segment_ = node::Segment::make_private(1, {transport_->size(), 1});
+    } catch (const std::exception& e) {
+      problem = e.what();
+    }
   } else {
     node.leader = node.local == 0;
   }
-  sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
-  std::int64_t ready = 1;  // the leader reads all ranks' units
-  require(transport_->node_min(&ready, 1), *transport_);
+  if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
   setup.ranks = std::move(ranks);
+  // Also: the leader reads the units of all its ranks, which are there from now on.
+  agree_that(segment_ != nullptr, problem);
 }
 
 void Session::join_leaders(const Node& node, NodeSetup& setup) {
@@ -156,12 +171,10 @@ void Session::join_leaders(const Node& node, NodeSetup& setup) {
     executor_ = std::move(mailbox);
   }
   auto leaders = std::make_unique<exchange::LeaderCommunicator>(*executor_, place, n_nodes);
-  auto* comm = leaders.get();
   nodes_ = std::move(leaders);
   setup.n_ranks = transport_->size();
   setup.name = program_invocation_short_name;
   setup.job = job_id();
-  start_engine(std::move(setup), *nodes_, [comm] { comm->fail(); });
 }
 
 config::Settings Session::agree(config::Settings mine, exchange::Transport& transport) {
@@ -185,33 +198,75 @@ void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   // All ranks must be able to, before any of them starts.
   std::int64_t state = transport_ ? -2 : started() ? -1 : recorder_->load_refusal().empty() ? 0 : -3;
   require(transport->world_min(&state, 1), *transport);
+  config::Settings agreed = agree(settings_, *transport);
+  std::int64_t alike = recorder_->measures(agreed.metrics, agreed.load_metric, load_threads(agreed), options(agreed));
+  require(transport->world_min(&alike, 1), *transport);
+  if (state < 0 || alike == 0) transport->release();
   if (state == -2) throw Error(Status::already_initialized, "a communicator is attached already: call effort_finalize before another effort_init_mpi");
   if (state == -3)
     throw Error(Status::unsupported, recorder_->load_refusal().empty() ? "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank" : recorder_->load_refusal());
   if (state == -1) throw Error(Status::state, "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first effort_progress_step");
-
-  config::Settings agreed = agree(settings_, *transport);
-  std::int64_t alike = recorder_->measures(agreed.metrics, agreed.load_metric, load_threads(agreed), options(agreed));
-  require(transport->world_min(&alike, 1), *transport);
   if (alike == 0) throw Error(Status::config, "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD of a session that was begun earlier differ from rank 0's: set them alike on all ranks");
-  settings_ = std::move(agreed);
-  transport_ = std::move(transport);
 
+  config::Settings before = std::exchange(settings_, std::move(agreed));
+  transport_ = std::move(transport);
+  try {
+    join();
+  } catch (...) {
+    detach();
+    settings_ = std::move(before);
+    throw;
+  }
+}
+
+void Session::join() {
   Node node;
   NodeSetup setup;
   join_node(node, setup);
   join_leaders(node, setup);
-  RankClient::Setup client;
-  client.rank = transport_->rank();
-  client.n_ranks = transport_->size();
-  client.local = node.local;
-  client.window = settings_.window;
-  client.hint_lag = settings_.hint_lag;
-  client.hint_timeout = settings_.hint_timeout;
-  client.on_late = [this](const std::string& what) { late(what); };
-  client.transport = transport_.get();
-  client.mailbox = mailbox_;
-  client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
+  std::string problem;
+  try {
+    RankClient::Setup client;
+    client.rank = transport_->rank();
+    client.n_ranks = transport_->size();
+    client.local = node.local;
+    client.window = settings_.window;
+    client.hint_lag = settings_.hint_lag;
+    client.hint_timeout = settings_.hint_timeout;
+    client.on_late = [this](const std::string& what) { late(what); };
+    client.transport = transport_.get();
+    client.mailbox = mailbox_;
+    client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
+    if (node.leader) {
+      auto* leaders = static_cast<exchange::LeaderCommunicator*>(nodes_.get());
+      start_engine(std::move(setup), *nodes_, [leaders] { leaders->fail(); });
+    }
+  } catch (const std::exception& e) {
+    problem = e.what();
+  }
+  agree_that(problem.empty(), problem);
+}
+
+/// Goes on if all is good on every rank; what one rank alone knows must not leave the others waiting for it.
+void Session::agree_that(bool good, const std::string& problem) {
+  std::int64_t all = good;
+  require(transport_->world_min(&all, 1), *transport_);
+  if (all == 1) return;
+  throw Error(Status::memory, good ? "another rank could not begin: its effort_last_error() says why" : "this rank could not begin: " + problem);
+}
+
+/// Gives back what join() has made, in the reverse order.
+void Session::detach() {
+  client_.reset();
+  if (engine_) engine_->stop();
+  engine_.reset();
+  nodes_.reset();
+  executor_.reset();
+  mailbox_ = nullptr;
+  placement_.reset();
+  segment_.reset();
+  transport_->release();
+  transport_.reset();
 }
 
 /// The engine's thread may still need the host's thread: to drive its last exchange.
@@ -228,13 +283,14 @@ void Session::drain_engine() {
 Status Session::finalize() {
   if (!client_) return Status::ok;
   if (transport_ && !transport_->alive()) {
-    if (mailbox_) mailbox_->close();
+    if (executor_) executor_->close();
     if (engine_) engine_->stop();
     return Status::ok;
   }
   Status status = client_->finalize();
   drain_engine();
-  if (engine_ && status == Status::ok) status = emit_report();
+  // The table is there even where the snapshot could not be written; the worse of two failures is told.
+  if (engine_) status = std::min(status, emit_report());
   if (transport_) transport_->release();
   return status;
 }
@@ -259,9 +315,8 @@ void Session::late(const std::string& what) const {
 
 void Session::park() {
   if (!engine_) return;
-  if (mailbox_) mailbox_->close();
-  engine_->request_stop();
-  for (int i = 0; i < 100 && !engine_->finished(); ++i) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  if (executor_) executor_->close();
+  engine_->stop();
 }
 
 std::string Session::failure() const { return engine_ ? engine_->failure() : std::string(); }

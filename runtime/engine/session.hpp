@@ -33,15 +33,17 @@ class Session {
   /// @throws Error(config) where the settings want another kind of measurement than the adapter's
   void adopt(config::Settings settings);
 
-  /// Joins the ranks of `transport`.  Collective; throws the same kind of Error on all ranks.
-  /// @throws Error(state) where progress steps were taken, Error(already_initialized) after a first attach
+  /// Joins the ranks of `transport`.  Collective; throws the same kind of Error on all ranks, and is then as if it had
+  /// not been called.
+  /// @throws Error(state) where progress steps were taken, Error(already_initialized) after a first attach,
+  ///         Error(memory) where a rank got neither memory nor a thread
   void attach(std::unique_ptr<exchange::Transport> transport);
   bool attached() const { return transport_ != nullptr; }
   bool started() const { return client_ != nullptr; }
 
   /// Ends the session; collective where attached, unless the message library is gone.  What went wrong, or ok.
   Status finalize();
-  /// At the exit of a host that did not finalize: gives the background thread a moment to stop, no more.
+  /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is at.
   void park();
   /// Why the engine of this node switched off; empty while all is well.
   std::string failure() const;
@@ -54,6 +56,9 @@ class Session {
   std::unique_ptr<node::Segment> share_memory(const Node& node, std::string& refusal);
   void join_node(Node& node, NodeSetup& setup);
   void join_leaders(const Node& node, NodeSetup& setup);
+  void join();
+  void agree_that(bool good, const std::string& problem);
+  void detach();
   void start_local();
   void drain_engine();
   Status emit_report();

@@ -13,17 +13,20 @@ void DirectExecutor::run(const Operation& operation) {
   for (bool done = false;;) {
     if (!transport_.test(done)) throw CommunicatorError(transport_.error());
     if (done) return;
+    if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("the process ends before the exchange is complete");
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(200));
   }
 }
 
+// run() stores state_ and then looks at closed_, close() the other way round; in one order of all four, at least one of
+// the two sees the other's store, and nobody sleeps on.
 void Mailbox::run(const Operation& operation) {
   operation_ = &operation;
-  state_.store(posted, std::memory_order_release);
+  state_.store(posted);
   int state = posted;
-  while ((state = state_.load(std::memory_order_acquire)) != done && state != failed) {
-    if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("the host stopped calling before the exchange was complete");
+  while ((state = state_.load()) != done && state != failed) {
+    if (closed_.load()) throw CommunicatorError("the host stopped calling before the exchange was complete");
     state_.wait(state, std::memory_order_acquire);
   }
   state_.store(empty, std::memory_order_relaxed);
@@ -51,7 +54,7 @@ void Mailbox::drive() {
 }
 
 void Mailbox::close() {
-  closed_.store(true, std::memory_order_release);
+  closed_.store(true);
   int expected = posted;
   if (state_.compare_exchange_strong(expected, failed) || (expected == active && state_.exchange(failed) == active))
     state_.notify_all();
@@ -146,17 +149,43 @@ Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, 
     return out;
   }
   meet(type);  // whoever had no memory for the result says so here
-  if (std::all_of(counts.begin(), counts.end(), [](std::size_t c) { return c == 0; })) return out;
+  std::size_t all = 0;
+  for (std::size_t c : counts) all += c;
+  if (all == 0) return out;
   Operation o;
   o.type = type;
   o.root = root;
+  bytes_sent_ += mine.size();
+  if (all > most_bytes_) {
+    gather_in_pieces(o, mine, counts, out);
+    return out;
+  }
   o.send = mine.data();
   o.receive = out.values.data();
   o.count = mine.size();
   o.counts = counts.data();
   executor_.run(o);
-  bytes_sent_ += mine.size();
   return out;
+}
+
+/// Equal pieces of every node's part, round by round.
+void LeaderCommunicator::gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts,
+                                          Gathered<std::byte>& out) {
+  const std::size_t piece = std::max<std::size_t>(1, most_bytes_ / counts.size());
+  const std::size_t longest = *std::max_element(counts.begin(), counts.end());
+  std::vector<std::size_t> now(counts.size());
+  std::vector<std::byte> received(out.values.empty() ? 0 : piece * counts.size());
+  for (std::size_t at = 0; at < longest; at += piece) {
+    for (std::size_t r = 0; r < counts.size(); ++r) now[r] = std::min(piece, counts[r] - std::min(at, counts[r]));
+    o.count = now[static_cast<std::size_t>(rank_)];
+    o.send = o.count > 0 ? mine.data() + at : nullptr;
+    o.receive = received.data();
+    o.counts = now.data();
+    executor_.run(o);
+    const std::byte* from = received.data();
+    for (std::size_t r = 0; r < counts.size() && !received.empty(); from += now[r++])
+      std::copy_n(from, now[r], out.values.data() + out.offsets[r] + std::min(at, counts[r]));
+  }
 }
 
 Gathered<std::byte> LeaderCommunicator::allgatherv_bytes(std::span<const std::byte> mine) {
@@ -173,9 +202,11 @@ void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
   Operation o;
   o.type = Operation::Type::bcast;
   o.root = root;
-  o.receive = values.data();
-  o.count = values.size();
-  executor_.run(o);
+  for (std::size_t at = 0; at < values.size(); at += o.count) {
+    o.receive = values.data() + at;
+    o.count = std::min(most_bytes_, values.size() - at);
+    executor_.run(o);
+  }
   if (root == rank_) bytes_sent_ += values.size();
 }
 

@@ -15,6 +15,8 @@ class Executor {
   virtual ~Executor() = default;
   /// @throws CommunicatorError
   virtual void run(const Operation& operation) = 0;
+  /// Any thread: whoever is in run(), or comes later, gets a CommunicatorError.
+  virtual void close() = 0;
 };
 
 /// Calls the transport from the background thread itself: MPI_THREAD_MULTIPLE.  Between tests it sleeps, ever
@@ -23,9 +25,11 @@ class DirectExecutor final : public Executor {
  public:
   explicit DirectExecutor(Transport& transport) : transport_(transport) {}
   void run(const Operation& operation) override;
+  void close() override { closed_.store(true, std::memory_order_release); }
 
  private:
   Transport& transport_;
+  std::atomic<bool> closed_{false};
 };
 
 /// Hands the operation to the host's thread, which starts and tests it inside the library's own calls.
@@ -37,8 +41,8 @@ class Mailbox final : public Executor {
   void run(const Operation& operation) override;
   /// Host's thread: starts what is posted, tests what is under way.  Never blocks.
   void drive();
-  /// Host's thread: nothing will be driven any more; whoever sleeps in run() gets a CommunicatorError.
-  void close();
+  /// Host's thread: nothing will be driven any more.
+  void close() override;
 
  private:
   enum State : int { empty, posted, active, done, failed };
@@ -60,7 +64,9 @@ class LeaderCommunicator final : public Communicator {
     using CommunicatorError::CommunicatorError;
   };
 
-  LeaderCommunicator(Executor& executor, int rank, int size) : executor_(executor), rank_(rank), size_(size) {}
+  /// @param most_bytes  what one operation moves at most: counts and offsets of MPI are ints
+  LeaderCommunicator(Executor& executor, int rank, int size, std::size_t most_bytes = std::size_t{1} << 30)
+      : executor_(executor), rank_(rank), size_(size), most_bytes_(most_bytes) {}
 
   int rank() const override { return rank_; }
   int size() const override { return size_; }
@@ -83,9 +89,11 @@ class LeaderCommunicator final : public Communicator {
   void meet(Operation::Type next);
   void gather_sizes(std::vector<std::size_t>& counts);  ///< [size], this rank's own is set
   Gathered<std::byte> gather(std::span<const std::byte> mine, Operation::Type type, int root);
+  void gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts, Gathered<std::byte>& out);
 
   Executor& executor_;
   const int rank_, size_;
+  const std::size_t most_bytes_;
   bool out_ = false;
   std::size_t bytes_sent_ = 0;
 };

@@ -131,13 +131,13 @@ static void nesting(void) {
 }
 
 static void amounts(void) {
-  const double bad[] = {NAN, -1.0, -1e-300, INFINITY, -INFINITY};
+  const double bad[] = {NAN, -1.0, -1e-300, INFINITY, -INFINITY, 1.1e100, 1e308};
   int32_t region, unit, metric;
   CHECK_OK(effort_region("amounts", EFFORT_COMPUTE, &region));
   CHECK_OK(effort_work_unit("cells", &unit));
   CHECK_OK(effort_metric_define("bytes", "B", &metric));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-    CHECK_FAILS(effort_add(region, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "seconds must be finite and not negative");
+    CHECK_FAILS(effort_add(region, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "seconds must be finite, not negative and at most 1e+06");
     CHECK_FAILS(effort_work(unit, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "amount of work must be finite");
     CHECK_FAILS(effort_metric(metric, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "metric must be finite");
   }
@@ -146,17 +146,28 @@ static void amounts(void) {
   CHECK_OK(effort_metric(metric, 0.0));
 }
 
-/* Any finite amount is taken without harm to later ones. */
+/* The largest amounts that are taken do no harm to those of later steps: nanoseconds for seconds are refused. */
 static void huge_amounts(void) {
   int32_t region, unit, metric;
+  effort_hint hint;
   CHECK_OK(effort_region("amounts", EFFORT_COMPUTE, &region));
   CHECK_OK(effort_work_unit("cells", &unit));
   CHECK_OK(effort_metric_define("bytes", "B", &metric));
-  const effort_status added = effort_add(region, 1e300);
-  CHECK(added == EFFORT_OK || added == EFFORT_ERR_INVALID_ARGUMENT);
-  CHECK_OK(effort_work(unit, 1e300));
-  CHECK_OK(effort_metric(metric, 1e300));
-  for (int s = 0; s < 30; ++s) CHECK_OK(effort_progress_step());
+  CHECK_FAILS(effort_add(region, 5e9), EFFORT_ERR_INVALID_ARGUMENT, "5e+09");
+  for (int i = 0; i < 100; ++i) {
+    CHECK_OK(effort_add(region, 1e6));
+    CHECK_OK(effort_work(unit, 1e100));
+    CHECK_OK(effort_metric(metric, 1e100));
+  }
+  CHECK_OK(effort_progress_step());
+  for (int s = 0; s < 40; ++s) {
+    CHECK_OK(effort_add(region, 0.25));
+    CHECK_OK(effort_work(unit, 3.0));
+    CHECK_OK(effort_metric(metric, 1e100));
+    CHECK_OK(effort_progress_step());
+  }
+  CHECK_OK(effort_hint_latest(&hint));
+  CHECK_NEAR(hint.load[0], 0.25, 1e-3);
 }
 
 static void limits(void) {

@@ -2,6 +2,8 @@
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
+#include <stddef.h>
+
 #include <stdlib.h>
 #include <time.h>
 
@@ -235,6 +237,29 @@ static int forbidden_calls(const effort_hint* h, void* user) {
   return 0;
 }
 
+/* A caller compiled with a smaller or a larger struct than the library's. */
+static void other_sizes_of_the_struct(void) {
+  struct {
+    effort_hint hint;
+    unsigned char more[64];
+  } h;
+  const size_t older = offsetof(effort_hint, expected_saving);
+  start("time");
+  for (int s = 0; s < 12; ++s) CHECK_OK(effort_progress_step());
+  memset(&h, 0xab, sizeof h);
+  CHECK_OK(effort_hint_copy(&h.hint, older));
+  CHECK(h.hint.struct_size == sizeof(effort_hint) && h.hint.step == 11);
+  for (size_t i = older; i < sizeof h; ++i)
+    if (!CHECK(((unsigned char*)&h)[i] == 0xab)) break;
+  CHECK_OK(effort_hint_copy(&h.hint, sizeof h));
+  for (size_t i = 0; i < sizeof h.more; ++i)
+    if (!CHECK(h.more[i] == 0)) break;
+  memset(&h, 0xab, sizeof h);
+  CHECK_OK((effort_hint_latest)(&h.hint));
+  CHECK(h.hint.step == 11 && h.more[0] == 0xab);
+  CHECK_OK(effort_finalize());
+}
+
 static void callback_calls(void) {
   start("time");
   CHECK_OK(effort_work_unit("cells", &cells));
@@ -337,5 +362,6 @@ int main(void) {
   failing_callback();
   open_across_steps();
   exclusive_time();
+  other_sizes_of_the_struct();
   return failures() != 0;
 }

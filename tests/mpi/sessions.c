@@ -52,6 +52,33 @@ static void bad_communicator(void) {
   CHECK_FAILS(effort_progress_step(), EFFORT_ERR_NOT_INITIALIZED, NULL);
 }
 
+/* Two groups joined by a communicator that has no common order of ranks. */
+static void intercommunicator(void) {
+  MPI_Comm part, between;
+  int64_t cost = 0;
+  const double weight = 1;
+  if (size < 2) return;
+  MPI_Comm_split(MPI_COMM_WORLD, rank > 0, rank, &part);
+  MPI_Intercomm_create(part, 0, MPI_COMM_WORLD, rank > 0 ? 0 : 1, 7, &between);
+  CHECK_FAILS(effort_init_mpi(between, NULL), EFFORT_ERR_INVALID_ARGUMENT, "MPI_Intercomm_merge");
+  CHECK_FAILS(effort_weights_integers_mpi(between, 1, &weight, 10, 0, &cost), EFFORT_ERR_MPI, "intercommunicator");
+  MPI_Comm_free(&between);
+  MPI_Comm_free(&part);
+}
+
+/* Ranks that come from different states are told so, all of them, and none waits for another. */
+static void mixed_beginnings(void) {
+  if (size < 2) return;
+  if (rank == 0) CHECK_OK(effort_init(NULL));
+  CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_STATE, "different states");
+  if (rank == 0) CHECK_OK(effort_finalize());
+  if (rank == size - 1) setenv("EFFORT_DISABLE", "1", 1);
+  CHECK_OK(effort_init(NULL));
+  CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_STATE, "DISABLE");
+  CHECK_OK(effort_finalize());
+  unsetenv("EFFORT_DISABLE");
+}
+
 static void parts_of_the_world(void) {
   MPI_Comm part;
   session(MPI_COMM_SELF);
@@ -202,6 +229,24 @@ static void shared_memory_refused(int refused, int nodes) {
   CHECK(strstr(json, "shared memory was refused") != NULL);
 }
 
+/* A node whose ranks stop early ends the run for all: what was common is kept, and the others are let go. */
+static void different_lengths(void) {
+  const char* dir = fresh_directory();
+  effort_status status = EFFORT_OK;
+  setenv("EFFORT_SNAPSHOT_DIR", dir, 1);
+  setenv("EFFORT_RANKS_PER_NODE", "1", 1);
+  CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, NULL));
+  unsetenv("EFFORT_RANKS_PER_NODE");
+  steps(MPI_COMM_WORLD, 20, 1.0);
+  for (int s = 20; rank == size - 1 && s < 45 && status == EFFORT_OK; ++s) status = effort_progress_step();
+  CHECK(status == (rank == size - 1 ? EFFORT_ERR_SWITCHED_OFF : EFFORT_OK));
+  CHECK_OK(effort_finalize());
+  const char* json = snapshot_of_session(dir);
+  if (rank != 0) return;
+  CHECK_NEAR(number_in(json, "", "steps"), 20, 0);
+  CHECK(strstr(json, "different numbers of steps, the fewest 20") != NULL);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_MPI, "call MPI_Init before");
@@ -209,6 +254,8 @@ int main(int argc, char** argv) {
   rank = my_rank(MPI_COMM_WORLD);
   size = ranks_of(MPI_COMM_WORLD);
   bad_communicator();
+  intercommunicator();
+  mixed_beginnings();
   session(MPI_COMM_WORLD);
   session(MPI_COMM_WORLD);
   parts_of_the_world();
@@ -221,6 +268,7 @@ int main(int argc, char** argv) {
   nothing_known();
   whole_snapshot();
   unsetenv("EFFORT_RANKS_PER_NODE");
+  if (size > 1) different_lengths();
   if (size > 1) shared_memory_refused(1, size);
   if (size > 2 && size % 2 == 0) { /* two nodes, the second one's leader is refused */
     char half[12];

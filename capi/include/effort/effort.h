@@ -132,7 +132,7 @@ EFFORT_API effort_status effort_begin(effort_region_id r);
 /** Closes the region that the calling thread opened last; any other id changes nothing: EFFORT_ERR_NESTING. */
 EFFORT_API effort_status effort_end(effort_region_id r);
 
-/** Adds seconds that the host measured itself to a region and the current step; negative or NaN is refused.
+/** Adds seconds that the host measured itself to a region and the current step; 0 .. 1e6, anything else is refused.
  *  They count as `time`, and as the load where LOAD_METRIC is `time` or `cpu_time`.  Not subtracted from open
  *  regions. */
 EFFORT_API effort_status effort_add(effort_region_id r, double seconds);
@@ -164,11 +164,11 @@ EFFORT_API effort_status effort_begin_scope(const char* name, effort_kind kind, 
 
 /** Registers a unit of work (cells, particles, ...), or finds it again. */
 EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out);
-/** Reports that this rank did `amount` (finite, >= 0) units in the current step; amounts of one step add up. */
+/** Reports that this rank did `amount` (0 .. 1e100) units in the current step; amounts of one step add up. */
 EFFORT_API effort_status effort_work(effort_work_id w, double amount);
 /** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC. */
 EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
-/** Adds `value` (finite, >= 0) to the calling thread's innermost region, or to none, in the current step. */
+/** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step. */
 EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
 
 /* ---- progress ------------------------------------------------------------------------------------------------ */
@@ -238,7 +238,7 @@ typedef struct effort_hint {
   double ideal_saving;                /**< share of the time that ideal balance in every step would have saved */
   double expected_saving;             /**< seconds that a rebalance now would save until the next good opportunity */
   const double* speed;                /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
-                                           needs work units, and tells nodes apart, not the ranks of one node */
+                                           needs work units; that of its node, or its own where it is clearly unlike */
 } effort_hint;
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
@@ -259,6 +259,10 @@ EFFORT_API effort_status effort_rebalance_end(void);
 
 /** Copies the last delivered hint to *out; EFFORT_ERR_NO_HINT before the first. */
 EFFORT_API effort_status effort_hint_latest(effort_hint* out);
+/** The same for `bytes` bytes, of the struct as the caller was compiled with it: a library whose struct has grown
+ *  fills what the caller has, an older one leaves 0 in what it does not know. */
+EFFORT_API effort_status effort_hint_copy(effort_hint* out, size_t bytes);
+#define effort_hint_latest(out) effort_hint_copy((out), sizeof(effort_hint))
 
 /* ---- weights for partitioners -------------------------------------------------------------------------------- */
 

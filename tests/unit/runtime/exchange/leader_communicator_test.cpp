@@ -2,6 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <atomic>
 #include <thread>
 
@@ -50,6 +51,60 @@ TEST_CASE("collectives of leaders, called directly") {
     });
     CHECK(wrong == 0);
   }
+}
+
+TEST_CASE("what is larger than one operation may be goes in pieces, and arrives whole") {
+  for (int size : {2, 3, 5}) {
+    std::atomic<int> wrong{0};
+    run_thread_group(size, [&](Communicator& group) {
+      ThreadTransport transport(group);
+      DirectExecutor executor(transport);
+      LeaderCommunicator comm(executor, group.rank(), group.size(), 7);  // bytes
+      wrong += check_all(comm);
+      // Unequal parts, one of them empty.
+      auto part = [](int r) { return std::vector<std::int64_t>(static_cast<std::size_t>(r) * 5, r); };
+      const auto mine = part(comm.rank());
+      const auto everywhere = comm.allgatherv(std::span<const std::int64_t>(mine));
+      const auto rooted = comm.gatherv(std::span<const std::int64_t>(mine), 1);
+      for (int r = 0; r < size; ++r) {
+        wrong += !std::ranges::equal(everywhere.of(r), part(r));
+        if (comm.rank() == 1) wrong += !std::ranges::equal(rooted.of(r), part(r));
+      }
+    });
+    CHECK(wrong == 0);
+  }
+}
+
+TEST_CASE("a closed executor lets go of whoever waits for nodes that do not come") {
+  class NobodyComes : public ThreadTransport {
+   public:
+    using ThreadTransport::ThreadTransport;
+    bool start(const Operation&) override { return true; }
+    bool test(bool& done) override {
+      done = false;
+      return true;
+    }
+  };
+  std::atomic<int> threw{0};
+  run_thread_group(1, [&](Communicator& group) {
+    NobodyComes transport(group);
+    DirectExecutor executor(transport);
+    std::int64_t value = 0;
+    Operation o;
+    o.type = Operation::Type::allreduce_int64;
+    o.receive = &value;
+    o.count = 1;
+    std::thread background([&] {
+      try {
+        executor.run(o);
+      } catch (const CommunicatorError&) {
+        ++threw;
+      }
+    });
+    executor.close();
+    background.join();
+  });
+  CHECK(threw == 1);
 }
 
 TEST_CASE("collectives of leaders, driven by the host's thread through the mailbox") {
