@@ -2,6 +2,7 @@
 // usage: bench_node [rounds]
 #include "runtime/measure/clock.hpp"
 #include "runtime/node/ring.hpp"
+#include "runtime/snapshot/reader.hpp"
 
 #include <effort/effort.h>
 
@@ -9,6 +10,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
@@ -55,6 +57,15 @@ void publishing(int rounds) {
   std::printf("publish a 1 KiB frame        %8.1f ns  copy + store %6.1f ns  ratio %5.2f  (target 1.50)\n", median(push), median(copy), median(ratio));
 }
 
+// A merged step publishes nothing and so costs next to nothing: how many of the steps so far were.
+std::int64_t merged_steps() {
+  const auto file = std::filesystem::temp_directory_path() / ("bench_node-" + std::to_string(monotonic_ns()) + ".effort");
+  if (effort_snapshot(file.c_str()) != EFFORT_OK) return -1;
+  const std::int64_t merged = effort::snapshot::Reader(file).run().merged_steps;
+  std::filesystem::remove(file);
+  return merged;
+}
+
 // A step with the entries of a 1 KiB frame (61 regions touched), far from any hint.
 void stepping(int rounds) {
   effort_config* cfg = nullptr;
@@ -82,6 +93,10 @@ void stepping(int rounds) {
     clocks.push_back(static_cast<double>(c - b));
   }
   std::printf("progress step, 61 regions    %8.1f ns  of which the clock reading around it %.1f ns  (target 1000)\n", median(steps), median(clocks));
+  const std::int64_t merged = merged_steps();
+  if (merged != 0)
+    std::printf("  %lld of %d steps were merged, their cost is in the median: the background thread had no processor; run it on an idle machine\n",
+                static_cast<long long>(merged), rounds);
   effort_finalize();
   effort_config_free(cfg);
 }
