@@ -13,18 +13,31 @@ using Labels = std::span<const std::int32_t>;
 
 namespace {
 
-/// Which of `kept` windows to show.
-std::set<std::size_t> spread(std::size_t kept, std::size_t most) {
-  std::set<std::size_t> out;
-  const std::size_t shown = std::min(kept, std::max<std::size_t>(most, 2));
-  for (std::size_t i = 0; i < shown; ++i) out.insert(i * (kept - 1) / std::max<std::size_t>(shown - 1, 1));
+/// Which of `kept` windows to show: the first and the last, those on both sides of the largest moves, and others spread evenly.
+std::set<std::size_t> windows_to_show(const Run& run, std::size_t kept, std::size_t most) {
+  most = std::min(kept, std::max<std::size_t>(most, 2));
+  std::set<std::size_t> out = {0, kept - 1};
+  std::vector<std::pair<std::int64_t, std::size_t>> moves;
+  for (std::size_t i = 0; i < run.moves.size(); ++i) {
+    std::int64_t moved = 0;
+    for (const snapshot::LabelRun& part : run.moves[i].runs) moved += part.count;
+    if (moved > 0) moves.emplace_back(-moved, i);
+  }
+  std::sort(moves.begin(), moves.end());
+  for (const auto& [moved, i] : moves) {
+    if (out.size() + 2 > most) break;
+    out.insert({i, i + 1});
+  }
+  // The more of them, the finer the grid of those in between.
+  for (std::size_t parts = 2; out.size() < most && parts < 2 * kept; parts *= 2)
+    for (std::size_t i = 1; i < parts && out.size() < most; i += 2) out.insert(i * (kept - 1) / parts);
   return out;
 }
 
 /// Walks back from the last window and collects.
 class Walk {
  public:
-  Walk(std::size_t kept, std::size_t ranks, std::size_t most_windows) : shown_(spread(kept, most_windows)), at_(kept), moves_(ranks, 0) {}
+  Walk(std::set<std::size_t> shown, std::size_t kept, std::size_t ranks) : shown_(std::move(shown)), at_(kept), moves_(ranks, 0) {}
 
   void window(std::int64_t first, std::int64_t last, std::int32_t strata, Labels label) {
     --at_;
@@ -86,7 +99,7 @@ class Walk {
 StrataMovement strata_movement(const Run& run, std::size_t most_windows, std::size_t most_movers) {
   const std::size_t kept = run.moves.empty() ? run.strata.size() : run.moves.size() + 1;
   if (kept < 2 || run.strata.empty()) return {};
-  Walk walk(kept, static_cast<std::size_t>(run.ranks), most_windows);
+  Walk walk(windows_to_show(run, kept, most_windows), kept, static_cast<std::size_t>(run.ranks));
   const auto whole = [&](const snapshot::Strata& s) { walk.window(s.first, s.last, static_cast<std::int32_t>(s.medoid_rank.size()), s.label); };
   whole(run.strata.back());
   if (run.moves.empty()) {

@@ -29,7 +29,7 @@ struct StrataMovement {
   std::vector<std::pair<std::int32_t, std::int64_t>> movers;  ///< ranks that moved most often, and how often; at most `most_movers`
 };
 
-/// @param most_windows  windows to tell flows between: spread evenly over those kept, the first and the last among them; at least 2
+/// @param most_windows  windows to tell flows between: the first, the last, those around the largest moves, others in between; at least 2
 /// Empty where fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks that moved).
 StrataMovement strata_movement(const snapshot::Run& run, std::size_t most_windows, std::size_t most_movers);
 

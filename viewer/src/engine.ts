@@ -7,7 +7,7 @@ import { FromWorker, serve, ToWorker } from "./worker";
 declare const WORKER_SOURCE: string;
 
 /** Bytes of decoded values that all workers together keep. */
-const KEEP = 192 << 20;
+const KEEP = 104 << 20;
 
 export interface Picture {
   rows: number;

@@ -67,10 +67,33 @@ export class BandData {
   at(i: number, j: number): number {
     return (i + 1) * this.stride + j + 1;
   }
+  clear(): void {
+    for (const part of [this.magnitude, this.negative, this.level]) part.fill(0);
+    for (const { planes } of this.tree) planes.fill(0);
+  }
   get planes(): number {
     const top = this.tree[this.tree.length - 1];
     return top.planes[top.at(0, 0)];
   }
+}
+
+/** Cleared bands by their sizes: tiles of a history are alike, and garbage of a megabyte a tile piles up. */
+const spare = new Map<string, BandData[]>();
+const MOST_SPARE = 1 << 20;
+
+function takeBand(rows: number, cols: number): BandData {
+  return spare.get(`${rows}/${cols}`)?.pop() ?? new BandData(rows, cols);
+}
+
+/** Takes back bands that nobody reads any more. */
+export function giveBack(bands: (BandData | undefined)[]): void {
+  for (const band of bands) {
+    if (!band || band.rows * band.cols > MOST_SPARE) continue;
+    band.clear();
+    const key = `${band.rows}/${band.cols}`, alike = spare.get(key) ?? [];
+    if (alike.length < 4) spare.set(key, [...alike, band]);
+  }
+  if (spare.size > 256) spare.clear();
 }
 
 function classOf(band: Band): number {
@@ -148,7 +171,7 @@ export class PlaneDecoder {
     for (let i = b - 1; i >= 1 && i + 3 >= b; --i) recent += planes(i) > p ? 1 : 0;
     const inBand = ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1), run = ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
     if (!this.mixed3(inBand, ROOT_BAND + Math.min(b, BANDS - 1), run, NODE_MIXER + 5)) return false;
-    const data = (this.data[b] ??= new BandData(band.rows, band.cols));
+    const data = (this.data[b] ??= takeBand(band.rows, band.cols));
     const top = data.tree[data.tree.length - 1];
     top.planes[top.at(0, 0)] = p + 1;
     return true;

@@ -1,6 +1,6 @@
 // One separately coded matrix; see analytics/codec/FORMAT.md.  Histories never hold EZW tiles, so those are refused.
 
-import { BandData, LEAF_BITS, PlaneDecoder } from "./planes";
+import { BandData, giveBack, LEAF_BITS, PlaneDecoder } from "./planes";
 import { Band, makeBands, PacketSplit, possibleSplits, undoSplit } from "./bands";
 import { ByteReader, CodecError } from "./bytes";
 import { RangeDecoder } from "./range";
@@ -135,6 +135,7 @@ function readContext(input: ByteReader, rows: number, cols: number, plain: boole
     at[n] = where;
     values[n++] = value;
   });
+  giveBack(decoder.data);
   return { splits, at, values };
 }
 

@@ -72,7 +72,7 @@ function loadOfNodes(run: Run): HTMLElement {
   const all = nodes.reduce((sum, n) => sum + n.mean * n.ranks, 0) / Math.max(1, run.info.ranks), most = Math.max(...nodes.map((n) => n.mean), 1e-300);
   const unit = run.unit(run.loadMetric), listed = [...nodes].sort((a, b) => b.mean - a.mean);
   return h("section", {}, heading("Load of the nodes", `Per rank, over the whole run. ${warned.length > 0 ? `In ${warned.length} of ${run.info.windows.length} windows a node took longer than its work explains.` : run.info.unit_costs.length > 0 ? "No node took longer than its work explains." : "Without units of work nobody can tell a slow node from one with more to do."}`),
-    run.info.nodes < 2 ? h("p", { class: "quiet" }, "The run used one node.") : h("ul", { class: "bars" }, listed.slice(0, 40).map((n) => h("li", {}, h("span", { class: "name" }, `node ${n.node}`), h("span", { class: "kind" }, `${n.ranks} ranks`),
+    run.info.nodes < 2 ? h("p", { class: "quiet" }, "The run used one node.") : h("ul", { class: "bars nodes" }, listed.slice(0, 40).map((n) => h("li", {}, h("span", { class: "name" }, `node ${n.node}`), h("span", { class: "kind" }, `${n.ranks} ranks`),
       h("span", { class: "bar" }, h("span", { style: `width:${(100 * n.mean) / most}%` })), h("span", { class: "number" }, amount(n.mean, unit)), h("span", { class: "number quiet" }, all > 0 ? `${n.mean >= all ? "+" : "\u2212"}${percent(Math.abs(n.mean / all - 1))}` : "")))),
     listed.length > 40 ? h("p", { class: "quiet" }, `and ${listed.length - 40} nodes with less`) : null);
 }

@@ -65,7 +65,7 @@ function showRank(state: State, rank: number): void {
 /** Ranks that went from one stratum to another, between windows spread over the run. */
 function movement(state: State): HTMLElement {
   const { run } = state, { windows, flows, first, last, moved, movers } = run.movement, height = 260, bar = 12, gap = 6;
-  const width = Math.max(640, 40 + 90 * (windows.length - 1) + 40), every = Math.ceil((60 * windows.length) / width);
+  const width = Math.max(640, 40 + 45 * (windows.length - 1) + 40), every = Math.ceil((48 * windows.length) / width);
   const x = (w: number) => 30 + (w * (width - 80)) / Math.max(1, windows.length - 1);
   const tops = windows.map(({ sizes }) => {
     const room = height - 40 - gap * (sizes.length - 1);
