@@ -11,7 +11,8 @@
 namespace effort::codec {
 namespace {
 
-constexpr std::size_t kRawSteps = 40;  ///< kept uncoded before they become a tile
+constexpr std::size_t kRawSteps = 40;  ///< at least so many are kept uncoded before they become a tile
+constexpr std::size_t kRawShare = 32;  ///< and this part of the largest tile: what is coded soon is coded again soon
 constexpr std::size_t kFanIn = 4;      ///< tiles merged at once
 constexpr double kFiner = 256;         ///< tiles under way against the target
 constexpr double kFinerClosed = 64;    ///< closed ones that are going to be coded once more
@@ -145,7 +146,7 @@ Tile History::State::merged(std::span<const Tile> group) const {
     tile.generation = std::max(tile.generation, part.generation + 1);
     tile.steps += part.steps;
   }
-  tile.closed = target.kind() != Target::Kind::max_bytes && rows * tile.steps > max_tile_values / 2;
+  tile.closed = target.kind() != Target::Kind::max_bytes && rows * tile.steps >= max_tile_values / 2;
   tile.final = tile.closed && !shared;
   const std::vector<double> values = join_blocks(rows, blocks);
   tile.working = encode(values, tile.steps, tile.final ? 1 : tile.closed ? kFinerClosed : kFiner, worst, 0);
@@ -243,7 +244,7 @@ void History::append(std::span<const double> block, std::size_t steps, std::span
   s.raw.emplace_back(std::move(values), steps);
   s.raw_steps += steps;
   s.steps += steps;
-  if (s.raw_steps >= kRawSteps) s.close_raw();
+  if (s.raw_steps >= kRawSteps && s.raw_steps * s.rows >= s.max_tile_values / kRawShare) s.close_raw();
 }
 
 std::size_t History::rows() const { return state_->rows; }

@@ -80,6 +80,26 @@ if (!(worst <= history.maxError)) {
   ++failures;
   console.log(`FAILED: the golden history is off by ${worst}, more than the ${history.maxError} stated`);
 }
+// Blocks of a matrix spread over nodes: all extents are multiples of 8, so that their approximations are cells of the whole.
+const blocks = new History(new Uint8Array(readFileSync(join(golden, "blocks.ewz"))));
+if (blocks.tiles.length !== 4) {
+  ++failures;
+  console.log(`FAILED: the golden blocks are ${blocks.tiles.length}`);
+}
+for (let level = 0; level <= 3; ++level) {
+  const theirs = decoded(join(golden, "blocks.ewz"), level), across = Math.ceil(blocks.steps / 2 ** level);
+  let seen = 0, off = 0;
+  blocks.tiles.forEach((tile, k) => {
+    const part = blocks.decode(k, level);
+    seen += part.values.length;
+    for (let i = 0; i < part.rows; ++i)
+      for (let j = 0; j < part.cols; ++j) off = Math.max(off, Math.abs(part.values[i * part.cols + j] - theirs[((tile.firstRow >> level) + i) * across + (tile.firstStep >> level) + j]));
+  });
+  if (seen !== theirs.length || !(off <= 1e-10)) {
+    ++failures;
+    console.log(`FAILED: blocks at level ${level}: ${seen} of ${theirs.length} values, off by ${off}`);
+  }
+}
 // Any changed byte is noticed, and nothing hangs or crashes when the check is passed by.
 for (let i = 0; i < bytes.length; ++i) {
   const changed = bytes.slice();

@@ -35,6 +35,7 @@ TEST_CASE("Streams of format version 1 are read for ever") {
     double sum = 0;
     for (std::size_t i = 0; i < values.size(); ++i) sum += std::pow((values[i] - back.values[i]) / range, 2);
     CHECK(std::sqrt(sum / static_cast<double>(values.size())) <= c.nrmse);
+    if (c.blocks) CHECK(HistoryReader(bytes).tiles() == 4);
   }
 }
 

@@ -1,4 +1,5 @@
-// Writes the golden streams of the format under way.  Run once per format version, never to make a test pass.
+// Writes the golden streams of the format under way.  Run once per format version (or for a new stream), never to make
+// a test pass.
 #include "golden_cases.hpp"
 
 #include <Kokkos_Core.hpp>

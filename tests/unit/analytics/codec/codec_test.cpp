@@ -53,6 +53,28 @@ TEST_CASE("The error target is met closely") {
   }
 }
 
+TEST_CASE("The size is within 3 % of the best truncation point of the same stream") {
+  // What could be had by truncation: the stream of every step, cut at every pass, as long as the bound holds.  Steps an eighth of an octave
+  // apart stand for the points between two passes.
+  for (const auto& kind : test::kinds())
+    for (const double bound : {0.02, 2e-3, 1e-4}) {
+      const std::size_t rows = 96, cols = 150;
+      const auto values = test::matrix(kind, rows, cols, 8);
+      const std::size_t mine = encode(values, rows, cols, Target::nrmse(bound)).size();
+      std::size_t best = mine;
+      for (int eighth = 0; eighth < 8; ++eighth) {
+        const auto fine = encode(values, rows, cols, Target::nrmse(bound / 16 * std::exp2(eighth / 8.0)));
+        const StreamInfo info = inspect(fine);
+        for (const Cut& cut : info.cuts) {
+          const auto prefix = std::span(fine).first(cut.bytes);
+          if (test::nrmse(values, decode(prefix, {.passes = cut.passes, .prefix = true}).values) <= bound) best = std::min(best, cut.bytes);
+        }
+      }
+      CAPTURE(kind, bound, mine, best);
+      CHECK(static_cast<double>(mine) <= 1.03 * static_cast<double>(best) + 2);
+    }
+}
+
 TEST_CASE("A largest error is kept") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds()) {
