@@ -41,11 +41,15 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
   ctx.strokeStyle = ctx.fillStyle = themed("--mark");
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([]);
-  for (const { step, kind } of marks) {
-    const x = u.valToPos(step, "x", true), y = bbox.top + size + 2;
-    if (x < bbox.left || x > bbox.left + bbox.width) continue;
+  const shown = marks.map(({ step, kind }) => ({ x: u.valToPos(step, "x", true), kind })).filter(({ x }) => x >= bbox.left && x <= bbox.left + bbox.width);
+  // Where they would hide the lines they shrink to strokes along the upper edge: long ones done, short ones not.
+  const dense = shown.length * 3 * size > bbox.width;
+  for (const { x, kind } of shown) {
+    const y = bbox.top + size + 2;
     ctx.beginPath();
-    if (kind === "done") {
+    if (dense) {
+      ctx.fillRect(x - devicePixelRatio / 2, bbox.top, devicePixelRatio, kind === "done" ? 1.6 * size : 0.7 * size);
+    } else if (kind === "done") {
       ctx.moveTo(x, y - size);
       ctx.lineTo(x + size, y);
       ctx.lineTo(x, y + size);

@@ -232,10 +232,11 @@ export class HeatMap {
   private rebalances(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {
     const { c0, c1 } = this.bounds(), y = box.y + box.h + GAP / 2;
     ctx.fillStyle = themed("--mark");
-    for (const { step, kind } of marksOf(this.run)) {
-      if (kind !== "done" || step < c0 || step >= c1) continue;
+    const done = marksOf(this.run).filter(({ step, kind }) => kind === "done" && step >= c0 && step < c1), dense = done.length * 15 > box.w;
+    for (const { step } of done) {
       const x = box.x + ((step - c0) / (c1 - c0)) * box.w;
-      ctx.fillRect(x - 0.5, box.y + box.h, 1, GAP + PROFILE);
+      ctx.fillRect(x - 0.5, box.y + box.h, 1, dense ? GAP : GAP + PROFILE);
+      if (dense) continue;
       ctx.beginPath();
       ctx.moveTo(x, y - 5);
       ctx.lineTo(x + 4, y);

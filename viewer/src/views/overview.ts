@@ -87,7 +87,7 @@ function charts(state: State): HTMLElement[] {
   if (windows.some((w) => w.prediction_error !== null)) {
     out.push(chart({
       title: "Error of the predicted loads, relative to their mean", steps: middle, format: percent, marks, least: 0.01,
-      lines: [{ title: "error", values: known((w) => w.prediction_error), colour: category(3) }],
+      lines: [{ title: "error", values: known((w) => w.prediction_error), colour: category(3), points: windows.some((w) => w.prediction_error === null) }],
     }));
   }
   return out;
@@ -146,7 +146,7 @@ export function overview(state: State): HTMLElement {
   if (info.steps === 0) notes.push("The run ended before its first step.");
   return h("div", {},
     verdict(run), facts(run), h("div", { class: "charts" }, charts(state)),
-    marksOf(run).length > 0 ? h("p", { class: "quiet legend-marks" }, "\u25c6 rebalanced   \u25bd recommended, not done") : null,
+    marksOf(run).length > 0 ? h("p", { class: "quiet legend-marks" }, "\u25c6 rebalanced   \u25bd recommended, not done   (where there are many: long and short strokes along the upper edge)") : null,
     dearest(state), rebalances(run),
     notes.length > 0 ? h("section", {}, heading("Notes"), h("ul", {}, notes.map((n) => h("li", {}, n)))) : null);
 }
