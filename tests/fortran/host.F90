@@ -94,11 +94,14 @@ contains
     call check(ierr == EFFORT_ERR_INVALID_ARGUMENT, 'weights of another shape')
     call check(index(effort_last_error(), 'amount(units, items)') > 0, 'message about another shape')
     call effort_weights_share([1d0, 1d0], 8d0, weight, ierr=ierr)
-    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_share') > 0, 'shares of another size')
+    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_share') > 0, &
+               'shares of another size')
     call effort_weights_integers([1d0, 2d0], 12_c_int64_t, cost, ierr=ierr)
-    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_integers') > 0, 'integers of another size')
+    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_integers') > 0, &
+               'integers of another size')
     call effort_weights_ranks([1d0, 3d0, 1d0], factor, ierr=ierr)
-    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_ranks') > 0, 'factors of another size')
+    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_ranks') > 0, &
+               'factors of another size')
     call effort_weights_items(amount(:, 3:1:-1), [0.5d0, 0.25d0], weight(3:1:-1), ierr=ierr)
     call check(all(abs(weight - [1d0, 1.5d0, 2.5d0]) < 1d-14), 'weights of a section')
     call effort_weights_share([1d0, 1d0, 2d0], 8d0, weight, ierr=ierr)
