@@ -1,5 +1,7 @@
 # Shared by scripts/demo and scripts/test; sourced from the top of the checkout.
 prefix="$PWD/build/install"
+top=$PWD
+. scripts/tmp.sh
 
 say() { printf '\n== %s\n' "$*"; }
 
