@@ -16,12 +16,11 @@ class SdeTool {
   bool open(const std::vector<std::string>& events);
   bool is_open() const noexcept { return read_ != nullptr; }
 
-  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  No lock.
-  /// @return false where one has been taken back meanwhile; its value, and those behind it, are not set then
-  bool read(long long* values) const noexcept {
+  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI, or that was taken back, which PAPI_read
+  /// writes an error to stderr about.  No lock.
+  void read(long long* values) const noexcept {
     for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (read_(ids_[i], values + i) != 0) return false;
-    return true;
+      if (__builtin_expect(read_(ids_[i], values + i) != 0, 0)) values[i] = -1;
   }
 
  private:

@@ -203,6 +203,30 @@ TEST_CASE("wrapping is seen through, falling is said, a state is kept as it is")
   CHECK_FALSE(mention(notes, "narrow", "fell"));
 }
 
+TEST_CASE("counters of any width wrap between two boundaries of a region") {
+  published();
+  Recorder rec({"time", "sde:::effort_test::narrow"}, "time", LoadThreads::max, per_region());
+  const auto region = rec.registry().region("r", Kind::compute).id;
+  RecordStream stream;
+  rec.slot();
+  int step = 0;
+  for (const int bits : {32, 40, 48, 64}) {
+    const auto last = static_cast<long long>(bits == 64 ? ~0ull >> 1 : (1ull << bits) - 1);
+    narrow = last - 9;  // before the region, where a jump forwards is no wrap
+    begin(rec, region);
+    narrow = bits == 64 ? static_cast<long long>(static_cast<unsigned long long>(last) + 6) : 5;
+    end(rec);
+    rec.end_step(step, step, stream);
+    CHECK(read(stream).at(region, metric(rec, "sde:::effort_test::narrow")) == 15);
+    ++step;
+    narrow = 0;
+    begin(rec, region);  // whatever the next one falls by is not in the region
+    end(rec);
+    rec.end_step(step, step, stream);
+    ++step;
+  }
+}
+
 TEST_CASE("taking turns is not asked of components that count everything at once") {
   published();
   Options o = per_region();
@@ -274,4 +298,31 @@ TEST_CASE("after a session its event sets are gone") {
     CHECK(read(stream).at(region, metric(rec, particles_event)) == 2);
     SlotRegistry::instance().retire_all();
   }
+}
+
+// The last one: PAPI cannot stop an event set that holds such an event, and lets the thread start no other.
+TEST_CASE("an event that is taken back during the run gives nothing more, and the others go on") {
+  published();
+  static long long passing = 0;
+  publish("passing", passing);
+  Recorder rec({"time", "sde:::effort_test::passing", cells_event}, "time", LoadThreads::max, per_region());
+  const auto region = rec.registry().region("r", Kind::compute).id;
+  RecordStream stream;
+  begin(rec, region);
+  passing += 3;
+  cells += 4;
+  end(rec);
+  rec.end_step(0, 0, stream);
+  Frame f = read(stream);
+  CHECK(f.at(region, metric(rec, "sde:::effort_test::passing")) == 3);
+  CHECK(f.at(region, metric(rec, cells_event)) == 4);
+  REQUIRE(papi_sde_unregister_counter(library(), "passing") == 0);
+  begin(rec, region);
+  passing += 100;
+  cells += 5;
+  end(rec);
+  rec.end_step(1, 1, stream);
+  f = read(stream);
+  CHECK(f.at(region, metric(rec, "sde:::effort_test::passing")) == 0);
+  CHECK(f.at(region, metric(rec, cells_event)) == 5);
 }

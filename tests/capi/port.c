@@ -1,0 +1,15 @@
+/* Adapters of another build find no way in: what lies behind the port has the layout of this one. */
+#include "check.h"
+
+void* effort_adapter_port(const char* build);
+
+int main(void) {
+  CHECK(effort_adapter_port(NULL) == NULL);
+  CHECK(effort_adapter_port("") == NULL);
+  CHECK(effort_adapter_port("0.0.9 1 2240 400 2208") == NULL);
+  /* Without a session, and with one. */
+  CHECK_OK(effort_init(NULL));
+  CHECK(effort_adapter_port("0.0.9 1 2240 400 2208") == NULL);
+  CHECK_OK(effort_finalize());
+  return failures() != 0;
+}
