@@ -1,15 +1,20 @@
 // Every part of the page for every kind of run: nothing on the console, no request, nothing wider than the window, screenshots.
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, finish, open, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const chromium = await browser(modules);
+// Lines that are wider than any window.
+const sources = join(work, "sources");
+mkdirSync(sources, { recursive: true });
+writeFileSync(join(sources, "long.c"), `EFFORT_BEGIN("solve"); ${"solve(); ".repeat(60)}EFFORT_END("solve");\n`);
 // Further snapshots, such as those of the examples or of recorded runs: paths separated by colons.
 const others = (process.env.EFFORT_TEST_SNAPSHOTS ?? "").split(":").filter(Boolean);
 const pages = ["empty", "one-rank", "one-step", "regions", "full", "exact"].map((kind) => {
   const snapshot = join(work, `${kind}.effort`), page = join(work, `${kind}.html`);
   run(makeSnapshot, [kind, snapshot]);
-  run(effort, ["report", snapshot, "-o", page]);
+  run(effort, ["report", snapshot, "-o", page, "--source", sources]);
   return page;
 });
 others.forEach((snapshot, i) => {
