@@ -14,14 +14,16 @@ struct ClaraParameters {
   int sample_size = 0;       ///< objects per sample, at least k; 0: 40 + 2 k; more than n counts as n
   std::uint64_t seed = 1;    ///< what the draws follow from, together with trial and object id
   bool pooled = true;        ///< one more trial on all samples together, evaluated in the same read of the data
+  int finalists = 2;         ///< with `pooled`: trials, the best on all samples together, that are tried on all objects; 0: all
   bool join = false;         ///< the classical form: the best medoids so far join the next sample (one read per trial)
   bool spread = false;       ///< across nodes: each trial on a node of its own (one more collective per trial)
   int previous_k = 0;        ///< with k = 0: strata of the window before, kept unless another k is clearly better; 0: none
 };
 
 /// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement; the medoids
-/// that are best for all objects win (the first such trial).  All trials' sets are evaluated together, in one read of the
-/// data.
+/// that are best for all objects win (the first such trial).  Their sets are evaluated together, in one read of the data:
+/// by default those of the two trials that are best for all samples' objects, of which one usually is the pooled
+/// (docs/adr/0021).
 ///
 /// @param space       as for pam; the result does not depend on it, nor on its number of threads
 /// @param signatures  n x d, as for pam

@@ -36,6 +36,7 @@ void check_parameters(const ClaraParameters& p, std::int64_t n, std::size_t d) {
     throw std::invalid_argument("k_max is " + std::to_string(p.k_max) + ": it must be between 1 and 64");
   if (p.samples < 1)
     throw std::invalid_argument("too few samples (" + std::to_string(p.samples) + "): draw at least 1");
+  if (p.finalists < 0) throw std::invalid_argument("finalists is negative: pass a number of trials, or 0 for all");
   const int least = p.k == 0 ? p.k_max : p.k;
   if (p.sample_size < 0 || (p.sample_size > 0 && p.sample_size < least && p.sample_size < n))
     throw std::invalid_argument("samples are too small (" + std::to_string(p.sample_size) + " objects): draw at least " +
@@ -79,6 +80,31 @@ DistanceTable part_of(const DistanceTable& whole, std::span<const std::int32_t> 
   return part;
 }
 
+double cost_on(const DistanceTable& table, std::span<const std::int32_t> medoids) {
+  double cost = 0;
+  for (std::size_t j = 0; j < table.rows(); ++j) {
+    const double* row = table.row(j);
+    double least = row[medoids[0]];
+    for (const std::int32_t medoid : medoids) least = std::min(least, row[medoid]);
+    cost += least;
+  }
+  return cost;
+}
+
+// The `count` sets of medoids that are best for the objects of the table, in their order.
+void keep_best(const DistanceTable& table, std::size_t count, std::vector<std::vector<std::int32_t>>& sets) {
+  if (sets.size() <= count) return;
+  std::vector<std::pair<double, std::size_t>> costs;
+  for (std::size_t i = 0; i < sets.size(); ++i) costs.emplace_back(cost_on(table, sets[i]), i);
+  std::sort(costs.begin(), costs.end());
+  std::vector<std::size_t> kept;
+  for (std::size_t i = 0; i < count; ++i) kept.push_back(costs[i].second);
+  std::sort(kept.begin(), kept.end());
+  std::vector<std::vector<std::int32_t>> best;
+  for (const std::size_t i : kept) best.push_back(std::move(sets[i]));
+  sets = std::move(best);
+}
+
 std::vector<std::int32_t> positions_in(std::span<const std::int32_t> all, std::span<const std::int32_t> some) {
   std::vector<std::int32_t> positions;
   positions.reserve(some.size());
@@ -118,6 +144,11 @@ void ClaraRounds::draw() {
   if (trials == 1) return;
   std::sort(pool_.begin(), pool_.end());
   pool_.erase(std::unique(pool_.begin(), pool_.end()), pool_.end());
+}
+
+std::size_t ClaraRounds::finalists() const {
+  const std::size_t all = samples_.size() + 1;
+  return parameters_.finalists == 0 ? all : std::min(all, static_cast<std::size_t>(parameters_.finalists));
 }
 
 Proposal::Status ClaraRounds::check_local() const {
@@ -246,6 +277,7 @@ Proposal ClaraRounds::propose(const Table& table, const std::vector<Ids>& trials
     Ids everything(table.ids.size());
     std::iota(everything.begin(), everything.end(), 0);
     add(*all, everything);
+    keep_best(*all, finalists(), found);
   }
   for (const Ids& medoids : found)
     for (const std::int32_t medoid : medoids) proposal.medoids.push_back(table.ids[static_cast<std::size_t>(medoid)]);
@@ -471,7 +503,7 @@ ClaraRounds::Evaluated ClaraRounds::run_together() {
   const Table table = gather(pool_, 0);
   Proposal mine;
   if (table.here) mine = propose(table, samples_, pooled);
-  return evaluate(share(mine, samples_.size() + (pooled ? 1 : 0)));
+  return evaluate(share(mine, pooled ? finalists() : samples_.size()));
 }
 
 ClaraRounds::Evaluated ClaraRounds::run_spread() {

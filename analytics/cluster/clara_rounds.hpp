@@ -49,6 +49,7 @@ class ClaraRounds {
   struct Table;  // the rows of some objects, gathered on one node
 
   void draw();
+  std::size_t finalists() const;
   Proposal::Status check_local() const;
   Table gather(const Ids& wanted, int root);
   Proposal propose(const Table& table, const std::vector<Ids>& trials, bool pooled) const;

@@ -128,6 +128,7 @@ TEST_CASE("spreading the trials over nodes finds what one node finds") {
   const auto values = groups_of(1200, 6, 4, 3, 9);
   ClaraParameters parameters;
   parameters.k = 4;
+  parameters.finalists = 0;  // as when the trials are spread
   const Whole together = over_nodes(values, 6, 3, 1, parameters);
   parameters.spread = true;
   const Whole spread = over_nodes(values, 6, 3, 1, parameters);
