@@ -8,6 +8,9 @@
 #include <cstdlib>
 #include <functional>
 #include <sstream>
+#include <utility>
+
+#include <unistd.h>
 
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
@@ -273,6 +276,36 @@ void check_together(Settings& s) {
     throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 1 to WINDOW (" + std::to_string(s.window) + " steps)");
 }
 
+/// Characters to insert, remove or replace between two words (Levenshtein).
+std::size_t distance(const std::string& a, const std::string& b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = std::exchange(row[0], i);
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
+      diagonal = row[j];
+      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
+    }
+  }
+  return row[b.size()];
+}
+
+/// Variables that look like settings and are none: no errors, since other programs may share the prefix.
+std::vector<std::string> unknown_variables() {
+  std::vector<std::string> out;
+  for (char** entry = environ; entry && *entry && out.size() < 16; ++entry) {
+    const std::string text = *entry, variable = text.substr(0, text.find('='));
+    if (!variable.starts_with("EFFORT_") || variable == "EFFORT_CONFIG" || variable.size() > 64) continue;
+    const std::string key = variable.substr(7);
+    const auto nearer = [&](const Key& a, const Key& b) { return distance(key, a.name) < distance(key, b.name); };
+    const std::string nearest = std::min_element(keys().begin(), keys().end(), nearer)->name;
+    if (nearest != key) out.push_back("environment variable " + variable + " is no setting and was ignored; the nearest one is EFFORT_" + nearest);
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
 }  // namespace
 
 void check(const std::string& key, const std::string& value) {
@@ -287,6 +320,7 @@ Settings resolve(const std::vector<Pair>& given) {
   if (const char* path = std::getenv("EFFORT_CONFIG"); path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);
+  s.notes = unknown_variables();
   return s;
 }
 

@@ -48,6 +48,7 @@ struct Settings {
   std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
   int path_depth = 4;              ///< frames of a call path
   bool comm_matrix = false;
+  std::vector<std::string> notes;  ///< what of the environment looks like a setting and is none
 };
 
 using Pair = std::pair<std::string, std::string>;

@@ -486,6 +486,11 @@ snapshot::Run Engine::describe() {
     if (m.conflict) run.notes.push_back("module '" + m.name + "' is not the same file on all ranks: offsets are looked up in that of the first");
   for (const auto& region : names_.run().of(Definition::region))
     if (region.conflict) run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first holds");
+  // Where mean / max is not known in any window, there was no load.
+  if (run.load_metric != "time" && run.load_metric != "cpu_time" && !run.windows.empty() &&
+      std::all_of(run.windows.begin(), run.windows.end(), [](const auto& w) { return !(w.load_balance >= 0); }))
+    run.notes.push_back("no rank counted any '" + run.load_metric + "' in a compute region, so every load is 0: correct LOAD_METRIC, or add to it (effort_metric)");
+  run.notes.insert(run.notes.end(), settings_.notes.begin(), settings_.notes.end());
   return run;
 }
 

@@ -59,6 +59,24 @@ static void last_snapshot(void) {
   CHECK(strstr(json, "\"first\":10,\"last\":19") != NULL);
 }
 
+/* A metric that nobody has makes loads of 0, which would pass for a balanced run; a misspelled variable changes nothing. */
+static void misspelled(void) {
+  const char* const note = "no rank counted any 'cputime'";
+  setenv("EFFORT_WINDOWS", "5", 1);
+  start("misspelled", "LOAD_METRIC", "cputime");
+  steps(0, 24);
+  CHECK_OK(effort_finalize());
+  unsetenv("EFFORT_WINDOWS");
+  const char* json = only_snapshot("misspelled", 1);
+  CHECK(strstr(json, note) != NULL);
+  CHECK(strstr(json, "EFFORT_WINDOWS is no setting and was ignored; the nearest one is EFFORT_WINDOW\"") != NULL);
+  start("well spelled", "LOAD_METRIC", "flops");
+  steps(0, 24);
+  CHECK_OK(effort_finalize());
+  json = only_snapshot("well spelled", 1);
+  CHECK(strstr(json, "no rank counted") == NULL && strstr(json, "EFFORT_WINDOWS") == NULL);
+}
+
 static void no_steps_no_snapshot(void) {
   start("none", NULL, NULL);
   CHECK_OK(effort_finalize());
@@ -258,6 +276,7 @@ int main(void) {
   unsetenv("EFFORT_SNAPSHOT_DIR"); /* it would win over what is set here */
   if (!CHECK(mkdtemp(scratch) != NULL) || !CHECK(chdir(scratch) == 0)) return 1;
   last_snapshot();
+  misspelled();
   no_steps_no_snapshot();
   every_so_often();
   when_asked();

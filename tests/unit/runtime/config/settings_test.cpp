@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/matchers/catch_matchers_string.hpp>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -160,4 +161,22 @@ TEST_CASE("the host's locale changes no number") {
   CHECK(b.snapshot_every == 1234567);
   CHECK(to_text(b) == text);
   CHECK(to_text(a) == text);
+}
+
+TEST_CASE("variables that are no settings are noted with the nearest one") {
+  const auto mention = [](const std::vector<std::string>& notes, const std::string& a, const std::string& b) {
+    return std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return n.find(a + " ") != std::string::npos && n.ends_with(b); });
+  };
+  setenv("EFFORT_WINDOWS", "5", 1);
+  setenv("EFFORT_LOADMETRIC", "cpu_time", 1);
+  setenv("EFFORT_HINT_LAG", "2", 1);
+  const Settings s = resolve({});
+  unsetenv("EFFORT_WINDOWS");
+  unsetenv("EFFORT_LOADMETRIC");
+  unsetenv("EFFORT_HINT_LAG");
+  CHECK(s.window == 10);
+  CHECK(mention(s.notes, "EFFORT_WINDOWS", "EFFORT_WINDOW"));
+  CHECK(mention(s.notes, "EFFORT_LOADMETRIC", "EFFORT_LOAD_METRIC"));
+  CHECK_FALSE(mention(s.notes, "EFFORT_HINT_LAG", ""));
+  CHECK_FALSE(mention(resolve({}).notes, "EFFORT_WINDOWS", ""));
 }
