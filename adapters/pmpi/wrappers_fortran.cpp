@@ -12,17 +12,26 @@ using namespace effort::pmpi;
 
 namespace {
 
-/// The MPI library's subroutine where it was not there when this library was loaded (a module that was opened later, with
-/// its MPI's Fortran part).  Never null for a call that was possible at all.
+/// Whether a function is one of this library's own.
+bool is_ours(void* function) {
+  Dl_info there{}, here{};
+  return dladdr(function, &there) && dladdr(reinterpret_cast<void*>(&is_ours), &here) && there.dli_fbase == here.dli_fbase;
+}
+
+/// The MPI library's subroutine where it was not there when this library was loaded (a module that was opened later, with its MPI's Fortran
+/// part), or has no name of PMPI's sort (MPICH's mpi_f08).  Never null for a call that was possible at all.
 void* late(const char* name, const void* return_address) {
+  const char* const plain = name + 1;  // without the p
   Dl_info caller{};
-  if (dladdr(return_address, &caller) && caller.dli_fname)
-    if (void* module = dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD)) {
-      void* found = dlsym(module, name);
-      dlclose(module);
-      if (found) return found;
-    }
-  return dlsym(RTLD_NEXT, name + 1);  // without the p: the next one after ours
+  void* module = dladdr(return_address, &caller) && caller.dli_fname ? dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  void* found = module ? dlsym(module, name) : nullptr;
+  if (!found) found = dlsym(RTLD_NEXT, plain);  // the next one after ours
+  if (!found && module) {
+    found = dlsym(module, plain);
+    if (found && is_ours(found)) found = nullptr;
+  }
+  if (module) dlclose(module);
+  return found;
 }
 
 template <typename Function>
