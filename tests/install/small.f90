@@ -1,10 +1,13 @@
 program small
+  use, intrinsic :: iso_c_binding, only: c_double, c_f_pointer
   use mpi
   use effort
   implicit none
   integer(effort_region_id) :: solve
   type(effort_hint) :: hint
   integer :: ierr, step
+  real(c_double), pointer :: load(:)
+  real(c_double), allocatable :: first(:)
   call MPI_Init(ierr)
   call effort_init(MPI_COMM_WORLD)
   call effort_region('solve', EFFORT_COMPUTE, solve)
@@ -15,6 +18,11 @@ program small
   end do
   call effort_hint_latest(hint, ierr=ierr)
   if (ierr /= EFFORT_OK .or. hint%step /= 21) error stop 'no hint'
+  ! The same loads on every rank, to the last bit.
+  call c_f_pointer(hint%load, load, [hint%n_ranks])
+  first = load
+  call MPI_Bcast(first, size(first), MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)
+  if (any(first > load .or. first < load) .or. any(load <= 0)) error stop 'loads differ'
   call effort_finalize(ierr=ierr)
   if (ierr /= EFFORT_OK) error stop 'finalize'
   call MPI_Finalize(ierr)
