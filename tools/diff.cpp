@@ -87,8 +87,8 @@ std::string regions_table(const Comparison& c, const char* title, std::initializ
   const std::size_t width = !terminal.interactive ? 48 : narrow ? std::clamp<std::size_t>(terminal.width, 88, 118) - 74 : std::min<std::size_t>(terminal.width, 160) - 100;
   std::vector<Table::Heading> headings = {{"region", Align::left}, {"kind", Align::left}, {"largest A"}, {"B"}, {"change"}};
   if (!narrow)
-    for (const char* title : {"mean A", "B", "change"}) headings.push_back({title});
-  for (const char* title : {"imbalance A", "B"}) headings.push_back({title});
+    for (const char* mean : {"mean A", "B", "change"}) headings.push_back({mean});
+  for (const char* imbalance : {"imbalance A", "B"}) headings.push_back({imbalance});
   Table table(headings);
   for (const RegionChange* r : chosen) {
     const std::string name = name_text(r->phase.empty() ? r->name : r->name + " (" + r->phase + ")", width);

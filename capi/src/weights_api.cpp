@@ -38,7 +38,7 @@ effort_status effort_weights_items(size_t n_items, int32_t n_units, const double
   return checked("effort_weights_items", [&] {
     require(n_units >= 0, "n_units is negative, pass the number of kinds of units");
     const auto units = static_cast<std::size_t>(n_units);
-    require(n_items == 0 || (weight && (units == 0 || (amount && unit_cost))), "an array is missing, or the amounts are no whole rows: pass n_units amounts per item, n_units costs, and n_items weights to fill");
+    require(n_items == 0 || (weight && (units == 0 || (amount && unit_cost))), "an array is a null pointer, or the amounts are no whole rows: pass n_units amounts per item, n_units costs, and n_items weights to fill");
     if (n_items == 0) return;
     if (units == 0) {
       std::fill_n(weight, n_items, 1.0);
