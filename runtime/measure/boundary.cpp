@@ -52,12 +52,18 @@ std::uint32_t paying(const ThreadSlot& s) noexcept {
   return outside;
 }
 
+/// Counters of 64 bits may wrap; so do their sums, and the differences that readers take of those are right.
+void add_wrapping(std::atomic<std::int64_t>& cell, std::int64_t delta) noexcept {
+  const auto sum = static_cast<std::uint64_t>(cell.load(std::memory_order_relaxed)) + static_cast<std::uint64_t>(delta);
+  cell.store(static_cast<std::int64_t>(sum), std::memory_order_release);
+}
+
 /// What has passed goes to `region` `times` over.
 void add(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, const std::int64_t* counted, std::int64_t times) noexcept {
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, passed * static_cast<std::uint64_t>(times));
   auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
   for (int c = 0; c < s.n_counters; ++c)
-    cell[c].store(cell[c].load(std::memory_order_relaxed) + counted[c] * times, std::memory_order_release);
+    add_wrapping(cell[c], static_cast<std::int64_t>(static_cast<std::uint64_t>(counted[c]) * static_cast<std::uint64_t>(times)));
 }
 
 /// From one reading to the next; a counter that begins to give readings has counted from zero.
@@ -102,7 +108,7 @@ void read_step(ThreadSlot& s) noexcept {
       if (now[c] != no_reading) total.store(now[c], std::memory_order_release);
     } else {
       const std::int64_t delta = counted_since(s.step_stamp[c], now[c], s, s.n_counters + c);
-      total.store(total.load(std::memory_order_relaxed) + delta, std::memory_order_release);
+      add_wrapping(total, delta);
     }
   }
 }
@@ -168,7 +174,7 @@ void book_counters(ThreadSlot& s, std::uint32_t region) noexcept {
       delta = counted_since(last, now[c], s, c);
     else
       last = now[c];
-    cell[c].store(cell[c].load(std::memory_order_relaxed) + delta, std::memory_order_release);
+    add_wrapping(cell[c], delta);
   }
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, ticks));
 }

@@ -226,7 +226,7 @@ void Recorder::read_counters(SlotReader& reader, std::uint32_t n) {
     const bool sum = threads_ == LoadThreads::sum || (m.id != load_metric_ && static_cast<int>(c) != cpu_counter_);
     for (std::uint32_t r = 0; r < n; ++r) {
       const std::int64_t total = counters[r * width + c].load(std::memory_order_acquire);
-      const std::int64_t delta = total - reader.counters[r * width + c];
+      const auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - static_cast<std::uint64_t>(reader.counters[r * width + c]));
       if (delta <= 0) continue;
       reader.counters[r * width + c] = total;
       if (r != outside) fold(m.id, r, static_cast<double>(delta) * m.scale, sum);
@@ -235,7 +235,8 @@ void Recorder::read_counters(SlotReader& reader, std::uint32_t n) {
   reader.step_totals.resize(static_cast<std::size_t>(s.n_step_counters), 0);
   for (std::size_t c = 0; c < reader.step_totals.size(); ++c) {
     const std::int64_t total = s.step_totals[c].load(std::memory_order_acquire);
-    const double read = static_cast<double>(step_metrics_[c].value ? total : total - reader.step_totals[c]);
+    const auto grown = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - static_cast<std::uint64_t>(reader.step_totals[c]));
+    const auto read = static_cast<double>(step_metrics_[c].value ? total : grown);
     reader.step_totals[c] = total;
     step_values_[c] += read * step_metrics_[c].scale;
   }
