@@ -90,7 +90,8 @@ const moves = info.strata_moves.reduce((sum, m) => sum + m.moved, 0);
 check(moves > 0 && (await page.innerText("main")).includes(`${moves.toLocaleString("en")} moves between ${info.windows.length} windows`), `${moves} moves between strata`);
 await page.click("#tab-costs");
 check(info.windows.filter((w) => w.unit_costs?.length === 2).length === info.windows.length - 1, "costs in every window");
-check((await page.$$("figure .uplot")).length === 2, "a chart per unit of work");
+const drawn = page.waitForFunction(() => document.querySelectorAll("figure .uplot").length === 2, null, { timeout: 20000 });
+check(await drawn.then(() => true, () => false), "a chart per unit of work");
 check((await page.innerText("main")).includes("node 1") && (await page.$$(".nodes .slow")).length === 1, "the slow node is named");
 
 // Two runs are compared as `effort diff` does.
