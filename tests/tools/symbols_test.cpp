@@ -187,7 +187,8 @@ TEST_CASE("names that only look like call paths stay names") {
   const Scratch scratch;
   Run run = run_of(2, 2, {{"solve [a+b]"}, {"x []"}, {"x [ ]"}, {"y [+0x1]"}, {"z [a+0x]"}, {"w [a+0x1"}, {"a > b"}, {"] > ["}, {""}, {"q [a+0x11111111111111111]"}});
   scratch.write("run.effort", file_of(run));
-  for (const auto& region : info(scratch)["regions"]) CHECK_FALSE(region.contains("resolved"));
+  const auto plain = info(scratch);
+  for (const auto& region : plain["regions"]) CHECK_FALSE(region.contains("resolved"));
   // Names that would lead elsewhere are looked for nowhere.
   run = run_of(2, 2, {{"MPI_Send [../../etc/passwd+0x10]"}, {"MPI_Send [my lib+2.so+0x10 other+0xff]"}});
   scratch.write("run.effort", file_of(run));
