@@ -34,7 +34,7 @@ struct Message {
 /// Empty for a call that is no collective, and for an intercommunicator's.
 /// @param ranks  see world_rank
 /// @param self   this rank in MPI_COMM_WORLD
-std::vector<Message> messages_of(Call call, const Arguments& arguments, const std::vector<int>& ranks, int self);
+std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self);
 
 /// Whether it is a collective that only starts.
 bool starts_collective(Call call);

@@ -94,7 +94,7 @@ Function* target(Function* linked, const char* name, const void* return_address)
     target(p##symbol, "p" #symbol, back)(EFFORT_A##n);                                           \
     leave_init(back, __builtin_dwarf_cfa());                                                     \
   }
-#define EFFORT_P1 void* a1
+#define EFFORT_P1 void* a1  // NOLINT(bugprone-macro-parentheses): a parameter
 #define EFFORT_A1 a1
 EFFORT_INIT(mpi_init_, 1)
 EFFORT_INIT(mpi_init_f08_, 1)

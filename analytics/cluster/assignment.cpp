@@ -99,7 +99,7 @@ void add(const Part& part, Assignment& result) {
 }  // namespace
 
 int FixedUnit::bits_for(std::int64_t n) {
-  const int log2_n = std::bit_width(static_cast<std::uint64_t>(n));
+  const auto log2_n = static_cast<int>(std::bit_width(static_cast<std::uint64_t>(n)));
   return std::min(42, 61 - log2_n);
 }
 

@@ -114,7 +114,9 @@ TEST_CASE("the load can be a counter") {
   rec.end_step(0, 0, stream);
   const Frame f = read(stream);
   CHECK(f.header.load >= 300);
+#ifndef __SANITIZE_THREAD__  // whose shadow of the memory faults too
   CHECK(f.header.load < 500);
+#endif
   CHECK_FALSE(rec.load_is_seconds());
 }
 
@@ -146,7 +148,9 @@ TEST_CASE("what other threads count in a step is known after their next boundary
   const double first = read(stream).at(whole_step, metric(rec, "page_faults"));
   CHECK(before < 1000);
   CHECK(first >= 1000);
+#ifndef __SANITIZE_THREAD__  // whose shadow of the memory faults too
   CHECK(first < 2000);
+#endif
   phase = 4;
   worker.join();
   rec.end_step(2, 2, stream);
