@@ -181,7 +181,10 @@ void SlabCoder::add_raw(const Own& own, Slab& slab) {
   Bytes tile = start_of(own, slab, StreamKind::raw);
   for (const Bytes& part : collect(slab, values)) tile.insert(tile.end(), part.begin(), part.end());
   for (std::size_t g = 0; g < slab.groups.size(); ++g)
-    if (leads(slab, g)) jobs_.push_back({slabs_.size(), g, std::move(tile), nullptr});
+    if (leads(slab, g)) {
+      jobs_.push_back({slabs_.size(), g, std::move(tile), nullptr});
+      return;  // a node leads one group at most
+    }
 }
 
 PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab, const Trial& trial) const {

@@ -73,7 +73,7 @@ class SlabCoder {
   void add_constant(const Own& own, Slab& slab);
   void add_raw(const Own& own, Slab& slab);
   std::vector<int> finer_groups(const SpreadCoefficients& coefficients, const Own& own, const Goal& goal) const;
-  void add_coded(const Own& own, const SlabGoal& goal, Slab& slab);
+  void add_coded(const Own& own, const SlabGoal& wanted, Slab& slab);
   bool leads(const Slab& slab, std::size_t group) const;
   std::vector<Bytes> collect(const Slab& slab, const Bytes& mine) const;
   Bytes start_of(const Own& own, const Slab& slab, StreamKind kind) const;

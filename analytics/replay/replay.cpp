@@ -76,7 +76,7 @@ class Feeder {
  private:
   // [recorded ranks][steps] what each recorded load is multiplied by.
   void factor(std::int64_t first, int steps, const Distribution& before, const Distribution& after, std::int64_t changes) {
-    factor_.resize(static_cast<std::size_t>(cube_.ranks * steps));
+    factor_.resize(static_cast<std::size_t>(cube_.ranks) * static_cast<std::size_t>(steps));
     for (int s = 0; s < steps; ++s) {
       const Distribution& d = first + s < changes ? before : after;
       const double scale = model_.rescale(d.weight, first + s);
