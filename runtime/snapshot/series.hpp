@@ -48,10 +48,10 @@ class SeriesReader {
   Grid grid(std::uint32_t series, int level = 0, std::size_t max_values = std::size_t{1} << 31) const;
   /// What histories are stored by: all_nodes alone, or all nodes of the run.
   std::vector<std::int32_t> parts() const;
-  /// One series of one node (or all_nodes, see parts()), at the level of `frame`, in pieces that do not overlap; the node's cells in none are zero.
+  /// One series of the node `wanted` (or all_nodes, see parts()), at the level of `whole`, in pieces that do not overlap; the node's cells in none are zero.
   /// Memory: at level 0 one tile of the history (some thousand steps of one rank, fewer of many), else the node's part of
   /// the grid.
-  void each_piece(std::uint32_t series, const Grid& frame, std::int32_t node, const TakePiece& take) const;
+  void each_piece(std::uint32_t series, const Grid& whole, std::int32_t wanted, const TakePiece& take) const;
   /// The rows of a frame that are a node's.
   std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
   /// Exact values, see below, of all series in pieces of level 0; what is in none was not stored.  Memory: one window of one
