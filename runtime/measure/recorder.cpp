@@ -320,7 +320,8 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   h.load = step_load_;
   h.wait = step_wait_;
   h.wall = static_cast<double>(now - last_stamp_) * tick_rate().seconds_per_tick;
-  own_seconds_ += step_own_ + step_cost_;
+  // The cost of a pair was measured at another moment: never more than the step, which the cost is part of.
+  own_seconds_ += std::min(step_own_ + step_cost_, h.wall);
   h.phase = phase_.load(std::memory_order_relaxed);
   last_stamp_ = now;
 
