@@ -73,7 +73,8 @@ RunSide run_side(const Run& run, std::size_t metric) {
   out.imbalance = mean_over_windows(run, &snapshot::Window::imbalance);
   out.load_balance = mean_over_windows(run, &snapshot::Window::load_balance);
   out.parallel_efficiency = mean_over_windows(run, &snapshot::Window::parallel_efficiency);
-  out.ideal_saving = mean_over_windows(run, &snapshot::Window::ideal_saving);
+  const std::optional<IdealSaving> saving = ideal_saving(run);
+  out.ideal_saving = saving ? saving->share : mean_over_windows(run, &snapshot::Window::ideal_saving);
   out.rebalances = std::count_if(run.windows.begin(), run.windows.end(), [](const snapshot::Window& w) { return w.rebalanced; });
   return out;
 }

@@ -169,6 +169,11 @@ ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& s
   }
   out["nrmse"] = known(largest_nrmse(run, series));
   out["wall_seconds"] = run.wall_seconds;
+  const std::optional<IdealSaving> saving = ideal_saving(run);
+  out["critical_path"] = known(run.critical_path);
+  out["mean_path"] = known(run.mean_path);
+  out["ideal_saving"] = saving ? ordered_json(saving->share) : ordered_json(nullptr);
+  out["ideal_saving_of"] = saving ? ordered_json(saving->of_time ? "time" : "critical_path") : ordered_json(nullptr);
   out["own_cpu_seconds"] = run.own_cpu_seconds_total();
   out["own_cpu_seconds_per_node"] = run.own_cpu_seconds;
   out["own_bytes_per_node"] = run.own_bytes;

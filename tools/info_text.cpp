@@ -206,6 +206,16 @@ std::string fitted(const std::string& text, const Terminal& terminal) {
   return out;
 }
 
+/// @param of_windows  what the windows say, for files without the sums of all steps; < 0: nothing
+std::string saving_text(const Run& run, double of_windows) {
+  if (const std::optional<IdealSaving> saving = ideal_saving(run)) {
+    const std::string unit = run.metrics.empty() ? "" : run.metrics[load_metric_of(run)].unit;
+    return "  ideal balance would " + std::string(saving->of_time ? "run this in " : "shorten the critical path by ") + percent_text(saving->share) + (saving->of_time ? " less time" : "") +
+           " (critical path " + amount_text(run.critical_path, unit) + ", ideal " + amount_text(run.mean_path, unit) + ")\n";
+  }
+  return of_windows >= 0 ? "  ideal balance would run this in " + percent_text(of_windows) + " less time\n" : "";
+}
+
 std::string balance_text(const Run& run, const Terminal& terminal) {
   if (run.windows.empty()) return "";
   std::vector<double> imbalance;
@@ -229,8 +239,7 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
   else out += "  imbalance   ";
   out += percent_text(sum / steps) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
-  if (saving_steps > 0) out += "  ideal balance would run this in " + percent_text(saving / saving_steps) + " less time\n";
-  return out;
+  return out + saving_text(run, saving_steps > 0 ? saving / saving_steps : snapshot::absent);
 }
 
 std::string load_map_text(snapshot::Reader& reader, const snapshot::SeriesReader& series, const Terminal& terminal, std::size_t lines) {

@@ -1,6 +1,7 @@
 #include "tools/replay_snapshot.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "runtime/snapshot/writer.hpp"
@@ -26,6 +27,7 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
     node.histories[g].append(block, steps);
     for (std::size_t i = 0; i < plane; ++i) node.sums[g * node.ranks.size() + i / steps] += block[i];
   }
+  add_step_loads(node, input);
   if (exact_) {
     snapshot::ExactBlock block;
     block.first_step = input.first_step;
@@ -41,6 +43,40 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
     strata_log_->add(result.first_step, result.last_step, result.n_strata, result.stratum);
     node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
   }
+}
+
+void ReplayRecorder::add_step_loads(Node& node, const window::Input& input) const {
+  const auto steps = static_cast<std::size_t>(input.last_step - input.first_step + 1), ranks = node.ranks.size();
+  for (std::size_t c = 0; c < steps; ++c) {
+    double largest = 0, sum = 0;
+    for (std::size_t r = 0; r < ranks; ++r) {
+      double load = 0;
+      for (std::size_t g = 0; g < regions_.size(); ++g) load += input.region_load[(g * ranks + r) * steps + c];
+      largest = std::max(largest, load);
+      sum += load;
+    }
+    node.step_largest.push_back(largest);
+    node.step_sum.push_back(sum);
+  }
+}
+
+/// What the run's steps took, from the nodes' parts.
+void ReplayRecorder::describe_steps(snapshot::Run& run) const {
+  const std::size_t steps = nodes_[0].step_sum.size();
+  std::vector<double> loads(2 * steps);
+  for (const Node& node : nodes_) {
+    for (std::size_t c = 0; c < node.step_sum.size(); ++c) {
+      loads[c] = std::max(loads[c], node.step_largest[c]);
+      loads[steps + c] += node.step_sum[c] / run.ranks;
+    }
+  }
+  const auto middle = loads.begin() + static_cast<std::ptrdiff_t>(steps);
+  run.critical_path = std::accumulate(loads.begin(), middle, 0.0);
+  run.mean_path = std::accumulate(middle, loads.end(), 0.0);
+  if (steps == 0) return;
+  codec::History history(2, codec::Target::nrmse(1e-3));
+  history.append(loads, steps);
+  run.step_loads = history.serialize_final();
 }
 
 snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
@@ -72,6 +108,7 @@ void ReplayRecorder::describe(snapshot::Run& run) const {
   for (std::size_t g = 0; g < regions_.size(); ++g) run.series.push_back(series(g, run.ranks));
   run.strata = nodes_[0].strata;
   if (strata_log_) run.moves = strata_log_->moves();
+  describe_steps(run);
 }
 
 void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report) {

@@ -33,13 +33,16 @@ class ReplayRecorder {
     std::vector<std::int32_t> ranks;
     std::vector<codec::History> histories;    ///< [regions]
     std::vector<double> sums;                 ///< [regions][ranks] seconds
+    std::vector<double> step_largest, step_sum;  ///< [steps] over the node's ranks, seconds
     std::vector<snapshot::ExactBlock> exact;
     double cpu_seconds = 0;
     std::int64_t bytes = 0;
     std::vector<snapshot::Strata> strata;     ///< of the last window; node 0 only
   };
   void start(Node& node, const window::Input& input);
+  void add_step_loads(Node& node, const window::Input& input) const;
   void describe(snapshot::Run& run) const;
+  void describe_steps(snapshot::Run& run) const;
   snapshot::Series series(std::size_t region, std::int64_t ranks) const;
 
   std::vector<std::string> regions_;

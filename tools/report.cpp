@@ -101,7 +101,8 @@ Described describe(const std::string& path, const Arguments& a, std::span<const 
   snapshot::Reader reader{fs::path(path)};
   reader.verify();
   const snapshot::SeriesReader series(reader);
-  const RunSummary summary = summarise(reader.run(), series, [&](double share) { progress.show("reading " + path, share); });
+  RunSummary summary = summarise(reader.run(), series, [&](double share) { progress.show("reading " + path, share); });
+  use_step_loads(summary.load, reader.run(), series);
   ExactValues exact = report_exact(reader.run(), series);
   ordered_json json = report_json(reader, series, summary, exact, orders);
   auto symbols = std::make_unique<Symbols>(reader.run().modules, std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));

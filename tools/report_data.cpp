@@ -67,7 +67,7 @@ ordered_json load_json(const LoadSummary& load) {
   return {{"steps_per_bin", load.steps_per_bin}, {"level", load.level},
           {"mean", base64_of(load.mean)},        {"max", base64_of(load.max)},
           {"worst_rank", base64_of(load.worst_rank)}, {"rank_total", base64_of(load.rank_total)},
-          {"critical_path", load.critical_path}, {"mean_path", load.mean_path},
+          {"critical_path", load.critical_path}, {"mean_path", load.mean_path}, {"exact", load.exact},
           {"picture", {{"rows", load.rows}, {"cols", load.cols}, {"cells", quantised(load.picture)}}}};
 }
 

@@ -190,4 +190,24 @@ RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& rea
   return out;
 }
 
+void use_step_loads(LoadSummary& load, const snapshot::Run& run, const snapshot::SeriesReader& reader) {
+  const snapshot::StepLoads steps = reader.step_loads();
+  if (steps.largest.empty() || !(run.critical_path >= 0) || !(run.mean_path >= 0)) return;
+  const auto per_bin = static_cast<std::size_t>(load.steps_per_bin);
+  for (std::size_t k = 0; k < load.mean.size(); ++k) {
+    const std::size_t end = std::min(steps.mean.size(), (k + 1) * per_bin);
+    double mean = 0, largest = 0;
+    for (std::size_t t = k * per_bin; t < end; ++t) {
+      mean += steps.mean[t];
+      largest += std::max(steps.largest[t], steps.mean[t]);
+    }
+    const auto n = static_cast<double>(end > k * per_bin ? end - k * per_bin : 1);
+    load.mean[k] = static_cast<float>(mean / n);
+    load.max[k] = static_cast<float>(largest / n);
+  }
+  load.critical_path = run.critical_path;
+  load.mean_path = run.mean_path;
+  load.exact = true;
+}
+
 }  // namespace effort::tools

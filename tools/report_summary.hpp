@@ -28,7 +28,8 @@ struct LoadSummary {
   std::vector<float> rank_total;         ///< [ranks] sum over all steps
   double critical_path = 0;              ///< sum over steps of the largest load
   double mean_path = 0;                  ///< sum over steps of the mean load
-  int level = 0;                         ///< of the approximation that this was taken from; 0: all values
+  bool exact = false;                    ///< `mean`, `max` and their sums are as measured (Run::step_loads); else from the histories, where peaks are too low
+  int level = 0;                         ///< of the approximation that worst_rank and rank_total, and all if not exact, were taken from; 0: all values
   std::uint32_t rows = 0, cols = 0;
   std::vector<float> picture;            ///< [rows][cols] as SeriesSummary::coarse, as fine as a screen; empty where decoding takes no time
 };
@@ -45,5 +46,9 @@ struct RunSummary {
 /// done, 0 to 1.  Errors: FormatError.
 RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader, const std::function<void(double)>& progress,
                      std::size_t most_values = std::size_t{1} << 25);
+
+/// Puts the loads of the steps as they were measured in the place of what the histories tell, where the file holds them.
+/// Errors: FormatError.
+void use_step_loads(LoadSummary& load, const snapshot::Run& run, const snapshot::SeriesReader& reader);
 
 }  // namespace effort::tools

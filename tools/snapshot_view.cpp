@@ -32,6 +32,13 @@ std::size_t load_metric_of(const snapshot::Run& run) {
   return 0;
 }
 
+std::optional<IdealSaving> ideal_saving(const snapshot::Run& run) {
+  if (!(run.critical_path > 0) || !(run.mean_path >= 0)) return std::nullopt;
+  const double saved = run.critical_path - run.mean_path;
+  if (run.load_metric == "time" && run.wall_seconds > 0) return IdealSaving{std::min(1.0, saved / run.wall_seconds), true};
+  return IdealSaving{saved / run.critical_path, false};
+}
+
 std::vector<std::string> advice_names(std::uint32_t bits) {
   constexpr std::array<const char*, 11> names = {"stale",         "trend",    "jump",          "slow_node",       "periodic", "balanced",
                                                  "unmarked_comm", "no_price", "too_expensive", "collinear_units", "truncated"};

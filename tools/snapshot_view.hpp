@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,6 +28,15 @@ double largest_nrmse(const snapshot::Run& run, const snapshot::SeriesReader& ser
 
 /// Row of the load metric in Run::metrics; the first where the name is none of them.
 std::size_t load_metric_of(const snapshot::Run& run);
+
+/// What ideal balance in every step would save: the run's largest loads less its mean loads.
+struct IdealSaving {
+  double share = 0;
+  /// Of the run's time; else of the critical path, where the load is not elapsed time or that is not known.
+  bool of_time = false;
+};
+/// From the exact sums of the run; none where the file does not hold them or there was no load.  O(1).
+std::optional<IdealSaving> ideal_saving(const snapshot::Run& run);
 
 /// The names of the advice bits, "stale, trend".
 std::vector<std::string> advice_names(std::uint32_t bits);

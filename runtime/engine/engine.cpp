@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <csignal>
 #include <limits>
+#include <numeric>
 #include <system_error>
 
 #include <pthread.h>
@@ -20,6 +21,9 @@ using measure::Definition;
 using measure::Kind;
 
 namespace {
+
+/// Of the largest and the mean load of every step in the file: what is read from a chart of them, at a byte or less per step.
+constexpr double step_loads_nrmse = 1e-3;
 
 window::Settings analysis_settings(const config::Settings& s) {
   window::Settings w;
@@ -401,13 +405,12 @@ void Engine::close_window(int steps) {
   history_.append(block, steps, names_);
   // The critical path needs every step's largest rank of the run; its mean, the sum.
   const auto n_steps = static_cast<std::size_t>(steps);
-  std::vector<double> largest(2 * n_steps, 0.0), loads;
+  std::vector<double> largest(2 * n_steps, 0.0);
   for (int r = 0; r < segment_.n_local(); ++r)
     for (std::size_t c = 0; c < n_steps; ++c) {
       const std::size_t i = static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + c;
       largest[c] = std::max(largest[c], block.load[i]);
       largest[n_steps + c] = std::max(largest[n_steps + c], block.wall[i]);
-      loads.push_back(block.load[i]);
     }
   nodes_.allreduce(std::span(largest), ReduceOp::max);
   double critical = 0, wall = 0;
@@ -416,11 +419,18 @@ void Engine::close_window(int steps) {
     wall += largest[n_steps + c];
   }
   window::ExactSum sum(critical * setup_.n_ranks);
-  sum.total(loads);
+  sum.reserve(n_steps);
+  for (int r = 0; r < segment_.n_local(); ++r)
+    for (std::size_t c = 0; c < n_steps; ++c) sum.add_to(c, block.load[static_cast<std::size_t>(r) * static_cast<std::size_t>(block.steps) + c]);
   sum.reduce(nodes_);
+  std::vector<double> paths(largest.begin(), largest.begin() + steps);
+  for (std::size_t c = 0; c < n_steps; ++c) paths.push_back(sum[c] / setup_.n_ranks);
   critical_path_ += critical;
-  mean_path_ += sum[0] / setup_.n_ranks;
+  mean_path_ += std::accumulate(paths.begin() + steps, paths.end(), 0.0);
   wall_seconds_ += wall;
+  if (nodes_.rank() != 0) return;
+  if (!step_loads_) step_loads_ = std::make_unique<codec::History>(2, codec::Target::nrmse(step_loads_nrmse));
+  step_loads_->append(paths, n_steps);
 }
 
 void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
@@ -443,6 +453,7 @@ int Engine::write_snapshot(const std::string& path, bool final) {
   if (nodes_.rank() == 0) {
     try {
       snapshot::Run run = describe();
+      if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
       job.complete(run, names_.run(), setup_.n_ranks);
       if (final && settings_.report != "off") report_ = summary(run, {critical_path_, mean_path_, prices_, rebalances_done_});
       job.write(run, parts, settings_.snapshot_dir, path);
@@ -468,6 +479,8 @@ snapshot::Run Engine::describe() {
   run.hint_lag = settings_.hint_lag;
   run.load_metric = settings_.load_metric;
   run.wall_seconds = wall_seconds_;
+  run.critical_path = critical_path_;
+  run.mean_path = mean_path_;
   run.lost_snapshots = lost_snapshots_;
   for (const auto& m : names_.run().of(Definition::metric)) run.metrics.push_back({m.name, m.unit});
   for (const auto& m : names_.run().of(Definition::module)) {

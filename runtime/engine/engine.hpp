@@ -1,6 +1,7 @@
 // The background thread of a node: collects, analyses, publishes, compresses, writes.
 #pragma once
 
+#include "analytics/codec/history.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
 #include "runtime/config/settings.hpp"
@@ -104,7 +105,7 @@ class Engine {
   double wall_seconds_ = 0;             ///< of all windows, largest local rank
   double critical_path_ = 0;            ///< sum over steps of the largest rank's load, over the run
   double mean_path_ = 0;
-  double ideal_seconds_ = 0;            ///< elapsed time that ideal balance would have saved
+  std::unique_ptr<codec::History> step_loads_;  ///< on node 0: the largest and the mean load of every step, for the file
   double prices_ = 0;
   int rebalances_done_ = 0;
   bool partly_bracketed_ = false;       ///< some ranks bracketed a rebalance, others not; told once

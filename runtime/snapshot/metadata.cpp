@@ -101,6 +101,8 @@ const std::vector<Column<Run>>& run_fields() {
       column("hint_lag", &Run::hint_lag),
       column("load_metric", &Run::load_metric),
       column("wall_seconds", &Run::wall_seconds),
+      column("critical_path", &Run::critical_path, Presence::optional),
+      column("mean_path", &Run::mean_path, Presence::optional),
       column("measuring_seconds", &Run::measuring_seconds, Presence::optional),
       column("merged_steps", &Run::merged_steps),
       column("lost_snapshots", &Run::lost_snapshots),

@@ -28,7 +28,7 @@ bool starts_with(const Bytes& bytes, std::size_t at, const std::array<unsigned c
 
 bool known(const Entry& e) {
   const bool type = e.type == format::type_run || e.type == format::type_windows || e.type == format::type_strata || e.type == format::type_moves ||
-                    e.type == format::type_tiles || e.type == format::type_shared || e.type == format::type_exact ||
+                    e.type == format::type_path || e.type == format::type_tiles || e.type == format::type_shared || e.type == format::type_exact ||
                     e.type == format::type_traffic;
   return type && e.version == format::section_version && (e.flags & ~(format::flag_required | format::flag_zstd)) == 0;
 }
@@ -174,6 +174,7 @@ struct Reader::State {
     decode(format::type_windows, decode_windows);
     decode(format::type_strata, decode_strata);
     decode(format::type_moves, decode_moves);
+    decode(format::type_path, [](format::View raw, Run& out) { out.step_loads.assign(raw.begin(), raw.end()); });
     guarded(described, [&] { check(fresh); });
     return run.emplace(std::move(fresh));
   }

@@ -123,6 +123,8 @@ struct Run {
   std::int32_t hint_lag = 2;         ///< steps
   std::string load_metric;           ///< name, one of `metrics`
   double wall_seconds = 0;           ///< from init to this snapshot, largest over ranks
+  double critical_path = absent;     ///< sum over all steps of the largest rank's load, in the load metric's unit, exact
+  double mean_path = absent;         ///< the same of the mean load: what ideal balance in every step would take
   std::int64_t merged_steps = 0;     ///< frames that had to be merged into a neighbour because a ring was full
   std::int64_t lost_snapshots = 0;   ///< earlier snapshots that could not be written
   double measuring_seconds = absent;       ///< what measuring cost the rank that it cost most, in its busiest thread
@@ -137,6 +139,9 @@ struct Run {
   std::vector<UnitCost> unit_costs;
   std::vector<WindowCost> window_costs;  ///< in the order of the windows; none where no cost could be told
   std::vector<SpeedRun> speeds;      ///< of all ranks in the last window, or empty: not known
+  /// The load of every step, far finer than the histories can tell it: what codec::History::serialize gave of two rows, the
+  /// largest rank's load and the mean load of all ranks.  Empty: not known.
+  std::vector<std::byte> step_loads;
   std::vector<std::string> notes;    ///< what went wrong or was done otherwise: "12 steps merged", ...
 
   /// Sum of own_cpu_seconds over the nodes.

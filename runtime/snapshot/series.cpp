@@ -238,6 +238,26 @@ Grid SeriesReader::exact(std::uint32_t series, std::size_t max_values) const {
   return out;
 }
 
+StepLoads SeriesReader::step_loads() const {
+  const Run& run = reader_.run();
+  StepLoads out;
+  if (run.step_loads.empty()) return out;
+  try {
+    const codec::HistoryReader history(run.step_loads);
+    if (history.rows() != 2 || static_cast<std::int64_t>(history.steps()) != run.steps) throw codec::CodecError("it is not of two rows and all steps", 0);
+    const std::vector<double> values = history.read().values;
+    out.largest.assign(values.begin(), values.begin() + run.steps);
+    out.mean.assign(values.begin() + run.steps, values.end());
+    out.nrmse = history.nrmse();
+  } catch (const codec::CodecError& e) {
+    std::uint64_t offset = 0;
+    for (const SectionInfo& section : reader_.sections())
+      if (section.type == "PATH") offset = section.offset;
+    throw FormatError(std::string(e.what()) + " in the loads of the steps", reader_.name(), offset, "take the file from its origin again");
+  }
+  return out;
+}
+
 double SeriesReader::nrmse(std::uint32_t series) const {
   const double stated = reader_.run().series.at(series).nrmse;
   if (stated >= 0) return stated;

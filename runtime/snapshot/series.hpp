@@ -33,6 +33,12 @@ struct Piece {
 };
 using TakePiece = std::function<void(const Piece& piece)>;
 
+/// What every step of a run took, in the load metric's unit.
+struct StepLoads {
+  std::vector<double> largest, mean;  ///< [steps] over the ranks; empty: not stored
+  double nrmse = absent;              ///< of both together
+};
+
 /// Decodes histories node by node.  Keeps the reader's tiles of all nodes in compressed form, so that many series can be
 /// read in turn.  Errors of all members: FormatError.  Threads: one at a time; Kokkos must be initialised for grid().
 class SeriesReader {
@@ -59,6 +65,8 @@ class SeriesReader {
   void each_exact_piece(const std::function<void(std::uint32_t series, const Piece& piece)>& take) const;
   /// The exact values that were stored beside (EXACT=1), at level 0; NaN where none were.
   Grid exact(std::uint32_t series, std::size_t max_values = std::size_t{1} << 31) const;
+  /// The largest and the mean load of every step as they were measured, see Run::step_loads; empty where they are not stored.
+  StepLoads step_loads() const;
   /// Upper bound of a series' nrmse as its histories state it; the run's own figure where it is known.
   double nrmse(std::uint32_t series) const;
   /// Largest absolute error of any value of a series as its histories state it, in the metric's unit; absent without one.

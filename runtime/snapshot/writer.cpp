@@ -148,6 +148,7 @@ std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::b
   append_section(described, format::type_windows, 0, encode_windows(run));
   append_section(described, format::type_strata, 0, encode_strata(run));
   if (!run.moves.empty()) append_section(described, format::type_moves, 0, encode_moves(run));
+  if (!run.step_loads.empty()) append_section(described, format::type_path, 0, run.step_loads);
 
   std::vector<Section> sections;
   std::size_t at = 0;

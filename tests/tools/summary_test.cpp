@@ -7,6 +7,7 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
 
@@ -60,6 +61,31 @@ TEST_CASE("a run that is too large to be held is summed up from a coarser level"
     CHECK(std::abs(mean(coarse.series[s].coarse) / mean(whole.series[s].coarse) - 1) < 0.1);
   }
   CHECK(coarse.shape_series == whole.shape_series);
+}
+
+TEST_CASE("loads of steps are shown as they were measured, not as the histories tell them") {
+  const std::vector<std::byte> file = golden_file(false);
+  snapshot::Reader reader(file, "summary.effort");
+  const snapshot::SeriesReader series(reader);
+  const std::vector<double> truth = snapshot::test::golden_step_loads();
+  for (const std::size_t most : {std::size_t{1} << 20, std::size_t{40}}) {
+    RunSummary summary = summarise(reader.run(), series, [](double) {}, most);
+    CHECK_FALSE(summary.load.exact);
+    const std::size_t bins = summary.load.mean.size();
+    use_step_loads(summary.load, reader.run(), series);
+    CHECK(summary.load.exact);
+    CHECK(summary.load.critical_path == reader.run().critical_path);
+    CHECK(summary.load.mean_path == reader.run().mean_path);
+    REQUIRE(summary.load.mean.size() == bins);
+    REQUIRE(summary.load.max.size() == bins);
+    const auto per_bin = static_cast<std::size_t>(summary.load.steps_per_bin);
+    for (std::size_t k = 0; k < bins; ++k) {
+      const auto begin = truth.begin() + static_cast<std::ptrdiff_t>(k * per_bin), end = truth.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>((k + 1) * per_bin, snapshot::test::golden_steps));
+      const double largest = std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
+      CHECK(std::abs(summary.load.max[k] / largest - 1) < 0.01);
+      CHECK(summary.load.max[k] >= summary.load.mean[k]);
+    }
+  }
 }
 
 int main(int argc, char** argv) {

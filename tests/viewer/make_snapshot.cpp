@@ -1,6 +1,7 @@
 // Writes snapshots for the report's tests: make_snapshot KIND OUT.effort
 // KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs, slow
-// nodes, call paths, two metrics), exact (exact values beside), large (16,384 ranks x 1,024 steps x 32 regions).
+// nodes, call paths, two metrics), exact (exact values beside), shared (all nodes' histories as one), like-amr, like-md, like-pic (the
+// shapes of recorded runs), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128 and on 64 nodes).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -10,11 +11,14 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "analytics/codec/history.hpp"
+#include "analytics/codec/shared_history.hpp"
+#include "analytics/comm/thread_group.hpp"
 #include "runtime/snapshot/writer.hpp"
 
 namespace {
@@ -25,7 +29,9 @@ struct Shape {
   std::int32_t ranks = 8, nodes = 1;
   std::int64_t steps = 60;
   int regions = 4;
-  bool full = false, exact = false;
+  bool full = false, exact = false, shared = false;
+  /// Which recorded code the loads resemble.
+  enum class Like { mesh, amr, md, pic } like = Like::mesh;
 };
 
 /// A cheap hash as noise in [0, 1).
@@ -36,34 +42,75 @@ double noise(std::uint64_t x) {
   return static_cast<double>(x >> 40) / static_cast<double>(1 << 24);
 }
 
+std::uint64_t key_of(int region, std::int32_t rank, std::int64_t step) {
+  return static_cast<std::uint64_t>(region) * 1000003 + static_cast<std::uint64_t>(rank) * 10007 + static_cast<std::uint64_t>(step);
+}
+
+/// Refinements that leave a few ranks with several times the blocks of the others, anew every 25 steps; rare stalls.
+double amr_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
+  const std::int64_t mesh = step / 25;
+  const double blocks = noise(key_of(0, rank, mesh)) > 0.85 ? 4 + 3 * noise(key_of(1, rank, mesh)) : 1;
+  const double stall = noise(key_of(region + 7, rank, step)) > 0.998 ? 20 : 0;
+  return 2e-4 / (1 + region) * (blocks + stall + 0.1 * noise(key_of(region, rank, step))) * (step % 10 == 0 && region == shape.regions - 1 ? 6 : 1);
+}
+
+/// Two droplets that move over the ranks; neighbour lists every fourth step; most ranks next to nothing.
+double md_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
+  const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(shape.steps);
+  const double drops = std::exp(-std::pow((place - 0.2 - 0.3 * time) * 14, 2)) + std::exp(-std::pow((place - 0.8 + 0.3 * time) * 14, 2));
+  return 1e-4 / (1 + region) * (0.05 + 5 * drops + 0.02 * noise(key_of(region, rank, step))) * (region % 4 == 1 && step % 4 != 0 ? 0 : 1);
+}
+
+/// A cloud that drifts through columns of ranks: one heavy rank after the other.
+double pic_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
+  const double front = static_cast<double>(step % 100) / 100 * shape.ranks, distance = std::abs(rank - front);
+  return 1e-3 / (1 + region) * (0.1 + std::pow(0.6, distance) + 0.03 * noise(key_of(region, rank, step)));
+}
+
 /// Seconds: a front that wanders over the ranks in some regions, steps of the mesh in others, noise in all.
 double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
+  if (shape.like == Shape::Like::amr) return amr_load(shape, region, rank, step);
+  if (shape.like == Shape::Like::md) return md_load(shape, region, rank, step);
+  if (shape.like == Shape::Like::pic) return pic_load(shape, region, rank, step);
   const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(shape.steps, 1));
   const double front = std::exp(-std::pow((place - 0.15 - 0.7 * time) * 12, 2)), base = 1e-3 / (1 + region % 16);
   const double mesh = region % 3 == 0 ? 3 * front : region % 3 == 1 ? 0.6 * (rank * 7 / shape.ranks % 3) : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
-  return base * (1 + mesh + 0.05 * noise(static_cast<std::uint64_t>(region) * 1000003 + static_cast<std::uint64_t>(rank) * 10007 + static_cast<std::uint64_t>(step)));
+  return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step)));
 }
 
 std::string name_of(const Shape& shape, int region) {
   if (shape.full && region == 2) return "MPI_Send [app+0x1234 libsolver.so+0x88] > MPI_Recv [app+0x2345 libsolver.so+0x99]";
   if (shape.full && region == 3) return "MPI_Allreduce [app+0x1300 libsolver.so+0x88]";
+  // As tools name stretches between calls: long, and alike up to the last characters.
+  if (shape.like != Shape::Like::mesh && region > 0)
+    return "MPI_Waitall@libmdengine.so.0+0x2b" + std::to_string(3555 - 7 * region) + "->MPI_Sendrecv@libmdengine.so.0+0x2b0c" + std::to_string(10 + region);
   static const char* names[] = {"solve", "assemble", "advance", "halo"};
   return region < 4 ? names[region] : "region " + std::to_string(region);
 }
 
 snapshot::Kind kind_of(int region) { return region % 4 == 3 ? snapshot::Kind::comm : snapshot::Kind::compute; }
 
-/// The compressed histories of one node, and its ranks' sums [regions][ranks].
+/// The compressed histories of one node, its ranks' sums [regions][ranks], and what its steps took.
 struct Part {
   snapshot::NodePart part;
   std::vector<std::vector<double>> sums;
+  std::vector<double> step_loads;  ///< [ranks][steps] of the computing regions, by the first metric
 };
+
+/// Adds a window's loads of a computing region to what the steps took.
+void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t first, std::int64_t n, std::int64_t steps) {
+  for (std::size_t i = 0; i < block.size(); ++i) {
+    const auto row = static_cast<std::int64_t>(i) / n, col = static_cast<std::int64_t>(i) % n;
+    out.step_loads[static_cast<std::size_t>(row * steps + first + col)] += block[i];
+  }
+}
 
 Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
   const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
   Part out;
   out.part.node = node;
   constexpr std::int64_t window = 64;
+  out.step_loads.assign(ranks.size() * static_cast<std::size_t>(shape.steps), 0.0);
   for (std::uint32_t s = 0; s < run.series.size(); ++s) {
     const int region = static_cast<int>(s) % shape.regions;
     codec::History history(ranks.size(), codec::Target::passes(5));
@@ -77,10 +124,11 @@ Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
           block.push_back(value);
           sums[r] += value;
         }
-      history.append(block, static_cast<std::size_t>(n));
+      if (!shape.shared) history.append(block, static_cast<std::size_t>(n));
+      if (s < static_cast<std::uint32_t>(shape.regions) && kind_of(region) == snapshot::Kind::compute) add_step_loads(out, block, first, n, shape.steps);
       if (shape.exact) out.part.exact.push_back({first, static_cast<std::int32_t>(n), {s}, block});
     }
-    if (shape.steps > 0) out.part.tiles.push_back({s, 0, history.serialize_final()});
+    if (shape.steps > 0 && !shape.shared) out.part.tiles.push_back({s, 0, history.serialize_final()});
     out.sums.push_back(std::move(sums));
   }
   return out;
@@ -183,14 +231,61 @@ void finish_series(snapshot::Run& run, const std::vector<Part>& parts) {
   }
 }
 
+/// What every step took, from all nodes' parts.
+void finish_steps(snapshot::Run& run, std::vector<Part>& parts) {
+  const auto steps = static_cast<std::size_t>(run.steps);
+  std::vector<double> loads(2 * steps);
+  for (Part& part : parts) {
+    for (std::size_t i = 0; i < part.step_loads.size(); ++i) {
+      double& largest = loads[i % steps];
+      largest = std::max(largest, part.step_loads[i]);
+      loads[steps + i % steps] += part.step_loads[i] / run.ranks;
+    }
+    part.step_loads = {};
+  }
+  run.critical_path = std::accumulate(loads.begin(), loads.begin() + run.steps, 0.0);
+  run.mean_path = std::accumulate(loads.begin() + run.steps, loads.end(), 0.0);
+  if (steps == 0) return;
+  codec::History history(2, codec::Target::nrmse(1e-3));
+  history.append(loads, steps);
+  run.step_loads = history.serialize_final();
+}
+
+/// The histories of all nodes as one, as the last snapshot of a run holds them.
+std::vector<std::byte> shared_part(const Shape& shape, const snapshot::Run& run) {
+  std::vector<std::byte> out;
+  run_thread_group(run.nodes, [&](Communicator& nodes) {
+    const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
+    codec::SharedHistories shared(nodes, codec::Target::passes(5));
+    for (std::uint32_t s = 0; s < run.series.size(); ++s) {
+      codec::History history(ranks.size(), codec::Target::passes(5), std::size_t{1} << 18, true);
+      std::vector<double> block;
+      for (const std::int32_t rank : ranks)
+        for (std::int64_t step = 0; step < shape.steps; ++step) block.push_back(load(shape, static_cast<int>(s) % shape.regions, rank, step));
+      history.append(block, static_cast<std::size_t>(shape.steps));
+      shared.add({&history, ranks.size(), 0, static_cast<std::size_t>(shape.steps)});
+    }
+    std::vector<snapshot::Tile> tiles;
+    for (std::vector<std::byte>& bytes : shared.finish()) tiles.push_back({static_cast<std::uint32_t>(tiles.size()), 0, std::move(bytes)});
+    if (nodes.rank() == 0) out = snapshot::encode_shared(tiles);
+  });
+  return out;
+}
+
 Shape shape_of(const std::string& kind) {
+  using Like = Shape::Like;
   if (kind == "empty") return {1, 1, 0, 0};
   if (kind == "one-rank") return {1, 1, 40, 3};
   if (kind == "one-step") return {16, 2, 1, 3};
   if (kind == "regions") return {12, 2, 50, 2000};
   if (kind == "full") return {48, 4, 120, 6, true};
   if (kind == "exact") return {12, 2, 40, 3, false, true};
+  if (kind == "shared") return {100, 5, 90, 5, false, false, true};
+  if (kind == "like-amr") return {64, 4, 150, 12, false, false, false, Like::amr};
+  if (kind == "like-md") return {32, 2, 200, 32, false, false, true, Like::md};
+  if (kind == "like-pic") return {32, 1, 200, 5, false, false, false, Like::pic};
   if (kind == "large") return {16384, 128, 1024, 32};
+  if (kind == "large-shared") return {16384, 64, 1024, 32, false, false, true};
   std::fprintf(stderr, "make_snapshot: '%s' is no kind of snapshot\n", kind.c_str());
   std::exit(2);
 }
@@ -212,8 +307,10 @@ int main(int argc, char** argv) {
     });
   for (std::thread& t : threads) t.join();
   finish_series(run, parts);
+  finish_steps(run, parts);
   std::vector<std::vector<std::byte>> coded;
   for (const Part& part : parts) coded.push_back(snapshot::encode_part(part.part));
+  if (shape.shared) coded.push_back(shared_part(shape, run));
   snapshot::write_file(argv[2], snapshot::encode(run, coded));
   return 0;
 }

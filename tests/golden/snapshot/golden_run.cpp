@@ -1,6 +1,7 @@
 #include "golden_run.hpp"
 
 #include <algorithm>
+#include <numeric>
 #include <string>
 
 #include "analytics/codec/shared_history.hpp"
@@ -13,6 +14,20 @@ double golden_load(int region, int rank, int step) {
   const double front = 1.0 / (1.0 + 0.25 * static_cast<double>((rank * 8 - step) * (rank * 8 - step)) / 16);
   const int noise = (region * 7919 + rank * 104729 + step * 1299709) % 97;
   return 1e-3 * static_cast<double>(region + 1) * (1 + 4 * front) + 1e-6 * static_cast<double>(noise);
+}
+
+std::vector<double> golden_step_loads() {
+  std::vector<double> out(2 * golden_steps);
+  for (int step = 0; step < golden_steps; ++step) {
+    for (int rank = 0; rank < golden_ranks; ++rank) {
+      double load = 0;
+      for (int region = 0; region < 6; ++region) load += golden_load(region, rank, step);  // those that compute
+      double& largest = out[static_cast<std::size_t>(step)];
+      largest = std::max(largest, load);
+      out[static_cast<std::size_t>(golden_steps + step)] += load / golden_ranks;
+    }
+  }
+  return out;
 }
 
 namespace {
@@ -108,6 +123,12 @@ Run golden_run() {
   for (int i = 0; i < 2 * golden_regions; ++i) strata.region_load.push_back(0.001 * i);
   run.strata = {strata};
   run.moves = {{30, 39, 3, {{0, 2, 2}}}, {40, 49, 2, {{4, 1, 1}, {7, 1, 0}}}};
+  const std::vector<double> loads = golden_step_loads();
+  run.critical_path = std::accumulate(loads.begin(), loads.begin() + golden_steps, 0.0);
+  run.mean_path = std::accumulate(loads.begin() + golden_steps, loads.end(), 0.0);
+  codec::History steps(2, codec::Target::nrmse(1e-3));
+  steps.append(loads, golden_steps);
+  run.step_loads = steps.serialize_final();
   run.unit_costs = {{"cells", 2e-7, 1e-9}};
   run.window_costs = {{40, "cells", 1.5e-7, 2e-9}, {50, "cells", 2e-7, 1e-9}};
   run.speeds = {{5, 1}, {3, 1.25}};

@@ -17,6 +17,9 @@ inline constexpr int golden_regions = 8;
 /// Seconds of region g on a rank in a step.  Only +, *, / on small integers: the same on every machine.
 double golden_load(int region, int rank, int step);
 
+/// The largest load of any rank in every step, then the mean load of the ranks, of all computing regions.
+std::vector<double> golden_step_loads();
+
 /// The run's description; ranks 0 to 4 are on node 0, the others on node 1.
 Run golden_run();
 

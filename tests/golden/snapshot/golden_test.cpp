@@ -7,11 +7,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
+#include <vector>
 
 #include "golden_run.hpp"
 #include "runtime/snapshot/reader.hpp"
 #include "runtime/snapshot/series.hpp"
+#include "runtime/snapshot/writer.hpp"
 
 using namespace effort::snapshot;
 using namespace effort::snapshot::test;
@@ -19,6 +22,7 @@ using namespace effort::snapshot::test;
 namespace {
 const std::string file_1_0 = std::string(GOLDEN_DIRECTORY) + "/format-1.0.effort";
 const std::string file_1_2 = std::string(GOLDEN_DIRECTORY) + "/format-1.2.effort";
+const std::string file_1_3 = std::string(GOLDEN_DIRECTORY) + "/format-1.3.effort";
 const std::string file_1_1 = std::string(GOLDEN_DIRECTORY) + "/format-1.1.effort";
 }
 
@@ -135,6 +139,45 @@ TEST_CASE("format 1.1: modules and the communication matrix; none in a file of 1
   Reader older{std::filesystem::path(file_1_0)};
   CHECK(older.run().modules.empty());
   CHECK(older.traffic(1).flows.empty());
+}
+
+TEST_CASE("format 1.3: what every step took") {
+  Reader reader{std::filesystem::path(file_1_3)};
+  CHECK(reader.format_minor() == 3);
+  CHECK_NOTHROW(reader.verify());
+  const std::vector<double> truth = golden_step_loads();
+  const double critical = std::accumulate(truth.begin(), truth.begin() + golden_steps, 0.0), mean = std::accumulate(truth.begin() + golden_steps, truth.end(), 0.0);
+  CHECK(std::abs(reader.run().critical_path - critical) <= 1e-12 * critical);
+  CHECK(std::abs(reader.run().mean_path - mean) <= 1e-12 * mean);
+  const StepLoads loads = SeriesReader(reader).step_loads();
+  REQUIRE(loads.largest.size() == golden_steps);
+  REQUIRE(loads.mean.size() == golden_steps);
+  CHECK(loads.nrmse <= 1e-3);
+  double squares = 0;
+  for (std::size_t t = 0; t < golden_steps; ++t) squares += std::pow(loads.largest[t] - truth[t], 2) + std::pow(loads.mean[t] - truth[golden_steps + t], 2);
+  const auto [least, most] = std::minmax_element(truth.begin(), truth.end());
+  CHECK(std::sqrt(squares / static_cast<double>(truth.size())) <= loads.nrmse * (*most - *least));
+}
+
+TEST_CASE("files before 1.3 do not say what every step took") {
+  Reader reader{std::filesystem::path(file_1_2)};
+  CHECK(reader.run().critical_path == absent);
+  CHECK(reader.run().mean_path == absent);
+  CHECK(SeriesReader(reader).step_loads().largest.empty());
+}
+
+TEST_CASE("loads of steps that are damaged or of another run are refused") {
+  for (const bool other : {false, true}) {
+    Run run = golden_run();
+    if (other) {
+      run.steps -= 1;
+    } else {
+      run.step_loads.at(run.step_loads.size() / 2) ^= std::byte{1};
+    }
+    Reader reader(encode(run, std::vector<std::vector<std::byte>>{}), "steps");
+    CHECK_NOTHROW(reader.verify());
+    CHECK_THROWS_AS(SeriesReader(reader).step_loads(), FormatError);
+  }
 }
 
 TEST_CASE("what this version writes is small") {

@@ -121,7 +121,7 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   }
   SECTION("a size that is not the raw size") { file.section("STRA").raw += 1; }
   SECTION("a raw size of 2^40") { file.section("RUN ").raw = std::uint64_t{1} << 40; }
-  SECTION("tiles of a node that is not there") { file.sections.at(5).key = 9; }
+  SECTION("tiles of a node that is not there") { file.sections.at(6).key = 9; }
   SECTION("histories of all nodes beside those of one") { file.section("TILE").type = "SHAR"; }
   SECTION("one series twice on a node") { replace("TILE", text(std::string("\2\0\0\0\0\0\0", 7)), 7); }
   SECTION("a tile of a series that is not there") { replace("TILE", text(std::string("\1\3\0\0", 4)), 4); }
@@ -135,7 +135,7 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   SECTION("an exact block that is too short") { replace("EXAC", text(std::string("\0\1\1\0aaaaaaaa", 12)), 12); }
   SECTION("two descriptions of the run") { file.sections.push_back(file.sections.at(0)); }
   SECTION("none") { file.sections.erase(file.sections.begin()); }
-  SECTION("nodes out of order") { std::swap(file.sections.at(4), file.sections.at(5)); }
+  SECTION("nodes out of order") { std::swap(file.sections.at(5), file.sections.at(6)); }
   CHECK(refused_at(file.assemble()) >= 24);
 }
 

@@ -59,6 +59,9 @@ void check_head(const Run& a, const Run& b) {
   CHECK(a.hint_lag == b.hint_lag);
   CHECK(a.load_metric == b.load_metric);
   CHECK(a.wall_seconds == b.wall_seconds);
+  CHECK(a.critical_path == b.critical_path);
+  CHECK(a.mean_path == b.mean_path);
+  CHECK(a.step_loads == b.step_loads);
   CHECK(a.merged_steps == b.merged_steps);
   CHECK(a.lost_snapshots == b.lost_snapshots);
   CHECK(a.own_cpu_seconds == b.own_cpu_seconds);

@@ -78,6 +78,9 @@ Run sample_run() {
   run.hint_lag = 3;
   run.load_metric = "cpu_time";
   run.wall_seconds = 12.75;
+  run.critical_path = 9.875;
+  run.mean_path = 1.0 / 3;
+  run.step_loads = bytes(40, 9);
   run.merged_steps = 6;
   run.lost_snapshots = 1;
   run.own_cpu_seconds = {0.011, 0.013};
