@@ -1,10 +1,12 @@
 /* LAMMPS driven from C: two droplets that move through a mostly empty box, rebalanced by LAMMPS's recursive coordinate
  * bisection, either as LAMMPS decides (fix balance) or on effort's hints.
  *
- *   mpirun -np 8 droplets --balance none|own|hints [--every N] [--steps N] [--chunk N] [--scale X]
+ *   mpirun -np 8 droplets --balance none|own|hints|between [--every N] [--steps N] [--chunk N] [--scale X]
  *
- * own: `fix balance N 1.05 rcb weight time 1.0`; hints: after `run CHUNK pre no post no`, where effort advises it,
- * a weight per atom and `balance 1.05 rcb weight var`. */
+ * own:     `fix balance N 1.05 rcb weight time 1.0`
+ * hints:   `fix balance CHUNK 1.0 rcb weight var`, in one long run; where effort advises it, each atom gets a weight and the fix
+ *          acts with the neighbour lists that are due next
+ * between: the same from outside: `run CHUNK pre no post no`, and where effort advises it `balance 1.0 rcb weight var` */
 #include <effort/effort.h>
 #include <effort/effort_mpi.h>
 #include <lammps/library.h>
@@ -14,10 +16,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "lammps_marks.h"
 #include "mpi_marks.h"
 
-enum { most_chunks = 100000, most_steps = 1000000 };
-typedef enum { BALANCE_NONE, BALANCE_OWN, BALANCE_HINTS } mode;
+enum { most_chunks = 100000, most_calls = 1000000 };
+typedef enum { BALANCE_NONE, BALANCE_OWN, BALANCE_HINTS, BALANCE_BETWEEN, N_MODES } mode;
+
+/* One measure chunk by chunk, in CPU seconds outside MPI. */
+typedef struct {
+  double chunk[most_chunks], before;
+} series;
 
 typedef struct {
   void* lammps;
@@ -28,13 +36,15 @@ typedef struct {
   /* hints */
   effort_region_id run;
   effort_work_id atoms, pairs;
-  int rebalances;
-  /* CPU seconds outside MPI, chunk by chunk; rebalancing on hints apart */
-  double compute[most_chunks], before, rebalancing;
+  int advised; /* the atoms have weights that fix balance has not used yet */
+  /* pair forces and neighbour lists; everything, rebalancing included */
+  series work, all;
+  double set_up; /* pair forces and neighbour lists that no timer of LAMMPS sees */
   int n_chunks;
-  /* own: steps at which this rank's part of the box has changed */
-  signed char moved[most_steps];
-  double bounds[6];
+  /* rebalances: those at which this rank's part of the box has changed, and what all took */
+  signed char moved[most_calls];
+  int n_calls;
+  double bounds[6], rebalance_began, rebalancing;
 } driver;
 
 static void lmp(driver* d, const char* format, ...) {
@@ -92,84 +102,137 @@ static double neighbours(driver* d, double* of_atom) {
   return sum;
 }
 
-static double cost_of(const effort_hint* hint, const char* unit, double otherwise) {
+static double cost_of(const effort_hint* hint, const char* unit) {
   for (int u = 0; u < hint->n_units; ++u)
     if (strcmp(hint->unit_name[u], unit) == 0) return hint->unit_cost[u];
-  return otherwise;
+  return -1;
 }
 
-/* The rank's predicted load, shared out among its atoms by what atoms and neighbours cost. */
+/* What each atom will cost: by the costs of an atom and of a pair, which effort fits; until they are known, the rank's
+ * predicted load, shared out by the number of neighbours. */
 static void weigh_atoms(driver* d, const effort_hint* hint) {
   const int n = lammps_extract_setting(d->lammps, "nlocal");
   double* cost = lammps_extract_atom(d->lammps, "q");
   double* estimate = calloc((size_t)n + 1, sizeof *estimate);
   neighbours(d, estimate);
-  double atom = cost_of(hint, "atoms", 1), pair = cost_of(hint, "pairs", 0.1), mean = 0;
-  if (!(pair > 0)) atom = 1, pair = 0.1;
-  for (int i = 0; i < n; ++i) estimate[i] = atom + pair * estimate[i];
-  effort_weights_share((size_t)n, estimate, hint->predicted[d->rank], cost);
+  const double atom = cost_of(hint, "atoms"), pair = cost_of(hint, "pairs");
+  double mean = 0;
+  for (int i = 0; i < n; ++i) {
+    cost[i] = (atom > 0 ? atom : 0) + pair * estimate[i];
+    estimate[i] = 1 + 0.1 * estimate[i];
+  }
+  if (!(pair > 0)) effort_weights_share((size_t)n, estimate, hint->predicted[d->rank], cost);
   for (int r = 0; r < d->n_ranks; ++r) mean += hint->predicted[r];
   const double least = 1e-6 * mean / lammps_get_natoms(d->lammps); /* LAMMPS wants weights above 0 */
   for (int i = 0; i < n; ++i) cost[i] = cost[i] > least ? cost[i] : least;
   free(estimate);
 }
 
-static int on_hint(const effort_hint* hint, void* user) {
-  driver* d = user;
-  if (!hint->rebalance) return 0;
-  weigh_atoms(d, hint);
-  lmp(d, "balance 1.0 rcb weight var cost");
-  lmp(d, "run 0 pre yes post no"); /* new neighbour lists: the next run makes none */
-  ++d->rebalances;
-  return 1;
-}
-
-static void end_chunk(driver* d) {
-  const double now = compute_seconds();
-  if (d->n_chunks < most_chunks) d->compute[d->n_chunks++] = now - d->before;
-  d->before = now;
-}
-
 /* LAMMPS does not tell how often it rebalances, but where this rank's part of the box lies. */
-static void watch_bounds(driver* d, int64_t step) {
+static void note_bounds(driver* d) {
   const double* lo = lammps_extract_global(d->lammps, "sublo");
   const double* hi = lammps_extract_global(d->lammps, "subhi");
-  if (!lo || !hi || step < 0 || step >= most_steps) return;
-  d->moved[step] = step > 0 && (memcmp(d->bounds, lo, 3 * sizeof *lo) != 0 || memcmp(d->bounds + 3, hi, 3 * sizeof *hi) != 0);
+  if (!lo || !hi || d->n_calls >= most_calls) return;
+  d->moved[d->n_calls++] = memcmp(d->bounds, lo, 3 * sizeof *lo) != 0 || memcmp(d->bounds + 3, hi, 3 * sizeof *hi) != 0;
   memcpy(d->bounds, lo, 3 * sizeof *lo);
   memcpy(d->bounds + 3, hi, 3 * sizeof *hi);
 }
 
-/* Called after the forces of each step of a long run. */
+static int before_balance(void* user) {
+  driver* d = user;
+  if (d->balance == BALANCE_HINTS && !d->advised) return 0;
+  d->rebalance_began = compute_seconds();
+  if (d->balance == BALANCE_HINTS) {
+    effort_end(d->run);
+    effort_rebalance_begin();
+  }
+  return 1;
+}
+
+static void after_balance(void* user) {
+  driver* d = user;
+  if (d->balance == BALANCE_HINTS) {
+    effort_rebalance_end();
+    effort_begin(d->run);
+    d->advised = 0;
+  }
+  d->rebalancing += compute_seconds() - d->rebalance_began;
+  note_bounds(d);
+}
+
+static void balance_between(driver* d) {
+  d->rebalance_began = compute_seconds();
+  lmp(d, "balance 1.0 rcb weight var cost");
+  const double balanced = compute_seconds();
+  lmp(d, "run 0 pre yes post no"); /* new neighbour lists and forces: the next run makes none */
+  d->set_up += compute_seconds() - balanced;
+  d->rebalancing += balanced - d->rebalance_began;
+  note_bounds(d);
+}
+
+static int on_hint(const effort_hint* hint, void* user) {
+  driver* d = user;
+  if (!hint->rebalance) return 0;
+  weigh_atoms(d, hint);
+  d->advised = d->balance == BALANCE_HINTS;
+  if (d->advised) return 0; /* the fix acts later: before_balance() and after_balance() tell when */
+  balance_between(d);
+  return 1;
+}
+
+static void add(series* s, int chunk, double now) {
+  if (chunk < most_chunks) s->chunk[chunk] = now - s->before;
+  s->before = now;
+}
+
+static void end_chunk(driver* d) {
+  add(&d->work, d->n_chunks, work_seconds() + d->set_up);
+  add(&d->all, d->n_chunks, compute_seconds());
+  if (d->n_chunks < most_chunks) ++d->n_chunks;
+}
+
+/* effort's step is a chunk of LAMMPS's; the time between end and begin is effort's and the rebalancer's. */
+static void end_effort_step(driver* d) {
+  effort_end(d->run);
+  effort_work(d->atoms, (double)d->chunk * lammps_extract_setting(d->lammps, "nlocal"));
+  effort_work(d->pairs, d->chunk * neighbours(d, NULL));
+  effort_progress_step();
+  effort_begin(d->run);
+}
+
+/* Called after the forces of each step of a long run.  Chunks end before steps that are multiples of their length: there
+ * fix balance acts. */
 static void on_step(void* user, int64_t step, int n, int* ids, double** x, double** f) {
   driver* d = user;
   (void)ids, (void)x;
   for (int i = 0; i < n; ++i) f[i][0] = f[i][1] = f[i][2] = 0; /* no force of ours */
-  watch_bounds(d, step);
-  if (step > 0 && step % d->chunk == 0) end_chunk(d);
+  if ((step + 1) % d->chunk != 0) return;
+  if (d->balance == BALANCE_HINTS) end_effort_step(d);
+  end_chunk(d);
 }
 
-static void run_on_hints(driver* d) {
-  mpi_marks_start();
+static void run_between(driver* d) {
+  effort_begin(d->run);
   for (int done = 0; done < d->steps; done += d->chunk) {
-    effort_begin(d->run);
     lmp(d, "run %d pre no post no", d->chunk);
-    effort_end(d->run);
-    effort_work(d->atoms, (double)d->chunk * lammps_extract_setting(d->lammps, "nlocal"));
-    effort_work(d->pairs, d->chunk * neighbours(d, NULL));
+    end_effort_step(d);
     end_chunk(d);
-    effort_progress_step();
-    d->rebalancing += compute_seconds() - d->before;
-    d->before = compute_seconds();
   }
-  mpi_marks_stop();
+  effort_end(d->run);
 }
 
 static void run_by_itself(driver* d) {
   lmp(d, "fix sample all external pf/callback 1 1");
   lammps_set_fix_external_callback(d->lammps, "sample", (FixExternalFnPtr)on_step, d);
   if (d->balance == BALANCE_OWN) lmp(d, "fix balance all balance %d 1.05 rcb weight time 1.0", d->every);
-  lmp(d, "run %d post no", d->steps);
+  if (d->balance == BALANCE_HINTS) {
+    lmp(d, "set group all charge 1.0");
+    lmp(d, "fix balance all balance %d 1.0 rcb weight var cost", d->chunk);
+    effort_begin(d->run);
+  }
+  mark_fix_balance((balance_marks){before_balance, after_balance, d});
+  lmp(d, "run %d post no", d->steps - 1); /* the step after it would begin a chunk */
+  if (d->balance == BALANCE_HINTS) effort_end(d->run);
 }
 
 static void start_effort(driver* d) {
@@ -193,10 +256,12 @@ static int number(int argc, char** argv, const char* name, int otherwise) {
 }
 
 static void read_options(driver* d, int argc, char** argv) {
+  static const char* const modes[N_MODES] = {"none", "own", "hints", "between"};
   d->balance = BALANCE_HINTS;
   d->scale = 1;
   for (int i = 1; i + 1 < argc; ++i) {
-    if (strcmp(argv[i], "--balance") == 0) d->balance = strcmp(argv[i + 1], "none") == 0 ? BALANCE_NONE : strcmp(argv[i + 1], "own") == 0 ? BALANCE_OWN : BALANCE_HINTS;
+    for (int m = 0; m < N_MODES && strcmp(argv[i], "--balance") == 0; ++m)
+      if (strcmp(argv[i + 1], modes[m]) == 0) d->balance = (mode)m;
     if (strcmp(argv[i], "--scale") == 0) d->scale = atof(argv[i + 1]);
   }
   d->every = number(argc, argv, "--every", 100);
@@ -204,26 +269,33 @@ static void read_options(driver* d, int argc, char** argv) {
   d->steps = number(argc, argv, "--steps", 3000);
 }
 
-static void report(driver* d) {
+/* Sum over the chunks of the largest rank's time, and of the mean rank's: on rank 0. */
+static void path(const driver* d, const series* s, double* critical, double* ideal) {
   static double largest[most_chunks], sum[most_chunks];
-  MPI_Reduce(d->compute, largest, d->n_chunks, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  MPI_Reduce(d->compute, sum, d->n_chunks, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
-  double critical = 0, ideal = 0;
+  MPI_Reduce(s->chunk, largest, d->n_chunks, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  MPI_Reduce(s->chunk, sum, d->n_chunks, MPI_DOUBLE, MPI_SUM, 0, MPI_COMM_WORLD);
+  *critical = *ideal = 0;
   for (int c = 0; c < d->n_chunks; ++c) {
-    critical += largest[c];
-    ideal += sum[c] / d->n_ranks;
+    *critical += largest[c];
+    *ideal += sum[c] / d->n_ranks;
   }
-  double rebalancing = 0;
+}
+
+static void report(driver* d) {
+  double work[2], all[2], rebalancing = 0;
+  path(d, &d->work, &work[0], &work[1]);
+  path(d, &d->all, &all[0], &all[1]);
   MPI_Reduce(&d->rebalancing, &rebalancing, 1, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
-  static signed char moved[most_steps];
-  MPI_Reduce(d->moved, moved, d->steps < most_steps ? d->steps + 1 : most_steps, MPI_SIGNED_CHAR, MPI_MAX, 0, MPI_COMM_WORLD);
-  for (int s = 0; s < most_steps; ++s) d->rebalances += moved[s];
+  static signed char moved[most_calls];
+  MPI_Reduce(d->moved, moved, d->n_calls, MPI_SIGNED_CHAR, MPI_MAX, 0, MPI_COMM_WORLD);
+  int rebalances = 0;
+  for (int i = 0; i < d->n_calls; ++i) rebalances += moved[i];
   const double energy = lammps_get_thermo(d->lammps, "etotal"); /* collective */
   if (d->rank > 0) return;
   printf("atoms %.0f, energy per atom %.4f\n", lammps_get_natoms(d->lammps), energy);
-  if (d->balance != BALANCE_NONE) printf("rebalances %d\n", d->rebalances);
-  if (d->balance == BALANCE_HINTS) printf("rebalancing %.3f s, new neighbour lists included\n", rebalancing);
-  printf("critical path %.3f s, ideal %.3f s over %d chunks of %d steps\n", critical, ideal, d->n_chunks, d->chunk);
+  if (d->balance != BALANCE_NONE) printf("rebalances %d, %.3f s without neighbour lists\n", rebalances, rebalancing);
+  printf("pair and neighbour work: critical path %.3f s, ideal %.3f s over %d chunks of %d steps\n", work[0], work[1], d->n_chunks, d->chunk);
+  printf("all outside MPI, rebalancing included: %.3f s, ideally %.3f s\n", all[0], all[1]);
 }
 
 int main(int argc, char** argv) {
@@ -235,13 +307,19 @@ int main(int argc, char** argv) {
   char* arguments[] = {"droplets", "-log", "none", "-screen", "none", NULL};
   d.lammps = lammps_open(5, arguments, MPI_COMM_WORLD, NULL);
   make_droplets(&d);
-  if (d.balance == BALANCE_HINTS) start_effort(&d);
+  const int on_hints = d.balance == BALANCE_HINTS || d.balance == BALANCE_BETWEEN;
+  if (on_hints) start_effort(&d);
   lmp(&d, "run 0 post no");
-  d.before = compute_seconds();
-  if (d.balance == BALANCE_HINTS) run_on_hints(&d);
+  note_bounds(&d);
+  d.moved[0] = 0; /* that was none */
+  d.work.before = work_seconds();
+  d.all.before = compute_seconds();
+  if (on_hints) mpi_marks_start();
+  if (d.balance == BALANCE_BETWEEN) run_between(&d);
   else run_by_itself(&d);
+  if (on_hints) mpi_marks_stop();
   report(&d);
-  if (d.balance == BALANCE_HINTS) effort_finalize();
+  if (on_hints) effort_finalize();
   lammps_close(d.lammps);
   MPI_Finalize();
   return 0;

@@ -1,0 +1,16 @@
+/* What LAMMPS does inside a run: how long pair forces and neighbour lists take, and when its fix balance acts. */
+#ifndef LAMMPS_MARKS_H
+#define LAMMPS_MARKS_H
+
+/* CPU seconds outside MPI in pair forces and neighbour lists, as LAMMPS's own timers divide a run. */
+double work_seconds(void);
+
+/* Called right before and after each balancing that a fix balance may do; may be NULL. */
+typedef struct {
+  int (*before)(void* user); /* 0: not now */
+  void (*after)(void* user);
+  void* user;
+} balance_marks;
+void mark_fix_balance(balance_marks marks);
+
+#endif
