@@ -1,5 +1,5 @@
 // What hints are worth and what they cost.
-// usage: bench_balance regret [NAME.cpu.f64 ...] | generated [SEED] | costs | time
+// usage: bench_balance regret [--window N] NAME.cpu.f64 ... | families [--window N] [SEED [SEEDS]] | costs | time
 #include "bench/balance/parts.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -13,20 +13,26 @@ using namespace effort::bench;
 
 int main(int argc, char* argv[]) {
   const std::string part = argc > 1 ? argv[1] : "";
+  int window = 10, next = 2;
+  if (argc > 3 && std::strcmp(argv[2], "--window") == 0) {
+    window = std::atoi(argv[3]);
+    next = 4;
+  }
   const Kokkos::ScopeGuard kokkos;
   try {
     if (part == "regret") {
       std::vector<Recording> recordings;
-      for (int i = 2; i < argc; ++i) recordings.push_back(read_recording(argv[i]));
-      bench_regret(recordings);
-    } else if (part == "generated") {
-      bench_regret(generated_recordings(argc > 2 ? static_cast<unsigned>(std::atoi(argv[2])) : 1));
+      for (; next < argc; ++next) recordings.push_back(read_recording(argv[next]));
+      bench_regret(recordings, window);
+    } else if (part == "families") {
+      const auto number = [&](int i, int otherwise) { return static_cast<unsigned>(i < argc ? std::atoi(argv[i]) : otherwise); };
+      bench_families(number(next, 1), number(next + 1, 1), window);
     } else if (part == "costs") {
       bench_costs();
     } else if (part == "time") {
       bench_hint_time();
     } else {
-      std::fprintf(stderr, "usage: bench_balance regret NAME.cpu.f64 ... | generated [SEED] | costs | time\n");
+      std::fprintf(stderr, "usage: bench_balance regret [--window N] NAME.cpu.f64 ... | families [--window N] [SEED [SEEDS]] | costs | time\n");
       return 2;
     }
   } catch (const std::exception& e) {

@@ -2,44 +2,87 @@
 #include "bench/balance/parts.hpp"
 
 #include <cstdio>
+#include <map>
+#include <string>
 
 namespace effort::bench {
 namespace {
 
-struct Target {
-  int held = 0, missed = 0;
+struct Outcome {
+  double never, best, chosen;
+  std::size_t best_count, chosen_count;
+
+  double possible() const { return (never - best) / never; }
+  double realised() const { return never > best ? (never - chosen) / (never - best) : 1; }
+  // At least 80 % of the best schedule's saving where that exceeds 5 %, never more than 10 % above the best schedule,
+  // nor 2 % above never rebalancing.
+  bool saves() const { return possible() <= 0.05 || realised() >= 0.8; }
+  bool near_best() const { return chosen <= 1.1 * best; }
+  bool harmless() const { return chosen <= 1.02 * never; }
+  bool good() const { return saves() && near_best() && harmless(); }
 };
 
-void one(const Recording& r, double steps, Target& target) {
+Outcome outcome(const Recording& r, double steps, int window) {
   const replay::Cube cube{r.values, r.regions, r.ranks, r.steps};
   std::vector<double> load(static_cast<std::size_t>(r.ranks) * static_cast<std::size_t>(r.steps), 0.0);
   for (std::size_t i = 0; i < r.values.size(); ++i) load[i % load.size()] += r.values[i];
   replay::Options options;
-  options.price = steps * replay::LoadModel(load, r.ranks, r.steps, options.analysis.window, options.analysis.hint_lag).mean_step();
+  options.analysis.window = window;
+  options.price = steps * replay::LoadModel(load, r.ranks, r.steps, window, options.analysis.hint_lag).mean_step();
   const replay::Report report = replay::replay(cube, options);
-  const double never = report.cost_never, best = report.best.cost, chosen = report.chosen.cost;
-  const double possible = (never - best) / never;
-  const double realised = never > best ? (never - chosen) / (never - best) : 1;
-  // At least 80 % of the best schedule's saving where that exceeds 5 %, never more than 10 % above the best schedule,
-  // nor 2 % above never rebalancing.
-  const bool good = (possible <= 0.05 || realised >= 0.8) && chosen <= 1.1 * best && chosen <= 1.02 * never;
-  ++(good ? target.held : target.missed);
-  char share[32] = "-";
-  if (possible > 0.05) std::snprintf(share, sizeof share, "%.0f %%", 100 * realised);
-  std::printf("| %s | %g | %.4g | %.4g (%zu) | %.4g (%zu) | %.1f %% | %s | %+.1f %% | %+.1f %% |%s\n", r.name.c_str(), steps, never, best,
-              report.best.windows.size(), chosen, report.chosen.windows.size(), 100 * possible, share, 100 * (chosen / best - 1),
-              100 * (chosen / never - 1), good ? "" : " missed");
+  return {report.cost_never, report.best.cost, report.chosen.cost, report.best.windows.size(), report.chosen.windows.size()};
 }
+
+void print(const Recording& r, double steps, const Outcome& o) {
+  char share[32] = "-";
+  if (o.possible() > 0.05) std::snprintf(share, sizeof share, "%.0f %%", 100 * o.realised());
+  std::printf("| %s | %g | %.4g | %.4g (%zu) | %.4g (%zu) | %.1f %% | %s | %+.1f %% | %+.1f %% |%s\n", r.name.c_str(), steps, o.never, o.best,
+              o.best_count, o.chosen, o.chosen_count, 100 * o.possible(), share, 100 * (o.chosen / o.best - 1),
+              100 * (o.chosen / o.never - 1), o.good() ? "" : " missed");
+}
+
+constexpr double prices[] = {0.5, 2.0, 10.0};
 
 }  // namespace
 
-void bench_regret(const std::vector<Recording>& recordings) {
+void bench_regret(const std::vector<Recording>& recordings, int window) {
   std::printf("| recording | price, mean steps | never, s | best afterwards, s (rebalances) | on hints, s (rebalances) | best saves | of it realised | above best | above never |\n"
               "|---|---|---|---|---|---|---|---|---|\n");
-  Target target;
+  int held = 0, all = 0;
   for (const Recording& r : recordings)
-    for (double steps : {0.5, 2.0, 10.0}) one(r, steps, target);
-  std::printf("\nwithin the targets: %d of %d\n", target.held, target.held + target.missed);
+    for (double steps : prices) {
+      const Outcome o = outcome(r, steps, window);
+      print(r, steps, o);
+      held += o.good() ? 1 : 0;
+      ++all;
+    }
+  std::printf("\nwithin the targets: %d of %d\n", held, all);
+}
+
+void bench_families(unsigned first_seed, unsigned seeds, int window) {
+  struct Count {
+    int all = 0, good = 0, saves = 0, near_best = 0, harmless = 0;
+    double excess = 0;
+  };
+  std::map<std::string, Count> counts;
+  for (unsigned seed = first_seed; seed < first_seed + seeds; ++seed)
+    for (const Recording& r : generated_recordings(seed))
+      for (double steps : prices) {
+        const Outcome o = outcome(r, steps, window);
+        for (Count* c : {&counts[r.name], &counts["~ all"]}) {
+          ++c->all;
+          c->good += o.good() ? 1 : 0;
+          c->saves += o.saves() ? 1 : 0;
+          c->near_best += o.near_best() ? 1 : 0;
+          c->harmless += o.harmless() ? 1 : 0;
+          c->excess += o.chosen / o.best - 1;
+        }
+      }
+  std::printf("| family, window %d | runs | within all targets | 80 %% saved | within 10 %% of best | at most 2 %% above never | above best, mean |\n|---|---|---|---|---|---|---|\n",
+              window);
+  for (const auto& [name, c] : counts)
+    std::printf("| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %+.2f %% |\n", name.c_str(), c.all, 100.0 * c.good / c.all, 100.0 * c.saves / c.all,
+                100.0 * c.near_best / c.all, 100.0 * c.harmless / c.all, 100 * c.excess / c.all);
 }
 
 }  // namespace effort::bench
