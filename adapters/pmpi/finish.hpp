@@ -8,31 +8,60 @@
 
 namespace effort::pmpi {
 
-/// Before the call.
-template <Call call>
-inline void prepare(const Arguments& arguments) {
-  constexpr Role role = info(call).role;
-  if constexpr (role == Role::complete || role == Role::poll)
-    if (__builtin_expect(traffic_on, 0)) before_completion(call, arguments);
+/// The one of a call's arguments that stands at a place, as a word.
+template <int place, typename... T>
+inline Word argument(T... arguments) {
+  if constexpr (place >= 0)
+    return words(arguments...)[place];
+  else
+    return 0;
 }
 
-/// After it.
-template <Call call>
-inline void finish(Passage& passage, const Arguments& arguments) {
+/// Whether a poll found nothing.
+template <Call call, typename... T>
+inline bool in_vain(T... arguments) {
+  if constexpr (info(call).role == Role::poll) return *from_word<const int*>(argument<flag_place(call)>(arguments...)) == 0;
+  return false;
+}
+
+/// After a call that was left: what steps and freed communicators have to know.
+/// @param comm  the call's communicator; in Fortran its address
+template <Call call, typename Way>
+inline void after(const Way& passage, Word comm, bool fortran) {
   constexpr CallInfo what = info(call);
-  bool in_vain = false;
-  if constexpr (what.role == Role::poll) in_vain = *arguments.pointer<const int>(flag_place(call)) == 0;
-  passage.done(in_vain);
-  if (__builtin_expect(traffic_on, 0) && passage.seen())
-    saw_traffic(call, arguments, static_cast<std::uint32_t>(passage.site().region), passage.seconds());
+  [[maybe_unused]] const auto communicator = [&] { return Arguments{&comm, fortran}.communicator(0); };
   if constexpr (what.role == Role::sync || what.role == Role::rooted)
-    if (steps_watch_collectives && passage.seen()) saw_collective(passage, arguments.communicator(what.comm));
+    if (steps_watch_collectives && passage.seen()) saw_collective(passage.thread(), passage.site(), communicator());
   if constexpr (can_split(what.role))
-    if (__builtin_expect(step_call == call, 0) && passage.seen()) saw_step_call(passage, what.comm >= 0 ? arguments.communicator(what.comm) : MPI_COMM_NULL);
+    if (__builtin_expect(step_call == call, 0) && passage.seen()) saw_step_call(passage.thread(), passage.site(), what.comm >= 0 ? communicator() : MPI_COMM_NULL);
   if constexpr (what.role == Role::free) {
     forget_communicators();
     if (traffic_on) forget_traffic_communicators();
   }
+}
+
+/// One intercepted call: `next` makes it, with `arguments`.  They are kept beyond it only for the communication matrix.
+/// Inlined into its wrapper, whose return address and frame these are.
+template <Call call, bool fortran, typename Next, typename... T>
+__attribute__((always_inline)) inline auto through(const Next& next, const void* return_address, const void* cfa, T... arguments) {
+  const Word comm = argument<info(call).comm>(arguments...);
+  if (__builtin_expect(traffic_on, 0)) {
+    constexpr Role role = info(call).role;
+    Passage<call, false> passage(return_address, cfa);
+    const auto given = words(arguments...);
+    const Arguments looked_at{given.data(), fortran};
+    if constexpr (role == Role::complete || role == Role::poll) before_completion(call, looked_at);
+    const auto code = next(arguments...);
+    passage.done(in_vain<call>(arguments...));
+    if (passage.seen()) saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
+    after<call>(passage, comm, fortran);
+    return code;
+  }
+  Passage<call> passage(return_address, cfa);
+  const auto code = next(arguments...);
+  passage.done(in_vain<call>(arguments...));
+  after<call>(passage, comm, fortran);
+  return code;
 }
 
 }  // namespace effort::pmpi

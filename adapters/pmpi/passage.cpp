@@ -9,7 +9,7 @@
 namespace effort::pmpi {
 
 __thread Thread* this_thread = nullptr;
-std::uint64_t poll_gap = 0, least_gap = 0;
+std::uint64_t poll_gap = 0, least_gap = 0, much = 0;
 double seconds_per_tick = 0;
 bool armed = false;
 
@@ -80,19 +80,17 @@ bool Thread::prepare() noexcept {
       forget_modules();
       new_session();
     }
-    if (!main || !last) last = &landmark("start");
+    if (!main || !last) comes_from(landmark("start"));
     left = slot->stamp.load(std::memory_order_relaxed);
+    resumes = 0;
     polled_in_vain = false;
     session_ = session;
     own_ = region_named("(effort)", Kind::wait);
   });
 }
 
-void Thread::start_computation(Site& site) {
+void Thread::read_cpu_clock(Site& site) {
   constexpr std::uint64_t free_reads = 4096;
-  before_ = &site;
-  cpu_left_ = not_read;
-  if (site.reads == 0) return;
   if (cpu_reads_ == 0) first_read_ = left;
   // poll_gap is 5 microseconds, and two reads cost less than a fifth of that: a percent of the time, beyond the first ones.
   cpu_left_ = too_many_reads;
@@ -102,13 +100,13 @@ void Thread::start_computation(Site& site) {
   --site.reads;
 }
 
-void Thread::count_computation(std::uint64_t gap) {
-  constexpr std::int64_t much = 20'000;
-  const auto elapsed = static_cast<std::int64_t>(static_cast<double>(gap) * seconds_per_tick * 1e9);
-  const std::int64_t took = cpu_left_ >= 0 ? measure::thread_cpu_ns() - cpu_left_ : elapsed;
-  if (took > much && before_) before_->reads = Site::most_reads;
+void Thread::count_much(std::uint64_t gap) {
+  const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(much);
+  const std::int64_t took =
+      cpu_left_ >= 0 ? static_cast<std::int64_t>(static_cast<double>(measure::thread_cpu_ns() - cpu_left_) * 1e-9 / seconds_per_tick) : elapsed;
+  if (took > at_most && before_) before_->reads = Site::most_reads;
   // After a call that was always followed by little, a long time is most likely somebody else's.
-  computed += cpu_left_ == not_read ? std::min(took, much) : took;
+  computed += cpu_left_ == not_read ? std::min(took, at_most) : took;
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) noexcept {
@@ -121,6 +119,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
     auto site = std::make_unique<Site>();
     site->return_address = return_address;
     site->trail = unwind(return_address, cfa, known ? path_depth() : 1);
+    site->call = call;
     site->path = &path_of(call, return_address, site->trail);
     site->region = region_named(site->path->text, info(call).kind);
     site->splits = splits(call);
@@ -140,16 +139,54 @@ effort_region_id Thread::pair(const Path& to) {
 }
 
 effort_region_id Thread::find_pair(Site& site) noexcept {
-  site.from = last->id;
-  orderly([&] { site.pair = pair(*site.path); });
+  site.from = 0;
+  if (orderly([&] { site.pair = pair(*site.path); })) site.from = last_id;
   return site.pair;
 }
 
-/// Inside an explicit region: one that counts as computation gives the call's time away, any other keeps it.
-bool Passage::begins_inside() const { return port().current_kind(*slot_) == Kind::compute; }
+namespace {
 
-void Passage::claim_counted(effort_region_id region) const {
-  port().claim(*slot_, static_cast<std::uint32_t>(region));
+/// Inside an explicit region: one that counts as computation gives the call's time away, any other keeps it.
+bool begins_inside(const measure::ThreadSlot& slot) { return port().current_kind(slot) == Kind::compute; }
+
+/// Gives the computation since the last call to the pair of both.
+void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outermost) {
+  const std::uint64_t gap = slot.stamp.load(std::memory_order_relaxed) - thread.left;
+  if (steps_want_cpu_time) thread.count_computation(gap);
+  if (!outermost && gap < least_gap) return;
+  const bool waiting = thread.polled_in_vain && thread.last == site.path && gap < poll_gap;
+  const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
+  if (slot.n_counters > 0)
+    port().claim(slot, to);
+  else
+    measure::claim_outside_ticks(slot, to);
+}
+
+}  // namespace
+
+Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
+  thread.begun = false;
+  measure::ThreadSlot* slot = measure::this_thread_slot();
+  if (!thread.ready(slot)) {
+    slot = thread.prepare() ? measure::this_thread_slot() : nullptr;
+    if (!slot) return nullptr;
+  }
+  Site* const site = thread.site(call, return_address, cfa);
+  if (!site) return nullptr;
+  const bool outermost = slot->depth == 0;
+  if (outermost || begins_inside(*slot)) thread.begun = effort_begin(site->region) == EFFORT_OK;
+  thread.entered = slot->stamp.load(std::memory_order_relaxed);
+  if (site->splits) close_gap(thread, *slot, *site, outermost);
+  return site;
+}
+
+void leave_carefully(Thread& thread, measure::ThreadSlot& slot, Site& site, bool begun, bool in_vain) {
+  if (begun) effort_end(site.region);
+  if (!site.splits) return;
+  thread.comes_from(*site.path);
+  thread.polled_in_vain = in_vain;
+  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth);
+  if (steps_want_cpu_time) thread.start_computation(site);
 }
 
 }  // namespace effort::pmpi

@@ -3,9 +3,9 @@
 
 #include "adapters/pmpi/call_path.hpp"
 #include "adapters/pmpi/calls.hpp"
-#include "runtime/measure/thread_slot.hpp"
+#include "runtime/measure/boundary.hpp"
 
-#include "effort/effort_inline.h"
+#include "effort/effort.h"
 
 #include <cstdint>
 #include <memory>
@@ -14,17 +14,37 @@
 
 namespace effort::pmpi {
 
+// What every call looks at is reached directly, not through the table that exported names are reached through.
+#pragma GCC visibility push(hidden)
+
+/// A gap between two polls of the same place that is shorter is waiting, not computation.
+extern std::uint64_t poll_gap;
+/// A gap of an explicitly instrumented host that is shorter is kept for the next one.
+extern std::uint64_t least_gap;
+/// Computation that is worth a reading of the CPU clock.
+extern std::uint64_t much;
+extern double seconds_per_tick;
+
+/// While steps are looked for, computation is compared: in CPU time, which says as much on crowded cores.
+extern bool steps_want_cpu_time;
+
+/// Whether wrappers measure: from MPI_Init to MPI_Finalize, unless something is wrong.
+extern bool armed;
+
+#pragma GCC visibility pop
+
 /// A call path as one thread has met it, with the ids of its regions in the session at hand.
 struct Site {
   const void* return_address;
   const Path* path;
-  Trail trail;
-  effort_region_id region = 0;        ///< of the time inside
+  Call call;
   bool splits = false;
   std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
   static constexpr std::uint8_t most_reads = 64;
-  std::uint32_t from = 0;             ///< the last `pair` was made with this path before it
+  effort_region_id region = 0;        ///< of the time inside
+  std::uint32_t from = 0;             ///< the last `pair` was made with this path before it; 0: with none
   effort_region_id pair = 0;          ///< of the computation between the two
+  Trail trail;
   std::unique_ptr<Site> next;         ///< same place in the table
 };
 
@@ -39,32 +59,60 @@ class Thread {
     return slot && slot->session.load(std::memory_order_relaxed) == session_;
   }
 
+  /// A site met before; null for a new one.
+  Site* known_site(Call call, const void* return_address, const std::byte* cfa) const {
+    for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
+      if (s->return_address == return_address && s->call == call && holds(s->trail, cfa, stack_end_)) return s;
+    return nullptr;
+  }
   /// Null where memory has run out.
   Site* site(Call call, const void* return_address, const std::byte* cfa) {
-    for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
-      if (s->return_address == return_address && s->path->call == call && holds(s->trail, cfa, stack_end_)) return s;
-    return add_site(call, return_address, cfa);
+    Site* const known = known_site(call, return_address, cfa);
+    return __builtin_expect(known != nullptr, 1) ? known : add_site(call, return_address, cfa);
   }
 
   /// The region of the computation between the last call that split and one from this site.
   effort_region_id pair(Site& site) {
-    if (site.from == last->id && site.pair != 0) return site.pair;
+    if (site.from == last_id && site.pair != 0) return site.pair;
     return find_pair(site);
   }
   effort_region_id pair(const Path& to);
 
+  /// The last call that split, or what stands for one, has been left, when the slot's stamp was `stamp`.
+  void comes_from(const Path& path) {
+    last = &path;
+    last_id = path.id;
+  }
+  void left_at(std::uint64_t stamp, std::uint32_t depth) {
+    left = stamp;
+    resumes = depth == 0 ? stamp : 0;
+  }
+
   /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after the same call was
   /// long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
-  void start_computation(Site& site);
-  void count_computation(std::uint64_t gap);
+  void start_computation(Site& site) {
+    before_ = &site;
+    cpu_left_ = not_read;
+    if (__builtin_expect(site.reads > 0, 0)) read_cpu_clock(site);
+  }
+  void count_computation(std::uint64_t gap) {
+    if (__builtin_expect(cpu_left_ == not_read && gap < much, 1))
+      computed += static_cast<std::int64_t>(gap);
+    else
+      count_much(gap);
+  }
 
   int nesting = 0;                     ///< wrappers that this thread is in
-  const Path* last = nullptr;          ///< the last call that split
-  std::uint64_t left = 0;              ///< the clock when it was left
-  std::int64_t computed = 0;           ///< CPU time between calls so far, ns, while that is of interest
   bool polled_in_vain = false;         ///< it asked, and the answer was no
+  bool begun = false;                  ///< what enter_carefully tells
   bool main = false;                   ///< it called MPI_Init
   bool driving = false;                ///< it ends a step in the name of the host
+  std::uint32_t last_id = 0;           ///< of `last`
+  const Path* last = nullptr;          ///< the last call that split
+  std::uint64_t left = 0;              ///< the clock when it was left
+  std::uint64_t resumes = 0;           ///< the same where no region was open then: as long as the slot's stamp is this, nothing happened since
+  std::uint64_t entered = 0;           ///< the clock when the call under way was entered; set on the careful way
+  std::int64_t computed = 0;           ///< CPU time between calls so far, ticks, while that is of interest
 
  private:
   static constexpr std::size_t places = 1024;
@@ -74,6 +122,8 @@ class Thread {
   }
 
   Site* add_site(Call call, const void* return_address, const std::byte* cfa) noexcept;
+  void read_cpu_clock(Site& site);
+  void count_much(std::uint64_t gap);
   effort_region_id find_pair(Site& site) noexcept;
 
   std::uint64_t session_ = 0;
@@ -88,93 +138,102 @@ class Thread {
 };
 
 /// The calling thread's state; made by the first call.  Initial-exec: the library is linked or preloaded.
-extern __attribute__((tls_model("initial-exec"))) __thread Thread* this_thread;
+extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
 
-/// A gap between two polls of the same place that is shorter is waiting, not computation.
-extern std::uint64_t poll_gap;
-/// A gap of an explicitly instrumented host that is shorter is kept for the next one.
-extern std::uint64_t least_gap;
-extern double seconds_per_tick;
-
-/// While steps are looked for, computation is compared: in CPU time, which says as much on crowded cores.
-extern bool steps_want_cpu_time;
-
-/// Whether wrappers measure: from MPI_Init to MPI_Finalize, unless something is wrong.
-extern bool armed;
+/// On the way into a call and out of it, for every case.  Null: the call is not seen; otherwise Thread::begun and ::entered are set.
+Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
+void leave_carefully(Thread& thread, measure::ThreadSlot& slot, Site& site, bool begun, bool in_vain);
 
 /// Around one call.  Construct before it, call done() after it.
+///
+/// The usual case, a call met before that splits, outside all regions, with nothing but the clock to read, is one reading of it on the way in and
+/// one on the way out: what has passed since the last call goes straight to the pair of both.  It may be interrupted by signal
+/// handlers like any boundary (short_path.hpp): all is decided by the one instruction that moves the stamp.
+/// @tparam usual  whether that case may be taken; not where the time inside is asked for afterwards
+template <Call call, bool usual = true>
 class Passage {
  public:
-  Passage(Call call, const void* return_address, const void* cfa) {
-    thread_ = this_thread;
+  Passage(const void* return_address, const void* cfa) : thread_(this_thread) {
     if (__builtin_expect(!thread_, 0)) thread_ = &make_thread();
-    if (thread_->nesting++ > 0 || !armed) return;
+    if (__builtin_expect(thread_->nesting++ > 0 || !armed, 0)) return;
     slot_ = measure::this_thread_slot();
-    if (__builtin_expect(!thread_->ready(slot_), 0)) {
-      slot_ = thread_->prepare() ? measure::this_thread_slot() : nullptr;
-      if (!slot_) return;
+    site_ = thread_->known_site(call, return_address, static_cast<const std::byte*>(cfa));
+    if (__builtin_expect(slot_ && site_ && enter(*thread_, *slot_, *site_), 1)) {
+      begun_ = true;
+      return;
     }
-    enter(call, return_address, static_cast<const std::byte*>(cfa));
+    site_ = enter_carefully(*thread_, call, return_address, static_cast<const std::byte*>(cfa));
+    slot_ = measure::this_thread_slot();
+    begun_ = thread_->begun;
   }
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
   /// The call has returned.  @param in_vain  a poll that found nothing
   void done(bool in_vain = false) {
-    if (__builtin_expect(site_ != nullptr, 1)) leave(in_vain);
+    if (__builtin_expect(site_ && !(begun_ && leave(*thread_, *slot_, *site_, in_vain)), 0)) leave_carefully(*thread_, *slot_, *site_, begun_, in_vain);
     --thread_->nesting;
   }
 
   /// Whether the call is seen at all: not within another, and in a session.
   bool seen() const { return site_ != nullptr; }
   Thread& thread() const { return *thread_; }
-  /// That the call took; known where its time went to its own region.
-  double seconds() const { return began_ ? static_cast<double>(slot_->stamp.load(std::memory_order_relaxed) - entered_) * seconds_per_tick : 0; }
   const Site& site() const { return *site_; }
 
  private:
-  void enter(Call call, const void* return_address, const std::byte* cfa) {
-    Site* const found = thread_->site(call, return_address, cfa);
-    if (!found) return;
-    Site& site = *found;
-    const bool outermost = slot_->depth == 0;
-    if (__builtin_expect(outermost || begins_inside(), 1)) began_ = effort_begin_inline(site.region) == EFFORT_OK;
-    entered_ = slot_->stamp.load(std::memory_order_relaxed);
-    if (site.splits) close_gap(site, outermost);
-    site_ = &site;
+  static constexpr bool may_split = can_split(info(call).role), polls = info(call).role == Role::poll;
+
+  /// False, with nothing changed, where this is not the usual case.
+  static bool enter(Thread& thread, measure::ThreadSlot& slot, const Site& site) {
+    const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
+    const auto region = static_cast<std::uint32_t>(site.region);
+    if (!usual || !may_split || before != thread.resumes || site.from != thread.last_id || !site.splits || region - 1u >= slot.limit.load(std::memory_order_relaxed))
+      return false;
+    measure::Cell* const cells = slot.cells.load(std::memory_order_relaxed);
+    if (cells[region].begins.load(std::memory_order_relaxed) < 0) return false;  // timed by sampling
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const std::uint64_t now = measure::tsc();
+    if (!measure::replace_own(slot.stamp, before, now)) return false;
+    const std::uint64_t gap = now - before;
+    std::uint32_t to = static_cast<std::uint32_t>(site.pair);
+    if (polls && thread.polled_in_vain && thread.last == site.path && gap < poll_gap) to = region;
+    measure::count_own(cells[region].begins);
+    slot.stack[0] = measure::outside;
+    slot.depth = 1;
+    slot.current.store(region, std::memory_order_release);
+    measure::add_own(cells[to].ticks, gap);
+    if (__builtin_expect(steps_want_cpu_time, 0)) thread.count_computation(gap);
+    return true;
   }
 
-  void leave(bool in_vain) {
-    if (began_) effort_end_inline(site_->region);
-    if (!site_->splits) return;
-    thread_->last = site_->path;
-    thread_->polled_in_vain = in_vain;
-    thread_->left = slot_->stamp.load(std::memory_order_relaxed);
-    if (__builtin_expect(steps_want_cpu_time, 0)) thread_->start_computation(*site_);
+  static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain) {
+    const auto region = static_cast<std::uint32_t>(site.region);
+    if (!usual || !may_split || !site.splits || slot.depth != 1 || slot.current.load(std::memory_order_relaxed) != region) return false;
+    const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const std::uint64_t now = measure::tsc();
+    if (!measure::replace_own(slot.stamp, before, now)) return false;
+    slot.depth = 0;
+    slot.current.store(measure::outside, std::memory_order_release);
+    measure::add_own(slot.cells.load(std::memory_order_relaxed)[region].ticks, now - before);
+    thread.comes_from(*site.path);
+    thread.polled_in_vain = in_vain;
+    thread.left_at(now, 0);
+    if (__builtin_expect(steps_want_cpu_time, 0)) thread.start_computation(site);
+    return true;
   }
-
-  /// Gives the computation since the last call to the pair of both.
-  void close_gap(Site& site, bool outermost) {
-    const std::uint64_t gap = slot_->stamp.load(std::memory_order_relaxed) - thread_->left;
-    if (__builtin_expect(steps_want_cpu_time, 0)) thread_->count_computation(gap);
-    if (!outermost && gap < least_gap) return;
-    const bool waiting = thread_->polled_in_vain && thread_->last == site.path && gap < poll_gap;
-    const effort_region_id to = waiting ? site.region : thread_->pair(site);
-    if (__builtin_expect(slot_->n_counters > 0, 0))
-      claim_counted(to);
-    else
-      measure::claim_outside_ticks(*slot_, static_cast<std::uint32_t>(to));
-  }
-
-  bool begins_inside() const;
-  void claim_counted(effort_region_id region) const;
 
   Thread* thread_;
   measure::ThreadSlot* slot_ = nullptr;
   Site* site_ = nullptr;
-  bool began_ = false;
-  std::uint64_t entered_ = 0;
+  bool begun_ = false;
 };
+
+/// That the call which has just been left took, entered on the careful way.
+inline double seconds_in_call(const Thread& thread) {
+  const measure::ThreadSlot* slot = measure::this_thread_slot();
+  return thread.begun && slot ? static_cast<double>(slot->stamp.load(std::memory_order_relaxed) - thread.entered) * seconds_per_tick : 0;
+}
 
 }  // namespace effort::pmpi

@@ -20,7 +20,7 @@ namespace {
 
 using engine::Owner;
 
-constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6;
+constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6, much_seconds = 20e-6;
 
 int depth = 4;
 bool obey_pcontrol = false;
@@ -70,7 +70,7 @@ void before_step() {
   if (!thread->driving) {
     static const Path& boundary = landmark("step");
     port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
-    thread->last = &boundary;
+    thread->comes_from(boundary);
   }
 }
 
@@ -80,7 +80,7 @@ void after_step() {
   measure::ThreadSlot* slot = measure::this_thread_slot();
   if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
   port().claim(*slot, measure::outside);
-  thread->left = slot->stamp.load(std::memory_order_relaxed);
+  thread->left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth);
 }
 
 /// Why nothing is measured, for whoever asks.
@@ -107,9 +107,10 @@ void begin(const void* return_address, const void* cfa) {
   seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);
   least_gap = ticks_in(least_gap_seconds);
+  much = ticks_in(much_seconds);
   port().on_step({before_step, after_step});
   new_session();
-  thread.last = &path_of(Call::Init, return_address, unwind(return_address, static_cast<const std::byte*>(cfa), depth));
+  thread.comes_from(path_of(Call::Init, return_address, unwind(return_address, static_cast<const std::byte*>(cfa), depth)));
   armed = true;
   if (!thread.prepare()) armed = false;
   look_for_other_tools();
@@ -148,7 +149,7 @@ void leave_init(const void* return_address, const void* cfa) {
 void before_finalize(const void* return_address, const void* cfa) {
   if (!armed || (this_thread && this_thread->nesting > 0)) return;
   try {
-    Passage passage(Call::Finalize, return_address, cfa);
+    Passage<Call::Finalize> passage(return_address, cfa);
     passage.done();
     finalizing = true;
     finish_steps();
@@ -162,7 +163,7 @@ void before_finalize(const void* return_address, const void* cfa) {
 
 void pcontrol(int level, const void* return_address, const void* cfa) {
   if (!armed || !obey_pcontrol || (this_thread && this_thread->nesting > 0)) return;
-  Passage passage(Call::Pcontrol, return_address, cfa);
+  Passage<Call::Pcontrol> passage(return_address, cfa);
   passage.done();
   if (!passage.seen()) return;
   if (level == 0)

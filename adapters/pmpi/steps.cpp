@@ -212,14 +212,14 @@ void begin_steps(const config::Settings& settings) {
   steps_watch_collectives = steps_want_cpu_time = state.source == Source::looking;
 }
 
-void saw_collective(Passage& passage, MPI_Comm comm) {
-  if (!passage.thread().main || !all_ranks_in(comm)) return;
+void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
+  if (!thread.main || !all_ranks_in(comm)) return;
   ++state.clock;
-  const Path& path = *passage.site().path;
+  const Path& path = *site.path;
   const bool together = info(path.call).role == Role::sync;
   if (state.source == Source::looking) {
     if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
-    state.events.push_back({path.hash, static_cast<double>(passage.thread().computed)});
+    state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9});
     if (together && state.clock >= state.next_look) look();
   } else if (state.source == Source::found) {
     if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {
@@ -230,10 +230,10 @@ void saw_collective(Passage& passage, MPI_Comm comm) {
   }
 }
 
-void saw_step_call(Passage& passage, MPI_Comm comm) {
-  if (state.source != Source::setting || !passage.thread().main) return;
+void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm) {
+  if (state.source != Source::setting || !thread.main) return;
   if (!state.where.empty()) {
-    const Path* path = passage.site().path;
+    const Path* path = site.path;
     auto known = std::find_if(state.fits.begin(), state.fits.end(), [&](const auto& f) { return f.first == path; });
     if (known == state.fits.end()) known = state.fits.insert(known, {path, path->text.find(state.where) != std::string::npos});
     bool fits = known->second;

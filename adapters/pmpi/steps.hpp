@@ -9,16 +9,16 @@
 namespace effort::pmpi {
 
 /// Whether collectives are of interest (the step is looked for, or ends with one).
-extern bool steps_watch_collectives;
+extern __attribute__((visibility("hidden"))) bool steps_watch_collectives;
 /// The call that ends steps by the setting STEP; Call::count: none.
-extern Call step_call;
+extern __attribute__((visibility("hidden"))) Call step_call;
 
 /// MPI is there: decides from the settings where steps come from.  The same on all ranks.
 void begin_steps(const config::Settings& settings);
 /// A blocking collective has been left.
-void saw_collective(Passage& passage, MPI_Comm comm);
+void saw_collective(Thread& thread, const Site& site, MPI_Comm comm);
 /// The call of the setting STEP has been left.
-void saw_step_call(Passage& passage, MPI_Comm comm);
+void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm);
 /// MPI_Pcontrol(0), where it ends steps.
 void step_from_pcontrol();
 /// Communicators that were known may be others now.

@@ -8,7 +8,7 @@
 namespace effort::pmpi {
 
 /// Whether anything is kept.
-extern bool traffic_on;
+extern __attribute__((visibility("hidden"))) bool traffic_on;
 
 /// MPI is there: begins to keep.
 void begin_traffic();

@@ -19,16 +19,13 @@ using namespace effort::pmpi;
 #define MPI_Op Word
 #define MPI_Request Word
 #define MPI_Win Word
+#define EFFORT_GIVEN(...) __VA_ARGS__  // a list of arguments without its parentheses
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)            \
   extern "C" int effort_next_##Name parameters __asm__("PMPI_" #Name);                     \
   EFFORT_WRAPPER int effort_wrap_##Name parameters __asm__("MPI_" #Name);                  \
   int effort_wrap_##Name parameters {                                                      \
-    Passage passage(Call::Name, __builtin_return_address(0), __builtin_dwarf_cfa());       \
-    const auto given = words arguments;                                                    \
-    prepare<Call::Name>({given.data(), false});                                            \
-    const int code = effort_next_##Name arguments;                                         \
-    finish<Call::Name>(passage, {given.data(), false});                                    \
-    return code;                                                                           \
+    return through<Call::Name, false>(effort_next_##Name, __builtin_return_address(0),     \
+                                      __builtin_dwarf_cfa(), EFFORT_GIVEN arguments);      \
   }
 #include "calls.inc"
 #undef EFFORT_MPI_CALL

@@ -72,11 +72,11 @@ Function* target(Function* linked, const char* name, const void* return_address)
   extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                            \
   EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                \
     const void* const back = __builtin_return_address(0);                                  \
-    Passage passage(Call::Name, back, __builtin_dwarf_cfa());                              \
-    const auto given = words(EFFORT_A##n);                                                 \
-    prepare<Call::Name>({given.data(), true});                                             \
-    target(p##symbol, "p" #symbol, back)(EFFORT_A##n);                                     \
-    finish<Call::Name>(passage, {given.data(), true});                                     \
+    const auto next = [back](auto... given) {                                              \
+      target(p##symbol, "p" #symbol, back)(given...);                                      \
+      return nullptr;                                                                      \
+    };                                                                                     \
+    through<Call::Name, true>(next, back, __builtin_dwarf_cfa(), EFFORT_A##n);             \
   }
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) \
   EFFORT_FORTRAN(Name, mpi_##name##_, n)                                        \
