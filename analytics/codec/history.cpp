@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <deque>
 #include <limits>
 #include <string>
 #include <utility>
@@ -33,6 +34,7 @@ struct CodedTile {
 
 struct Tile {
   std::size_t steps = 0;
+  double unit = 1;          ///< of errors when the last of it was appended
   int generation = 0;
   bool closed = false;      ///< too long to be merged
   bool final = false;       ///< coded to the target for good; nothing under way
@@ -52,10 +54,24 @@ std::vector<std::uint8_t> absent_of(std::span<const double> values) {
   return absent;
 }
 
-/// Joins [rows][steps] blocks along the steps.
-std::vector<double> join_blocks(std::size_t rows, const std::vector<std::pair<std::vector<double>, std::size_t>>& blocks) {
+/// [rows][steps] values with their steps.
+using Blocks = std::vector<std::pair<std::vector<double>, std::size_t>>;
+
+/// Blocks that are going to be a tile.
+struct DueTile {
+  Blocks blocks;
+  double unit;
+};
+
+std::size_t steps_of(const Blocks& blocks) {
   std::size_t steps = 0;
   for (const auto& block : blocks) steps += block.second;
+  return steps;
+}
+
+/// Joins blocks along the steps.
+std::vector<double> join_blocks(std::size_t rows, const Blocks& blocks) {
+  const std::size_t steps = steps_of(blocks);
   std::vector<double> all(rows * steps);
   std::size_t first = 0;
   for (const auto& [values, n] : blocks) {
@@ -77,8 +93,9 @@ struct History::State {
   bool shared;
   std::size_t steps = 0, present = 0;
   double min = 0, max = 0;
-  std::vector<std::pair<std::vector<double>, std::size_t>> raw;  ///< blocks not coded yet, with their steps
+  Blocks raw;                ///< not coded yet
   std::size_t raw_steps = 0;
+  std::deque<DueTile> due;
   mutable std::vector<Tile> tiles;
 
   double unit() const {
@@ -86,9 +103,15 @@ struct History::State {
     return std::max(std::abs(max), std::abs(min)) > 0 ? std::max(std::abs(max), std::abs(min)) : 1;
   }
   /// @param finer  than the target: 1 for what leaves, else of what is recoded
-  CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes) const;
+  /// @param range  of the values, or what it was when a tile was closed
+  CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes, double range) const;
   void close_raw();
-  void merge_tail();
+  bool can_merge() const;
+  bool work();
+  const State& settled() {
+    while (work()) continue;
+    return *this;
+  }
   Tile merged(std::span<const Tile> group) const;
   const CodedTile& finish(Tile& tile) const;
   Bytes pack(const std::vector<std::pair<std::size_t, const CodedTile*>>& parts) const;
@@ -97,25 +120,25 @@ struct History::State {
 
 /// Codes one tile; `before` is what its values already deviate from the appended ones.
 CodedTile History::State::encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before,
-                                 double bytes) const {
+                                 double bytes, double range) const {
   const bool working = finer > 1;
   const std::vector<std::uint8_t> absent = absent_of(values);
   const Matrix matrix = prepare(values, rows, n, absent);
   const double scale = std::ldexp(1.0, -matrix.exponent);
-  Goal goal{target.kind(), target.value(), unit() * scale};
+  Goal goal{target.kind(), target.value(), range * scale};
   switch (target.kind()) {
     case Target::Kind::passes:
       if (working) goal.value = std::min(goal.value + 6, 60.0);
       break;
     case Target::Kind::nrmse:
-      goal.value = std::max(working ? goal.value * unit() / finer : goal.value * unit() - before.rms, 0.0) * scale;
+      goal.value = std::max(working ? goal.value * range / finer : goal.value * range - before.rms, 0.0) * scale;
       break;
     case Target::Kind::max_error:
       goal.value = std::max(working ? goal.value / finer : goal.value - before.max, 0.0) * scale;
       break;
     case Target::Kind::max_bytes:
       goal.value = bytes;
-      if (working) goal = {Target::Kind::nrmse, 1e-4 * unit() * scale, goal.nrmse_unit};
+      if (working) goal = {Target::Kind::nrmse, 1e-4 * range * scale, goal.nrmse_unit};
       break;
   }
   goal.quick = working;
@@ -124,44 +147,55 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
   return {std::move(code.bytes), chained(before, own), matrix.present};
 }
 
+/// What has waited while a whole tile more came is coded now: memory is bounded whether anybody finds the time or not.
 void History::State::close_raw() {
-  if (raw_steps == 0) return;
-  Tile tile;
-  tile.steps = raw_steps;
-  tile.working = encode(join_blocks(rows, raw), raw_steps, kFiner, {}, 0);
-  raw.clear();
+  due.push_back({std::exchange(raw, {}), unit()});
   raw_steps = 0;
+  while (due.size() > 1) work();
+}
+
+bool History::State::can_merge() const {
+  if (tiles.size() < kFanIn) return false;
+  return std::all_of(tiles.end() - kFanIn, tiles.end(), [&](const Tile& t) { return !t.closed && t.generation == tiles.back().generation; });
+}
+
+/// Merges come first, so that the tiles do not depend on when the work is done.
+bool History::State::work() {
+  if (can_merge()) {
+    Tile tile = merged(std::span(tiles).last(kFanIn));
+    tiles.resize(tiles.size() - kFanIn);
+    tiles.push_back(std::move(tile));
+    return true;
+  }
+  if (due.empty()) return false;
+  Tile tile;
+  const DueTile& next = due.front();
+  tile.steps = steps_of(next.blocks);
+  tile.unit = next.unit;
+  tile.working = encode(join_blocks(rows, next.blocks), tile.steps, kFiner, {}, 0, tile.unit);
+  due.pop_front();
   tiles.push_back(std::move(tile));
-  merge_tail();
+  return true;
 }
 
 /// One tile of consecutive ones.  A tile that has grown large enough is coded to the target and left alone.
 Tile History::State::merged(std::span<const Tile> group) const {
   Tile tile;
   Deviation worst;
-  std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
+  Blocks blocks;
   for (const Tile& part : group) {
     blocks.emplace_back(decode_tile(part.working.bytes, rows, part.steps, {}), part.steps);
     worst = {std::max(worst.rms, part.working.deviation.rms), std::max(worst.max, part.working.deviation.max)};
     tile.generation = std::max(tile.generation, part.generation + 1);
     tile.steps += part.steps;
+    tile.unit = part.unit;
   }
   tile.closed = target.kind() != Target::Kind::max_bytes && rows * tile.steps >= max_tile_values / 2;
   tile.final = tile.closed && !shared;
   const std::vector<double> values = join_blocks(rows, blocks);
-  tile.working = encode(values, tile.steps, tile.final ? 1 : tile.closed ? kFinerClosed : kFiner, worst, 0);
+  tile.working = encode(values, tile.steps, tile.final ? 1 : tile.closed ? kFinerClosed : kFiner, worst, 0, tile.unit);
   if (tile.final) tile.finished = std::exchange(tile.working, {});
   return tile;
-}
-
-void History::State::merge_tail() {
-  while (tiles.size() >= kFanIn) {
-    const std::span<const Tile> last(tiles.data() + tiles.size() - kFanIn, kFanIn);
-    if (std::any_of(last.begin(), last.end(), [&](const Tile& t) { return t.closed || t.generation != last[0].generation; })) return;
-    Tile tile = merged(last);
-    tiles.resize(tiles.size() - kFanIn);
-    tiles.push_back(std::move(tile));
-  }
 }
 
 /// The tile coded to the target.
@@ -170,7 +204,7 @@ const CodedTile& History::State::finish(Tile& tile) const {
   const bool stale = tile.finished.bytes.empty() || tile.finished_for < unit() / 2;
   if (stale) {
     const std::vector<double> values = decode_tile(tile.working.bytes, rows, tile.steps, {});
-    tile.finished = encode(values, tile.steps, 1, tile.working.deviation, 0);
+    tile.finished = encode(values, tile.steps, 1, tile.working.deviation, 0, unit());
     tile.finished_for = unit();
   }
   return tile.finished;
@@ -208,14 +242,14 @@ Bytes History::State::pack(const std::vector<std::pair<std::size_t, const CodedT
 
 /// Everything as one tile within a number of bytes.
 Bytes History::State::pack_within_bytes() const {
-  std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
+  Blocks blocks;
   Deviation worst;
   for (const Tile& tile : tiles) {
     blocks.emplace_back(decode_tile(tile.working.bytes, rows, tile.steps, {}), tile.steps);
     worst = {std::max(worst.rms, tile.working.deviation.rms), std::max(worst.max, tile.working.deviation.max)};
   }
   blocks.insert(blocks.end(), raw.begin(), raw.end());
-  const CodedTile all = encode(join_blocks(rows, blocks), steps, 1, worst, target.value() - 32);
+  const CodedTile all = encode(join_blocks(rows, blocks), steps, 1, worst, target.value() - 32, unit());
   return pack({{steps, &all}});
 }
 
@@ -252,31 +286,35 @@ std::size_t History::steps() const { return state_->steps; }
 double History::min() const { return state_->min; }
 double History::max() const { return state_->max; }
 bool History::empty() const { return state_->present == 0; }
+bool History::has_work() const { return !state_->due.empty() || state_->can_merge(); }
+bool History::work() { return state_->work(); }
 
 std::size_t History::held_bytes() const {
   std::size_t bytes = 0;
   for (const Tile& tile : state_->tiles) bytes += tile.working.bytes.size() + tile.finished.bytes.size();
-  return bytes + state_->rows * state_->raw_steps * sizeof(double);
+  std::size_t steps = state_->raw_steps;
+  for (const DueTile& tile : state_->due) steps += steps_of(tile.blocks);
+  return bytes + state_->rows * steps * sizeof(double);
 }
 
 std::vector<std::byte> History::serialize() const {
-  const State& s = *state_;
+  const State& s = state_->settled();
   if (s.target.kind() == Target::Kind::max_bytes && s.steps > 0) return s.pack_within_bytes();
   std::vector<std::pair<std::size_t, const CodedTile*>> parts;
   for (Tile& tile : s.tiles) parts.emplace_back(tile.steps, &s.finish(tile));
   CodedTile last;
   if (s.raw_steps > 0) {
-    last = s.encode(join_blocks(s.rows, s.raw), s.raw_steps, 1, {}, 0);
+    last = s.encode(join_blocks(s.rows, s.raw), s.raw_steps, 1, {}, 0, s.unit());
     parts.emplace_back(s.raw_steps, &last);
   }
   return s.pack(parts);
 }
 
 std::vector<std::byte> History::serialize_final() const {
-  const State& s = *state_;
+  const State& s = state_->settled();
   if (s.target.kind() == Target::Kind::max_bytes) return serialize();
   std::vector<std::pair<std::size_t, const CodedTile*>> parts;
-  std::vector<std::pair<std::vector<double>, std::size_t>> blocks;
+  Blocks blocks;
   Deviation worst;
   std::size_t steps = 0;
   for (Tile& tile : s.tiles) {
@@ -292,13 +330,13 @@ std::vector<std::byte> History::serialize_final() const {
   steps += s.raw_steps;
   CodedTile rest;
   if (steps > 0) {
-    rest = s.encode(join_blocks(s.rows, blocks), steps, 1, worst, 0);
+    rest = s.encode(join_blocks(s.rows, blocks), steps, 1, worst, 0, s.unit());
     parts.emplace_back(steps, &rest);
   }
   return s.pack(parts);
 }
 
-HistoryColumns::HistoryColumns(const History& history) : state_(*history.state_) {
+HistoryColumns::HistoryColumns(const History& history) : state_(history.state_->settled()) {
   double squares = 0;
   for (const Tile& tile : state_.tiles) {
     const CodedTile& code = held(tile);

@@ -15,7 +15,7 @@ namespace effort::codec {
 
 /// A rank-by-step matrix that grows by windows of steps and is kept compressed.
 ///
-/// The last few windows are kept as they are; then they are coded as one tile, and tiles of about equal length are
+/// The last few windows are kept as they are; then they are coded as one tile (when there is time for it: work()), and tiles of about equal length are
 /// merged four at a time, so that a value is recoded O(log steps) times.  Tiles under way are coded 256 times finer
 /// than the target asks, and what their error adds is subtracted from the target at the end: the bound holds for the
 /// whole chain of codings.  A history of constant or zero values costs a few bytes.
@@ -38,8 +38,14 @@ class History {
   /// between calls.  `absent`: empty, or one entry per value; not 0 marks a value that does not exist (a rank that is
   /// missing for some steps): it is not read, reads back as NaN and takes no part in ranges and errors.
   /// Errors: std::invalid_argument (wrong size, NaN or infinity with row and step), after which the history is as
-  /// before.  Cost: one coding of the block, plus, amortised, O(log steps) recodings.
+  /// before.  Cost: a copy; the coding is left to work(), unless a whole tile waits for it already.
   void append(std::span<const double> block, std::size_t steps, std::span<const std::uint8_t> absent = {});
+
+  /// Does a piece of the coding that is due, at most one coding of half of max_tile_values to twice that; false where
+  /// nothing was.  What is serialised does not depend on when it is called, or whether: serialising does what is left.
+  /// Cost in all: one coding of every value, plus O(log steps) recodings.
+  bool work();
+  bool has_work() const;
 
   std::size_t rows() const;
   std::size_t steps() const;

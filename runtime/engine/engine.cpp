@@ -166,8 +166,9 @@ void Engine::loop() {
       if (!process_window()) return;
       continue;
     }
+    if (came || history_.work() || (step_loads_ && step_loads_->work())) continue;
     // Ranks notify at the end of a window and when a ring fills; the timeout only covers a stop.
-    if (!came) segment_.header().work.wait(ticket, 100'000'000);
+    segment_.header().work.wait(ticket, 100'000'000);
   }
 }
 

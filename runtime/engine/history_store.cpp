@@ -62,12 +62,22 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
     if (exact_) exact.values.emplace(run_key, std::move(columns));
   }
   steps_ += steps;
+  may_have_work_ = true;
   keep_traffic(block, names);
   // A series that did not occur in this window was zero in it.
   const std::vector<double> zeros(static_cast<std::size_t>(n_local_) * static_cast<std::size_t>(steps), 0.0);
   for (auto& [key, s] : series_)
     if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_) s.history.append(zeros, static_cast<std::size_t>(steps));
   if (exact_) exact_windows_.push_back(std::move(exact));
+}
+
+bool HistoryStore::work() {
+  for (std::size_t i = 0; may_have_work_ && i < series_.size(); ++i) {
+    if (worked_ == series_.end() || ++worked_ == series_.end()) worked_ = series_.begin();
+    if (worked_->second.history.work()) return true;
+  }
+  may_have_work_ = false;
+  return false;
 }
 
 void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names) {

@@ -20,6 +20,9 @@ class HistoryStore {
 
   /// Appends the first `steps` columns of the block.
   void append(const WindowBlock& block, int steps, const NameUnion& names);
+  /// Does a piece of the coding that is due, of one series; false where nothing is.  For when nobody waits: results do
+  /// not depend on it.
+  bool work();
 
   /// What a series came to on this node.
   struct Sums {
@@ -57,6 +60,8 @@ class HistoryStore {
   const bool exact_, shared_;
   std::int64_t steps_ = 0;
   std::map<SeriesKey, Series> series_;
+  std::map<SeriesKey, Series>::iterator worked_ = series_.end();  ///< the series that had the last turn
+  bool may_have_work_ = false;
   struct ExactWindow {
     std::int64_t first_step;
     int steps;

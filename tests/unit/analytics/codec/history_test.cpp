@@ -218,3 +218,40 @@ TEST_CASE("Changed or missing bytes of a history are found") {
     CHECK_THROWS_AS(HistoryReader(std::span(bytes).first(i)), CodecError);
   }
 }
+
+TEST_CASE("What a history holds does not depend on when its coding is done") {
+  for (const bool shared : {false, true}) {
+    auto values = test::matrix("front", 16, 2000, 5);
+    for (std::size_t i = 0; i < 16; ++i) values[i * 2000 + 1500] *= 40;  // the range grows in between
+    std::vector<std::vector<std::byte>> held;
+    for (const int every : {1, 7, 0}) {  // windows
+      History history(16, Target::nrmse(0.01), 8192, shared);
+      int window = 0, pieces = 0;
+      for (std::size_t j = 0; j < 2000; j += 10) {
+        history.append(columns(values, 16, j, 10), 10);
+        if (every == 0 || ++window % every != 0) continue;
+        while (history.work()) ++pieces;
+        CHECK_FALSE(history.has_work());
+      }
+      CHECK((pieces > 10) == (every > 0));
+      CHECK(history.has_work() == (every != 1));
+      held.push_back(history.serialize());
+      CHECK_FALSE(history.has_work());
+    }
+    CHECK(held[1] == held[0]);
+    CHECK(held[2] == held[0]);
+  }
+}
+
+TEST_CASE("Coding that nobody does in time is done before more than a tile waits for it") {
+  const auto values = test::matrix("noise", 64, 3000, 5);
+  const std::size_t tile = std::size_t{1} << 13;  // 64 x 128 values; a fourth of a 32nd of the largest would be less than 40 steps
+  History history(64, Target::nrmse(0.04), tile);
+  std::size_t most = 0;
+  for (std::size_t j = 0; j < 3000; j += 10) {
+    history.append(columns(values, 64, j, 10), 10);
+    most = std::max(most, history.held_bytes());
+  }
+  CHECK(most < 2 * 64 * 40 * sizeof(double) + history.serialize().size() * 40);
+  CHECK(most > 64 * 40 * sizeof(double));
+}
