@@ -1,6 +1,7 @@
 #include "analytics/cluster/kernels.hpp"
 
 #include <bit>
+#include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define EFFORT_KERNELS_X86 1
@@ -14,7 +15,10 @@ namespace {
 // One rounding also where the processor has no such instruction, or the compiler no name for it.
 template <typename Vec>
 inline Vec fused_lanes(Vec a, Vec b, Vec c) {
-  for (std::size_t l = 0; l < sizeof(Vec) / sizeof(double); ++l) c[l] = __builtin_fma(a[l], b[l], c[l]);
+  if constexpr (std::is_same_v<std::remove_reference_t<decltype(c[0])>, float>)
+    for (std::size_t l = 0; l < sizeof(Vec) / sizeof(float); ++l) c[l] = __builtin_fmaf(a[l], b[l], c[l]);
+  else
+    for (std::size_t l = 0; l < sizeof(Vec) / sizeof(double); ++l) c[l] = __builtin_fma(a[l], b[l], c[l]);
   return c;
 }
 
@@ -24,7 +28,7 @@ inline Vec fused_lanes(Vec a, Vec b, Vec c) {
 #define EFFORT_KERNEL_TARGET
 #define EFFORT_KERNEL_WIDTH 2
 #define EFFORT_KERNEL_FUSED(a, b, c) fused_lanes(a, b, c)
-#define EFFORT_KERNEL_FUSED_SINGLE(a, b, c) ((a) * (b) + (c))
+#define EFFORT_KERNEL_FUSED_SINGLE(a, b, c) fused_lanes(a, b, c)
 #include "analytics/cluster/kernels_body.inc"
 #undef EFFORT_KERNEL_NAMESPACE
 #undef EFFORT_KERNEL_TARGET

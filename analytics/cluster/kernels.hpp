@@ -1,7 +1,7 @@
 // The inner loops: squared distances of sixteen objects at a time, swap evaluation, sums of distances.
 // Every variant (SSE2, AVX2, AVX-512, or whatever the compiler makes of it elsewhere) does the same operations on every
 // element in the same order, and fuses a multiplication with an addition where it is written here and nowhere else, so all
-// give the same bits.  The kernels in single precision need not: what they find is decided in double precision.
+// give the same bits, also in single precision.
 #pragma once
 
 #include <cstddef>
@@ -81,7 +81,7 @@ struct Table {
   /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
   void (*swap_changes)(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal);
 
-  /// The same in single precision, fused or not.
+  /// The same in single precision.
   void (*load_tile_single)(const float* rows, std::size_t stride, std::size_t count, std::size_t d, float* tile);
   void (*squared_single)(const float* tile, const float* points, std::size_t n_points, std::size_t d, float* out);
   void (*root_single)(float* values, std::size_t count);

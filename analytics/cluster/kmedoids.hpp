@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -35,18 +36,39 @@ class Table {
 
 using DistanceTable = Table<double>;
 
+/// Borrowed rows, as Signatures, of either precision.
+template <typename T>
+struct RowsOf {
+  const T* values = nullptr;
+  std::size_t n = 0;
+  std::size_t d = 0;
+
+  const T* row(std::size_t i) const { return values + i * d; }
+};
+
 /// Distances between all pairs of `objects`; each is computed once.
 DistanceTable all_distances(const Workers& workers, const Signatures& objects);
 
 /// Distances of every row of `rows` to every row of `candidates`.
 DistanceTable distances_between(const Workers& workers, const Signatures& rows, const Signatures& candidates);
+template <typename T>
+Table<T> distances_between(const Workers& workers, const RowsOf<T>& rows, const RowsOf<T>& candidates);
 
 /// BUILD: k candidates, each the one that lowers the cost most; the first of equals.  The first i of the result are
 /// what BUILD gives for i.  Needs k <= columns.
 std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTable& distances, int k);
 
-/// SWAP, in place, until no swap lowers the cost (by more than 16 roundings of it).
+/// When SWAP takes a swap, and when it ends.
+struct SwapLimits {
+  std::size_t compared = 1024;  ///< candidates that are compared before the best of them is taken
+  int swaps = std::numeric_limits<int>::max();
+};
+
+/// SWAP, in place, until no swap lowers the cost (by more than some roundings of it).
 /// Returns the number of swaps made.
+template <typename T>
+int swap_medoids(const Workers& workers, const Table<T>& distances, std::vector<std::int32_t>& medoids,
+                 const SwapLimits& limits);
 int swap_medoids(const Workers& workers, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps);
 
@@ -56,10 +78,5 @@ int swap_medoids(const Workers& workers, const DistanceTable& distances, std::ve
 /// @param objects  values of magnitude 1 (their distances must be neither too large nor too small for single precision)
 /// @return empty where so many candidates are equally good that this does not pay: use the exact table then
 std::vector<std::int32_t> screened_medoids(const Workers& workers, const Signatures& objects, int k, int max_swaps);
-
-/// For each medoid the candidates that would replace it best: up to `count` of those not taken, by ascending change of
-/// the cost, [k] lists.
-std::vector<std::vector<std::int32_t>> best_replacements(const Workers& workers, const DistanceTable& distances,
-                                                         std::vector<std::int32_t> medoids, std::size_t count);
 
 }  // namespace effort::cluster

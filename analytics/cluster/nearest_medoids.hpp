@@ -37,7 +37,8 @@ class NearestMedoids {
   double second_cost() const { return second_cost_; }         ///< sum of distances to the second nearest
   const std::vector<double>& loss() const { return loss_; }   ///< [k] what removing a medoid would cost
   const Standing& standing() const { return standing_; }
-  kernels::SwapRows swap_rows(const double* distances, std::size_t stride) const {
+  template <typename T>
+  kernels::SwapRowsOf<T> swap_rows(const T* distances, std::size_t stride) const {
     return {distances,        stride, rows_, standing_.order.data(), standing_.nearest.data(), standing_.first.data(),
             standing_.second.data()};
   }

@@ -80,7 +80,7 @@ void bench_quality(double separation) {
     times.push_back(seconds_of([&] {
       costs.push_back(cluster::quality(Kokkos::Serial{}, Signatures{values, n, d}, parameters).cost);
     }));
-  parameters.batch = 1024;
+  parameters.starts = 40;
   for (parameters.seed = 1; parameters.seed <= 5; ++parameters.seed)
     best = std::min(best, cluster::quality(Kokkos::Serial{}, Signatures{values, n, d}, parameters).cost);
   for (const double cost : costs) best = std::min(best, cost);

@@ -1,9 +1,12 @@
 // The quality mode against PAM on all pairs.
 #include "analytics/cluster/quality.hpp"
 #include "analytics/cluster/clara.hpp"
+#include "analytics/cluster/kmedoids.hpp"
 #include "analytics/cluster/measures.hpp"
 #include "analytics/cluster/pam.hpp"
+#include "analytics/sampling/draw.hpp"
 
+#include "kinds.hpp"
 #include "sets.hpp"
 
 #include <catch2/catch_template_test_macros.hpp>
@@ -46,6 +49,74 @@ TEMPLATE_TEST_CASE("within one percent of PAM with eager swaps on all pairs", ""
   }
 }
 
+namespace {
+
+// The least mean cost of several runs of eager swaps on all pairs, from BUILD and from random medoids.
+double best_of_runs(const Signatures& objects, int k, int runs) {
+  const KokkosWorkers<Kokkos::Serial> workers(Kokkos::Serial{});
+  const DistanceTable all = all_distances(workers, objects);
+  double best = std::numeric_limits<double>::max();
+  for (int run = 0; run < runs; ++run) {
+    auto medoids = run == 0 ? build_medoids(workers, all, k)
+                            : effort::sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77,
+                                                                         static_cast<std::uint64_t>(run));
+    swap_medoids(workers, all, medoids, SwapRule::eager, std::numeric_limits<int>::max());
+    double cost = 0;
+    for (std::size_t j = 0; j < objects.n; ++j) {
+      double nearest = std::numeric_limits<double>::max();
+      for (const std::int32_t medoid : medoids) nearest = std::min(nearest, all.row(j)[medoid]);
+      cost += nearest;
+    }
+    best = std::min(best, cost / static_cast<double>(objects.n));
+  }
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("within one percent of the best of several runs on all pairs, objects of all kinds") {
+  struct Shape {
+    std::size_t n, d;
+  };
+  const int strata[] = {2, 5, 8, 10, 20};
+  std::size_t next = 0;
+  for (const Shape& given : {Shape{400, 120}, Shape{1100, 16}, Shape{2100, 1}}) {
+    for (const Kind& kind : all_kinds()) {
+      const Shape shape = given.d == 1 && next % 2 == 0 ? Shape{2100, 24} : given;
+      const auto values = Maker(kind, shape.d, static_cast<unsigned>(300 + next)).objects(shape.n);
+      const Signatures objects{values, shape.n, shape.d};
+      QualityParameters parameters;
+      parameters.k = strata[next++ % 5];
+      const auto found = quality(Kokkos::Serial{}, objects, parameters);
+      CAPTURE(kind.name(), shape.n, shape.d, parameters.k);
+      REQUIRE(verify(objects, found) == "");
+      CHECK(found.cost <= 1.01 * best_of_runs(objects, parameters.k, 3));
+    }
+  }
+}
+
+TEST_CASE("many objects in single precision: shifted, far from each other, or with values that need double precision") {
+  constexpr std::size_t n = 9000, d = 3;
+  const auto values = Maker({Kind::Form::outliers, 4, 10, false}, d, 9).objects(n);
+  QualityParameters parameters;
+  parameters.k = 7;
+  const auto plain = quality(Kokkos::Serial{}, {values, n, d}, parameters);
+  for (const double scale : {0x1p-600, 0x1p400}) {
+    std::vector<double> scaled;
+    for (const double value : values) scaled.push_back(scale * value);
+    REQUIRE(quality(Kokkos::Serial{}, {scaled, n, d}, parameters).medoids == plain.medoids);
+  }
+  std::vector<double> shifted, far = values;
+  for (const double value : values) shifted.push_back(value + 0x1p24);
+  REQUIRE(quality(Kokkos::Serial{}, {shifted, n, d}, parameters).cost < 1.001 * plain.cost);
+  // One object so far away that it takes a medoid of its own; the others' distances are below single precision.
+  far[0] = 1e12;
+  const auto with_far = quality(Kokkos::Serial{}, {far, n, d}, parameters);
+  REQUIRE(verify({far, n, d}, with_far) == "");
+  REQUIRE(with_far.cost < 2 * plain.cost);
+  REQUIRE(with_far.lone.size() >= 1);
+}
+
 TEST_CASE("coincident objects and bad input in the quality mode") {
   std::vector<double> values;
   for (int i = 0; i < 3000; ++i) values.insert(values.end(), {double(i % 2), 1.0});
@@ -54,9 +125,9 @@ TEST_CASE("coincident objects and bad input in the quality mode") {
   const auto found = quality(Kokkos::Serial{}, {values, 3000, 2}, parameters);
   REQUIRE(found.cost == 0);
   REQUIRE(verify({values, 3000, 2}, found) == "");
-  parameters.batch = 3;
+  parameters.starts = -1;
   REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters), std::invalid_argument);
-  parameters.batch = 0;
+  parameters.starts = 0;
   parameters.k = 3001;
   REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters), std::invalid_argument);
   parameters.k = 2;

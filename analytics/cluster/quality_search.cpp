@@ -1,0 +1,387 @@
+#include "analytics/cluster/quality_search.hpp"
+
+#include "analytics/cluster/kernels_of.hpp"
+#include "analytics/sampling/draw.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+namespace effort::cluster {
+namespace {
+
+using Ids = std::vector<std::int32_t>;
+
+// Streams of random numbers: draws of one do not depend on those of another.
+enum Stream : std::uint64_t {
+  of_starts = 1 << 10,
+  of_recombined = 1 << 16,
+  of_judges = 1 << 17,
+  of_far = 1 << 20,
+  of_members = 1 << 21,
+  of_any = 1 << 22
+};
+
+/// Where every object stands among some columns of a table.
+struct Nearest {
+  std::vector<double> distance;
+  Ids slot;
+  double cost = 0;
+};
+
+template <typename T>
+Nearest nearest_of(const Table<T>& table, const Ids& columns) {
+  Nearest result;
+  result.distance.reserve(table.rows());
+  result.slot.reserve(table.rows());
+  for (std::size_t j = 0; j < table.rows(); ++j) {
+    const T* row = table.row(j);
+    std::size_t best = 0;
+    for (std::size_t slot = 1; slot < columns.size(); ++slot)
+      if (row[columns[slot]] < row[columns[best]]) best = slot;
+    result.distance.push_back(row[columns[best]]);
+    result.slot.push_back(static_cast<std::int32_t>(best));
+    result.cost += result.distance.back();
+  }
+  return result;
+}
+
+// `count` draws with the given weights; fewer where an object is drawn twice, none where all weights are 0.
+Ids draw_weighted(const std::vector<double>& weights, std::size_t count, std::uint64_t seed, std::uint64_t stream) {
+  std::vector<double> sums(weights.size());
+  std::partial_sum(weights.begin(), weights.end(), sums.begin());
+  Ids drawn;
+  for (std::size_t i = 0; sums.back() > 0 && i < count; ++i) {
+    const double at = static_cast<double>(sampling::keyed_random(seed, stream, i) >> 11) * 0x1p-53 * sums.back();
+    drawn.push_back(static_cast<std::int32_t>(
+        std::min<std::ptrdiff_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin(),
+                                 static_cast<std::ptrdiff_t>(sums.size()) - 1)));
+  }
+  return drawn;
+}
+
+// The first `count`, in order, of those that are first.
+template <typename Less>
+void sort_first(Ids& order, std::size_t count, const Less& less) {
+  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
+  if (end != order.end()) std::nth_element(order.begin(), end, order.end(), less);
+  std::sort(order.begin(), end, less);
+}
+
+void make_set(Ids& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+Ids positions_of(const Ids& set, const Ids& some) {
+  Ids positions;
+  for (const std::int32_t id : some)
+    positions.push_back(static_cast<std::int32_t>(std::lower_bound(set.begin(), set.end(), id) - set.begin()));
+  return positions;
+}
+
+// Medoids by distance: each with a probability proportional to the distance to those before (Arthur & Vassilvitskii 2007,
+// with distances instead of squares).
+Ids spread_medoids(const DistanceTable& all, int k, std::uint64_t seed, std::uint64_t stream) {
+  const auto n = static_cast<std::int64_t>(all.rows());
+  Ids medoids = sampling::draw_without_replacement(n, 1, seed, stream);
+  std::vector<double> nearest(all.row(static_cast<std::size_t>(medoids[0])),
+                              all.row(static_cast<std::size_t>(medoids[0])) + n);
+  for (int i = 1; i < k; ++i) {
+    const Ids drawn = draw_weighted(nearest, 1, seed, stream + (static_cast<std::uint64_t>(i) << 32));
+    if (drawn.empty() || nearest[static_cast<std::size_t>(drawn[0])] == 0) break;  // the rest coincides with medoids
+    medoids.push_back(drawn[0]);
+    for (std::size_t j = 0; j < nearest.size(); ++j)
+      nearest[j] = std::min(nearest[j], all.row(static_cast<std::size_t>(drawn[0]))[j]);
+  }
+  for (std::int32_t i = 0; medoids.size() < static_cast<std::size_t>(k); ++i)
+    if (std::find(medoids.begin(), medoids.end(), i) == medoids.end()) medoids.push_back(i);
+  return medoids;
+}
+
+}  // namespace
+
+namespace {
+
+// Local optima of a table, and what each costs.
+template <typename T>
+class Optima {
+ public:
+  Optima(const Workers& workers, const Table<T>& table, std::size_t compared)
+      : workers_(workers), table_(table), limits_{compared} {}
+
+  void add(Ids medoids) {
+    swap_medoids(workers_, table_, medoids, limits_);
+    std::sort(medoids.begin(), medoids.end());
+    const double cost = nearest_of(table_, medoids).cost;
+    found_.push_back({std::move(medoids), cost});
+    if (found_.back().cost < found_[best_].cost) best_ = found_.size() - 1;
+  }
+
+  // Searches on from the best with some of its medoids elsewhere, a quarter and one.
+  void perturb(std::uint64_t seed, std::uint64_t stream) {
+    Ids medoids = found_[best_].medoids;
+    const std::size_t k = medoids.size(), moved = 1 + k / 4;
+    for (std::size_t i = 0; i < moved; ++i) {
+      const auto slot = sampling::keyed_random(seed, stream, 2 * i) % k;
+      const auto to = static_cast<std::int32_t>(sampling::keyed_random(seed, stream, 2 * i + 1) % table_.columns());
+      if (std::find(medoids.begin(), medoids.end(), to) == medoids.end()) medoids[slot] = to;
+    }
+    add(std::move(medoids));
+  }
+
+  const Start& best() const { return found_[best_]; }
+
+  // Each once, by ascending cost.
+  std::vector<Start> sorted() && {
+    const auto less = [](const Start& a, const Start& b) {
+      return a.cost < b.cost || (a.cost == b.cost && a.medoids < b.medoids);
+    };
+    std::sort(found_.begin(), found_.end(), less);
+    const auto same = [](const Start& a, const Start& b) { return a.medoids == b.medoids; };
+    found_.erase(std::unique(found_.begin(), found_.end(), same), found_.end());
+    return std::move(found_);
+  }
+
+ private:
+  const Workers& workers_;
+  const Table<T>& table_;
+  SwapLimits limits_;
+  std::vector<Start> found_;
+  std::size_t best_ = 0;
+};
+
+}  // namespace
+
+std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts, std::uint64_t seed) {
+  Optima<double> optima(workers, all, 128);
+  for (int i = 0; i < starts; ++i) {
+    const auto stream = of_starts + static_cast<std::uint64_t>(i);
+    if (i == 0)
+      optima.add(build_medoids(workers, all, k));
+    else if (i < (3 * starts + 3) / 4)
+      optima.add(spread_medoids(all, k, seed, stream));
+    else
+      optima.perturb(seed, stream);
+  }
+  return std::move(optima).sorted();
+}
+
+Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span<const Ids> starts, std::uint64_t seed) {
+  constexpr std::size_t tried = 8, perturbed = 8;
+  Optima<double> optima(workers, all, 256);
+  for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(starts[i]);
+  for (std::uint64_t i = 0; i < perturbed; ++i) optima.perturb(seed, of_recombined + i);
+  return optima.best();
+}
+
+namespace {
+
+template <typename T>
+class Refinement {
+ public:
+  Refinement(const Workers& workers, const RowsOf<T>& objects, std::size_t k, std::uint64_t seed)
+      : workers_(workers), objects_(objects), judged_(objects), k_(k), seed_(seed) {
+    const std::size_t columns = most_entries / objects.n, others = 2 * k + far_drawn + farthest;
+    per_stratum_ = std::clamp<std::size_t>(columns > others ? (columns - others) / k : 0, 2, 12);
+  }
+
+  const Ids& medoids() const { return medoids_; }
+
+  // Judges by some of the objects, where these are much fewer.
+  void judge_by_some() {
+    const std::size_t count = std::max<std::size_t>(2048, 256 * k_);
+    if (objects_.n <= 4 * count) return;
+    some_ = rows_of(sampling::draw_without_replacement(static_cast<std::int64_t>(objects_.n),
+                                                       static_cast<std::int64_t>(count), seed_, of_judges));
+    judged_ = {some_.data(), count, objects_.d};
+  }
+
+  void judge_by_all() { judged_ = objects_; }
+
+  // Swaps among the medoids of all starts, from the first few and on from the best; the best becomes the state.
+  void recombine(std::span<const Ids> starts) {
+    constexpr std::size_t tried = 16, perturbed = 16, any_recombined = 128;
+    Ids all;
+    for (const Ids& start : starts) all.insert(all.end(), start.begin(), start.end());
+    make_set(all);
+    add_any(any_recombined, 0, all);
+    add_far(standing(starts[0]), 0, all);
+    const Table<T> table = distances(judged_, all);
+    Optima<T> optima(workers_, table, compared);
+    for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(positions_of(all, starts[i]));
+    for (std::uint64_t i = 0; i < perturbed; ++i) optima.perturb(seed_, of_recombined + i);
+    take_best(all, std::move(optima).sorted());
+  }
+
+  // Swaps with objects in the middle of the strata and `any` others; whether they lowered the cost noticeably.
+  bool improve(std::uint64_t round, std::size_t any) {
+    constexpr double noticeable = 1e-3;
+    Ids candidates = medoids_;
+    add_any(any, round, candidates);
+    const Nearest nearest = standing(medoids_);
+    add_middles(nearest, round, candidates);
+    add_far(nearest, round, candidates);
+    const Table<T> table = distances(judged_, candidates);
+    Ids slots = positions_of(candidates, medoids_);
+    const double before = nearest_of(table, slots).cost;
+    swap_medoids(workers_, table, slots, SwapLimits{compared});
+    const double after = nearest_of(table, slots).cost;
+    if (after < before) take(candidates, slots);
+    return after < (1 - noticeable) * before;
+  }
+
+ private:
+  static constexpr std::size_t most_entries = std::size_t{1} << 28;  // of a table
+  static constexpr std::size_t compared = 64;  // candidates before one is taken
+  static constexpr std::size_t far_drawn = 16, farthest = 16;
+  static constexpr std::size_t members_compared = 96;  // those that estimate how central a member is
+
+  std::vector<T> rows_of(const Ids& ids) const {
+    std::vector<T> rows;
+    rows.reserve(ids.size() * objects_.d);
+    for (const std::int32_t id : ids) {
+      const T* row = objects_.row(static_cast<std::size_t>(id));
+      rows.insert(rows.end(), row, row + objects_.d);
+    }
+    return rows;
+  }
+
+  Table<T> distances(const RowsOf<T>& objects, const Ids& ids) const {
+    const std::vector<T> rows = rows_of(ids);
+    return distances_between<T>(workers_, objects, RowsOf<T>{rows.data(), ids.size(), objects.d});
+  }
+
+  // All objects among some medoids.
+  Nearest standing(const Ids& medoids) const {
+    Ids slots(k_);
+    std::iota(slots.begin(), slots.end(), 0);
+    return nearest_of(distances(objects_, medoids), slots);
+  }
+
+  // The best of the first few on all objects.
+  void take_best(const Ids& candidates, const std::vector<Start>& sorted) {
+    const std::size_t count = judged_.n == objects_.n ? 1 : std::min<std::size_t>(sorted.size(), 8);
+    Ids columns;
+    for (std::size_t i = 0; i < count; ++i) columns.insert(columns.end(), sorted[i].medoids.begin(), sorted[i].medoids.end());
+    make_set(columns);
+    Ids ids;
+    for (const std::int32_t column : columns) ids.push_back(candidates[static_cast<std::size_t>(column)]);
+    const Table<T> table = distances(objects_, ids);
+    double least = std::numeric_limits<double>::max();
+    for (std::size_t i = 0; i < count; ++i) {
+      const double cost = nearest_of(table, positions_of(columns, sorted[i].medoids)).cost;
+      if (i > 0 && cost >= least) continue;
+      least = cost;
+      take(candidates, sorted[i].medoids);
+    }
+  }
+
+  void take(const Ids& candidates, Ids slots) {
+    std::sort(slots.begin(), slots.end());
+    medoids_.clear();
+    for (const std::int32_t slot : slots) medoids_.push_back(candidates[static_cast<std::size_t>(slot)]);
+  }
+
+  void add_any(std::size_t count, std::uint64_t round, Ids& candidates) const {
+    const Ids drawn = sampling::draw_without_replacement(
+        static_cast<std::int64_t>(objects_.n), static_cast<std::int64_t>(std::min(count, objects_.n)), seed_, of_any + round);
+    candidates.insert(candidates.end(), drawn.begin(), drawn.end());
+  }
+
+  // The objects farthest from the medoids, and some drawn by their distance: groups that samples have missed.
+  void add_far(const Nearest& nearest, std::uint64_t round, Ids& candidates) const {
+    const Ids drawn = draw_weighted(nearest.distance, far_drawn + k_, seed_, of_far + round);
+    candidates.insert(candidates.end(), drawn.begin(), drawn.end());
+    Ids order(objects_.n);
+    std::iota(order.begin(), order.end(), 0);
+    const auto farther = [&](std::int32_t a, std::int32_t b) {
+      const double x = nearest.distance[static_cast<std::size_t>(a)], y = nearest.distance[static_cast<std::size_t>(b)];
+      return x > y || (x == y && a < b);
+    };
+    const std::size_t count = std::min(farthest, order.size());
+    sort_first(order, count, farther);
+    candidates.insert(candidates.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
+    make_set(candidates);
+  }
+
+  void add_middles(const Nearest& nearest, std::uint64_t round, Ids& candidates) const {
+    std::vector<Ids> members(k_);
+    for (std::size_t j = 0; j < objects_.n; ++j)
+      members[static_cast<std::size_t>(nearest.slot[j])].push_back(static_cast<std::int32_t>(j));
+    for (std::size_t slot = 0; slot < k_; ++slot) add_middle(members[slot], (round << 32) + slot, candidates);
+  }
+
+  // Members with the least mean distance to some of the others: half of them the best, half spread over the better
+  // eighth, as estimates near the best differ by little but noise.
+  void add_middle(const Ids& members, std::uint64_t stream, Ids& candidates) const {
+    const std::size_t n = members.size();
+    if (n <= per_stratum_) {
+      candidates.insert(candidates.end(), members.begin(), members.end());
+      return;
+    }
+    const std::vector<double> means = mean_distances(members, stream);
+    Ids order(n);
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t best = (per_stratum_ + 1) / 2, spread = per_stratum_ - best;
+    const std::size_t better = std::max(per_stratum_, n / 8);
+    sort_first(order, better, [&](std::int32_t a, std::int32_t b) {
+      const double x = means[static_cast<std::size_t>(a)], y = means[static_cast<std::size_t>(b)];
+      return x < y || (x == y && a < b);
+    });
+    const auto take = [&](std::size_t rank) { candidates.push_back(members[static_cast<std::size_t>(order[rank])]); };
+    for (std::size_t i = 0; i < best; ++i) take(i);
+    for (std::size_t i = 0; i < spread; ++i) take(best + (better - best) * (i + 1) / spread - 1);
+  }
+
+  std::vector<double> mean_distances(const Ids& members, std::uint64_t stream) const {
+    const std::size_t n = members.size(), count = std::min(n, members_compared);
+    const Ids drawn = sampling::draw_without_replacement(static_cast<std::int64_t>(n), static_cast<std::int64_t>(count),
+                                                         seed_, of_members + stream);
+    const std::vector<T> rows = rows_of(members);
+    std::vector<T> others;
+    for (const std::int32_t i : drawn) {
+      const T* row = rows.data() + static_cast<std::size_t>(i) * objects_.d;
+      others.insert(others.end(), row, row + objects_.d);
+    }
+    const Table<T> table = distances_between<T>(workers_, RowsOf<T>{others.data(), count, objects_.d},
+                                                RowsOf<T>{rows.data(), n, objects_.d});
+    std::vector<double> means(n, 0.0);
+    kernels::sum_rows(table.row(0), table.stride(), count, 0, n, means.data());
+    for (double& mean : means) mean /= static_cast<double>(count);
+    // One that was drawn is at no distance from itself, which says nothing about the others.
+    for (const std::int32_t i : drawn)
+      means[static_cast<std::size_t>(i)] *= static_cast<double>(count) / std::max(1.0, static_cast<double>(count) - 1);
+    return means;
+  }
+
+  const Workers& workers_;
+  const RowsOf<T>& objects_;
+  RowsOf<T> judged_;     // those whose distances are the cost
+  std::vector<T> some_;  // rows of them
+  std::size_t k_, per_stratum_ = 0;
+  std::uint64_t seed_;
+  Ids medoids_;
+};
+
+}  // namespace
+
+template <typename T>
+std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>& objects, std::span<const Ids> starts,
+                                        std::uint64_t seed) {
+  constexpr std::uint64_t rounds = 4;
+  Refinement<T> refinement(workers, objects, starts[0].size(), seed);
+  refinement.judge_by_some();
+  refinement.recombine(starts);
+  std::uint64_t round = 1;
+  for (; round <= 3 && refinement.improve(round, 192 + 8 * starts[0].size()); ++round) continue;
+  refinement.judge_by_all();
+  for (; round <= 3 + rounds && refinement.improve(round, 8); ++round) continue;
+  return refinement.medoids();
+}
+
+template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<double>&, std::span<const Ids>, std::uint64_t);
+template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<float>&, std::span<const Ids>, std::uint64_t);
+
+}  // namespace effort::cluster
