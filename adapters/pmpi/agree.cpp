@@ -6,13 +6,16 @@
 #include <sched.h>
 #include <time.h>
 
+#include <algorithm>
+#include <cstdint>
+
 namespace effort::pmpi {
 namespace {
 
-/// The least of all ranks' values; false where some did not answer in time.
+/// The least of all ranks' values; false where some did not answer in so many sleeps of a millisecond.
 /// @param value  stays in use by MPI when they did not
-bool least_in_time(int& value) {
-  constexpr double spinning = 0.01;
+bool least_in_time(int& value, long sleeps) {
+  constexpr std::uint64_t spinning_ns = 10'000'000;
   MPI_Request request;
   if (PMPI_Iallreduce(MPI_IN_PLACE, &value, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD, &request) != MPI_SUCCESS) return false;
   const std::uint64_t start = measure::monotonic_ns();
@@ -20,20 +23,25 @@ bool least_in_time(int& value) {
     int done = 0;
     if (PMPI_Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
     if (done) return true;
-    const double waited = static_cast<double>(measure::monotonic_ns() - start) * 1e-9;
-    if (waited > most_seconds_for_others) return false;
     const timespec pause{0, 1'000'000};
-    waited < spinning ? sched_yield() : nanosleep(&pause, nullptr);
+    if (measure::monotonic_ns() - start < spinning_ns)
+      sched_yield();
+    else if (--sleeps < 0)
+      return false;
+    else
+      nanosleep(&pause, nullptr);
   }
 }
 
 }  // namespace
 
-Agreement all_ranks_ready(bool ready) {
+Agreement all_ranks_ready(bool ready, double init_seconds) {
+  constexpr double least_seconds = 1, most_seconds = 20, times_init = 4;
   static int round[2];  // MPI may write to them long after
+  const auto sleeps = static_cast<long>(1000 * std::clamp(times_init * init_seconds, least_seconds, most_seconds));
   round[0] = ready;
   round[1] = 1;
-  if (!least_in_time(round[0]) || !least_in_time(round[1])) return Agreement::unanswered;
+  if (!least_in_time(round[0], sleeps) || !least_in_time(round[1], sleeps)) return Agreement::unanswered;
   return round[0] ? Agreement::all : Agreement::refused;
 }
 

@@ -170,11 +170,12 @@ Location locate(const void* address) {
   return at;
 }
 
-const Path& path_of(Call call, const void* return_address, const Trail& trail) {
+const Path& path_of(Call call, const void* return_address, Trail& trail) {
   std::vector<Location> frames{locate(return_address)};
   for (int i = 0; i < trail.n; ++i) frames.push_back(locate(trail.frames[i].address));
   // What the C library does before main says nothing.
   const auto start = std::find_if(frames.begin() + 1, frames.end(), [](const Location& f) { return f.module.starts_with("libc.so"); });
+  trail.n = std::min(trail.n, static_cast<int>(start - frames.begin()));
   frames.erase(start, frames.end());
 
   std::string text(info(call).name);

@@ -58,7 +58,8 @@ struct Location {
 Location locate(const void* address);
 
 /// The path of a call, made if it is new.  Thread-safe; locks.  Tells the library about modules that are new to it.
-const Path& path_of(Call call, const void* return_address, const Trail& trail);
+/// @param trail  shortened to what tells this path from others: nothing beyond the first frame of the C library, where the path ends
+const Path& path_of(Call call, const void* return_address, Trail& trail);
 /// A path that is no call: "start", "step".
 const Path& landmark(const char* name);
 /// Makes path_of announce every module again, for a new session.

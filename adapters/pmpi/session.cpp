@@ -6,14 +6,14 @@
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/steps.hpp"
 #include "adapters/pmpi/traffic.hpp"
+#include "adapters/pmpi/why.hpp"
 
 #include <algorithm>
 #include <bitset>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
 
 #include <dlfcn.h>
+#include <link.h>
 
 namespace effort::pmpi {
 namespace {
@@ -26,6 +26,8 @@ int depth = 4;
 bool obey_pcontrol = false;
 std::bitset<static_cast<std::size_t>(Call::count)> split_calls;  // of those that can
 int init_nesting = 0;
+std::uint64_t init_began = 0;
+double init_seconds = 0;
 bool finalizing = false;
 bool ours = false;  // the place of the one interceptor
 
@@ -47,15 +49,33 @@ std::string file_of(void* function) {
   return function && dladdr(function, &found) && found.dli_fname ? found.dli_fname : "";
 }
 
+/// The name that the file of a function gives itself, whatever it is called on disk; empty without one.
+std::string soname_of(void* function) {
+  Dl_info found{};
+  link_map* map = nullptr;
+  if (!function || !dladdr1(function, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map || !map->l_ld) return "";
+  const char* names = nullptr;
+  std::size_t own = 0;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
+    if (entry->d_tag == DT_STRTAB) names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    if (entry->d_tag == DT_SONAME) own = entry->d_un.d_val;
+  }
+  return names && own > 0 ? names + own : "";
+}
+
 /// Another tool that wraps the same functions: whoever stands first takes the calls.
 void look_for_other_tools() {
   const std::string mine = file_of(reinterpret_cast<void*>(&enter_init));
   const std::string first = file_of(dlsym(RTLD_DEFAULT, "MPI_Allreduce"));
   const std::string library = file_of(dlsym(RTLD_DEFAULT, "PMPI_Allreduce"));
-  const std::string next = file_of(dlsym(RTLD_NEXT, "MPI_Allreduce"));
+  void* const behind = dlsym(RTLD_NEXT, "MPI_Allreduce");
+  const std::string next = file_of(behind);
   if (!first.empty() && first != mine)
     port().note("MPI calls go to " + first + " first: what it does not pass on to MPI_ names is not seen");
-  if (!next.empty() && next != library && next != mine)
+  if (next.empty() || next == library || next == mine) return;
+  if (soname_of(behind).starts_with("libeffort_pmpi."))
+    port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, what is measured is " + mine + "'s");
+  else
     port().note("another tool wraps MPI too (" + next + ") and sees nothing: this library calls PMPI_ names");
 }
 
@@ -83,25 +103,20 @@ void after_step() {
   thread->left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth);
 }
 
-/// Why nothing is measured, for whoever asks.
-void give_reason(const char* reason) {
-  if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string(verbose) == "1")
-    std::fprintf(stderr, "effort: libeffort_pmpi measures nothing: %s\n", reason);
-}
-
 void begin(const void* return_address, const void* cfa) {
   Thread& thread = make_thread();
   // Under another MPI not even the others can be asked; a second copy leaves that to the first.
-  if (!adapters::other_mpi().empty()) return give_reason("it was built for another MPI");
+  if (!adapters::other_mpi().empty()) return tell_why_nothing("it was built for another MPI");
   engine::AdapterPort* const library = engine::adapter_port();
   ours = ours || (library && library->claim_interception());
-  if (library && !ours) return give_reason("another copy of it is there already");
+  if (library && !ours) return tell_why_nothing_here("another copy of it is there already");
   const bool ready = library && library->begin();
-  if (!ready) give_reason(library ? effort_last_error() : "libeffort is of another build: install both from one");
+  const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
+  if (!ready && !refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
   // What follows is done by all ranks or by none.
-  const Agreement agreed = all_ranks_ready(ready);
-  if (agreed == Agreement::unanswered) give_reason("other ranks are without it: preload it in all ranks, or in none");
-  if (agreed == Agreement::refused && ready) give_reason("another rank cannot");
+  const Agreement agreed = all_ranks_ready(ready, init_seconds);
+  if (agreed == Agreement::unanswered && ready) tell_why_nothing("other ranks are without it: preload it in all ranks, or in none");
+  if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
   if (agreed != Agreement::all) return;
   thread.main = true;
   seconds_per_tick = port().seconds_per_tick();
@@ -110,7 +125,8 @@ void begin(const void* return_address, const void* cfa) {
   much = ticks_in(much_seconds);
   port().on_step({before_step, after_step});
   new_session();
-  thread.comes_from(path_of(Call::Init, return_address, unwind(return_address, static_cast<const std::byte*>(cfa), depth)));
+  Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);
+  thread.comes_from(path_of(Call::Init, return_address, trail));
   armed = true;
   if (!thread.prepare()) armed = false;
   look_for_other_tools();
@@ -132,10 +148,13 @@ void new_session() {
   choose_splits(*settings);
 }
 
-void enter_init() { ++init_nesting; }
+void enter_init() {
+  if (init_nesting++ == 0) init_began = measure::monotonic_ns();
+}
 
 void leave_init(const void* return_address, const void* cfa) {
   if (--init_nesting > 0 || armed) return;
+  init_seconds = static_cast<double>(measure::monotonic_ns() - init_began) * 1e-9;
   int initialized = 0;
   PMPI_Initialized(&initialized);
   if (!initialized) return;

@@ -1,6 +1,6 @@
 # Runs a host with the adapter preloaded and looks at what was measured.
 # cmake -DLAUNCH=... -DRANKS=n -DPRELOAD=lib -DSETTINGS="A=1;B=2" -DHOST=program;arguments -DDIR=folder -DCODE=0
-#   [-DEFFORT=command -DCHECK=program;arguments] [-DINFO=regex;regex] [-DSAYS=regex] [-DAFTER=program;arguments] -P run.cmake
+#   [-DEFFORT=command -DCHECK=program;arguments] [-DINFO=regex;regex] [-DSAYS=regex] [-DLEAVES=regex] [-DAFTER=program;arguments] -P run.cmake
 # CHECK gets the folder of the exported arrays as its first argument; AFTER, which gets the run's folder for {DIR}, fails by its exit code; INFO are patterns that `effort info --json` shows.
 cmake_minimum_required(VERSION 3.22)
 list(POP_FRONT HOST program)
@@ -18,6 +18,14 @@ if(SAYS AND NOT text MATCHES "${SAYS}")
 endif()
 if(QUIET AND NOT text STREQUAL "")
   message(FATAL_ERROR "${program} says nothing by itself, but this came:\n${text}")
+endif()
+file(GLOB reasons "${DIR}/*-not-measured.txt")
+set(reason "")
+if(reasons)
+  file(READ "${reasons}" reason)
+endif()
+if((LEAVES AND NOT reason MATCHES "${LEAVES}") OR (reason AND NOT LEAVES))
+  message(FATAL_ERROR "what is said about nothing being measured: '${reason}' instead of '${LEAVES}'")
 endif()
 file(GLOB snapshots "${DIR}/*.effort")
 list(LENGTH snapshots n)

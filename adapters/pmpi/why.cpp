@@ -1,0 +1,67 @@
+#include "adapters/pmpi/why.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <ctime>
+#include <filesystem>
+#include <string_view>
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+namespace effort::pmpi {
+namespace {
+
+std::string_view setting(const char* name) {
+  const char* value = std::getenv(name);
+  return value ? value : "";
+}
+
+void say(const std::string& reason) { std::fprintf(stderr, "effort: libeffort_pmpi measures nothing: %s\n", reason.c_str()); }
+
+const std::time_t loaded = std::time(nullptr);
+
+/// Whether a file was there before this process: of an earlier run.
+bool is_old(const std::string& path) {
+  struct stat file {};
+  return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < loaded;
+}
+
+/// True in the process that wrote it.
+bool leave_line(const std::string& path, const std::string& reason) {
+  int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (file < 0 && errno == EEXIST && is_old(path)) file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
+  if (file < 0) return false;
+  char when[32] = "";
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  if (gmtime_r(&now, &utc)) std::strftime(when, sizeof when, "%FT%TZ", &utc);
+  const std::string line = std::string(when) + " process " + std::to_string(getpid()) + ": libeffort_pmpi measured nothing: " + reason + "\n";
+  const bool written = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
+  close(file);
+  return written;
+}
+
+}  // namespace
+
+void tell_why_nothing_here(const std::string& reason) noexcept {
+  if (setting("EFFORT_VERBOSE") == "1") say(reason);
+}
+
+void tell_why_nothing(const std::string& reason) noexcept {
+  try {
+    tell_why_nothing_here(reason);
+    const std::string_view given = setting("EFFORT_SNAPSHOT_DIR");
+    const std::filesystem::path folder = given.empty() ? "." : std::string(given);
+    std::error_code ignored;
+    std::filesystem::create_directories(folder, ignored);
+    const bool first = leave_line((folder / (std::string(program_invocation_short_name) + "-not-measured.txt")).string(), reason);
+    if (first && setting("EFFORT_REPORT") == "summary" && setting("EFFORT_VERBOSE") != "1") say(reason);
+  } catch (...) {
+    return;
+  }
+}
+
+}  // namespace effort::pmpi
