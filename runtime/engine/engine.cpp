@@ -155,7 +155,7 @@ void Engine::loop() {
 
     std::string path;
     if (collector_.snapshot_step(snapshots_done_ + 1, path) <= collector_.window_end()) {
-      const int status = write_snapshot(path, false);
+      const int status = write_snapshot(path, Occasion::asked);
       segment_.board().publish_snapshot(++snapshots_done_, status);
       segment_.header().news.notify();
       continue;
@@ -291,7 +291,7 @@ bool Engine::process_window() {
   collector_.next_window();
   const std::int64_t steps = collector_.block().first_step;
   if (settings_.snapshot_every > 0 && steps / settings_.snapshot_every > (steps - settings_.window) / settings_.snapshot_every)
-    lost_status_ = std::min(lost_status_, write_snapshot("", false));
+    lost_status_ = std::min(lost_status_, write_snapshot("", Occasion::periodic));
   return true;
 }
 
@@ -438,32 +438,57 @@ void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
 
 void Engine::end(std::int64_t steps) {
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
-  // Nobody has been told yet of a periodic snapshot that was lost.
-  int status = lost_status_;
-  if (steps > 0) status = std::min(status, write_snapshot("", true));
+  const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;
   segment_.board().publish_finished(status);
   segment_.header().news.notify();
 }
 
-double Engine::own_cpu_seconds() const { return static_cast<double>(measure::thread_cpu_ns()) * 1e-9; }
+double Engine::own_cpu_seconds() const { return static_cast<double>(measure::thread_cpu_ns()) * 1e-9 + writing_cpu_seconds_; }
 
-int Engine::write_snapshot(const std::string& path, bool final) {
+/// The run goes on; the loss is counted, and said in the next snapshot and by finalize.
+int Engine::lose_snapshot(const char* why) {
+  ++lost_snapshots_;
+  setup_.notes.push_back(std::string("a snapshot was lost: ") + why);
+  failure_ = setup_.notes.back();
+  return static_cast<int>(Status::io);
+}
+
+/// Waits for the periodic snapshot that is being written, if there is one.
+void Engine::finish_writing() {
+  if (!writing_.valid()) return;
+  try {
+    writing_cpu_seconds_ += writing_.get();
+  } catch (const std::exception& e) {
+    lost_status_ = lose_snapshot(e.what());
+  }
+}
+
+/// Collective.  Returns the least status of all nodes; of the last snapshot, with that of periodic ones, of which nobody
+/// has been told yet.
+int Engine::write_snapshot(const std::string& path, Occasion occasion) {
+  finish_writing();
+  const bool final = occasion == Occasion::end;
   SnapshotJob job(nodes_, history_, segment_, setup_.ranks);
   auto parts = job.gather(final, own_cpu_seconds());
-  std::int64_t status = 0;
+  std::int64_t status = final ? lost_status_ : 0;
   if (nodes_.rank() == 0) {
     try {
       snapshot::Run run = describe();
       if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
       job.complete(run, names_.run(), setup_.n_ranks);
       if (final && settings_.report != "off") report_ = summary(run, {critical_path_, mean_path_, prices_, rebalances_done_});
-      job.write(run, parts, settings_.snapshot_dir, path);
+      auto write = [run = std::move(run), parts = std::move(parts), path, directory = settings_.snapshot_dir] {
+        const std::int64_t start = measure::thread_cpu_ns();
+        write_snapshot_file(run, parts, directory, path);
+        return static_cast<double>(measure::thread_cpu_ns() - start) * 1e-9;
+      };
+      // Hints do not wait for a file system.  Where no thread is to be had, it is written by whoever waits for it.
+      if (occasion == Occasion::periodic)
+        writing_ = std::async(std::launch::async | std::launch::deferred, std::move(write));
+      else
+        write();
     } catch (const std::exception& e) {
-      // The run goes on; the loss is counted, and said in the next snapshot and by finalize.
-      ++lost_snapshots_;
-      setup_.notes.push_back(std::string("a snapshot was lost: ") + e.what());
-      failure_ = setup_.notes.back();
-      status = static_cast<std::int64_t>(Status::io);
+      status = lose_snapshot(e.what());
     }
   }
   nodes_.allreduce(std::span(&status, 1), ReduceOp::min);

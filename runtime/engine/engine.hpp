@@ -13,6 +13,7 @@
 
 #include <atomic>
 #include <functional>
+#include <future>
 #include <memory>
 #include <string>
 #include <thread>
@@ -75,7 +76,10 @@ class Engine {
   void close_window(int steps);
   void finish(std::int64_t steps);
   void end(std::int64_t steps);
-  int write_snapshot(const std::string& path, bool final);
+  enum class Occasion { periodic, asked, end };
+  int write_snapshot(const std::string& path, Occasion occasion);
+  int lose_snapshot(const char* why);
+  void finish_writing();
   snapshot::Run describe();
   void record_failure(const std::string& what) noexcept;
   double own_cpu_seconds() const;
@@ -94,7 +98,9 @@ class Engine {
   std::int64_t window_ = 0;             ///< index of the window under way
   std::int64_t snapshots_done_ = 0;     ///< explicit ones
   std::int64_t lost_snapshots_ = 0;
-  int lost_status_ = 0;  // of the periodic ones, for finalize
+  int lost_status_ = 0;                 ///< of the periodic ones, for finalize
+  std::future<double> writing_;         ///< of a periodic one, by a thread of its own: the CPU seconds that it took
+  double writing_cpu_seconds_ = 0;      ///< of those that are done
   std::vector<window::Rebalance> new_rebalances_;
   std::vector<snapshot::Window> windows_;
   snapshot::Strata last_strata_;

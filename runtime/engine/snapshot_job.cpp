@@ -105,8 +105,8 @@ void SnapshotJob::complete(snapshot::Run& run, const Names& names, int n_ranks) 
   }
 }
 
-void SnapshotJob::write(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
-                        const std::string& path) const {
+void write_snapshot_file(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
+                         const std::string& path) {
   const std::vector<std::byte> bytes = snapshot::encode(run, parts);
   if (path.empty())
     snapshot::write_snapshot(directory, run, bytes);

@@ -13,7 +13,7 @@
 
 namespace effort::engine {
 
-/// Brings the compressed tiles of all nodes to node 0, which writes the file.  Nothing is expanded on the way: node 0
+/// Brings the compressed tiles of all nodes to node 0.  Nothing is expanded on the way: node 0
 /// holds the compressed bytes of the run, once.  The last snapshot of a run codes the histories of all nodes as one
 /// (docs/adr/0020); those before it leave them as they are, since hints wait while nodes exchange.
 class SnapshotJob {
@@ -26,9 +26,6 @@ class SnapshotJob {
   std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds);
   /// Node 0: fills in what the nodes brought.
   void complete(snapshot::Run& run, const Names& names, int n_ranks) const;
-  /// Node 0: writes it.  @throws std::filesystem::filesystem_error and others
-  void write(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
-             const std::string& path) const;
 
  private:
   struct Stat {
@@ -54,5 +51,10 @@ class SnapshotJob {
   std::map<SeriesKey, Stat> stats_;
   std::vector<NodeFacts> facts_;  ///< [nodes]
 };
+
+/// Writes what a job has brought to node 0 and completed: to `path`, or where that is empty under a name of its own in `directory`.
+/// @throws std::filesystem::filesystem_error and others
+void write_snapshot_file(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
+                         const std::string& path);
 
 }  // namespace effort::engine

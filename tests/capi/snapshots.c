@@ -1,14 +1,27 @@
 /* Snapshots: written, readable by the command, complete; and what happens when they cannot be written. */
-#define _XOPEN_SOURCE 700
+#define _GNU_SOURCE
 #include "snapshot_info.h"
 
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static int32_t solve, halo, flops;
+
+/* A disc that takes its time: who holds `busy` keeps it from being done. */
+static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
+static atomic_int writes;
+__attribute__((visibility("default"))) int fsync(int file) {
+  atomic_fetch_add(&writes, 1);
+  pthread_mutex_lock(&busy);
+  pthread_mutex_unlock(&busy);
+  return (int)syscall(SYS_fsync, file);
+}
 
 static void start(const char* dir, const char* key, const char* value) {
   effort_config* config = NULL;
@@ -139,6 +152,22 @@ static void phases(void) {
   if (!CHECK(cooling != NULL) || !CHECK(before != NULL)) return;
   CHECK(number_in(cooling, "\"flops\":", "total") == 50); /* steps 10 to 29 */
   CHECK(number_in(before, "\"flops\":", "total") == 23);
+}
+
+/* Hints come while a snapshot is on its way to the disc. */
+static void slow_disc(void) {
+  effort_hint hint;
+  pthread_mutex_lock(&busy);
+  atomic_store(&writes, 0);
+  start("slow", "SNAPSHOT_EVERY", "20");
+  steps(0, 35);
+  CHECK_OK(effort_hint_latest(&hint));
+  CHECK(hint.window_last == 29);
+  CHECK(snapshots_in("slow", NULL, 0) <= 0);
+  pthread_mutex_unlock(&busy);
+  CHECK_OK(effort_finalize());
+  CHECK(atomic_load(&writes) >= 2);
+  CHECK(number_in(only_snapshot("slow", 2), "", "steps") == 35);
 }
 
 /* The run goes on, hints come, the loss is counted and said at finalize. */
@@ -281,6 +310,7 @@ int main(void) {
   every_so_often();
   when_asked();
   exact_windows();
+  slow_disc();
   runs_beside_each_other();
   phases();
   unwritable_directory();
