@@ -60,7 +60,7 @@ std::string without_arguments(const std::string& name) {
 /// As in the source: C++ demangled, gfortran's module procedures as module::procedure.
 std::string readable(const char* symbol) {
   if (symbol == nullptr) return "";
-  const std::string name = symbol;
+  std::string name = symbol;
   if (name == "MAIN__") return "main program";
   if (const std::size_t middle = name.find("_MOD_"); name.starts_with("__") && middle != std::string::npos) return name.substr(2, middle - 2) + "::" + name.substr(middle + 5);
   if (!name.starts_with("_Z")) return name;

@@ -23,7 +23,7 @@ class ReplayRecorder {
   ReplayRecorder(std::vector<std::string> regions, int nodes, int passes, bool exact);
 
   /// One window of one node: the loads as the analysis saw them.
-  void add(int node, const window::Input& input, const window::Result& result);
+  void add(int index, const window::Input& input, const window::Result& result);
 
   /// Writes the file; an existing one is not overwritten.  Errors: as snapshot::write_file.
   void write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report);

@@ -27,7 +27,7 @@ std::string place_text(const Location& at) {
 }
 
 std::string text_of(const Location& at) {
-  const std::string place = place_text(at);
+  std::string place = place_text(at);
   if (at.function.empty()) return place;
   return place.empty() ? at.function : at.function + " (" + place + ")";
 }
