@@ -9,9 +9,10 @@ namespace effort::balance {
 namespace {
 
 // Everything that was tuned, on recordings and on synthetic runs of other shapes.
-constexpr int horizon = 8;               // windows that are looked ahead
+constexpr int least_horizon = 8;         // windows that are looked ahead,
+constexpr int horizon_steps = 80;        // or steps, if these are more: a price in steps must be able to pay off in short windows too
 constexpr double forgetting = 0.8;       // of what was learned of the loss at an age, per window
-constexpr double first_growth = 2.0;     // a first guess from half a window: loss grows in proportion to age
+constexpr double first_growth = 1.5;     // a first guess from half a window: loss grows in proportion to age
 constexpr double first_window = 0.85;    // loss at age 1 against that of half a window, whose mean is noisier
 constexpr double growth_exponent = 0.4;  // of loss with age where the age was not seen lately
 constexpr double prior_weight = 1.0;     // of that guess, in windows
@@ -110,7 +111,11 @@ void Decision::learn(const WindowFacts& facts, double loss) {
   if (rebalances_ > 0) loss_.observe(age_, loss);
 }
 
+Decision::Decision(DecisionSettings settings)
+    : settings_(settings), horizon_(std::max(least_horizon, horizon_steps / std::max(settings.window, 1))) {}
+
 Decision::Outlook Decision::look_ahead(double loss, double price) const {
+  const int horizon = horizon_;
   // after[i]: cheapest continuation of a rebalance that takes effect after i windows, its own price left out.
   std::vector<double> aged(horizon + 1), after(horizon + 1, 0.0);
   for (int a = 1; a <= horizon; ++a) aged[a] = loss_.at(a);
@@ -186,14 +191,14 @@ Verdict Decision::decide(const WindowFacts& facts) {
   v.expected_saving = std::max(0.0, saving) * unit;
   if (loss > sustainable(price)) avoidable_ += std::max(0.0, loss - loss_.at(1)) * facts.mean * steps;
   // A mistake costs a price: where that is next to nothing, a small gain is enough.
-  const double least = price * (1 + assurance) + std::min(cheap * price, settings_.minimum_gain * horizon * (1 + loss));
+  const double least = price * (1 + assurance) + std::min(cheap * price, settings_.minimum_gain * horizon_ * (1 + loss));
   const bool worth_it = outlook.now < outlook.later && saving > least;
   // Rent or buy (Karlin et al. 1988): whoever has lost several prices stops waiting for a better moment.
   const bool overdue = avoidable_ > settings_.patience * v.price && loss - loss_.at(1) > settings_.minimum_gain;
   v.rebalance = !v.balanced && (worth_it || overdue) && pause_ == 0;
   // In a row of rebalances, what the first of them found is what all are measured against.
   if (v.rebalance) before_ = age_ == 1 ? std::max(before_, loss) : loss;
-  v.balanced = v.balanced || saving < equal_loads * horizon;  // not even free of charge
+  v.balanced = v.balanced || saving < equal_loads * horizon_;  // not even free of charge
   v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   return v;
 }

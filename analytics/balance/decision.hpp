@@ -70,7 +70,7 @@ class LossByAge {
 /// Decides window after window whether the expected saving until the next good opportunity exceeds the price.
 ///
 /// The next windows' losses with and without a rebalance now are laid out by LossByAge, and the cheapest schedule of
-/// rebalances over a fixed number of windows is found by dynamic programming.  A rebalance is recommended when every
+/// rebalances over the next 8 windows, or 80 steps if these are more, is found by dynamic programming.  A rebalance is recommended when every
 /// best schedule begins with one, and it saves its price, a quarter more, and a minimum share of the time (or three more
 /// prices, if that is less).  (Nicol &
 /// Saltz 1988 rebalance when the average loss begins to rise; this is the same balance of price and ageing, with the
@@ -79,7 +79,7 @@ class LossByAge {
 /// Deterministic; not thread-safe; a few hundred bytes, a few thousand operations per window.
 class Decision {
  public:
-  explicit Decision(DecisionSettings settings) : settings_(settings) {}
+  explicit Decision(DecisionSettings settings);
 
   /// A rebalance took place: what was lost so far no longer counts.
   /// @param price  seconds; negative, NaN or infinite: unknown, the last known ones stay
@@ -106,6 +106,7 @@ class Decision {
   void describe(double loss, Verdict& verdict);
 
   DecisionSettings settings_;
+  int horizon_;  // windows that are looked ahead
   LossByAge loss_;
   std::vector<double> prices_;  // seconds, the last few, newest last
   bool price_is_fresh_ = false; // the newest is that of the last rebalance
