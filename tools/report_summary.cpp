@@ -55,7 +55,7 @@ std::vector<float> block_means(const Grid& grid, std::uint32_t rows, std::uint32
 
 /// The load as fine as a screen, for runs that take seconds to decode.
 void add_picture(LoadSummary& out, const Grid& load, std::size_t series) {
-  constexpr std::size_t most_rows = 384, most_cols = 1024, quick_values = std::size_t{1} << 24;
+  constexpr std::size_t most_rows = 512, most_cols = 1024, quick_values = std::size_t{1} << 24;
   if (load.values.size() * series <= quick_values) return;
   out.rows = static_cast<std::uint32_t>(std::min(most_rows, load.rows()));
   out.cols = static_cast<std::uint32_t>(std::min(most_cols, load.cols()));
@@ -132,7 +132,7 @@ LoadSummary load_summary(const snapshot::Run& run, const Grid& load) {
       }
     }
     // Above level 0 the neighbours that a row stands for share its value.
-    for (std::int32_t r = 0; r < load.rank_count[i] && load.first_rank[i] + r < run.ranks; ++r) out.rank_total[static_cast<std::size_t>(load.first_rank[i] + r)] = static_cast<float>(total);
+    for (std::int32_t r = 0; r < load.rank_count[i] && load.first_rank[i] + r < run.ranks; ++r) out.rank_total[static_cast<std::size_t>(load.first_rank[i]) + static_cast<std::size_t>(r)] = static_cast<float>(total);
   }
   return out;
 }

@@ -1,6 +1,6 @@
 // What the browser tests share: the command, a browser that may go nowhere, and checks that collect what failed.
 import { spawnSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
 
@@ -55,10 +55,39 @@ export async function open(chromium, file, { tab = "overview", width = 1440, the
   return page;
 }
 
+/** Waits until what was asked to be drawn is drawn. */
+export function drawn(page) {
+  return page.evaluate(() => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(() => resume()))));
+}
+
 /** Waits until all heat maps show their last picture. */
-export function refined(page) {
-  return page.waitForFunction(() => {
+export async function refined(page) {
+  await page.waitForFunction(() => {
     const maps = [...document.querySelectorAll(".heatmap")];
     return maps.length > 0 && maps.every((map) => map.dataset.done === "yes");
   }, null, { timeout: PATIENCE });
+  await drawn(page);
+}
+
+/** Regions by ranks by steps, as `effort export --format npy` wrote one metric. */
+export function readCube(directory, metric) {
+  const bytes = readFileSync(join(directory, `${metric}.npy`)), length = bytes.readUInt16LE(8), body = bytes.subarray(10 + length);
+  const axes = JSON.parse(readFileSync(join(directory, "axes.json"), "utf8"));
+  const values = new Float64Array(body.buffer.slice(body.byteOffset, body.byteOffset + body.length));
+  return { names: axes.regions, cell: (region, rank, step) => values[(region * axes.ranks.length + rank) * axes.steps.length + step] };
+}
+
+/** Where the middle of a cell of the whole heat map is on the screen. */
+export async function placeOf(page, info, rank, step) {
+  const map = await page.waitForSelector("canvas.map"), box = await map.boundingBox();
+  const w = box.width - 64 - 84 - 6, h = box.height - 34 - 54 - 6 - 4;
+  return { x: box.x + 64 + ((step + 0.5) / info.steps) * w, y: box.y + 4 + ((rank + 0.5) / info.ranks) * h };
+}
+
+/** Moves the pointer over a cell of the whole heat map and reads what the page says of it. */
+export async function point(page, info, rank, step) {
+  const { x, y } = await placeOf(page, info, rank, step);
+  await page.mouse.move(x, y);
+  await page.waitForFunction(([r, s]) => document.querySelector(".readout").dataset.rank === String(r) && document.querySelector(".readout").dataset.step === String(s), [rank, step], { timeout: PATIENCE });
+  return page.$eval(".readout", (e) => ({ value: Number(e.dataset.value), error: Number(e.dataset.error), exact: e.dataset.exact, text: e.innerText }));
 }

@@ -256,9 +256,11 @@ std::vector<std::byte> shared_part(const Shape& shape, const snapshot::Run& run)
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
-    codec::SharedHistories shared(nodes, codec::Target::passes(5));
+    // A few passes over so many ranks at once would leave next to nothing to decode.
+    const codec::Target target = shape.ranks > 1000 ? codec::Target::nrmse(0.01) : codec::Target::passes(5);
+    codec::SharedHistories shared(nodes, target);
     for (std::uint32_t s = 0; s < run.series.size(); ++s) {
-      codec::History history(ranks.size(), codec::Target::passes(5), std::size_t{1} << 18, true);
+      codec::History history(ranks.size(), target, std::size_t{1} << 18, true);
       std::vector<double> block;
       for (const std::int32_t rank : ranks)
         for (std::int64_t step = 0; step < shape.steps; ++step) block.push_back(load(shape, static_cast<int>(s) % shape.regions, rank, step));

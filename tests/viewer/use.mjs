@@ -33,12 +33,12 @@ check((await picture()) !== whole, "the brush did not zoom");
 await page.focus("canvas.map");
 await page.keyboard.press("0");
 await refined(page);
-await page.waitForFunction((wanted) => document.querySelector("canvas.map").toDataURL() === wanted, whole, { timeout: 20000 }).catch(() => check(false, "0 does not show the whole run"));
+await page.waitForFunction((wanted) => document.querySelector("canvas.map").toDataURL() === wanted, whole, { timeout: PATIENCE }).catch(() => check(false, "0 does not show the whole run"));
 await page.keyboard.press("+");
 await refined(page);
 await page.keyboard.press("ArrowRight");
 await page.waitForFunction(() => document.querySelector(".readout").dataset.value, null, { timeout: PATIENCE });
-check((await ticks()) === "every value", `status: ${await ticks()}`);
+check((await ticks()) === "a cell: one rank in one step", `status: ${await ticks()}`);
 await page.keyboard.press("0");
 
 // Orders, the largest rank of a cell, palettes, several panels, metrics.

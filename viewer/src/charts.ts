@@ -30,6 +30,10 @@ export interface Chart {
   bands?: [number, number][];
   height?: number;
   range?: [number, number | null];
+  /** Steps from the first to the last of the run, so that charts line up. */
+  domain?: [number, number];
+  /** Rare peaks of the first line are cut off, and the title says so. */
+  clip?: boolean;
   /** The scale reaches at least up to here. */
   least?: number;
   onStep?: (step: number) => void;
@@ -71,8 +75,9 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
 
 /** A chart as wide as its place; drawn anew when the place or the theme changes. */
 export function chart(options: Chart): HTMLElement {
+  const peaks = options.clip ? rarePeaks(options.lines[0].values) : undefined;
   const host = h("div", { class: "chart", role: "img", "aria-label": `${options.title}: ${summary(options)}` });
-  const figure = h("figure", {}, h("figcaption", {}, options.title), host);
+  const figure = h("figure", {}, h("figcaption", {}, options.title, peaks ? h("span", { class: "quiet" }, ` (peaks up to ${options.format(peaks.most)} are cut off)`) : null), host);
   let plot: uPlot | undefined;
   const draw = () => {
     const width = host.clientWidth;
@@ -81,11 +86,11 @@ export function chart(options: Chart): HTMLElement {
     const text = themed("--quiet"), grid = themed("--grid"), font = "12px system-ui, sans-serif";
     plot = new uPlot({
       width, height: options.height ?? 190,
-      scales: { x: { time: false }, y: { range: (_, low, high) => rangeOf(options, low, high) } },
+      scales: { x: { time: false, range: (_, low, high) => domainOf(options.domain ?? [low, high]) }, y: { range: (_, low, high) => rangeOf(options, low, peaks ? 1.25 * peaks.usual : high) } },
       legend: { live: true },
       cursor: { y: false, points: { size: 6 } },
       axes: [
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")) },
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, size: 4 }, font, size: 26, label: "step", labelFont: font, labelSize: 18, labelGap: 0, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")) },
         { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => ticks.map((t) => options.format(t)) },
       ],
       series: [
@@ -104,6 +109,19 @@ export function chart(options: Chart): HTMLElement {
   new ResizeObserver(draw).observe(host);
   (figure as HTMLElement & { redraw?: () => void }).redraw = draw;
   return figure;
+}
+
+function domainOf([first, last]: [number | null, number | null]): [number, number] {
+  const from = first ?? 0, to = last ?? from;
+  return from < to ? [from, to] : [from - 0.5, from + 0.5];
+}
+
+/** The largest value, and what nearly all stay below, where a few are several times as large. */
+function rarePeaks(values: (number | null)[]): { most: number; usual: number } | undefined {
+  const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b);
+  if (known.length < 40) return undefined;
+  const most = known[known.length - 1], usual = known[Math.floor(0.99 * (known.length - 1))];
+  return usual > 0 && most > 3 * usual ? { most, usual } : undefined;
 }
 
 function rangeOf({ range, least }: Chart, low: number | null, high: number | null): [number, number] {

@@ -54,9 +54,9 @@ export class Engine {
     return `${run.index}/${series.index}`;
   }
 
-  /** Sums are taken where all histories of a node are; what all nodes share is with the first worker. */
+  /** Sums are taken where all histories of a node are; what all nodes share is with every worker, for a share of the tiles. */
   private workerOf(node: number): number {
-    return Math.max(0, node) % this.posts.length;
+    return node % this.posts.length;
   }
 
   /** Resolves when the page has read its histories up to the end. */
@@ -79,7 +79,9 @@ export class Engine {
     const lists: Extract<ToWorker, { kind: "add" }>["histories"][] = this.posts.map(() => []);
     let at = 0;
     series.histories.forEach(([node, firstStep, bytes]) => {
-      lists[this.workerOf(node)].push({ ranks: run.ranksOfNode(node), firstStep, bytes: all.slice(at, at + bytes) });
+      const history = { ranks: run.ranksOfNode(node), firstStep, bytes: all.slice(at, at + bytes) };
+      if (node < 0) lists.forEach((list) => list.push(history));
+      else lists[this.workerOf(node)].push(history);
       at += bytes;
     });
     lists.forEach((histories, i) => this.posts[i]({ kind: "add", key, histories }));
@@ -89,25 +91,29 @@ export class Engine {
   picture(run: Run, series: Series[], request: Omit<GridRequest, "series">, show: (picture: Picture) => void, failed: (error: Error) => void): () => void {
     const id = this.next++;
     let stopped = false;
-    const parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[] = this.posts.map(() => undefined);
+    const shared = sharesTiles(series);
+    // Of what all nodes share a worker looks at some steps of every rank, which add up to means; the largest needs all series of a
+    // rank and step in one place.
+    const asked = shared && request.mode === "max" ? this.posts.slice(0, 1) : this.posts;
+    const parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[] = asked.map(() => undefined);
     const stop = () => {
       stopped = true;
-      for (const [i] of this.posts.entries()) this.handlers.delete(id * 64 + i);
-      this.posts.forEach((post, i) => post({ kind: "cancel", id: id * 64 + i }));
+      for (const [i] of asked.entries()) this.handlers.delete(id * 64 + i);
+      asked.forEach((post, i) => post({ kind: "cancel", id: id * 64 + i }));
     };
     const begin = async () => {
       for (const s of series) {
         await this.ensure(run, s);
         if (stopped) return;
       }
-      this.posts.forEach((post, i) => {
+      asked.forEach((post, i) => {
         this.handlers.set(id * 64 + i, (message) => {
           if (message.kind !== "grid" || stopped) return;
           parts[i] = message;
           if (message.done) this.handlers.delete(id * 64 + i);
-          show(merge(parts, request));
+          if (!shared || parts.every((part) => part?.done)) show(merge(parts, request, shared));
         });
-        post({ kind: "grid", id: id * 64 + i, request: { ...request, series: series.map((s) => this.key(run, s)) } });
+        post({ kind: "grid", id: id * 64 + i, request: { ...request, series: series.map((s) => this.key(run, s)), share: shared && asked.length > 1 ? [i, asked.length] : undefined } });
       });
     };
     begin().catch(failed);
@@ -117,25 +123,34 @@ export class Engine {
   /** The sum of some series at one rank and step, and a bound of its error. */
   async value(run: Run, series: Series[], rank: number, step: number): Promise<{ value: number; error: number }> {
     for (const s of series) await this.ensure(run, s);
-    const shared = series.some((s) => s.histories.some(([node]) => node < 0)), worker = this.workerOf(shared ? -1 : run.nodeOfRank()[rank]), id = this.next++ * 64;
-    return new Promise((resolve, reject) => {
+    const keys = series.map((s) => this.key(run, s)), base = this.next++ * 64;
+    const shared = sharesTiles(series), workers = shared ? this.posts.map((_, i) => i) : [this.workerOf(run.nodeOfRank()[rank])];
+    // Of what is shared one worker has the tile, the others answer 0.
+    const answers = await Promise.all(workers.map((worker) => new Promise<{ value: number; error: number }>((resolve, reject) => {
+      const id = base + worker;
       this.handlers.set(id, (message) => {
         this.handlers.delete(id);
         if (message.kind === "value") resolve(message);
         else if (message.kind === "failed") reject(new Error(message.problem));
       });
-      this.posts[worker]({ kind: "value", id, series: series.map((s) => this.key(run, s)), rank, step });
-    });
+      this.posts[worker]({ kind: "value", id, series: keys, rank, step, share: shared ? [worker, this.posts.length] : undefined });
+    })));
+    return answers.reduce((sum, { value, error }) => ({ value: sum.value + value, error: sum.error + error }), { value: 0, error: 0 });
   }
 }
 
-function merge(parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[], { rows, cols, mode }: Omit<GridRequest, "series">): Picture {
+/** Whether all nodes' histories are stored as one. */
+function sharesTiles(series: Series[]): boolean {
+  return series.some((s) => s.histories.some(([node]) => node < 0));
+}
+
+function merge(parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[], { rows, cols, mode }: Omit<GridRequest, "series">, shared: boolean): Picture {
   const values = new Float32Array(rows * cols), covered = new Float32Array(rows);
   for (const part of parts) {
     if (!part) continue;
     for (let r = 0; r < rows; ++r) {
       if (!part.covered[r]) continue;
-      covered[r] += part.covered[r];
+      covered[r] = shared ? Math.max(covered[r], part.covered[r]) : covered[r] + part.covered[r];
       for (let k = r * cols; k < (r + 1) * cols; ++k) values[k] = mode === "max" ? Math.max(values[k], part.values[k]) : values[k] + part.values[k];
     }
   }

@@ -48,3 +48,9 @@ export function bytes(value: number): string {
 export function count(n: number, noun: string): string {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
+
+/** At most so many characters: names that are alike mostly differ at their ends. */
+export function middle(text: string, most: number): string {
+  const head = Math.ceil((most - 1) / 2);
+  return text.length <= most ? text : `${text.slice(0, head)}\u2026${text.slice(text.length - (most - 1 - head))}`;
+}

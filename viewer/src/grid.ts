@@ -12,6 +12,9 @@ export interface HistoryInput {
   bytes: Uint8Array;
 }
 
+/** Which tiles of a history are looked at, as [i, n]: every n-th, from the i-th on. */
+export type Share = [number, number];
+
 export interface GridRequest {
   /** Keys of the series whose sum is wanted. */
   series: string[];
@@ -29,6 +32,8 @@ export interface GridRequest {
   level: number;
   /** Of the ranks in a cell: their mean, or the largest of their means over the cell's steps. */
   mode: "mean" | "max";
+  /** Only these tiles; pictures of means can be added up from their shares, those of the largest cannot. */
+  share?: Share;
 }
 
 /** Sums per step and the ranks that they cover; partial while `covered` is less than the ranks in a row. */
@@ -120,29 +125,29 @@ export class GridSource {
     for (const ranks of this.nodesOf(request.series)) {
       const target = this.rowsOf(ranks, request, own);
       if (!target) continue;
-      const stacks = this.stacksOf(request.series, ranks[0]).filter((s) => s.first < request.c1 && s.first + s.steps > request.c0 && wanted(target, s.firstRow, s.firstRow + s.rows));
+      const stacks = this.stacksOf(request.series, ranks[0], request.share).filter((s) => s.first < request.c1 && s.first + s.steps > request.c0 && wanted(target, s.firstRow, s.firstRow + s.rows));
       for (const stack of stacks) {
-        if (this.sums.has(this.sumKey(request.series, ranks[0], stack, level))) continue;
+        if (this.sums.has(this.sumKey(request.series, ranks[0], stack, level, request.share))) continue;
         for (const { key, part, t } of stack.tiles) {
           this.content(key, part, t);
           yield undefined;
         }
       }
-      for (const stack of stacks) addTile(this.sum(request.series, ranks[0], stack, level), stack, target, request, sums);
+      for (const stack of stacks) addTile(this.sum(request.series, ranks[0], stack, level, request.share), stack, target, request, sums);
       for (const row of target) if (row >= 0) ++covered[row];
       yield () => (mode === "max" ? largest(sums, covered, rows, cols, own) : { rows, cols, values: sums.slice(), covered: covered.slice() });
     }
   }
 
   /** The sum of some series at one rank and step, and by how much it may be off. */
-  value(series: string[], rank: number, step: number): { value: number; error: number } {
+  value(series: string[], rank: number, step: number, share?: Share): { value: number; error: number } {
     let value = 0, error = 0;
     for (const ranks of this.nodesOf(series)) {
       const row = ranks.indexOf(rank);
       if (row < 0) continue;
-      for (const stack of this.stacksOf(series, ranks[0])) {
+      for (const stack of this.stacksOf(series, ranks[0], share)) {
         if (row < stack.firstRow || row >= stack.firstRow + stack.rows || step < stack.first || step >= stack.first + stack.steps) continue;
-        const tile = this.sum(series, ranks[0], stack, 0);
+        const tile = this.sum(series, ranks[0], stack, 0, share);
         value += tile.values[(row - stack.firstRow) * tile.cols + step - stack.first];
         for (const { part } of stack.tiles) error += part.history.maxError;
       }
@@ -169,12 +174,13 @@ export class GridSource {
   }
 
   /** The tiles of a node's histories, by what they cover. */
-  private stacksOf(series: string[], firstRank: number): Stack[] {
+  private stacksOf(series: string[], firstRank: number, share?: Share): Stack[] {
     const stacks = new Map<string, Stack>();
     for (const key of series) {
       for (const part of this.series.get(key) ?? []) {
         if (part.ranks[0] !== firstRank) continue;
         part.history.tiles.forEach(({ firstRow, rows, firstStep, steps }, t) => {
+          if (share && t % share[1] !== share[0]) return;
           const first = part.firstStep + firstStep, name = `${firstRow}/${rows}/${first}/${steps}`;
           let stack = stacks.get(name);
           if (!stack) stacks.set(name, (stack = { firstRow, rows, first, steps, tiles: [] }));
@@ -194,15 +200,15 @@ export class GridSource {
     });
   }
 
-  private sumKey(series: string[], firstRank: number, { firstRow, first }: Stack, level: number): string {
-    const names = series.join();
+  private sumKey(series: string[], firstRank: number, { firstRow, first }: Stack, level: number, share?: Share): string {
+    const names = `${series.join()}${share ? `/${share.join("of")}` : ""}`;
     let id = this.sumIds.get(names);
     if (id === undefined) this.sumIds.set(names, (id = this.sumIds.size));
     return `${id}/${firstRank}/${firstRow}/${first}/${level}`;
   }
 
-  private sum(series: string[], firstRank: number, stack: Stack, level: number): Tile {
-    return this.sums.get(this.sumKey(series, firstRank, stack, level), () => {
+  private sum(series: string[], firstRank: number, stack: Stack, level: number, share?: Share): Tile {
+    return this.sums.get(this.sumKey(series, firstRank, stack, level, share), () => {
       const { rows, cols, values } = sumOf(stack.tiles.map(({ key, part, t }) => this.content(key, part, t)), stack.rows, stack.steps, level);
       return { value: { rows, cols, values: values instanceof Float32Array ? values : new Float32Array(values) }, bytes: 4 * values.length };
     });

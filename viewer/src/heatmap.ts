@@ -5,10 +5,11 @@ import { amount } from "./format";
 import { levelFor } from "./grid";
 import { Run, Series } from "./model";
 import { colours, themed } from "./palette";
+import { coarse, sumOfCoarse, ticks, withoutPeaks } from "./picture";
 import { marksOf } from "./views/overview";
 import { Panel, seriesOfPanel, State, titleOfPanel, Viewport, WHOLE } from "./state";
 
-const LEFT = 64, BOTTOM = 34, RIGHT = 76, PROFILE = 54, GAP = 6;
+const LEFT = 64, BOTTOM = 34, RIGHT = 84, PROFILE = 54, GAP = 6;
 
 export interface View {
   rows: number;
@@ -30,6 +31,8 @@ export class HeatMap {
   private readonly series: Series[];
   /** Sum of the series' coarse pictures. */
   private readonly coarse: { rows: number; cols: number; cells: Float32Array };
+  /** Whether that is the sum of all, as fine as a screen. */
+  private readonly fromPage: boolean;
   private readonly order?: Int32Array;
   private readonly position?: Int32Array;
   private readonly stops: (() => void)[] = [];
@@ -44,7 +47,9 @@ export class HeatMap {
   constructor(private readonly state: State, readonly panel: Panel, readonly height: number) {
     const { run } = this;
     this.series = seriesOfPanel(run, panel);
-    this.coarse = (panel.regions.length === 0 && panel.metric === run.loadMetric && run.computeRegions.length > 0 ? run.loadPicture : undefined) ?? sumOfCoarse(this.series);
+    const picture = panel.regions.length === 0 && panel.metric === run.loadMetric && run.computeRegions.length > 0 ? run.loadPicture : undefined;
+    this.fromPage = picture !== undefined;
+    this.coarse = picture ?? sumOfCoarse(this.series);
     this.order = run.order(state.order);
     this.position = run.positions(state.order);
     this.element = h("div", { class: "heatmap" }, h("div", { class: "maptitle" }, h("b", {}, titleOfPanel(run, panel)), this.status), this.canvas, this.readout);
@@ -94,6 +99,7 @@ export class HeatMap {
   /** Asks for the picture of what is looked at. */
   request(): void {
     this.stopPicture();
+    this.stopPicture = () => {};
     const { ranks, steps } = this.run.info;
     if (this.series.length === 0 || steps === 0 || ranks === 0) {
       this.status.textContent = this.series.length === 0 ? "not measured" : "no steps";
@@ -101,8 +107,14 @@ export class HeatMap {
     }
     const { r0, r1, c0, c1 } = this.bounds(), box = this.plot();
     const rows = Math.min(r1 - r0, Math.floor(box.h)), cols = Math.min(c1 - c0, Math.floor(box.w));
+    if (this.fromPage && this.state.mode === "mean" && !this.position && r1 - r0 === ranks && c1 - c0 === steps) {
+      // As fine as a screen already, and summed by the command: decoding all regions would take many seconds and show the same.
+      const fine = { r0, r1, c0, c1, rows: Math.min(rows, this.coarse.rows), cols: Math.min(cols, this.coarse.cols) };
+      this.take(coarse(this.coarse.cells, this.coarse.rows, this.coarse.cols, this.run, fine), fine.rows, fine.cols);
+      return this.finished(fine.rows, fine.cols);
+    }
     const base = coarse(this.coarse.cells, this.coarse.rows, this.coarse.cols, this.run, { r0, r1, c0, c1, rows, cols }, this.position);
-    this.take(base);
+    this.take(base, rows, cols);
     this.status.textContent = "refining ...";
     this.element.dataset.done = "no";
     const level = this.state.mode === "max" || this.position ? 0 : levelFor(r1 - r0, rows, c1 - c0, cols);
@@ -111,20 +123,20 @@ export class HeatMap {
       picture.values.forEach((v, i) => {
         if (!Number.isNaN(v)) values[i] = v;
       });
-      this.take(picture.done ? picture.values : values);
-      if (picture.done) {
-        this.element.dataset.done = "yes";
-        const perCell = ((r1 - r0) / rows) * ((c1 - c0) / cols);
-        this.status.textContent = perCell > 1.01 ? `${this.state.mode === "max" ? "largest rank" : "mean"} of ${perCell < 10 ? perCell.toFixed(1) : Math.round(perCell).toLocaleString("en")} values a cell` : "every value";
-      }
+      this.take(picture.done ? picture.values : values, rows, cols);
+      if (picture.done) this.finished(rows, cols);
     }, (error) => {
       this.status.textContent = error.message;
     });
   }
 
-  private take(values: Float32Array): void {
-    const { r0, r1, c0, c1 } = this.bounds(), box = this.plot();
-    const rows = Math.min(r1 - r0, Math.floor(box.h)), cols = Math.min(c1 - c0, Math.floor(box.w));
+  private finished(rows: number, cols: number): void {
+    const { r0, r1, c0, c1 } = this.bounds(), perCell = ((r1 - r0) / rows) * ((c1 - c0) / cols);
+    this.element.dataset.done = "yes";
+    this.status.textContent = perCell > 1.01 ? `a cell: ${this.state.mode === "max" ? "the largest rank" : "the mean"} of ${perCell < 10 ? perCell.toFixed(1) : Math.round(perCell).toLocaleString("en")} values` : "a cell: one rank in one step";
+  }
+
+  private take(values: Float32Array, rows: number, cols: number): void {
     let low = Infinity, high = -Infinity;
     for (const v of values) {
       if (v < low) low = v;
@@ -304,6 +316,14 @@ export class HeatMap {
     return { position, rank: this.order ? this.order[position] : position, step };
   }
 
+  /** What the picture shows under the cursor. */
+  private around(): number | undefined {
+    const { cursor, viewport: v } = this.state;
+    if (!cursor || !this.view) return undefined;
+    const { rows, cols, values } = this.view, place = (share: number, n: number) => Math.min(n - 1, Math.max(0, Math.floor(share * n)));
+    return values[place((cursor.row - v.r0) / (v.r1 - v.r0), rows) * cols + place((cursor.step - v.c0) / (v.c1 - v.c0), cols)];
+  }
+
   private cursorMoved(): void {
     this.schedule();
     clearTimeout(this.valueTimer);
@@ -313,7 +333,8 @@ export class HeatMap {
       return;
     }
     const where = `rank ${at.rank.toLocaleString("en")}, step ${at.step.toLocaleString("en")}`;
-    this.readout.replaceChildren(h("span", {}, where), " ");
+    const around = this.around();
+    this.readout.replaceChildren(h("span", {}, where), around === undefined ? " " : h("span", { class: "quiet" }, `about ${amount(around, run.unit(this.panel.metric))}, decoding …`));
     const stratum = run.lastStrata?.stratum[at.rank];
     this.valueTimer = window.setTimeout(async () => {
       try {
@@ -421,47 +442,4 @@ export class HeatMap {
     const [r0, r1] = fit(wanted.r0, wanted.r1, Math.min(1, 2 / ranks)), [c0, c1] = fit(wanted.c0, wanted.c1, Math.min(1, 4 / Math.max(1, steps)));
     this.state.setViewport({ r0, r1, c0, c1 });
   }
-}
-
-/** The end of a scale that shows what most cells do: a hundredth of them may lie above it, if they lie far above. */
-function withoutPeaks(values: Float32Array, low: number, high: number): number {
-  const every = Math.max(1, Math.floor(values.length / 20000)), sample: number[] = [];
-  for (let i = 0; i < values.length; i += every) if (values[i] === values[i]) sample.push(values[i]);
-  sample.sort((a, b) => a - b);
-  const usual = sample[Math.floor(0.99 * (sample.length - 1))] ?? high;
-  return high - low > 2 * (usual - low) && usual > low ? usual : high;
-}
-
-function ticks(from: number, to: number, most: number): number[] {
-  const span = to - from, raw = span / most, power = 10 ** Math.floor(Math.log10(Math.max(raw, 1e-9)));
-  const step = Math.max(1, [1, 2, 5, 10].map((f) => f * power).find((s) => s >= raw) ?? 1);
-  const out: number[] = [];
-  for (let at = Math.ceil(from / step) * step; at < to; at += step) out.push(at);
-  return out;
-}
-
-function sumOfCoarse(series: Series[]): { rows: number; cols: number; cells: Float32Array } {
-  const sum = series[0]?.coarse ?? { rows: 0, cols: 0, cells: new Float32Array() };
-  for (const s of series.slice(1)) s.coarse.cells.forEach((v, i) => (sum.cells[i] += v));
-  return sum;
-}
-
-/** The picture at once, from the coarse ones in the page; in an order of its own all ranks of a bin look alike. */
-function coarse(sum: Float32Array, rows: number, cols: number, run: Run, b: { r0: number; r1: number; c0: number; c1: number; rows: number; cols: number }, position?: Int32Array): Float32Array {
-  const { ranks, steps } = run.info, out = new Float32Array(b.rows * b.cols);
-  if (rows === 0) return out;
-  let rankAt: Int32Array | undefined;
-  if (position) {
-    rankAt = new Int32Array(ranks);
-    position.forEach((at, rank) => (rankAt![at] = rank));
-  }
-  for (let r = 0; r < b.rows; ++r) {
-    const at = Math.floor(b.r0 + ((r + 0.5) * (b.r1 - b.r0)) / b.rows), rank = rankAt ? rankAt[at] : at;
-    const from = Math.min(rows - 1, Math.floor((rank * rows) / ranks)) * cols;
-    for (let k = 0; k < b.cols; ++k) {
-      const step = b.c0 + ((k + 0.5) * (b.c1 - b.c0)) / b.cols;
-      out[r * b.cols + k] = sum[from + Math.min(cols - 1, Math.floor((step * cols) / steps))];
-    }
-  }
-  return out;
 }

@@ -64,6 +64,10 @@ export interface Info {
   metric_units: Record<string, string>;
   nrmse: number | null;
   wall_seconds: number;
+  critical_path: number | null;
+  mean_path: number | null;
+  ideal_saving: number | null;
+  ideal_saving_of: "time" | "critical_path" | null;
   own_cpu_seconds: number;
   own_cpu_seconds_per_node: number[];
   own_bytes_per_node: number[];
@@ -123,7 +127,7 @@ interface RunJson {
   info: Info;
   placement: [number, number][];
   series: SeriesJson[];
-  load: { steps_per_bin: number; level: number; mean: string; max: string; worst_rank: string; rank_total: string; critical_path: number; mean_path: number; picture: Picture };
+  load: { steps_per_bin: number; level: number; mean: string; max: string; worst_rank: string; rank_total: string; critical_path: number; mean_path: number; exact: boolean; picture: Picture };
   exact_left_out: number;
   frames: Frames;
   frame_notes: string[];
@@ -208,6 +212,11 @@ export interface RegionSide {
   imbalance: number;
 }
 
+/** CALL@MODULE+0xHEX without the module where that makes a name too long for a line. */
+function squeezed(name: string): string {
+  return name.length > 40 ? name.replace(/@[^@\s]*?(?=\+0x)/g, "") : name;
+}
+
 const floats = (base64: string) => new Float32Array(bytesOf(base64).buffer);
 const integers = (base64: string) => new Int32Array(bytesOf(base64).buffer);
 function unpack({ from, range, values }: Packed): Float32Array {
@@ -250,7 +259,7 @@ export class Run {
   /** Per region and metric the series, or -1. */
   readonly seriesOf: number[][];
   readonly loadMetric: number;
-  readonly load: { stepsPerBin: number; level: number; mean: Float32Array; max: Float32Array; worstRank: Int32Array; rankTotal: Float32Array; criticalPath: number; meanPath: number };
+  readonly load: { stepsPerBin: number; level: number; mean: Float32Array; max: Float32Array; worstRank: Int32Array; rankTotal: Float32Array; criticalPath: number; meanPath: number; exact: boolean };
   readonly shapes: RunJson["shapes"];
   readonly givenOrders: RankOrder[];
   private readonly packedPicture: Picture;
@@ -274,7 +283,7 @@ export class Run {
     const { load } = json;
     this.load = {
       stepsPerBin: load.steps_per_bin, level: load.level, mean: floats(load.mean), max: floats(load.max), worstRank: integers(load.worst_rank),
-      rankTotal: floats(load.rank_total), criticalPath: load.critical_path, meanPath: load.mean_path,
+      rankTotal: floats(load.rank_total), criticalPath: load.critical_path, meanPath: load.mean_path, exact: load.exact,
     };
     this.shapes = json.shapes;
     this.placement = json.placement;
@@ -298,7 +307,7 @@ export class Run {
   }
   /** A region's name on one line. */
   short(name: string): string {
-    return this.shortNames[name] ?? name;
+    return this.shortNames[name] ?? squeezed(name);
   }
   /** Regions that compute: the load is theirs. */
   get computeRegions(): number[] {

@@ -1,12 +1,12 @@
 // A worker that decodes histories and answers with pictures; see engine.ts for the other side.
 
-import { GridPart, GridRequest, GridSource, HistoryInput } from "./grid";
+import { GridPart, GridRequest, GridSource, HistoryInput, Share } from "./grid";
 
 export type ToWorker =
   | { kind: "keep"; bytes: number }
   | { kind: "add"; key: string; histories: HistoryInput[] }
   | { kind: "grid"; id: number; request: GridRequest }
-  | { kind: "value"; id: number; series: string[]; rank: number; step: number }
+  | { kind: "value"; id: number; series: string[]; rank: number; step: number; share?: Share }
   | { kind: "cancel"; id: number };
 
 export type FromWorker =
@@ -66,7 +66,7 @@ export function serve(post: (message: FromWorker) => void): (message: ToWorker) 
       cancelled.add(message.id);
     } else {
       try {
-        post({ kind: "value", id: message.id, ...source.value(message.series, message.rank, message.step) });
+        post({ kind: "value", id: message.id, ...source.value(message.series, message.rank, message.step, message.share) });
       } catch (error) {
         post({ kind: "failed", id: message.id, problem: failure(error) });
       }

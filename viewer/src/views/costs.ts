@@ -6,7 +6,7 @@ import { amount, count, percent, seconds } from "../format";
 import { Run } from "../model";
 import { category } from "../palette";
 import { State } from "../state";
-import { marksOf } from "./overview";
+import { domainOf, marksOf } from "./overview";
 
 export function costs(state: State): HTMLElement {
   const { run } = state;
@@ -30,7 +30,7 @@ function overTime(run: Run): HTMLElement | null {
   return h("section", {}, heading("Over time", "With a band of one standard error on either side."), h("div", { class: "charts" }, names.map((name, i) => {
     const known = windows.map((w) => w.unit_costs?.find((u) => u.name === name)), value = known.map((u) => u?.seconds_per_unit ?? null);
     const off = (sign: number) => known.map((u) => (u?.seconds_per_unit != null && u.error != null ? u.seconds_per_unit + sign * u.error : null));
-    return chart({ title: `Seconds per unit of ${name}`, steps, format: (v) => seconds(v), marks: marksOf(run), bands: [[0, 1]], lines: [
+    return chart({ title: `Seconds per unit of ${name}`, steps, domain: domainOf(run), format: (v) => seconds(v), marks: marksOf(run), bands: [[0, 1]], lines: [
       { title: "+ standard error", values: off(1), colour: category(7), dash: 2, width: 1 }, { title: "\u2212 standard error", values: off(-1), colour: category(7), dash: 2, width: 1 }, { title: "cost", values: value, colour: category(i % 7), width: 2 }] });
   })));
 }

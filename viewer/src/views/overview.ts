@@ -2,10 +2,11 @@
 
 import { chart, Mark } from "../charts";
 import { h, heading } from "../dom";
-import { bytes, count, percent, seconds, amount } from "../format";
+import { bytes, count, middle, percent, seconds, amount } from "../format";
+import { lossOf } from "../loss";
 import { Run, Window } from "../model";
 import { category } from "../palette";
-import { State } from "../state";
+import { State, Viewport, WHOLE } from "../state";
 
 /** The share of time that ideal balance would save, and of what. */
 export function idealSaving(run: Run): { share: number; of: "time" | "path" } | undefined {
@@ -17,23 +18,41 @@ export function idealSaving(run: Run): { share: number; of: "time" | "path" } | 
 
 function verdict(run: Run): HTMLElement {
   const saving = idealSaving(run), done = run.info.windows.filter((w) => w.rebalanced).length, wanted = run.info.windows.filter((w) => w.rebalance).length;
+  const { nrmse } = run.info;
   const facts = [
-    `critical path ${amount(run.load.criticalPath, run.unit(run.loadMetric))}, ideal ${amount(run.load.meanPath, run.unit(run.loadMetric))}`,
+    `critical path ${amount(run.load.criticalPath, run.unit(run.loadMetric), 4)}, ideal ${amount(run.load.meanPath, run.unit(run.loadMetric), 4)}${run.load.exact ? "" : ` (from the compressed history${nrmse ? `, nrmse ${percent(nrmse)}` : ""}: peaks are lower than they were)`}`,
     done > 0 ? count(done, "rebalance") : wanted > 0 ? `${wanted} of ${run.info.windows.length} hints recommended a rebalance; none was done` : "no rebalance was recommended",
   ];
   return h("div", { class: "verdict" },
-    h("p", { class: "lead", id: "ideal" }, saving ? (saving.of === "time" ? `Ideal balance would run this in ${percent(saving.share)} less time.` : `Ideal balance would shorten the critical path by ${percent(saving.share)}.`) : "There is no load to balance."),
+    h("p", { class: "lead", id: "ideal" }, run.info.ranks === 1 && saving ? "One rank: there is nothing to balance." : saving ? (saving.of === "time" ? `Ideal balance would run this in ${percent(saving.share)} less time.` : `Ideal balance would shorten the critical path by ${percent(saving.share)}.`) : "There is no load to balance."),
     saving ? h("p", { class: "quiet" }, facts.join("; "), ".") : null);
+}
+
+/** How unbalanced, which region, which rank, when: what to look at first. */
+function findings(state: State): HTMLElement | null {
+  const { run } = state, loss = lossOf(run), unit = run.unit(run.loadMetric), { ranks, steps } = run.info;
+  if (!loss) return null;
+  const link = (text: string, title: string, act: () => void) => h("button", { class: "link", title, onclick: act }, text);
+  const show = (viewport: Viewport, region?: number) => {
+    state.viewport = viewport;
+    state.showLoad(region === undefined ? [] : [region], run.loadMetric);
+  };
+  const [region, second] = loss.regions, [rank, ...others] = loss.ranks, [first, last] = loss.stretch.what, name = (i: number) => middle(run.short(run.info.regions[i].name), 40);
+  const near = Math.max(8, ranks / 40) / ranks, at = (rank.what + 0.5) / ranks, clamp = (v: number) => Math.min(1, Math.max(0, v));
+  const entry = (what: string, value: string | HTMLElement, more: string) => h("div", {}, h("dt", {}, what), h("dd", {}, value), h("dd", { class: "quiet" }, more));
+  return h("dl", { class: "findings", id: "findings" },
+    entry("how unbalanced", percent(run.load.criticalPath / run.load.meanPath - 1), `largest load over mean load, less one; ${amount(run.load.criticalPath - run.load.meanPath, unit)} of ${run.info.load_metric} is lost to the slowest ranks`),
+    region ? entry("which region", link(name(region.what), `shows its load: ${run.info.regions[region.what].name}`, () => show(WHOLE, region.what)), `the most unbalanced where ${percent(region.share)} of the loss arises${second ? `; then ${name(second.what)}, ${percent(second.share)}` : ""}`) : "",
+    entry("which rank", link(`rank ${rank.what.toLocaleString("en")}`, "shows its load, and its neighbours'", () => show({ r0: clamp(at - near), r1: clamp(at + near), c0: 0, c1: 1 })), `the slowest in the steps where ${percent(rank.share)} of the loss arises${others.length > 0 ? `; then ${others.slice(0, 3).map((o) => `${o.what.toLocaleString("en")} (${percent(o.share)})`).join(", ")}` : ""}`),
+    steps > 1 ? entry("when", link(`steps ${first.toLocaleString("en")} to ${last.toLocaleString("en")}`, "shows these steps", () => show({ r0: 0, r1: 1, c0: first / steps, c1: (last + 1) / steps })), `${percent(loss.stretch.share)} of the loss, in ${percent(loss.stretch.ofSteps)} of the steps`) : "");
 }
 
 function facts(run: Run): HTMLElement {
   const { info } = run, rankSeconds = info.wall_seconds * info.ranks, held = info.own_bytes_per_node.reduce((a, b) => a + b, 0);
-  const mean = run.load.meanPath;
   const entries: [string, string, string?][] = [
     ["ranks", info.ranks.toLocaleString("en"), `on ${count(info.nodes, "node")}`],
     ["steps", info.steps.toLocaleString("en"), `windows of ${info.window}, hints ${info.hint_lag} later`],
     ["elapsed", seconds(info.wall_seconds), info.steps > 0 ? `${seconds(info.wall_seconds / info.steps)} a step` : undefined],
-    ["imbalance", mean > 0 ? percent(run.load.criticalPath / mean - 1) : "-", `of ${info.load_metric}, over all steps`],
     ["effort itself", rankSeconds > 0 ? percent(info.own_cpu_seconds / rankSeconds) : seconds(info.own_cpu_seconds), `${seconds(info.own_cpu_seconds)} CPU in the background, ${bytes(held)} held`],
     ["snapshot", bytes(info.bytes), info.nrmse === null ? "no history" : `history within an nrmse of ${percent(info.nrmse)}`],
   ];
@@ -44,6 +63,11 @@ export function marksOf(run: Run): Mark[] {
   return run.info.windows.flatMap((w): Mark[] => (w.rebalanced ? [{ step: w.rebalanced_at ?? w.last + 1, kind: "done" }] : w.rebalance ? [{ step: w.last + 1, kind: "wanted" }] : []));
 }
 
+/** What all charts over steps reach from and to. */
+export function domainOf({ info }: Run): [number, number] {
+  return [0, Math.max(0, info.steps - 1)];
+}
+
 /** Imbalance per bin of steps, largest / mean - 1. */
 export function imbalanceOf(run: Run): { steps: number[]; values: number[] } {
   const { mean, max, stepsPerBin } = run.load;
@@ -52,7 +76,7 @@ export function imbalanceOf(run: Run): { steps: number[]; values: number[] } {
 
 function charts(state: State): HTMLElement[] {
   const { run } = state, { windows } = run.info, marks = marksOf(run), out: HTMLElement[] = [];
-  const middle = windows.map((w) => (w.first + w.last) / 2);
+  const centres = windows.map((w) => (w.first + w.last) / 2), domain = domainOf(run);
   const zoom = (step: number) => {
     const share = step / Math.max(1, run.info.steps), half = 0.05;
     state.setViewport({ r0: 0, r1: 1, c0: Math.max(0, share - half), c1: Math.min(1, share + half) });
@@ -61,12 +85,12 @@ function charts(state: State): HTMLElement[] {
   if (run.load.mean.length > 0) {
     const { steps, values } = imbalanceOf(run);
     out.push(chart({
-      title: "Imbalance: largest load over mean load, less one", steps, format: percent, marks, onStep: zoom, least: 0.01,
+      title: "Imbalance: largest load over mean load, less one", steps, domain, clip: true, format: percent, marks, onStep: zoom, least: 0.01,
       lines: [{ title: run.load.stepsPerBin > 1 ? `mean of ${run.load.stepsPerBin} steps` : "imbalance", values, colour: category(0) }],
     }));
     const unit = run.unit(run.loadMetric);
     out.push(chart({
-      title: `Load of a step, ${run.info.load_metric}`, steps, format: (v) => amount(v, unit), marks, onStep: zoom,
+      title: `Load of a step, ${run.info.load_metric}`, steps, domain, clip: true, format: (v) => amount(v, unit), marks, onStep: zoom,
       lines: [
         { title: "largest rank", values: Array.from(run.load.max), colour: category(5) },
         { title: "mean of ranks", values: Array.from(run.load.mean), colour: category(0), dash: 1 },
@@ -76,7 +100,7 @@ function charts(state: State): HTMLElement[] {
   const known = (pick: (w: Window) => number | null) => windows.map(pick);
   if (windows.some((w) => w.load_balance !== null || w.parallel_efficiency !== null)) {
     out.push(chart({
-      title: "Efficiencies (POP), per window", steps: middle, format: percent, marks, range: [0, 1],
+      title: "Efficiencies (POP), per window", steps: centres, domain, format: percent, marks, range: [0, 1],
       lines: [
         { title: "load balance", values: known((w) => w.load_balance), colour: category(0) },
         { title: "communication", values: known((w) => w.communication_efficiency), colour: category(1), dash: 1 },
@@ -86,7 +110,7 @@ function charts(state: State): HTMLElement[] {
   }
   if (windows.some((w) => w.prediction_error !== null)) {
     out.push(chart({
-      title: "Error of the predicted loads, relative to their mean", steps: middle, format: percent, marks, least: 0.01,
+      title: "Error of the predicted loads, relative to their mean", steps: centres, domain, format: percent, marks, least: 0.01,
       lines: [{ title: "error", values: known((w) => w.prediction_error), colour: category(3), points: windows.some((w) => w.prediction_error === null) }],
     }));
   }
@@ -127,12 +151,13 @@ function dearest(state: State): HTMLElement | null {
   const rows = run.info.regions.map((r, i) => ({ r, i, n: run.numbers(i, metric) })).filter((row) => row.n !== undefined).sort((a, b) => b.n!.total - a.n!.total);
   const all = rows.reduce((sum, row) => sum + row.n!.total, 0);
   if (all <= 0) return null;
+  const most = rows[0].n!.total;
   const several = new Set(run.info.regions.map((r) => r.phase)).size > 1;
   return h("section", {},
     heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the dearest regions first.`),
     h("ul", { class: "bars" }, rows.slice(0, 8).map(({ r, i, n }) =>
-      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, r.phase && several ? `${r.phase}: ` : "", run.short(r.name)), h("span", { class: `kind ${r.kind}` }, r.kind),
-        h("span", { class: "bar" }, h("span", { style: `width:${(100 * n!.total) / all}%` })), h("span", { class: "number" }, percent(n!.total / all)), h("span", { class: "number quiet" }, `imbalance ${percent(n!.imbalance)}`)))),
+      h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, r.phase && several ? `${r.phase}: ` : "", middle(run.short(r.name), 48)), h("span", { class: `kind ${r.kind}` }, r.kind),
+        h("span", { class: "bar" }, h("span", { style: `width:${(100 * n!.total) / most}%` })), h("span", { class: "number" }, percent(n!.total / all)), h("span", { class: "number quiet" }, `imbalance ${percent(n!.imbalance)}${run.info.ranks > 1 ? `, rank ${n!.max_rank.toLocaleString("en")}` : ""}`)))),
     rows.length > 8 ? h("p", {}, h("button", { class: "link", onclick: () => state.go("regions") }, `all ${rows.length} regions`)) : null);
 }
 
@@ -145,7 +170,7 @@ export function overview(state: State): HTMLElement {
   if (run.exactLeftOut > 0) notes.push(`exact values of ${run.exactLeftOut} region${run.exactLeftOut === 1 ? "" : "s"} (by metric) are in the snapshot only: the page would have grown too large`);
   if (info.steps === 0) notes.push("The run ended before its first step.");
   return h("div", {},
-    verdict(run), facts(run), h("div", { class: "charts" }, charts(state)),
+    verdict(run), findings(state), facts(run), h("div", { class: "charts" }, charts(state)),
     marksOf(run).length > 0 ? h("p", { class: "quiet legend-marks" }, "\u25c6 rebalanced   \u25bd recommended, not done   (where there are many: long and short strokes along the upper edge)") : null,
     dearest(state), rebalances(run),
     notes.length > 0 ? h("section", {}, heading("Notes"), h("ul", {}, notes.map((n) => h("li", {}, n)))) : null);

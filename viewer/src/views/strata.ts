@@ -2,10 +2,10 @@
 
 import { chart } from "../charts";
 import { empty, h, heading, select, svg } from "../dom";
-import { amount, count, percent } from "../format";
+import { amount, count, middle, percent } from "../format";
 import { category } from "../palette";
 import { State } from "../state";
-import { marksOf } from "./overview";
+import { domainOf, marksOf } from "./overview";
 
 export function strata(state: State): HTMLElement {
   const { run } = state;
@@ -14,7 +14,7 @@ export function strata(state: State): HTMLElement {
   else out.append(profiles(state));
   if (run.info.windows.length > 1) {
     out.append(chart({
-      title: "Number of strata, per window", steps: run.info.windows.map((w) => (w.first + w.last) / 2), format: (v) => (Number.isInteger(v) ? String(v) : ""), height: 130, marks: marksOf(run),
+      title: "Number of strata, per window", steps: run.info.windows.map((w) => (w.first + w.last) / 2), domain: domainOf(run), format: (v) => (Number.isInteger(v) ? String(v) : ""), height: 130, marks: marksOf(run),
       lines: [{ title: "strata", values: run.info.windows.map((w) => w.strata), colour: category(0), stepped: true }],
     }));
   }
@@ -33,7 +33,7 @@ function profiles(state: State): HTMLElement {
     const weight = s.regions.map((_, r) => s.stratum_region_load.reduce((sum, row, k) => sum + row[r] * s.sizes[k], 0));
     const shown = weight.map((_, r) => r).sort((a, b) => weight[b] - weight[a]).slice(0, 7);
     const parts = (k: number) => [...shown.map((r) => s.stratum_region_load[k][r]), totals[k] - shown.reduce((sum, r) => sum + s.stratum_region_load[k][r], 0)];
-    const names = [...shown.map((r) => run.short(s.regions[r])), "others"];
+    const names = [...shown.map((r) => middle(run.short(s.regions[r]), 44)), "others"];
     host.replaceChildren(
       h("ul", { class: "legend" }, names.map((name, i) => (i < shown.length || s.regions.length > shown.length ? h("li", { title: i < shown.length ? s.regions[shown[i]] : undefined }, h("span", { class: `swatch hatch${i}`, style: `--c:${category(i)}` }), name) : null))),
       h("div", { class: "scroll" }, h("table", { class: "strata" },
@@ -88,12 +88,12 @@ function movement(state: State): HTMLElement {
   const bars = windows.flatMap((w, k) => [
     ...w.sizes.map((size, i) => svg("rect", { class: "stratum", x: x(k), y: tops[k][i].top, width: bar, height: size > 0 ? Math.max(1, tops[k][i].tall) : 0 }, svg("title", {}, `stratum ${i}, steps ${w.first}..${w.last}: ${count(size, "rank")}`))),
     ...(k === 0 || k === windows.length - 1 ? w.sizes.map((size, i) => (size > 0 && tops[k][i].tall > 9 ? svg("text", { x: k === 0 ? x(k) - 6 : x(k) + bar + 6, y: tops[k][i].top + tops[k][i].tall / 2 + 4, "text-anchor": k === 0 ? "end" : "start" }, String(i)) : svg("g"))) : []),
-    k % every === 0 ? svg("text", { x: x(k) + bar / 2, y: height - 8, "text-anchor": "middle" }, `${w.first}..`) : svg("g")]);
+    k % every === 0 ? svg("text", { x: x(k) + bar / 2, y: height - 8, "text-anchor": "middle" }, w.first.toLocaleString("en")) : svg("g")]);
   const all = moved.reduce((a, b) => a + b, 0);
   const list = movers.slice(0, 12).map(([rank, times], i) => [i > 0 ? ", " : "", h("button", { class: "link", title: "shows this rank in the heat map", onclick: () => showRank(state, rank) }, rank.toLocaleString("en")), ` (${times})`]);
-  return h("section", {}, heading("Movement of ranks between strata", `${count(all, "move")} between ${count(moved.length + 1, "window")}${windows.length < moved.length + 1 ? `, of which ${windows.length} are drawn` : ""}. A stratum keeps its number as long as it keeps most of its ranks; what crosses changed sides.`),
+  return h("section", {}, heading("Movement of ranks between strata", `${count(all, "move")} between ${count(moved.length + 1, "window")}${windows.length < moved.length + 1 ? `, of which ${windows.length} are drawn` : ""}. A stratum keeps its number as long as it keeps most of its ranks; what crosses changed sides. Beside the first and the last window: the strata; below: the windows' first steps.`),
     h("div", { class: "scroll" }, svg("svg", { class: "diagram", style: `width:${width}px; max-width: none`, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": `${all} moves of ranks between strata` }, bands, bars)),
-    chart({ title: "Ranks that changed stratum, per window", steps: first.map((f, i) => (f + last[i]) / 2), format: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""), height: 130, marks: marksOf(run), least: 1,
+    chart({ title: "Ranks that changed stratum, per window", steps: first.map((f, i) => (f + last[i]) / 2), domain: domainOf(run), format: (v) => (Number.isInteger(v) ? v.toLocaleString("en") : ""), height: 130, marks: marksOf(run), least: 1,
       lines: [{ title: "ranks", values: moved, colour: category(1), stepped: true }] }),
     movers.length > 0 ? h("p", {}, "Most often: rank ", list, ".") : null);
 }
@@ -134,7 +134,7 @@ function dendrogram(state: State): HTMLElement {
     walk(tip);
     const name = run.short(run.info.regions[region].name);
     return svg("text", { x: 8 + tree + 8, y: tip.y + 4, class: "link", tabindex: 0, role: "link", onclick: () => state.showLoad(members, run.loadMetric), onkeydown: (e: KeyboardEvent) => e.key === "Enter" && state.showLoad(members, run.loadMetric) },
-      `${name.length > 60 ? `${name.slice(0, 57)}...` : name}${tip.size > 1 ? ` and ${tip.size - 1} alike` : ""}`);
+      `${middle(name, 60)}${tip.size > 1 ? ` and ${tip.size - 1} alike` : ""}`);
   });
   const bottom = 16 + 18 * tips.length, axis = [1, 0.75, 0.5, 0].filter((r) => Math.sqrt(2 - 2 * r) <= root.height * 1.001).map((r) => svg("g", {},
     svg("line", { class: "axis", x1: x(Math.sqrt(2 - 2 * r)), x2: x(Math.sqrt(2 - 2 * r)), y1: 6, y2: bottom }), svg("text", { x: x(Math.sqrt(2 - 2 * r)), y: bottom + 14, "text-anchor": "middle" }, String(r))));

@@ -1,0 +1,74 @@
+// Where the time between the largest rank and the mean goes: which region, which rank, when.
+
+import { Run } from "./model";
+
+export interface Part<T> {
+  what: T;
+  /** Of all that is lost. */
+  share: number;
+}
+
+export interface Loss {
+  /** Sum over steps of the largest less the mean load, in the load's unit. */
+  total: number;
+  /** Most first; by the windows' most unbalanced regions, as indices. */
+  regions: Part<number>[];
+  /** Most first; by the rank of the largest load. */
+  ranks: Part<number>[];
+  /** The stretch, a twentieth of the run, in which most is lost, and its share of the steps. */
+  stretch: Part<[number, number]> & { ofSteps: number };
+}
+
+function sorted<T>(sums: Map<T, number>, total: number): Part<T>[] {
+  return [...sums].map(([what, sum]) => ({ what, share: sum / total })).sort((a, b) => b.share - a.share);
+}
+
+function add<T>(sums: Map<T, number>, key: T, value: number): void {
+  sums.set(key, (sums.get(key) ?? 0) + value);
+}
+
+/** What every bin of steps loses. */
+function lossOfBins({ load, info }: Run): number[] {
+  return Array.from(load.mean, (mean, k) => {
+    const steps = Math.min(load.stepsPerBin, info.steps - k * load.stepsPerBin);
+    return Math.max(0, load.max[k] - mean) * steps;
+  });
+}
+
+function byRegion(run: Run, bins: number[], total: number): Part<number>[] {
+  const { info, load } = run, sums = new Map<number, number>(), index = new Map<string, number>();
+  info.regions.forEach((r, i) => r.kind === "compute" && !index.has(r.name) && index.set(r.name, i));
+  // Steps that no window analysed follow the one before; a run without windows names none.
+  const windows = info.windows.filter((w) => w.worst_region !== null && index.has(w.worst_region));
+  if (windows.length === 0) return [];
+  let at = 0;
+  bins.forEach((loss, k) => {
+    const middle = (k + 0.5) * load.stepsPerBin;
+    while (at + 1 < windows.length && windows[at + 1].first <= middle) ++at;
+    add(sums, index.get(windows[at].worst_region!)!, loss);
+  });
+  return sorted(sums, total);
+}
+
+function worstStretch({ load, info }: Run, bins: number[], total: number): Loss["stretch"] {
+  const width = Math.max(1, Math.round(bins.length / 20));
+  let sum = bins.slice(0, width).reduce((a, b) => a + b, 0), best = sum, from = 0;
+  for (let k = width; k < bins.length; ++k) {
+    sum += bins[k] - bins[k - width];
+    if (sum > best) {
+      best = sum;
+      from = k - width + 1;
+    }
+  }
+  const first = from * load.stepsPerBin, last = Math.min(info.steps, (from + width) * load.stepsPerBin) - 1;
+  return { what: [first, last], share: best / total, ofSteps: (last - first + 1) / info.steps };
+}
+
+/** Undefined where nothing is lost: one rank, no load, or perfect balance. */
+export function lossOf(run: Run): Loss | undefined {
+  const bins = lossOfBins(run), total = bins.reduce((a, b) => a + b, 0);
+  if (run.info.ranks < 2 || !(total > 1e-9 * run.load.meanPath)) return undefined;
+  const ranks = new Map<number, number>();
+  bins.forEach((loss, k) => add(ranks, run.load.worstRank[k], loss));
+  return { total, regions: byRegion(run, bins, total), ranks: sorted(ranks, total), stretch: worstStretch(run, bins, total) };
+}

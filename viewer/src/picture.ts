@@ -1,0 +1,46 @@
+// What a heat map shows before anything is decoded, and how it is scaled and labelled.
+
+import { Run, Series } from "./model";
+
+/** The end of a scale that shows what most cells do: a hundredth of them may lie above it, if they lie far above. */
+export function withoutPeaks(values: Float32Array, low: number, high: number): number {
+  const every = Math.max(1, Math.floor(values.length / 20000)), sample: number[] = [];
+  for (let i = 0; i < values.length; i += every) if (values[i] === values[i]) sample.push(values[i]);
+  sample.sort((a, b) => a - b);
+  const usual = sample[Math.floor(0.99 * (sample.length - 1))] ?? high;
+  return high - low > 2 * (usual - low) && usual > low ? usual : high;
+}
+
+export function ticks(from: number, to: number, most: number): number[] {
+  const span = to - from, raw = span / most, power = 10 ** Math.floor(Math.log10(Math.max(raw, 1e-9)));
+  const step = Math.max(1, [1, 2, 5, 10].map((f) => f * power).find((s) => s >= raw) ?? 1);
+  const out: number[] = [];
+  for (let at = Math.ceil(from / step) * step; at < to; at += step) out.push(at);
+  return out;
+}
+
+export function sumOfCoarse(series: Series[]): { rows: number; cols: number; cells: Float32Array } {
+  const sum = series[0]?.coarse ?? { rows: 0, cols: 0, cells: new Float32Array() };
+  for (const s of series.slice(1)) s.coarse.cells.forEach((v, i) => (sum.cells[i] += v));
+  return sum;
+}
+
+/** The picture at once, from the coarse ones in the page; in an order of its own all ranks of a bin look alike. */
+export function coarse(sum: Float32Array, rows: number, cols: number, run: Run, b: { r0: number; r1: number; c0: number; c1: number; rows: number; cols: number }, position?: Int32Array): Float32Array {
+  const { ranks, steps } = run.info, out = new Float32Array(b.rows * b.cols);
+  if (rows === 0) return out;
+  let rankAt: Int32Array | undefined;
+  if (position) {
+    rankAt = new Int32Array(ranks);
+    position.forEach((at, rank) => (rankAt![at] = rank));
+  }
+  for (let r = 0; r < b.rows; ++r) {
+    const at = Math.floor(b.r0 + ((r + 0.5) * (b.r1 - b.r0)) / b.rows), rank = rankAt ? rankAt[at] : at;
+    const from = Math.min(rows - 1, Math.floor((rank * rows) / ranks)) * cols;
+    for (let k = 0; k < b.cols; ++k) {
+      const step = b.c0 + ((k + 0.5) * (b.c1 - b.c0)) / b.cols;
+      out[r * b.cols + k] = sum[from + Math.min(cols - 1, Math.floor((step * cols) / steps))];
+    }
+  }
+  return out;
+}
