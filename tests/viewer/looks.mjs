@@ -41,6 +41,10 @@ for (const file of pages) {
 }
 
 const printed = await open(chromium, pages[4]);
+await printed.evaluate(() => dispatchEvent(new Event("beforeprint")));
+const widest = await printed.evaluate(() => Math.max(...[...document.querySelectorAll("main canvas, main table, main p")].map((e) => e.getBoundingClientRect().right - document.querySelector("main").getBoundingClientRect().left)));
+check(widest > 300 && widest <= 700, `what is printed is ${widest} pixels wide`);
+await printed.evaluate(() => dispatchEvent(new Event("afterprint")));
 const pdf = await printed.pdf({ format: "A4" });
 check(pdf.length > 20000, `the printed report has ${pdf.length} bytes`);
 await chromium.close();

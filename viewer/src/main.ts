@@ -32,6 +32,9 @@ const TABS: Tab[] = [
   { key: "about", title: "About", make: about },
 ];
 
+/** What fits between the margins of A4 and of US Letter. */
+const PAPER = "690px";
+
 class Page {
   private readonly main = h("main", { id: "main", tabindex: -1 });
   private readonly problem = h("p", { class: "problem", role: "alert", hidden: true });
@@ -70,6 +73,7 @@ class Page {
 
   private show(): void {
     this.destroy();
+    this.main.style.width = "";
     const tab = this.tabs.find(({ key }) => key === this.state.tab) ?? this.tabs[0];
     for (const t of this.tabs) document.getElementById(`tab-${t.key}`)?.setAttribute("aria-selected", String(t === tab));
     const made = tab.make(this.state);
@@ -83,6 +87,8 @@ class Page {
   private print(): void {
     this.destroy();
     this.destroy = () => {};
+    // Charts are drawn before the page has its paper's width: they would be as wide as the screen and cut off.
+    this.main.style.width = PAPER;
     this.main.replaceChildren(...this.tabs.filter(({ key }) => !["about", "source"].includes(key)).map((tab) => {
       const made = tab.make(this.state);
       return h("section", { class: "printed" }, h("h1", {}, tab.title), made instanceof HTMLElement ? made : made.element);
