@@ -131,12 +131,12 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
   costs.add({"never", "0", seconds_text(report.cost_never), ""});
   costs.add({"chosen", std::to_string(report.chosen.windows.size()), seconds_text(report.chosen.cost), saving_text(report.chosen.cost, report.cost_never)});
   costs.add({"best afterwards", std::to_string(report.best.windows.size()), seconds_text(report.best.cost), saving_text(report.best.cost, report.cost_never)});
-  Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}, {"memory, a node"}});
+  Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}, {"arrays, a node"}});
   for (int stage = 0; stage < window::n_stages; ++stage) {
     const replay::StageUse& use = report.stages[static_cast<std::size_t>(stage)];
     stages.add({window::stage_name(static_cast<window::Stage>(stage)), seconds_text(use.critical_seconds), seconds_text(use.total_seconds), bytes_text(static_cast<double>(use.bytes))});
   }
-  std::printf("%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the dearest window, %s kept per node\n%s", static_cast<long long>(report.ranks), report.nodes,
+  std::printf("%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the dearest window, %s kept per node (arrays: the sizes of those a stage fills or keeps)\n%s", static_cast<long long>(report.ranks), report.nodes,
               report.nodes == 1 ? "" : "s", windows.text().c_str(), costs.text().c_str(), seconds_text(report.largest_window_seconds).c_str(),
               bytes_text(static_cast<double>(report.bytes_per_node)).c_str(), stages.text().c_str());
 }
