@@ -22,7 +22,7 @@ using measure::Kind;
 
 namespace {
 
-/// Of the largest and the mean load of every step in the file: what is read from a chart of them, at a byte or less per step.
+/// Of the largest and the mean load of every step in the file: what is read from a chart of them, at one or two bytes per step.
 constexpr double step_loads_nrmse = 1e-3;
 
 window::Settings analysis_settings(const config::Settings& s) {
