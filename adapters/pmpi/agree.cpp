@@ -35,14 +35,18 @@ bool least_in_time(int& value, long sleeps) {
 
 }  // namespace
 
-Agreement all_ranks_ready(bool ready, double init_seconds) {
-  constexpr double least_seconds = 1, most_seconds = 20, times_init = 4;
-  static int round[2];  // MPI may write to them long after
-  const auto sleeps = static_cast<long>(1000 * std::clamp(times_init * init_seconds, least_seconds, most_seconds));
-  round[0] = ready;
-  round[1] = 1;
-  if (!least_in_time(round[0], sleeps) || !least_in_time(round[1], sleeps)) return Agreement::unanswered;
-  return round[0] ? Agreement::all : Agreement::refused;
+bool all_ranks_present(double init_seconds) {
+  constexpr double least_seconds = 2, most_seconds = 20, times_init = 4;
+  static int present = 1;  // MPI may write to it long after
+  return least_in_time(present, static_cast<long>(1000 * std::clamp(times_init * init_seconds, least_seconds, most_seconds)));
+}
+
+Agreement all_ranks_ready(bool ready) {
+  constexpr long sleeps = 20'000;
+  static int all;
+  all = ready;
+  if (!least_in_time(all, sleeps)) return Agreement::unanswered;
+  return all ? Agreement::all : Agreement::refused;
 }
 
 }  // namespace effort::pmpi

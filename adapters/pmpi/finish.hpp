@@ -29,11 +29,12 @@ inline bool in_vain(T... arguments) {
 template <Call call, typename Way>
 inline void after(const Way& passage, Word comm, bool fortran) {
   constexpr CallInfo what = info(call);
-  [[maybe_unused]] const auto communicator = [&] { return Arguments{&comm, fortran}.communicator(0); };
-  if constexpr (what.role == Role::sync || what.role == Role::rooted)
-    if (steps_watch_collectives && passage.seen()) saw_collective(passage.thread(), passage.site(), communicator());
+  [[maybe_unused]] const auto communicator = [&] { return what.comm >= 0 ? Arguments{&comm, fortran}.communicator(0) : MPI_COMM_NULL; };
   if constexpr (can_split(what.role))
-    if (__builtin_expect(step_call == call, 0) && passage.seen()) saw_step_call(passage.thread(), passage.site(), what.comm >= 0 ? communicator() : MPI_COMM_NULL);
+    if (steps_watch && passage.seen()) {
+      if ((what.role == Role::sync || what.role == Role::rooted) && step_call == Call::count) saw_collective(passage.thread(), passage.site(), communicator());
+      if (step_call == call) saw_step_call(passage.thread(), passage.site(), communicator());
+    }
   if constexpr (what.role == Role::free) {
     forget_communicators();
     if (traffic_on) forget_traffic_communicators();

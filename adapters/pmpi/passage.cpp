@@ -80,9 +80,9 @@ bool Thread::prepare() noexcept {
       forget_modules();
       new_session();
     }
-    if (!main || !last) comes_from(landmark("start"));
+    if (!main || !last) last = &landmark("start");
     left = slot->stamp.load(std::memory_order_relaxed);
-    resumes = 0;
+    left -= 1;  // the first call takes the careful way
     polled_in_vain = false;
     session_ = session;
     own_ = region_named("(effort)", Kind::wait);
@@ -139,8 +139,9 @@ effort_region_id Thread::pair(const Path& to) {
 }
 
 effort_region_id Thread::find_pair(Site& site) noexcept {
-  site.from = 0;
-  if (orderly([&] { site.pair = pair(*site.path); })) site.from = last_id;
+  site.from = nullptr;
+  if (!orderly([&] { site.pair = pair(*site.path); })) return 0;
+  site.from = last;
   return site.pair;
 }
 
@@ -162,17 +163,23 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
     measure::claim_outside_ticks(slot, to);
 }
 
+/// The site of a call that is to be seen; null for none.
+Site* site_of_outermost(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
+  if (!armed || (!thread.ready(measure::this_thread_slot()) && !thread.prepare())) return nullptr;
+  return measure::this_thread_slot() ? thread.site(call, return_address, cfa) : nullptr;
+}
+
 }  // namespace
 
 Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
+  if (thread.nesting++ > 0) return nullptr;
   thread.begun = false;
-  measure::ThreadSlot* slot = measure::this_thread_slot();
-  if (!thread.ready(slot)) {
-    slot = thread.prepare() ? measure::this_thread_slot() : nullptr;
-    if (!slot) return nullptr;
+  Site* const site = site_of_outermost(thread, call, return_address, cfa);
+  if (!site) {
+    thread.left = 0;  // calls from within this one take the careful way, too
+    return nullptr;
   }
-  Site* const site = thread.site(call, return_address, cfa);
-  if (!site) return nullptr;
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
   const bool outermost = slot->depth == 0;
   if (outermost || begins_inside(*slot)) thread.begun = effort_begin(site->region) == EFFORT_OK;
   thread.entered = slot->stamp.load(std::memory_order_relaxed);
@@ -180,13 +187,16 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
   return site;
 }
 
-void leave_carefully(Thread& thread, measure::ThreadSlot& slot, Site& site, bool begun, bool in_vain) {
-  if (begun) effort_end(site.region);
-  if (!site.splits) return;
-  thread.comes_from(*site.path);
+void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
+  --thread.nesting;
+  if (!site) return;
+  if (begun || thread.begun) effort_end(site->region);
+  const measure::ThreadSlot* const slot = measure::this_thread_slot();
+  if (!site->splits || !slot) return;
+  thread.last = site->path;
   thread.polled_in_vain = in_vain;
-  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth);
-  if (steps_want_cpu_time) thread.start_computation(site);
+  thread.left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth);
+  if (steps_want_cpu_time) thread.start_computation(*site);
 }
 
 }  // namespace effort::pmpi

@@ -42,7 +42,7 @@ struct Site {
   std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
   static constexpr std::uint8_t most_reads = 64;
   effort_region_id region = 0;        ///< of the time inside
-  std::uint32_t from = 0;             ///< the last `pair` was made with this path before it; 0: with none
+  const Path* from = nullptr;         ///< the last `pair` was made with this path before it
   effort_region_id pair = 0;          ///< of the computation between the two
   Trail trail;
   std::unique_ptr<Site> next;         ///< same place in the table
@@ -73,20 +73,13 @@ class Thread {
 
   /// The region of the computation between the last call that split and one from this site.
   effort_region_id pair(Site& site) {
-    if (site.from == last_id && site.pair != 0) return site.pair;
-    return find_pair(site);
+    return site.from == last ? site.pair : find_pair(site);
   }
   effort_region_id pair(const Path& to);
 
-  /// The last call that split, or what stands for one, has been left, when the slot's stamp was `stamp`.
-  void comes_from(const Path& path) {
-    last = &path;
-    last_id = path.id;
-  }
-  void left_at(std::uint64_t stamp, std::uint32_t depth) {
-    left = stamp;
-    resumes = depth == 0 ? stamp : 0;
-  }
+  /// A call was left when the slot's stamp was `stamp`.  Within a region of the host's it is remembered a tick early, so that the usual way in
+  /// (Passage::enter) is not taken.
+  void left_at(std::uint64_t stamp, std::uint32_t depth) { left = depth == 0 ? stamp : stamp - 1; }
 
   /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after the same call was
   /// long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
@@ -107,10 +100,8 @@ class Thread {
   bool begun = false;                  ///< what enter_carefully tells
   bool main = false;                   ///< it called MPI_Init
   bool driving = false;                ///< it ends a step in the name of the host
-  std::uint32_t last_id = 0;           ///< of `last`
   const Path* last = nullptr;          ///< the last call that split
-  std::uint64_t left = 0;              ///< the clock when it was left
-  std::uint64_t resumes = 0;           ///< the same where no region was open then: as long as the slot's stamp is this, nothing happened since
+  std::uint64_t left = 0;              ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
   std::uint64_t entered = 0;           ///< the clock when the call under way was entered; set on the careful way
   std::int64_t computed = 0;           ///< CPU time between calls so far, ticks, while that is of interest
 
@@ -143,7 +134,8 @@ Thread& make_thread();
 
 /// On the way into a call and out of it, for every case.  Null: the call is not seen; otherwise Thread::begun and ::entered are set.
 Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
-void leave_carefully(Thread& thread, measure::ThreadSlot& slot, Site& site, bool begun, bool in_vain);
+/// @param begun  its region was begun on the usual way
+void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 
 /// Around one call.  Construct before it, call done() after it.
 ///
@@ -156,24 +148,24 @@ class Passage {
  public:
   Passage(const void* return_address, const void* cfa) : thread_(this_thread) {
     if (__builtin_expect(!thread_, 0)) thread_ = &make_thread();
-    if (__builtin_expect(thread_->nesting++ > 0 || !armed, 0)) return;
-    slot_ = measure::this_thread_slot();
-    site_ = thread_->known_site(call, return_address, static_cast<const std::byte*>(cfa));
-    if (__builtin_expect(slot_ && site_ && enter(*thread_, *slot_, *site_), 1)) {
-      begun_ = true;
+    if (__builtin_expect(!armed, 0)) {
+      ++thread_->nesting;
       return;
     }
-    site_ = enter_carefully(*thread_, call, return_address, static_cast<const std::byte*>(cfa));
-    slot_ = measure::this_thread_slot();
-    begun_ = thread_->begun;
+    const auto* frame = static_cast<const std::byte*>(cfa);
+    if constexpr (usual && can_split(info(call).role)) {
+      slot_ = measure::this_thread_slot();
+      site_ = thread_->known_site(call, return_address, frame);
+      usual_ = slot_ && site_ && enter(*thread_, *slot_, *site_);
+    }
+    if (__builtin_expect(!usual_, 0)) site_ = enter_carefully(*thread_, call, return_address, frame);
   }
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
   /// The call has returned.  @param in_vain  a poll that found nothing
   void done(bool in_vain = false) {
-    if (__builtin_expect(site_ && !(begun_ && leave(*thread_, *slot_, *site_, in_vain)), 0)) leave_carefully(*thread_, *slot_, *site_, begun_, in_vain);
-    --thread_->nesting;
+    if (__builtin_expect(!usual_ || !leave(*thread_, *slot_, *site_, in_vain), 0)) leave_carefully(*thread_, site_, usual_, in_vain);
   }
 
   /// Whether the call is seen at all: not within another, and in a session.
@@ -182,25 +174,26 @@ class Passage {
   const Site& site() const { return *site_; }
 
  private:
-  static constexpr bool may_split = can_split(info(call).role), polls = info(call).role == Role::poll;
+  static constexpr bool polls = info(call).role == Role::poll;
 
-  /// False, with nothing changed, where this is not the usual case.
+  /// False, with nothing changed, where this is not the usual case.  That the stamp is the one which the last call left says much: the session
+  /// is the same, no region is open, and this is no call from within a call.
   static bool enter(Thread& thread, measure::ThreadSlot& slot, const Site& site) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     const auto region = static_cast<std::uint32_t>(site.region);
-    if (!usual || !may_split || before != thread.resumes || site.from != thread.last_id || !site.splits || region - 1u >= slot.limit.load(std::memory_order_relaxed))
-      return false;
+    if (before != thread.left || site.from != thread.last || region - 1u >= slot.limit.load(std::memory_order_relaxed)) return false;
     measure::Cell* const cells = slot.cells.load(std::memory_order_relaxed);
-    if (cells[region].begins.load(std::memory_order_relaxed) < 0) return false;  // timed by sampling
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+    const bool sampled = measure::count_own(cells[region].begins);
     const std::uint64_t now = measure::tsc();
-    if (!measure::replace_own(slot.stamp, before, now)) return false;
+    if (__builtin_expect(sampled || !measure::replace_own(slot.stamp, before, now), 0)) {
+      measure::uncount_own(cells[region].begins);
+      return false;
+    }
     const std::uint64_t gap = now - before;
-    std::uint32_t to = static_cast<std::uint32_t>(site.pair);
+    auto to = static_cast<std::uint32_t>(site.pair);
     if (polls && thread.polled_in_vain && thread.last == site.path && gap < poll_gap) to = region;
-    measure::count_own(cells[region].begins);
-    slot.stack[0] = measure::outside;
-    slot.depth = 1;
+    thread.nesting = 1;
+    slot.depth = 1;  // and around it, in the stack's first word, is `outside`, as always
     slot.current.store(region, std::memory_order_release);
     measure::add_own(cells[to].ticks, gap);
     if (__builtin_expect(steps_want_cpu_time, 0)) thread.count_computation(gap);
@@ -209,7 +202,7 @@ class Passage {
 
   static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain) {
     const auto region = static_cast<std::uint32_t>(site.region);
-    if (!usual || !may_split || !site.splits || slot.depth != 1 || slot.current.load(std::memory_order_relaxed) != region) return false;
+    if (slot.current.load(std::memory_order_relaxed) != region) return false;
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const std::uint64_t now = measure::tsc();
@@ -217,9 +210,10 @@ class Passage {
     slot.depth = 0;
     slot.current.store(measure::outside, std::memory_order_release);
     measure::add_own(slot.cells.load(std::memory_order_relaxed)[region].ticks, now - before);
-    thread.comes_from(*site.path);
-    thread.polled_in_vain = in_vain;
-    thread.left_at(now, 0);
+    thread.last = site.path;
+    if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last
+    thread.left = now;
+    thread.nesting = 0;
     if (__builtin_expect(steps_want_cpu_time, 0)) thread.start_computation(site);
     return true;
   }
@@ -227,7 +221,7 @@ class Passage {
   Thread* thread_;
   measure::ThreadSlot* slot_ = nullptr;
   Site* site_ = nullptr;
-  bool begun_ = false;
+  bool usual_ = false;
 };
 
 /// That the call which has just been left took, entered on the careful way.

@@ -90,7 +90,7 @@ void before_step() {
   if (!thread->driving) {
     static const Path& boundary = landmark("step");
     port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
-    thread->comes_from(boundary);
+    thread->last = &boundary;
   }
 }
 
@@ -110,12 +110,14 @@ void begin(const void* return_address, const void* cfa) {
   engine::AdapterPort* const library = engine::adapter_port();
   ours = ours || (library && library->claim_interception());
   if (library && !ours) return tell_why_nothing_here("another copy of it is there already");
+  const char* const alone = "other ranks are without it: preload it in all ranks, or in none";
+  if (!all_ranks_present(init_seconds)) return tell_why_nothing(alone);
   const bool ready = library && library->begin();
   const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
   if (!ready && !refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
   // What follows is done by all ranks or by none.
-  const Agreement agreed = all_ranks_ready(ready, init_seconds);
-  if (agreed == Agreement::unanswered && ready) tell_why_nothing("other ranks are without it: preload it in all ranks, or in none");
+  const Agreement agreed = all_ranks_ready(ready);
+  if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
   if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
   if (agreed != Agreement::all) return;
   thread.main = true;
@@ -126,7 +128,7 @@ void begin(const void* return_address, const void* cfa) {
   port().on_step({before_step, after_step});
   new_session();
   Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);
-  thread.comes_from(path_of(Call::Init, return_address, trail));
+  thread.last = &path_of(Call::Init, return_address, trail);
   armed = true;
   if (!thread.prepare()) armed = false;
   look_for_other_tools();

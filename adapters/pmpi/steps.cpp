@@ -12,7 +12,7 @@
 
 namespace effort::pmpi {
 
-bool steps_watch_collectives = false, steps_want_cpu_time = false;
+bool steps_watch = false, steps_want_cpu_time = false;
 Call step_call = Call::count;
 
 namespace {
@@ -58,7 +58,8 @@ bool join() {
 
 void give_up() {
   state.source = Source::off;
-  steps_watch_collectives = steps_want_cpu_time = false;
+  steps_watch = steps_want_cpu_time = false;
+  step_call = Call::count;
 }
 
 void step() {
@@ -209,7 +210,8 @@ void begin_steps(const config::Settings& settings) {
       if (info(step_call).role != Role::sync && port().owner() == Owner::adapter) join();
     }
   }
-  steps_watch_collectives = steps_want_cpu_time = state.source == Source::looking;
+  steps_want_cpu_time = state.source == Source::looking;
+  steps_watch = steps_want_cpu_time || state.source == Source::setting;
 }
 
 void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {

@@ -27,6 +27,9 @@ inline bool count_own(std::atomic<std::int64_t>& total) noexcept {
   return negative;
 }
 
+/// Takes that back.
+inline void uncount_own(std::atomic<std::int64_t>& total) noexcept { __asm__ volatile("decq %0" : "+m"(total) : : "cc", "memory"); }
+
 inline bool replace_own(std::atomic<std::uint64_t>& value, std::uint64_t expected, std::uint64_t fresh) noexcept {
   bool done;
   __asm__ volatile("cmpxchgq %3, %1" : "=@ccz"(done), "+m"(value), "+a"(expected) : "r"(fresh) : "memory");
@@ -37,6 +40,7 @@ inline bool replace_own(std::atomic<std::uint64_t>& value, std::uint64_t expecte
 
 inline void add_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noexcept { total.fetch_add(amount, std::memory_order_release); }
 inline bool count_own(std::atomic<std::int64_t>& total) noexcept { return total.fetch_add(1, std::memory_order_relaxed) + 1 < 0; }
+inline void uncount_own(std::atomic<std::int64_t>& total) noexcept { total.fetch_sub(1, std::memory_order_relaxed); }
 inline bool replace_own(std::atomic<std::uint64_t>& value, std::uint64_t expected, std::uint64_t fresh) noexcept {
   return value.compare_exchange_strong(expected, fresh, std::memory_order_acq_rel, std::memory_order_relaxed);
 }
