@@ -21,9 +21,9 @@ struct ClaraParameters {
 };
 
 /// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement; the medoids
-/// that are best for all objects win (the first such trial).  Their sets are evaluated together, in one read of the data:
-/// by default those of the two trials that are best for all samples' objects, of which one usually is the pooled
-/// (docs/adr/0021).
+/// that are best for all objects win.  Their sets are evaluated together, in one read of the data: by default those of the
+/// two trials that are best for all samples' objects; with all as finalists these two exactly, and the others' costs are
+/// bounded from below first and summed only where that does not rule them out (docs/adr/0021).
 ///
 /// @param space       as for pam; the result does not depend on it, nor on its number of threads
 /// @param signatures  n x d, as for pam

@@ -16,6 +16,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 
 namespace effort::cluster {
@@ -91,17 +92,13 @@ double cost_on(const DistanceTable& table, std::span<const std::int32_t> medoids
   return cost;
 }
 
-// The `count` sets of medoids that are best for the objects of the table, in their order.
+// The `count` sets of medoids that are best for the objects of the table, the best first.
 void keep_best(const DistanceTable& table, std::size_t count, std::vector<std::vector<std::int32_t>>& sets) {
-  if (sets.size() <= count) return;
   std::vector<std::pair<double, std::size_t>> costs;
   for (std::size_t i = 0; i < sets.size(); ++i) costs.emplace_back(cost_on(table, sets[i]), i);
   std::sort(costs.begin(), costs.end());
-  std::vector<std::size_t> kept;
-  for (std::size_t i = 0; i < count; ++i) kept.push_back(costs[i].second);
-  std::sort(kept.begin(), kept.end());
   std::vector<std::vector<std::int32_t>> best;
-  for (const std::size_t i : kept) best.push_back(std::move(sets[i]));
+  for (std::size_t i = 0; i < std::min(count, sets.size()); ++i) best.push_back(std::move(sets[costs[i].second]));
   sets = std::move(best);
 }
 
@@ -149,6 +146,11 @@ void ClaraRounds::draw() {
 std::size_t ClaraRounds::finalists() const {
   const std::size_t all = samples_.size() + 1;
   return parameters_.finalists == 0 ? all : std::min(all, static_cast<std::size_t>(parameters_.finalists));
+}
+
+// With all sets as finalists, those whose costs are summed exactly in any case.
+std::size_t ClaraRounds::favourites(std::size_t count) const {
+  return parameters_.finalists == 0 ? count : samples_.size() + 1;
 }
 
 Proposal::Status ClaraRounds::check_local() const {
@@ -383,23 +385,24 @@ Proposal ClaraRounds::share_spread(const Proposal& mine, std::size_t trials) {
 
 namespace {
 
-// The distinct medoids of all trials, and which of them each trial has.
+// The distinct medoids of the trials first .. last - 1, and which of them each trial has.
 class DistinctMedoids {
  public:
-  DistinctMedoids(const Proposal& proposal, std::size_t d) {
+  DistinctMedoids(const Proposal& proposal, std::size_t first, std::size_t last, std::size_t d) {
     const auto k = static_cast<std::size_t>(proposal.k);
-    std::vector<std::int32_t> distinct = proposal.medoids;
+    std::vector<std::int32_t> distinct(proposal.medoids.begin() + static_cast<std::ptrdiff_t>(first * k),
+                                       proposal.medoids.begin() + static_cast<std::ptrdiff_t>(last * k));
     std::sort(distinct.begin(), distinct.end());
     distinct.erase(std::unique(distinct.begin(), distinct.end()), distinct.end());
     rows_.resize(distinct.size() * d);
     sets_.k = k;
-    sets_.sets.resize(proposal.trials());
-    for (std::size_t i = 0; i < proposal.medoids.size(); ++i) {
+    sets_.sets.resize(last - first);
+    for (std::size_t i = first * k; i < last * k; ++i) {
       const auto place = static_cast<std::size_t>(
           std::lower_bound(distinct.begin(), distinct.end(), proposal.medoids[i]) - distinct.begin());
       for (std::size_t j = 0; j < d; ++j)
         rows_[place * d + j] = std::ldexp(proposal.rows[i * d + j], proposal.range_exponent);
-      sets_.sets[i / k].push_back(static_cast<std::int32_t>(place));
+      sets_.sets[i / k - first].push_back(static_cast<std::int32_t>(place));
     }
     sets_.points = {rows_, distinct.size(), d};
   }
@@ -414,9 +417,9 @@ class DistinctMedoids {
 };
 
 // Medoids belong to their own stratum, also where another medoid has the same values.
-void own_strata(const Proposal& proposal, std::span<const std::int32_t> ids, Assignment& assignment) {
+void own_strata(const Proposal& proposal, std::size_t trials, std::span<const std::int32_t> ids, Assignment& assignment) {
   const auto k = static_cast<std::size_t>(proposal.k);
-  for (std::size_t i = 0; i < proposal.medoids.size(); ++i) {
+  for (std::size_t i = 0; i < trials * k; ++i) {
     const auto at = std::lower_bound(ids.begin(), ids.end(), proposal.medoids[i]);
     if (at == ids.end() || *at != proposal.medoids[i]) continue;
     const std::size_t trial = i / k;
@@ -434,22 +437,70 @@ constexpr std::uint64_t infinite_bits = 0x7ff0000000000000;
 
 }  // namespace
 
-ClaraRounds::Evaluated ClaraRounds::evaluate(Proposal proposal) {
+Proposal Proposal::part(std::span<const std::size_t> which) const {
+  Proposal some = *this;
+  some.medoids.clear();
+  some.rows.clear();
+  const auto size = static_cast<std::size_t>(k);
+  const std::size_t d = medoids.empty() ? 0 : rows.size() / medoids.size();
+  for (const std::size_t t : which) {
+    const auto first = static_cast<std::ptrdiff_t>(t * size), last = static_cast<std::ptrdiff_t>((t + 1) * size);
+    const auto width = static_cast<std::ptrdiff_t>(d);
+    some.medoids.insert(some.medoids.end(), medoids.begin() + first, medoids.begin() + last);
+    some.rows.insert(some.rows.end(), rows.begin() + first * width, rows.begin() + last * width);
+  }
+  return some;
+}
+
+// The one that costs less; of equals the one with the smaller ids, so that it does not matter which came first.
+ClaraRounds::Evaluated ClaraRounds::Evaluated::better_of(Evaluated other) && {
+  const auto medoids = [](const Evaluated& e) {
+    return std::span(e.proposal.medoids).subspan(e.best * static_cast<std::size_t>(e.proposal.k), static_cast<std::size_t>(e.proposal.k));
+  };
+  const auto key = [](const Evaluated& e) { return std::pair(e.sum.high, e.sum.low); };
+  const auto mine = medoids(*this), its = medoids(other);
+  const bool smaller = std::lexicographical_compare(its.begin(), its.end(), mine.begin(), mine.end());
+  return key(other) < key(*this) || (key(other) == key(*this) && smaller) ? std::move(other) : std::move(*this);
+}
+
+// All sets of medoids.  The favourites' costs are summed exactly; the others' are known to be at least something, and where
+// that does not rule them out (it nearly always does) they are looked at again.  So the result is that of summing all.
+ClaraRounds::Evaluated ClaraRounds::evaluate(Proposal proposal, std::size_t favourites) {
+  constexpr std::size_t most_columns = std::size_t{1} << 16;  // beyond, single precision says too little
+  const std::size_t trials = proposal.trials();
+  if (favourites >= trials || local_.d > most_columns) favourites = trials;
+  Evaluated found = measure(proposal, favourites);
+  std::vector<std::size_t> open;
+  for (std::size_t t = favourites; t < trials; ++t)
+    if (found.at_least[t - favourites] <= found.sum.high + 1) open.push_back(t);
+  if (open.empty()) return found;
+  proposal.range_exponent = found.proposal.range_exponent;
+  proposal.limit_exponent = found.proposal.limit_exponent;
+  return std::move(found).better_of(measure(proposal.part(open), open.size()));
+}
+
+// The first trials' costs exactly, and what the others' are at least.
+ClaraRounds::Evaluated ClaraRounds::measure(Proposal proposal, std::size_t favourites) {
   Evaluated result;
   result.unit.bits = FixedUnit::bits_for(n_);
+  const std::size_t trials = proposal.trials();
   // The samples may not have shown the largest values: then once more, with what all nodes know now.
   for (bool again = true; again;) {
-    const DistinctMedoids medoids(proposal, local_.d);
+    const DistinctMedoids medoids(proposal, 0, favourites, local_.d), others(proposal, favourites, trials, local_.d);
     const InRange range(local_, proposal.range_exponent);
     result.unit.limit_exponent = proposal.limit_exponent;
-    Assignment mine = assign(workers_, range.signatures(), medoids.sets(), result.unit);
-    own_strata(proposal, ids_, mine);
+    const ScreenedSets screened = favourites == trials
+                                      ? ScreenedSets()
+                                      : ScreenedSets(others.sets(), proposal.limit_exponent - outlier_exponent);
+    Assignment mine = assign(workers_, range.signatures(), medoids.sets(), result.unit, screened);
+    own_strata(proposal, favourites, ids_, mine);
     const bool infinite = mine.largest_bits >= infinite_bits;  // bad, or scaled up too much
     const bool bad = infinite && (proposal.range_exponent <= 0 || find_bad_value(local_).row >= 0);
     const bool outside = !bad && (infinite || range_exponent(mine.largest_bits) < 0);
     const bool beyond = !bad && !outside && mine.largest_distance > std::ldexp(1.0, proposal.limit_exponent);
     std::vector<std::int64_t> words = {bad, outside, beyond};
     for (const FixedSum& sum : mine.cost) words.insert(words.end(), {sum.high, sum.low});
+    words.insert(words.end(), mine.at_least.begin(), mine.at_least.end());
     words.insert(words.end(), mine.sizes.begin(), mine.sizes.end());
     nodes_.allreduce(std::span<std::int64_t>(words), ReduceOp::sum);
     if (words[bad_values] > 0) throw_bad_value();
@@ -460,6 +511,7 @@ ClaraRounds::Evaluated ClaraRounds::evaluate(Proposal proposal) {
         sum.high = *word++;
         sum.low = *word++;
       }
+      for (std::int64_t& bound : mine.at_least) bound = *word++;
       std::copy(word, words.end(), mine.sizes.begin());
       result.assignment = std::move(mine);
       break;
@@ -471,15 +523,25 @@ ClaraRounds::Evaluated ClaraRounds::evaluate(Proposal proposal) {
     proposal.range_exponent = range_exponent(bits);
     proposal.limit_exponent = limit_of(bits, local_.d) + proposal.range_exponent;
   }
-  for (std::size_t t = 1; t < proposal.trials(); ++t) {
-    const FixedSum candidate = result.unit.normalised(result.assignment.cost[t]);
-    const FixedSum best = result.unit.normalised(result.assignment.cost[result.best]);
-    if (candidate.high < best.high || (candidate.high == best.high && candidate.low < best.low)) result.best = t;
-  }
-  result.cost = std::ldexp(result.unit.value(result.assignment.cost[result.best]) / static_cast<double>(n_),
-                           -proposal.range_exponent);
-  result.proposal = std::move(proposal);
+  choose_best(proposal, favourites, result);
   return result;
+}
+
+void ClaraRounds::choose_best(const Proposal& proposal, std::size_t favourites, Evaluated& result) const {
+  const auto k = static_cast<std::size_t>(proposal.k);
+  const auto key = [&](std::size_t t) {
+    const FixedSum sum = result.unit.normalised(result.assignment.cost[t]);
+    const auto medoids = std::span(proposal.medoids).subspan(t * k, k);
+    return std::tuple(sum.high, sum.low, std::vector<std::int32_t>(medoids.begin(), medoids.end()));
+  };
+  for (std::size_t t = 1; t < favourites; ++t)
+    if (key(t) < key(result.best)) result.best = t;
+  result.sum = result.unit.normalised(result.assignment.cost[result.best]);
+  result.cost = std::ldexp(result.unit.value(result.sum) / static_cast<double>(n_), -proposal.range_exponent);
+  result.at_least = result.assignment.at_least;
+  std::vector<std::size_t> first(favourites);
+  std::iota(first.begin(), first.end(), std::size_t{0});
+  result.proposal = proposal.part(first);
 }
 
 void ClaraRounds::throw_bad_value() {
@@ -503,13 +565,13 @@ ClaraRounds::Evaluated ClaraRounds::run_together() {
   const Table table = gather(pool_, 0);
   Proposal mine;
   if (table.here) mine = propose(table, samples_, pooled);
-  return evaluate(share(mine, pooled ? finalists() : samples_.size()));
+  return evaluate(share(mine, pooled ? finalists() : samples_.size()), pooled ? favourites(2) : samples_.size());
 }
 
 ClaraRounds::Evaluated ClaraRounds::run_spread() {
   const bool pooled = parameters_.pooled && samples_.size() > 1;
   std::vector<Ids> trials = samples_;
-  if (pooled) trials.push_back(pool_);
+  if (pooled) trials.insert(trials.begin(), pool_);  // the favourite
   std::vector<Table> tables;
   for (std::size_t t = 0; t < trials.size(); ++t)
     tables.push_back(gather(trials[t], static_cast<int>(t % static_cast<std::size_t>(nodes_.size()))));
@@ -527,7 +589,7 @@ ClaraRounds::Evaluated ClaraRounds::run_spread() {
     mine.medoids.insert(mine.medoids.end(), one.medoids.begin(), one.medoids.end());
     mine.rows.insert(mine.rows.end(), one.rows.begin(), one.rows.end());
   }
-  return evaluate(share_spread(mine, trials.size()));
+  return evaluate(share_spread(mine, trials.size()), pooled ? favourites(1) : trials.size());
 }
 
 ClaraRounds::Evaluated ClaraRounds::run_joined() {
@@ -543,7 +605,7 @@ ClaraRounds::Evaluated ClaraRounds::run_joined() {
     const Table table = gather(sample, 0);
     Proposal mine;
     if (table.here) mine = propose(table, {sample}, false);
-    Evaluated next = evaluate(share(mine, 1));
+    Evaluated next = evaluate(share(mine, 1), 1);
     if (t == 0) {  // k is chosen once, from the first sample
       parameters_.k = next.proposal.k;
       silhouette = next.proposal.silhouette;

@@ -26,6 +26,9 @@ struct Proposal {
   std::vector<std::int32_t> medoids;  ///< [trials][k] global ids, ascending in each trial
   std::vector<double> rows;           ///< [trials][k][d]
 
+  /// Some of the trials.
+  Proposal part(std::span<const std::size_t> which) const;
+
   std::size_t trials() const { return k == 0 ? 0 : medoids.size() / static_cast<std::size_t>(k); }
 };
 
@@ -44,19 +47,25 @@ class ClaraRounds {
     Assignment assignment;
     FixedUnit unit;
     std::size_t best = 0;
+    FixedSum sum;   // of the best
     double cost = 0;
+    std::vector<std::int64_t> at_least;  // see Assignment
+
+    Evaluated better_of(Evaluated other) &&;
   };
   struct Table;  // the rows of some objects, gathered on one node
 
   void draw();
   std::size_t finalists() const;
+  std::size_t favourites(std::size_t count) const;
   Proposal::Status check_local() const;
   Table gather(const Ids& wanted, int root);
   Proposal propose(const Table& table, const std::vector<Ids>& trials, bool pooled) const;
   Proposal share(const Proposal& mine, std::size_t trials);
   Proposal share_spread(const Proposal& mine, std::size_t trials);
-  Evaluated evaluate(Proposal proposal);
-  void agree(Evaluated& evaluated, const Assignment& local);
+  Evaluated evaluate(Proposal proposal, std::size_t favourites);
+  Evaluated measure(Proposal proposal, std::size_t favourites);
+  void choose_best(const Proposal& proposal, std::size_t favourites, Evaluated& result) const;
   [[noreturn]] void throw_bad_value();
   DistributedClustering finish(const Evaluated& evaluated) const;
   Evaluated run_together();

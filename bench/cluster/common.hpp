@@ -45,6 +45,9 @@ double seconds_of(const Body& body) {
 /// The measured figure beside what it must reach.
 void report(const std::string& what, double measured, const char* relation, double target, const std::string& more = "");
 
+/// The quality mode on many kinds of objects, against full searches on all pairs.
+void bench_kinds();
+
 /// Stratification of windows, on one node and over simulated nodes.
 void bench_windows();
 

@@ -1,5 +1,6 @@
 // Clustering against R's cluster package and against one read of the data, all in the same run and on one core.
-// Times are CPU seconds of one thread; every comparison is a ratio.  bench_cluster [--large] adds n = 1,048,576.
+// Times are CPU seconds of one thread; every comparison is a ratio.  bench_cluster [WORD] runs only the parts of that name:
+// clara, large (n = 1,048,576; needs 2 GiB of memory), quality, kinds, pam, windows.
 #include "common.hpp"
 #include "reference.hpp"
 
@@ -52,11 +53,13 @@ void bench_clara(std::size_t n, std::size_t d, double least_ratio, double most_p
   };
   const int repeats = n > 500000 ? 3 : 15;
   measure(repeats);
-  const auto r = numbers(reference(values, n, d, k, "clara"), "clara");
+  std::vector<double> r;
+  if (least_ratio > 0) r = numbers(reference(values, n, d, k, "clara"), "clara");
   measure(repeats);
   char more[96];
   std::snprintf(more, sizeof more, "(%.2f ms, pass %.2f ms)", 1e3 * median(times), 1e3 * median(passes));
   if (most_passes > 0) report(name + ": passes over the data", median(times) / median(passes), "<", most_passes, more);
+  if (least_ratio <= 0) return;
   if (r.empty())
     std::printf("%s: not compared, Rscript or its package cluster is missing\n", name.c_str());
   else
@@ -68,10 +71,10 @@ void bench_clara(std::size_t n, std::size_t d, double least_ratio, double most_p
   report(name + ": median cost / R's", median(mine) / median(numbers(reference(values, n, d, k, "costs"), "cost")), "<", 1 + 1e-12);
 }
 
-void bench_quality(double separation) {
-  const std::size_t n = 16384, d = 120;
+void bench_quality(std::size_t d, double separation) {
+  const std::size_t n = 16384;
   const auto values = clouds(n, d, 7, separation, 1);
-  const std::string name = "quality n=16384 d=120 separation " + std::to_string(separation).substr(0, 3);
+  const std::string name = "quality n=16384 d=" + std::to_string(d) + " separation " + std::to_string(separation).substr(0, 3);
   std::vector<double> times, costs;
   double best = 1e300;
   cluster::QualityParameters parameters;
@@ -124,14 +127,21 @@ void bench_pam(double separation) {
 int main(int argc, char** argv) {
   const Kokkos::ScopeGuard kokkos;
   using namespace effort::bench;
-  bench_clara(16384, 120, 10, 8, true);
-  bench_clara(16384, 16, 4, 8, true);
-  bench_clara(131072, 120, 7, 0, false);
-  if (argc > 1 && std::strcmp(argv[1], "--large") == 0) {
-    bench_clara(1048576, 16, 5, 0, false);
-    bench_clara(1048576, 120, 1, 4, false);
+  const auto wanted = [&](const char* part) { return argc < 2 || std::strcmp(argv[1], part) == 0; };
+  if (wanted("clara")) {
+    bench_clara(16384, 120, 10, 8, true);
+    bench_clara(16384, 16, 4, 8, true);
+    bench_clara(131072, 120, 7, 0, false);
   }
-  for (const double separation : {0.3, 1.0}) bench_quality(separation);
-  for (const double separation : {0.3, 1.0}) bench_pam(separation);
-  bench_windows();
+  if (wanted("large")) {
+    bench_clara(1048576, 16, 5, 0, false);
+    bench_clara(1048576, 120, 0, 4, false);
+  }
+  if (wanted("quality"))
+    for (const std::size_t d : {16, 120})
+      for (const double separation : {0.3, 1.0}) bench_quality(d, separation);
+  if (wanted("kinds")) bench_kinds();
+  if (wanted("pam"))
+    for (const double separation : {0.3, 1.0}) bench_pam(separation);
+  if (wanted("windows")) bench_windows();
 }

@@ -3,6 +3,7 @@
 #include "analytics/cluster/measures.hpp"
 #include "analytics/cluster/pam.hpp"
 
+#include "kinds.hpp"
 #include "sets.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -188,4 +189,27 @@ TEST_CASE("bad input is refused with its place") {
     bad[row * 4 + 3] = std::numeric_limits<double>::infinity();
     REQUIRE_THROWS_WITH(clara_of(bad, 4, with_k(3)), ContainsSubstring("infinite"));
   }
+}
+
+TEST_CASE("sets that are ruled out in single precision would not have won: the result is that of summing all exactly") {
+  for (const Kind& kind : all_kinds())
+    for (const std::size_t d : {1, 7, 40}) {
+      const std::size_t n = 1500;
+      auto values = Maker(kind, d, 21).objects(n);
+      for (const double shift : {0.0, 0x1p20}) {
+        for (double& value : values) value += shift;
+        ClaraParameters parameters;
+        parameters.k = 4;
+        for (parameters.seed = 1; parameters.seed <= 6; ++parameters.seed) {
+          parameters.finalists = 0;
+          const auto screened = clara(Kokkos::Serial{}, {values, n, d}, parameters);
+          parameters.finalists = parameters.samples + 1;
+          const auto exact = clara(Kokkos::Serial{}, {values, n, d}, parameters);
+          CAPTURE(kind.name(), d, shift, parameters.seed);
+          REQUIRE(screened.medoids == exact.medoids);
+          REQUIRE(screened.cost == exact.cost);
+          REQUIRE(screened.labels == exact.labels);
+        }
+      }
+    }
 }
