@@ -193,7 +193,8 @@ class Passage {
     auto to = static_cast<std::uint32_t>(site.pair);
     if (polls && thread.polled_in_vain && thread.last == site.path && gap < poll_gap) to = region;
     thread.nesting = 1;
-    slot.depth = 1;  // and around it, in the stack's first word, is `outside`, as always
+    slot.stack[0] = measure::outside;
+    slot.depth = 1;
     slot.current.store(region, std::memory_order_release);
     measure::add_own(cells[to].ticks, gap);
     if (__builtin_expect(steps_want_cpu_time, 0)) thread.count_computation(gap);
@@ -207,8 +208,9 @@ class Passage {
     std::atomic_signal_fence(std::memory_order_seq_cst);
     const std::uint64_t now = measure::tsc();
     if (!measure::replace_own(slot.stamp, before, now)) return false;
-    slot.depth = 0;
     slot.current.store(measure::outside, std::memory_order_release);
+    std::atomic_signal_fence(std::memory_order_seq_cst);
+    slot.depth = 0;
     measure::add_own(slot.cells.load(std::memory_order_relaxed)[region].ticks, now - before);
     thread.last = site.path;
     if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last

@@ -163,7 +163,7 @@ effort_status effort_end(effort_region_id r) {
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
   if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(r) || slot->depth == 0, 0))
     return end_slow(r);
-  measure::switch_short(*slot, slot->stack[--slot->depth]);
+  measure::leave_short(*slot);
   return EFFORT_OK;
 }
 

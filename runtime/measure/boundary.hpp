@@ -20,6 +20,14 @@ inline void switch_short(ThreadSlot& s, std::uint32_t next) noexcept {
   add_own(left.ticks, passed);
 }
 
+/// Ends the innermost region, of which there is one.  The stack is lowered last: what a signal handler puts on it in between lies
+/// above what is still needed.
+inline void leave_short(ThreadSlot& s) noexcept {
+  switch_short(s, s.stack[s.depth - 1]);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  --s.depth;
+}
+
 /// Begins a region; the caller has checked that 1 <= region <= known and depth < max_depth.
 /// @param counted  the short path has counted it already
 void open_carefully(ThreadSlot& s, std::uint32_t region, bool counted) noexcept;
@@ -35,7 +43,7 @@ inline void open_region(ThreadSlot& s, std::uint32_t region) noexcept {
 }
 inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.current.load(std::memory_order_relaxed) != region || s.depth == 0) return close_carefully(s, region);
-  switch_short(s, s.stack[--s.depth]);
+  leave_short(s);
   return true;
 }
 

@@ -72,7 +72,9 @@ static inline effort_status effort_begin_inline(effort_region_id r) {
 static inline effort_status effort_end_inline(effort_region_id r) {
   struct effort_thread_slot* const s = (struct effort_thread_slot*)effort_this_thread_slot;
   if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || s->current != (uint32_t)r || s->depth == 0, 0)) return effort_end(r);
-  effort_inline_switch_(s, s->stack[--s->depth]);
+  effort_inline_switch_(s, s->stack[s->depth - 1]);
+  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the stack is lowered last: a handler may use what is above */
+  --s->depth;
   return EFFORT_OK;
 }
 
