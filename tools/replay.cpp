@@ -136,7 +136,7 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
     const replay::StageUse& use = report.stages[static_cast<std::size_t>(stage)];
     stages.add({window::stage_name(static_cast<window::Stage>(stage)), seconds_text(use.critical_seconds), seconds_text(use.total_seconds), bytes_text(static_cast<double>(use.bytes))});
   }
-  std::printf("%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the dearest window, %s kept per node (arrays: the sizes of those a stage fills or keeps)\n%s", static_cast<long long>(report.ranks), report.nodes,
+  std::printf("%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the most expensive window, %s kept per node (arrays: the sizes of those a stage fills or keeps)\n%s", static_cast<long long>(report.ranks), report.nodes,
               report.nodes == 1 ? "" : "s", windows.text().c_str(), costs.text().c_str(), seconds_text(report.largest_window_seconds).c_str(),
               bytes_text(static_cast<double>(report.bytes_per_node)).c_str(), stages.text().c_str());
 }

@@ -179,8 +179,8 @@ Verdict Decision::decide(const WindowFacts& facts) {
   describe(loss, v);
   v.balanced = facts.imbalance < equal_loads;
   if (v.no_price) {
-    v.balanced = v.balanced || loss - loss_.at(1) < equal_loads;
     v.rebalance = facts.imbalance > settings_.threshold && facts.steady_imbalance > settings_.threshold;
+    v.balanced = !v.rebalance && (v.balanced || loss - loss_.at(1) < equal_loads);
     return v;
   }
   // All in units of the mean rank's load over one window.
@@ -198,7 +198,7 @@ Verdict Decision::decide(const WindowFacts& facts) {
   v.rebalance = !v.balanced && (worth_it || overdue) && pause_ == 0;
   // In a row of rebalances, what the first of them found is what all are measured against.
   if (v.rebalance) before_ = age_ == 1 ? std::max(before_, loss) : loss;
-  v.balanced = v.balanced || saving < equal_loads * horizon_;  // not even free of charge
+  v.balanced = !v.rebalance && (v.balanced || saving < equal_loads * horizon_);  // not even free of charge
   v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   return v;
 }

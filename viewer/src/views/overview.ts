@@ -146,7 +146,7 @@ function rebalanceRows(run: Run, rows: { w: Window; i: number }[]): HTMLElement 
   return body;
 }
 
-function dearest(state: State): HTMLElement | null {
+function mostExpensive(state: State): HTMLElement | null {
   const { run } = state, metric = run.loadMetric;
   const rows = run.info.regions.map((r, i) => ({ r, i, n: run.numbers(i, metric) })).filter((row) => row.n !== undefined).sort((a, b) => b.n!.total - a.n!.total);
   const all = rows.reduce((sum, row) => sum + row.n!.total, 0);
@@ -154,7 +154,7 @@ function dearest(state: State): HTMLElement | null {
   const most = rows[0].n!.total;
   const several = new Set(run.info.regions.map((r) => r.phase)).size > 1;
   return h("section", {},
-    heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the dearest regions first.`),
+    heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the most expensive regions first.`),
     h("ul", { class: "bars" }, rows.slice(0, 8).map(({ r, i, n }) =>
       h("li", {}, h("button", { class: "link name", title: r.name, onclick: () => state.showLoad([i], metric) }, r.phase && several ? `${r.phase}: ` : "", middle(run.short(r.name), 48)), h("span", { class: `kind ${r.kind}` }, r.kind),
         h("span", { class: "bar" }, h("span", { style: `width:${(100 * n!.total) / most}%` })), h("span", { class: "number" }, percent(n!.total / all)), h("span", { class: "number quiet" }, `imbalance ${percent(n!.imbalance)}${run.info.ranks > 1 ? `, rank ${n!.max_rank.toLocaleString("en")}` : ""}`)))),
@@ -172,6 +172,6 @@ export function overview(state: State): HTMLElement {
   return h("div", {},
     verdict(run), findings(state), facts(run), h("div", { class: "charts" }, charts(state)),
     marksOf(run).length > 0 ? h("p", { class: "quiet legend-marks" }, "\u25c6 rebalanced   \u25bd recommended, not done   (where there are many: long and short strokes along the upper edge)") : null,
-    dearest(state), rebalances(run),
+    mostExpensive(state), rebalances(run),
     notes.length > 0 ? h("section", {}, heading("Notes"), h("ul", {}, notes.map((n) => h("li", {}, n)))) : null);
 }

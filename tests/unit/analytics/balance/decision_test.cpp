@@ -91,6 +91,26 @@ TEST_CASE("the threshold decides while no price is known, and bad prices stay un
   CHECK(decision.price() == 4);
 }
 
+TEST_CASE("a run that is told to rebalance is not called balanced in the same breath", "[balance]") {
+  int told = 0, balanced = 0;
+  for (double price : {-1.0, 0.0, 0.1, 5.0})
+    for (double fresh : {0.0, 0.15, 0.3}) {
+      DecisionSettings settings;
+      settings.initial_price = price;
+      Decision decision(settings);
+      for (int k = 0; k < 40; ++k) {
+        const Verdict v = decision.decide(window(k, 0.08 * (k % 5), fresh));
+        CHECK_FALSE((v.rebalance && v.balanced));
+        CHECK_FALSE((v.rebalance && v.too_expensive));
+        told += v.rebalance;
+        balanced += v.balanced;
+        if (v.rebalance && price >= 0) decision.rebalanced(price);
+      }
+    }
+  CHECK(told > 10);
+  CHECK(balanced > 10);
+}
+
 TEST_CASE("one price that stands out is not believed alone", "[balance]") {
   Decision decision{DecisionSettings{}};
   decision.rebalanced(60);  // the first callback took a minute: nothing else is known
