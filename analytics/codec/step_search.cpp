@@ -6,8 +6,8 @@
 namespace effort::codec {
 namespace {
 
-/// Where to aim: what is expected is right to a few thousandths.
-constexpr double kAim = 0.996, kAimAtFew = 0.975;
+/// Where to aim once the model has been set right by a trial.
+constexpr double kAim = 0.996;
 /// A further trial costs as much as the transform: it must promise that much of the size.
 constexpr double kWorthwhile = 0.012;
 
@@ -21,8 +21,7 @@ Trial try_step(Coefficients& coefficients, double step) {
   return trial;
 }
 
-/// Looks for a step large enough, of errors that keep the bound.  How far the measured error is from the expected one says
-/// where to go; where that does not tell, the errors found so far do, in a log-log line.
+/// Looks for a step large enough, of errors that keep the bound: the errors found so far, in a log-log line, say where.
 class ErrorSearch {
  public:
   ErrorSearch(Coefficients& coefficients, const Goal& goal)
@@ -31,60 +30,55 @@ class ErrorSearch {
 
   std::optional<Trial> run(double step) {
     const double smallest_step = std::ldexp(std::max(coefficients_.largest(), coefficients_.first()), -60);
-    for (int k = 0; (k < usual_trials || !best_ || (k < most_trials && error_of(*best_) < 0.98 * bound_)) && k < 40 && step > smallest_step; ++k) {
+    const int trials = coefficients_.values() < 4096 ? 5 : 7;
+    for (int k = 0; (k < trials || !best_) && k < 40 && step > smallest_step; ++k) {
       const Trial trial = try_step(coefficients_, step);
-      note(trial);
-      if (best_ && quick_) break;
+      if (note(trial)) break;
       step = next(trial, k);
-      if (best_ && !worth_trying(step)) break;
+      if (step == 0) break;
     }
     return best_;
   }
 
  private:
-  /// Further ones rarely change the size by a per cent but where a few values make the error.
-  static constexpr int usual_trials = 3, most_trials = 5;
-
   double error_of(const Trial& trial) const { return largest_ ? trial.errors.max : trial.errors.rms; }
 
-  void note(const Trial& trial) {
-    const double used = trial.step.value();
-    if (error_of(trial) > bound_) {
-      if (!above_ || used < above_->step.value()) above_ = trial;
-    } else if (!best_ || used > best_->step.value()) {
-      best_ = trial;
-    }
-  }
-
-  /// Whether a step is likely to make the stream a good deal smaller than the best one found does.
-  bool worth_trying(double step) const {
-    const double used = best_->step.value();
-    if (step <= used) return false;
-    const double stated = Step::at_most(step).value();
-    if (stated <= used || (above_ && stated >= above_->step.value())) return false;
-    if (used > 3.9 * std::max(coefficients_.largest(), coefficients_.first())) return false;
-    if (largest_ || error_of(*best_) <= 0) return (bound_ > 0 ? (1 - error_of(*best_) / bound_) * 0.8 : 0) >= kWorthwhile;
-    // There is a bit less of every value, of some six, and near the noise of the data far fewer values.
-    const ErrorModel& model = coefficients_.model();
-    const double values = model.count_from(used);
-    return values > 0 && 1 - model.count_from(stated) / values + std::log2(stated / used) / 6 >= kWorthwhile;
-  }
-
-  double next(const Trial& trial, int k) {
+  /// Whether it is good enough.
+  bool note(const Trial& trial) {
     const double error = error_of(trial), used = trial.step.value();
-    const double expected = largest_ || error == 0 ? 0 : coefficients_.expected(used);
-    const double wanted = expected > 0 ? coefficients_.step_expected(bound_ * aim_ / error * expected) : 0;
+    if (error > bound_) {
+      if (!above_ || used < above_->step.value()) above_ = trial;
+      return false;
+    }
+    if (!best_ || used > best_->step.value()) best_ = trial;
+    return quick_ || used > 3.9 * std::max(coefficients_.largest(), coefficients_.first()) || gain(error, used) < kWorthwhile;
+  }
+
+  /// About the share of the size that the largest step within the bound would save: there is a bit less of every value,
+  /// of some six, and near the noise of the data far fewer values.
+  double gain(double error, double used) const {
+    if (largest_ || error <= 0) return bound_ > 0 ? (1 - error / bound_) * 0.8 : 0;
+    const ErrorModel& model = coefficients_.model();
+    const double step = model.step_for(model.squared_error(used) * (bound_ / error) * (bound_ / error));
+    const double values = model.count_from(used);
+    return values > 0 ? 1 - model.count_from(step) / values + std::log2(std::max(step / used, 1.0)) / 6 : 0;
+  }
+
+  /// 0: nothing more to be gained.
+  double next(const Trial& trial, int k) const {
+    const double error = error_of(trial), used = trial.step.value();
     if (best_ && above_) {
-      const double low = best_->step.value(), high = above_->step.value();
-      if (std::log(high / low) < 0.006) return 0;
-      if (wanted > low && Step::at_most(wanted).value() < high && k < 4) return wanted;
+      const double low = std::log(best_->step.value()), high = std::log(above_->step.value());
+      if (high - low < 0.006) return 0;
       const double e = std::log(std::max(error_of(*best_), bound_ * 1e-3)), f = std::log(error_of(*above_));
       const double part = f > e ? (std::log(bound_ * aim_) - e) / (f - e) : 0.5;
-      return low * std::pow(high / low, k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5);
+      return std::exp(low + (high - low) * (k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5));
     }
     if (error == 0) return used * 4;
-    if (largest_ || wanted <= 0) return used * std::clamp(bound_ * 0.97 / error, 0.25, 4.0);
-    return error <= bound_ ? std::max(wanted, used * 1.01) : std::min(wanted, used * 0.99);
+    if (largest_) return used * std::clamp(bound_ * 0.97 / error, 0.25, 4.0);
+    const double wanted = bound_ * aim_ / error;
+    const double step = coefficients_.model().step_for(coefficients_.model().squared_error(used) * wanted * wanted);
+    return error <= bound_ ? std::max(step, used * 1.01) : std::min(step, used * 0.99);
   }
 
   Coefficients& coefficients_;
@@ -114,11 +108,9 @@ double first_guess(const Coefficients& coefficients, const Goal& goal) {
 }
 
 std::optional<Trial> find_step(Coefficients& coefficients, const Goal& goal) {
-  if (goal.kind == Target::Kind::passes) return try_step(coefficients, first_guess(coefficients, goal));
-  const bool rms = goal.kind == Target::Kind::nrmse && !goal.quick;
-  // Of small matrices the edges are a large part, and errors there are larger than expected.
-  const double aim = coefficients.values() < 4096 ? kAimAtFew : kAim;
-  return ErrorSearch(coefficients, goal).run(rms ? coefficients.step_expected(aim * goal.value) : first_guess(coefficients, goal));
+  const double guess = first_guess(coefficients, goal);
+  if (goal.kind == Target::Kind::passes) return try_step(coefficients, guess);
+  return ErrorSearch(coefficients, goal).run(guess);
 }
 
 std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound, const std::function<std::size_t(const Trial&)>& size_of) {

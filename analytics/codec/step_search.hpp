@@ -5,7 +5,6 @@
 #include "analytics/codec/quantiser.hpp"
 #include "analytics/codec/tile.hpp"
 
-#include <cmath>
 #include <functional>
 #include <optional>
 
@@ -27,11 +26,6 @@ class Coefficients {
   virtual Points choose_points(double step) = 0;
   /// How far what a decoder will return is from the values.
   virtual Errors reconstruct(const Step& step, const Points& points) = 0;
-
-  /// About the RMS error at a step, and the largest step at which it is about that large; what the reconstruction's differs
-  /// from it is nearly the same at neighbouring steps.
-  virtual double expected(double step) { return std::sqrt(model().squared_error(step) / static_cast<double>(present())); }
-  virtual double step_expected(double rms) { return model_step(rms); }
 
   bool narrow(double step) const { return is_narrow(std::max(largest(), first()), step); }
   double model_step(double rms) const { return model().step_for(rms * rms * static_cast<double>(present())); }

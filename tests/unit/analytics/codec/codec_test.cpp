@@ -334,3 +334,24 @@ TEST_CASE("Targets and options out of range are refused") {
   CHECK_THROWS_AS(decode(bytes, {.passes = -1}), std::invalid_argument);
   CHECK_THROWS_AS(decode(bytes, {.level = -1}), std::invalid_argument);
 }
+
+TEST_CASE("A bound that is wider than all deviations costs a few bytes, however spiky the values") {
+  for (const std::uint64_t seed : {1u, 2u, 3u}) {
+    const std::size_t rows = 4096, cols = 200;
+    std::mt19937_64 random(seed);
+    std::normal_distribution<double> noise(1, 0.02);
+    std::vector<double> values(rows * cols);
+    for (double& v : values) v = noise(random);
+    for (int event = 0; event < 400; ++event) {
+      const double height = std::min(0.5 * std::pow(std::uniform_real_distribution<double>(1e-6, 1)(random), -1 / 1.5), 400.0);
+      const std::size_t at = random() % values.size();
+      for (std::size_t d = 0; d < 6 && at % cols + d < cols; ++d) values[at + d] += std::ldexp(height, -static_cast<int>(d));
+    }
+    for (const double bound : {0.1, 0.04, 0.02, 0.01, 0.007}) {
+      const auto bytes = encode(values, rows, cols, Target::nrmse(bound));
+      CAPTURE(seed, bound, bytes.size());
+      CHECK(bytes.size() < 400);
+      CHECK(test::nrmse(values, decode(bytes).values) <= bound);
+    }
+  }
+}
