@@ -2,6 +2,7 @@
 #include "analytics/cluster/for_groups.hpp"
 #include "analytics/cluster/kernels_of.hpp"
 #include "analytics/cluster/kmedoids.hpp"
+#include "analytics/cluster/store_mirrored.hpp"
 
 #include <algorithm>
 #include <new>
@@ -35,17 +36,6 @@ struct TileGroup {
 };
 
 RowsOf<double> rows_of_table(const Signatures& objects) { return {objects.values.data(), objects.n, objects.d}; }
-
-// Writes a block out[p][lane] of distances into the table, as rows first_point + p, and mirrored.
-void store_mirrored(const double* block, std::size_t points, std::size_t first_point, std::size_t first_object,
-                    std::size_t objects, DistanceTable& table) {
-  for (std::size_t p = 0; p < points; ++p)
-    std::copy_n(block + p * lanes, objects, table.row(first_point + p) + first_object);
-  for (std::size_t l = 0; l < objects; ++l) {
-    double* row = table.row(first_object + l) + first_point;
-    for (std::size_t p = 0; p < points; ++p) row[p] = block[p * lanes + l];
-  }
-}
 
 }  // namespace
 
@@ -83,7 +73,7 @@ DistanceTable all_distances(const Workers& workers, const Signatures& objects) {
                    if (object > point) break;  // mirrored from the tile below the diagonal
                    kernel.squared(scratch + t * tile_size, objects.row(point), points, d, block);
                    kernel.root(block, points * lanes);
-                   store_mirrored(block, points, point, object, std::min(lanes, objects.n - object), table);
+                   store_mirrored(block, points, point, object, table);
                  }
                }
              });

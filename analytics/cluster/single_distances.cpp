@@ -1,6 +1,7 @@
 #include "analytics/cluster/single_distances.hpp"
 
 #include "analytics/cluster/kernels.hpp"
+#include "analytics/cluster/store_mirrored.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -49,17 +50,6 @@ std::vector<float> tiles_of(const std::vector<float>& rows, std::size_t n, std::
   return result;
 }
 
-// The distances of the objects of a tile to `count` <= lanes points, into the points' rows and into the objects'.
-void store(const float* block, std::size_t first_point, std::size_t count, std::size_t first_object, Table<float>& table) {
-  const std::size_t objects = std::min(lanes, table.columns() - first_object);
-  for (std::size_t p = 0; p < count; ++p)
-    std::copy_n(block + p * lanes, objects, table.row(first_point + p) + first_object);
-  for (std::size_t l = 0; l < objects; ++l) {
-    float* row = table.row(first_object + l) + first_point;
-    for (std::size_t p = 0; p < count; ++p) row[p] = block[p * lanes + l];
-  }
-}
-
 }  // namespace
 
 SingleDistances all_distances_single(const Workers& workers, const Signatures& objects) {
@@ -81,7 +71,7 @@ SingleDistances all_distances_single(const Workers& workers, const Signatures& o
         const std::size_t count = std::min(lanes, end - point);
         kernel.squared_single(tiles.data() + object * d, rows.data() + point * d, count, d, block);
         kernel.root_single(block, count * lanes);
-        store(block, point, count, object, result.table);
+        store_mirrored(block, count, point, object, result.table);
       }
   });
   return result;

@@ -21,27 +21,6 @@ struct Shape {
   int runs;  // of the search on all pairs
 };
 
-// FasterPAM from BUILD and from random medoids: the least mean cost.
-double best_of_runs(const cluster::Signatures& objects, int k, int runs) {
-  const cluster::KokkosWorkers<Kokkos::Serial> workers(Kokkos::Serial{});
-  const auto all = cluster::all_distances(workers, objects);
-  double best = std::numeric_limits<double>::max();
-  for (int run = 0; run < runs; ++run) {
-    auto medoids = run == 0 ? cluster::build_medoids(workers, all, k)
-                            : sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77,
-                                                                 static_cast<std::uint64_t>(run));
-    cluster::swap_medoids(workers, all, medoids, cluster::SwapRule::eager, std::numeric_limits<int>::max());
-    double cost = 0;
-    for (std::size_t j = 0; j < objects.n; ++j) {
-      double nearest = std::numeric_limits<double>::max();
-      for (const std::int32_t medoid : medoids) nearest = std::min(nearest, all.row(j)[medoid]);
-      cost += nearest;
-    }
-    best = std::min(best, cost / static_cast<double>(objects.n));
-  }
-  return best;
-}
-
 }  // namespace
 
 void bench_kinds() {
@@ -56,7 +35,7 @@ void bench_kinds() {
       cluster::QualityParameters parameters;
       parameters.k = strata[next++ % 5];
       const double cost = cluster::quality(Kokkos::Serial{}, {values, shape.n, shape.d}, parameters).cost;
-      const double best = std::min(cost, best_of_runs({values, shape.n, shape.d}, parameters.k, shape.runs));
+      const double best = std::min(cost, cluster::test::best_of_runs({values, shape.n, shape.d}, parameters.k, shape.runs));
       ratios.push_back(best == 0 ? 1 : cost / best);
       if (ratios.back() < *std::max_element(ratios.begin(), ratios.end())) continue;
       worst = "(worst: " + kind.name() + ", " + std::to_string(shape.n) + " x " + std::to_string(shape.d) + ", k = " +

@@ -1,10 +1,17 @@
 // Generated objects of many kinds: what the quality mode is judged by, in its test and in bench/cluster.
 #pragma once
 
+#include "analytics/cluster/kmedoids.hpp"
+#include "analytics/sampling/draw.hpp"
+
+#include <Kokkos_Core.hpp>
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -107,5 +114,25 @@ class Maker {
   std::discrete_distribution<std::size_t> group_;
   std::vector<double> centres_, directions_;
 };
+
+/// The least mean cost of several runs of eager swaps on all pairs, from BUILD and then from random medoids.
+inline double best_of_runs(const Signatures& objects, int k, int runs) {
+  const KokkosWorkers<Kokkos::Serial> workers(Kokkos::Serial{});
+  const DistanceTable all = all_distances(workers, objects);
+  double best = std::numeric_limits<double>::max();
+  for (int run = 0; run < runs; ++run) {
+    auto medoids = run == 0 ? build_medoids(workers, all, k)
+                            : sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77, static_cast<std::uint64_t>(run));
+    swap_medoids(workers, all, medoids, SwapRule::eager, std::numeric_limits<int>::max());
+    double cost = 0;
+    for (std::size_t j = 0; j < objects.n; ++j) {
+      double nearest = std::numeric_limits<double>::max();
+      for (const std::int32_t medoid : medoids) nearest = std::min(nearest, all.row(j)[medoid]);
+      cost += nearest;
+    }
+    best = std::min(best, cost / static_cast<double>(objects.n));
+  }
+  return best;
+}
 
 }  // namespace effort::cluster::test

@@ -49,31 +49,6 @@ TEMPLATE_TEST_CASE("within one percent of PAM with eager swaps on all pairs", ""
   }
 }
 
-namespace {
-
-// The least mean cost of several runs of eager swaps on all pairs, from BUILD and from random medoids.
-double best_of_runs(const Signatures& objects, int k, int runs) {
-  const KokkosWorkers<Kokkos::Serial> workers(Kokkos::Serial{});
-  const DistanceTable all = all_distances(workers, objects);
-  double best = std::numeric_limits<double>::max();
-  for (int run = 0; run < runs; ++run) {
-    auto medoids = run == 0 ? build_medoids(workers, all, k)
-                            : effort::sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77,
-                                                                         static_cast<std::uint64_t>(run));
-    swap_medoids(workers, all, medoids, SwapRule::eager, std::numeric_limits<int>::max());
-    double cost = 0;
-    for (std::size_t j = 0; j < objects.n; ++j) {
-      double nearest = std::numeric_limits<double>::max();
-      for (const std::int32_t medoid : medoids) nearest = std::min(nearest, all.row(j)[medoid]);
-      cost += nearest;
-    }
-    best = std::min(best, cost / static_cast<double>(objects.n));
-  }
-  return best;
-}
-
-}  // namespace
-
 TEST_CASE("within one percent of the best of several runs on all pairs, objects of all kinds") {
   struct Shape {
     std::size_t n, d;
