@@ -1,6 +1,6 @@
 /* LAMMPS's library calls tell neither.  These two definitions come before those of two functions of LAMMPS's classes, as
  * mpi_marks.c does with MPI's: Timer::_stamp(ttype) and FixBalance::pre_exchange(), by the names that g++ and clang++ give
- * them.  In a LAMMPS that lacks them they are never called. */
+ * them.  In a LAMMPS that lacks them, or is linked statically, they are never called: lammps_has_marks() tells. */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "lammps_marks.h"
 
@@ -26,6 +26,10 @@ void mark_fix_balance(balance_marks m) { marks = m; }
 static void find_in_lammps(const char* name, void* function) {
   void* found = dlsym(RTLD_NEXT, name);
   memcpy(function, &found, sizeof found);
+}
+
+int lammps_has_marks(void) {
+  return dlsym(RTLD_NEXT, STAMP) != NULL && dlsym(RTLD_NEXT, PRE_EXCHANGE) != NULL;
 }
 
 void timer_stamp(void* timer, int section) {

@@ -5,6 +5,9 @@
 /* CPU seconds outside MPI in pair forces and neighbour lists, as LAMMPS's own timers divide a run. */
 double work_seconds(void);
 
+/* Whether this LAMMPS has the two functions that these stand before. */
+int lammps_has_marks(void);
+
 /* Called right before and after each balancing that a fix balance may do; may be NULL. */
 typedef struct {
   int (*before)(void* user); /* 0: not now */

@@ -304,6 +304,13 @@ int main(int argc, char** argv) {
   MPI_Comm_rank(MPI_COMM_WORLD, &d.rank);
   MPI_Comm_size(MPI_COMM_WORLD, &d.n_ranks);
   read_options(&d, argc, argv);
+  if (!lammps_has_marks()) {
+    if (d.rank == 0)
+      fprintf(stderr, "droplets: this LAMMPS shows neither its timers nor its fix balance to a program that links with it, so nothing could be "
+                      "measured; take a shared liblammps that exports Timer::_stamp and FixBalance::pre_exchange\n");
+    MPI_Finalize();
+    return 1;
+  }
   char* arguments[] = {"droplets", "-log", "none", "-screen", "none", NULL};
   d.lammps = lammps_open(5, arguments, MPI_COMM_WORLD, NULL);
   make_droplets(&d);
