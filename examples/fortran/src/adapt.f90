@@ -144,6 +144,7 @@ contains
       call prolong(parent%u, mod(leaf%ix, 2), mod(leaf%iy, 2), mesh%block(m)%u)
     end associate
     mesh%block(m)%cost = parent%cost       ! as many cells; measured soon
+    mesh%block(m)%evaluations = parent%evaluations
   end subroutine from_parent
 
   subroutine from_children(mesh, m, leaf, block, first)
@@ -157,6 +158,7 @@ contains
       call restrict(block(c)%u, mod(leaf(c)%ix, 2), mod(leaf(c)%iy, 2), mesh%block(m)%u)
     end do
     mesh%block(m)%cost = 0.25_dp * sum(block(first:first + 3)%cost)
+    mesh%block(m)%evaluations = 0.25_dp * sum(block(first:first + 3)%evaluations)
   end subroutine from_children
 
   subroutine move_block(from, to)
@@ -169,6 +171,7 @@ contains
     call move_alloc(from%fine_flux, to%fine_flux)
     to%cost = from%cost
     to%this_step = from%this_step
+    to%evaluations = from%evaluations
     call block_destroy(from)
   end subroutine move_block
 end module adapt

@@ -1,4 +1,4 @@
-! This code's own rebalancer: blocks in curve order, cut into contiguous ranges of equal measured cost.
+! This code's own rebalancer: blocks in curve order, cut into contiguous ranges of equal cost.
 module balance
   use mpi_f08, only: MPI_Allreduce, MPI_IN_PLACE, MPI_DOUBLE_PRECISION, MPI_SUM
   use clock, only: clock_switch, in_mpi
@@ -13,6 +13,12 @@ module balance
   private
   public :: balance_equal_counts, balance_by_cost, note_costs
 
+  ! What decides which blocks cost what, where somebody knows better than the blocks' own measurement.
+  type, public :: forecast_t
+    real(dp) :: per_block = -1, per_evaluation = -1    ! seconds that a block and an evaluation of the rate cost; < 0: not known
+    real(dp), allocatable :: load(:)                   ! of each rank as it owns blocks now, seconds per step; from 1
+  end type forecast_t
+
   real(dp), parameter :: memory = 0.75_dp      ! of a block's cost, from step to step
 
 contains
@@ -25,24 +31,18 @@ contains
     call migrate(mesh, [((m - 1) * mesh%n_ranks / n, m=1, n)])
   end subroutine balance_equal_counts
 
-  ! Cuts by the cost of blocks and moves them. With `load`, the expected load of every rank as it owns blocks now, the costs
-  ! only tell how that load spreads over the rank's blocks. `moved`: blocks that changed hands. Collective.
-  subroutine balance_by_cost(mesh, ghosts, moved, load)
+  ! Cuts by the cost of blocks, measured or foretold, and moves them. `moved`: blocks that changed hands. Collective.
+  subroutine balance_by_cost(mesh, ghosts, moved, forecast)
     type(mesh_t), intent(inout) :: mesh
     type(ghosts_t), intent(inout) :: ghosts
     integer, intent(out) :: moved
-    real(dp), intent(in), optional :: load(0:)
-    real(dp) :: weight(size(mesh%tree%leaf)), total
-    integer :: owner(size(mesh%tree%leaf)), rank
-    weight = all_costs(mesh)
-    if (present(load)) then
-      do rank = 0, mesh%n_ranks - 1
-        total = sum(weight, mask=mesh%tree%leaf%owner == rank)
-        if (total <= 0 .or. load(rank) <= 0) cycle
-        where (mesh%tree%leaf%owner == rank) weight = weight * (load(rank) / total)
-      end do
+    type(forecast_t), intent(in), optional :: forecast
+    integer :: owner(size(mesh%tree%leaf))
+    if (present(forecast)) then
+      owner = cut(foretold_costs(mesh, forecast), mesh%n_ranks)
+    else
+      owner = cut(of_all(mesh, mesh%block(mesh%mine)%cost), mesh%n_ranks)
     end if
-    owner = cut(weight, mesh%n_ranks)
     moved = count(owner /= mesh%tree%leaf%owner)
     if (moved == 0) return
     call migrate(mesh, owner)
@@ -66,17 +66,37 @@ contains
     end do
   end subroutine note_costs
 
-  ! The costs of all leaves, bitwise the same on all ranks: to each only its owner adds.
-  function all_costs(mesh) result(cost)
+  ! By what the blocks do now and what that costs, wherever they lie. Where that is not known the ranks' loads are, and the
+  ! measured costs only tell how each spreads over the rank's blocks.
+  function foretold_costs(mesh, forecast) result(cost)
     type(mesh_t), intent(in) :: mesh
-    real(dp) :: cost(size(mesh%tree%leaf))
+    type(forecast_t), intent(in) :: forecast
+    real(dp) :: cost(size(mesh%tree%leaf)), total
+    integer :: rank
+    if (forecast%per_block >= 0 .and. forecast%per_evaluation > 0) then
+      cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * mesh%block(mesh%mine)%evaluations)
+      return
+    end if
+    cost = of_all(mesh, mesh%block(mesh%mine)%cost)
+    do rank = 0, mesh%n_ranks - 1
+      total = sum(cost, mask=mesh%tree%leaf%owner == rank)
+      if (total <= 0 .or. forecast%load(rank + 1) <= 0) cycle
+      where (mesh%tree%leaf%owner == rank) cost = cost * (forecast%load(rank + 1) / total)
+    end do
+  end function foretold_costs
+
+  ! A number of each of this rank's leaves, made one of all leaves; bitwise the same on all ranks: to each only its owner adds.
+  function of_all(mesh, mine) result(all)
+    type(mesh_t), intent(in) :: mesh
+    real(dp), intent(in) :: mine(:)
+    real(dp) :: all(size(mesh%tree%leaf))
     integer :: bucket
-    cost = 0
-    cost(mesh%mine) = mesh%block(mesh%mine)%cost
+    all = 0
+    all(mesh%mine) = mine
     call clock_switch(in_mpi, before=bucket)
     call effort_begin(region_reduce)
-    call MPI_Allreduce(MPI_IN_PLACE, cost, size(cost), MPI_DOUBLE_PRECISION, MPI_SUM, mesh%comm)
+    call MPI_Allreduce(MPI_IN_PLACE, all, size(all), MPI_DOUBLE_PRECISION, MPI_SUM, mesh%comm)
     call effort_end(region_reduce)
     call clock_switch(bucket)
-  end function all_costs
+  end function of_all
 end module balance

@@ -12,16 +12,18 @@ module chemistry
 
 contains
 
-  ! Burns in all cells of a block for the time dt; `rate` is that of hot fuel.
-  subroutine react(u, rate, dt)
+  ! Burns in all cells of a block for the time dt; `rate` is that of hot fuel. `evaluations`: how often the rate was evaluated.
+  subroutine react(u, rate, dt, evaluations)
     real(dp), intent(inout) :: u(1 - ng:, 1 - ng:, :)
     real(dp), intent(in) :: rate, dt
+    integer, intent(out) :: evaluations
     integer :: i, j
     real(dp) :: progress
+    evaluations = nb * nb
     do j = 1, nb
       do i = 1, nb
         if (speed(rate, u(i, j, i_temperature)) * u(i, j, i_fuel) * dt < negligible) cycle
-        progress = burn(u(i, j, i_fuel), u(i, j, i_temperature), rate, dt)
+        call burn(u(i, j, i_fuel), u(i, j, i_temperature), rate, dt, progress, evaluations)
         u(i, j, i_fuel) = u(i, j, i_fuel) - progress
         u(i, j, i_product) = u(i, j, i_product) + progress
         u(i, j, i_temperature) = u(i, j, i_temperature) + heat_release * progress
@@ -31,9 +33,11 @@ contains
 
   ! Fuel that burns within dt. Backward Euler with step doubling: two half steps against one whole give the error, by which
   ! the substep is chosen, and are extrapolated to second order.
-  pure real(dp) function burn(fuel, temperature, rate, dt) result(burnt_fuel)
+  pure subroutine burn(fuel, temperature, rate, dt, burnt_fuel, evaluations)
     real(dp), intent(in) :: fuel, temperature, rate, dt
-    real(dp) :: h, left, f, t, whole, half, error
+    real(dp), intent(out) :: burnt_fuel
+    integer, intent(inout) :: evaluations
+    real(dp) :: h, left, f, t, whole, half, second, error
     burnt_fuel = 0
     left = dt
     h = dt
@@ -41,9 +45,10 @@ contains
       h = min(h, left)
       f = fuel - burnt_fuel
       t = temperature + heat_release * burnt_fuel
-      whole = backward_euler(f, t, rate, h)
-      half = backward_euler(f, t, rate, 0.5_dp * h)
-      half = half + backward_euler(f - half, t + heat_release * half, rate, 0.5_dp * h)
+      call backward_euler(f, t, rate, h, whole, evaluations)
+      call backward_euler(f, t, rate, 0.5_dp * h, half, evaluations)
+      call backward_euler(f - half, t + heat_release * half, rate, 0.5_dp * h, second, evaluations)
+      half = half + second
       error = abs(half - whole)
       if (error <= tolerance .or. h < 1.0e-6_dp * dt) then
         burnt_fuel = burnt_fuel + min(2.0_dp * half - whole, f)
@@ -52,11 +57,13 @@ contains
       end if
       h = h * min(2.0_dp, max(0.2_dp, 0.9_dp * sqrt(tolerance / max(error, tiny(error)))))
     end do
-  end function burn
+  end subroutine burn
 
   ! The root s in [0, fuel] of s = h k(T + q s) (fuel - s), by Newton's method kept inside the interval.
-  pure real(dp) function backward_euler(fuel, temperature, rate, h) result(s)
+  pure subroutine backward_euler(fuel, temperature, rate, h, s, evaluations)
     real(dp), intent(in) :: fuel, temperature, rate, h
+    real(dp), intent(out) :: s
+    integer, intent(inout) :: evaluations
     real(dp) :: t, k, residual, slope, change
     integer :: n
     s = h * speed(rate, temperature) * fuel
@@ -72,7 +79,8 @@ contains
       s = s + change
       if (abs(change) <= 1.0e-14_dp * fuel) exit
     end do
-  end function backward_euler
+    evaluations = evaluations + 1 + min(n, max_newton)
+  end subroutine backward_euler
 
   ! Arrhenius rate per time; `rate` at the temperature of burnt gas.
   pure real(dp) function speed(rate, temperature)

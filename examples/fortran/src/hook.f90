@@ -1,8 +1,10 @@
 ! What this code does with a hint of effort.
 module hook
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_double, c_f_pointer
-  use effort, only: effort_hint
+  use balance, only: forecast_t
+  use effort, only: effort_hint, effort_string
   use options, only: balance_hints
+  use parameters, only: dp
   use simulation, only: simulation_t, simulation_rebalance
   implicit none
   private
@@ -11,17 +13,35 @@ module hook
 contains
 
   ! Called inside progress_step, on all ranks at the same step with the same numbers. Rebalances when the hint says that it
-  ! pays; the hint's prediction says what each rank will bear, this code's own measurement which of its blocks cause it.
+  ! pays, by what the hint says of costs.
   integer(c_int) function on_hint(hint, user) bind(C)
     type(effort_hint), intent(in) :: hint
     type(c_ptr), value :: user
     type(simulation_t), pointer :: sim
+    type(forecast_t) :: forecast
     real(c_double), pointer :: predicted(:)
     on_hint = 0
     call c_f_pointer(user, sim)
     if (sim%opt%balance /= balance_hints .or. hint%rebalance /= 1) return
     call c_f_pointer(hint%predicted, predicted, [hint%n_ranks])
-    call simulation_rebalance(sim, predicted)
+    forecast = forecast_t(unit_cost(hint, 'blocks'), unit_cost(hint, 'evaluations'), predicted)
+    call simulation_rebalance(sim, forecast)
     on_hint = 1
   end function on_hint
+
+  ! Seconds; negative where effort could not tell.
+  real(dp) function unit_cost(hint, name)
+    type(effort_hint), intent(in) :: hint
+    character(len=*), intent(in) :: name
+    type(c_ptr), pointer :: names(:)
+    real(c_double), pointer :: costs(:)
+    integer :: u
+    unit_cost = -1
+    if (hint%n_units == 0) return
+    call c_f_pointer(hint%unit_name, names, [hint%n_units])
+    call c_f_pointer(hint%unit_cost, costs, [hint%n_units])
+    do u = 1, hint%n_units
+      if (effort_string(names(u)) == name) unit_cost = costs(u)
+    end do
+  end function unit_cost
 end module hook

@@ -17,6 +17,7 @@ module mesh
     logical :: wall(n_faces) = .false.            ! faces at the wall of the vessel
     real(dp) :: cost = 0                          ! CPU seconds per step, smoothed
     real(dp) :: this_step = 0                     ! CPU seconds in the current step so far
+    real(dp) :: evaluations = 0                   ! of the burning rate, in the last step
   end type block_t
 
   type, public :: mesh_t

@@ -10,7 +10,7 @@ module migration
   private
   public :: migrate
 
-  integer, parameter :: block_words = nb * nb * n_vars + 1     ! the cells and the cost
+  integer, parameter :: cell_words = nb * nb * n_vars, block_words = cell_words + 2     ! the cells; cost and evaluations
 
 contains
 
@@ -28,16 +28,19 @@ contains
     allocate (outgoing(block_words, size(leaving)), incoming(block_words, size(coming)))
     do i = 1, size(leaving)
       associate (b => mesh%block(leaving(i)))
-        outgoing(:block_words - 1, i) = reshape(b%u(1:nb, 1:nb, :), [block_words - 1])
-        outgoing(block_words, i) = b%cost
+        outgoing(:cell_words, i) = reshape(b%u(1:nb, 1:nb, :), [cell_words])
+        outgoing(cell_words + 1:, i) = [b%cost, b%evaluations]
       end associate
       call block_destroy(mesh%block(leaving(i)))
     end do
     call exchange(mesh%comm, outgoing, owner(leaving), leaving, incoming, old(coming), coming)
     do i = 1, size(coming)
       call block_create(mesh, coming(i))
-      mesh%block(coming(i))%u(1:nb, 1:nb, :) = reshape(incoming(:block_words - 1, i), [nb, nb, n_vars])
-      mesh%block(coming(i))%cost = incoming(block_words, i)
+      associate (b => mesh%block(coming(i)))
+        b%u(1:nb, 1:nb, :) = reshape(incoming(:cell_words, i), [nb, nb, n_vars])
+        b%cost = incoming(cell_words + 1, i)
+        b%evaluations = incoming(cell_words + 2, i)
+      end associate
     end do
     mesh%tree%leaf%owner = owner
     call mesh_find_mine(mesh)

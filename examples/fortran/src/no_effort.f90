@@ -1,14 +1,14 @@
 ! Stands in for the library where the example is built without it (-DWITH_EFFORT=OFF): the names that this code uses, each
 ! doing nothing.
 module effort
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_ptr, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_double, c_ptr, c_null_ptr
   use mpi_f08, only: MPI_Comm
   implicit none
   private
-  public :: effort_init, effort_finalize, effort_region, effort_begin, effort_end, progress_step
-  public :: effort_on_rebalance, effort_rebalance_begin, effort_rebalance_end
+  public :: effort_init, effort_finalize, effort_region, effort_begin, effort_end, effort_work_unit, effort_work, progress_step
+  public :: effort_on_rebalance, effort_rebalance_begin, effort_rebalance_end, effort_string
 
-  integer, parameter, public :: effort_region_id = c_int32_t
+  integer, parameter, public :: effort_region_id = c_int32_t, effort_work_id = c_int32_t
 
   type, public :: effort_kind
     integer(c_int) :: code = 0
@@ -20,6 +20,8 @@ module effort
     integer(c_int32_t) :: n_ranks = 0
     integer(c_int32_t) :: rebalance = 0
     type(c_ptr) :: predicted = c_null_ptr
+    integer(c_int32_t) :: n_units = 0
+    type(c_ptr) :: unit_name = c_null_ptr, unit_cost = c_null_ptr
   end type effort_hint
 
   abstract interface
@@ -57,6 +59,26 @@ contains
     integer(effort_region_id), intent(in) :: id
     associate (unused => id); end associate
   end subroutine effort_end
+
+  subroutine effort_work_unit(name, id)
+    character(len=*), intent(in) :: name
+    integer(effort_work_id), intent(out) :: id
+    associate (unused => name); end associate
+    id = 0
+  end subroutine effort_work_unit
+
+  subroutine effort_work(id, amount)
+    integer(effort_work_id), intent(in) :: id
+    real(c_double), intent(in) :: amount
+    associate (unused => id, unused_too => amount); end associate
+  end subroutine effort_work
+
+  function effort_string(text) result(string)
+    type(c_ptr), intent(in) :: text
+    character(len=:), allocatable :: string
+    associate (unused => text); end associate
+    string = ''
+  end function effort_string
 
   subroutine progress_step()
   end subroutine progress_step

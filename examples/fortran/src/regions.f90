@@ -1,4 +1,4 @@
-! The parts of a step that effort tells apart.
+! The parts of a step that effort tells apart, and the work that it counts.
 module regions
   use effort
   implicit none
@@ -7,6 +7,7 @@ module regions
 
   integer(effort_region_id), public, protected :: region_advance, region_reaction, region_refine, region_ghosts
   integer(effort_region_id), public, protected :: region_halo, region_reduce, region_migrate
+  integer(effort_work_id), public, protected :: unit_blocks, unit_evaluations
 
 contains
 
@@ -19,5 +20,7 @@ contains
     call effort_region('halo', EFFORT_COMM, region_halo)
     call effort_region('reduce', EFFORT_COMM, region_reduce)
     call effort_region('migrate', EFFORT_COMM, region_migrate)
+    call effort_work_unit('blocks', unit_blocks)
+    call effort_work_unit('evaluations', unit_evaluations)    ! of the burning rate
   end subroutine regions_register
 end module regions

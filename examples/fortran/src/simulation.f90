@@ -2,7 +2,7 @@
 module simulation
   use mpi_f08, only: MPI_Comm, MPI_Comm_rank, MPI_Comm_size
   use adapt, only: adapt_mesh
-  use balance, only: balance_equal_counts, balance_by_cost, note_costs
+  use balance, only: forecast_t, balance_equal_counts, balance_by_cost, note_costs
   use chemistry, only: react
   use clock, only: cpu_seconds, clock_switch, spent, in_compute, in_other, in_rebalance
   use effort
@@ -75,16 +75,15 @@ contains
     if (sim%step > 0) sim%compute(sim%step) = before
   end subroutine simulation_step
 
-  ! Deals the blocks out anew by measured cost; with `load`, scaled so that each rank's blocks add up to its expected load.
-  ! Collective.
-  subroutine simulation_rebalance(sim, load)
+  ! Deals the blocks out anew, by measured cost or by that of a forecast. Collective.
+  subroutine simulation_rebalance(sim, forecast)
     type(simulation_t), intent(inout) :: sim
-    real(dp), intent(in), optional :: load(:)
+    type(forecast_t), intent(in), optional :: forecast
     real(dp) :: before
     integer :: bucket, moved
     call clock_switch(in_rebalance, before=bucket)
     before = spent(in_rebalance)
-    call balance_by_cost(sim%mesh, sim%ghosts, moved, load)
+    call balance_by_cost(sim%mesh, sim%ghosts, moved, forecast)
     call clock_switch(bucket)
     if (sim%step < 1) return
     sim%rebalance(sim%step) = sim%rebalance(sim%step) + (spent(in_rebalance) - before)
@@ -119,17 +118,20 @@ contains
   subroutine burn(sim)
     type(simulation_t), intent(inout) :: sim
     real(dp) :: last, now
-    integer :: i, m
+    integer :: i, m, evaluations
     call effort_begin(region_reaction)
     last = cpu_seconds()
     do i = 1, size(sim%mesh%mine)
       m = sim%mesh%mine(i)
-      call react(sim%mesh%block(m)%u, sim%mesh%rate, sim%dt)
+      call react(sim%mesh%block(m)%u, sim%mesh%rate, sim%dt, evaluations)
+      sim%mesh%block(m)%evaluations = evaluations
       now = cpu_seconds()
       sim%mesh%block(m)%this_step = sim%mesh%block(m)%this_step + (now - last)
       last = now
     end do
     call effort_end(region_reaction)
+    call effort_work(unit_blocks, real(size(sim%mesh%mine), dp))
+    call effort_work(unit_evaluations, sum(sim%mesh%block(sim%mesh%mine)%evaluations))
   end subroutine burn
 
   subroutine follow_front(sim)
@@ -203,7 +205,7 @@ contains
     integer, parameter :: n_trials = 3
     real(dp) :: start(1 - ng:nb + ng, 1 - ng:nb + ng, n_vars)
     real(dp) :: begun
-    integer :: i, m, trial
+    integer :: i, m, trial, evaluations
     do i = 1, size(sim%mesh%mine)
       m = sim%mesh%mine(i)
       associate (b => sim%mesh%block(m))
@@ -213,7 +215,7 @@ contains
           b%u = start
           call transport_stage(b, 1, cell_width(sim%mesh, m), sim%dt, sim%mesh%diffusivity)
           call transport_stage(b, 2, cell_width(sim%mesh, m), sim%dt, sim%mesh%diffusivity)
-          call react(b%u, sim%mesh%rate, sim%dt)
+          call react(b%u, sim%mesh%rate, sim%dt, evaluations)
         end do
         b%cost = (cpu_seconds() - begun) / n_trials
         b%u = start
