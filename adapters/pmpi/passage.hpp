@@ -179,12 +179,13 @@ class Passage {
   /// False, with nothing changed, where this is not the usual case.  That the stamp is the one which the last call left says much: the session
   /// is the same, no region is open, and this is no call from within a call.
   static bool enter(Thread& thread, measure::ThreadSlot& slot, const Site& site) {
+    const std::uint64_t now = measure::tsc();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     const auto region = static_cast<std::uint32_t>(site.region);
     if (before != thread.left || site.from != thread.last || region - 1u >= slot.limit.load(std::memory_order_relaxed)) return false;
     measure::Cell* const cells = slot.cells.load(std::memory_order_relaxed);
     const bool sampled = measure::count_own(cells[region].begins);
-    const std::uint64_t now = measure::tsc();
     if (__builtin_expect(sampled || !measure::replace_own(slot.stamp, before, now), 0)) {
       measure::uncount_own(cells[region].begins);
       return false;
@@ -202,12 +203,12 @@ class Passage {
   }
 
   static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain) {
+    const std::uint64_t now = measure::tsc();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
     const auto region = static_cast<std::uint32_t>(site.region);
     if (slot.current.load(std::memory_order_relaxed) != region) return false;
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    const std::uint64_t now = measure::tsc();
-    if (!measure::replace_own(slot.stamp, before, now)) return false;
+    if (now < before || !measure::replace_own(slot.stamp, before, now)) return false;
     slot.current.store(measure::outside, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     slot.depth = 0;

@@ -48,7 +48,7 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   ThreadSlot* const known = this_thread_slot();
   if (known && (known->busy.load(std::memory_order_relaxed) ||
                 (static_cast<std::uint32_t>(r) - 1u < known->known.load(std::memory_order_relaxed) && known->depth < measure::max_depth))) {
-    measure::open_carefully(*known, static_cast<std::uint32_t>(r), false);
+    measure::open_carefully(*known, static_cast<std::uint32_t>(r));
     return EFFORT_OK;
   }
   effort_status code = EFFORT_OK;
@@ -60,15 +60,9 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
                                      rec->registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
-    measure::open_carefully(slot, static_cast<std::uint32_t>(r), false);
+    measure::open_carefully(slot, static_cast<std::uint32_t>(r));
     return EFFORT_OK;
   });
-}
-
-// A region that is not timed at every call.
-[[gnu::noinline]] effort_status begin_sampled(ThreadSlot& slot, effort_region_id r) noexcept {
-  measure::open_carefully(slot, static_cast<std::uint32_t>(r), true);
-  return EFFORT_OK;
 }
 
 effort_status bad_end(effort_region_id r) noexcept {
@@ -149,21 +143,24 @@ extern "C" {
 effort_status effort_begin(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : begin_slow(r);
-  if (__builtin_expect(static_cast<std::uint32_t>(r) - 1u >= slot->limit.load(std::memory_order_relaxed) ||
-                           slot->depth >= measure::max_depth, 0))
-    return begin_slow(r);
-  if (__builtin_expect(measure::count_own(slot->cells.load(std::memory_order_relaxed)[r].begins), 0)) return begin_sampled(*slot, r);
-  slot->stack[slot->depth++] = slot->current.load(std::memory_order_relaxed);
-  measure::switch_short(*slot, static_cast<std::uint32_t>(r));
+  const auto region = static_cast<std::uint32_t>(r);
+  if (__builtin_expect(region - 1u >= slot->limit.load(std::memory_order_relaxed), 0)) return begin_slow(r);
+  measure::Cell* const cells = slot->cells.load(std::memory_order_relaxed);
+  if (measure::is_sampled(*slot, cells, region)) return begin_slow(r);
+  const std::uint64_t now = measure::tsc();
+  if (__builtin_expect(slot->depth >= measure::max_depth, 0)) return begin_slow(r);
+  measure::enter_short(*slot, cells, region, now);
   return EFFORT_OK;
 }
 
 effort_status effort_end(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
-  if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != static_cast<std::uint32_t>(r) || slot->depth == 0, 0))
-    return end_slow(r);
-  measure::leave_short(*slot);
+  const auto region = static_cast<std::uint32_t>(r);
+  if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != region, 0)) return end_slow(r);
+  const std::uint64_t now = measure::tsc();
+  if (__builtin_expect(slot->depth == 0, 0)) return end_slow(r);
+  measure::leave_short(*slot, region, now);
   return EFFORT_OK;
 }
 

@@ -90,7 +90,7 @@ void book(ThreadSlot& s, std::uint32_t word) noexcept {
     read_or_nothing(s.boundary, s.n_counters, now);
     for (int c = 0; c < s.n_counters; ++c) counted[c] = counted_since(s.counter_stamp[c], now[c], s, c);
   }
-  const std::uint64_t passed = advance_stamp(s.stamp, ticks);
+  const std::uint64_t passed = advance_stamp(s.stamp, ticks());
   if (word & skipped) return add(s, paying(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region_of(word), passed, counted, 1);
   // One call stands for `period`: the other calls' time went to the region around, from where it is taken back.
@@ -121,12 +121,15 @@ void resample_now(ThreadSlot& s) noexcept {
   SamplingPlan* const plan = s.offered.load(std::memory_order_acquire);
   s.sampling = plan;
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
+  bool any = false;
   for (std::uint32_t r = 1; r <= s.known.load(std::memory_order_relaxed); ++r) {
     std::atomic<std::int64_t>& begins = cells[r].begins;
     const std::int64_t count = begins.load(std::memory_order_relaxed) & ~sampled_sign;
     const bool sampled = plan && r < plan->size && plan->calls[r].period > 1;
     begins.store(sampled ? count | sampled_sign : count, std::memory_order_relaxed);
+    any = any || sampled;
   }
+  s.layout.store(any || !tick_rate().use_tsc ? 0 : inline_layout, std::memory_order_relaxed);
 }
 
 void serve(ThreadSlot& s) noexcept {
@@ -165,8 +168,8 @@ class Counting {
   ThreadSlot& s_;
 };
 
-/// book() for that case.
-void book_counters(ThreadSlot& s, std::uint32_t region) noexcept {
+/// book() for that case, up to the moment `at`.
+void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at) noexcept {
   std::int64_t now[max_metrics];
   s.boundary->read(now);
   auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
@@ -179,7 +182,7 @@ void book_counters(ThreadSlot& s, std::uint32_t region) noexcept {
       last = now[c];
     add_wrapping(cell[c], delta);
   }
-  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, ticks));
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at));
 }
 
 std::uint32_t draw(std::uint64_t& state, std::uint32_t below) noexcept {
@@ -209,26 +212,25 @@ std::uint32_t word_for(ThreadSlot& s, std::uint32_t region, bool sampled) noexce
 
 }  // namespace
 
-void open_carefully(ThreadSlot& s, std::uint32_t region, bool counted) noexcept {
+void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   if (interrupted(s)) {
     ++s.unseen;
     return;
   }
-  if (!counted && only_counting(s)) {
+  std::atomic<std::int64_t>& begins = s.cells.load(std::memory_order_relaxed)[region].begins;
+  if (only_counting(s) && begins.load(std::memory_order_relaxed) >= 0) {
+    const std::uint64_t now = ticks();
     const Counting way(s);
-    counted = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
-    if (!counted) {
-      const std::uint32_t word = s.current.load(std::memory_order_relaxed);
-      book_counters(s, region_of(word));
-      s.stack[s.depth++] = word & ~careful;
-      s.current.store(region | careful, std::memory_order_release);
-      return;
-    }
+    count_own(begins);
+    const std::uint32_t word = s.current.load(std::memory_order_relaxed);
+    book_counters(s, region_of(word), now);
+    s.stack[s.depth++] = word & ~careful;
+    s.current.store(region | careful, std::memory_order_release);
+    return;
   }
   const Careful way(s);
   serve(s);
-  const bool sampled = counted || count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
-  const std::uint32_t word = word_for(s, region, sampled);
+  const std::uint32_t word = word_for(s, region, count_own(begins));
   if ((word & skipped) == 0) book(s, way.word());
   s.stack[s.depth++] = way.word();
   if (word & (skipped | weighted)) ++s.special;
@@ -243,8 +245,9 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   }
   if (innermost(s) != region || s.depth == 0) return false;
   if (only_counting(s)) {
+    const std::uint64_t now = ticks();
     const Counting way(s);
-    book_counters(s, region);
+    book_counters(s, region, now);
     s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
     return true;
   }

@@ -11,39 +11,52 @@ inline std::uint64_t tsc() noexcept { return __rdtsc(); }
 inline std::uint64_t tsc() noexcept { return ticks(); }
 #endif
 
-/// Moves the time up to this moment to the current region and makes `next` the current one.  Only where the short path
+/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one.  Only where the short path
 /// may be taken (limit > 0, or a current word without flags).
-inline void switch_short(ThreadSlot& s, std::uint32_t next) noexcept {
-  Cell& left = s.cells.load(std::memory_order_relaxed)[s.current.load(std::memory_order_relaxed)];
-  const std::uint64_t passed = advance_stamp(s.stamp, tsc);
+inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now) noexcept {
+  const std::uint64_t passed = advance_stamp(s.stamp, now);
   s.current.store(next, std::memory_order_release);
   add_own(left.ticks, passed);
 }
 
-/// Ends the innermost region, of which there is one.  The stack is lowered last: what a signal handler puts on it in between lies
-/// above what is still needed.
-inline void leave_short(ThreadSlot& s) noexcept {
-  switch_short(s, s.stack[s.depth - 1]);
-  std::atomic_signal_fence(std::memory_order_seq_cst);
-  --s.depth;
+/// Begins a region at the moment `now`.
+inline void enter_short(ThreadSlot& s, Cell* cells, std::uint32_t region, std::uint64_t now) noexcept {
+  count_own(cells[region].begins);
+  const std::uint32_t depth = s.depth, around = s.current.load(std::memory_order_relaxed);
+  s.stack[depth] = around;
+  s.depth = depth + 1;
+  switch_short(s, cells[around], region, now);
+}
+
+/// Whether begins of a region are sampled.  The first look says no at the least cost; the clock is read after it, because a call that is
+/// skipped must not pay for that.
+inline bool is_sampled(const ThreadSlot& s, const Cell* cells, std::uint32_t region) noexcept {
+  return __builtin_expect(s.layout.load(std::memory_order_relaxed) != inline_layout, 0) && cells[region].begins.load(std::memory_order_relaxed) < 0;
+}
+
+/// Ends `region`, which is the innermost one, at the moment `now`.  What it returns to is read before the stack is lowered: a signal
+/// handler may use what lies above.
+inline void leave_short(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
+  const std::uint32_t depth = s.depth - 1, next = s.stack[depth];
+  switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now);
+  s.depth = depth;
 }
 
 /// Begins a region; the caller has checked that 1 <= region <= known and depth < max_depth.
-/// @param counted  the short path has counted it already
-void open_carefully(ThreadSlot& s, std::uint32_t region, bool counted) noexcept;
+void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 /// Ends a region; false where another one is the innermost.
 bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 
 /// The same by whichever path is open: what adapters call.
 inline void open_region(ThreadSlot& s, std::uint32_t region) noexcept {
-  if (region - 1u >= s.limit.load(std::memory_order_relaxed)) return open_carefully(s, region, false);
-  if (count_own(s.cells.load(std::memory_order_relaxed)[region].begins)) return open_carefully(s, region, true);
-  s.stack[s.depth++] = s.current.load(std::memory_order_relaxed);
-  switch_short(s, region);
+  if (region - 1u >= s.limit.load(std::memory_order_relaxed)) return open_carefully(s, region);
+  Cell* const cells = s.cells.load(std::memory_order_relaxed);
+  if (is_sampled(s, cells, region)) return open_carefully(s, region);
+  enter_short(s, cells, region, tsc());
 }
 inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.current.load(std::memory_order_relaxed) != region || s.depth == 0) return close_carefully(s, region);
-  leave_short(s);
+  leave_short(s, region, tsc());
   return true;
 }
 

@@ -55,7 +55,7 @@ enum Request : std::uint32_t { read_step_counters = 1, resample = 2 };
 /// A signal handler may begin and end regions in the thread that it interrupts, wherever that one is (see short_path.hpp).
 struct alignas(64) ThreadSlot {
   // The front is what <effort/effort_inline.h> sees: its layout is checked where both are known (capi).
-  std::atomic<std::uint32_t> layout{0};   ///< inline_layout where the TSC is the clock; else 0
+  std::atomic<std::uint32_t> layout{0};   ///< inline_layout where the TSC is the clock and no region is sampled; else 0
   std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may take the short path; 0: all take the careful one
   std::atomic<std::uint32_t> current{outside};
   std::uint32_t depth = 0;

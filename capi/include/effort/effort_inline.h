@@ -21,7 +21,7 @@ extern "C" {
 #define EFFORT_INLINE_LAYOUT 2
 
 /* The front of what the library keeps per thread.  `layout` stays where it is for ever; the library sets it to the
- * layout it has when the TSC is its clock, and to 0 otherwise.  Not for use by hosts. */
+ * layout it has when the TSC is its clock and all regions are timed at every call, and to 0 otherwise.  Not for use by hosts. */
 struct effort_thread_cell {
   uint64_t ticks;
   int64_t begins;
@@ -37,44 +37,54 @@ struct effort_thread_slot {
 };
 extern EFFORT_API __thread void* effort_this_thread_slot __attribute__((tls_model("initial-exec")));
 
+static inline uint64_t effort_inline_now_(void) {
+  uint32_t low, high;
+  __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
+  return ((uint64_t)high << 32) | low;
+}
+
 /* Single instructions where a signal handler that begins and ends regions itself may interrupt; the same order of stores
  * as in the library, because another thread may be reading. */
-static inline void effort_inline_switch_(struct effort_thread_slot* s, uint32_t next) {
-  struct effort_thread_cell* const cell = &s->cells[s->current];
-  uint64_t before, now;
-  uint32_t low, high;
-  unsigned char done;
-  do {
-    before = __atomic_load_n(&s->stamp, __ATOMIC_RELAXED);
-    __asm__ volatile("rdtsc" : "=a"(low), "=d"(high) : : "memory");
-    now = ((uint64_t)high << 32) | low;
-    uint64_t expected = before;
-    __asm__ volatile("cmpxchgq %3, %1\n\tsete %0" : "=q"(done), "+m"(s->stamp), "+a"(expected) : "r"(now) : "cc", "memory");
-  } while (__builtin_expect(!done, 0));
+static inline void effort_inline_switch_(struct effort_thread_slot* s, struct effort_thread_cell* left, uint32_t next, uint64_t now) {
+  const uint64_t before = __atomic_load_n(&s->stamp, __ATOMIC_RELAXED);
+  uint64_t passed = 0;
+  if (__builtin_expect(now >= before, 1)) {
+    uint64_t former = passed = now - before;
+    __asm__ volatile("xaddq %0, %1" : "+r"(former), "+m"(s->stamp) : : "cc", "memory");
+    if (__builtin_expect(former != before, 0)) { /* a handler has moved it on */
+      __asm__ volatile("subq %1, %0" : "+m"(s->stamp) : "r"(passed) : "cc", "memory");
+      passed = 0;
+    }
+  }
   __atomic_store_n(&s->current, next, __ATOMIC_RELEASE);
-  __asm__ volatile("addq %1, %0" : "+m"(cell->ticks) : "r"(now - before) : "cc", "memory");
+  __asm__ volatile("addq %1, %0" : "+m"(left->ticks) : "r"(passed) : "cc", "memory");
 }
 
 /** effort_begin, inline. */
 static inline effort_status effort_begin_inline(effort_region_id r) {
   struct effort_thread_slot* const s = (struct effort_thread_slot*)effort_this_thread_slot;
-  /* A negative count: not every call is timed. */
-  if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || (uint32_t)r - 1u >= s->limit || s->depth >= EFFORT_MAX_DEPTH ||
-                           s->cells[r].begins < 0, 0))
-    return effort_begin(r);
-  __asm__ volatile("incq %0" : "+m"(s->cells[r].begins) : : "cc", "memory");
-  s->stack[s->depth++] = s->current;
-  effort_inline_switch_(s, (uint32_t)r);
+  if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || (uint32_t)r - 1u >= s->limit, 0)) return effort_begin(r);
+  const uint64_t now = effort_inline_now_();
+  if (__builtin_expect(s->depth >= EFFORT_MAX_DEPTH, 0)) return effort_begin(r);
+  struct effort_thread_cell* const cells = s->cells;
+  const uint32_t depth = s->depth, around = s->current;
+  __asm__ volatile("incq %0" : "+m"(cells[r].begins) : : "cc", "memory");
+  s->stack[depth] = around;
+  s->depth = depth + 1;
+  effort_inline_switch_(s, &cells[around], (uint32_t)r, now);
   return EFFORT_OK;
 }
 
 /** effort_end, inline. */
 static inline effort_status effort_end_inline(effort_region_id r) {
   struct effort_thread_slot* const s = (struct effort_thread_slot*)effort_this_thread_slot;
-  if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || s->current != (uint32_t)r || s->depth == 0, 0)) return effort_end(r);
-  effort_inline_switch_(s, s->stack[s->depth - 1]);
-  __atomic_signal_fence(__ATOMIC_SEQ_CST); /* the stack is lowered last: a handler may use what is above */
-  --s->depth;
+  if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || s->current != (uint32_t)r, 0)) return effort_end(r);
+  const uint64_t now = effort_inline_now_();
+  if (__builtin_expect(s->depth == 0, 0)) return effort_end(r);
+  /* Read before the stack is lowered: a handler may use what lies above. */
+  const uint32_t depth = s->depth - 1, next = s->stack[depth];
+  effort_inline_switch_(s, &s->cells[(uint32_t)r], next, now);
+  s->depth = depth;
   return EFFORT_OK;
 }
 

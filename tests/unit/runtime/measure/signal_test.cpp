@@ -1,4 +1,4 @@
-// A signal handler that begins and ends regions in the thread it interrupts, at any instruction: nothing is torn.
+// A signal handler that begins and ends regions in the thread it interrupts, at any instruction: nothing is torn or lost.
 #include "frames.hpp"
 
 #include <csignal>
@@ -84,7 +84,52 @@ void expect_whole_frames(const Options& options, const std::vector<std::string>&
   if (options.max_overhead == 0) CHECK(regions <= wall * 1.000001);
 }
 
+#if defined(__x86_64__)
+void step_by_step(bool on) {
+  if (on)
+    __asm__ volatile("pushfq; orq $0x100, (%%rsp); popfq" : : : "memory", "cc");
+  else
+    __asm__ volatile("pushfq; andq $~0x100, (%%rsp); popfq" : : : "memory", "cc");
+}
+#endif
+
 }  // namespace
+
+#if defined(__x86_64__)
+TEST_CASE("after every single instruction of a boundary") {
+  Recorder rec({"time"}, "time", LoadThreads::max);
+  const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::compute).id;
+  in_handler = rec.registry().region("handler", Kind::compute).id;
+  nested_in_handler = rec.registry().region("nested in handler", Kind::wait).id;
+  ThreadSlot& s = rec.slot();
+  interrupted_slot = &s;
+  struct sigaction action {};
+  action.sa_handler = handler;
+  struct sigaction before {};
+  REQUIRE(sigaction(SIGTRAP, &action, &before) == 0);
+  open_region(s, outer);
+  handled = 0;
+  const std::uint64_t start = unbooked(s), first = s.stamp.load();
+  constexpr int pairs = 100;
+  step_by_step(true);
+  for (int i = 0; i < pairs; ++i) {
+    open_region(s, inner);
+    close_region(s, inner);
+  }
+  step_by_step(false);
+  REQUIRE(sigaction(SIGTRAP, &before, nullptr) == 0);
+  CHECK(handled > 20 * pairs);
+  CHECK(s.depth == 1);
+  CHECK(innermost(s) == outer);
+  // Every tick is in one region, no call is lost.
+  CHECK(unbooked(s) == start);
+  CHECK(s.cells.load()[inner].begins.load() == pairs);
+  CHECK(s.cells.load()[in_handler].begins.load() == handled);
+  CHECK(s.cells.load()[nested_in_handler].begins.load() == handled);
+  for (const auto r : {outer, inner, in_handler}) CHECK(s.cells.load()[r].ticks.load() < s.stamp.load() - first);
+  close_region(s, outer);
+}
+#endif
 
 TEST_CASE("on the short path") { expect_whole_frames({}, {"time"}); }
 TEST_CASE("with counters at boundaries") {
