@@ -97,6 +97,10 @@ EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, 
     std::fprintf(stderr, "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from one\n");
 }
 
+/// Kokkos asks what a tool needs; the first word of its answer is whether all devices are to be idle whenever a kernel or a region begins
+/// or ends.  That would be the default: it makes kernels run one after the other and puts two fences around each.
+EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requires_global_fencing) { *requires_global_fencing = false; }
+
 /// A session that nobody adopted and that has no ranks ends here, as one step.
 EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {
   engine::AdapterPort* const port = engine::adapter_port();
