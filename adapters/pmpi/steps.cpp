@@ -21,7 +21,7 @@ using engine::Owner;
 
 constexpr std::size_t most_events = 1024;
 constexpr double least_step = 50e3;  // ns of computation
-constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64;
+constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64, longest_apart = 64;
 
 enum class Source { off, looking, found, setting, pcontrol };
 
@@ -33,6 +33,7 @@ struct State {
   std::vector<std::pair<MPI_Comm, bool>> full;   ///< communicators met: whether all ranks are in
 
   std::int64_t clock = 0;                        ///< collectives of all ranks so far: the same number everywhere
+  std::int64_t together = 0;                     ///< the clock at the last one that nobody leaves before all have come
   std::int64_t next_look = first_look, next_check = 0, check_every = first_check;
   std::vector<Event> events;
   StepRule rule;
@@ -103,8 +104,7 @@ std::string percent(double share) {
   return text;
 }
 
-/// The rank that computed most so far proposes, all compare with what they saw.  Collective, within a collective of the host's that nobody leaves
-/// before all have come.
+/// The rank that computed most so far proposes, all compare with what they saw.  Collective, within a collective of the host's (ranks_meet).
 void look() {
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
   struct {
@@ -160,6 +160,14 @@ void check() {
     state.events.clear();
   }
   state.checked_steps = state.steps;
+}
+
+/// Whether ranks may wait for each other within the collective at hand: where nobody leaves it before all have come.  A program that
+/// has had none of those for long (one that only broadcasts and reduces) may be held up in any: MPI lets every collective synchronise, and no
+/// correct program counts on the contrary.
+bool ranks_meet(Role role) {
+  if (role == Role::sync) state.together = state.clock;
+  return state.together == state.clock || state.clock - state.together > longest_apart;
 }
 
 void announce(const Path& path) {
@@ -218,7 +226,7 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   if (!thread.main || !all_ranks_in(comm)) return;
   ++state.clock;
   const Path& path = *site.path;
-  const bool together = info(path.call).role == Role::sync;
+  const bool together = ranks_meet(info(path.call).role);
   if (state.source == Source::looking) {
     if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
     state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9});
@@ -263,7 +271,8 @@ void finish_steps() {
   const bool stepped = state.steps > 0;
   if (!join()) return;
   if (state.source == Source::looking && !stepped && state.rank == 0)
-    port().note("no step was found: no collective of all ranks recurs regularly; the whole run is one step (name one with EFFORT_STEP)");
+    port().note("no step was found: no collective of all ranks recurs regularly, with 50 microseconds of computation or more each time; the whole run is one step (name one "
+                "with EFFORT_STEP)");
   if (stepped) port().phase("shutdown");
   step();
   if (state.agreeing != MPI_COMM_NULL) PMPI_Comm_free(&state.agreeing);

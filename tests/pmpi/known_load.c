@@ -1,5 +1,5 @@
 /* A program that knows nothing of the library: halo exchange with the neighbours, a sum over all ranks, the set load.
- * known_load STEPS [pcontrol|duplicate|poll] */
+ * known_load STEPS [pcontrol|duplicate|poll|rooted] */
 #include "known_load.h"
 
 #include <mpi.h>
@@ -30,7 +30,12 @@ int main(int argc, char** argv) {
     if (done) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     while (!done) MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
     if (!poll) compute_share(rank, step, 1 - first);
-    MPI_Allreduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, all);
+    if (strcmp(variant, "rooted") == 0) {
+      MPI_Reduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, all);
+      MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, all);
+    } else {
+      MPI_Allreduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, all);
+    }
     wrong |= theirs != before + 100.0 * step || sum != size * (size - 1) / 2.0 + 100.0 * step * size;
     if (strcmp(variant, "pcontrol") == 0) {
       MPI_Pcontrol(0);
