@@ -5,6 +5,7 @@
 #include "analytics/cluster/store_mirrored.hpp"
 
 #include <algorithm>
+#include <cstring>
 #include <new>
 
 #ifdef __linux__
@@ -97,8 +98,8 @@ Table<T> distances_between(const Workers& workers, const RowsOf<T>& rows, const 
                       kernels::squared(scratch + t * tile_size, rows.row(point), points, d, block);
                       kernels::root(block, points * lanes);
                       for (std::size_t p = 0; p < points; ++p)
-                        if (count == lanes)
-                          std::copy_n(block + p * lanes, lanes, table.row(point + p) + object);  // of known length
+                        if (count == lanes)  // of known length: no call
+                          std::memcpy(table.row(point + p) + object, block + p * lanes, lanes * sizeof(T));
                         else
                           std::copy_n(block + p * lanes, count, table.row(point + p) + object);
                     }

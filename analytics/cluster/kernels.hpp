@@ -85,6 +85,11 @@ struct Table {
   void (*build_gains)(const double* distances, std::size_t stride, std::size_t rows, const double* nearest,
                       std::size_t first, std::size_t width, double* gains);
 
+  /// first[j] and second[j] = the smallest and the second smallest (at most `bound`) of columns[slot * rows + j] over k
+  /// slots; nearest[j] = the first slot that has the smallest.
+  void (*two_nearest)(const double* columns, std::size_t rows, std::size_t k, double bound, double* first, double* second,
+                      std::int32_t* nearest);
+
   /// What a swap with candidate first + h changes: shared[h] whatever the medoid, removal[slot * swap_width + h] in
   /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
   void (*swap_changes)(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal);

@@ -4,8 +4,10 @@
 #include "analytics/sampling/draw.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 namespace effort::cluster {
@@ -33,16 +35,20 @@ struct Nearest {
 template <typename T>
 Nearest nearest_of(const Table<T>& table, const Ids& columns) {
   Nearest result;
-  result.distance.reserve(table.rows());
-  result.slot.reserve(table.rows());
+  result.distance.resize(table.rows());
+  result.slot.resize(table.rows());
   for (std::size_t j = 0; j < table.rows(); ++j) {
     const T* row = table.row(j);
-    std::size_t best = 0;
-    for (std::size_t slot = 1; slot < columns.size(); ++slot)
-      if (row[columns[slot]] < row[columns[best]]) best = slot;
-    result.distance.push_back(row[columns[best]]);
-    result.slot.push_back(static_cast<std::int32_t>(best));
-    result.cost += result.distance.back();
+    T least = row[columns[0]];
+    std::int32_t best = 0;
+    for (std::size_t slot = 1; slot < columns.size(); ++slot) {  // no branches: which is nearest cannot be foreseen
+      const T value = row[columns[slot]];
+      best = value < least ? static_cast<std::int32_t>(slot) : best;
+      least = value < least ? value : least;
+    }
+    result.distance[j] = least;
+    result.slot[j] = best;
+    result.cost += result.distance[j];
   }
   return result;
 }
@@ -154,18 +160,53 @@ class Optima {
 
 }  // namespace
 
-std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts, std::uint64_t seed) {
-  Optima<double> optima(workers, all, 128);
+namespace {
+
+double largest_of(const DistanceTable& table) {
+  double largest = 0;
+  for (std::size_t j = 0; j < table.rows(); ++j)
+    largest = std::max(largest, *std::max_element(table.row(j), table.row(j) + table.columns()));
+  return largest;
+}
+
+Table<float> single_of(const DistanceTable& table, double factor) {
+  Table<float> result(table.rows(), table.columns());
+  for (std::size_t j = 0; j < table.rows(); ++j)
+    for (std::size_t i = 0; i < table.columns(); ++i) result.row(j)[i] = static_cast<float>(table.row(j)[i] * factor);
+  return result;
+}
+
+// From BUILD's medoids on; `table` is `all` in either precision.
+template <typename T>
+std::vector<Start> search_from(const Workers& workers, const DistanceTable& all, const Table<T>& table, const Ids& built,
+                               int starts, std::uint64_t seed) {
+  Optima<T> optima(workers, table, 128);
+  const int k = static_cast<int>(built.size());
   for (int i = 0; i < starts; ++i) {
     const auto stream = of_starts + static_cast<std::uint64_t>(i);
     if (i == 0)
-      optima.add(build_medoids(workers, all, k));
+      optima.add(built);
     else if (i < (3 * starts + 3) / 4)
       optima.add(spread_medoids(all, k, seed, stream));
     else
       optima.perturb(seed, stream);
   }
   return std::move(optima).sorted();
+}
+
+}  // namespace
+
+std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts, std::uint64_t seed) {
+  const Ids built = build_medoids(workers, all, k);
+  const double cost = nearest_of(all, built).cost, largest = largest_of(all);
+  // Sums of a few distances are rounded in single precision: that must be little beside the cost, also where one is large.
+  constexpr double most_lost = 1e-4;
+  const double lost = static_cast<double>(all.rows()) * largest * std::numeric_limits<float>::epsilon();
+  if (!(lost < most_lost * cost)) return search_from(workers, all, all, built, starts, seed);
+  const double factor = std::ldexp(1.0, -std::ilogb(largest));
+  std::vector<Start> found = search_from(workers, all, single_of(all, factor), built, starts, seed);
+  for (Start& start : found) start.cost /= factor;
+  return found;
 }
 
 Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span<const Ids> starts, std::uint64_t seed) {
@@ -220,15 +261,21 @@ class Refinement {
     constexpr double noticeable = 1e-3;
     Ids candidates = medoids_;
     add_any(any, round, candidates);
-    const Nearest nearest = standing(medoids_);
-    add_middles(nearest, round, candidates);
-    add_far(nearest, round, candidates);
+    if (!standing_) standing_ = standing(medoids_);
+    add_middles(*standing_, round, candidates);
+    add_far(*standing_, round, candidates);
     const Table<T> table = distances(judged_, candidates);
     Ids slots = positions_of(candidates, medoids_);
-    const double before = nearest_of(table, slots).cost;
+    const bool by_all = judged_.n == objects_.n;
+    const double before = by_all ? standing_->cost : nearest_of(table, slots).cost;
     swap_medoids(workers_, table, slots, SwapLimits{compared});
-    const double after = nearest_of(table, slots).cost;
-    if (after < before) take(candidates, slots);
+    std::sort(slots.begin(), slots.end());
+    Nearest judged = nearest_of(table, slots);
+    const double after = judged.cost;
+    if (after < before) {
+      take(candidates, slots);
+      if (by_all) standing_ = std::move(judged);
+    }
     return after < (1 - noticeable) * before;
   }
 
@@ -278,8 +325,9 @@ class Refinement {
     }
   }
 
-  void take(const Ids& candidates, Ids slots) {
-    std::sort(slots.begin(), slots.end());
+  // The candidates at ascending slots become the state.
+  void take(const Ids& candidates, const Ids& slots) {
+    standing_.reset();
     medoids_.clear();
     for (const std::int32_t slot : slots) medoids_.push_back(candidates[static_cast<std::size_t>(slot)]);
   }
@@ -363,6 +411,7 @@ class Refinement {
   std::size_t k_, per_stratum_ = 0;
   std::uint64_t seed_;
   Ids medoids_;
+  std::optional<Nearest> standing_;  // of all objects among the medoids, where it is known
 };
 
 }  // namespace

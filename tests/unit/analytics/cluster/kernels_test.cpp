@@ -7,7 +7,9 @@
 #include <catch2/catch_test_macros.hpp>
 #include <catch2/generators/catch_generators.hpp>
 
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <limits>
 #include <numeric>
 
@@ -119,6 +121,28 @@ TEST_CASE("sums of distances are exact") {
                        3 * static_cast<long double>(distance)) < 0x1p-58L);
     }
     REQUIRE(largest == expected_largest);
+  }
+}
+
+TEST_CASE("the two nearest of several columns, the first of equals, and the bound where there is no second") {
+  const std::size_t rows = GENERATE(1, 7, 16, 37), k = GENERATE(1, 2, 5);
+  Uniform uniform(8);
+  std::vector<double> columns;
+  for (std::size_t i = 0; i < k * rows; ++i) columns.push_back(std::floor(4 * uniform()));
+  const double bound = k == 1 ? 9 : std::numeric_limits<double>::max();
+  for (const auto* table : variants()) {
+    std::vector<double> first(rows), second(rows);
+    std::vector<std::int32_t> nearest(rows);
+    table->two_nearest(columns.data(), rows, k, bound, first.data(), second.data(), nearest.data());
+    for (std::size_t j = 0; j < rows; ++j) {
+      std::vector<double> row;
+      for (std::size_t slot = 0; slot < k; ++slot) row.push_back(columns[slot * rows + j]);
+      REQUIRE(nearest[j] == std::min_element(row.begin(), row.end()) - row.begin());
+      row.push_back(bound);
+      std::sort(row.begin(), row.end());
+      REQUIRE(first[j] == row[0]);
+      REQUIRE(second[j] == row[1]);
+    }
   }
 }
 
