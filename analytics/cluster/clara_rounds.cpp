@@ -121,6 +121,13 @@ struct ClaraRounds::Table {
   std::int64_t where = 0;
 };
 
+// What trials on the objects of a table found.
+struct ClaraRounds::Searched {
+  Proposal proposal;                 // without medoids
+  std::vector<Ids> sets;             // medoids of each trial, positions in the table
+  std::optional<DistanceTable> all;  // of all pairs, where it was needed
+};
+
 ClaraRounds::ClaraRounds(const Workers& workers, Communicator& nodes, const Signatures& local,
                          std::span<const std::int32_t> ids, std::int64_t n_global, const ClaraParameters& parameters)
     : workers_(workers), nodes_(nodes), local_(local), ids_(ids), n_(n_global), parameters_(parameters) {
@@ -221,11 +228,12 @@ ClaraRounds::Table ClaraRounds::gather(const Ids& wanted, int root) {
   return table;
 }
 
-Proposal ClaraRounds::propose(const Table& table, const std::vector<Ids>& trials, bool pooled) const {
-  Proposal proposal;
+ClaraRounds::Searched ClaraRounds::search(const Table& table, const std::vector<Ids>& trials, bool pooled) const {
+  Searched searched;
+  Proposal& proposal = searched.proposal;
   proposal.status = table.status;
   proposal.where = table.where;
-  if (proposal.status != Proposal::good) return proposal;
+  if (proposal.status != Proposal::good) return searched;
   const std::size_t d = local_.d;
   const Signatures objects{table.values, table.ids.size(), d};
   if (const auto bad = find_bad_value(objects); bad.row >= 0) {
@@ -233,12 +241,12 @@ Proposal ClaraRounds::propose(const Table& table, const std::vector<Ids>& trials
     proposal.where = table.ids[static_cast<std::size_t>(bad.row)];
     proposal.column = static_cast<std::int64_t>(bad.column);
     proposal.value = bad.value;
-    return proposal;
+    return searched;
   }
   proposal.range_exponent = range_exponent(kernels::table().largest_bits(table.values.data(), table.values.size()));
   const InRange range(objects, proposal.range_exponent);
   const bool whole = pooled || parameters_.k == 0;
-  std::optional<DistanceTable> all;
+  std::optional<DistanceTable>& all = searched.all;
   if (whole || (trials.size() == 1 && trials[0].size() == table.ids.size()))
     all = all_distances(workers_, range.signatures());
   proposal.k = parameters_.k;
@@ -255,14 +263,13 @@ Proposal ClaraRounds::propose(const Table& table, const std::vector<Ids>& trials
         std::max(proposal.limit_exponent, exponent_above(largest_entry(distances)) + outlier_exponent);
   };
   if (all) consider_limit(*all);
-  std::vector<Ids> found;  // of each trial, positions in the table
   const auto add = [&](const DistanceTable& distances, const Ids& positions) {
     Ids medoids = build_medoids(workers_, distances, proposal.k);
     swap_medoids(workers_, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
     std::sort(medoids.begin(), medoids.end());
     if (!all) consider_limit(distances);
     for (std::int32_t& medoid : medoids) medoid = positions[static_cast<std::size_t>(medoid)];
-    found.push_back(std::move(medoids));
+    searched.sets.push_back(std::move(medoids));
   };
   for (const Ids& trial : trials) {
     const Ids positions = positions_in(table.ids, trial);
@@ -279,11 +286,18 @@ Proposal ClaraRounds::propose(const Table& table, const std::vector<Ids>& trials
     Ids everything(table.ids.size());
     std::iota(everything.begin(), everything.end(), 0);
     add(*all, everything);
-    keep_best(*all, finalists(), found);
   }
-  for (const Ids& medoids : found)
+  return searched;
+}
+
+// All sets, or with the pooled one among them those that are best for all samples' objects.
+Proposal ClaraRounds::propose(const Table& table, Searched searched, bool pooled) const {
+  Proposal proposal = std::move(searched.proposal);
+  if (proposal.status != Proposal::good) return proposal;
+  if (pooled) keep_best(*searched.all, finalists(), searched.sets);
+  for (const Ids& medoids : searched.sets)
     for (const std::int32_t medoid : medoids) proposal.medoids.push_back(table.ids[static_cast<std::size_t>(medoid)]);
-  proposal.rows = rows_of(objects, positions_in(table.ids, proposal.medoids));
+  proposal.rows = rows_of({table.values, table.ids.size(), local_.d}, positions_in(table.ids, proposal.medoids));
   return proposal;
 }
 
@@ -352,35 +366,6 @@ Proposal ClaraRounds::share(const Proposal& mine, std::size_t trials) {
   Proposal proposal = from_words(words, trials, d);
   throw_if_bad(proposal);
   return proposal;
-}
-
-// Trial t was made on node t % size; every node brings those of its trials, in order.
-Proposal ClaraRounds::share_spread(const Proposal& mine, std::size_t trials) {
-  const auto size = static_cast<std::size_t>(nodes_.size());
-  const std::size_t k = static_cast<std::size_t>(parameters_.k), d = local_.d;
-  const auto words = to_words(mine);
-  const auto gathered = nodes_.allgatherv(std::span<const std::int64_t>(words));
-  std::vector<Proposal> parts;
-  for (std::size_t node = 0; node < std::min(size, trials); ++node) {
-    const std::size_t its_trials = (trials - node + size - 1) / size;
-    parts.push_back(from_words(gathered.of(static_cast<int>(node)), its_trials, d));
-    throw_if_bad(parts.back());
-  }
-  Proposal all;
-  all.k = parameters_.k;
-  for (const Proposal& part : parts) {
-    if (std::abs(part.range_exponent) > std::abs(all.range_exponent)) all.range_exponent = part.range_exponent;
-    all.limit_exponent = std::max(all.limit_exponent, part.limit_exponent);
-  }
-  for (std::size_t t = 0; t < trials; ++t) {
-    const Proposal& part = parts[t % size];
-    const std::size_t first = t / size * k;
-    all.medoids.insert(all.medoids.end(), part.medoids.begin() + static_cast<std::ptrdiff_t>(first),
-                       part.medoids.begin() + static_cast<std::ptrdiff_t>(first + k));
-    all.rows.insert(all.rows.end(), part.rows.begin() + static_cast<std::ptrdiff_t>(first * d),
-                    part.rows.begin() + static_cast<std::ptrdiff_t>((first + k) * d));
-  }
-  return all;
 }
 
 namespace {
@@ -564,33 +549,44 @@ ClaraRounds::Evaluated ClaraRounds::run_together() {
   const bool pooled = parameters_.pooled && samples_.size() > 1;
   const Table table = gather(pool_, 0);
   Proposal mine;
-  if (table.here) mine = propose(table, samples_, pooled);
-  return evaluate(share(mine, pooled ? finalists() : samples_.size()), pooled ? favourites(2) : samples_.size());
+  if (table.here) mine = propose(table, search(table, samples_, pooled), pooled);
+  return evaluate_shared(mine, pooled);
 }
 
+// The samples go to the nodes after the first in turn, all objects of them to the first, which learns what the others found:
+// the result is that of run_together.
 ClaraRounds::Evaluated ClaraRounds::run_spread() {
-  const bool pooled = parameters_.pooled && samples_.size() > 1;
-  std::vector<Ids> trials = samples_;
-  if (pooled) trials.push_back(pool_);
+  const std::size_t others = static_cast<std::size_t>(nodes_.size()) - 1, k = static_cast<std::size_t>(parameters_.k);
+  const Table table = gather(pool_, 0);
   std::vector<Table> tables;
-  for (std::size_t t = 0; t < trials.size(); ++t)
-    tables.push_back(gather(trials[t], static_cast<int>(t % static_cast<std::size_t>(nodes_.size()))));
-  Proposal mine;
-  for (std::size_t t = 0; t < trials.size(); ++t) {
-    if (!tables[t].here || mine.status != Proposal::good) continue;
-    const Proposal one = propose(tables[t], {trials[t]}, false);
-    mine.status = one.status;
-    mine.where = one.where;
-    mine.column = one.column;
-    mine.value = one.value;
-    mine.k = one.k;
-    if (std::abs(one.range_exponent) > std::abs(mine.range_exponent)) mine.range_exponent = one.range_exponent;
-    mine.limit_exponent = std::max(mine.limit_exponent, one.limit_exponent);
-    mine.medoids.insert(mine.medoids.end(), one.medoids.begin(), one.medoids.end());
-    mine.rows.insert(mine.rows.end(), one.rows.begin(), one.rows.end());
+  for (std::size_t t = 0; t < samples_.size(); ++t) tables.push_back(gather(samples_[t], static_cast<int>(1 + t % others)));
+  Searched searched;
+  if (table.here) searched = search(table, {}, parameters_.pooled);
+  std::vector<std::int64_t> words;  // of each trial made here: limit, medoids
+  for (std::size_t t = 0; t < samples_.size(); ++t) {
+    if (!tables[t].here) continue;
+    const Searched trial = search(tables[t], {samples_[t]}, false);
+    if (trial.sets.empty()) continue;  // bad objects, which the first node has seen too
+    words.push_back(trial.proposal.limit_exponent);
+    for (const std::int32_t medoid : trial.sets[0]) words.push_back(samples_[t][static_cast<std::size_t>(medoid)]);
   }
-  // All exactly: bounds cost more than they save on the few objects that a node has here.
-  return evaluate(share_spread(mine, trials.size()), trials.size());
+  const auto gathered = nodes_.gatherv(std::span<const std::int64_t>(words), 0);
+  Proposal mine;
+  if (table.here) {
+    std::vector<Ids> sets;
+    for (std::size_t t = 0; t < samples_.size() && searched.proposal.status == Proposal::good; ++t) {
+      const auto found = gathered.of(static_cast<int>(1 + t % others)).subspan(t / others * (1 + k), 1 + k);
+      searched.proposal.limit_exponent = std::max(searched.proposal.limit_exponent, static_cast<int>(found[0]));
+      sets.push_back(positions_in(table.ids, Ids(found.begin() + 1, found.end())));
+    }
+    searched.sets.insert(searched.sets.begin(), sets.begin(), sets.end());
+    mine = propose(table, std::move(searched), parameters_.pooled);
+  }
+  return evaluate_shared(mine, parameters_.pooled);
+}
+
+ClaraRounds::Evaluated ClaraRounds::evaluate_shared(const Proposal& mine, bool pooled) {
+  return evaluate(share(mine, pooled ? finalists() : samples_.size()), pooled ? favourites(2) : samples_.size());
 }
 
 ClaraRounds::Evaluated ClaraRounds::run_joined() {
@@ -605,7 +601,7 @@ ClaraRounds::Evaluated ClaraRounds::run_joined() {
     }
     const Table table = gather(sample, 0);
     Proposal mine;
-    if (table.here) mine = propose(table, {sample}, false);
+    if (table.here) mine = propose(table, search(table, {sample}, false), false);
     Evaluated next = evaluate(share(mine, 1), 1);
     if (t == 0) {  // k is chosen once, from the first sample
       parameters_.k = next.proposal.k;
@@ -639,8 +635,8 @@ DistributedClustering ClaraRounds::finish(const Evaluated& evaluated) const {
 
 DistributedClustering ClaraRounds::run() {
   if (parameters_.join) return finish(run_joined());
-  // Choosing k needs all samples on one node, and with one trial there is nothing to spread.
-  if (parameters_.spread && parameters_.k > 0 && samples_.size() > 1) return finish(run_spread());
+  // Choosing k needs all samples on one node, and with one trial or one node there is nothing to spread.
+  if (parameters_.spread && parameters_.k > 0 && samples_.size() > 1 && nodes_.size() > 1) return finish(run_spread());
   return finish(run_together());
 }
 

@@ -53,17 +53,19 @@ class ClaraRounds {
 
     Evaluated better_of(Evaluated other) &&;
   };
-  struct Table;  // the rows of some objects, gathered on one node
+  struct Table;     // the rows of some objects, gathered on one node
+  struct Searched;  // and what trials on them found
 
   void draw();
   std::size_t finalists() const;
   std::size_t favourites(std::size_t count) const;
   Proposal::Status check_local() const;
   Table gather(const Ids& wanted, int root);
-  Proposal propose(const Table& table, const std::vector<Ids>& trials, bool pooled) const;
+  Searched search(const Table& table, const std::vector<Ids>& trials, bool pooled) const;
+  Proposal propose(const Table& table, Searched searched, bool pooled) const;
   Proposal share(const Proposal& mine, std::size_t trials);
-  Proposal share_spread(const Proposal& mine, std::size_t trials);
   Evaluated evaluate(Proposal proposal, std::size_t favourites);
+  Evaluated evaluate_shared(const Proposal& mine, bool pooled);
   Evaluated measure(Proposal proposal, std::size_t favourites);
   void choose_best(const Proposal& proposal, std::size_t favourites, Evaluated& result) const;
   [[noreturn]] void throw_bad_value();

@@ -29,8 +29,7 @@ struct DistributedClustering {
 /// number of nodes and threads, and however the objects are spread.
 ///
 /// Collective over `nodes`, blocks; identical `n_global`, d and parameters on all nodes.  Collectives: three (gatherv,
-/// bcast, allreduce); with `spread` two more than there are trials, the pooled one included, and all are finalists; with
-/// `join` three per trial.
+/// bcast, allreduce); with `spread` one more and one for each sample; with `join` three per trial.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param local       this node's objects, n_local x d; n_local may be 0, but d is that of all nodes

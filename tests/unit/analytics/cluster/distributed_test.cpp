@@ -124,17 +124,21 @@ TEST_CASE("1, 2, 3, 5, 8 nodes with unequal objects give the same bits") {
     for (int way = 0; way < 4; ++way) require_same(one, over_nodes(values, 5, nodes, way, parameters));
 }
 
-TEST_CASE("spreading the trials over nodes finds what one node finds") {
+TEST_CASE("spreading the trials over nodes finds what one node finds, bit for bit") {
   const auto values = groups_of(1200, 6, 4, 3, 9);
-  ClaraParameters parameters;
-  parameters.k = 4;
-  parameters.finalists = 0;  // as when the trials are spread
-  const Whole together = over_nodes(values, 6, 3, 1, parameters);
-  parameters.spread = true;
-  const Whole spread = over_nodes(values, 6, 3, 1, parameters);
-  REQUIRE(spread.common.medoids == together.common.medoids);
-  REQUIRE(spread.labels == together.labels);
-  REQUIRE(std::abs(spread.common.cost - together.common.cost) <= 1e-15 * together.common.cost);
+  for (const double scale : {1.0, 0x1p600})  // the second is out of the range of squares
+    for (const bool pooled : {true, false})
+      for (const int finalists : {0, 2}) {
+        std::vector<double> scaled;
+        for (const double value : values) scaled.push_back(scale * value);
+        ClaraParameters parameters;
+        parameters.k = 4;
+        parameters.pooled = pooled;
+        parameters.finalists = finalists;
+        const Whole together = over_nodes(scaled, 6, 3, 1, parameters);
+        parameters.spread = true;
+        for (const int nodes : {1, 2, 3, 8}) require_same(together, over_nodes(scaled, 6, nodes, 1, parameters));
+      }
 }
 
 TEST_CASE("three collectives are enough") {
@@ -162,6 +166,22 @@ TEST_CASE("outliers that no sample shows are agreed upon") {
     parameters.k = 3;
     const Whole one = over_nodes(values, 3, 1, 0, parameters);
     for (const int nodes : {2, 5}) require_same(one, over_nodes(values, 3, nodes, 1, parameters));
+  }
+}
+
+TEST_CASE("a far rank of any node is a stratum of its own, and all nodes report it") {
+  auto values = groups_of(300, 3, 1, 0, 6);
+  for (std::size_t j = 0; j < 3; ++j) values[271 * 3 + j] += 1000;
+  for (const int k : {0, 2}) {
+    ClaraParameters parameters;
+    parameters.k = k;
+    parameters.sample_size = 300;  // so that it is seen
+    for (const int nodes : {1, 3}) {
+      const Whole found = over_nodes(values, 3, nodes, 1, parameters);
+      REQUIRE(found.common.k == 2);
+      REQUIRE(found.common.lone.size() == 1);
+      REQUIRE(found.common.medoids[static_cast<std::size_t>(found.common.lone[0])] == 271);
+    }
   }
 }
 
