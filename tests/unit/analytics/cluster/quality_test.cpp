@@ -11,12 +11,14 @@
 
 #include <catch2/catch_template_test_macros.hpp>
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
 #include <limits>
 
 using namespace effort::cluster;
 using namespace effort::cluster::test;
+using Catch::Matchers::ContainsSubstring;
 
 TEMPLATE_TEST_CASE("within one percent of PAM with eager swaps on all pairs", "", EFFORT_TEST_SPACES) {
   struct Case {
@@ -106,6 +108,13 @@ TEST_CASE("coincident objects and bad input in the quality mode") {
   parameters.k = 3001;
   REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters), std::invalid_argument);
   parameters.k = 2;
-  values[99] = std::numeric_limits<double>::quiet_NaN();
+  for (const double bad : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
+    values[99] = bad;
+    REQUIRE_THROWS_WITH(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters), ContainsSubstring("row 49") && ContainsSubstring("column 1"));
+  }
+  REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {{}, 0, 2}, parameters), std::invalid_argument);
+  REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {{}, 2, 0}, parameters), std::invalid_argument);
+  parameters.k = 0;
+  values[99] = 1;
   REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters), std::invalid_argument);
 }

@@ -7,10 +7,12 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numeric>
 #include <random>
+#include <span>
 
 using namespace effort::sampling;
 using Catch::Approx;
@@ -102,6 +104,54 @@ TEST_CASE("Neyman allocation, by hand") {
   REQUIRE(m[0] == 3);
   REQUIRE(m[1] >= 90);
   REQUIRE(m[1] <= 92);  // 0.994 / (0.01 + 0.000991) = 90.5
+}
+
+TEST_CASE("allocations keep floors and limits, and hardly any smaller one does") {
+  // Every allocation of three small strata is tried.
+  std::mt19937_64 random(8);
+  std::uniform_real_distribution<double> uniform(0, 1);
+  int cases = 0, least = 0;
+  for (int round = 0; round < 60; ++round) {
+    const std::vector<std::int64_t> sizes = {1 + round % 4, 12, 15};  // the first may have fewer members than the floor
+    const std::int64_t floor = 1 + round % 3;
+    const int metrics = 1 + round % 2;
+    std::vector<double> variance(static_cast<std::size_t>(3 * metrics));
+    for (double& value : variance) value = round % 5 == 0 ? 0 : uniform(random);
+    std::vector<double> limits;
+    Allocation allocation(sizes, floor);
+    for (std::size_t m = 0; m < static_cast<std::size_t>(metrics); ++m) {
+      limits.push_back(0.02 + 0.05 * uniform(random));
+      allocation.add_metric(std::span(variance).subspan(m), static_cast<std::size_t>(metrics), limits.back());
+    }
+    const double total = static_cast<double>(sizes[0] + sizes[1] + sizes[2]);
+    const auto kept = [&](const std::array<std::int64_t, 3>& n, double slack) {
+      for (std::size_t m = 0; m < limits.size(); ++m) {
+        double sum = 0;
+        for (std::size_t h = 0; h < 3; ++h) {
+          const double weight = static_cast<double>(sizes[h]) / total;
+          sum += weight * weight * variance[h * limits.size() + m] * (1 / static_cast<double>(n[h]) - 1 / static_cast<double>(sizes[h]));
+        }
+        if (sum > limits[m] * (1 + slack)) return false;
+      }
+      return true;
+    };
+    const auto found = allocation.solve();
+    for (std::size_t h = 0; h < 3; ++h) {
+      REQUIRE(found[h] >= std::min(floor, sizes[h]));
+      REQUIRE(found[h] <= sizes[h]);
+    }
+    REQUIRE(kept({found[0], found[1], found[2]}, 1e-6));
+    std::int64_t fewest = sizes[0] + sizes[1] + sizes[2];
+    for (std::int64_t a = std::min(floor, sizes[0]); a <= sizes[0]; ++a)
+      for (std::int64_t b = floor; b <= sizes[1]; ++b)
+        for (std::int64_t c = floor; c <= sizes[2]; ++c)
+          if (kept({a, b, c}, 0)) fewest = std::min(fewest, a + b + c);
+    CAPTURE(round, found, fewest);
+    REQUIRE(found[0] + found[1] + found[2] <= fewest + 1);
+    ++cases;
+    least += found[0] + found[1] + found[2] <= fewest;
+  }
+  REQUIRE(least * 10 >= cases * 7);
 }
 
 TEST_CASE("stratifying never costs more, and pays where strata differ") {
