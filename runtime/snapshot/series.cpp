@@ -16,19 +16,25 @@ namespace {
 /// Adds a history's approximation to the grid's rows.  Cell j of the history covers steps first + j 2^l .. ; where
 /// that does not fall on the grid's own cells, values are shared out by overlap.
 void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decoded& history, std::int64_t first, std::int64_t covered, std::int64_t steps) {
+  struct Share {
+    std::size_t from, to;
+    double part;
+  };
+  std::vector<Share> shares;
   const std::int64_t width = std::int64_t{1} << grid.level;
-  const std::size_t cols = grid.cols();
   for (std::size_t j = 0; j < history.cols; ++j) {
     const std::int64_t begin = first + static_cast<std::int64_t>(j) * width;
     const std::int64_t end = std::min(begin + width, first + covered);
     for (std::int64_t cell = begin / width; cell * width < end; ++cell) {
       const std::int64_t cell_end = std::min((cell + 1) * width, steps);
       const std::int64_t overlap = std::min(end, cell_end) - std::max(begin, cell * width);
-      const double share = static_cast<double>(overlap) / static_cast<double>(cell_end - cell * width);
-      for (std::size_t r = 0; r < rows.size(); ++r) {
-        grid.values[rows[r] * cols + static_cast<std::size_t>(cell)] += share * history.values[r * history.cols + j];
-      }
+      shares.push_back({j, static_cast<std::size_t>(cell), static_cast<double>(overlap) / static_cast<double>(cell_end - cell * width)});
     }
+  }
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    double* to = grid.values.data() + rows[r] * grid.cols();
+    const double* from = history.values.data() + r * history.cols;
+    for (const Share& s : shares) to[s.to] += s.part * from[s.from];
   }
 }
 
