@@ -53,4 +53,18 @@ std::vector<CallPath> call_paths(std::string_view region) {
   return {};
 }
 
+std::string without_modules(std::string_view region) {
+  std::string out;
+  for (std::size_t at = 0; at < region.size();) {
+    const std::size_t end = region[at] == '@' ? region.find_first_of("@ \t", at + 1) : at,
+                      plus = region[at] == '@' ? region.find("+0x", at) : std::string_view::npos;
+    if (plus < end) {
+      at = plus;
+    } else {
+      out += region[at++];
+    }
+  }
+  return out;
+}
+
 }  // namespace effort::tools

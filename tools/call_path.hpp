@@ -25,4 +25,8 @@ struct CallPath {
 /// where the name holds no frames (a region that the host named).
 std::vector<CallPath> call_paths(std::string_view region);
 
+/// "MPI_Wait+0x12->MPI_Send+0x34" for "MPI_Wait@lib.so+0x12->MPI_Send@lib.so+0x34", as tools name stretches between
+/// calls: where there is little room, what tells such names apart is what remains.  Other names as they are.
+std::string without_modules(std::string_view region);
+
 }  // namespace effort::tools

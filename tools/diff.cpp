@@ -10,6 +10,7 @@
 #include <string>
 
 #include "runtime/snapshot/reader.hpp"
+#include "tools/call_path.hpp"
 #include "tools/commands.hpp"
 #include "tools/compare.hpp"
 #include "tools/info_text.hpp"
@@ -54,7 +55,7 @@ std::string overview(const Comparison& c) {
   amount("compute per rank and step", c.a.compute, c.b.compute, c.unit);
   amount("the rest per rank and step", c.a.other, c.b.other, c.unit);
   if (c.a.ranks != c.b.ranks) amount("compute per step, all ranks", c.a.compute * static_cast<double>(c.a.ranks), c.b.compute * static_cast<double>(c.b.ranks), c.unit);
-  share("imbalance", c.a.imbalance, c.b.imbalance);
+  share("imbalance, mean of windows", c.a.imbalance, c.b.imbalance);
   share("load balance", c.a.load_balance, c.b.load_balance);
   share("parallel efficiency", c.a.parallel_efficiency, c.b.parallel_efficiency);
   share("ideal balance would save", c.a.ideal_saving, c.b.ideal_saving);
@@ -91,8 +92,9 @@ std::string regions_table(const Comparison& c, const char* title, std::initializ
   for (const char* imbalance : {"imbalance A", "B"}) headings.push_back({imbalance});
   Table table(headings);
   for (const RegionChange* r : chosen) {
-    const std::string name = name_text(r->phase.empty() ? r->name : r->name + " (" + r->phase + ")", width);
-    std::vector<std::string> row = {name, snapshot::kind_name(r->kind)};
+    const std::string name = r->phase.empty() ? r->name : r->name + " (" + r->phase + ")";
+    std::vector<std::string> row = {name_text(name.size() > width ? without_modules(name) : name, width),
+                                    snapshot::kind_name(r->kind)};
     for (const auto amount : {&RegionSide::largest, &RegionSide::mean}) {
       if (narrow && amount == &RegionSide::mean) continue;
       row.insert(row.end(), {side_text(r->a, amount, c.unit), side_text(r->b, amount, c.unit), r->a && r->b ? change_text((*r->a).*amount, (*r->b).*amount) : ""});

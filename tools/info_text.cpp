@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdio>
 
+#include "tools/call_path.hpp"
 #include "tools/heat_map.hpp"
 #include "tools/load_picture.hpp"
 #include "tools/output.hpp"
@@ -183,7 +184,7 @@ std::string plural(std::int64_t count, const char* noun) { return std::to_string
 
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width) {
   std::vector<std::string> out = symbols != nullptr ? symbols->short_names(regions) : regions;
-  for (std::string& name : out) name = name_text(name, width);
+  for (std::string& name : out) name = name_text(name.size() > width ? without_modules(name) : name, width);
   return out;
 }
 

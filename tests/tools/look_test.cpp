@@ -183,6 +183,25 @@ TEST_CASE("info: a screen's worth, and all of it on demand") {
   CHECK(all.out.find("region_0 ") != std::string::npos);
 }
 
+TEST_CASE("info and diff: names of stretches between calls differ where there is little room") {
+  const Scratch scratch;
+  if (scratch.run_on_terminal({"--version"}, 80, 24, "").code != 0) SKIP("script is not installed (bsdutils)");
+  const std::string from = "MPI_Wait@liblammps.so.0+0x2b", to = "->MPI_Send@liblammps.so.0+0x2b0cab";
+  scratch.write(
+      "a.effort",
+      file_of(run_of(4, 40, {{from + "3555" + to, Kind::compute, 2}, {from + "0832" + to, Kind::compute, 1}})));
+  scratch.write(
+      "b.effort",
+      file_of(run_of(4, 40, {{from + "3555" + to, Kind::compute, 3}, {from + "0832" + to, Kind::compute, 2}})));
+  for (const std::vector<std::string>& command :
+       {std::vector<std::string>{"info", "a.effort"}, {"diff", "a.effort", "b.effort"}}) {
+    const Outcome outcome = scratch.run_on_terminal(command, 112, 40, "env TERM=dumb LC_ALL=C");
+    INFO(outcome.out);
+    CHECK(outcome.out.find("MPI_Wait+0x2b3555->MPI_Send+0x2b0cab") != std::string::npos);
+    CHECK(outcome.out.find("MPI_Wait+0x2b0832->MPI_Send+0x2b0cab") != std::string::npos);
+  }
+}
+
 TEST_CASE("info: runs of one rank, one step and nothing") {
   const Scratch scratch;
   scratch.write("one.effort", file_of(run_of(1, 1, {{"solve"}})));
