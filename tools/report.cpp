@@ -1,6 +1,4 @@
 // effort report SNAP... -o out.html
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -16,6 +14,7 @@
 #include "tools/compare.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
+#include "tools/progress.hpp"
 #include "tools/raw_file.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_page.hpp"
@@ -33,24 +32,6 @@ struct Arguments {
   std::string out, source, title;
   std::vector<std::string> orders, module_path;
   bool json = false;
-};
-
-/// On a terminal, a line that says how far it is; only where it takes longer than a second.
-class Progress {
- public:
-  void show(const std::string& what, double share) {
-    if (!terminal_ || watch_.seconds() < 1) return;
-    std::fprintf(stderr, "\r%s: %3.0f %%", what.c_str(), 100 * share);
-    shown_ = true;
-  }
-  ~Progress() {
-    if (shown_) std::fprintf(stderr, "\r\033[K");
-  }
-
- private:
-  bool terminal_ = ::isatty(STDERR_FILENO) == 1;
-  bool shown_ = false;
-  Stopwatch watch_;
 };
 
 /// Text that may stand inside a script element.
@@ -92,21 +73,24 @@ RankOrder read_order(const std::string& argument) {
 struct Described {
   ordered_json json;
   std::vector<SeriesBytes> series;
+  std::vector<SeriesSummary> summaries;
   ExactValues exact;
   snapshot::Run run;
   std::unique_ptr<Symbols> symbols;
 };
 
-Described describe(const std::string& path, const Arguments& a, std::span<const RankOrder> orders, Progress& progress) {
+Described describe(const std::string& path, const Arguments& a, std::span<const RankOrder> orders) {
   snapshot::Reader reader{fs::path(path)};
   reader.verify();
   const snapshot::SeriesReader series(reader);
-  RunSummary summary = summarise(reader.run(), series, [&](double share) { progress.show("reading " + path, share); });
+  Progress progress("reading " + path, static_cast<double>(reader.run().series.size()));
+  RunSummary summary = summarise(reader.run(), series, [&] { progress.advance(1); });
   use_step_loads(summary.load, reader.run(), series);
   ExactValues exact = report_exact(reader.run(), series);
   ordered_json json = report_json(reader, series, summary, exact, orders);
   auto symbols = std::make_unique<Symbols>(reader.run().modules, std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
-  return {std::move(json), report_bytes(reader), std::move(exact), reader.run(), std::move(symbols)};
+  return {std::move(json),  report_bytes(reader), std::move(summary.series),
+          std::move(exact), reader.run(),         std::move(symbols)};
 }
 
 /// The names of all runs' regions, each once.
@@ -195,6 +179,16 @@ void write_page(const fs::path& path, const ordered_json& head, std::vector<Desc
   // The page shows its first view here, while the histories are still being read.
   file.write(std::string("<script>effortReport.start()</script>\n"));
   for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (std::size_t s = 0; s < runs[r].summaries.size(); ++s) {
+      const SeriesSummary& summary = runs[r].summaries[s];
+      const std::string which = std::to_string(r) + "-" + std::to_string(s);
+      if (!summary.screen.empty()) write_element(file, "effort-screen-" + which, "text/plain", base64(summary.screen));
+      if (!summary.rank_total.empty())
+        write_element(file, "effort-ranks-" + which, "text/plain",
+                      base64(std::as_bytes(std::span(summary.rank_total))));
+    }
+  }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
     for (std::size_t s = 0; s < runs[r].series.size(); ++s)
       write_element(file, "effort-data-" + std::to_string(r) + "-" + std::to_string(s), "text/plain", base64(runs[r].series[s]));
   }
@@ -226,8 +220,7 @@ void run_report(const Arguments& a) {
   std::vector<Described> runs;
   {
     const KokkosSession kokkos;
-    Progress progress;
-    for (const std::string& path : a.snapshots) runs.push_back(describe(path, a, orders, progress));
+    for (const std::string& path : a.snapshots) runs.push_back(describe(path, a, orders));
   }
   ordered_json head;
   head["title"] = title_of(a, runs);

@@ -52,13 +52,16 @@ ordered_json series_json(snapshot::Reader& reader, const RunSummary& summary, co
     const snapshot::Series& s = run.series[i];
     const auto region = std::find_if(regions.begin(), regions.end(), [&](const RegionRow& r) { return r.series[s.metric] == static_cast<std::int64_t>(i); });
     const SeriesSummary& short_form = summary.series[i];
-    out.push_back({{"region", region - regions.begin()},
-                   {"metric", s.metric},
-                   {"histories", tables[i]},
-                   {"mean", quantised(short_form.spark_mean)},
-                   {"max", quantised(short_form.spark_max)},
-                   {"coarse", {{"rows", short_form.rows}, {"cols", short_form.cols}, {"cells", quantised(short_form.coarse)}}},
-                   {"exact", !exact.series.empty() && !exact.series[i].empty()}});
+    out.push_back(
+        {{"region", region - regions.begin()},
+         {"metric", s.metric},
+         {"histories", tables[i]},
+         {"mean", quantised(short_form.spark_mean)},
+         {"max", quantised(short_form.spark_max)},
+         {"coarse", {{"rows", short_form.rows}, {"cols", short_form.cols}, {"cells", quantised(short_form.coarse)}}},
+         {"screen", {short_form.screen_rows, short_form.screen_cols}},
+         {"rank_totals", !short_form.rank_total.empty()},
+         {"exact", !exact.series.empty() && !exact.series[i].empty()}});
   }
   return out;
 }

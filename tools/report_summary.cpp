@@ -4,9 +4,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <future>
 #include <map>
 #include <numeric>
+#include <thread>
+#include <tuple>
 
+#include "analytics/codec/history.hpp"
 #include "tools/snapshot_view.hpp"
 
 namespace effort::tools {
@@ -39,27 +43,71 @@ std::pair<std::uint32_t, std::uint32_t> coarse_size(const Grid& frame, std::size
 /// Means over `rows` x `cols` bins of a grid; rows count as many ranks as they stand for.
 std::vector<float> block_means(const Grid& grid, std::uint32_t rows, std::uint32_t cols) {
   std::vector<double> sums(std::size_t{rows} * cols), weights(rows);
-  std::vector<double> widths(cols);
   const std::size_t from_cols = grid.cols();
-  for (std::size_t j = 0; j < from_cols; ++j) widths[j * cols / from_cols] += 1;
+  std::vector<std::size_t> begin;  // of the columns that are a bin's
+  for (std::size_t k = 0; k <= cols; ++k) begin.push_back((k * from_cols + cols - 1) / cols);
   for (std::size_t i = 0; i < grid.rows(); ++i) {
     const std::size_t to = i * rows / grid.rows();
     const double count = grid.rank_count[i];
     weights[to] += count;
-    for (std::size_t j = 0; j < from_cols; ++j) sums[to * cols + j * cols / from_cols] += count * grid.values[i * from_cols + j];
+    const double* row = grid.values.data() + i * from_cols;
+    for (std::size_t k = 0; k < cols; ++k)
+      sums[to * cols + k] += count * std::accumulate(row + begin[k], row + begin[k + 1], 0.0);
   }
   std::vector<float> out(sums.size());
-  for (std::size_t k = 0; k < out.size(); ++k) out[k] = static_cast<float>(sums[k] / (weights[k / cols] * widths[k % cols]));
+  for (std::size_t k = 0; k < out.size(); ++k)
+    out[k] =
+        static_cast<float>(sums[k] / (weights[k / cols] * static_cast<double>(begin[k % cols + 1] - begin[k % cols])));
   return out;
 }
 
-/// The load as fine as a screen, for runs that take seconds to decode.
-void add_picture(LoadSummary& out, const Grid& load, std::size_t series) {
-  constexpr std::size_t most_rows = 512, most_cols = 1024, quick_values = std::size_t{1} << 24;
-  if (load.values.size() * series <= quick_values) return;
-  out.rows = static_cast<std::uint32_t>(std::min(most_rows, load.rows()));
-  out.cols = static_cast<std::uint32_t>(std::min(most_cols, load.cols()));
-  out.picture = block_means(load, out.rows, out.cols);
+/// How many steps a column of a grid stands for.
+double steps_of(const Grid& grid, std::size_t col, std::int64_t steps) {
+  return static_cast<double>((col + 1 < grid.cols() ? grid.first_step[col + 1] : steps) - grid.first_step[col]);
+}
+
+/// Sums over all steps; above level 0 the neighbours that a row stands for share its value.
+std::vector<float> rank_totals(const Grid& grid, const snapshot::Run& run) {
+  std::vector<float> out(static_cast<std::size_t>(run.ranks));
+  for (std::size_t i = 0; i < grid.rows(); ++i) {
+    double total = 0;
+    for (std::size_t j = 0; j < grid.cols(); ++j)
+      total += grid.values[i * grid.cols() + j] * steps_of(grid, j, run.steps);
+    const auto first = static_cast<std::size_t>(grid.first_rank[i]),
+               end = std::min(out.size(), first + static_cast<std::size_t>(grid.rank_count[i]));
+    std::fill(out.begin() + static_cast<std::ptrdiff_t>(first), out.begin() + static_cast<std::ptrdiff_t>(end),
+              static_cast<float>(total));
+  }
+  return out;
+}
+
+/// Whether decoding all series takes a page seconds: then it gets the load as fine as a screen beside the histories.
+bool takes_seconds(const Grid& frame, std::size_t series) {
+  constexpr std::size_t quick_values = std::size_t{1} << 24;
+  return frame.rows() * frame.cols() * series > quick_values;
+}
+
+/// Rows and columns of what is as fine as a screen.
+std::pair<std::uint32_t, std::uint32_t> screen_size(const Grid& frame) {
+  constexpr std::size_t most_rows = 512, most_cols = 1024;
+  return {static_cast<std::uint32_t>(std::min(most_rows, frame.rows())),
+          static_cast<std::uint32_t>(std::min(most_cols, frame.cols()))};
+}
+
+/// What a page shows of a series, or of a sum of some, before it has decoded their histories; where one of these alone
+/// takes it long.
+void add_screen(SeriesSummary& out, const Grid& grid, const snapshot::Run& run) {
+  constexpr std::size_t worth_it = 8, most_series = 128, most_totals = std::size_t{1} << 20;
+  constexpr double nrmse = 1.0 / 512;  // as fine as the bytes of the other pictures
+  const auto [rows, cols] = screen_size(grid);
+  if (grid.rows() * grid.cols() < worth_it * rows * cols || run.series.size() > most_series) return;
+  const std::vector<float> picture = block_means(grid, rows, cols);
+  codec::History history(rows, codec::Target::nrmse(nrmse));
+  history.append(std::vector<double>(picture.begin(), picture.end()), cols);
+  out.screen_rows = rows;
+  out.screen_cols = cols;
+  out.screen = history.serialize_final();
+  if (grid.level == 0 && grid.rows() * run.series.size() <= most_totals) out.rank_total = rank_totals(grid, run);
 }
 
 /// Mean and largest value over the ranks, per column.
@@ -96,14 +144,12 @@ LoadSummary load_summary(const snapshot::Run& run, const Grid& load) {
   out.level = load.level;
   out.rank_total.assign(static_cast<std::size_t>(run.ranks), 0);
   if (load.values.empty()) return out;
+  out.rank_total = rank_totals(load, run);
   const std::size_t cols = load.cols();
   const Profile profile = profile_of(load, run.ranks);
-  const auto steps_of = [&](std::size_t j) {
-    return static_cast<double>((j + 1 < cols ? load.first_step[j + 1] : run.steps) - load.first_step[j]);
-  };
   for (std::size_t j = 0; j < cols; ++j) {
-    out.critical_path += profile.max[j] * steps_of(j);
-    out.mean_path += profile.mean[j] * steps_of(j);
+    out.critical_path += profile.max[j] * steps_of(load, j, run.steps);
+    out.mean_path += profile.mean[j] * steps_of(load, j, run.steps);
   }
   const auto bin = static_cast<std::size_t>((run.steps + load_bins - 1) / load_bins);
   const std::size_t per_bin = std::max<std::size_t>((bin + (std::size_t{1} << load.level) - 1) >> load.level, 1);
@@ -121,18 +167,15 @@ LoadSummary load_summary(const snapshot::Run& run, const Grid& load) {
     }
   }
   for (std::size_t i = 0; i < load.rows(); ++i) {
-    double total = 0;
     for (std::size_t k = 0; k < bins; ++k) {
       double sum = 0;
-      for (std::size_t j = k * per_bin; j < std::min(cols, (k + 1) * per_bin); ++j) sum += load.values[i * cols + j] * steps_of(j);
-      total += sum;
+      for (std::size_t j = k * per_bin; j < std::min(cols, (k + 1) * per_bin); ++j)
+        sum += load.values[i * cols + j] * steps_of(load, j, run.steps);
       if (sum > best[k]) {
         best[k] = sum;
         out.worst_rank[k] = load.first_rank[i];
       }
     }
-    // Above level 0 the neighbours that a row stands for share its value.
-    for (std::int32_t r = 0; r < load.rank_count[i] && load.first_rank[i] + r < run.ranks; ++r) out.rank_total[static_cast<std::size_t>(load.first_rank[i]) + static_cast<std::size_t>(r)] = static_cast<float>(total);
   }
   return out;
 }
@@ -147,42 +190,95 @@ std::vector<std::uint32_t> series_to_compare(const snapshot::Run& run, std::size
   return out;
 }
 
+/// What one series' values are made into, and those of them that are still needed.
+struct Digest {
+  SeriesSummary series;
+  std::vector<float> shape;  ///< [shape rows][shape cols]; empty: not compared
+  std::vector<double> load;  ///< all values; empty: no part of the load
+};
+
+/// What is to be made of a series.
+struct Plan {
+  const snapshot::Run& run;
+  const snapshot::SeriesReader& reader;
+  Grid frame;
+  std::size_t metric = 0;
+  std::map<std::uint32_t, std::size_t> leaf;  ///< of the series that are compared
+
+  std::uint32_t rows(std::uint32_t most) const {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(most, frame.rows()));
+  }
+  std::uint32_t cols(std::uint32_t most) const {
+    return static_cast<std::uint32_t>(std::min<std::size_t>(most, frame.cols()));
+  }
+};
+
+Digest digest(const Plan& plan, std::uint32_t index) {
+  Grid grid = plan.reader.grid(index, plan.frame.level);
+  // Ranks that are missing for some steps do no work there.
+  for (double& v : grid.values)
+    if (std::isnan(v)) v = 0;
+  Digest out;
+  const Profile profile = profile_of(grid, plan.run.ranks);
+  const std::size_t sparks = std::min<std::size_t>(spark_bins, grid.cols());
+  const auto [rows, cols] = coarse_size(grid, plan.run.series.size());
+  out.series.spark_mean = binned(profile.mean, sparks);
+  out.series.spark_max = binned(profile.max, sparks);
+  out.series.rows = rows;
+  out.series.cols = cols;
+  out.series.coarse = block_means(grid, rows, cols);
+  add_screen(out.series, grid, plan.run);
+  if (plan.leaf.contains(index)) out.shape = block_means(grid, plan.rows(shape_rows), plan.cols(shape_cols));
+  const snapshot::Series& s = plan.run.series[index];
+  if (s.metric == plan.metric && s.kind == snapshot::Kind::compute) out.load = std::move(grid.values);
+  return out;
+}
+
+/// Series that are decoded at a time.
+std::size_t series_at_once(const Grid& frame) {
+  constexpr std::size_t most_bytes = std::size_t{1} << 30;
+  const std::size_t bytes = std::max<std::size_t>(8 * frame.rows() * frame.cols(), 1);
+  return std::clamp<std::size_t>(most_bytes / bytes, 1, std::max(1U, std::thread::hardware_concurrency()));
+}
+
 }  // namespace
 
-RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader, const std::function<void(double)>& progress, std::size_t most_values) {
+RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader,
+                     const std::function<void()>& progress, std::size_t most_values) {
   RunSummary out;
-  const int level = level_for(run, most_values);
   const std::size_t metric = load_metric_of(run);
-  Grid load = reader.frame(level);
-  const bool has_values = load.rows() > 0 && load.cols() > 0;
+  Grid load = reader.frame(level_for(run, most_values));
+  Plan plan{run, reader, load, metric, {}};
   out.shape_series = series_to_compare(run, metric);
-  std::map<std::uint32_t, std::size_t> leaf;
-  for (std::size_t k = 0; k < out.shape_series.size(); ++k) leaf[out.shape_series[k]] = k;
-  const auto r = static_cast<std::uint32_t>(std::min<std::size_t>(shape_rows, load.rows())), c = static_cast<std::uint32_t>(std::min<std::size_t>(shape_cols, load.cols()));
-  const std::size_t d = std::size_t{r} * c;
+  for (std::size_t k = 0; k < out.shape_series.size(); ++k) plan.leaf[out.shape_series[k]] = k;
+  const bool has_values = load.rows() > 0 && load.cols() > 0;
+  const std::size_t d = std::size_t{plan.rows(shape_rows)} * plan.cols(shape_cols);
   std::vector<double> shapes(out.shape_series.size() * d);
   if (has_values) load.values.assign(load.rows() * load.cols(), 0.0);
-  const auto [rows, cols] = coarse_size(load, run.series.size());
-  for (std::uint32_t i = 0; i < run.series.size() && has_values; ++i) {
-    Grid grid = reader.grid(i, level);
-    // Ranks that are missing for some steps do no work there.
-    for (double& v : grid.values)
-      if (std::isnan(v)) v = 0;
-    const Profile profile = profile_of(grid, run.ranks);
-    const std::size_t sparks = std::min<std::size_t>(spark_bins, grid.cols());
-    out.series.push_back({binned(profile.mean, sparks), binned(profile.max, sparks), rows, cols, block_means(grid, rows, cols)});
-    const snapshot::Series& s = run.series[i];
-    if (s.metric == metric && s.kind == snapshot::Kind::compute)
-      std::transform(grid.values.begin(), grid.values.end(), load.values.begin(), load.values.begin(), [](double a, double b) { return a + b; });
-    if (leaf.contains(i)) {
-      const std::vector<float> shape = block_means(grid, r, c);
-      std::copy(shape.begin(), shape.end(), shapes.begin() + static_cast<std::ptrdiff_t>(leaf[i] * d));
+  const std::size_t at_once = series_at_once(load), count = has_values ? run.series.size() : 0;
+  for (std::size_t first = 0; first < count; first += at_once) {
+    std::vector<std::future<Digest>> under_way;
+    for (std::size_t i = first; i < std::min(count, first + at_once); ++i)
+      under_way.push_back(std::async(std::launch::async, digest, std::cref(plan), static_cast<std::uint32_t>(i)));
+    for (std::size_t k = 0; k < under_way.size(); ++k) {
+      Digest one = under_way[k].get();
+      out.series.push_back(std::move(one.series));
+      if (!one.load.empty())
+        std::transform(one.load.begin(), one.load.end(), load.values.begin(), load.values.begin(),
+                       [](double a, double b) { return a + b; });
+      if (!one.shape.empty())
+        std::copy(
+            one.shape.begin(), one.shape.end(),
+            shapes.begin() + static_cast<std::ptrdiff_t>(plan.leaf.at(static_cast<std::uint32_t>(first + k)) * d));
+      progress();
     }
-    progress(static_cast<double>(i + 1) / static_cast<double>(run.series.size()));
   }
   out.series.resize(run.series.size());
   out.load = load_summary(run, load);
-  if (has_values) add_picture(out.load, load, run.series.size());
+  if (has_values && takes_seconds(load, run.series.size())) {
+    std::tie(out.load.rows, out.load.cols) = screen_size(load);
+    out.load.picture = block_means(load, out.load.rows, out.load.cols);
+  }
   if (const std::size_t n = out.shape_series.size(); n > 1 && d > 0) {
     cluster::normalise_shapes(shapes, n, d);
     out.shapes = cluster::hierarchical(Kokkos::DefaultHostExecutionSpace(), cluster::Signatures{shapes, n, d}, cluster::Linkage::average);

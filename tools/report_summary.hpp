@@ -1,6 +1,7 @@
 // What the page shows before it has decoded anything: profiles over the steps, coarse pictures, similar regions.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -18,6 +19,10 @@ struct SeriesSummary {
   std::vector<float> spark_max;   ///< [spark bins] largest rank, mean over the bin's steps
   std::uint32_t rows = 0, cols = 0;
   std::vector<float> coarse;      ///< [rows][cols] mean over bins of ranks (by id) and of steps
+  std::uint32_t screen_rows = 0, screen_cols = 0;
+  std::vector<std::byte> screen;  ///< the same as fine as a screen, as a history (codec::History) of so many rows and
+                                  ///< steps; empty where decoding the series takes no time
+  std::vector<float> rank_total;  ///< [ranks] sum over all steps; empty as `screen`, and where there are too many
 };
 
 /// What the load metric says of all computing regions together.
@@ -41,11 +46,11 @@ struct RunSummary {
   cluster::Dendrogram shapes;               ///< by distance of shapes: sqrt(2 - 2 r), r the correlation
 };
 
-/// Decodes every series once, one after the other; two grids of at most `most_values` values are held at a time, so
-/// that larger runs are summarised from a coarser level.  Kokkos must be initialised.  `progress` is told the share
-/// done, 0 to 1.  Errors: FormatError.
-RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader, const std::function<void(double)>& progress,
-                     std::size_t most_values = std::size_t{1} << 25);
+/// Decodes every series once, on all cores.  Grids have at most `most_values` values, so that larger runs are
+/// summarised from a coarser level, and those held at a time about a gigabyte.  Kokkos must be initialised.  `progress`
+/// is called after every series.  Errors: FormatError.
+RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader,
+                     const std::function<void()>& progress, std::size_t most_values = std::size_t{1} << 25);
 
 /// Puts the loads of the steps as they were measured in the place of what the histories tell, where the file holds them.
 /// Errors: FormatError.

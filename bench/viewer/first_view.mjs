@@ -26,7 +26,7 @@ function resident() {
 }
 
 const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)];
-const seen = { first_view: [], heat_map_coarse: [], heat_map_refined: [], one_region_refined: [], zoom_refined: [], value: [], surface: [], memory_first: [], memory_after: [] };
+const seen = { first_view: [], heat_map_coarse: [], heat_map_refined: [], one_region_refined: [], zoom_refined: [], value: [], selection_worst: [], selection_load: [], selection_zoom: [], surface: [], memory_first: [], memory_after: [] };
 for (let i = 0; i < Number(times); ++i) {
   const browser = await chromium.launch({ executablePath: process.env.EFFORT_CHROMIUM || "/usr/bin/chromium", args: FLAGS });
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
@@ -49,10 +49,21 @@ for (let i = 0; i < Number(times); ++i) {
   seen.heat_map_refined.push(Date.now() - start);
   seen.one_region_refined.push(await timed(() => page.selectOption("select[aria-label=region]", "0"), refined));
   await page.focus("canvas.map");
-  seen.zoom_refined.push(await timed(async () => {
+  const zoom = async () => {
     for (let k = 0; k < 4; ++k) await page.keyboard.press("+");
-  }, refined));
+  };
+  seen.zoom_refined.push(await timed(zoom, refined));
   seen.value.push(await timed(() => page.keyboard.press("ArrowRight"), () => document.querySelector(".readout").dataset.value !== undefined));
+  // The sum of every second of the regions, of the whole run and of a sixteenth of it.
+  await page.keyboard.press("0");
+  await page.waitForFunction(refined, null, { timeout: 300000 });
+  await page.click("#tab-regions");
+  const marked = (await page.$$("tr[data-region] input")).filter((_, i) => i % 2 === 0);
+  for (const box of marked.slice(1)) await box.click();
+  seen.selection_worst.push(await timed(() => marked[0].click(), () => /imbalance/.test(document.querySelector("#sum-worst")?.textContent ?? "")));
+  seen.selection_load.push(await timed(() => page.click("text=show their load"), refined));
+  await page.focus("canvas.map");
+  seen.selection_zoom.push(await timed(zoom, refined));
   seen.surface.push(await timed(() => page.selectOption("select[aria-label=show]", "both"), () => document.querySelector(".surface canvas") !== null));
   await page.waitForFunction(refined, null, { timeout: 300000 });
   seen.memory_after.push(resident() - before);

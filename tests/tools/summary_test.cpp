@@ -23,12 +23,10 @@ namespace {
 RunSummary summary_of(const std::vector<std::byte>& file, std::size_t most_values) {
   snapshot::Reader reader(file, "summary.effort");
   const snapshot::SeriesReader series(reader);
-  double last = 0;
-  RunSummary out = summarise(reader.run(), series, [&](double share) {
-    CHECK(share >= last);
-    last = share;
-  }, most_values);
-  CHECK(last == 1);
+  std::size_t done = 0;
+  RunSummary out = summarise(
+      reader.run(), series, [&] { ++done; }, most_values);
+  CHECK(done == reader.run().series.size());
   return out;
 }
 
@@ -69,7 +67,8 @@ TEST_CASE("loads of steps are shown as they were measured, not as the histories 
   const snapshot::SeriesReader series(reader);
   const std::vector<double> truth = snapshot::test::golden_step_loads();
   for (const std::size_t most : {std::size_t{1} << 20, std::size_t{40}}) {
-    RunSummary summary = summarise(reader.run(), series, [](double) {}, most);
+    RunSummary summary = summarise(
+        reader.run(), series, [] {}, most);
     CHECK_FALSE(summary.load.exact);
     const std::size_t bins = summary.load.mean.size();
     use_step_loads(summary.load, reader.run(), series);

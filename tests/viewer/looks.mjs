@@ -44,6 +44,11 @@ const printed = await open(chromium, pages[4]);
 await printed.evaluate(() => dispatchEvent(new Event("beforeprint")));
 const widest = await printed.evaluate(() => Math.max(...[...document.querySelectorAll("main canvas, main table, main p")].map((e) => e.getBoundingClientRect().right - document.querySelector("main").getBoundingClientRect().left)));
 check(widest > 300 && widest <= 700, `what is printed is ${widest} pixels wide`);
+const blank = await printed.evaluate(() => [...document.querySelectorAll("main canvas.map")].map((map) => {
+  const { data } = map.getContext("2d").getImageData(map.width >> 2, map.height >> 2, map.width >> 1, 1);
+  return new Set(new Uint32Array(data.buffer)).size;
+}));
+check(blank.length === 1 && blank[0] > 5, `colours across the printed heat map: ${blank}`);
 await printed.evaluate(() => dispatchEvent(new Event("afterprint")));
 const pdf = await printed.pdf({ format: "A4" });
 check(pdf.length > 20000, `the printed report has ${pdf.length} bytes`);

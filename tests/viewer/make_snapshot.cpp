@@ -1,7 +1,9 @@
 // Writes snapshots for the report's tests: make_snapshot KIND OUT.effort
-// KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs, slow
-// nodes, call paths, two metrics), exact (exact values beside), shared (all nodes' histories as one), like-amr, like-md, like-pic (the
-// shapes of recorded runs), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128 and on 64 nodes).
+// KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs,
+// slow nodes, call paths, two metrics), exact (exact values beside), shared (all nodes' histories as one), like-amr,
+// like-md, like-pic (the shapes of recorded runs), jolt (one step takes 50 times as long), wide (large enough for
+// pictures beside its histories), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128 and on 64
+// nodes).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -32,6 +34,8 @@ struct Shape {
   bool full = false, exact = false, shared = false;
   /// Which recorded code the loads resemble.
   enum class Like { mesh, amr, md, pic } like = Like::mesh;
+  /// The step that takes 50 times as long as the others; -1: none.
+  std::int64_t jolt = -1;
 };
 
 /// A cheap hash as noise in [0, 1).
@@ -75,7 +79,7 @@ double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step
   const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(shape.steps, 1));
   const double front = std::exp(-std::pow((place - 0.15 - 0.7 * time) * 12, 2)), base = 1e-3 / (1 + region % 16);
   const double mesh = region % 3 == 0 ? 3 * front : region % 3 == 1 ? 0.6 * (rank * 7 / shape.ranks % 3) : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
-  return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step)));
+  return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step))) * (step == shape.jolt ? 50 : 1);
 }
 
 std::string name_of(const Shape& shape, int region) {
@@ -286,6 +290,8 @@ Shape shape_of(const std::string& kind) {
   if (kind == "like-amr") return {64, 4, 150, 12, false, false, false, Like::amr};
   if (kind == "like-md") return {32, 2, 200, 32, false, false, true, Like::md};
   if (kind == "like-pic") return {32, 1, 200, 5, false, false, false, Like::pic};
+  if (kind == "jolt") return {24, 2, 60, 3, false, false, false, Like::mesh, 0};
+  if (kind == "wide") return {4096, 8, 512, 3};
   if (kind == "large") return {16384, 128, 1024, 32};
   if (kind == "large-shared") return {16384, 64, 1024, 32, false, false, true};
   std::fprintf(stderr, "make_snapshot: '%s' is no kind of snapshot\n", kind.c_str());

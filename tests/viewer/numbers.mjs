@@ -108,6 +108,60 @@ for (const [rank, step] of [[0, 0], [7, 23], [11, 39]]) {
 }
 await exactPage.close();
 
+// A large run: the whole of any regions is shown from pictures in the page, and the worst rank of their sum is known at once; both are
+// what the command exports.
+const wide = join(work, "wide.effort"), wideFile = join(work, "wide.html"), wideArrays = join(work, "wide-npy");
+run(makeSnapshot, ["wide", wide]);
+run(effort, ["report", wide, "-o", wideFile]);
+run(effort, ["export", wide, "--format", "npy", "-o", wideArrays]);
+const wideInfo = JSON.parse(run(effort, ["info", wide, "--json"])), loads = readCube(wideArrays, "time");
+const widePage = await open(chromium, wideFile, { tab: "regions" });
+for (const region of [0, 1]) await widePage.click(`tr[data-region="${region}"] input`);
+await widePage.waitForFunction(() => /imbalance/.test(document.querySelector("#sum-worst").textContent), null, { timeout: PATIENCE });
+const sums = Array.from({ length: wideInfo.ranks }, (_, rank) => Array.from({ length: wideInfo.steps }, (_, step) => loads.cell(0, rank, step) + loads.cell(1, rank, step)).reduce((a, b) => a + b));
+const worst = Number(/rank ([\d,]+)/.exec(await widePage.innerText("#sum-worst"))[1].replaceAll(",", ""));
+near(sums[worst], sums.reduce((a, b) => Math.max(a, b)), 1e-6, `rank ${worst}, the worst of two regions`);
+await widePage.click("text=show their load");
+await refined(widePage);
+const scale = await widePage.$eval("canvas.map", (e) => ({ low: Number(e.dataset.low), most: Number(e.dataset.most) }));
+const cells = (await widePage.innerText(".maptitle .status")).match(/[\d.]+/), rows = Math.round((wideInfo.ranks * wideInfo.steps) / Number(cells[0]) / wideInfo.steps);
+check(rows > 200 && rows <= 512, `cells of ${cells} values: ${rows} rows`);
+const blocks = Array.from({ length: rows * wideInfo.steps }, () => ({ sum: 0, n: 0 }));
+for (let rank = 0; rank < wideInfo.ranks; ++rank) for (let step = 0; step < wideInfo.steps; ++step) {
+  const block = blocks[Math.floor((rank * rows) / wideInfo.ranks) * wideInfo.steps + step];
+  block.sum += loads.cell(0, rank, step) + loads.cell(1, rank, step);
+  ++block.n;
+}
+const means = blocks.map(({ sum, n }) => sum / n);
+near(scale.most, means.reduce((a, b) => Math.max(a, b)), 0.03, "largest cell of two regions");
+near(scale.low, means.reduce((a, b) => Math.min(a, b)), 0.03, "smallest cell of two regions");
+await widePage.close();
+
+// One step that takes 50 times as long does not hide the others.
+const jolt = join(work, "jolt.effort"), joltFile = join(work, "jolt.html");
+run(makeSnapshot, ["jolt", jolt]);
+run(effort, ["report", jolt, "-o", joltFile]);
+const joltPage = await open(chromium, joltFile, { tab: "load" });
+await refined(joltPage);
+const fitted = () => joltPage.$eval("canvas.map", (e) => ({ high: Number(e.dataset.high), most: Number(e.dataset.most), above: Number(e.dataset.above) }));
+const { high, most, above } = await fitted();
+check(high < 0.1 * most && above === 1, `a scale up to ${high} of ${most}, ${above} steps above it`);
+await joltPage.selectOption("select[aria-label=scale]", "whole");
+await refined(joltPage);
+const whole = await fitted();
+check(whole.high === whole.most && whole.above === 0, `the whole range: ${JSON.stringify(whole)}`);
+await joltPage.click("#tab-overview");
+check((await joltPage.innerText("main")).includes("are cut off"), "the chart says that a peak is cut off");
+// A chart by keys: the legend shows the values at the cursor; Enter shows the step's load.
+await joltPage.focus(".chart");
+await joltPage.keyboard.press("End");
+await joltPage.waitForFunction((last) => document.querySelector(".chart .u-series .u-value").textContent === last, String(59), { timeout: PATIENCE }).catch(() => check(false, "End does not lead to a chart's last step"));
+await joltPage.keyboard.press("ArrowLeft");
+await joltPage.waitForFunction(() => document.querySelector(".chart .u-series .u-value").textContent === "58", null, { timeout: PATIENCE }).catch(() => check(false, "an arrow does not move a chart's cursor"));
+await joltPage.keyboard.press("Enter");
+check((await joltPage.getAttribute("#tab-load", "aria-selected")) === "true", "Enter in a chart");
+await joltPage.close();
+
 // Snapshots of all versions of the format, histories by node and of all nodes as one.
 const golden = join(source, "tests", "golden", "snapshot");
 for (const name of readdirSync(golden).filter((f) => f.endsWith(".effort"))) {

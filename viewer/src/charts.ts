@@ -1,7 +1,7 @@
 // Lines over steps, by uPlot, in the page's colours.
 
 import uPlot from "uplot";
-import { h } from "./dom";
+import { h, svg } from "./dom";
 import { DASHES, themed } from "./palette";
 
 export interface Line {
@@ -32,7 +32,7 @@ export interface Chart {
   range?: [number, number | null];
   /** Steps from the first to the last of the run, so that charts line up. */
   domain?: [number, number];
-  /** Rare peaks of the first line are cut off, and the title says so. */
+  /** Rare peaks are cut off, and the title says so. */
   clip?: boolean;
   /** The scale reaches at least up to here. */
   least?: number;
@@ -75,8 +75,8 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
 
 /** A chart as wide as its place; drawn anew when the place or the theme changes. */
 export function chart(options: Chart): HTMLElement {
-  const peaks = options.clip ? rarePeaks(options.lines[0].values) : undefined;
-  const host = h("div", { class: "chart", role: "img", "aria-label": `${options.title}: ${summary(options)}` });
+  const peaks = options.clip ? rarePeaks(options.lines.map((l) => l.values)) : undefined;
+  const host = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": `${options.title}: ${summary(options)}. Left and right move the cursor.` });
   const figure = h("figure", {}, h("figcaption", {}, options.title, peaks ? h("span", { class: "quiet" }, ` (peaks up to ${options.format(peaks.most)} are cut off)`) : null), host);
   let plot: uPlot | undefined;
   const draw = () => {
@@ -91,7 +91,7 @@ export function chart(options: Chart): HTMLElement {
       cursor: { y: false, points: { size: 6 } },
       axes: [
         { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, size: 4 }, font, size: 26, label: "step", labelFont: font, labelSize: 18, labelGap: 0, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")) },
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => ticks.map((t) => options.format(t)) },
+        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => withoutZeros(ticks.map((t) => options.format(t))) },
       ],
       series: [
         { label: "step", value: (_, v) => (v === null || v === undefined ? "" : Math.round(v).toLocaleString("en")) },
@@ -104,8 +104,17 @@ export function chart(options: Chart): HTMLElement {
       bands: (options.bands ?? []).map(([upper, lower]) => ({ series: [upper + 1, lower + 1], fill: themed("--band") })),
       hooks: { draw: [(u) => drawMarks(u, options.marks ?? [])] },
     }, [options.steps, ...options.lines.map((l) => l.values)] as uPlot.AlignedData, host);
-    if (options.onStep) plot.over.addEventListener("click", () => plot?.cursor.idx !== undefined && plot.cursor.idx !== null && options.onStep!(options.steps[plot.cursor.idx]));
+    host.querySelectorAll(".u-series .u-marker").forEach((marker, i) => i > 0 && marker.replaceChildren(sample(options.lines[i - 1])));
+    plot.over.addEventListener("click", () => pick());
   };
+  const pick = () => plot?.cursor.idx != null && options.onStep?.(options.steps[plot.cursor.idx]);
+  host.addEventListener("keydown", (event) => {
+    if (event.key === "Enter") return void pick();
+    const last = options.steps.length - 1, at = plot?.cursor.idx, to = ({ ArrowLeft: (at ?? last + 1) - 1, ArrowRight: (at ?? -1) + 1, Home: 0, End: last } as Record<string, number>)[event.key];
+    if (!plot || to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
+    plot.setCursor({ left: plot.valToPos(options.steps[Math.min(last, Math.max(0, to))], "x"), top: 1 });
+    event.preventDefault();
+  });
   new ResizeObserver(draw).observe(host);
   (figure as HTMLElement & { redraw?: () => void }).redraw = draw;
   return figure;
@@ -116,12 +125,27 @@ function domainOf([first, last]: [number | null, number | null]): [number, numbe
   return from < to ? [from, to] : [from - 0.5, from + 0.5];
 }
 
-/** The largest value, and what nearly all stay below, where a few are several times as large. */
-function rarePeaks(values: (number | null)[]): { most: number; usual: number } | undefined {
-  const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b);
-  if (known.length < 40) return undefined;
-  const most = known[known.length - 1], usual = known[Math.floor(0.99 * (known.length - 1))];
+/** Of fewer steps a single one is not rare. */
+const FEW = 8;
+
+/** The largest value, and what all lines stay below in nearly all steps, where they are several times as large in a few. */
+function rarePeaks(lines: (number | null)[][]): { most: number; usual: number } | undefined {
+  const ends = lines.map((values) => {
+    const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b), last = known.length - 1;
+    return { most: known[last] ?? 0, usual: known[known.length < FEW ? last : Math.floor(0.97 * last)] ?? 0 };
+  });
+  const most = Math.max(...ends.map((e) => e.most)), usual = Math.max(...ends.map((e) => e.usual));
   return usual > 0 && most > 3 * usual ? { most, usual } : undefined;
+}
+
+/** "50 %", not "50.0 %", where all labels of an axis are whole. */
+function withoutZeros(labels: string[]): string[] {
+  return labels.every((label) => /^-?\d+\.0 %$/.test(label)) ? labels.map((label) => label.replace(".0", "")) : labels;
+}
+
+/** A stretch of a line for the legend, with its dashes: colours alone do not tell lines apart. */
+function sample({ colour, dash, width }: Line): SVGElement {
+  return svg("svg", { width: 28, height: 8 }, svg("line", { x1: 0, x2: 28, y1: 4, y2: 4, stroke: colour, "stroke-width": width ?? 1.5, "stroke-dasharray": DASHES[dash ?? 0].join(" ") }));
 }
 
 function rangeOf({ range, least }: Chart, low: number | null, high: number | null): [number, number] {
@@ -137,9 +161,9 @@ function summary({ lines, format }: Chart): string {
   }).join("; ");
 }
 
-/** Draws every chart below an element anew. */
+/** Draws every chart and heat map below an element at once, as paper needs it. */
 export function redraw(root: ParentNode): void {
-  for (const figure of root.querySelectorAll("figure")) (figure as HTMLElement & { redraw?: () => void }).redraw?.();
+  for (const drawing of root.querySelectorAll("figure, .heatmap")) (drawing as HTMLElement & { redraw?: () => void }).redraw?.();
 }
 
 /** A small line of means in front of a band up to the largest, both over all steps. */

@@ -38,6 +38,11 @@ export function select(label: string, options: { value: string; title: string }[
   return h("label", { class: "field" }, h("span", {}, label), box);
 }
 
+/** A name whose arrows stay whole where it is broken. */
+export function unbroken(name: string): (Node | string)[] {
+  return name.split("->").flatMap((part, i) => (i > 0 ? [h("wbr"), h("span", { class: "arrow" }, "->"), part] : [part]));
+}
+
 /** A title with a line of explanation. */
 export function heading(title: string, explanation?: string): HTMLElement {
   return h("div", { class: "heading" }, h("h2", {}, title), explanation ? h("p", { class: "quiet" }, explanation) : null);

@@ -120,6 +120,47 @@ export class Engine {
     return stop;
   }
 
+  /** The sum of some series over the whole run as fine as a screen, from the pictures that the page holds of each.  Returns a function that stops it. */
+  screen(run: Run, series: Series[], show: (picture: { rows: number; cols: number; cells: Float32Array }) => void, failed: (error: Error) => void): () => void {
+    const base = this.next++ * 64, { rows, cols } = series[0].screen!, request = { r0: 0, r1: rows, c0: 0, c1: cols, rows, cols, level: 0, mode: "mean" as const };
+    // Every worker adds up some of the series.
+    const lists = this.posts.map((_, w) => series.filter((s) => s.index % this.posts.length === w)), busy = [...lists.keys()].filter((w) => lists[w].length > 0);
+    const parts: Extract<FromWorker, { kind: "grid" }>[] = [];
+    let stopped = false;
+    const begin = async () => {
+      for (const s of series) await this.ensureScreen(run, s);
+      if (stopped) return;
+      for (const w of busy) {
+        this.handlers.set(base + w, (message) => {
+          if (message.kind === "failed") failed(new Error(message.problem));
+          if (message.kind !== "grid" || !message.done) return;
+          this.handlers.delete(base + w);
+          parts.push(message);
+          if (parts.length === busy.length && !stopped) show({ rows, cols, cells: merge(parts, request, true).values });
+        });
+        this.posts[w]({ kind: "grid", id: base + w, request: { ...request, series: lists[w].map((s) => `${this.key(run, s)}/screen`) } });
+      }
+    };
+    begin().catch(failed);
+    return () => {
+      stopped = true;
+      for (const w of busy) {
+        this.handlers.delete(base + w);
+        this.posts[w]({ kind: "cancel", id: base + w });
+      }
+    };
+  }
+
+  /** Hands a series' picture to the worker that adds it up, once. */
+  private async ensureScreen(run: Run, series: Series): Promise<void> {
+    const key = `${this.key(run, series)}/screen`, find = () => document.getElementById(`effort-screen-${run.index}-${series.index}`);
+    if (!find()) await Engine.loaded();
+    if (this.sent.has(key)) return;
+    this.sent.add(key);
+    const ranks = Int32Array.from({ length: series.screen!.rows }, (_, i) => i);
+    this.posts[series.index % this.posts.length]({ kind: "add", key, histories: [{ ranks, firstStep: 0, bytes: bytesOf(find()?.textContent ?? "") }] });
+  }
+
   /** The sum of some series at one rank and step, and a bound of its error. */
   async value(run: Run, series: Series[], rank: number, step: number): Promise<{ value: number; error: number }> {
     for (const s of series) await this.ensure(run, s);

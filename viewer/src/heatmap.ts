@@ -5,7 +5,7 @@ import { amount } from "./format";
 import { levelFor } from "./grid";
 import { Run, Series } from "./model";
 import { colours, themed } from "./palette";
-import { coarse, sumOfCoarse, ticks, withoutPeaks } from "./picture";
+import { binned, coarse, profileOf, sumOfCoarse, ticks, withoutPeaks } from "./picture";
 import { marksOf } from "./views/overview";
 import { Panel, seriesOfPanel, State, titleOfPanel, Viewport, WHOLE } from "./state";
 
@@ -21,6 +21,15 @@ export interface View {
   most: number;
 }
 
+/** A small triangle whose tip is at a place. */
+function arrowUp(ctx: CanvasRenderingContext2D, x: number, y: number): void {
+  ctx.beginPath();
+  ctx.moveTo(x, y);
+  ctx.lineTo(x + 4, y + 7);
+  ctx.lineTo(x - 4, y + 7);
+  ctx.fill();
+}
+
 export class HeatMap {
   readonly element: HTMLElement;
   /** Called whenever there is a better picture. */
@@ -29,10 +38,9 @@ export class HeatMap {
   private readonly readout = h("output", { class: "readout", "aria-live": "polite" });
   private readonly status = h("span", { class: "quiet status" });
   private readonly series: Series[];
-  /** Sum of the series' coarse pictures. */
-  private readonly coarse: { rows: number; cols: number; cells: Float32Array };
-  /** Whether that is the sum of all, as fine as a screen. */
-  private readonly fromPage: boolean;
+  /** Sum of the series' coarse pictures, and, when they are there, of those as fine as a screen. */
+  private coarse: { rows: number; cols: number; cells: Float32Array };
+  private source: "coarse" | "screens to come" | "screen";
   private readonly order?: Int32Array;
   private readonly position?: Int32Array;
   private readonly stops: (() => void)[] = [];
@@ -41,6 +49,7 @@ export class HeatMap {
   private stopPicture = () => {};
   private drag?: { x: number; y: number; nowX: number; nowY: number };
   private width = 600;
+  private onPaper = false;
   private valueTimer = 0;
   private frame = 0;
 
@@ -48,12 +57,13 @@ export class HeatMap {
     const { run } = this;
     this.series = seriesOfPanel(run, panel);
     const picture = panel.regions.length === 0 && panel.metric === run.loadMetric && run.computeRegions.length > 0 ? run.loadPicture : undefined;
-    this.fromPage = picture !== undefined;
+    this.source = picture ? "screen" : this.series.length > 0 && this.series.every((s) => s.screen) ? "screens to come" : "coarse";
     this.coarse = picture ?? sumOfCoarse(this.series);
     this.order = run.order(state.order);
     this.position = run.positions(state.order);
     this.element = h("div", { class: "heatmap" }, h("div", { class: "maptitle" }, h("b", {}, titleOfPanel(run, panel)), this.status), this.canvas, this.readout);
     this.canvas.setAttribute("aria-label", `Load by rank and step of ${titleOfPanel(run, panel)}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`);
+    (this.element as HTMLElement & { redraw?: () => void }).redraw = () => this.print();
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(this.element);
     this.stops.push(() => observer.disconnect(), state.on("viewport", () => this.request()), state.on("cursor", () => this.cursorMoved()));
@@ -92,6 +102,14 @@ export class HeatMap {
     this.request();
   }
 
+  /** Paper does not wait for what is decoded. */
+  private print(): void {
+    this.onPaper = true;
+    this.width = 0;
+    this.resize();
+    this.paint();
+  }
+
   private plot() {
     return { x: LEFT, y: 4, w: Math.max(20, this.width - LEFT - RIGHT - GAP), h: Math.max(20, this.height - BOTTOM - PROFILE - GAP - 4) };
   }
@@ -107,16 +125,32 @@ export class HeatMap {
     }
     const { r0, r1, c0, c1 } = this.bounds(), box = this.plot();
     const rows = Math.min(r1 - r0, Math.floor(box.h)), cols = Math.min(c1 - c0, Math.floor(box.w));
-    if (this.fromPage && this.state.mode === "mean" && !this.position && r1 - r0 === ranks && c1 - c0 === steps) {
-      // As fine as a screen already, and summed by the command: decoding all regions would take many seconds and show the same.
-      const fine = { r0, r1, c0, c1, rows: Math.min(rows, this.coarse.rows), cols: Math.min(cols, this.coarse.cols) };
-      this.take(coarse(this.coarse.cells, this.coarse.rows, this.coarse.cols, this.run, fine), fine.rows, fine.cols);
-      return this.finished(fine.rows, fine.cols);
+    if (this.source === "screen" && this.state.mode === "mean" && !this.position && r1 - r0 === ranks && c1 - c0 === steps) {
+      // As fine as a screen already: decoding histories would take many seconds and show the same.
+      const toRows = Math.min(rows, this.coarse.rows), toCols = Math.min(cols, this.coarse.cols);
+      this.take(binned(this.coarse, toRows, toCols), toRows, toCols);
+      return this.finished(toRows, toCols);
     }
     const base = coarse(this.coarse.cells, this.coarse.rows, this.coarse.cols, this.run, { r0, r1, c0, c1, rows, cols }, this.position);
     this.take(base, rows, cols);
+    if (this.onPaper) {
+      const fine = this.coarse.rows === ranks && this.coarse.cols === steps;
+      this.status.textContent = fine ? "a cell: one rank in one step" : `coarse: ${this.coarse.rows} x ${this.coarse.cols} cells of the run`;
+      return;
+    }
     this.status.textContent = "refining ...";
     this.element.dataset.done = "no";
+    const failed = (error: Error) => {
+      this.status.textContent = error.message;
+    };
+    if (this.source === "screens to come") {
+      this.stopPicture = this.state.engine.screen(this.run, this.series, (screen) => {
+        this.coarse = screen;
+        this.source = "screen";
+        this.request();
+      }, failed);
+      return;
+    }
     const level = this.state.mode === "max" || this.position ? 0 : levelFor(r1 - r0, rows, c1 - c0, cols);
     this.stopPicture = this.state.engine.picture(this.run, this.series, { position: this.position, r0, r1, c0, c1, rows, cols, level, mode: this.state.mode }, (picture) => {
       const values = base.slice();
@@ -125,9 +159,7 @@ export class HeatMap {
       });
       this.take(picture.done ? picture.values : values, rows, cols);
       if (picture.done) this.finished(rows, cols);
-    }, (error) => {
-      this.status.textContent = error.message;
-    });
+    }, failed);
   }
 
   private finished(rows: number, cols: number): void {
@@ -146,24 +178,33 @@ export class HeatMap {
     low = Math.max(0, low);
     if (this.state.scale === "zero") low = Math.min(0, low);
     const most = high;
-    if (this.state.scale === "fit") high = withoutPeaks(values, low, high);
+    if (this.state.scale === "fit") high = withoutPeaks(values, cols, low, high);
     this.view = { rows, cols, values, low, high, most };
+    Object.assign(this.canvas.dataset, { low, high, most });
     this.makeImage();
     this.onView(this.view);
     this.schedule();
   }
 
+  /** Pixel by pixel of the screen: browsers that stretch a small picture let the borders of its cells run askew. */
   private makeImage(): void {
     const { rows, cols, values, low, high } = this.view!, table = colours(this.state.palette), scale = high > low ? 255 / (high - low) : 0;
-    const image = new ImageData(cols, rows);
-    for (let i = 0; i < rows * cols; ++i) {
-      const v = values[i], c = 3 * Math.min(255, Math.max(0, Math.round((v - low) * scale)));
-      image.data[4 * i] = table[c];
-      image.data[4 * i + 1] = table[c + 1];
-      image.data[4 * i + 2] = table[c + 2];
-      image.data[4 * i + 3] = Number.isNaN(v) ? 0 : 255;
+    const ratio = devicePixelRatio || 1, box = this.plot(), width = Math.max(1, Math.round(box.w * ratio)), height = Math.max(1, Math.round(box.h * ratio));
+    const image = new ImageData(width, height), pixels = new Uint32Array(image.data.buffer), cell = new Uint32Array(cols), bytes = new Uint8Array(cell.buffer);
+    for (let y = 0, last = -1; y < height; ++y) {
+      const i = Math.floor((y * rows) / height);
+      if (i === last) {
+        pixels.copyWithin(y * width, (y - 1) * width, y * width);
+        continue;
+      }
+      last = i;
+      for (let j = 0; j < cols; ++j) {
+        const v = values[i * cols + j], c = 3 * Math.min(255, Math.max(0, Math.round((v - low) * scale)));
+        bytes.set([table[c], table[c + 1], table[c + 2], Number.isNaN(v) ? 0 : 255], 4 * j);
+      }
+      for (let x = 0; x < width; ++x) pixels[y * width + x] = cell[Math.floor((x * cols) / width)];
     }
-    this.image = h("canvas", { width: cols, height: rows });
+    this.image = h("canvas", { width, height });
     this.image.getContext("2d")!.putImageData(image, 0, 0);
   }
 
@@ -258,19 +299,16 @@ export class HeatMap {
     }
   }
 
-  /** Mean and largest cell of every column. */
+  /** Mean and largest cell of every column, on the map's scale from zero; what rises above it ends in a point. */
   private profile(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {
-    const { rows, cols, values } = this.view!, top = box.y + box.h + GAP;
-    const mean = new Float64Array(cols), max = new Float64Array(cols);
-    for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
-      const v = values[i * cols + j];
-      if (Number.isNaN(v)) continue;
-      mean[j] += v / rows;
-      if (v > max[j]) max[j] = v;
-    }
-    const most = Math.max(...max, 1e-300), x = (j: number) => box.x + (j / cols) * box.w, y = (v: number) => top + PROFILE - (v / most) * (PROFILE - 2);
+    const { cols, high } = this.view!, { mean, max } = profileOf(this.view!), top = box.y + box.h + GAP, most = Math.max(high, 1e-300);
+    const x = (j: number) => box.x + (j / cols) * box.w, y = (v: number) => top + PROFILE - (Math.min(v, most) / most) * (PROFILE - 2);
     ctx.fillStyle = themed("--band");
     for (let j = 0; j < cols; ++j) ctx.fillRect(x(j), y(max[j]), box.w / cols + 0.5, top + PROFILE - y(max[j]));
+    ctx.fillStyle = themed("--mark");
+    const above = Array.from(max.keys()).filter((j) => max[j] > 1.001 * most);
+    for (const j of above) arrowUp(ctx, (x(j) + x(j + 1)) / 2, top + 1);
+    this.canvas.dataset.above = String(above.length);
     ctx.strokeStyle = themed("--line");
     ctx.lineWidth = 1.5;
     ctx.beginPath();
@@ -285,6 +323,11 @@ export class HeatMap {
     ctx.textBaseline = "top";
     ctx.fillText("largest,", box.x - 6, top + 4);
     ctx.fillText("mean", box.x - 6, top + 19);
+    const unit = this.run.unit(this.panel.metric), beside = box.x + box.w + GAP + 20;
+    ctx.textAlign = "left";
+    ctx.fillText(`${above.length > 0 ? "\u25b4 " : ""}${amount(most, unit)}`, beside, top + 6);
+    ctx.textBaseline = "bottom";
+    ctx.fillText(amount(0, unit), beside, top + PROFILE);
   }
 
   private cursor(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {

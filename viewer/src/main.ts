@@ -86,13 +86,17 @@ class Page {
   /** On paper, everything that is not an instrument. */
   private print(): void {
     this.destroy();
-    this.destroy = () => {};
+    const { shape } = this.state, parts: (() => void)[] = [];
+    this.destroy = () => parts.forEach((destroy) => destroy());
+    this.state.shape = "map";
     // Charts are drawn before the page has its paper's width: they would be as wide as the screen and cut off.
     this.main.style.width = PAPER;
     this.main.replaceChildren(...this.tabs.filter(({ key }) => !["about", "source"].includes(key)).map((tab) => {
       const made = tab.make(this.state);
+      if ("destroy" in made) parts.push(made.destroy);
       return h("section", { class: "printed" }, h("h1", {}, tab.title), made instanceof HTMLElement ? made : made.element);
     }));
+    this.state.shape = shape;
     redraw(this.main);
   }
 

@@ -119,6 +119,9 @@ interface SeriesJson {
   mean: Packed;
   max: Packed;
   coarse: Picture;
+  /** Rows and columns of the picture as fine as a screen; 0: none. */
+  screen: [number, number];
+  rank_totals: boolean;
   exact: boolean;
 }
 
@@ -236,6 +239,15 @@ export class Series {
   get coarse(): { rows: number; cols: number; cells: Float32Array } {
     return { rows: this.json.coarse.rows, cols: this.json.coarse.cols, cells: unpack(this.json.coarse.cells) };
   }
+  /** Rows and columns of the picture as fine as a screen; undefined where the histories are decoded in no time. */
+  get screen(): { rows: number; cols: number } | undefined {
+    const [rows, cols] = this.json.screen;
+    return rows > 0 ? { rows, cols } : undefined;
+  }
+  /** Whether sums over all steps are in the page too. */
+  get hasRankTotals(): boolean {
+    return this.json.rank_totals;
+  }
   /** Whether exact values are in the page too. */
   get exact(): boolean {
     return this.json.exact;
@@ -340,6 +352,16 @@ export class Run {
   get loadPicture(): { rows: number; cols: number; cells: Float32Array } | undefined {
     const { rows, cols, cells } = this.packedPicture;
     return rows > 0 ? { rows, cols, cells: unpack(cells) } : undefined;
+  }
+  /** The sum of some series over all steps by rank; undefined where it has to be decoded, or is not read yet. */
+  rankTotals(series: Series[]): Float64Array | undefined {
+    const sum = new Float64Array(this.info.ranks);
+    for (const s of series) {
+      const text = s.hasRankTotals ? document.getElementById(`effort-ranks-${this.index}-${s.index}`)?.textContent : undefined;
+      if (!text) return undefined;
+      floats(text).forEach((v, rank) => (sum[rank] += v));
+    }
+    return sum;
   }
   /** The sum of some series as it was measured; undefined where it was not stored beside or is not in the page. */
   exactValue(series: Series[], rank: number, step: number): number | undefined {

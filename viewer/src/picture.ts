@@ -2,14 +2,19 @@
 
 import { Run, Series } from "./model";
 
-/** The end of a scale that shows what most cells do: a hundredth of them may lie above it, if they lie far above. */
-export function withoutPeaks(values: Float32Array, low: number, high: number): number {
-  const every = Math.max(1, Math.floor(values.length / 20000)), sample: number[] = [];
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
+
+/** The end of a scale that shows what most cells do: a hundredth of them, or one column of many, may lie above it, if they lie far above. */
+export function withoutPeaks(values: Float32Array, cols: number, low: number, high: number): number {
+  let every = Math.max(1, Math.floor(values.length / 20000));
+  while (divisor(every, cols) > 1) ++every; // else it would visit only some of the columns
+  const sample: number[] = [], rare = cols < FEW_COLUMNS ? 0.01 : Math.max(0.01, 1 / cols);
   for (let i = 0; i < values.length; i += every) if (values[i] === values[i]) sample.push(values[i]);
   sample.sort((a, b) => a - b);
-  const usual = sample[Math.floor(0.99 * (sample.length - 1))] ?? high;
+  const usual = sample[Math.floor((1 - rare) * (sample.length - 1))] ?? high;
   return high - low > 2 * (usual - low) && usual > low ? usual : high;
 }
+const FEW_COLUMNS = 8;
 
 export function ticks(from: number, to: number, most: number): number[] {
   const span = to - from, raw = span / most, power = 10 ** Math.floor(Math.log10(Math.max(raw, 1e-9)));
@@ -43,4 +48,27 @@ export function coarse(sum: Float32Array, rows: number, cols: number, run: Run, 
     }
   }
   return out;
+}
+
+/** A picture with fewer cells: means of those that fall into one. */
+export function binned({ rows, cols, cells }: { rows: number; cols: number; cells: Float32Array }, toRows: number, toCols: number): Float32Array {
+  const sums = new Float32Array(toRows * toCols), counts = new Uint32Array(toRows * toCols);
+  for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
+    const k = Math.floor((i * toRows) / rows) * toCols + Math.floor((j * toCols) / cols);
+    sums[k] += cells[i * cols + j];
+    ++counts[k];
+  }
+  return sums.map((sum, k) => sum / counts[k]);
+}
+
+/** Mean and largest cell of every column; cells that are not known yet count for nothing. */
+export function profileOf({ rows, cols, values }: { rows: number; cols: number; values: Float32Array }): { mean: Float64Array; max: Float64Array } {
+  const mean = new Float64Array(cols), max = new Float64Array(cols);
+  for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
+    const v = values[i * cols + j];
+    if (Number.isNaN(v)) continue;
+    mean[j] += v / rows;
+    if (v > max[j]) max[j] = v;
+  }
+  return { mean, max };
 }

@@ -25,6 +25,8 @@ export function shrink({ rows, cols, values }: View): { rows: number; cols: numb
 export interface Labels {
   ranks: [string, string];
   steps: [string, string];
+  /** Of the lower and of the upper end of the scale. */
+  values: [string, string];
 }
 
 export interface SurfaceView {
@@ -58,11 +60,11 @@ class Surface implements SurfaceView {
 
   constructor(private readonly state: State, private readonly height: number) {
     this.renderer = new WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
-    this.element = h("div", { class: "surface", "data-kind": "webgl" }, this.renderer.domElement, h("p", { class: "quiet" }, "Drag to turn, wheel to come nearer, right button to move."));
+    this.element = h("div", { class: "surface", "data-kind": "webgl" }, this.renderer.domElement, h("p", { class: "quiet" }, "Drag or arrows turn it; the wheel, + and \u2212 come nearer; the right button moves it."));
     this.renderer.domElement.setAttribute("role", "img");
     this.renderer.domElement.setAttribute("aria-label", "Load by rank and step as a surface; the heat map shows the same.");
     this.renderer.domElement.tabIndex = 0;
-    this.camera.position.set(1.2, 1.05, 1.35);
+    this.camera.position.set(1.05, 0.92, 1.18);
     this.controls = new OrbitControls(this.camera, this.renderer.domElement);
     this.controls.target.set(0, 0.02, 0);
     this.controls.addEventListener("change", () => this.draw());
@@ -80,9 +82,16 @@ class Surface implements SurfaceView {
 
   private key(event: KeyboardEvent): void {
     const turn: Record<string, [number, number]> = { ArrowLeft: [-0.1, 0], ArrowRight: [0.1, 0], ArrowUp: [0, 0.08], ArrowDown: [0, -0.08] };
-    const by = turn[event.key];
+    const by = turn[event.key], nearer = ({ "+": 0.9, "=": 0.9, "-": 1 / 0.9 } as Record<string, number>)[event.key];
+    const { position } = this.camera;
+    if (nearer) {
+      position.sub(this.controls.target).multiplyScalar(nearer).add(this.controls.target);
+      this.controls.update();
+      this.draw();
+      event.preventDefault();
+    }
     if (!by) return;
-    const { position } = this.camera, r = Math.hypot(position.x, position.z), angle = Math.atan2(position.z, position.x) + by[0];
+    const r = Math.hypot(position.x, position.z), angle = Math.atan2(position.z, position.x) + by[0];
     position.set(r * Math.cos(angle), Math.max(0.05, position.y + by[1]), r * Math.sin(angle));
     this.controls.update();
     this.draw();
@@ -148,10 +157,10 @@ class Surface implements SurfaceView {
     geometry.setAttribute("position", new BufferAttribute(new Float32Array(line), 3));
     this.frame = new LineSegments(geometry, new LineBasicMaterial({ color: new Color(themed("--quiet")) }));
     this.scene.add(this.frame);
-    const { ranks, steps } = this.text!;
-    for (const [text, x, z] of [[ranks[0], 0.62, -0.44], [ranks[1], 0.62, 0.34], [steps[0], -0.44, 0.58], [steps[1], 0.34, 0.58]] as [string, number, number][]) {
+    const { ranks, steps, values } = this.text!;
+    for (const [text, x, y, z] of [[ranks[0], 0.62, 0, -0.44], [ranks[1], 0.62, 0, 0.34], [steps[0], -0.44, 0, 0.58], [steps[1], 0.34, 0, 0.58], [values[0], -0.62, 0.02, 0.5], [values[1], -0.62, HEIGHT, 0.5]] as [string, number, number, number][]) {
       const label = labelSprite(text);
-      label.position.set(x, 0, z);
+      label.position.set(x, y, z);
       this.labels.push(label);
       this.scene.add(label);
     }
@@ -253,7 +262,7 @@ class Ridges implements SurfaceView {
     }
     ctx.fillStyle = themed("--quiet");
     ctx.font = "12px system-ui, sans-serif";
-    ctx.fillText(`${this.text.steps[0]} .. ${this.text.steps[1]}, ${this.text.ranks[0]} (back) .. ${this.text.ranks[1]} (front)`, 30, this.height - 6);
+    ctx.fillText(`${this.text.steps[0]} .. ${this.text.steps[1]}, ${this.text.ranks[0]} (back) .. ${this.text.ranks[1]} (front), ${this.text.values[0]} .. ${this.text.values[1]}`, 30, this.height - 6);
   }
   destroy(): void {
     this.observer.disconnect();

@@ -8,7 +8,7 @@ declare const LICENCES: { name: string; version: string; licence: string; text: 
 
 const KEYS: [string, string][] = [
   ["1 .. 8", "the parts of the page, from left to right"], ["/", "search regions"], ["t", "light or dark"], ["?", "this list"],
-  ["arrows", "with the heat map in focus: move the cursor; with shift: move the view"], ["+  -  0", "zoom in, zoom out, show the whole run"], ["Tab, Enter, Space", "everything else"],
+  ["arrows", "with the heat map in focus: move the cursor; with shift: move the view"], ["left, right, Home, End, Enter", "with a chart in focus: move its cursor; show the load around a step"], ["+  -  0", "zoom in, zoom out, show the whole run"], ["Tab, Enter, Space", "everything else"],
 ];
 
 export function about(state: State): HTMLElement {

@@ -2,7 +2,7 @@
 // other builds of the program.
 
 import { chart } from "../charts";
-import { empty, h, heading, select } from "../dom";
+import { empty, h, heading, select, unbroken } from "../dom";
 import { amount, change, count, percent, seconds } from "../format";
 import { Comparison, readComparisons, RegionChange, RegionSide, Run } from "../model";
 import { category } from "../palette";
@@ -44,7 +44,7 @@ function headline(c: Comparison, x: Run, y: Run): HTMLElement {
   const rows: [string, number | null, number | null, (v: number) => string, boolean?][] = [
     ["ranks", a.ranks, b.ranks, String], ["nodes", a.nodes, b.nodes, String], ["steps", a.steps, b.steps, String], ["elapsed", a.wall_seconds, b.wall_seconds, (v) => seconds(v)], ["elapsed per step", a.seconds_per_step, b.seconds_per_step, (v) => seconds(v)],
     [`computing, ${c.metric} per rank and step`, a.compute_per_step, b.compute_per_step, of], ["the rest per rank and step", a.other_per_step, b.other_per_step, of], ["computing per step, all ranks", a.compute_per_step * a.ranks, b.compute_per_step * b.ranks, of],
-    ["critical path", x.load.criticalPath, y.load.criticalPath, (v) => amount(v, unit)], ["imbalance", a.imbalance, b.imbalance, percent, true], ["parallel efficiency", a.parallel_efficiency, b.parallel_efficiency, percent, true],
+    ["critical path", x.load.criticalPath, y.load.criticalPath, (v) => amount(v, unit)], ["imbalance, mean of windows", a.imbalance, b.imbalance, percent, true], ["parallel efficiency", a.parallel_efficiency, b.parallel_efficiency, percent, true],
     ["ideal balance would save", a.ideal_saving, b.ideal_saving, percent, true], ["rebalances", a.rebalances, b.rebalances, String, true], ["effort's own share of time", a.own_cpu_share, b.own_cpu_share, percent, true],
   ];
   const known = (v: number | null, text: (v: number) => string) => (v === null || !Number.isFinite(v) ? "-" : text(v));
@@ -55,7 +55,7 @@ function headline(c: Comparison, x: Run, y: Run): HTMLElement {
 
 function curves(runs: Run[]): HTMLElement {
   const steps = [...new Set(runs.flatMap((r) => imbalanceOf(r).steps))].sort((x, y) => x - y);
-  return chart({ title: "Imbalance over steps", steps, format: percent, height: 220, lines: runs.map((run, i) => {
+  return chart({ title: "Imbalance over steps", steps, format: percent, height: 220, clip: true, lines: runs.map((run, i) => {
     const { steps: own, values } = imbalanceOf(run), at = new Map(own.map((s, k) => [s, values[k]]));
     return { title: `${i + 1}: ${run.label}`, values: steps.map((s) => at.get(s) ?? null), colour: category(i % 7), dash: i % 4 };
   }) });
@@ -84,7 +84,7 @@ function tableOf(c: Comparison, rows: RegionChange[]): HTMLElement {
   const side = (s: RegionSide | null, pick: (s: RegionSide) => number, text: (v: number) => string) => h("td", { class: "number" }, s ? text(pick(s)) : "-");
   const of = (v: number) => amount(v, c.unit), ratio = (r: RegionChange, pick: (s: RegionSide) => number) => (r.a && r.b && pick(r.a) > 0 ? change(pick(r.b) / pick(r.a) - 1) : "");
   const line = (r: RegionChange) => h("tr", {},
-    h("td", { class: "name", title: [r.a?.name, r.b?.name].filter((n) => n && n !== r.name).join("\n") || undefined }, r.phase ? `${r.phase}: ` : "", r.name), h("td", {}, h("span", { class: `kind ${r.kind}` }, r.kind)),
+    h("td", { class: "name", title: [r.a?.name, r.b?.name].filter((n) => n && n !== r.name).join("\n") || undefined }, r.phase ? `${r.phase}: ` : "", unbroken(r.name)), h("td", {}, h("span", { class: `kind ${r.kind}` }, r.kind)),
     side(r.a, (s) => s.max_per_step, of), side(r.b, (s) => s.max_per_step, of), h("td", { class: "number" }, ratio(r, (s) => s.max_per_step)),
     h("td", {}, h("span", { class: `bar ${r.change_per_step > 0 ? "more" : "less"}` }, h("span", { style: `width:${(100 * Math.abs(r.change_per_step)) / most}%` }))),
     side(r.a, (s) => s.mean_per_step, of), side(r.b, (s) => s.mean_per_step, of), h("td", { class: "number" }, ratio(r, (s) => s.mean_per_step)), side(r.a, (s) => s.imbalance, percent), side(r.b, (s) => s.imbalance, percent));

@@ -1,6 +1,7 @@
 // Rank by step: heat maps and surfaces of the same, side by side.
 
 import { empty, h, select } from "../dom";
+import { amount } from "../format";
 import { HeatMap } from "../heatmap";
 import { PALETTES } from "../palette";
 import { Panel, State, WHOLE } from "../state";
@@ -35,8 +36,8 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
       surfaces.push(view);
       map.onView = (picture) => {
         const { viewport: v } = state, rank = (share: number) => Math.min(its.info.ranks - 1, Math.floor(share * its.info.ranks)), step = (share: number) => Math.min(its.info.steps - 1, Math.floor(share * its.info.steps));
-        const what = state.order === "id" ? "rank" : "place";
-        view!.show(picture, { ranks: [`${what} ${rank(v.r0)}`, `${what} ${rank(v.r1 - 1e-9)}`], steps: [`step ${step(v.c0)}`, `step ${step(v.c1 - 1e-9)}`] });
+        const what = state.order === "id" ? "rank" : "place", unit = its.unit(panel.metric);
+        view!.show(picture, { ranks: [`${what} ${rank(v.r0)}`, `${what} ${rank(v.r1 - 1e-9)}`], steps: [`step ${step(v.c0)}`, `step ${step(v.c1 - 1e-9)}`], values: [amount(picture.low, unit), `${picture.most > picture.high ? "> " : ""}${amount(picture.high, unit)}`] });
       };
     }
     const pick = (change: Partial<Panel>) => {
@@ -79,7 +80,7 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
 
   redrawPanels();
   return {
-    element: h("div", {}, toolbar, panels, h("p", { class: "quiet" }, "Drag a rectangle to zoom into it; double click shows all. With the map in focus: arrows move the cursor, shift and arrows the view, + and \u2212 zoom, 0 shows all, the wheel zooms.")),
+    element: h("div", {}, toolbar, panels, h("p", { class: "quiet hint" }, "Drag a rectangle to zoom into it; double click shows all. With the map in focus: arrows move the cursor, shift and arrows the view, + and \u2212 zoom, 0 shows all, the wheel zooms.")),
     destroy: clear,
   };
 }

@@ -1,7 +1,7 @@
 // What ran, how well its work was shared out, what rebalancing brought, what looking cost.
 
 import { chart, Mark } from "../charts";
-import { h, heading } from "../dom";
+import { h, heading, unbroken } from "../dom";
 import { bytes, count, middle, percent, seconds, amount } from "../format";
 import { lossOf } from "../loss";
 import { Run, Window } from "../model";
@@ -32,14 +32,14 @@ function verdict(run: Run): HTMLElement {
 function findings(state: State): HTMLElement | null {
   const { run } = state, loss = lossOf(run), unit = run.unit(run.loadMetric), { ranks, steps } = run.info;
   if (!loss) return null;
-  const link = (text: string, title: string, act: () => void) => h("button", { class: "link", title, onclick: act }, text);
+  const link = (text: string, title: string, act: () => void) => h("button", { class: "link", title, onclick: act }, unbroken(text));
   const show = (viewport: Viewport, region?: number) => {
     state.viewport = viewport;
     state.showLoad(region === undefined ? [] : [region], run.loadMetric);
   };
   const [region, second] = loss.regions, [rank, ...others] = loss.ranks, [first, last] = loss.stretch.what, name = (i: number) => middle(run.short(run.info.regions[i].name), 40);
   const near = Math.max(8, ranks / 40) / ranks, at = (rank.what + 0.5) / ranks, clamp = (v: number) => Math.min(1, Math.max(0, v));
-  const entry = (what: string, value: string | HTMLElement, more: string) => h("div", {}, h("dt", {}, what), h("dd", {}, value), h("dd", { class: "quiet" }, more));
+  const entry = (what: string, value: string | HTMLElement, more: string) => h("div", {}, h("dt", {}, what), h("dd", {}, value), h("dd", { class: "quiet" }, unbroken(more)));
   return h("dl", { class: "findings", id: "findings" },
     entry("how unbalanced", percent(run.load.criticalPath / run.load.meanPath - 1), `largest load over mean load, less one; ${amount(run.load.criticalPath - run.load.meanPath, unit)} of ${run.info.load_metric} is lost to the slowest ranks`),
     region ? entry("which region", link(name(region.what), `shows its load: ${run.info.regions[region.what].name}`, () => show(WHOLE, region.what)), `the most unbalanced where ${percent(region.share)} of the loss arises${second ? `; then ${name(second.what)}, ${percent(second.share)}` : ""}`) : "",

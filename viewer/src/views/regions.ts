@@ -2,7 +2,7 @@
 
 import { pathTree, callPaths } from "../callpath";
 import { spark } from "../charts";
-import { empty, h, select } from "../dom";
+import { empty, h, select, unbroken } from "../dom";
 import { amount, percent } from "../format";
 import { MetricNumbers, Run } from "../model";
 import { State } from "../state";
@@ -49,7 +49,7 @@ export function regions(state: State): HTMLElement {
         draw();
         table.querySelector<HTMLElement>(`button[data-key=${key}]`)?.focus();
       } }, title, h("span", { "aria-hidden": "true" }, sort.key === key ? (sort.down ? " \u25be" : " \u25b4") : "")))),
-    h("th", {}, "over steps"), h("th", {}, "")));
+    h("th", { title: "from the first step to the last: the mean of the ranks as a line before the largest as a band" }, "over steps"), h("th", {}, "")));
 
   const line = (row: Row, all: number): HTMLElement[] => {
     const { n, region } = row, r = info.regions[region], unit = run.unit(metric), paths = callPaths(r.name).length > 0;
@@ -63,7 +63,7 @@ export function regions(state: State): HTMLElement {
       h("td", { class: "name", title: r.name }, paths ? h("button", { class: "expand", "aria-expanded": String(open.has(region)), "aria-label": `call path of ${row.name}`, onclick: () => {
         open.has(region) ? open.delete(region) : open.add(region);
         draw();
-      } }, open.has(region) ? "\u25be" : "\u25b8") : null, h("button", { class: "link", onclick: () => state.showLoad([region], metric) }, row.name)),
+      } }, open.has(region) ? "\u25be" : "\u25b8") : null, h("button", { class: "link", onclick: () => state.showLoad([region], metric) }, unbroken(row.name))),
       h("td", {}, h("span", { class: `kind ${r.kind}` }, r.kind)),
       h("td", { class: "number share" }, n && all > 0 ? [h("span", { class: "bar" }, h("span", { style: `width:${(100 * n.total) / all}%` })), h("span", { class: "of" }, percent(n.total / all))] : "-"),
       h("td", { class: "number" }, n ? amount(n.mean_over_ranks, unit) : "-"),
@@ -125,12 +125,18 @@ export function regions(state: State): HTMLElement {
       worst.textContent = "";
       return;
     }
-    state.engine.picture(run, series, { r0: 0, r1: info.ranks, c0: 0, c1: info.steps, rows: info.ranks, cols: 1, level: 0, mode: "mean" }, ({ values, done }) => {
-      if (!done) return;
-      let rank = 0;
-      for (let i = 1; i < values.length; ++i) if (values[i] > values[rank]) rank = i;
-      const largest = values[rank] * info.steps, mean = total / info.ranks;
+    const show = (largest: number, rank: number) => {
+      const mean = total / info.ranks;
       worst.textContent = `largest ${amount(largest, unit)} of rank ${rank.toLocaleString("en")}, imbalance ${mean > 0 ? percent(largest / mean - 1) : "-"}`;
+    };
+    const totals = run.rankTotals(series);
+    if (totals) {
+      const rank = worstOf(totals);
+      return show(totals[rank], rank);
+    }
+    state.engine.picture(run, series, { r0: 0, r1: info.ranks, c0: 0, c1: info.steps, rows: info.ranks, cols: 1, level: 0, mode: "mean" }, ({ values, done }) => {
+      const rank = worstOf(values);
+      if (done) show(values[rank] * info.steps, rank);
     }, (error) => (worst.textContent = error.message));
   }
 
@@ -148,6 +154,13 @@ export function regions(state: State): HTMLElement {
       }) : null,
       h("span", { class: "quiet" }, `${info.regions.length.toLocaleString("en")} regions`)),
     h("div", { class: "scroll" }, table), sum);
+}
+
+/** Where the largest of some values stands. */
+function worstOf(values: ArrayLike<number>): number {
+  let worst = 0;
+  for (let i = 1; i < values.length; ++i) if (values[i] > values[worst]) worst = i;
+  return worst;
 }
 
 function compare(run: Run, key: Key, a: Row, b: Row): number {

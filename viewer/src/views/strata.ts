@@ -33,7 +33,7 @@ function profiles(state: State): HTMLElement {
     const weight = s.regions.map((_, r) => s.stratum_region_load.reduce((sum, row, k) => sum + row[r] * s.sizes[k], 0));
     const shown = weight.map((_, r) => r).sort((a, b) => weight[b] - weight[a]).slice(0, 7);
     const parts = (k: number) => [...shown.map((r) => s.stratum_region_load[k][r]), totals[k] - shown.reduce((sum, r) => sum + s.stratum_region_load[k][r], 0)];
-    const names = [...shown.map((r) => middle(run.short(s.regions[r]), 44)), "others"];
+    const names = [...shown.map((r) => middle(run.short(s.regions[r]), 44)), count(s.regions.length - shown.length, "other region")];
     host.replaceChildren(
       h("ul", { class: "legend" }, names.map((name, i) => (i < shown.length || s.regions.length > shown.length ? h("li", { title: i < shown.length ? s.regions[shown[i]] : undefined }, h("span", { class: `swatch hatch${i}`, style: `--c:${category(i)}` }), name) : null))),
       h("div", { class: "scroll" }, h("table", { class: "strata" },
