@@ -111,12 +111,12 @@ for (const [what, content] of Object.entries(damaged)) {
 }
 await flat.close();
 
-// Snapshots that were cut, changed or are newer: a sentence on stderr, and no page.
+// Snapshots that were cut or changed: a sentence on stderr, and no page.
 const bytes = readFileSync(snapshot);
-const flipped = Buffer.from(bytes), newer = Buffer.from(bytes);
+const flipped = Buffer.from(bytes), header = Buffer.from(bytes);
 flipped[bytes.length >> 1] ^= 1;
-newer[8] = 9;
-for (const [what, content] of Object.entries({ cut: bytes.subarray(0, bytes.length >> 1), flipped, newer, nothing: Buffer.alloc(0) })) {
+header[8] = 9;
+for (const [what, content] of Object.entries({ cut: bytes.subarray(0, bytes.length >> 1), flipped, header, nothing: Buffer.alloc(0) })) {
   const bad = join(work, "damaged.effort");
   writeFileSync(bad, content);
   const result = spawnSync(effort, ["report", bad, "-o", join(work, "never.html")], { encoding: "utf8" });
