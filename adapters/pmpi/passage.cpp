@@ -199,4 +199,9 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   if (steps_want_cpu_time) thread.start_computation(*site);
 }
 
+void disown(Thread& thread, measure::ThreadSlot& slot) {
+  port().claim(slot, measure::outside);
+  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth);
+}
+
 }  // namespace effort::pmpi

@@ -137,6 +137,9 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
 /// @param begun  its region was begun on the usual way
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 
+/// What has passed since the last call was left is nobody's computation.
+void disown(Thread& thread, measure::ThreadSlot& slot);
+
 /// Around one call.  Construct before it, call done() after it.
 ///
 /// The usual case, a call met before that splits, outside all regions, with nothing but the clock to read, is one reading of it on the way in and

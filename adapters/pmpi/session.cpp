@@ -99,8 +99,7 @@ void after_step() {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
   if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
-  port().claim(*slot, measure::outside);
-  thread->left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth);
+  disown(*thread, *slot);
 }
 
 void begin(const void* return_address, const void* cfa) {

@@ -170,6 +170,12 @@ bool ranks_meet(Role role) {
   return state.together == state.clock || state.clock - state.together > longest_apart;
 }
 
+/// Ranks may wait for each other in `what`.
+void meet(Thread& thread, void (*what)()) {
+  what();
+  if (measure::ThreadSlot* const slot = measure::this_thread_slot()) disown(thread, *slot);
+}
+
 void announce(const Path& path) {
   std::string text = "steps were found in the run: they end with ";
   if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
@@ -230,13 +236,13 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   if (state.source == Source::looking) {
     if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
     state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9});
-    if (together && state.clock >= state.next_look) look();
+    if (together && state.clock >= state.next_look) meet(thread, look);
   } else if (state.source == Source::found) {
     if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {
       state.seen = 0;
       found_step(path);
     }
-    if (together && state.clock >= state.next_check && state.source == Source::found) check();
+    if (together && state.clock >= state.next_check && state.source == Source::found) meet(thread, check);
   }
 }
 
