@@ -16,8 +16,8 @@ class SdeTool {
   bool open(const std::vector<std::string>& events);
   bool is_open() const noexcept { return read_ != nullptr; }
 
-  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI, or that was taken back, which PAPI_read
-  /// writes an error to stderr about.  No lock.
+  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  One that was taken back
+  /// must not be read any more, neither here nor by PAPI_read: libsde (PAPI 7.0) looks into what it has freed.  No lock.
   void read(long long* values) const noexcept {
     for (std::size_t i = 0; i < ids_.size(); ++i)
       if (__builtin_expect(read_(ids_[i], values + i) != 0, 0)) values[i] = -1;

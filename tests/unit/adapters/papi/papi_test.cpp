@@ -299,30 +299,3 @@ TEST_CASE("after a session its event sets are gone") {
     SlotRegistry::instance().retire_all();
   }
 }
-
-// The last one: PAPI cannot stop an event set that holds such an event, and lets the thread start no other.
-TEST_CASE("an event that is taken back during the run gives nothing more, and the others go on") {
-  published();
-  static long long passing = 0;
-  publish("passing", passing);
-  Recorder rec({"time", "sde:::effort_test::passing", cells_event}, "time", LoadThreads::max, per_region());
-  const auto region = rec.registry().region("r", Kind::compute).id;
-  RecordStream stream;
-  begin(rec, region);
-  passing += 3;
-  cells += 4;
-  end(rec);
-  rec.end_step(0, 0, stream);
-  Frame f = read(stream);
-  CHECK(f.at(region, metric(rec, "sde:::effort_test::passing")) == 3);
-  CHECK(f.at(region, metric(rec, cells_event)) == 4);
-  REQUIRE(papi_sde_unregister_counter(library(), "passing") == 0);
-  begin(rec, region);
-  passing += 100;
-  cells += 5;
-  end(rec);
-  rec.end_step(1, 1, stream);
-  f = read(stream);
-  CHECK(f.at(region, metric(rec, "sde:::effort_test::passing")) == 0);
-  CHECK(f.at(region, metric(rec, cells_event)) == 5);
-}
