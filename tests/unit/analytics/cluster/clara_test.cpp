@@ -2,6 +2,7 @@
 #include "analytics/cluster/clara.hpp"
 #include "analytics/cluster/measures.hpp"
 #include "analytics/cluster/pam.hpp"
+#include "analytics/cluster/quality.hpp"
 
 #include "kinds.hpp"
 #include "sets.hpp"
@@ -12,6 +13,7 @@
 #include <catch2/matchers/catch_matchers_string.hpp>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 using namespace effort::cluster;
@@ -212,4 +214,67 @@ TEST_CASE("sets that are ruled out in single precision would not have won: the r
         }
       }
     }
+}
+
+TEST_CASE("the chosen number of strata stays from window to window, and follows a clear change") {
+  constexpr std::size_t n = 1200, d = 6;
+  const auto window = [](int groups, int seed) {  // the same groups in every window, with other noise
+    Uniform centre(5), noise(seed);
+    std::vector<double> centres(8 * d), values;
+    for (double& value : centres) value = 6 * centre();
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < d; ++j) {
+        const double a = noise(), b = noise(), c = noise();
+        values.push_back(centres[i % static_cast<std::size_t>(groups) * d + j] + (a + b + c - 1.5));
+      }
+    return values;
+  };
+  ClaraParameters parameters;
+  int changes = 0;
+  for (int step = 0; step < 30; ++step) {
+    parameters.seed = static_cast<std::uint64_t>(step);
+    const auto found = clara_of(window(step < 20 ? 4 : 6, 100 + step), d, parameters);
+    CAPTURE(step);
+    REQUIRE(found.k == (step < 20 ? 4 : 6));
+    changes += found.k != parameters.previous_k;
+    parameters.previous_k = found.k;
+  }
+  REQUIRE(changes == 2);  // the first window and the twenty-first
+}
+
+TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds") {
+  constexpr std::size_t n = 3000, d = 9;
+  int cases = 0, near = 0;
+  for (int seed = 1; seed <= 4; ++seed)
+    for (int kind = 0; kind < 4; ++kind) {
+      auto values = groups_of(n, d, 5, 4, 1000 + seed);
+      Uniform uniform(seed);
+      for (std::size_t i = 0; i < n; ++i)
+        for (std::size_t j = 0; j < d; ++j) {
+          double& value = values[i * d + j];
+          if (kind == 0) value *= std::pow(10.0, static_cast<double>(j) - 4);                         // columns of very different widths
+          if (kind == 1 && uniform() < 0.01) value /= uniform() * uniform();                         // some far out
+          if (kind == 2 && i >= n / 20) value = values[i % (n / 20) * d + j];                         // twenty of each
+          if (kind == 3) value = i < n - 10 ? value * 0.1 : value + 50;                               // ten beside 2,990
+        }
+      for (const int k : {1, 4, 11}) {
+        auto parameters = with_k(k);
+        parameters.seed = static_cast<std::uint64_t>(seed);
+        const auto found = clara_of(values, d, parameters);
+        PamParameters exact;
+        exact.k = k;
+        CAPTURE(kind, seed, k);
+        REQUIRE(verify({values, n, d}, found) == "");
+        const double best = pam(Kokkos::Serial{}, {values, n, d}, exact).cost;
+        if (kind == 0 || kind == 2) REQUIRE(found.cost < 1.15 * best);  // what is rare, samples do not show
+        QualityParameters thorough;
+        thorough.k = k;
+        thorough.seed = parameters.seed;
+        const auto refined = quality(Kokkos::Serial{}, {values, n, d}, thorough);
+        REQUIRE(verify({values, n, d}, refined) == "");
+        ++cases;
+        near += refined.cost <= 1.01 * best;
+      }
+    }
+  REQUIRE(near * 20 >= cases * 19);
 }
