@@ -68,9 +68,18 @@ wavelet::Levels above(wavelet::Levels levels, int level) {
   return {std::max(levels.rows - level, 0), std::max(levels.cols - level, 0)};
 }
 
+/// Whether any band within a split holds a value.
+template <typename Q>
+bool holds_any(const PacketSplit& split, const Layout& layout, const std::vector<BandData<Q>>& data) {
+  for (std::size_t b = 1; b < layout.bands.size(); ++b) {
+    const Band& band = layout.bands[b];
+    const bool inside = band.row0 >= split.row0 && band.row0 < split.row0 + split.rows && band.col0 >= split.col0 && band.col0 < split.col0 + split.cols;
+    if (inside && data[b].allocated()) return true;
+  }
+  return false;
+}
+
 std::vector<double> rebuild(const Layout& layout, double* corner, std::size_t rows, std::size_t cols, int level) {
-  for (const PacketSplit& split : layout.splits)
-    if (split.level > level) undo_split(corner, cols, split);
   std::vector<double> values;
   wavelet::make_zeros(values, rows * cols);
   wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner, rows, cols),
@@ -100,6 +109,8 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
   dequantise(layout, data, places, level, corner.get(), cols);
   const std::uint8_t sign = negative;
   place_row(&first, &sign, 1, 0, point_value(header.points & 15), point_value(header.points >> 4), header.step() / layout.bands[0].gain, corner.get());
+  for (const PacketSplit& split : layout.splits)
+    if (split.level > level && split.extra > 0 && holds_any(split, layout, data)) undo_split(corner.get(), cols, split);
   data.clear();
   return rebuild(layout, corner.get(), rows, cols, level);
 }

@@ -1,5 +1,6 @@
 // Encoding of one matrix that is in one place.
 #include "analytics/codec/context_body.hpp"
+#include "analytics/codec/rare_values.hpp"
 #include "analytics/codec/split_choice.hpp"
 #include "analytics/codec/step_search.hpp"
 #include "analytics/wavelet/pages.hpp"
@@ -8,9 +9,12 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <utility>
 
 namespace effort::codec {
 namespace {
+
+bool same_place(const Band& a, const Band& b) { return a.row0 == b.row0 && a.col0 == b.col0 && a.rows == b.rows && a.cols == b.cols; }
 
 /// Coefficients of one matrix and everything that is tried on them.
 class LocalCoefficients final : public Coefficients {
@@ -25,23 +29,29 @@ class LocalCoefficients final : public Coefficients {
   void choose_splits(double step) override;
   Points choose_points(double step) override;
   Errors reconstruct(const Step& step, const Points& points) override;
+  double bands_squared_error(double step) override { return find_rare(step) ? rare_->squared_error(step) : model_.squared_error(step); }
 
   Bytes code(const Trial& trial, double nrmse_unit, bool plain) const;
 
  private:
-  void fill_model();
+  void fill_model(const std::vector<Band>& before);
+  double largest_within(const PacketSplit& split) const;
+  /// Sees to it that `rare_` tells the error at a step; false: there are too many values.
+  bool find_rare(double step);
   template <typename Q>
   std::vector<BandData<Q>> quantise(double step) const;
   /// Whether nothing of a band is left at a step (with room for the rounding of the weights).
-  bool zeros(std::size_t b, double step) const { return band_largest_[b] < step * 0.999; }
+  bool zeros(std::size_t b, double step) const { return band_size_[b].largest < step * 0.999; }
   const double* row(const Band& band, std::size_t i) const { return &coefficients_[(band.row0 + i) * matrix_.cols + band.col0]; }
 
   const Matrix& matrix_;
   wavelet::Levels levels_;
   Layout layout_;
   std::unique_ptr<double[]> coefficients_, scratch_;
-  std::vector<double> band_largest_;  ///< weighted
+  std::vector<RowSize> band_size_;  ///< weighted
+  std::vector<bool> cleared_;       ///< bands that are zero in the scratch memory, and remain so when it is transformed back
   ErrorModel model_;
+  std::optional<RareValues> rare_;  ///< of the present splits
   double largest_ = 0, first_ = 0;
 };
 
@@ -54,24 +64,32 @@ LocalCoefficients::LocalCoefficients(const Matrix& matrix) : matrix_(matrix) {
                    wavelet::MatrixView(coefficients_.get(), rows, cols), levels_);
   layout_ = make_layout(rows, cols, levels_, possible_splits(rows, cols, levels_));
   first_ = std::abs(coefficients_[0]) * layout_.bands[0].gain;
-  fill_model();
+  fill_model({});
 }
 
-void LocalCoefficients::fill_model() {
+/// What is known of the bands' sizes; of those that a choice of splits has left alone, what was known before.
+void LocalCoefficients::fill_model(const std::vector<Band>& before) {
   model_.clear();
+  rare_.reset();
+  cleared_.clear();
   largest_ = 0;
-  band_largest_.assign(layout_.bands.size(), first_);
+  const std::vector<RowSize> known = std::exchange(band_size_, std::vector<RowSize>(layout_.bands.size(), {first_, 0}));
   for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
     const std::size_t every = sampling(band);
-    double largest = 0;
+    const auto same = std::find_if(before.begin(), before.end(), [&](const Band& other) { return same_place(other, band); });
+    RowSize size;
     for (std::size_t i = 0; i < band.rows; ++i) {
-      largest = std::max(largest, largest_in(row(band, i), band.cols));
-      if (i % every == 0)
-        for (std::size_t j = 0; j < band.cols; ++j) model_.add(std::abs(row(band, i)[j]) * band.gain, static_cast<std::uint32_t>(every));
+      const bool sampled = i % every == 0;
+      if (same == before.end()) {
+        const RowSize here = size_of(row(band, i), band.cols);
+        size = {std::max(size.largest, here.largest), size.squares + here.squares};
+      }
+      for (std::size_t j = 0; sampled && j < band.cols; ++j) model_.add(std::abs(row(band, i)[j]) * band.gain, static_cast<std::uint32_t>(every));
     }
-    band_largest_[b] = largest * band.gain;
-    largest_ = std::max(largest_, band_largest_[b]);
+    band_size_[b] = same == before.end() ? RowSize{size.largest * band.gain, size.squares * band.gain * band.gain}
+                                         : known[static_cast<std::size_t>(same - before.begin())];
+    largest_ = std::max(largest_, band_size_[b].largest);
   }
   model_.sum_up();
 }
@@ -80,20 +98,51 @@ void LocalCoefficients::choose_splits(double step) {
   std::vector<PacketSplit> splits = layout_.splits;
   bool any = false;
   for (PacketSplit& split : splits) {
+    if (largest_within(split) < step / 4) continue;
     split.extra = best_split(split, coefficients_.get(), matrix_.cols, step);
     apply_split(coefficients_.get(), matrix_.cols, split, 0, split.extra);
     any |= split.extra > 0;
   }
   if (!any) return;
-  layout_ = make_layout(matrix_.rows, matrix_.cols, levels_, std::move(splits));
-  fill_model();
+  const Layout before = std::exchange(layout_, make_layout(matrix_.rows, matrix_.cols, levels_, std::move(splits)));
+  fill_model(before.bands);
+}
+
+/// Of all bands that a split makes.
+double LocalCoefficients::largest_within(const PacketSplit& split) const {
+  double largest = 0;
+  for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
+    const bool inside = band.row0 >= split.row0 && band.row0 < split.row0 + split.rows && band.col0 >= split.col0 && band.col0 < split.col0 + split.cols;
+    if (inside) largest = std::max(largest, band_size_[b].largest);
+  }
+  return largest;
+}
+
+bool LocalCoefficients::find_rare(double step) {
+  if (values() < 4096) return false;  // a further trial costs less
+  if (rare_ && step >= rare_->floor()) return true;
+  const double floor = step / 8;
+  if (model_.count_from(floor) > static_cast<double>(RareValues::most)) return false;
+  rare_.emplace();
+  rare_->clear(floor);
+  for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
+    const Band& band = layout_.bands[b];
+    if (band_size_[b].largest < floor) {
+      rare_->add_small(band_size_[b].squares);
+      continue;
+    }
+    for (std::size_t i = 0; i < band.rows; ++i) rare_->add_row(row(band, i), band.cols, band.gain);
+  }
+  rare_->finish();
+  return true;
 }
 
 Points LocalCoefficients::choose_points(double step) {
   PlaceSums sums;
   for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
-    if (band_largest_[b] < step) continue;
+    if (band_size_[b].largest < step) continue;
     const std::size_t every = sampling(band);
     for (std::size_t i = 0; i < band.rows; i += every)
       sums.add_row(row(band, i), band.cols, band.gain / step, static_cast<double>(every));
@@ -103,18 +152,24 @@ Points LocalCoefficients::choose_points(double step) {
 
 Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
   const bool fits = narrow(step.value());
+  cleared_.resize(layout_.bands.size());
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
+    const bool zero = zeros(b, step.value());
+    if (zero && cleared_[b]) continue;
     for (std::size_t i = 0; i < band.rows; ++i) {
       double* to = &scratch_[(band.row0 + i) * matrix_.cols + band.col0];
-      if (zeros(b, step.value())) {
+      if (zero) {
         std::fill_n(to, band.cols, 0.0);
       } else {
         requantise_row(row(band, i), band.cols, band.gain, step, points, fits, to);
       }
     }
+    // Without levels along the rows the last one is undone in place.
+    cleared_[b] = zero && levels_.rows > 0 && band.level == 1 && band.row_level + band.col_level <= 2;
   }
-  for (const PacketSplit& split : layout_.splits) undo_split(scratch_.get(), matrix_.cols, split);
+  for (const PacketSplit& split : layout_.splits)
+    if (split.extra > 0 && largest_within(split) >= step.value() * 0.999) undo_split(scratch_.get(), matrix_.cols, split);
   const std::size_t rows = matrix_.rows, cols = matrix_.cols;
   ErrorSum sum(matrix_);
   wavelet::inverse_rows(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols), levels_,

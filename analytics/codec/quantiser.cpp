@@ -38,6 +38,17 @@ EFFORT_VECTOR_CLONES double largest_of(const double* row, std::size_t n) {
   return *std::max_element(largest.begin(), largest.end());
 }
 
+EFFORT_VECTOR_CLONES RowSize size_of_row(const double* row, std::size_t n) {
+  std::array<double, 8> largest{}, squares{};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double c = std::abs(row[j]);
+    largest[j & 7] = c > largest[j & 7] ? c : largest[j & 7];
+    squares[j & 7] += c * c;
+  }
+  return {*std::max_element(largest.begin(), largest.end()),
+          ((squares[0] + squares[4]) + (squares[1] + squares[5])) + ((squares[2] + squares[6]) + (squares[3] + squares[7]))};
+}
+
 unsigned nearest_point(double fraction) {
   return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
 }
@@ -63,6 +74,8 @@ void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* 
 }
 
 double largest_in(const double* row, std::size_t n) { return largest_of(row, n); }
+
+RowSize size_of(const double* row, std::size_t n) { return size_of_row(row, n); }
 
 void PlaceSums::add_row(const double* row, std::size_t n, double scale, double weight) {
   for (std::size_t j = 0; j < n; ++j) {

@@ -53,6 +53,12 @@ void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* 
 /// The largest magnitude.
 double largest_in(const double* row, std::size_t n);
 
+/// The largest magnitude, and the sum of the squares.
+struct RowSize {
+  double largest = 0, squares = 0;
+};
+RowSize size_of(const double* row, std::size_t n);
+
 /// Of large bands every so many rows are enough where nothing depends on exactness.
 inline std::size_t sampling(const Band& band) {
   return std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));

@@ -60,26 +60,29 @@ class SplitSample {
   }
 
  private:
-  static constexpr std::size_t kStrong = 48, kEven = 80;
+  static constexpr std::size_t kFewest = 32, kMost = 128, kValues = 1 << 18;
 
   void choose_lines(const std::vector<double>& largest) {
     const std::size_t lines = largest.size();
+    const std::size_t chosen = std::clamp(kValues / std::max<std::size_t>(sample_.along_rows ? sample_.rows : sample_.cols, 1), kFewest, kMost);
+    const std::size_t strong = chosen * 3 / 8, even = chosen - strong;
     std::vector<std::size_t> order(lines);
     for (std::size_t k = 0; k < lines; ++k) order[k] = k;
-    if (lines <= kStrong + kEven) {
+    if (lines <= chosen) {
       lines_ = order;
       strong_ = lines;
       return;
     }
-    std::nth_element(order.begin(), order.begin() + kStrong, order.end(),
+    const auto middle = order.begin() + static_cast<std::ptrdiff_t>(strong);
+    std::nth_element(order.begin(), middle, order.end(),
                      [&](std::size_t a, std::size_t b) { return largest[a] != largest[b] ? largest[a] > largest[b] : a < b; });
-    strong_ = kStrong;
-    std::sort(order.begin(), order.begin() + kStrong);
-    std::sort(order.begin() + kStrong, order.end());
-    lines_.assign(order.begin(), order.begin() + kStrong);
-    const std::size_t rest = lines - kStrong;
-    for (std::size_t k = 0; k < kEven; ++k) lines_.push_back(order[kStrong + k * rest / kEven]);
-    weight_ = static_cast<double>(rest) / static_cast<double>(kEven);
+    strong_ = strong;
+    std::sort(order.begin(), middle);
+    std::sort(middle, order.end());
+    lines_.assign(order.begin(), middle);
+    const std::size_t rest = lines - strong;
+    for (std::size_t k = 0; k < even; ++k) lines_.push_back(order[strong + k * rest / even]);
+    weight_ = static_cast<double>(rest) / static_cast<double>(even);
   }
 
   /// Of the positions [begin, end) of all lines.

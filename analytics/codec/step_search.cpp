@@ -6,79 +6,93 @@
 namespace effort::codec {
 namespace {
 
-/// Where to aim once the model has been set right by a trial.
-constexpr double kAim = 0.996;
+/// Where to aim: what is expected is right to a few thousandths.
+constexpr double aim_usual = 0.996, aim_at_few = 0.975;
 /// A further trial costs as much as the transform: it must promise that much of the size.
-constexpr double kWorthwhile = 0.012;
+constexpr double worthwhile = 0.012;
 
 Trial try_step(Coefficients& coefficients, double step) {
   Trial trial;
-  // From there on everything is zero.
-  const double largest_step = 4 * std::max(coefficients.largest(), coefficients.first());
+  const double largest_step = coefficients.largest_step();
   trial.step = Step::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
   trial.points = coefficients.choose_points(trial.step.value());
   trial.errors = coefficients.reconstruct(trial.step, trial.points);
   return trial;
 }
 
-/// Looks for a step large enough, of errors that keep the bound: the errors found so far, in a log-log line, say where.
+/// Looks for a step large enough, of errors that keep the bound.  How far the measured error is from the expected one says
+/// where to go; where that does not tell, the errors found so far do, in a log-log line.
 class ErrorSearch {
  public:
-  ErrorSearch(Coefficients& coefficients, const Goal& goal)
-      : coefficients_(coefficients), bound_(goal.value), largest_(goal.kind == Target::Kind::max_error),
-        quick_(goal.quick), aim_(goal.quick ? 0.9 : kAim) {}
+  ErrorSearch(Coefficients& coefficients, const Goal& goal, double aim)
+      : coefficients_(coefficients), bound_(goal.value), largest_(goal.kind == Target::Kind::max_error), quick_(goal.quick), aim_(aim) {}
 
   std::optional<Trial> run(double step) {
-    const double smallest_step = std::ldexp(std::max(coefficients_.largest(), coefficients_.first()), -60);
-    const int trials = coefficients_.values() < 4096 ? 5 : 7;
-    for (int k = 0; (k < trials || !best_) && k < 40 && step > smallest_step; ++k) {
+    const double smallest_step = std::ldexp(coefficients_.largest_step(), -62);
+    for (int k = 0; k < final_trial && (!best_ || k < trials()) && step > smallest_step; ++k) {
       const Trial trial = try_step(coefficients_, step);
-      if (note(trial)) break;
+      note(trial);
+      if (best_ && quick_) break;
       step = next(trial, k);
-      if (step == 0) break;
+      if (best_ && !worth_trying(step)) break;
     }
     return best_;
   }
 
  private:
+  /// More of them rarely change the size by a per cent, but where few values make the stream, or the bound is not met closely yet (and
+  /// nothing is expected of the largest error).
+  static constexpr int usual_trials = 3, trials_of_few = 5, most_trials = 7;
+  static constexpr double few_values = 1024, met_closely = 0.975;
+  /// So many halvings lead to the finest step that is of any use.
+  static constexpr int final_trial = 40;
+
   double error_of(const Trial& trial) const { return largest_ ? trial.errors.max : trial.errors.rms; }
+  int trials() const {
+    if (largest_ || error_of(*best_) < met_closely * bound_) return most_trials;
+    return coefficients_.model().count_from(best_->step.value()) < few_values ? trials_of_few : usual_trials;
+  }
 
-  /// Whether it is good enough.
-  bool note(const Trial& trial) {
-    const double error = error_of(trial), used = trial.step.value();
-    if (error > bound_) {
+  void note(const Trial& trial) {
+    const double used = trial.step.value();
+    if (error_of(trial) > bound_) {
       if (!above_ || used < above_->step.value()) above_ = trial;
-      return false;
+    } else if (!best_ || used > best_->step.value()) {
+      best_ = trial;
     }
-    if (!best_ || used > best_->step.value()) best_ = trial;
-    return quick_ || used > 3.9 * std::max(coefficients_.largest(), coefficients_.first()) || gain(error, used) < kWorthwhile;
   }
 
-  /// About the share of the size that the largest step within the bound would save: there is a bit less of every value,
-  /// of some six, and near the noise of the data far fewer values.
-  double gain(double error, double used) const {
-    if (largest_ || error <= 0) return bound_ > 0 ? (1 - error / bound_) * 0.8 : 0;
+  /// Whether a step is likely to make the stream a good deal smaller than the best one found does.
+  bool worth_trying(double step) const {
+    const double used = best_->step.value();
+    if (step <= used) return false;
+    const double stated = Step::at_most(step).value();
+    if (stated <= used || (above_ && stated >= above_->step.value())) return false;
+    if (used > 0.97 * coefficients_.largest_step()) return false;
+    if (largest_ || error_of(*best_) <= 0) return (bound_ > 0 ? (1 - error_of(*best_) / bound_) * 0.8 : 0) >= worthwhile;
+    // There is a bit less of every value, of some six, and near the noise of the data far fewer values.
     const ErrorModel& model = coefficients_.model();
-    const double step = model.step_for(model.squared_error(used) * (bound_ / error) * (bound_ / error));
     const double values = model.count_from(used);
-    return values > 0 ? 1 - model.count_from(step) / values + std::log2(std::max(step / used, 1.0)) / 6 : 0;
+    if (values > 0 && error_of(*best_) < met_closely * bound_) return true;
+    return values > 0 && 1 - model.count_from(stated) / values + std::log2(stated / used) / 6 >= worthwhile;
   }
 
-  /// 0: nothing more to be gained.
-  double next(const Trial& trial, int k) const {
+  double next(const Trial& trial, int k) {
     const double error = error_of(trial), used = trial.step.value();
+    const double wanted = largest_ || error == 0 ? 0 : coefficients_.step_expected(bound_ * aim_ / error * coefficients_.expected(used));
     if (best_ && above_) {
-      const double low = std::log(best_->step.value()), high = std::log(above_->step.value());
-      if (high - low < 0.006) return 0;
+      const double low = best_->step.value(), high = above_->step.value();
+      if (std::log(high / low) < 0.006) return 0;
+      if (wanted > low && Step::at_most(wanted).value() < high && k < 2) return wanted;
       const double e = std::log(std::max(error_of(*best_), bound_ * 1e-3)), f = std::log(error_of(*above_));
       const double part = f > e ? (std::log(bound_ * aim_) - e) / (f - e) : 0.5;
-      return std::exp(low + (high - low) * (k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5));
+      return low * std::pow(high / low, k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5);
     }
     if (error == 0) return used * 4;
-    if (largest_) return used * std::clamp(bound_ * 0.97 / error, 0.25, 4.0);
-    const double wanted = bound_ * aim_ / error;
-    const double step = coefficients_.model().step_for(coefficients_.model().squared_error(used) * wanted * wanted);
-    return error <= bound_ ? std::max(step, used * 1.01) : std::min(step, used * 0.99);
+    const double step = largest_ ? used * std::clamp(bound_ * 0.97 / error, 0.25, 4.0) : wanted;
+    if (error <= bound_) return std::max(step, used * 1.01);
+    // Where what is expected does not hold, halvings end in a step that keeps the bound.
+    return std::min(step, used * (k < 2 ? 0.99 : 0.5));
   }
 
   Coefficients& coefficients_;
@@ -96,6 +110,20 @@ double passes_step(const Coefficients& coefficients, double passes) {
 
 }  // namespace
 
+double Coefficients::step_expected(double rms) {
+  if (largest_step() <= 0) return 1;
+  const double wanted = rms * rms * static_cast<double>(present());
+  const auto largest_of = [&](double low, double high, int halvings, const auto& bands) {
+    for (int k = 0; k < halvings; ++k) {
+      const double middle = std::sqrt(low * high);
+      (bands(middle) + first_squared_error(middle) <= wanted ? low : high) = middle;
+    }
+    return low;
+  };
+  const double about = largest_of(std::ldexp(largest_step(), -64), largest_step(), 20, [&](double step) { return model().squared_error(step); });
+  return largest_of(about / 4, std::min(about * 16, largest_step()), 12, [&](double step) { return bands_squared_error(step); });
+}
+
 double first_guess(const Coefficients& coefficients, const Goal& goal) {
   switch (goal.kind) {
     case Target::Kind::passes: return passes_step(coefficients, goal.value);
@@ -108,9 +136,11 @@ double first_guess(const Coefficients& coefficients, const Goal& goal) {
 }
 
 std::optional<Trial> find_step(Coefficients& coefficients, const Goal& goal) {
-  const double guess = first_guess(coefficients, goal);
-  if (goal.kind == Target::Kind::passes) return try_step(coefficients, guess);
-  return ErrorSearch(coefficients, goal).run(guess);
+  if (goal.kind == Target::Kind::passes) return try_step(coefficients, first_guess(coefficients, goal));
+  const bool rms = goal.kind == Target::Kind::nrmse && !goal.quick;
+  // Of small matrices the edges are a large part, and errors there are larger than expected.
+  const double aim = goal.quick ? 0.9 : coefficients.values() < 4096 ? aim_at_few : aim_usual;
+  return ErrorSearch(coefficients, goal, aim).run(rms ? coefficients.step_expected(aim * goal.value) : first_guess(coefficients, goal));
 }
 
 std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound, const std::function<std::size_t(const Trial&)>& size_of) {

@@ -5,6 +5,8 @@
 #include "analytics/codec/quantiser.hpp"
 #include "analytics/codec/tile.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <functional>
 #include <optional>
 
@@ -27,6 +29,18 @@ class Coefficients {
   /// How far what a decoder will return is from the values.
   virtual Errors reconstruct(const Step& step, const Points& points) = 0;
 
+  /// About the squared error that a step leaves in all bands but the first.  What the reconstruction's differs from it is nearly
+  /// the same at neighbouring steps.
+  virtual double bands_squared_error(double step) { return model().squared_error(step); }
+
+  /// About the RMS error at a step, and about the largest step at which it is that large.
+  double expected(double step) { return std::sqrt((bands_squared_error(step) + first_squared_error(step)) / static_cast<double>(present())); }
+  double step_expected(double rms);
+
+  /// At most: of a value that is coded half a step, of one that is not all of it.
+  double first_squared_error(double step) const { return step > first() ? first() * first() : step * step / 4; }
+  /// From there on everything is zero.
+  double largest_step() const { return 4 * std::max(largest(), first()); }
   bool narrow(double step) const { return is_narrow(std::max(largest(), first()), step); }
   double model_step(double rms) const { return model().step_for(rms * rms * static_cast<double>(present())); }
 };

@@ -94,8 +94,10 @@ TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
     if (goal.value <= static_cast<double>(code.bytes.size())) return {};
     rest.value -= static_cast<double>(code.bytes.size());
   }
-  const TileCode body = coder == Coder::ezw ? encode_ezw(matrix, rest) : encode_context(matrix, rest);
   const bool bounded = goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error;
+  // What is decoded of values near the smallest is rounded to a multiple of it.
+  if (bounded) rest.value = std::max(rest.value - std::ldexp(0.5, -1074 - matrix.exponent), 0.0);
+  const TileCode body = coder == Coder::ezw ? encode_ezw(matrix, rest) : encode_context(matrix, rest);
   if (bounded && (body.bytes.empty() || body.bytes.size() >= 8 * matrix.present)) return encode_raw(matrix);
   if (body.bytes.empty()) return {};
   code.bytes.insert(code.bytes.end(), body.bytes.begin(), body.bytes.end());

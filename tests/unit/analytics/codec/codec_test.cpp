@@ -79,6 +79,63 @@ TEST_CASE("The size is within 3 % of the best truncation point of the same strea
     }
 }
 
+namespace {
+
+/// Values at which an expectation of the error goes wrong.
+const std::vector<std::string>& awkward_kinds() {
+  static const std::vector<std::string> names{"rare spikes", "one spike", "heavy tails", "denormals", "tiny", "edges", "signs", "mean far off", "two values"};
+  return names;
+}
+
+Values awkward(const std::string& kind, std::size_t rows, std::size_t cols) {
+  test::Random random(17);
+  Values values(rows * cols);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const std::size_t row = i / cols, col = i % cols;
+    double v = 1;
+    if (kind == "rare spikes") v = 1 + 0.02 * random.normal() + (random.uniform() < 5e-4 ? 40 * std::pow(random.uniform() + 1e-4, -0.7) : 0);
+    if (kind == "one spike") v = i == values.size() / 3 ? 1e6 : 1;
+    if (kind == "heavy tails") v = std::tan(3.1415 * (random.uniform() - 0.5));
+    if (kind == "denormals") v = std::floor(60 * random.uniform()) * 5e-324;
+    if (kind == "tiny") v = 1e-45 * (1 + 0.1 * random.normal());
+    if (kind == "edges") v = (row * 7 / rows) % 2 + (col * 5 / cols) % 3 * 0.25;
+    if (kind == "signs") v = (row + col) % 2 ? 1 + 0.1 * random.uniform() : -1;
+    if (kind == "mean far off") v = 1e7 + random.normal();
+    if (kind == "two values") v = random.uniform() < 0.01 ? -3 : 4;
+    values[i] = v;
+  }
+  return values;
+}
+
+}  // namespace
+
+TEST_CASE("Awkward values keep every bound, at about the size of the best of all steps") {
+  for (const auto& kind : awkward_kinds())
+    for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{96, 150}, {300, 64}, {1, 5000}, {64, 10}, {5, 3}}) {
+      const auto values = awkward(kind, rows, cols);
+      std::vector<std::pair<double, std::size_t>> steps;  // error and size of every power of two
+      for (int passes = 1; passes <= 50; ++passes) {
+        const auto bytes = encode(values, rows, cols, Target::passes(passes));
+        steps.emplace_back(test::nrmse(values, decode(bytes).values), bytes.size());
+      }
+      for (const double bound : {2.0, 0.3, 0.1, 0.03, 0.01, 1e-3, 1e-6, 1e-10, 1e-14}) {
+        const auto bytes = encode(values, rows, cols, Target::nrmse(bound));
+        std::size_t best = values.size() * 8 + 16;
+        for (const auto& [error, size] : steps)
+          if (error <= bound) best = std::min(best, size);
+        CAPTURE(kind, rows, cols, bound, best, bytes.size());
+        CHECK(test::nrmse(values, decode(bytes).values) <= bound);
+        CHECK(bytes.size() <= values.size() * 8 * 101 / 100 + 16);
+        // A checkerboard has larger steps that err less, and what is decoded of denormals is rounded, to their luck.
+        if (kind != "signs" && kind != "denormals") CHECK(static_cast<double>(bytes.size()) <= 1.03 * static_cast<double>(best) + 3);
+      }
+      for (const double bound : {2.0, 0.1, 1e-6}) {
+        const double largest = bound * *std::max_element(values.begin(), values.end());
+        if (largest > 0) CHECK(test::largest_error(values, decode(encode(values, rows, cols, Target::max_error(largest))).values) <= largest);
+      }
+    }
+}
+
 TEST_CASE("A largest error is kept") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds()) {

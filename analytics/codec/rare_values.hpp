@@ -1,0 +1,36 @@
+// The error of a matrix of few large coefficients, where a histogram is too coarse.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+namespace effort::codec {
+
+/// The weighted magnitudes from some floor on, and the energy of the others.
+class RareValues {
+ public:
+  /// More are so many that a histogram of them tells the same.
+  static constexpr std::size_t most = 1 << 14;
+
+  void clear(double floor) {
+    floor_ = floor;
+    energy_ = 0;
+    values_.clear();
+  }
+  /// Magnitudes of one band, those below the floor too.
+  void add_row(const double* row, std::size_t n, double gain);
+  /// The energy of values that are not added: all of them are below the floor.
+  void add_small(double energy) { energy_ += energy; }
+  void finish();
+
+  /// The squared error of a quantisation by a step that is at least the floor.
+  double squared_error(double step) const;
+  double floor() const { return floor_; }
+
+ private:
+  double floor_ = 0;
+  double energy_ = 0;           ///< of the values below the floor
+  std::vector<double> values_;  ///< filled up with zeros to a multiple of eight
+};
+
+}  // namespace effort::codec
