@@ -29,9 +29,10 @@ template <typename Q>
   using Signed = std::make_signed_t<Q>;
   for (std::size_t j = 0; j < n; ++j) {
     const auto units = static_cast<Signed>(magnitude[j] >> missing);
-    const double size = (static_cast<double>(units) + (units == 1 ? first : others)) * unit;
-    const double value = magnitude[j] == 0 ? 0 : size;  // of a cut stream, the bits that are there
-    out[j] = negative[j] ? -value : value;
+    const double point = units == 1 ? first : others;
+    const double exists = magnitude[j] != 0 ? 1.0 : 0.0;  // of a cut stream, the bits that are there
+    const auto sign = static_cast<double>(1 - 2 * static_cast<std::int32_t>(negative[j]));
+    out[j] = (static_cast<double>(units) + point) * unit * exists * sign;
   }
 }
 EFFORT_VECTOR_CLONES void place_row(const std::uint32_t* __restrict magnitude, const std::uint8_t* __restrict negative, std::size_t n,

@@ -1,15 +1,17 @@
 #include "analytics/codec/matrix.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <cstdlib>  // brings the C library's feature macros for clones.hpp
 #include <string>
 
 #include "analytics/wavelet/clones.hpp"
+#include "analytics/wavelet/lanes.hpp"
 
 namespace effort::codec {
 namespace {
+
+using wavelet::Lanes;
 
 [[noreturn]] void refuse(const char* what, std::size_t i, std::size_t cols) {
   throw std::invalid_argument(std::string(what) + " in row " + std::to_string(i / cols) + ", column " +
@@ -31,13 +33,44 @@ struct RowError {
 };
 
 EFFORT_VECTOR_CLONES RowError row_error(const double* __restrict a, const double* __restrict b, std::size_t n) {
-  std::array<double, 8> sums{}, worst{};
-  for (std::size_t j = 0; j < n; ++j) {
-    const double e = std::fabs(a[j] - b[j]);
-    sums[j & 7] += e * e;
-    worst[j & 7] = e > worst[j & 7] ? e : worst[j & 7];
+  Lanes x, y, sums{}, worst{};
+  const auto add = [&]() __attribute__((always_inline)) {
+    x -= y;
+    sums += x * x;
+    wavelet::raise_to_magnitudes(worst, x);
+  };
+  std::size_t j = 0;
+  for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
+    wavelet::load(x, a + j);
+    wavelet::load(y, b + j);
+    add();
   }
-  return {((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])), *std::max_element(worst.begin(), worst.end())};
+  wavelet::load_some(x, a + j, n - j);
+  wavelet::load_some(y, b + j, n - j);
+  add();
+  return {wavelet::sum_of(sums), wavelet::largest_of(worst)};
+}
+
+/// The extremes; `not_finite` becomes NaN if any value is not, else 0.
+EFFORT_VECTOR_CLONES void find_extremes(const double* __restrict values, std::size_t n, double& low, double& high, double& not_finite) {
+  Lanes v, highs = Lanes{} - HUGE_VAL, minus_lows = highs, sums{};
+  const auto add = [&]() __attribute__((always_inline)) {
+    wavelet::raise_to(highs, v);
+    wavelet::raise_to(minus_lows, -v);
+    sums += v - v;
+  };
+  std::size_t j = 0;
+  for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
+    wavelet::load(v, values + j);
+    add();
+  }
+  for (; j < n; ++j) {
+    v = Lanes{} + values[j];
+    add();
+  }
+  low = -wavelet::largest_of(minus_lows);
+  high = wavelet::largest_of(highs);
+  not_finite = wavelet::sum_of(sums);
 }
 
 RowError present_error(const double* a, const double* b, const std::uint8_t* gone, std::size_t n) {
@@ -77,6 +110,13 @@ double Matrix::nrmse_unit() const {
 Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
   check_sizes(values, rows, cols, absent);
   Extremes seen;
+  double not_finite = 0;
+  if (absent.empty()) find_extremes(values.data(), values.size(), seen.low, seen.high, not_finite);
+  if (absent.empty() && not_finite == 0) {
+    seen.present = values.size();
+    return seen;
+  }
+  seen = {};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!absent.empty() && absent[i]) continue;
     const double v = values[i];

@@ -4,9 +4,12 @@
 #include <cstdlib>  // brings the C library's feature macros for clones.hpp
 
 #include "analytics/wavelet/clones.hpp"
+#include "analytics/wavelet/lanes.hpp"
 
 namespace effort::codec {
 namespace {
+
+using wavelet::Lanes;
 
 /// What the decoder will make of a row of coefficients; Integer holds the largest of them in steps.
 template <typename Integer>
@@ -29,24 +32,20 @@ EFFORT_VECTOR_CLONES void quantise_narrow(const double* __restrict in, std::size
   for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
 }
 
-EFFORT_VECTOR_CLONES double largest_of(const double* row, std::size_t n) {
-  std::array<double, 8> largest{};
-  for (std::size_t j = 0; j < n; ++j) {
-    const double c = std::abs(row[j]);
-    largest[j & 7] = c > largest[j & 7] ? c : largest[j & 7];
-  }
-  return *std::max_element(largest.begin(), largest.end());
-}
-
 EFFORT_VECTOR_CLONES RowSize size_of_row(const double* row, std::size_t n) {
-  std::array<double, 8> largest{}, squares{};
-  for (std::size_t j = 0; j < n; ++j) {
-    const double c = std::abs(row[j]);
-    largest[j & 7] = c > largest[j & 7] ? c : largest[j & 7];
-    squares[j & 7] += c * c;
+  Lanes c, largest{}, squares{};
+  const auto add = [&]() __attribute__((always_inline)) {
+    wavelet::raise_to_magnitudes(largest, c);
+    squares += c * c;
+  };
+  std::size_t j = 0;
+  for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
+    wavelet::load(c, row + j);
+    add();
   }
-  return {*std::max_element(largest.begin(), largest.end()),
-          ((squares[0] + squares[4]) + (squares[1] + squares[5])) + ((squares[2] + squares[6]) + (squares[3] + squares[7]))};
+  wavelet::load_some(c, row + j, n - j);
+  add();
+  return {wavelet::largest_of(largest), wavelet::sum_of(squares)};
 }
 
 unsigned nearest_point(double fraction) {
@@ -73,7 +72,7 @@ void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* 
   for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
 }
 
-double largest_in(const double* row, std::size_t n) { return largest_of(row, n); }
+double largest_in(const double* row, std::size_t n) { return size_of_row(row, n).largest; }
 
 RowSize size_of(const double* row, std::size_t n) { return size_of_row(row, n); }
 
