@@ -8,6 +8,8 @@
 namespace effort::exchange {
 
 void DirectExecutor::run(const Operation& operation) {
+  // Whatever moves messages along after close() may complete the operation that was given up, in memory that is no longer its own.
+  if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("the process ends before the exchange has begun");
   if (!transport_.start(operation)) throw CommunicatorError(transport_.error());
   auto pause = std::chrono::microseconds(5);
   for (bool done = false;;) {
