@@ -57,7 +57,7 @@ EFFORT_VECTOR_CLONES void find_extremes(const double* __restrict values, std::si
   const auto add = [&]() __attribute__((always_inline)) {
     wavelet::raise_to(highs, v);
     wavelet::raise_to(minus_lows, -v);
-    sums += v - v;
+    sums += v - v;  // NOLINT(misc-redundant-expression): not 0 where a value is not finite
   };
   std::size_t j = 0;
   for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
