@@ -16,6 +16,9 @@ inline constexpr int kLeafBits = 3;
 
 inline constexpr int kMostLevel = 15;
 
+/// Levels are read so many at a time: some behind the last of them too.
+inline constexpr std::size_t kAtOnce = 16;
+
 /// For every node of one level of the tree: how many bit planes its largest coefficient has (0: all zero).  The
 /// nodes are surrounded by a border of zeros, so that neighbours need no bounds.
 struct TreeLevel {
@@ -28,7 +31,7 @@ struct TreeLevel {
 
 /// Magnitudes in units of the finest step and signs, with a border of zeros; Q is wide enough for the planes.
 /// `level` is what both sides know of a magnitude in units of the plane under way, at most kMostLevel: contexts are
-/// made of it, 16 or more at a time.
+/// made of it.
 template <typename Q>
 struct BandData {
   std::size_t rows = 0, cols = 0, stride = 0;
@@ -48,9 +51,10 @@ struct BandData {
     stride = c + 2;
     wavelet::make_zeros(magnitude, (r + 2) * stride);
     wavelet::make_zeros(negative, (r + 2) * stride);
-    wavelet::make_zeros(level, (r + 2) * stride);
+    wavelet::make_zeros(level, (r + 2) * stride + kAtOnce);
     std::size_t tr = (r + (1u << kLeafBits) - 1) >> kLeafBits, tc = (c + (1u << kLeafBits) - 1) >> kLeafBits;
     tree.clear();
+    tree.reserve(static_cast<std::size_t>(std::bit_width(std::max(tr, tc))) + 1);
     tree.emplace_back(tr, tc);
     while (tr > 1 || tc > 1) {
       tr = (tr + 1) / 2;

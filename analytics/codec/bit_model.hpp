@@ -4,30 +4,36 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstdlib>
 
 namespace effort::codec {
 
 /// The probability of a 1, learned from what it has seen: quickly at first, then ever more slowly.
-struct BitModel {
-  std::uint16_t one = 32768;  ///< in 1/65536
-  std::uint16_t seen = 0;
+class BitModel {
+ public:
+  /// In 1/65536, never nearer to certainty than 24 of them.
+  std::uint32_t probability() const { return state_ >> 16; }
+  /// In 1/4096.
+  std::uint32_t coarse_probability() const { return state_ >> 20; }
 
-  void update(bool bit, int limit) {
-    const int rate = kRate[seen];
-    const int error = (-static_cast<int>(bit) & 65535) - static_cast<int>(one);
-    // Kept away from certainty here, not where the coder waits for it.
-    one = static_cast<std::uint16_t>(std::clamp(static_cast<int>(one) + ((error * rate) >> 16), 24, 65536 - 24));
-    seen = static_cast<std::uint16_t>(seen + (seen < limit));
+  void update(bool bit) {
+    const std::uint32_t end = -static_cast<std::uint32_t>(bit) & 65535, step = kSteps[state_ & 65535];
+    const std::uint32_t distance = (state_ >> 16) ^ end;  // from the end that it moves to; what is left rounds down
+    const std::uint32_t left = distance - ((distance * (step >> 16) + (end ^ 65535)) >> 16);
+    state_ = (std::max(left, std::uint32_t{24} - bit) ^ end) << 16 | (step & 65535);
   }
 
-  std::uint32_t probability() const { return one; }
-
-  static constexpr int kMostSeen = 255;
-  static constexpr std::array<std::uint16_t, kMostSeen + 1> kRate = [] {
-    std::array<std::uint16_t, kMostSeen + 1> rates{};
-    for (int n = 0; n <= kMostSeen; ++n) rates[static_cast<std::size_t>(n)] = static_cast<std::uint16_t>(32767 / (n / 2.0 + 0.8));
-    return rates;
+ private:
+  static constexpr std::uint32_t kMostSeen = 250;
+  /// Of a model that has seen so many: the rate (upper half), and how many it has seen then (lower half).
+  static constexpr std::array<std::uint32_t, kMostSeen + 1> kSteps = [] {
+    std::array<std::uint32_t, kMostSeen + 1> steps{};
+    for (std::uint32_t n = 0; n <= kMostSeen; ++n)
+      steps[n] = static_cast<std::uint32_t>(32767 / (n / 2.0 + 0.8)) << 16 | std::min(n + 1, kMostSeen);
+    return steps;
   }();
+
+  std::uint32_t state_ = 32768u << 16;  ///< upper half: the probability, lower half: decisions seen
 };
 
 // 1 / (1 + exp(-x)) at x = -8, -7.5 .. 8 in 1/65536; between them a straight line.  Whole numbers written down, since
@@ -57,6 +63,14 @@ inline constexpr std::array<std::int16_t, 4096> kStretch = [] {
 /// ln(p / (1 - p)) in 1/256, of a probability in 1/4096; integers, so that every machine agrees.
 inline int stretch(std::uint32_t probability12) { return kStretch[probability12]; }
 
+/// squash16() of -2048 .. 2047
+inline constexpr std::array<std::uint16_t, 4096> kSquashed = [] {
+  std::array<std::uint16_t, 4096> values{};
+  for (int x = -2048; x < 2048; ++x)
+    values[static_cast<std::size_t>(x) + 2048] = static_cast<std::uint16_t>(squash16(x));
+  return values;
+}();
+
 /// Weighs the predictions of up to kInputs models by what they were worth so far (logistic mixing, Mahoney 2005).
 class Mixer {
  public:
@@ -64,29 +78,34 @@ class Mixer {
 
   Mixer() { weights_.fill((1 << 16) * 3 / 10); }
 
-  template <std::size_t N>
-  std::uint32_t mix(const std::array<BitModel*, N>& models) {
+  /// Codes a decision by `io` with the models' mixed prediction; weights and models learn from it.
+  template <std::size_t N, typename Io>
+  [[gnu::always_inline]] inline bool code(Io& io, bool bit, const std::array<BitModel*, N>& models) {
     static_assert(N <= kInputs);
+    std::array<int, N> stretched;
     std::int64_t sum = 0;
+#pragma GCC unroll 8
     for (std::size_t i = 0; i < N; ++i) {
-      stretched_[i] = stretch(models[i]->probability() >> 4);
-      sum += std::int64_t{weights_[i]} * stretched_[i];
+      stretched[i] = stretch(models[i]->coarse_probability());
+      sum += std::int64_t{weights_[i]} * stretched[i];
     }
-    mixed_ = static_cast<std::uint32_t>(squash16(static_cast<int>(std::clamp<std::int64_t>(sum >> 16, -2047, 2047))));
-    return mixed_;
-  }
-
-  template <std::size_t N>
-  void update(bool bit) {
-    const int error = ((bit ? 65535 : 0) - static_cast<int>(mixed_)) >> 4;
-    for (std::size_t i = 0; i < N; ++i) weights_[i] += (stretched_[i] * error * kLearning + (1 << 13)) >> 14;
+    sum >>= 16;
+    if (std::abs(sum) > 2047) [[unlikely]]
+      sum = sum < 0 ? -2047 : 2047;
+    const std::uint32_t mixed = kSquashed[static_cast<std::size_t>(sum + 2048)];
+    bit = io.code(bit, mixed);
+    const int error = ((-static_cast<int>(bit) & 65535) - static_cast<int>(mixed)) >> 4;
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < N; ++i) {
+      weights_[i] += (stretched[i] * error * kLearning + (1 << 12)) >> 13;
+      models[i]->update(bit);
+    }
+    return bit;
   }
 
  private:
-  static constexpr int kLearning = 6;
+  static constexpr int kLearning = 3;
   std::array<std::int32_t, kInputs> weights_;
-  std::array<int, kInputs> stretched_{};
-  std::uint32_t mixed_ = 32768;
 };
 
 }  // namespace effort::codec

@@ -151,25 +151,26 @@ Points LocalCoefficients::choose_points(double step) {
 }
 
 Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
-  const bool fits = narrow(step.value());
+  const double unit = step.value();
+  const bool fits = narrow(unit);
   cleared_.resize(layout_.bands.size());
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
-    const bool zero = zeros(b, step.value());
+    const bool zero = zeros(b, unit);
     if (zero && cleared_[b]) continue;
     for (std::size_t i = 0; i < band.rows; ++i) {
       double* to = &scratch_[(band.row0 + i) * matrix_.cols + band.col0];
       if (zero) {
         std::fill_n(to, band.cols, 0.0);
       } else {
-        requantise_row(row(band, i), band.cols, band.gain, step, points, fits, to);
+        requantise_row(row(band, i), band.cols, band.gain, unit, points, fits, to);
       }
     }
     // Without levels along the rows the last one is undone in place.
     cleared_[b] = zero && levels_.rows > 0 && band.level == 1 && band.row_level + band.col_level <= 2;
   }
   for (const PacketSplit& split : layout_.splits)
-    if (split.extra > 0 && largest_within(split) >= step.value() * 0.999) undo_split(scratch_.get(), matrix_.cols, split);
+    if (split.extra > 0 && largest_within(split) >= unit * 0.999) undo_split(scratch_.get(), matrix_.cols, split);
   const std::size_t rows = matrix_.rows, cols = matrix_.cols;
   ErrorSum sum(matrix_);
   wavelet::inverse_rows(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols), levels_,

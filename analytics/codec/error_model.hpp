@@ -6,6 +6,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace effort::codec {
@@ -14,44 +15,41 @@ namespace effort::codec {
 class ErrorModel {
  public:
   void clear() {
-    count_.fill(0);
-    square_.fill(0);
+    for (std::size_t i = first_; i < end_; ++i) count_[i] = 0, square_[i] = 0;
+    first_ = kBins;
+    end_ = 0;
   }
   /// @param weight  how many values this one stands for
   void add(double magnitude, std::uint32_t weight) {
     const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 48) - kFirst;
     const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(bits, 0, kBins - 1));
+    first_ = std::min(first_, i);
+    end_ = std::max(end_, i + 1);
     count_[i] += weight;
     square_[i] += magnitude * magnitude * weight;
   }
   /// To be called between the last add() and the questions.
   void sum_up() {
-    double square = 0;
-    for (std::size_t i = 0; i < kBins; ++i) {
-      const double here = square_[i];
-      square_[i] = square;
-      square += here;
-    }
-    all_ = square;
+    all_ = 0;
+    for (std::size_t i = first_; i < end_; ++i) all_ += std::exchange(square_[i], all_);
     std::uint64_t count = 0;
-    for (std::size_t i = kBins; i-- > 0;) above_[i] = count += count_[i];
+    for (std::size_t i = end_; i-- > first_;) above_[i] = count += count_[i];
   }
   double squared_error(double step) const {
     // Of the bin that the step is in, the share below it counts as zeros, as if its values were spread evenly.
-    const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst;
-    if (bin + 1 >= kBins) return all_;
-    const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
-    const double part = bin < 0 ? 0 : std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0);
-    const double zeros = square_[i] + part * (square_[i + 1] - square_[i]), others = count_from(step);
-    return zeros + others * step * step / 12;
+    const Place at = place_of(step);
+    if (at.bin >= end_) return all_;
+    if (at.bin < first_) return count_from(step) * step * step / 12;
+    const double next = at.bin + 1 < end_ ? square_[at.bin + 1] : all_;
+    return square_[at.bin] + at.part * (next - square_[at.bin]) + count_from(step) * step * step / 12;
   }
   /// About how many values are at least a step.
   double count_from(double step) const {
-    const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst;
-    if (bin + 1 >= kBins) return 0;
-    const auto i = static_cast<std::size_t>(std::max<std::int64_t>(bin, 0));
-    const double part = bin < 0 ? 0 : std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0);
-    return static_cast<double>(above_[i + 1]) + (1 - part) * static_cast<double>(above_[i] - above_[i + 1]);
+    const Place at = place_of(step);
+    if (at.bin >= end_) return 0;
+    if (at.bin < first_) return static_cast<double>(above_[first_]);
+    const std::uint64_t next = at.bin + 1 < end_ ? above_[at.bin + 1] : 0;
+    return static_cast<double>(next) + (1 - at.part) * static_cast<double>(above_[at.bin] - next);
   }
 
   /// What was added, as whole numbers whose sums over several models do not depend on the order; before sum_up().
@@ -59,11 +57,14 @@ class ErrorModel {
     std::vector<std::int64_t> numbers;
     for (std::size_t i = 0; i < kBins; ++i) {
       numbers.push_back(count_[i]);
-      numbers.push_back(static_cast<std::int64_t>(std::min(square_[i] / (edge(i) * edge(i)) * 65536, 9e15)));
+      const double in_edges = square_[i] / (edge(i) * edge(i));  // NOLINT(clang-analyzer-core.DivideZero): edges are at least 2^-80
+      numbers.push_back(static_cast<std::int64_t>(std::min(in_edges * 65536, 9e15)));
     }
     return numbers;
   }
   void set_counts(const std::vector<std::int64_t>& numbers) {
+    first_ = 0;
+    end_ = kBins;
     for (std::size_t i = 0; i < kBins; ++i) {
       count_[i] = static_cast<std::uint32_t>(numbers[2 * i]);
       square_[i] = static_cast<double>(numbers[2 * i + 1]) / 65536 * (edge(i) * edge(i));
@@ -81,10 +82,22 @@ class ErrorModel {
   }
 
  private:
+  struct Place {
+    std::size_t bin;
+    double part;  ///< of the bin that is below
+  };
+  static Place place_of(double step) {
+    const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst;
+    if (bin < 0) return {0, 0};
+    if (bin + 1 >= kBins) return {kBins, 0};
+    const auto i = static_cast<std::size_t>(bin);
+    return {i, std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0)};
+  }
   static double edge(std::size_t bin) { return std::bit_cast<double>((bin + kFirst) << 48); }
 
   static constexpr std::int64_t kFirst = (1023 - 80) * 16;
   static constexpr std::int64_t kBins = 160 * 16;
+  std::size_t first_ = kBins, end_ = 0;  ///< bins outside hold nothing
   std::array<std::uint32_t, kBins> count_{};
   std::array<double, kBins> square_{};  ///< after sum_up(): of all bins below
   std::array<std::uint64_t, kBins> above_{};

@@ -144,7 +144,7 @@ Bytes pack(const Tokens& tokens) {
   BitWriter bits;
   for (std::size_t t = 0; t < tokens.token.size(); ++t) {
     code.put(bits, of(t));
-    bits.put(tokens.run[t], std::bit_width(tokens.run[t]) - 1);
+    bits.put(tokens.run[t], static_cast<int>(std::bit_width(tokens.run[t])) - 1);
   }
   out.insert(out.end(), bits.bytes().begin(), bits.bytes().end());
   return out;

@@ -51,6 +51,16 @@ EFFORT_VECTOR_CLONES RowError row_error(const double* __restrict a, const double
   return {wavelet::sum_of(sums), wavelet::largest_of(worst)};
 }
 
+RowError short_row_error(const double* a, const double* b, std::size_t n) {
+  RowError error{0, 0};
+  for (std::size_t j = 0; j < n; ++j) {
+    const double e = a[j] - b[j];
+    error.squares += e * e;
+    error.worst = std::max(error.worst, std::abs(e));
+  }
+  return error;
+}
+
 /// The extremes; `not_finite` becomes NaN if any value is not, else 0.
 EFFORT_VECTOR_CLONES void find_extremes(const double* __restrict values, std::size_t n, double& low, double& high, double& not_finite) {
   Lanes v, highs = Lanes{} - HUGE_VAL, minus_lows = highs, sums{};
@@ -159,7 +169,10 @@ Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols
 void ErrorSum::add(std::size_t row, const double* reconstruction) {
   const double* values = matrix_.values.data() + row * matrix_.cols;
   const std::uint8_t* gone = matrix_.absent.empty() ? nullptr : matrix_.absent.data() + row * matrix_.cols;
-  const RowError error = gone ? present_error(values, reconstruction, gone, matrix_.cols) : row_error(values, reconstruction, matrix_.cols);
+  const std::size_t n = matrix_.cols;
+  const RowError error = gone                     ? present_error(values, reconstruction, gone, n)
+                         : n < wavelet::wide_from ? short_row_error(values, reconstruction, n)
+                                                  : row_error(values, reconstruction, n);
   squares_[row] = error.squares;
   worst_ = std::max(worst_, error.worst);
 }

@@ -1,6 +1,7 @@
 #include "analytics/codec/plane_coder.hpp"
 
 #include <cstdlib>  // brings the C library's feature macros for clones.hpp
+#include <cstring>
 
 #include "analytics/wavelet/clones.hpp"
 
@@ -8,10 +9,10 @@ namespace effort::codec {
 namespace {
 
 /// Sums of neighbour magnitudes in classes that grow geometrically.
-constexpr std::array<std::uint8_t, 64> kActivityClass = [] {
-  std::array<std::uint8_t, 64> classes{};
+constexpr std::array<std::uint8_t, 512> kActivityClass = [] {
+  std::array<std::uint8_t, 512> classes{};
   constexpr std::array<int, 11> starts{1, 2, 3, 4, 6, 8, 11, 15, 21, 30, 44};
-  for (int n = 0; n < 64; ++n)
+  for (int n = 0; n < 512; ++n)
     for (int start : starts)
       if (n >= start) ++classes[static_cast<std::size_t>(n)];
   return classes;
@@ -19,10 +20,21 @@ constexpr std::array<std::uint8_t, 64> kActivityClass = [] {
 
 constexpr std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
-/// 0, 1, 2-3, 4 and more
-constexpr int level4(int n) { return n == 0 ? 0 : n == 1 ? 1 : n < 4 ? 2 : 3; }
-/// 0, 1, 2, 3-4, 5 and more
-constexpr int level5(int n) { return n < 3 ? n : n < 5 ? 3 : 4; }
+/// 0, 1, 2-3, 4 and more; of sums of up to four levels
+constexpr std::array<std::uint8_t, 64> kLevel4 = [] {
+  std::array<std::uint8_t, 64> levels{};
+  for (int n = 1; n < 64; ++n) levels[static_cast<std::size_t>(n)] = n < 2 ? 1 : n < 4 ? 2 : 3;
+  return levels;
+}();
+/// 0, 1, 2, 3-4, 5 and more; of sums of two levels
+constexpr std::array<std::uint8_t, 32> kLevel5 = [] {
+  std::array<std::uint8_t, 32> levels{};
+  for (int n = 1; n < 32; ++n)
+    levels[static_cast<std::size_t>(n)] = static_cast<std::uint8_t>(n < 3 ? n : n < 5 ? 3 : 4);
+  return levels;
+}();
+constexpr int level4(int n) { return kLevel4[idx(n)]; }
+constexpr int level5(int n) { return kLevel5[idx(n)]; }
 
 int class_of(const Band& band) {
   if (!band.row_high && !band.col_high) return 3;
@@ -31,40 +43,59 @@ int class_of(const Band& band) {
   return band.row_level == band.col_level ? 0 : band.row_level > band.col_level ? 4 : 5;
 }
 
-/// The same up to the largest sum that bytes hold.
-constexpr std::array<std::uint8_t, 512> kActivityClassWide = [] {
-  std::array<std::uint8_t, 512> classes{};
-  for (std::size_t n = 0; n < 512; ++n) classes[n] = kActivityClass[n < 63 ? n : 63];
-  return classes;
-}();
-
-constexpr std::array<std::uint8_t, kMostLevel + 1> kLevel4 = [] {
-  std::array<std::uint8_t, kMostLevel + 1> levels{};
-  for (int n = 0; n <= kMostLevel; ++n) levels[static_cast<std::size_t>(n)] = static_cast<std::uint8_t>(level4(n));
-  return levels;
-}();
-
 /// How much the neighbours in the row and in the column count: those along the smooth direction more.
 struct Weights {
   int h, v;
 };
 constexpr Weights weights_of(int band_class) { return band_class == 1 ? Weights{3, 1} : band_class == 2 ? Weights{1, 3} : Weights{2, 2}; }
 
-/// The levels above and below, and at the four corners, of every position of the segments.
-EFFORT_VECTOR_CLONES void sum_run(const std::uint8_t* __restrict level, std::size_t stride, std::size_t begin, std::size_t end,
-                                  std::uint8_t* __restrict cross, std::uint8_t* __restrict corners) {
-  const std::uint8_t *north = level - stride, *north_west = north - 1, *north_east = north + 1;
-  const std::uint8_t *south = level + stride, *south_west = south - 1, *south_east = south + 1;
-  for (std::size_t j = begin; j < end; ++j) {
-    cross[j] = static_cast<std::uint8_t>(north[j] + south[j]);
-    corners[j] = static_cast<std::uint8_t>(north_west[j] + north_east[j] + south_west[j] + south_east[j]);
-  }
-}
+/// What the levels of the rows above and below say of every position of the segments, 16 at a time; what is written for
+/// further positions is of no use.
+struct Neighbours {
+  std::uint8_t* total;    ///< weighted sum
+  std::uint8_t* column;   ///< sum above and below
+  std::uint8_t* classes;  ///< 4 level5(column) + level4(sum at the corners)
 
-template <typename Segments>
-void sum_neighbours(const std::uint8_t* level, std::size_t stride, const Segments& segments, std::uint8_t* cross, std::uint8_t* corners) {
-  for (const auto& segment : segments) sum_run(level, stride, segment.begin, segment.end, cross, corners);
-}
+  template <typename Segments>
+  void look(const std::uint8_t* level, std::size_t stride, const Segments& segments, Weights weights) const {
+    for (const auto& segment : segments)
+      for (std::size_t j = segment.begin; j < segment.end; j += kAtOnce) {
+        const std::uint8_t *north = level - stride + j, *south = level + stride + j;
+        const Sums column_sum = at(north) + at(south), corners = at(north - 1) + at(north + 1) + at(south - 1) + at(south + 1);
+        const Sums all = corners + column_sum + (weights.v == 3 ? column_sum + column_sum : weights.v == 2 ? column_sum : Sums{});
+        const auto v = (Compared)column_sum, d = (Compared)corners;
+        const Compared column_class = -((v > 0) + (v > 1) + (v > 2) + (v > 4)), twice = column_class + column_class;
+        const Compared both = twice + twice - ((d > 0) + (d > 1) + (d > 3));
+        std::memcpy(total + j, &all, sizeof(all));
+        std::memcpy(column + j, &column_sum, sizeof(column_sum));
+        std::memcpy(classes + j, &both, sizeof(both));
+      }
+  }
+
+  /// The totals alone, with the levels to the right in them.
+  template <typename Segments>
+  void look_ahead(const std::uint8_t* level, std::size_t stride, const Segments& segments, Weights weights) const {
+    for (const auto& segment : segments)
+      for (std::size_t j = segment.begin; j < segment.end; j += kAtOnce) {
+        const std::uint8_t *north = level - stride + j, *south = level + stride + j;
+        const Sums v = at(north) + at(south), h = at(level + j + 1);
+        const Sums all = at(north - 1) + at(north + 1) + at(south - 1) + at(south + 1) + v + h +
+                         (weights.v == 3   ? v + v
+                          : weights.v == 2 ? v + h
+                                           : h + h);
+        std::memcpy(total + j, &all, sizeof(all));
+      }
+  }
+
+ private:
+  using Sums = std::uint8_t __attribute__((vector_size(kAtOnce)));
+  using Compared = std::int8_t __attribute__((vector_size(kAtOnce)));  // as processors compare; sums of four levels stay below 128
+  static Sums at(const std::uint8_t* from) {
+    Sums sums;
+    std::memcpy(&sums, from, sizeof(sums));
+    return sums;
+  }
+};
 
 /// What was known in units of the plane before, in units of this one.
 EFFORT_VECTOR_CLONES void double_levels(std::uint8_t* level, std::size_t n) {
@@ -87,7 +118,7 @@ template <typename Io, typename Q>
 bool PlaneCoder<Io, Q>::decide(bool bit, BitModel& model) {
   io_.reserve(1);
   bit = io_.code(bit, model.probability());
-  model.update(bit, Contexts::kLimit);
+  model.update(bit);
   return bit;
 }
 
@@ -96,10 +127,7 @@ template <std::size_t N>
 [[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer) {
   --mixed_left_;
   io_.reserve(1);
-  bit = io_.code(bit, mixer.mix(models));
-  mixer.template update<N>(bit);
-  for (BitModel* model : models) model->update(bit, Contexts::kLimit);
-  return bit;
+  return mixer.code(io_, bit, models);
 }
 
 template <typename Io, typename Q>
@@ -201,6 +229,66 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
   }
 }
 
+/// Where the models of one band begin.
+template <typename Io, typename Q>
+struct PlaneCoder<Io, Q>::MixedModels {
+  BitModel *activity, *pattern, *band_activity, *parents, *leaf;
+  BitModel *sign, *sign_parents, *sign_band;
+  BitModel *refine, *refine_band, *refine_parent;
+  Mixer *activity_mixers, *sign_mixer, *refine_mixers;
+  bool rows_high;
+
+  MixedModels(Contexts& c, std::size_t b, int band_class) {
+    const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1), k = idx(band_class);
+    activity = &c.activity[k * Contexts::kParents * Contexts::kActivities];
+    pattern = &c.pattern[k * 5 * 5 * 4];
+    band_activity = &c.band_activity[band * 6];
+    parents = c.parents.data();
+    leaf = &c.leaf[k * 2];
+    sign = &c.sign[k * 9];
+    sign_parents = c.sign_parents.data();
+    sign_band = &c.sign_band[band * 3];
+    refine = c.refine.data();
+    refine_band = &c.refine_band[band * 3];
+    refine_parent = c.refine_parent.data();
+    activity_mixers = c.activity_mixers.data();
+    sign_mixer = c.sign_mixers.data();
+    refine_mixers = c.refine_mixers.data();
+    rows_high = band_class == 1;
+  }
+
+  /// @param h, v     sums of the levels in the row and in the column
+  /// @param classes  4 level5(v) + level4(sum at the corners)
+  template <typename Registers>
+  [[gnu::always_inline]] bool code_significance(Registers& io, int activity_class, int h, int v, int classes,
+                                                int parent_1, int parent_2, bool fresh, bool bit) const {
+    const int first = level4(parent_1), second = level4(parent_2);
+    return activity_mixers[activity_class].template code<5>(
+        io, bit,
+        {activity + std::max(first, second) * Contexts::kActivities + activity_class,
+         pattern + level5(h) * 20 + classes, band_activity + activity_class / 2,
+         parents + (first * Contexts::kParents + second) * Contexts::kActivities + activity_class,
+         leaf + (level4(h + v) * 4 + (classes & 3)) * 12 + (fresh ? 1 : 0)});
+  }
+
+  /// @param h, v  signs of the neighbours in the row and in the column: 0 negative, 1 none or both, 2 positive
+  template <typename Registers>
+  [[gnu::always_inline]] bool code_sign(Registers& io, int h, int v, int parent_sign, bool negative) const {
+    return sign_mixer->template code<3>(
+        io, negative,
+        {sign + h * 3 + v, sign_parents + (h * 3 + v) * 9 + parent_sign, sign_band + (rows_high ? h : v)});
+  }
+
+  template <typename Registers>
+  [[gnu::always_inline]] bool code_refinement(Registers& io, int activity_class, int parent, int known,
+                                              bool bit) const {
+    const int depth = known == 1 ? 0 : known < 4 ? 1 : 2;
+    return refine_mixers[depth].template code<3>(
+        io, bit,
+        {refine + depth * 6 + activity_class / 2, refine_band + depth, refine_parent + depth * 4 + level4(parent)});
+  }
+};
+
 /// The coefficients of one row of leaves, row by row: first those not significant yet, then the others.
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
@@ -220,14 +308,14 @@ void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
     }
   }
   if (segments_.empty()) return;
-  cross_.resize(data.cols + 2);
-  corners_.resize(data.cols + 2);
+  for (auto* sums : {&total_, &column_, &classes_}) sums->resize(data.cols + kAtOnce);
   open_.resize(data.cols);
   known_.resize(data.cols);
+  const MixedModels models(contexts_, b, class_[b]);
   const std::size_t end_row = std::min(data.rows, (leaf_row + 1) << kLeafBits);
   for (std::size_t row = leaf_row << kLeafBits; row < end_row; ++row) {
     if (mixed_left_ > 0) {
-      code_row_mixed(b, row);
+      code_row_mixed(b, row, models);
     } else {
       code_row_fast(b, row);
     }
@@ -273,45 +361,61 @@ void PlaneCoder<Io, Q>::sort_positions(const std::uint8_t* level) {
 }
 
 template <typename Io, typename Q>
-void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row) {
+void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row, const MixedModels& models) {
   const int p = plane_;
   BandData<Q>& data = data_[b];
   const std::size_t first = data.at(row, 0);
+  const auto stride = static_cast<std::ptrdiff_t>(data.stride);
   Q* magnitude = &data.magnitude[first];
+  std::uint8_t* negative = &data.negative[first];
   std::uint8_t* level = &data.level[first];
   const std::uint8_t *west = level - 1, *east = level + 1;
   const ParentLevels<Q> parents(layout_.bands[b], data_, row);
-  sum_neighbours(level, data.stride, segments_, cross_.data(), corners_.data());
-  sort_positions(level);
   const Weights weights = weights_of(class_[b]);
+  const Neighbours neighbours{total_.data(), column_.data(), classes_.data()};
+  neighbours.look(level, data.stride, segments_, weights);
+  sort_positions(level);
   const TreeLevel& leaves = data.tree[0];
   const std::uint8_t* leaf_planes = &leaves.planes[leaves.at(row >> kLeafBits, 0)];
+  const std::uint32_t *open = open_.data(), *settled = known_.data();
+  const std::size_t open_count = open_count_, settled_count = known_count_;
   const auto activity_at = [&](std::size_t j) {
-    const int sum = weights.h * (west[j] + east[j]) + weights.v * cross_[j] + corners_[j];
-    return int{kActivityClass[idx(std::min(sum, 63))]};
+    return int{kActivityClass[idx(neighbours.total[j] + weights.h * (west[j] + east[j]))]};
   };
-  for (std::size_t k = 0; k < open_count_; ++k) {
-    const std::size_t j = open_[k];
+  const auto sign_at = [&](std::ptrdiff_t at) { return (level[at] != 0) * (1 - 2 * negative[at]); };
+  const auto sign_of_two = [](int a, int z) { return std::clamp(a + z, -1, 1) + 1; };
+  io_.reserve(2 * data.cols);
+  auto io = io_.take();
+  std::size_t signs = 0;
+  for (std::size_t k = 0; k < open_count; ++k) {
+    const std::size_t j = open[k];
     const bool fresh = leaf_planes[j >> kLeafBits] == p + 1;
     const int parent_1 = parents.level(0, j), parent_2 = parents.level(1, j);
     const bool bit = (magnitude[j] >> p) & 1;
-    if (!code_significance(b, activity_at(j), west[j] + east[j], cross_[j], corners_[j], parent_1, parent_2, fresh, bit))
+    if (!models.code_significance(io, activity_at(j), west[j] + east[j], neighbours.column[j], neighbours.classes[j],
+                                  parent_1, parent_2, fresh, bit))
       continue;
     const int parent_sign = parent_1 == 0 ? 0 : parents.negative[j >> parents.shift[0]] ? 2 : 1;
-    const bool negative = code_sign(b, first + j, parent_sign, data.negative[first + j] != 0);
+    const auto at = static_cast<std::ptrdiff_t>(j);
+    const bool minus =
+        models.code_sign(io, sign_of_two(sign_at(at - 1), sign_at(at + 1)),
+                         sign_of_two(sign_at(at - stride), sign_at(at + stride)), parent_sign, negative[j] != 0);
+    ++signs;
     level[j] = 1;
     if (!Io::encoding) {
-      data.negative[first + j] = negative;
+      negative[j] = minus;
       magnitude[j] = Q{1} << p;
     }
   }
-  for (std::size_t k = 0; k < known_count_; ++k) {
-    const std::size_t j = known_[k];
+  for (std::size_t k = 0; k < settled_count; ++k) {
+    const std::size_t j = settled[k];
     const int parent = std::max(parents.level(0, j), parents.level(1, j));
-    const bool bit = code_refinement(b, activity_at(j), parent, level[j] / 2, (magnitude[j] >> p) & 1);
+    const bool bit = models.code_refinement(io, activity_at(j), parent, level[j] / 2, (magnitude[j] >> p) & 1);
     level[j] = static_cast<std::uint8_t>(std::min(level[j] + bit, kMostLevel));
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
   }
+  io_.put(io);
+  mixed_left_ -= static_cast<std::int64_t>(open_count + signs + settled_count);
 }
 
 /// The same with one context per decision, raw signs and raw later refinement: for the bulk of large streams.
@@ -323,29 +427,26 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
   Q* magnitude = &data.magnitude[first];
   std::uint8_t* negative = &data.negative[first];
   std::uint8_t* level = &data.level[first];
-  const std::uint8_t *west = level - 1, *east = level + 1;
+  const std::uint8_t* west = level - 1;
   const ParentLevels<Q> parents(layout_.bands[b], data_, row);
-  sum_neighbours(level, data.stride, segments_, cross_.data(), corners_.data());
-  sort_positions(level);
   const Weights weights = weights_of(class_[b]);
-  for (const Segment& segment : segments_)
-    for (std::size_t j = segment.begin; j < segment.end; ++j)
-      cross_[j] = static_cast<std::uint8_t>(weights.v * cross_[j] + corners_[j] + weights.h * east[j]);
+  Neighbours{total_.data(), nullptr, nullptr}.look_ahead(level, data.stride, segments_, weights);
+  sort_positions(level);
   io_.reserve(3 * data.cols);
   auto io = io_.take();
   const auto decide_here = [&io](bool bit, BitModel& model) {
     bit = io.code(bit, model.probability());
-    model.update(bit, Contexts::kLimit);
+    model.update(bit);
     return bit;
   };
   std::uint32_t *open = open_.data(), *settled = known_.data();
-  const std::uint8_t* sums = cross_.data();
+  const std::uint8_t* total = total_.data();
   const std::size_t open_count = open_count_, settled_count = known_count_;
   BitModel* models = &contexts_.activity[idx(class_[b] * Contexts::kParents * Contexts::kActivities)];
   std::size_t fresh_count = 0;
   for (std::size_t k = 0; k < open_count; ++k) {
     const std::size_t j = open[k];
-    const int activity = kActivityClassWide[idx(sums[j] + weights.h * west[j])];
+    const int activity = kActivityClass[idx(total[j] + weights.h * west[j])];
     const int parent = kLevel4[idx(std::max(parents.level(0, j), parents.level(1, j)))];
     const bool bit = decide_here((magnitude[j] >> p) & 1, models[parent * Contexts::kActivities + activity]);
     level[j] = bit;
@@ -362,7 +463,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     settled[deep_count] = static_cast<std::uint32_t>(j);
     deep_count += known >= 4;
     if (known >= 4) continue;
-    const int activity = kActivityClassWide[idx(sums[j] + weights.h * west[j])];
+    const int activity = kActivityClass[idx(total[j] + weights.h * west[j])];
     const bool bit = decide_here((magnitude[j] >> p) & 1, contexts_.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
     level[j] = static_cast<std::uint8_t>(level[j] + bit);
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
@@ -388,48 +489,6 @@ void PlaneCoder<Io, Q>::code_raw_run(Registers& io, std::size_t count, const Get
     bits = io.code_bits(bits, n);
     for (int i = 0; i < n; ++i) put(k + idx(i), (bits >> (n - 1 - i)) & 1u);
   }
-}
-
-template <typename Io, typename Q>
-[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2,
-                                          bool fresh, bool bit) {
-  Contexts& c = contexts_;
-  const int parent = level4(std::max(parent_1, parent_2));
-  const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
-  return decide_mixed<5>(
-      bit,
-      {&c.activity[idx((class_[b] * Contexts::kParents + parent) * Contexts::kActivities + activity)],
-       &c.pattern[idx(((class_[b] * 5 + level5(h)) * 5 + level5(v)) * 4 + level4(d))],
-       &c.band_activity[band * 6 + idx(activity / 2)],
-       &c.parents[idx((level4(parent_1) * Contexts::kParents + level4(parent_2)) * Contexts::kActivities + activity)],
-       &c.leaf[idx(((level4(h + v) * 4 + level4(d)) * 6 + class_[b]) * 2 + (fresh ? 1 : 0))]},
-      c.activity_mixers[idx(activity)]);
-}
-
-template <typename Io, typename Q>
-[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative) {
-  const BandData<Q>& data = data_[b];
-  const auto known = [&](std::size_t at) { return data.level[at] == 0 ? 0 : data.negative[at] ? -1 : 1; };
-  const auto side = [](int a, int z) { return std::clamp(a + z, -1, 1) + 1; };
-  const int h = side(known(i - 1), known(i + 1));
-  const int v = side(known(i - data.stride), known(i + data.stride));
-  const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
-  Contexts& c = contexts_;
-  return decide_mixed<3>(negative,
-                         {&c.sign[idx((class_[b] * 3 + h) * 3 + v)], &c.sign_parents[idx((h * 3 + v) * 9 + parent_sign)],
-                          &c.sign_band[band * 3 + idx(class_[b] == 1 ? h : v)]},
-                         c.sign_mixers[0]);
-}
-
-template <typename Io, typename Q>
-[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::code_refinement(std::size_t b, int activity, int parent, int known, bool bit) {
-  const int depth = known == 1 ? 0 : known < 4 ? 1 : 2;
-  Contexts& c = contexts_;
-  const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1);
-  return decide_mixed<3>(bit,
-                         {&c.refine[idx(depth * 6 + activity / 2)], &c.refine_band[band * 3 + idx(depth)],
-                          &c.refine_parent[idx(depth * 4 + level4(parent))]},
-                         c.refine_mixers[idx(depth)]);
 }
 
 template class PlaneCoder<RangeEncoder, std::uint32_t>;

@@ -17,7 +17,6 @@ namespace effort::codec {
 class Contexts {
  public:
   static constexpr int kClasses = 6, kActivities = 12, kParents = 4, kBands = 128;
-  static constexpr int kLimit = 250;
 
   std::array<BitModel, kClasses * kParents * kActivities> activity;
   std::array<BitModel, kClasses * 5 * 5 * 4> pattern;
@@ -60,15 +59,12 @@ class PlaneCoder {
   bool code_root(std::size_t b);
   void code_tree_level(std::size_t b, std::size_t k);
   void code_block_row(std::size_t b, std::size_t leaf_row);
-  void code_row_mixed(std::size_t b, std::size_t row);
+  struct MixedModels;
+  void code_row_mixed(std::size_t b, std::size_t row, const MixedModels& models);
   void code_row_fast(std::size_t b, std::size_t row);
   void sort_positions(const std::uint8_t* level);
   template <typename Registers, typename Get, typename Put>
   void code_raw_run(Registers& io, std::size_t count, const Get& get, const Put& put);
-  bool code_significance(std::size_t b, int activity, int h, int v, int d, int parent_1, int parent_2, bool fresh, bool bit);
-  bool code_sign(std::size_t b, std::size_t i, int parent_sign, bool negative);
-  bool code_refinement(std::size_t b, int activity, int parent, int known, bool bit);
-
   bool decide(bool bit, BitModel& model);
   template <std::size_t N>
   bool decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer);
@@ -85,8 +81,8 @@ class PlaneCoder {
   Contexts contexts_;
   std::vector<int> class_;
   std::vector<Segment> segments_;
-  std::vector<std::uint8_t> cross_, corners_;   ///< sums over neighbours, per column
-  std::vector<std::uint32_t> open_, known_;     ///< columns not significant yet, and the others
+  std::vector<std::uint8_t> total_, column_, classes_;  ///< of the neighbours of every column
+  std::vector<std::uint32_t> open_, known_;             ///< columns not significant yet, and the others
   std::size_t open_count_ = 0, known_count_ = 0;
   int plane_ = 0;
   /// So many decisions are still made with mixing: it pays while little has been learned, and costs time.

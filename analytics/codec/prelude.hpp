@@ -15,7 +15,7 @@ int code_split(Io& io, const PacketSplit& split) {
   if (!io.code(split.extra > 0, 8192)) return 0;
   if (io.code(split.extra == split.deepest, 32768)) return split.deepest;
   int extra = 0;
-  for (int bit = std::bit_width(static_cast<unsigned>(split.deepest)); bit-- > 0;)
+  for (int bit = static_cast<int>(std::bit_width(static_cast<unsigned>(split.deepest))); bit-- > 0;)
     extra |= static_cast<int>(io.code_raw((split.extra >> bit) & 1)) << bit;
   return extra;
 }

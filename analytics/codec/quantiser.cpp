@@ -26,6 +26,16 @@ EFFORT_VECTOR_CLONES void requantise_narrow(const double* __restrict in, std::si
   requantise<std::int32_t>(in, n, scale, unit, first, others, out);
 }
 
+/// The same without branches: which values are zero is hard to foretell.
+void requantise_short(const double* in, std::size_t n, double scale, double unit, double first, double others,
+                      double* out) {
+  const std::array<double, 2> points{others, first};
+  for (std::size_t j = 0; j < n; ++j) {
+    const auto q = static_cast<std::int32_t>(std::fabs(in[j]) * scale);
+    out[j] = std::copysign((static_cast<double>(q) + points[q == 1]) * unit * static_cast<double>(q != 0), in[j]);
+  }
+}
+
 EFFORT_VECTOR_CLONES void quantise_narrow(const double* __restrict in, std::size_t n, double scale, std::uint32_t* __restrict magnitude,
                                           std::uint8_t* __restrict negative) {
   for (std::size_t j = 0; j < n; ++j) magnitude[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::abs(in[j]) * scale));
@@ -48,15 +58,27 @@ EFFORT_VECTOR_CLONES RowSize size_of_row(const double* row, std::size_t n) {
   return {wavelet::largest_of(largest), wavelet::sum_of(squares)};
 }
 
+RowSize size_of_short_row(const double* row, std::size_t n) {
+  RowSize size;
+  for (std::size_t j = 0; j < n; ++j) {
+    size.largest = std::max(size.largest, std::abs(row[j]));
+    size.squares += row[j] * row[j];
+  }
+  return size;
+}
+
 unsigned nearest_point(double fraction) {
   return static_cast<unsigned>(std::clamp(std::lround((fraction - 0.1) / 0.04), 0L, 15L));
 }
 
 }  // namespace
 
-void requantise_row(const double* in, std::size_t n, double gain, const Step& step, const Points& points, bool narrow, double* out) {
-  const double scale = gain / step.value(), unit = step.value() / gain;
-  if (narrow) {
+void requantise_row(const double* in, std::size_t n, double gain, double step, const Points& points, bool narrow,
+                    double* out) {
+  const double scale = gain / step, unit = step / gain;
+  if (narrow && n < wavelet::wide_from) {
+    requantise_short(in, n, scale, unit, points.first(), points.others(), out);
+  } else if (narrow) {
     requantise_narrow(in, n, scale, unit, points.first(), points.others(), out);
   } else {
     requantise<std::int64_t>(in, n, scale, unit, points.first(), points.others(), out);
@@ -72,18 +94,29 @@ void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* 
   for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
 }
 
-double largest_in(const double* row, std::size_t n) { return size_of_row(row, n).largest; }
+double largest_in(const double* row, std::size_t n) { return size_of(row, n).largest; }
 
-RowSize size_of(const double* row, std::size_t n) { return size_of_row(row, n); }
+RowSize size_of(const double* row, std::size_t n) {
+  return n < wavelet::wide_from ? size_of_short_row(row, n) : size_of_row(row, n);
+}
 
 void PlaceSums::add_row(const double* row, std::size_t n, double scale, double weight) {
+  // Without branches: which values these are is hard to foretell.
+  std::size_t some = 0, more = 0;  // of one step or of more, of two or more
+  double some_sum = 0, more_sum = 0;
   for (std::size_t j = 0; j < n; ++j) {
-    const double c = std::abs(row[j]) * scale;
-    if (c < 1) continue;
-    const std::size_t k = c >= 2;
-    count[k] += weight;
-    sum[k] += (c - std::floor(c)) * weight;
+    const double c = std::min(std::abs(row[j]) * scale, 1e9);
+    const double place = c - static_cast<double>(static_cast<std::int32_t>(c));
+    const bool is_some = c >= 1, is_more = c >= 2;
+    some += is_some;
+    more += is_more;
+    some_sum += static_cast<double>(is_some) * place;
+    more_sum += static_cast<double>(is_more) * place;
   }
+  count[0] += static_cast<double>(some - more) * weight;
+  count[1] += static_cast<double>(more) * weight;
+  sum[0] += (some_sum - more_sum) * weight;
+  sum[1] += more_sum * weight;
 }
 
 Points PlaceSums::points() const {

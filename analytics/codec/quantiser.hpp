@@ -44,7 +44,8 @@ struct Trial {
 inline bool is_narrow(double largest, double step) { return largest < step * 2147483000.0; }
 
 /// What the decoder will make of `n` coefficients of a band of this gain.  narrow: see is_narrow().
-void requantise_row(const double* in, std::size_t n, double gain, const Step& step, const Points& points, bool narrow, double* out);
+void requantise_row(const double* in, std::size_t n, double gain, double step, const Points& points, bool narrow,
+                    double* out);
 
 /// Magnitudes in steps, and signs; scale: gain / step.
 void quantise_row(const double* in, std::size_t n, double scale, std::uint32_t* magnitude, std::uint8_t* negative);

@@ -91,8 +91,9 @@ Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
   const bool fits = narrow(step.value());
   for (const Piece& piece : transform_.pieces())
     for (std::size_t i = 0; i < piece.coefficient.rows; ++i)
-      requantise_row(piece.coefficient.data + i * piece.coefficient.stride, piece.coefficient.cols, transform_.layout().bands[piece.band].gain,
-                     step, points, fits, piece.trial.data + i * piece.trial.stride);
+      requantise_row(piece.coefficient.data + i * piece.coefficient.stride, piece.coefficient.cols,
+                     transform_.layout().bands[piece.band].gain, step.value(), points, fits,
+                     piece.trial.data + i * piece.trial.stride);
   transform_.inverse(reconstruction_);
   const Errors mine = measure(local_, reconstruction_.data());
   struct Sums {

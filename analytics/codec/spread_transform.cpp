@@ -152,14 +152,14 @@ struct SpreadTransform::Costs {
   std::vector<double> largest;
   std::vector<std::int64_t> bits;
 
-  Costs(const SpreadTransform& t) : levels(static_cast<int>(t.fine_.size())), groups(t.spread_.groups()) {
+  explicit Costs(const SpreadTransform& t) : levels(static_cast<int>(t.fine_.size())), groups(t.spread_.groups()) {
     for (int g = 0; g < groups; ++g) depths = std::max(depths, wavelet::deepest_level(t.spread_.rows(g)) + 1);
     depths = std::max(depths, t.levels_.cols + 1);
-    largest.resize(static_cast<std::size_t>(groups * levels * 2));
+    largest.resize(static_cast<std::size_t>(groups) * static_cast<std::size_t>(levels) * 2);
     bits.resize(largest.size() * static_cast<std::size_t>(depths) * 2);
   }
   std::size_t at(int group, int level, bool along_rows) const {
-    return static_cast<std::size_t>((group * levels + level - 1) * 2 + (along_rows ? 1 : 0));
+    return (static_cast<std::size_t>(group) * static_cast<std::size_t>(levels) + static_cast<std::size_t>(level) - 1) * 2 + (along_rows ? 1 : 0);
   }
   void add(std::size_t at, int depth, bool high, double cost) {
     bits[(at * static_cast<std::size_t>(depths) + static_cast<std::size_t>(depth)) * 2 + (high ? 1 : 0)] += static_cast<std::int64_t>(cost * 256);

@@ -6,8 +6,14 @@
 namespace effort::codec {
 namespace {
 
-/// Where to aim: what is expected is right to a few thousandths.
-constexpr double aim_usual = 0.996, aim_at_few = 0.975;
+/// Where to aim below the bound, and from where on a further trial need not be: what is expected is right to a few
+/// thousandths.  Of small matrices the edges are a large part, and errors there are larger than expected.
+struct Aim {
+  double at, closely;
+  double better;  ///< once a step has been found that keeps the bound, of many values
+};
+constexpr Aim aim_usual{0.996, 0.975, 0.9985}, aim_at_few{0.967, 0.965, 0.967}, aim_quick{0.9, 0.9, 0.9};
+constexpr std::size_t small_matrix = 4096;
 /// A further trial costs as much as the transform: it must promise that much of the size.
 constexpr double worthwhile = 0.012;
 
@@ -24,8 +30,12 @@ Trial try_step(Coefficients& coefficients, double step) {
 /// where to go; where that does not tell, the errors found so far do, in a log-log line.
 class ErrorSearch {
  public:
-  ErrorSearch(Coefficients& coefficients, const Goal& goal, double aim)
-      : coefficients_(coefficients), bound_(goal.value), largest_(goal.kind == Target::Kind::max_error), quick_(goal.quick), aim_(aim) {}
+  ErrorSearch(Coefficients& coefficients, const Goal& goal, const Aim& aim)
+      : coefficients_(coefficients),
+        bound_(goal.value),
+        largest_(goal.kind == Target::Kind::max_error),
+        quick_(goal.quick),
+        aim_(aim) {}
 
   std::optional<Trial> run(double step) {
     const double smallest_step = std::ldexp(coefficients_.largest_step(), -62);
@@ -36,6 +46,7 @@ class ErrorSearch {
       step = next(trial, k);
       if (best_ && !worth_trying(step)) break;
     }
+    if (best_ && !quick_ && coefficients_.values() >= small_matrix && coefficients_.model().count_from(best_->step.value()) < a_handful) try_larger();
     return best_;
   }
 
@@ -43,15 +54,29 @@ class ErrorSearch {
   /// More of them rarely change the size by a per cent, but where few values make the stream, or the bound is not met closely yet (and
   /// nothing is expected of the largest error).
   static constexpr int usual_trials = 3, trials_of_few = 5, most_trials = 7;
-  static constexpr double few_values = 1024, met_closely = 0.975;
+  static constexpr double few_values = 1024, nearly_met = 0.9965;
   /// So many halvings lead to the finest step that is of any use.
   static constexpr int final_trial = 40;
 
+  /// Among a handful of values the error does not grow steadily with the step: a larger one may keep the bound beyond one that does not.
+  static constexpr double a_handful = 16;
+  static constexpr int larger_steps = 8;  ///< within an octave
+  void try_larger() {
+    const double used = best_->step.value();
+    for (int k = larger_steps; k > 0; --k) {
+      const Trial trial = try_step(coefficients_, used * std::exp2(static_cast<double>(k) / larger_steps));
+      note(trial);
+      if (best_->step.value() > used) return;
+    }
+  }
+
   double error_of(const Trial& trial) const { return largest_ ? trial.errors.max : trial.errors.rms; }
   int trials() const {
-    if (largest_ || error_of(*best_) < met_closely * bound_) return most_trials;
-    return coefficients_.model().count_from(best_->step.value()) < few_values ? trials_of_few : usual_trials;
+    if (largest_ || error_of(*best_) < aim_.closely * bound_) return most_trials;
+    return many() ? usual_trials : trials_of_few;
   }
+  /// Whether enough values make the stream for small differences to be foretold.
+  bool many() const { return coefficients_.model().count_from(best_->step.value()) >= few_values; }
 
   void note(const Trial& trial) {
     const double used = trial.step.value();
@@ -73,19 +98,21 @@ class ErrorSearch {
     // There is a bit less of every value, of some six, and near the noise of the data far fewer values.
     const ErrorModel& model = coefficients_.model();
     const double values = model.count_from(used);
-    if (values > 0 && error_of(*best_) < met_closely * bound_) return true;
+    if (many() && error_of(*best_) > nearly_met * bound_) return false;
+    if (values > 0 && error_of(*best_) < aim_.closely * bound_) return true;
     return values > 0 && 1 - model.count_from(stated) / values + std::log2(stated / used) / 6 >= worthwhile;
   }
 
   double next(const Trial& trial, int k) {
-    const double error = error_of(trial), used = trial.step.value();
-    const double wanted = largest_ || error == 0 ? 0 : coefficients_.step_expected(bound_ * aim_ / error * coefficients_.expected(used));
+    const double error = error_of(trial), used = trial.step.value(), aim = best_ && many() ? aim_.better : aim_.at;
+    const double wanted =
+        largest_ || error == 0 ? 0 : coefficients_.step_expected(bound_ * aim / error * coefficients_.expected(used));
     if (best_ && above_) {
       const double low = best_->step.value(), high = above_->step.value();
       if (std::log(high / low) < 0.006) return 0;
       if (wanted > low && Step::at_most(wanted).value() < high && k < 2) return wanted;
       const double e = std::log(std::max(error_of(*best_), bound_ * 1e-3)), f = std::log(error_of(*above_));
-      const double part = f > e ? (std::log(bound_ * aim_) - e) / (f - e) : 0.5;
+      const double part = f > e ? (std::log(bound_ * aim) - e) / (f - e) : 0.5;
       return low * std::pow(high / low, k < 6 ? std::clamp(part, 0.08, 0.92) : 0.5);
     }
     if (error == 0) return used * 4;
@@ -99,7 +126,7 @@ class ErrorSearch {
   double bound_;
   bool largest_;
   bool quick_;
-  double aim_;
+  Aim aim_;
   std::optional<Trial> best_, above_;
 };
 
@@ -138,9 +165,9 @@ double first_guess(const Coefficients& coefficients, const Goal& goal) {
 std::optional<Trial> find_step(Coefficients& coefficients, const Goal& goal) {
   if (goal.kind == Target::Kind::passes) return try_step(coefficients, first_guess(coefficients, goal));
   const bool rms = goal.kind == Target::Kind::nrmse && !goal.quick;
-  // Of small matrices the edges are a large part, and errors there are larger than expected.
-  const double aim = goal.quick ? 0.9 : coefficients.values() < 4096 ? aim_at_few : aim_usual;
-  return ErrorSearch(coefficients, goal, aim).run(rms ? coefficients.step_expected(aim * goal.value) : first_guess(coefficients, goal));
+  const Aim& aim = goal.quick ? aim_quick : coefficients.values() < small_matrix ? aim_at_few : aim_usual;
+  return ErrorSearch(coefficients, goal, aim)
+      .run(rms ? coefficients.step_expected(aim.at * goal.value) : first_guess(coefficients, goal));
 }
 
 std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound, const std::function<std::size_t(const Trial&)>& size_of) {

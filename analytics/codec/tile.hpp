@@ -57,7 +57,7 @@ struct ContextHeader {
 };
 ContextHeader read_context_header(ByteReader& in);
 /// The reconstruction of `level`, from the planes that `passes` (0: all) allows.
-std::vector<double> decode_context(const ContextHeader& header, std::span<const std::byte> payload, std::size_t rows,
+std::vector<double> decode_context(const ContextHeader& stated, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options);
 
 /// Multiplies by 2^shift; what leaves the range of doubles becomes the largest of them.

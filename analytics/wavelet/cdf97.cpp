@@ -152,6 +152,14 @@ struct JoinStrip {
   }
 };
 
+/// Work for one thread is no kernel: what starting one costs shows in small matrices.
+template <typename Space, typename Work>
+void run(const Space& space, const char* label, std::size_t n, const Work& work) {
+  if (n == 1) return work(0);
+  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, n), work);
+  space.fence();
+}
+
 template <typename Space, typename Strip>
 void run_strips(const Space& space, const char* label, std::size_t pairs, const Strip& strip) {
   const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
@@ -159,10 +167,8 @@ void run_strips(const Space& space, const char* label, std::size_t pairs, const 
   const std::size_t memory_per_strip = RowRing::kRows * strip.cols;
   Buffer memory = make_buffer(strips * memory_per_strip);
   double* rows = memory.get();
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, strips), [=](const std::size_t s) {
-    strip(s * pairs / strips, (s + 1) * pairs / strips, rows + s * memory_per_strip);
-  });
-  space.fence();
+  run(space, label, strips,
+      [=](const std::size_t s) { strip(s * pairs / strips, (s + 1) * pairs / strips, rows + s * memory_per_strip); });
 }
 
 /// Applies `row_work(row, scratch)` to every row, in as many groups as the space has threads.
@@ -172,11 +178,10 @@ void run_rows(const Space& space, const char* label, const Rect& rect, const Row
   const std::size_t groups = std::clamp<std::size_t>(rect.rows / 8, 1, threads);
   Buffer memory = make_buffer(groups * rect.cols);
   double* scratch = memory.get();
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, groups), [=](const std::size_t g) {
+  run(space, label, groups, [=](const std::size_t g) {
     for (std::size_t i = g * rect.rows / groups; i < (g + 1) * rect.rows / groups; ++i)
       row_work(i, scratch + g * rect.cols);
   });
-  space.fence();
 }
 
 template <typename Space>
@@ -277,7 +282,7 @@ void join_pairs(const Space& space, const double* const* rows, std::size_t cols,
 }
 
 template <typename Space>
-void forward(const Space& space, ConstMatrixView in, MatrixView out, Levels levels) {
+void forward(const Space& space, const ConstMatrixView& in, const MatrixView& out, Levels levels) {
   check(in.extent(0), in.extent(1), levels);
   // split() only reads from its input
   const Rect from{const_cast<double*>(in.data()), in.extent(0), in.extent(1), in.extent(1)};
@@ -286,19 +291,19 @@ void forward(const Space& space, ConstMatrixView in, MatrixView out, Levels leve
 }
 
 template <typename Space>
-void forward(const Space& space, MatrixView matrix, Levels levels) {
+void forward(const Space& space, const MatrixView& matrix, Levels levels) {
   check(matrix.extent(0), matrix.extent(1), levels);
   forward_from(space, whole(matrix), levels, 0);
 }
 
 template <typename Space>
-void inverse(const Space& space, MatrixView in, MatrixView out, Levels levels) {
+void inverse(const Space& space, const MatrixView& in, const MatrixView& out, Levels levels) {
   check(in.extent(0), in.extent(1), levels);
   inverse_down_to(space, whole(in), levels, 1);
   join(space, whole(in), whole(out), levels.rows > 0, levels.cols > 0);
 }
 
-void inverse_rows(const Kokkos::Serial& space, MatrixView in, Levels levels, const std::function<void(std::size_t, const double*)>& take) {
+void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels, const std::function<void(std::size_t, const double*)>& take) {
   check(in.extent(0), in.extent(1), levels);
   const Rect rect = whole(in);
   if (rect.rows == 0 || rect.cols == 0) return;
@@ -313,18 +318,18 @@ void inverse_rows(const Kokkos::Serial& space, MatrixView in, Levels levels, con
 }
 
 template <typename Space>
-void inverse(const Space& space, MatrixView matrix, Levels levels) {
+void inverse(const Space& space, const MatrixView& matrix, Levels levels) {
   check(matrix.extent(0), matrix.extent(1), levels);
   inverse_down_to(space, whole(matrix), levels, 0);
 }
 
-#define EFFORT_INSTANTIATE(Space)                                                 \
-  template void forward(const Space&, MatrixView, Levels);                        \
-  template void forward(const Space&, ConstMatrixView, MatrixView, Levels);       \
-  template void inverse(const Space&, MatrixView, Levels);                        \
-  template void inverse(const Space&, MatrixView, MatrixView, Levels);            \
-  template void split(const Space&, const Rect&, const Rect&, bool, bool);        \
-  template void join(const Space&, const Rect&, const Rect&, bool, bool);         \
+#define EFFORT_INSTANTIATE(Space)                                                                             \
+  template void forward(const Space&, const MatrixView&, Levels);                                             \
+  template void forward(const Space&, const ConstMatrixView&, const MatrixView&, Levels);                     \
+  template void inverse(const Space&, const MatrixView&, Levels);                                             \
+  template void inverse(const Space&, const MatrixView&, const MatrixView&, Levels);                          \
+  template void split(const Space&, const Rect&, const Rect&, bool, bool);                                    \
+  template void join(const Space&, const Rect&, const Rect&, bool, bool);                                     \
   template void split_pairs(const Space&, const double* const*, std::size_t, const Rect&, const Rect&, bool); \
   template void join_pairs(const Space&, const double* const*, std::size_t, const Rect&, bool);
 EFFORT_INSTANTIATE(Kokkos::Serial)

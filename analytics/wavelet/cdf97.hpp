@@ -46,22 +46,22 @@ constexpr int deepest_level(std::size_t n) {
 /// @param levels  0 <= rows <= deepest_level(extent 0), likewise cols; std::invalid_argument otherwise
 /// Results do not depend on the space or its number of threads.  Cost: one sweep over memory per level.
 template <typename Space>
-void forward(const Space& space, MatrixView matrix, Levels levels);
+void forward(const Space& space, const MatrixView& matrix, Levels levels);
 
 /// The same from `in` to `out`, of equal extents and not overlapping: saves a copy.
 template <typename Space>
-void forward(const Space& space, ConstMatrixView in, MatrixView out, Levels levels);
+void forward(const Space& space, const ConstMatrixView& in, const MatrixView& out, Levels levels);
 
 /// Undoes forward() with the same levels, to rounding.
 template <typename Space>
-void inverse(const Space& space, MatrixView matrix, Levels levels);
+void inverse(const Space& space, const MatrixView& matrix, Levels levels);
 
 /// The same from `in` (whose low bands are overwritten on the way) to `out`, not overlapping.
 template <typename Space>
-void inverse(const Space& space, MatrixView in, MatrixView out, Levels levels);
+void inverse(const Space& space, const MatrixView& in, const MatrixView& out, Levels levels);
 
 /// The same without a place for the result: `take` sees every row once, in no particular order.
-void inverse_rows(const Kokkos::Serial& space, MatrixView in, Levels levels, const std::function<void(std::size_t row, const double* values)>& take);
+void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels, const std::function<void(std::size_t row, const double* values)>& take);
 
 /// A rectangle of a row-major matrix: rows of `cols` values, `stride` values apart.
 struct Rect {

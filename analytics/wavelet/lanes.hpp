@@ -10,6 +10,9 @@ namespace effort::wavelet {
 using Lanes = double __attribute__((vector_size(64)));
 inline constexpr std::size_t lanes = 8;
 
+/// Rows shorter than this are done before a wide loop has begun.
+inline constexpr std::size_t wide_from = 24;
+
 // By reference, since how such values are passed depends on the machine.
 
 [[gnu::always_inline]] inline void load(Lanes& to, const double* from) { std::memcpy(&to, from, sizeof(to)); }

@@ -3,88 +3,122 @@
 #include <cstdlib>  // brings the C library's feature macros for clones.hpp
 
 #include "analytics/wavelet/clones.hpp"
+#include "analytics/wavelet/lanes.hpp"
 
 namespace effort::wavelet {
 namespace {
 
-/// out[i] += c (in[i] + in[i+1]) for i < n
-EFFORT_VECTOR_CLONES void lift_forward(double* __restrict out, const double* __restrict in, std::size_t n, double c) {
-  for (std::size_t i = 0; i < n; ++i) out[i] += c * (in[i] + in[i + 1]);
-}
-
-EFFORT_VECTOR_CLONES void deinterleave(const double* __restrict in, std::size_t pairs, double* __restrict even,
-                                       double* __restrict odd) {
-  for (std::size_t i = 0; i < pairs; ++i) {
-    even[i] = in[2 * i];
-    odd[i] = in[2 * i + 1];
+/// The loops over a row, compiled where they are called.
+struct Narrow {
+  /// out[i] += c (in[i] + in[i+1]) for i < n
+  [[gnu::always_inline]] static void lift(double* __restrict out, const double* __restrict in, std::size_t n,
+                                          double c) {
+    for (std::size_t i = 0; i < n; ++i) out[i] += c * (in[i] + in[i + 1]);
   }
-}
-
-EFFORT_VECTOR_CLONES void interleave(const double* __restrict even, const double* __restrict odd, std::size_t pairs,
-                                     double* __restrict out) {
-  for (std::size_t i = 0; i < pairs; ++i) {
-    out[2 * i] = even[i];
-    out[2 * i + 1] = odd[i];
+  [[gnu::always_inline]] static void deinterleave(const double* __restrict in, std::size_t pairs,
+                                                  double* __restrict even, double* __restrict odd) {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      even[i] = in[2 * i];
+      odd[i] = in[2 * i + 1];
+    }
   }
-}
+  [[gnu::always_inline]] static void interleave(const double* __restrict even, const double* __restrict odd,
+                                                std::size_t pairs, double* __restrict out) {
+    for (std::size_t i = 0; i < pairs; ++i) {
+      out[2 * i] = even[i];
+      out[2 * i + 1] = odd[i];
+    }
+  }
+  [[gnu::always_inline]] static void scale(double* values, std::size_t n, double c) {
+    for (std::size_t i = 0; i < n; ++i) values[i] *= c;
+  }
+  [[gnu::always_inline]] static void scaled_copy(const double* __restrict in, std::size_t n, double c,
+                                                 double* __restrict out) {
+    for (std::size_t i = 0; i < n; ++i) out[i] = c * in[i];
+  }
+};
 
-EFFORT_VECTOR_CLONES void scale(double* values, std::size_t n, double c) {
-  for (std::size_t i = 0; i < n; ++i) values[i] *= c;
-}
-
-EFFORT_VECTOR_CLONES void scaled_copy(const double* __restrict in, std::size_t n, double c, double* __restrict out) {
-  for (std::size_t i = 0; i < n; ++i) out[i] = c * in[i];
-}
+/// The same for wide registers.
+struct Wide {
+  EFFORT_VECTOR_CLONES static void lift(double* __restrict out, const double* __restrict in, std::size_t n, double c) {
+    Narrow::lift(out, in, n, c);
+  }
+  EFFORT_VECTOR_CLONES static void deinterleave(const double* __restrict in, std::size_t pairs, double* __restrict even,
+                                                double* __restrict odd) {
+    Narrow::deinterleave(in, pairs, even, odd);
+  }
+  EFFORT_VECTOR_CLONES static void interleave(const double* __restrict even, const double* __restrict odd,
+                                              std::size_t pairs, double* __restrict out) {
+    Narrow::interleave(even, odd, pairs, out);
+  }
+  EFFORT_VECTOR_CLONES static void scale(double* values, std::size_t n, double c) { Narrow::scale(values, n, c); }
+  EFFORT_VECTOR_CLONES static void scaled_copy(const double* __restrict in, std::size_t n, double c,
+                                               double* __restrict out) {
+    Narrow::scaled_copy(in, n, c, out);
+  }
+};
 
 /// d[i] += c (s[i] + s[i+1]), the sample beyond the end mirrored
-void predict(double* d, std::size_t nd, const double* s, std::size_t ns, double c) {
+template <typename Loops>
+inline void predict(double* d, std::size_t nd, const double* s, std::size_t ns, double c) {
   if (ns > nd) {
-    lift_forward(d, s, nd, c);
+    Loops::lift(d, s, nd, c);
   } else {
-    lift_forward(d, s, nd - 1, c);
+    Loops::lift(d, s, nd - 1, c);
     d[nd - 1] += c * (s[nd - 1] + s[nd - 1]);
   }
 }
 
 /// s[i] += c (d[i-1] + d[i]), the samples beyond both ends mirrored
-void update(double* s, std::size_t ns, const double* d, std::size_t nd, double c) {
+template <typename Loops>
+inline void update(double* s, std::size_t ns, const double* d, std::size_t nd, double c) {
   s[0] += c * (d[0] + d[0]);
   if (ns > nd) {
-    lift_forward(s + 1, d, nd - 1, c);
+    Loops::lift(s + 1, d, nd - 1, c);
     s[ns - 1] += c * (d[nd - 1] + d[nd - 1]);
   } else {
-    lift_forward(s + 1, d, ns - 1, c);
+    Loops::lift(s + 1, d, ns - 1, c);
   }
+}
+
+template <typename Loops>
+inline void split_row_by(const double* in, std::size_t n, double* out) {
+  const std::size_t nd = n / 2, ns = n - nd;
+  double* s = out;
+  double* d = out + ns;
+  Loops::deinterleave(in, nd, s, d);
+  if (ns > nd) s[ns - 1] = in[n - 1];
+  predict<Loops>(d, nd, s, ns, kAlpha);
+  update<Loops>(s, ns, d, nd, kBeta);
+  predict<Loops>(d, nd, s, ns, kGamma);
+  update<Loops>(s, ns, d, nd, kDelta);
+  Loops::scale(s, ns, kScale);
+  Loops::scale(d, nd, 1 / kScale);
+}
+
+template <typename Loops>
+inline void join_row_by(const double* in, std::size_t n, double* out, double* scratch) {
+  const std::size_t nd = n / 2, ns = n - nd;
+  double* s = scratch;
+  double* d = scratch + ns;
+  Loops::scaled_copy(in, ns, 1 / kScale, s);
+  Loops::scaled_copy(in + ns, nd, kScale, d);
+  update<Loops>(s, ns, d, nd, -kDelta);
+  predict<Loops>(d, nd, s, ns, -kGamma);
+  update<Loops>(s, ns, d, nd, -kBeta);
+  predict<Loops>(d, nd, s, ns, -kAlpha);
+  Loops::interleave(s, d, nd, out);
+  if (ns > nd) out[n - 1] = s[ns - 1];
 }
 
 }  // namespace
 
 void split_row(const double* in, std::size_t n, double* out) {
-  const std::size_t nd = n / 2, ns = n - nd;
-  double* s = out;
-  double* d = out + ns;
-  deinterleave(in, nd, s, d);
-  if (ns > nd) s[ns - 1] = in[n - 1];
-  predict(d, nd, s, ns, kAlpha);
-  update(s, ns, d, nd, kBeta);
-  predict(d, nd, s, ns, kGamma);
-  update(s, ns, d, nd, kDelta);
-  scale(s, ns, kScale);
-  scale(d, nd, 1 / kScale);
+  n < wide_from ? split_row_by<Narrow>(in, n, out) : split_row_by<Wide>(in, n, out);
 }
 
 void join_row(const double* in, std::size_t n, double* out, double* scratch) {
-  const std::size_t nd = n / 2, ns = n - nd;
-  double* s = scratch;
-  double* d = scratch + ns;
-  scaled_copy(in, ns, 1 / kScale, s);
-  scaled_copy(in + ns, nd, kScale, d);
-  update(s, ns, d, nd, -kDelta);
-  predict(d, nd, s, ns, -kGamma);
-  update(s, ns, d, nd, -kBeta);
-  predict(d, nd, s, ns, -kAlpha);
-  interleave(s, d, nd, out);
-  if (ns > nd) out[n - 1] = s[ns - 1];
+  n < wide_from ? join_row_by<Narrow>(in, n, out, scratch) : join_row_by<Wide>(in, n, out, scratch);
 }
 
 EFFORT_VECTOR_CLONES void split_columns(const SplitRows& rows, std::size_t n, double* __restrict low_out,
