@@ -22,8 +22,14 @@ constexpr double least_silhouette = 0.25;
 // number of strata of the window before, so that it is not given up lightly.
 constexpr double clear_dip = 0.64, kept_dip = 0.54;
 
-// With few objects a dip cannot show: then the gap must be so many times the diameters of both.
-constexpr double clear_gap = 3;
+// With few objects a dip cannot show: then the gap must be so many times the widths of both; the second, again, for the
+// number of strata of the window before.
+constexpr double clear_gap = 2.5, kept_gap = 0.5;
+
+// What shows that two strata are apart.
+struct Evidence {
+  double dip, gap;
+};
 
 // One clustering of the objects of a table, and what its quality measures need.
 class Split {
@@ -50,13 +56,13 @@ class Split {
   double silhouette() const { return silhouette_; }
 
   // Every stratum is apart from the one whose medoid is nearest.
-  bool separated(double least_dip) const {
+  bool separated(const Evidence& least) const {
     for (std::size_t slot = 0; slot < k_; ++slot) {
       if (sizes_[slot] == 0) return false;
       const std::size_t other = neighbour(slot);
       const double gap = gap_[slot * k_ + other];
-      if (gap > clear_gap * std::max(diameter_[slot], diameter_[other])) continue;
-      if (!two_modes(slot, other, least_dip)) return false;
+      if (gap > least.gap * std::max(width(slot), width(other))) continue;
+      if (!two_modes(slot, other, least.dip)) return false;
     }
     return true;
   }
@@ -83,6 +89,21 @@ class Split {
       total += silhouette_of(own_sums, own);
     }
     silhouette_ = total / static_cast<double>(n);
+  }
+
+  // How wide a stratum is, by its members: m that are drawn uniformly from a width span (m - 1) / (m + 1) of it on average,
+  // so that two which are near each other by chance do not show a narrow stratum.  One alone shows nothing, and may be as
+  // wide as any other.
+  double width(std::size_t slot) const {
+    double widest = 0;
+    for (std::size_t other = 0; other < k_; ++other) {
+      if (sizes_[other] < 2) continue;
+      const auto m = static_cast<double>(sizes_[other]);
+      const double width = diameter_[other] * (m + 1) / (m - 1);
+      if (other == slot) return width;
+      widest = std::max(widest, width);
+    }
+    return widest;
   }
 
   double silhouette_of(const std::vector<double>& sums, std::size_t own) const {
@@ -148,7 +169,7 @@ ChosenK choose_k(const Workers& workers, const DistanceTable& distances, const S
     swap_medoids(workers, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
     const Split split(distances, medoids);
     if (split.silhouette() <= least_silhouette) continue;
-    if (split.separated(k == parameters.previous_k ? kept_dip : clear_dip))
+    if (split.separated(k == parameters.previous_k ? Evidence{kept_dip, kept_gap} : Evidence{clear_dip, clear_gap}))
       result.silhouettes[static_cast<std::size_t>(k)] = split.silhouette();
   }
   for (int k = 2; k <= most; ++k)

@@ -22,7 +22,8 @@ struct ChosenK {
 /// The number of strata with the largest average silhouette (Rousseeuw 1987) among those whose strata are all separated
 /// from their nearest neighbour; 1 when there is none.  Two strata count as separated when the projection of their
 /// members on the line through the medoids has more than one mode (dip test, Hartigan & Hartigan 1985), or when the gap
-/// between them exceeds both their diameters.  Smooth gradients and single clouds therefore are one stratum.
+/// between them exceeds by far how wide both are, as their members let expect.  Smooth gradients and single clouds therefore
+/// are one stratum.  Both bounds are lower for previous_k, so that noise of windows does not change the number.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param signatures  n x d, as for pam; meant for a sample of at most a few hundred objects

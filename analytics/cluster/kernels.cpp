@@ -52,7 +52,11 @@ inline Vec fused_lanes(Vec a, Vec b, Vec c) {
 #undef EFFORT_KERNEL_FUSED_SINGLE
 
 #define EFFORT_KERNEL_NAMESPACE avx512
+#ifdef __clang__  // ignores a target attribute of which it does not know every part
+#define EFFORT_KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl")))
+#else
 #define EFFORT_KERNEL_TARGET __attribute__((target("avx512f,avx512dq,avx512vl,prefer-vector-width=512")))
+#endif
 #define EFFORT_KERNEL_WIDTH 8
 #define EFFORT_KERNEL_FUSED(a, b, c) _mm512_fmadd_pd(a, b, c)
 #define EFFORT_KERNEL_FUSED_SINGLE(a, b, c) _mm512_fmadd_ps(a, b, c)

@@ -82,19 +82,19 @@ class SwapState {
 
   // The best swap with one of the candidates first .. first + width - 1; scratch holds scratch_size() numbers.
   Change best_of(std::size_t first, std::size_t width, double* scratch) const {
-    const std::size_t k = state_.k();
-    double* shared = scratch;
-    double* removal = scratch + swap_width;
-    std::fill_n(shared, width, 0.0);
-    for (std::size_t slot = 0; slot < k; ++slot) std::fill_n(removal + slot * swap_width, width, state_.loss()[slot]);
-    kernels::swap_changes(state_.swap_rows(distances_.row(0), distances_.stride()), first, width, shared, removal);
     Change best;
-    for (std::size_t h = 0; h < width; ++h)
-      if (!taken_[first + h])
-        for (std::size_t slot = 0; slot < k; ++slot)
-          if (const double amount = shared[h] + removal[slot * swap_width + h]; amount < best.amount)
-            best = {amount, static_cast<std::int32_t>(first + h), static_cast<std::int32_t>(slot)};
+    for_changes(first, width, scratch, [&](std::size_t candidate, std::size_t slot, double amount) {
+      if (!taken_[candidate] && amount < best.amount)
+        best = {amount, static_cast<std::int32_t>(candidate), static_cast<std::int32_t>(slot)};
+    });
     return best;
+  }
+
+  // The least change with each of them.
+  void least_changes(std::size_t first, std::size_t width, double* scratch, std::vector<double>& least) const {
+    for_changes(first, width, scratch, [&](std::size_t candidate, std::size_t, double amount) {
+      least[candidate] = std::min(least[candidate], amount);
+    });
   }
 
   double cost() const { return state_.cost(); }
@@ -115,6 +115,18 @@ class SwapState {
   std::size_t scratch_size() const { return (state_.k() + 1) * swap_width; }
 
  private:
+  template <typename Body>
+  void for_changes(std::size_t first, std::size_t width, double* scratch, const Body& body) const {
+    const std::size_t k = state_.k();
+    double* shared = scratch;
+    double* removal = scratch + swap_width;
+    std::fill_n(shared, width, 0.0);
+    for (std::size_t slot = 0; slot < k; ++slot) std::fill_n(removal + slot * swap_width, width, state_.loss()[slot]);
+    kernels::swap_changes(state_.swap_rows(distances_.row(0), distances_.stride()), first, width, shared, removal);
+    for (std::size_t h = 0; h < width; ++h)
+      for (std::size_t slot = 0; slot < k; ++slot) body(first + h, slot, shared[h] + removal[slot * swap_width + h]);
+  }
+
   void fetch(std::size_t slot) {
     double* to = state_.column(slot);
     for (std::size_t j = 0; j < distances_.rows(); ++j) to[j] = distances_.row(j)[medoids_[slot]];
@@ -160,6 +172,7 @@ int swap_medoids(const Workers& workers, const Table<T>& distances, std::vector<
     if (state.improves(change)) {
       state.apply(change);
       ++swaps;
+      if (limits.ended && limits.ended(medoids)) break;
     }
     // A gain of rounding noise only (identical objects, cost 0) would be found again and again.
     unimproved = state.cost() < before ? 0 : unimproved + 1;
@@ -169,6 +182,21 @@ int swap_medoids(const Workers& workers, const Table<T>& distances, std::vector<
 
 template int swap_medoids(const Workers&, const Table<double>&, std::vector<std::int32_t>&, const SwapLimits&);
 template int swap_medoids(const Workers&, const Table<float>&, std::vector<std::int32_t>&, const SwapLimits&);
+
+template <typename T>
+std::vector<double> swap_changes(const Workers& workers, const Table<T>& distances, std::vector<std::int32_t> medoids) {
+  const SwapState<T> state(distances, medoids);
+  const std::size_t columns = distances.columns();
+  std::vector<double> least(columns, std::numeric_limits<double>::max());
+  for_groups(workers, "effort::cluster::swap", columns, swap_width, state.scratch_size(), [&](std::size_t g, double* scratch) {
+    const std::size_t first = g * swap_width;
+    state.least_changes(first, std::min(swap_width, columns - first), scratch, least);
+  });
+  return least;
+}
+
+template std::vector<double> swap_changes(const Workers&, const Table<double>&, std::vector<std::int32_t>);
+template std::vector<double> swap_changes(const Workers&, const Table<float>&, std::vector<std::int32_t>);
 
 int swap_medoids(const Workers& workers, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps) {

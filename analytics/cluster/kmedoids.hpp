@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <functional>
 #include <limits>
 #include <memory>
 #include <vector>
@@ -46,6 +47,18 @@ struct RowsOf {
   const T* row(std::size_t i) const { return values + i * d; }
 };
 
+/// The rows of the given objects, one after the other.
+template <typename T>
+std::vector<T> rows_of(const RowsOf<T>& objects, const std::vector<std::int32_t>& ids) {
+  std::vector<T> rows;
+  rows.reserve(ids.size() * objects.d);
+  for (const std::int32_t id : ids) {
+    const T* row = objects.row(static_cast<std::size_t>(id));
+    rows.insert(rows.end(), row, row + objects.d);
+  }
+  return rows;
+}
+
 /// Distances between all pairs of `objects`; each is computed once.
 DistanceTable all_distances(const Workers& workers, const Signatures& objects);
 
@@ -62,6 +75,7 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTa
 struct SwapLimits {
   std::size_t compared = 1024;  ///< candidates that are compared before the best of them is taken
   int swaps = std::numeric_limits<int>::max();
+  std::function<bool(const std::vector<std::int32_t>&)> ended = {};  ///< these medoids are where to end, without another look
 };
 
 /// SWAP, in place, until no swap lowers the cost (by more than some roundings of it).
@@ -71,6 +85,10 @@ int swap_medoids(const Workers& workers, const Table<T>& distances, std::vector<
                  const SwapLimits& limits);
 int swap_medoids(const Workers& workers, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps);
+
+/// What the best swap with each candidate would add to the cost, [columns].
+template <typename T>
+std::vector<double> swap_changes(const Workers& workers, const Table<T>& distances, std::vector<std::int32_t> medoids);
 
 /// BUILD and steepest SWAP on all pairs of many objects: distances in single precision, with bounds of their errors, show
 /// which candidates can be the best one, and these are compared by their exact distances.  The result is what build_medoids

@@ -49,17 +49,24 @@ struct SingleRows {
   double mean_norm = 0;  // mean distance to the centre
 
   SingleRows(const Signatures& objects, const std::vector<double>& centre, double factor) {
-    values.reserve(objects.n * objects.d);
+    values.resize(objects.n * objects.d);
+    std::vector<double> moved(objects.d);
     for (std::size_t i = 0; i < objects.n; ++i) {
-      double squares = 0;
-      for (std::size_t j = 0; j < objects.d; ++j) {
-        const double value = (objects.row(i)[j] - centre[j]) * factor;
-        squares += value * value;
-        values.push_back(static_cast<float>(value));
-      }
-      mean_norm += std::sqrt(squares);
+      for (std::size_t j = 0; j < objects.d; ++j) moved[j] = (objects.row(i)[j] - centre[j]) * factor;
+      for (std::size_t j = 0; j < objects.d; ++j) values[i * objects.d + j] = static_cast<float>(moved[j]);
+      mean_norm += norm(moved);
     }
     mean_norm /= static_cast<double>(objects.n);
+  }
+
+ private:
+  static double norm(const std::vector<double>& values) {
+    double sums[4] = {};  // so that additions do not wait for each other
+    std::size_t j = 0;
+    for (; j + 4 <= values.size(); j += 4)
+      for (std::size_t l = 0; l < 4; ++l) sums[l] += values[j + l] * values[j + l];
+    for (; j < values.size(); ++j) sums[0] += values[j] * values[j];
+    return std::sqrt((sums[0] + sums[1]) + (sums[2] + sums[3]));
   }
 };
 
@@ -89,7 +96,7 @@ Ids refine(const Workers& workers, const Signatures& objects, const Signatures& 
 }
 
 Ids search(const Workers& workers, const Signatures& objects, const QualityParameters& parameters) {
-  const int starts = parameters.starts > 0 ? parameters.starts : 20;
+  const int starts = parameters.starts > 0 ? parameters.starts : 12;
   const auto k = static_cast<std::size_t>(parameters.k);
   const std::size_t wanted = std::clamp<std::size_t>(24 * k, 512, 4096);
   const std::size_t size = std::min(objects.n, objects.n <= std::max(few, wanted) ? objects.n : std::max(wanted, k));

@@ -1,6 +1,7 @@
 #include "analytics/cluster/quality_search.hpp"
 
-#include "analytics/cluster/kernels_of.hpp"
+#include "analytics/cluster/middles.hpp"
+#include "analytics/cluster/sort_first.hpp"
 #include "analytics/sampling/draw.hpp"
 
 #include <algorithm>
@@ -67,14 +68,6 @@ Ids draw_weighted(const std::vector<double>& weights, std::size_t count, std::ui
   return drawn;
 }
 
-// The first `count`, in order, of those that are first.
-template <typename Less>
-void sort_first(Ids& order, std::size_t count, const Less& less) {
-  const auto end = order.begin() + static_cast<std::ptrdiff_t>(count);
-  if (end != order.end()) std::nth_element(order.begin(), end, order.end(), less);
-  std::sort(order.begin(), end, less);
-}
-
 void make_set(Ids& ids) {
   std::sort(ids.begin(), ids.end());
   ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
@@ -115,10 +108,12 @@ template <typename T>
 class Optima {
  public:
   Optima(const Workers& workers, const Table<T>& table, std::size_t compared)
-      : workers_(workers), table_(table), limits_{compared} {}
+      : workers_(workers), table_(table), compared_(compared) {}
 
   void add(Ids medoids) {
-    swap_medoids(workers_, table_, medoids, limits_);
+    SwapLimits limits{compared_};
+    limits.ended = [this](const Ids& reached) { return known(reached); };
+    swap_medoids(workers_, table_, medoids, limits);
     std::sort(medoids.begin(), medoids.end());
     const double cost = nearest_of(table_, medoids).cost;
     found_.push_back({std::move(medoids), cost});
@@ -151,9 +146,15 @@ class Optima {
   }
 
  private:
+  // An optimum that was found before need not be found to be one again.
+  bool known(Ids medoids) const {
+    std::sort(medoids.begin(), medoids.end());
+    return std::any_of(found_.begin(), found_.end(), [&](const Start& start) { return start.medoids == medoids; });
+  }
+
   const Workers& workers_;
   const Table<T>& table_;
-  SwapLimits limits_;
+  std::size_t compared_;
   std::vector<Start> found_;
   std::size_t best_ = 0;
 };
@@ -232,11 +233,9 @@ class Refinement {
 
   // Judges by some of the objects, where these are much fewer.
   void judge_by_some() {
-    const std::size_t count = std::max<std::size_t>(2048, 256 * k_);
-    if (objects_.n <= 4 * count) return;
-    some_ = rows_of(sampling::draw_without_replacement(static_cast<std::int64_t>(objects_.n),
-                                                       static_cast<std::int64_t>(count), seed_, of_judges));
-    judged_ = {some_.data(), count, objects_.d};
+    if (!much_fewer(judges())) return;
+    some_ = draw_judges(0);
+    judged_ = {some_.data(), judges(), objects_.d};
   }
 
   void judge_by_all() { judged_ = objects_; }
@@ -248,7 +247,10 @@ class Refinement {
     for (const Ids& start : starts) all.insert(all.end(), start.begin(), start.end());
     make_set(all);
     add_any(any_recombined, 0, all);
-    add_far(standing(starts[0]), 0, all);
+    const Nearest nearest = standing(starts[0]);
+    add_far_drawn(nearest, 0, all);
+    add_farthest(nearest, all);
+    make_set(all);
     const Table<T> table = distances(judged_, all);
     Optima<T> optima(workers_, table, compared);
     for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(positions_of(all, starts[i]));
@@ -259,14 +261,20 @@ class Refinement {
   // Swaps with objects in the middle of the strata and `any` others; whether they lowered the cost noticeably.
   bool improve(std::uint64_t round, std::size_t any) {
     constexpr double noticeable = 1e-3;
+    const bool by_all = judged_.n == objects_.n;
     Ids candidates = medoids_;
-    add_any(any, round, candidates);
     if (!standing_) standing_ = standing(medoids_);
+    add_any(any, round, candidates);
     add_middles(*standing_, round, candidates);
-    add_far(*standing_, round, candidates);
+    if (by_all) {
+      add_far_drawn(*standing_, round, candidates);
+      make_set(candidates);
+      if (much_fewer(judges())) candidates = promising(candidates, round);
+      add_farthest(*standing_, candidates);
+    }
+    make_set(candidates);
     const Table<T> table = distances(judged_, candidates);
     Ids slots = positions_of(candidates, medoids_);
-    const bool by_all = judged_.n == objects_.n;
     const double before = by_all ? standing_->cost : nearest_of(table, slots).cost;
     swap_medoids(workers_, table, slots, SwapLimits{compared});
     std::sort(slots.begin(), slots.end());
@@ -283,20 +291,18 @@ class Refinement {
   static constexpr std::size_t most_entries = std::size_t{1} << 28;  // of a table
   static constexpr std::size_t compared = 64;  // candidates before one is taken
   static constexpr std::size_t far_drawn = 16, farthest = 16;
-  static constexpr std::size_t members_compared = 96;  // those that estimate how central a member is
+  static constexpr std::size_t promising_each = 5;  // candidates that all objects judge, for each stratum
 
-  std::vector<T> rows_of(const Ids& ids) const {
-    std::vector<T> rows;
-    rows.reserve(ids.size() * objects_.d);
-    for (const std::int32_t id : ids) {
-      const T* row = objects_.row(static_cast<std::size_t>(id));
-      rows.insert(rows.end(), row, row + objects_.d);
-    }
-    return rows;
+  // Objects that judge for all, where these are much more.
+  std::size_t judges() const { return std::max<std::size_t>(2048, 256 * k_); }
+  bool much_fewer(std::size_t count) const { return objects_.n > 4 * count; }
+  std::vector<T> draw_judges(std::uint64_t round) const {
+    return rows_of(objects_, sampling::draw_without_replacement(static_cast<std::int64_t>(objects_.n),
+                                                                static_cast<std::int64_t>(judges()), seed_, of_judges + round));
   }
 
   Table<T> distances(const RowsOf<T>& objects, const Ids& ids) const {
-    const std::vector<T> rows = rows_of(ids);
+    const std::vector<T> rows = rows_of(objects_, ids);
     return distances_between<T>(workers_, objects, RowsOf<T>{rows.data(), ids.size(), objects.d});
   }
 
@@ -318,10 +324,11 @@ class Refinement {
     const Table<T> table = distances(objects_, ids);
     double least = std::numeric_limits<double>::max();
     for (std::size_t i = 0; i < count; ++i) {
-      const double cost = nearest_of(table, positions_of(columns, sorted[i].medoids)).cost;
-      if (i > 0 && cost >= least) continue;
-      least = cost;
+      Nearest nearest = nearest_of(table, positions_of(columns, sorted[i].medoids));
+      if (i > 0 && nearest.cost >= least) continue;
+      least = nearest.cost;
       take(candidates, sorted[i].medoids);
+      standing_ = std::move(nearest);
     }
   }
 
@@ -338,10 +345,14 @@ class Refinement {
     candidates.insert(candidates.end(), drawn.begin(), drawn.end());
   }
 
-  // The objects farthest from the medoids, and some drawn by their distance: groups that samples have missed.
-  void add_far(const Nearest& nearest, std::uint64_t round, Ids& candidates) const {
+  // Objects drawn by their distance from the medoids: groups that samples have missed.
+  void add_far_drawn(const Nearest& nearest, std::uint64_t round, Ids& candidates) const {
     const Ids drawn = draw_weighted(nearest.distance, far_drawn + k_, seed_, of_far + round);
     candidates.insert(candidates.end(), drawn.begin(), drawn.end());
+  }
+
+  // The objects farthest from the medoids: they may stand alone.
+  void add_farthest(const Nearest& nearest, Ids& candidates) const {
     Ids order(objects_.n);
     std::iota(order.begin(), order.end(), 0);
     const auto farther = [&](std::int32_t a, std::int32_t b) {
@@ -351,57 +362,34 @@ class Refinement {
     const std::size_t count = std::min(farthest, order.size());
     sort_first(order, count, farther);
     candidates.insert(candidates.end(), order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count));
-    make_set(candidates);
+  }
+
+  // The medoids and those candidates that do best by judges of this round's own: what is left to all objects.
+  Ids promising(const Ids& candidates, std::uint64_t round) const {
+    const std::vector<T> some = draw_judges(round);
+    const Table<T> table = distances({some.data(), judges(), objects_.d}, candidates);
+    const std::vector<double> changes = swap_changes(workers_, table, positions_of(candidates, medoids_));
+    Ids order(candidates.size());
+    std::iota(order.begin(), order.end(), 0);
+    const std::size_t count = std::min(order.size(), promising_each * k_);
+    sort_first(order, count, [&](std::int32_t a, std::int32_t b) {
+      const double x = changes[static_cast<std::size_t>(a)], y = changes[static_cast<std::size_t>(b)];
+      return x < y || (x == y && a < b);
+    });
+    Ids result = medoids_;
+    for (std::size_t i = 0; i < count; ++i) result.push_back(candidates[static_cast<std::size_t>(order[i])]);
+    return result;
   }
 
   void add_middles(const Nearest& nearest, std::uint64_t round, Ids& candidates) const {
     std::vector<Ids> members(k_);
     for (std::size_t j = 0; j < objects_.n; ++j)
       members[static_cast<std::size_t>(nearest.slot[j])].push_back(static_cast<std::int32_t>(j));
-    for (std::size_t slot = 0; slot < k_; ++slot) add_middle(members[slot], (round << 32) + slot, candidates);
-  }
-
-  // Members with the least mean distance to some of the others: half of them the best, half spread over the better
-  // eighth, as estimates near the best differ by little but noise.
-  void add_middle(const Ids& members, std::uint64_t stream, Ids& candidates) const {
-    const std::size_t n = members.size();
-    if (n <= per_stratum_) {
-      candidates.insert(candidates.end(), members.begin(), members.end());
-      return;
+    for (std::size_t slot = 0; slot < k_; ++slot) {
+      const Ids middle =
+          middle_members(workers_, objects_, std::move(members[slot]), per_stratum_, seed_, of_members + (round << 32) + slot);
+      candidates.insert(candidates.end(), middle.begin(), middle.end());
     }
-    const std::vector<double> means = mean_distances(members, stream);
-    Ids order(n);
-    std::iota(order.begin(), order.end(), 0);
-    const std::size_t best = (per_stratum_ + 1) / 2, spread = per_stratum_ - best;
-    const std::size_t better = std::max(per_stratum_, n / 8);
-    sort_first(order, better, [&](std::int32_t a, std::int32_t b) {
-      const double x = means[static_cast<std::size_t>(a)], y = means[static_cast<std::size_t>(b)];
-      return x < y || (x == y && a < b);
-    });
-    const auto take = [&](std::size_t rank) { candidates.push_back(members[static_cast<std::size_t>(order[rank])]); };
-    for (std::size_t i = 0; i < best; ++i) take(i);
-    for (std::size_t i = 0; i < spread; ++i) take(best + (better - best) * (i + 1) / spread - 1);
-  }
-
-  std::vector<double> mean_distances(const Ids& members, std::uint64_t stream) const {
-    const std::size_t n = members.size(), count = std::min(n, members_compared);
-    const Ids drawn = sampling::draw_without_replacement(static_cast<std::int64_t>(n), static_cast<std::int64_t>(count),
-                                                         seed_, of_members + stream);
-    const std::vector<T> rows = rows_of(members);
-    std::vector<T> others;
-    for (const std::int32_t i : drawn) {
-      const T* row = rows.data() + static_cast<std::size_t>(i) * objects_.d;
-      others.insert(others.end(), row, row + objects_.d);
-    }
-    const Table<T> table = distances_between<T>(workers_, RowsOf<T>{others.data(), count, objects_.d},
-                                                RowsOf<T>{rows.data(), n, objects_.d});
-    std::vector<double> means(n, 0.0);
-    kernels::sum_rows(table.row(0), table.stride(), count, 0, n, means.data());
-    for (double& mean : means) mean /= static_cast<double>(count);
-    // One that was drawn is at no distance from itself, which says nothing about the others.
-    for (const std::int32_t i : drawn)
-      means[static_cast<std::size_t>(i)] *= static_cast<double>(count) / std::max(1.0, static_cast<double>(count) - 1);
-    return means;
   }
 
   const Workers& workers_;

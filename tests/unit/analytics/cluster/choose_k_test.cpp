@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <random>
 
 using namespace effort::cluster;
 using namespace effort::cluster::test;
@@ -106,6 +107,74 @@ TEST_CASE("the number of the window before is kept unless another is clearly bet
   REQUIRE(choose_k(Kokkos::Serial{}, {values, 160, 1}, parameters).k == fresh.k);
   parameters.previous_k = 7;  // not separated any more
   REQUIRE(choose_k(Kokkos::Serial{}, {values, 160, 1}, parameters).k == fresh.k);
+}
+
+namespace {
+
+// Loads of some ranks in six regions, half of which follow `shape` of a rank's place between 0 and 1, with noise.
+template <typename Shape>
+std::vector<double> window_of(std::size_t n, double noise, std::mt19937_64& random, const Shape& shape) {
+  std::normal_distribution<double> normal;
+  std::vector<double> values;
+  for (std::size_t i = 0; i < n; ++i)
+    for (int j = 0; j < 6; ++j) {
+      const double load = j % 2 == 0 ? 1 : shape((static_cast<double>(i) + 0.5) / static_cast<double>(n));
+      values.push_back((0.2 + 0.1 * j) * load * (1 + noise * normal(random)));
+    }
+  return values;
+}
+
+// The number of each of 40 windows of a run, chosen after the one before.
+template <typename Shape>
+std::vector<int> numbers_over_windows(std::size_t n, double noise, unsigned seed, const Shape& shape) {
+  std::mt19937_64 random(seed);
+  std::vector<int> numbers;
+  for (int window = 0; window < 40; ++window) {
+    const auto values = window_of(n, noise, random, [&](double place) { return shape(place, window); });
+    numbers.push_back(choose(values, 6, numbers.empty() ? 0 : numbers.back()).k);
+  }
+  return numbers;
+}
+
+}  // namespace
+
+TEST_CASE("noise of the windows of few ranks does not change the number, a change of the load does") {
+  struct Case {
+    const char* name;
+    double (*load)(double place, int window);
+    int expected;
+  };
+  const Case cases[] = {
+      {"balanced", [](double, int) { return 1.0; }, 1},
+      {"gradient", [](double place, int) { return 1 + place; }, 1},
+      {"two groups", [](double place, int) { return place < 0.25 ? 2.0 : 1.0; }, 2},
+      {"three groups", [](double place, int) { return place < 0.25 ? 3.0 : place < 0.5 ? 2.0 : 1.0; }, 3},
+      {"a front that moves", [](double place, int window) { return place < 0.2 + 0.015 * window ? 1.8 : 1.0; }, 2},
+      {"a smooth peak that moves",
+       [](double place, int window) { return 1 + std::exp(-std::pow((place - 0.1 - 0.02 * window) / 0.15, 2)); }, 1}};
+  constexpr int runs = 10;
+  for (const Case& c : cases)
+    for (const std::size_t n : {8, 16}) {
+      int changes = 0;
+      for (unsigned seed = 1; seed <= runs; ++seed) {
+        const auto numbers = numbers_over_windows(n, 0.05, seed, c.load);
+        for (std::size_t i = 1; i < numbers.size(); ++i) changes += numbers[i] != numbers[i - 1];
+      }
+      CAPTURE(c.name, n);
+      CHECK(changes <= 2 * runs);  // of 39: to the number, where the first window does not show it, and back once
+      for (unsigned seed = 1; seed <= runs; ++seed) {
+        const auto clear = numbers_over_windows(n, 0.01, seed, c.load);
+        if (c.expected > 1 || n > 8) CHECK(std::count(clear.begin(), clear.end(), c.expected) >= 39);
+      }
+    }
+  for (unsigned seed = 1; seed <= runs; ++seed) {  // groups that end, and come again
+    const auto numbers = numbers_over_windows(8, 0.01, seed, [](double place, int window) {
+      return place < 0.25 && (window < 15 || window >= 30) ? 2.0 : 1.0;
+    });
+    for (int window = 0; window < 40; ++window)
+      if (window < 15 || window >= 18)  // what was is kept a little
+        CHECK(numbers[static_cast<std::size_t>(window)] == (window < 15 || window >= 30 ? 2 : 1));
+  }
 }
 
 TEST_CASE("scale and shift do not change the number") {

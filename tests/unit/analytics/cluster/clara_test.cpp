@@ -274,7 +274,8 @@ TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds
         REQUIRE(verify({values, n, d}, refined) == "");
         ++cases;
         near += refined.cost <= 1.01 * best;
+        CHECK(refined.cost <= 1.02 * best);
       }
     }
-  REQUIRE(near * 20 >= cases * 19);
+  CHECK(near >= cases - 1);
 }

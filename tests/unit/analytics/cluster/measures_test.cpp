@@ -88,6 +88,9 @@ TEST_CASE("silhouettes, by hand") {
   std::vector<std::int32_t> halves(40, 0);
   std::fill(halves.begin() + 20, halves.end(), 1);
   REQUIRE(average_silhouette({same, 40, 1}, halves, 2) == 0);
+  // One that is nearer to the other stratum: 0 alone, (1 - 9) / 9 and (10 - 9) / 10.
+  const std::vector<double> wrong = {0, 1, 10};
+  REQUIRE(average_silhouette({wrong, 3, 1}, std::vector<std::int32_t>{0, 1, 1}, 2) == Approx((-8.0 / 9 + 0.1) / 3));
 }
 
 TEST_CASE("Mirkin distance") {

@@ -94,6 +94,30 @@ TEST_CASE("many objects in single precision: shifted, far from each other, or wi
   REQUIRE(with_far.lone.size() >= 1);
 }
 
+TEMPLATE_TEST_CASE("objects that most samples miss get medoids, and threads change nothing", "", EFFORT_TEST_SPACES) {
+  constexpr std::size_t n = 9000, d = 6;
+  auto values = groups_of(n, d, 4, 4, 61);
+  QualityParameters parameters;
+  parameters.k = 4;
+  const double cost = quality(Kokkos::Serial{}, {values, n, d}, parameters).cost;
+  const std::vector<std::int32_t> far = {17, 4321, 8888};
+  for (std::size_t i = 0; i < far.size(); ++i) values[static_cast<std::size_t>(far[i]) * d + i] += 3000;
+  for (std::size_t i = 100; i < 112; ++i) values[i * d + 4] += 400;
+  parameters.k = 8;  // the groups, those far away, and the few
+  for (parameters.seed = 1; parameters.seed <= 3; ++parameters.seed) {
+    const auto found = quality(TestType{}, {values, n, d}, parameters);
+    CAPTURE(parameters.seed);
+    REQUIRE(verify({values, n, d}, found) == "");
+    REQUIRE(found.lone.size() == far.size());
+    for (const std::int32_t id : far) CHECK(std::find(found.medoids.begin(), found.medoids.end(), id) != found.medoids.end());
+    CHECK(std::any_of(found.medoids.begin(), found.medoids.end(), [](std::int32_t id) { return id >= 100 && id < 112; }));
+    CHECK(found.cost < 1.01 * cost);
+    const auto serial = quality(Kokkos::Serial{}, {values, n, d}, parameters);
+    CHECK(found.medoids == serial.medoids);
+    CHECK(found.cost == serial.cost);
+  }
+}
+
 TEST_CASE("coincident objects and bad input in the quality mode") {
   std::vector<double> values;
   for (int i = 0; i < 3000; ++i) values.insert(values.end(), {double(i % 2), 1.0});
