@@ -114,11 +114,14 @@ class Reader final : public measure::CounterReader {
   void read(std::int64_t* values) noexcept override {
     static_assert(sizeof(long long) == sizeof(std::int64_t));
     auto* const direct = reinterpret_cast<long long*>(values);
-    if (sde_.is_open()) {
-      sde_.read(direct);
-      return take_out_absent(values);
-    }
-    if (direct_ && PAPI_read(direct_set_, direct) == PAPI_OK) {
+    if (!sde_.is_open()) return read_by_papi(values);
+    // The usual case is the shortest: this is called at every region boundary.
+    if (__builtin_expect(!sde_.read(direct) || !all_seen_, 0)) take_out_absent(values);
+  }
+
+ private:
+  [[gnu::noinline]] void read_by_papi(std::int64_t* values) noexcept {
+    if (direct_ && PAPI_read(direct_set_, reinterpret_cast<long long*>(values)) == PAPI_OK) {
       if (some_absent_) take_out_absent(values);
       return;
     }
@@ -126,14 +129,13 @@ class Reader final : public measure::CounterReader {
     for (const Running& r : running_) sort(r, values);
   }
 
- private:
   struct Running {
     int set;
     const EventGroup* group;
   };
 
   /// A component's events are all software-defined or none.
-  void take_out_absent(std::int64_t* values) noexcept {
+  [[gnu::noinline]] void take_out_absent(std::int64_t* values) noexcept {
     bool all = true;
     for (std::size_t i = 0; i < count_; ++i)
       if (values[i] == -1) {

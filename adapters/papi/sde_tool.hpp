@@ -18,9 +18,14 @@ class SdeTool {
 
   /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  One that was taken back
   /// must not be read any more, neither here nor by PAPI_read: libsde (PAPI 7.0) looks into what it has freed.  No lock.
-  void read(long long* values) const noexcept {
-    for (std::size_t i = 0; i < ids_.size(); ++i)
-      if (__builtin_expect(read_(ids_[i], values + i) != 0, 0)) values[i] = -1;
+  /// @return whether all gave a value
+  bool read(long long* values) const noexcept {
+    bool all = true;
+    for (const std::uint32_t id : ids_) {
+      if (__builtin_expect(read_(id, values) != 0, 0)) *values = -1;
+      all &= *values++ != -1;
+    }
+    return all;
   }
 
  private:
