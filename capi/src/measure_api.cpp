@@ -42,15 +42,8 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
                                       std::to_string(rec.registry().n_regions()) + "): use what effort_region returned");
 }
 
-// First call of a thread, new regions, counters, sampling, a signal handler in the middle of another begin, and
-// everything that is wrong.
-[[gnu::noinline]] effort_status begin_slow(effort_region_id r) noexcept {
-  ThreadSlot* const known = this_thread_slot();
-  if (known && (known->busy.load(std::memory_order_relaxed) ||
-                (static_cast<std::uint32_t>(r) - 1u < known->known.load(std::memory_order_relaxed) && known->depth < measure::max_depth))) {
-    measure::open_carefully(*known, static_cast<std::uint32_t>(r));
-    return EFFORT_OK;
-  }
+// First call of a thread, new regions, and everything that is wrong.
+[[gnu::noinline]] effort_status begin_first(effort_region_id r) noexcept {
   effort_status code = EFFORT_OK;
   measure::Recorder* rec = recorder(code);
   if (!rec) return code;
@@ -65,7 +58,17 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   });
 }
 
-effort_status bad_end(effort_region_id r) noexcept {
+// Counters, sampling, a signal handler in the middle of another begin.  Apart from what is rare, which would have it save registers at every call.
+[[gnu::noinline]] effort_status begin_slow(effort_region_id r) noexcept {
+  ThreadSlot* const known = this_thread_slot();
+  if (!known || (!known->busy.load(std::memory_order_relaxed) &&
+                 (static_cast<std::uint32_t>(r) - 1u >= known->known.load(std::memory_order_relaxed) || known->depth >= measure::max_depth)))
+    return begin_first(r);
+  measure::open_carefully(*known, static_cast<std::uint32_t>(r));
+  return EFFORT_OK;
+}
+
+[[gnu::noinline]] effort_status bad_end(effort_region_id r) noexcept {
   effort_status code = EFFORT_OK;
   measure::Recorder* rec = recorder(code);
   if (!rec) return code;
@@ -128,7 +131,7 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   // A region that somebody registered as another kind is opened as that.
   if (id < 1) return 0;
   status = EFFORT_OK;
-  __atomic_store_n(cache, tag_of(capi::session()->recorder().session()) | id, __ATOMIC_RELAXED);
+  if (engine::Session* s = capi::session()) __atomic_store_n(cache, tag_of(s->recorder().session()) | id, __ATOMIC_RELAXED);
   return id;
 }
 
@@ -140,7 +143,8 @@ effort_status no_cache(const char* function) {
 
 extern "C" {
 
-effort_status effort_begin(effort_region_id r) {
+// Both begin a cache line: where they fall across two, by chance of what stands before them, a pair costs 0.04 of the floor more.
+[[gnu::aligned(64)]] effort_status effort_begin(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : begin_slow(r);
   const auto region = static_cast<std::uint32_t>(r);
@@ -153,7 +157,7 @@ effort_status effort_begin(effort_region_id r) {
   return EFFORT_OK;
 }
 
-effort_status effort_end(effort_region_id r) {
+[[gnu::aligned(64)]] effort_status effort_end(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
   const auto region = static_cast<std::uint32_t>(r);

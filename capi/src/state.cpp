@@ -36,9 +36,15 @@ void after_fork_in_child() {
   measure::SlotRegistry::instance().abandon();
 }
 
-// A host that exits without finalizing: the background thread must not run while static objects are destroyed.
+// A host that exits without finalizing: the background thread must not run while static objects are destroyed.  The session stays where it
+// is: an exchange that has begun cannot be taken back, and exit handlers that come later may still call MPI, which moves it along.  To them it is
+// as in a fork's child.
 void at_host_exit() {
-  if (engine::Session* s = current_session.load(std::memory_order_relaxed)) s->park();
+  static engine::Session* kept = nullptr;
+  kept = current_session.exchange(nullptr);
+  if (!kept) return;
+  current_mode.store(Mode::disabled);
+  kept->park();
 }
 
 void register_handlers() {

@@ -11,7 +11,7 @@ using measure::Record;
 using measure::RecordHeader;
 
 void RebalanceAnswer::add(const RebalanceAnswer& other) {
-  price = std::min(price, other.price);
+  if (other.answer > 0) price = answer > 0 ? std::min(price, other.price) : other.price;
   answer = std::max(answer, other.answer);
   bracketed += other.bracketed;
 }

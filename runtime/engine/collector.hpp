@@ -46,7 +46,8 @@ struct WindowBlock {
 struct RebalanceAnswer {
   std::int64_t step;
   /// Seconds; of several ranks the smallest. Rebalancers synchronise: the rank that came last waited least, and what
-  /// the others took longer was waiting for it, which is the imbalance and not the price of mending it.
+  /// the others took longer was waiting for it, which is the imbalance and not the price of mending it.  A rank whose
+  /// callback failed has no say: it may have returned at once.
   double price;
   std::int32_t answer;
   std::int32_t bracketed;  ///< ranks that bracketed it

@@ -102,6 +102,10 @@ void Engine::join() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Engine::leave_asleep() {
+  if (thread_.joinable()) thread_.detach();
+}
+
 void Engine::request_stop() {
   stop_.store(true, std::memory_order_release);
   segment_.header().work.notify();

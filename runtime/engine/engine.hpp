@@ -48,6 +48,8 @@ class Engine {
   void stop();
   /// Joins the thread, which ends by itself after all ranks are final.
   void join();
+  /// Leaves the thread to itself: it sleeps and does not wake any more.
+  void leave_asleep();
   /// Runs the loop on the calling thread instead (tests, which bring their own threads).
   void run();
 

@@ -315,8 +315,13 @@ void Session::late(const std::string& what) const {
 
 void Session::park() {
   if (!engine_) return;
-  if (executor_) executor_->close();
-  engine_->stop();
+  if (executor_) executor_->abandon();
+  engine_->request_stop();
+  while (!engine_->finished() && !(executor_ && executor_->asleep())) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  if (engine_->finished())
+    engine_->join();
+  else
+    engine_->leave_asleep();
 }
 
 std::string Session::failure() const { return engine_ ? engine_->failure() : std::string(); }

@@ -43,7 +43,8 @@ class Session {
 
   /// Ends the session; collective where attached, unless the message library is gone.  What went wrong, or ok.
   Status finalize();
-  /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is at.
+  /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is at, or sleeps for ever
+  /// in an exchange that has begun.  The session must stay where it is from then on.
   void park();
   /// Why the engine of this node switched off; empty while all is well.
   std::string failure() const;

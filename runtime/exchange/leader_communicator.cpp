@@ -8,27 +8,33 @@
 namespace effort::exchange {
 
 void DirectExecutor::run(const Operation& operation) {
-  // Whatever moves messages along after close() may complete the operation that was given up, in memory that is no longer its own.
-  if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("the process ends before the exchange has begun");
+  if (closed_.load(std::memory_order_acquire) || abandoned_.load(std::memory_order_acquire))
+    throw CommunicatorError("the process ends before the exchange has begun");
   if (!transport_.start(operation)) throw CommunicatorError(transport_.error());
   auto pause = std::chrono::microseconds(5);
   for (bool done = false;;) {
     if (!transport_.test(done)) throw CommunicatorError(transport_.error());
     if (done) return;
-    if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("the process ends before the exchange is complete");
+    if (closed_.load(std::memory_order_acquire)) throw CommunicatorError("MPI is gone before the exchange is complete");
+    if (abandoned_.load(std::memory_order_acquire)) sleep_for_ever();
     std::this_thread::sleep_for(pause);
     pause = std::min(pause * 2, std::chrono::microseconds(200));
   }
 }
 
+void DirectExecutor::sleep_for_ever() {
+  asleep_.store(true, std::memory_order_release);
+  for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
+}
+
 // run() stores state_ and then looks at closed_, close() the other way round; in one order of all four, at least one of
-// the two sees the other's store, and nobody sleeps on.
+// the two sees the other's store, and nobody sleeps on but over an operation that has begun.
 void Mailbox::run(const Operation& operation) {
   operation_ = &operation;
   state_.store(posted);
   int state = posted;
   while ((state = state_.load()) != done && state != failed) {
-    if (closed_.load()) throw CommunicatorError("the host stopped calling before the exchange was complete");
+    if (state == posted && closed_.load()) throw CommunicatorError("the host stopped calling before the exchange has begun");
     state_.wait(state, std::memory_order_acquire);
   }
   state_.store(empty, std::memory_order_relaxed);
@@ -60,6 +66,12 @@ void Mailbox::close() {
   int expected = posted;
   if (state_.compare_exchange_strong(expected, failed) || (expected == active && state_.exchange(failed) == active))
     state_.notify_all();
+}
+
+void Mailbox::abandon() {
+  closed_.store(true);
+  int expected = posted;
+  if (state_.compare_exchange_strong(expected, failed)) state_.notify_all();
 }
 
 void LeaderCommunicator::meet(Operation::Type next) {

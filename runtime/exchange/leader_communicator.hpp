@@ -15,8 +15,14 @@ class Executor {
   virtual ~Executor() = default;
   /// @throws CommunicatorError
   virtual void run(const Operation& operation) = 0;
-  /// Any thread: whoever is in run(), or comes later, gets a CommunicatorError.
+  /// Any thread: whoever is in run(), or comes later, gets a CommunicatorError.  Only where the message library is gone: what has begun cannot be
+  /// taken back.
   virtual void close() = 0;
+  /// The same where the message library may still move messages along: whoever is in run() with an operation that has begun stays there for
+  /// ever, asleep, because the operation may yet be completed in that thread's memory.
+  virtual void abandon() = 0;
+  /// After abandon(): whether somebody sleeps so.
+  virtual bool asleep() const = 0;
 };
 
 /// Calls the transport from the background thread itself: MPI_THREAD_MULTIPLE.  Between tests it sleeps, ever
@@ -26,10 +32,14 @@ class DirectExecutor final : public Executor {
   explicit DirectExecutor(Transport& transport) : transport_(transport) {}
   void run(const Operation& operation) override;
   void close() override { closed_.store(true, std::memory_order_release); }
+  void abandon() override { abandoned_.store(true, std::memory_order_release); }
+  bool asleep() const override { return asleep_.load(std::memory_order_acquire); }
 
  private:
+  [[noreturn]] void sleep_for_ever();
+
   Transport& transport_;
-  std::atomic<bool> closed_{false};
+  std::atomic<bool> closed_{false}, abandoned_{false}, asleep_{false};
 };
 
 /// Hands the operation to the host's thread, which starts and tests it inside the library's own calls.
@@ -43,6 +53,8 @@ class Mailbox final : public Executor {
   void drive();
   /// Host's thread: nothing will be driven any more.
   void close() override;
+  void abandon() override;
+  bool asleep() const override { return state_.load() == active; }
 
  private:
   enum State : int { empty, posted, active, done, failed };

@@ -1,10 +1,12 @@
 #include "../thread_transport.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
 #include <algorithm>
 #include <atomic>
 #include <thread>
+#include <type_traits>
 
 using namespace effort;
 using namespace effort::exchange;
@@ -36,6 +38,56 @@ int check_all(Communicator& comm) {
     wrong += left != r - 1 || right != (r + 1 < size ? r + 1 : -1);
   }
   return wrong;
+}
+
+// No operation is ever complete; the last one that began can be looked at.
+class NobodyComes : public ThreadTransport {
+ public:
+  using ThreadTransport::ThreadTransport;
+  bool start(const Operation& operation) override {
+    begun = operation;
+    has_begun = true;
+    return true;
+  }
+  bool test(bool& done) override {
+    done = false;
+    return true;
+  }
+  Operation begun;
+  std::atomic<bool> has_begun{false};
+};
+
+// Begins a reduction in a thread of its own, whose memory it is in, and abandons it.  What the thread sees lives as long as that.
+template <typename AnyExecutor, typename Drive>
+void abandon_what_has_begun(Communicator& group, const Drive& drive) {
+  struct Kept {
+    explicit Kept(Communicator& group) : transport(group), executor(transport) {}
+    NobodyComes transport;
+    AnyExecutor executor;
+    std::atomic<bool> returned{false};
+  };
+  auto* const kept = new Kept(group);
+  std::thread([kept] {
+    std::int64_t value = 1;
+    Operation o;
+    o.type = Operation::Type::allreduce_int64;
+    o.receive = &value;
+    o.count = 1;
+    try {
+      kept->executor.run(o);
+    } catch (const CommunicatorError&) {
+    }
+    kept->returned = true;
+  }).detach();
+  while (!kept->transport.has_begun) drive(kept->executor);
+  kept->executor.abandon();
+  while (!kept->executor.asleep() && !kept->returned) std::this_thread::yield();
+  CHECK_FALSE(kept->returned);
+  auto* const late = static_cast<std::int64_t*>(kept->transport.begun.receive);
+  CHECK(*late == 1);
+  *late = 2;  // as MPI may
+  Operation next;
+  if constexpr (std::is_same_v<AnyExecutor, DirectExecutor>) CHECK_THROWS_AS(kept->executor.run(next), CommunicatorError);
 }
 
 }  // namespace
@@ -76,15 +128,6 @@ TEST_CASE("what is larger than one operation may be goes in pieces, and arrives 
 }
 
 TEST_CASE("a closed executor lets go of whoever waits for nodes that do not come") {
-  class NobodyComes : public ThreadTransport {
-   public:
-    using ThreadTransport::ThreadTransport;
-    bool start(const Operation&) override { return true; }
-    bool test(bool& done) override {
-      done = false;
-      return true;
-    }
-  };
   std::atomic<int> threw{0};
   run_thread_group(1, [&](Communicator& group) {
     NobodyComes transport(group);
@@ -107,6 +150,13 @@ TEST_CASE("a closed executor lets go of whoever waits for nodes that do not come
   CHECK(threw == 1);
 }
 
+TEST_CASE("an abandoned executor keeps the thread whose operation has begun, and the memory of both") {
+  run_thread_group(1, [&](Communicator& group) {
+    abandon_what_has_begun<DirectExecutor>(group, [](DirectExecutor&) { std::this_thread::yield(); });
+    abandon_what_has_begun<Mailbox>(group, [](Mailbox& mailbox) { mailbox.drive(); });
+  });
+}
+
 TEST_CASE("collectives of leaders, driven by the host's thread through the mailbox") {
   for (int size : {1, 2, 3}) {
     std::atomic<int> wrong{0};
@@ -126,7 +176,8 @@ TEST_CASE("collectives of leaders, driven by the host's thread through the mailb
   }
 }
 
-TEST_CASE("a closed mailbox wakes whoever sleeps in it") {
+TEST_CASE("a closed or abandoned mailbox wakes whoever sleeps in it before the operation has begun") {
+  const bool abandoned = GENERATE(false, true);
   run_thread_group(1, [&](Communicator& group) {
     ThreadTransport transport(group);
     Mailbox mailbox(transport);
@@ -144,7 +195,10 @@ TEST_CASE("a closed mailbox wakes whoever sleeps in it") {
       }
     });
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    mailbox.close();
+    if (abandoned)
+      mailbox.abandon();
+    else
+      mailbox.close();
     background.join();
     CHECK(threw);
   });
