@@ -157,9 +157,12 @@ class Passage {
     }
     const auto* frame = static_cast<const std::byte*>(cfa);
     if constexpr (usual && can_split(info(call).role)) {
+      // Read first, for the same reason as in advance_stamp: the site is looked up beside the way into the call.
+      const std::uint64_t now = measure::tsc();
+      std::atomic_signal_fence(std::memory_order_seq_cst);
       slot_ = measure::this_thread_slot();
       site_ = thread_->known_site(call, return_address, frame);
-      usual_ = slot_ && site_ && enter(*thread_, *slot_, *site_);
+      usual_ = slot_ && site_ && enter(*thread_, *slot_, *site_, now);
     }
     if (__builtin_expect(!usual_, 0)) site_ = enter_carefully(*thread_, call, return_address, frame);
   }
@@ -179,11 +182,9 @@ class Passage {
  private:
   static constexpr bool polls = info(call).role == Role::poll;
 
-  /// False, with nothing changed, where this is not the usual case.  That the stamp is the one which the last call left says much: the session
-  /// is the same, no region is open, and this is no call from within a call.
-  static bool enter(Thread& thread, measure::ThreadSlot& slot, const Site& site) {
-    const std::uint64_t now = measure::tsc();
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+  /// At the moment `now`.  False, with nothing changed, where this is not the usual case.  That the stamp is the one which the last call left says
+  /// much: the session is the same, no region is open, and this is no call from within a call.
+  static bool enter(Thread& thread, measure::ThreadSlot& slot, const Site& site, std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     const auto region = static_cast<std::uint32_t>(site.region);
     if (before != thread.left || site.from != thread.last || region - 1u >= slot.limit.load(std::memory_order_relaxed)) return false;

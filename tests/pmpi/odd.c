@@ -48,7 +48,7 @@ static void threads(void) {
 static void forks(void) {
   sum_up(MPI_COMM_WORLD);
   const pid_t child = fork();
-  if (child == 0) _exit(0);
+  if (child == 0) exit(0); /* exit handlers find a process in which only this thread is left */
   int status = -1;
   waitpid(child, &status, 0);
   wrong |= status != 0;
@@ -112,8 +112,12 @@ static void part_of_the_ranks(void) {
   MPI_Comm_free(&half);
 }
 
+static void end_mpi(void) { MPI_Finalize(); }
+
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
+  const int at_exit = strcmp(what, "at_exit") == 0; /* called after all that is registered from here on */
+  if (at_exit) atexit(end_mpi);
   pthread_t early;
   const int threads_first = strcmp(what, "threads_first") == 0;
   if (threads_first) pthread_create(&early, NULL, linger, NULL);
@@ -133,6 +137,10 @@ int main(int argc, char** argv) {
   if (strcmp(what, "abort") == 0) {
     sum_up(MPI_COMM_WORLD);
     MPI_Abort(MPI_COMM_WORLD, 7);
+  }
+  if (at_exit) {
+    for (int i = 0; i < rounds; ++i) sum_up(MPI_COMM_WORLD);
+    return wrong;
   }
   if (strcmp(what, "leave") == 0) {
     sum_up(MPI_COMM_WORLD);
