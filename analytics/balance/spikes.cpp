@@ -39,8 +39,8 @@ std::vector<char> SpikeFinder::observe(std::int64_t first_step, std::span<const 
   const double scatter = median_of(window) * mad_to_deviation;
   std::size_t n = 0;
   for (std::size_t i = 0; i < values.size(); ++i) {
-    out[i] = values[i] > level + std::max(deviations * scatter, least_excess * level);
-    n += out[i] ? 1 : 0;
+    out[i] = values[i] > level + std::max(deviations * scatter, least_excess * level) ? 1 : 0;
+    n += static_cast<std::size_t>(out[i]);
   }
   if (3 * n > values.size()) std::fill(out.begin(), out.end(), 0);
   for (std::size_t i = 0; i < values.size(); ++i)
