@@ -36,6 +36,22 @@ TEST_CASE("every member is drawn equally often") {
   REQUIRE(chi_squared > 3);
 }
 
+TEST_CASE("groups and strata of one size are drawn independently of each other") {
+  std::vector<Group> groups(2);
+  std::vector<std::int32_t> labels;
+  for (std::int32_t i = 0; i < 200; ++i) {
+    groups[static_cast<std::size_t>(i / 100)].ranks.push_back(i);
+    labels.push_back(i / 100);
+  }
+  groups[0].fixed_size = groups[1].fixed_size = 20;
+  const auto same_places = [](const std::vector<std::int32_t>& drawn) {  // of the second hundred and the first
+    return std::equal(drawn.begin(), drawn.begin() + 20, drawn.begin() + 20, drawn.end(),
+                      [](std::int32_t a, std::int32_t b) { return a + 100 == b; });
+  };
+  CHECK_FALSE(same_places(draw_groups(std::vector<double>(200, 1.0), 200, 1, groups, 1, 0).ranks));
+  CHECK_FALSE(same_places(draw_by_stratum(labels, std::vector<std::int64_t>{20, 20}, {}, 1, 0)));
+}
+
 TEST_CASE("groups have their own terms, and pinned ranks are always in") {
   std::vector<double> values;
   for (int i = 0; i < 300; ++i) values.push_back(10 + (i % 7) * (i < 100 ? 0.0 : 1.0));

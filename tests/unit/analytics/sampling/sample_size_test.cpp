@@ -175,6 +175,17 @@ TEST_CASE("stratifying never costs more, and pays where strata differ") {
   }
 }
 
+TEST_CASE("of few ranks the deviation is that of a sample: n - 1") {
+  // Mean 2, deviation sqrt(4 / 3): 4 / (1 + 4 (2 error / (1.6449 x 1.1547))^2) is 2.11 and 1.90.
+  const std::vector<double> values = {1, 1, 3, 3};
+  PlanParameters parameters;
+  parameters.accuracy = {0.9, 0.45};
+  CHECK(plan_samples(values, 4, 1, {}, 1, parameters).unified == 3);
+  CHECK(cluster_sample_size(values, std::vector<double>(4, 1.0), parameters.accuracy) == 3);
+  parameters.accuracy.error = 0.5;
+  CHECK(plan_samples(values, 4, 1, {}, 1, parameters).unified == 2);
+}
+
 TEST_CASE("the largest of the metrics counts, and those without a mean do not") {
   std::vector<double> values;
   for (int i = 0; i < 100; ++i) values.insert(values.end(), {10.0 + (i % 2), 10.0 + 5 * (i % 2), i % 2 ? 1.0 : -1.0, 0.0});

@@ -138,6 +138,39 @@ TEST_CASE("zero work with time and ranks without work leave the other costs righ
   run.load = [&](int, int r, std::int64_t s) { return r == 3 ? 0.5 : 0.01 * run.work(0, r, s) + (s % 4 == 0 ? 0.1 : 0); };
   const Result r = analyze(run, Settings{}, 2, 2)[0][1];
   CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
+  CHECK(r.unit_cost_error[0] < 1e-5);  // what was left out is no noise either
+}
+
+TEST_CASE("amounts of work beyond all bounds leave costs unknown and the rest right", "[window]") {
+  Run run;
+  run.n_units = 1;
+  run.work = [](int, int r, std::int64_t) { return 1e119 * (10 + r); };  // sums of squares near 1e241
+  run.load = [](int, int r, std::int64_t) { return 1.0 + r; };
+  const Result r = analyze(run, Settings{}, 2, 2)[0][1];
+  REQUIRE_FALSE(r.failed);
+  CHECK(r.unit_cost[0] == -1);
+  for (int rank = 0; rank < run.n_ranks; ++rank) CHECK(r.speed[rank] == 1.0);
+  CHECK(r.load[7] == Approx(16.0));
+}
+
+TEST_CASE("costs are right in the first window with new regions and units of work", "[window]") {
+  Run before, after;
+  before.n_regions = before.n_units = 1;
+  before.work = [](int, int r, std::int64_t s) { return 5.0 + (r + 3 * s) % 7; };
+  before.load = [&](int, int r, std::int64_t s) { return 0.5 * before.work(0, r, s); };
+  after.n_regions = 3;
+  after.n_units = 2;
+  after.work = [](int u, int r, std::int64_t s) { return 5.0 + (u == 0 ? (r + 3 * s) % 7 : (2 * r + s) % 5); };
+  after.load = [&](int g, int r, std::int64_t s) { return g == 2 ? 0.0 : 0.01 * (g + 1) * after.work(g, r, s); };
+  run_thread_group(2, [&](Communicator& comm) {
+    Analyzer analyzer{Settings{}};
+    Result r;
+    for (int w = 0; w < 3; ++w) r = analyzer.analyze(comm, Slice(w < 2 ? before : after, comm.rank(), 2, 10 * w, 10).input);
+    if (comm.rank() > 0) return;  // checks come from one thread
+    REQUIRE(r.unit_cost.size() == 2);
+    CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
+    CHECK(r.unit_cost[1] == Approx(0.02).epsilon(1e-6));
+  });
 }
 
 TEST_CASE("a linear trend is extrapolated to the steps of the next window", "[window]") {
@@ -244,5 +277,8 @@ TEST_CASE("absurd prices count as unknown", "[window]") {
     });
     CHECK(results[0][2].rebalance_cost < 0);
     CHECK(results[0][2].rebalance == 1);
+    Settings settings;
+    settings.initial_price = price;
+    CHECK(analyze(run, settings, 1, 1)[0][0].rebalance_cost < 0);
   }
 }
