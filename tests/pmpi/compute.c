@@ -6,7 +6,7 @@
 #include <time.h>
 
 enum { most_steps = 4096 };
-static double account[most_steps];
+static double account[most_steps], polled[most_steps];
 static int account_rank = -1;
 
 static double thread_seconds(void) {
@@ -21,24 +21,34 @@ static void write_account(void) {
   FILE* out = fopen(name, "w");
   if (!out) return;
   for (int step = 0; step < most_steps; ++step)
-    if (account[step] > 0) fprintf(out, "%d %.9f\n", step, account[step]);
+    if (account[step] > 0) fprintf(out, "%d %.9f %.9f\n", step, account[step], polled[step]);
   fclose(out);
 }
 
-static double burn(int rank, int step, double share) {
+static void nothing(void) {}
+
+static double burn(int rank, int step, double share, void (*meanwhile)(void)) {
   const double start = thread_seconds(), end = start + share * known_load(rank, step);
   double now = start;
-  while (now < end) now = thread_seconds();
+  while (now < end) {
+    meanwhile();
+    now = thread_seconds();
+  }
   return now - start;
 }
 
-void burn_share(int rank, int step, double share) { burn(rank, step, share); }
+void burn_share(int rank, int step, double share) { burn(rank, step, share, nothing); }
 
 void compute_share(int rank, int step, double share) {
   if (account_rank < 0) {
     account_rank = rank;
     atexit(write_account);
   }
-  const double took = burn(rank, step, share);
+  const double took = burn(rank, step, share, nothing);
   if (step >= 0 && step < most_steps) account[step] += took;
+}
+
+void poll_share(int rank, int step, double share, void (*ask)(void)) {
+  const double took = burn(rank, step, share, ask);
+  if (step >= 0 && step < most_steps) polled[step] += took;
 }

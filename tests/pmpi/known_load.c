@@ -6,6 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+static MPI_Request never;
+static int came;
+static void test(void) { MPI_Testall(1, &never, &came, MPI_STATUSES_IGNORE); }
+static void probe(void) { MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &came, MPI_STATUS_IGNORE); }
+
+/* Asks for a message that comes only afterwards, for half as long as the step computes; whether it came as it should. */
+static int poll_in_vain(int rank, int step) {
+  int token = step, received = -1;
+  MPI_Irecv(&received, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, &never);
+  poll_share(rank, step, 0.5, step % 2 ? probe : test);
+  const int too_early = came;
+  MPI_Send(&token, 1, MPI_INT, rank, 8, MPI_COMM_WORLD);
+  MPI_Wait(&never, MPI_STATUS_IGNORE);
+  return !too_early && received == step;
+}
+
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 48;
   const char* variant = argc > 2 ? argv[2] : "";
@@ -15,21 +31,18 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   MPI_Comm all = MPI_COMM_WORLD;
   if (strcmp(variant, "duplicate") == 0) MPI_Comm_dup(MPI_COMM_WORLD, &all);
-  /* Who polls has done all its work before, so that it polls for as long as a neighbour has more to do. */
   const int poll = strcmp(variant, "poll") == 0;
-  const double first = poll ? 1.0 : 0.6;
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
   int wrong = 0;
   for (int step = 0; step < steps; ++step) {
-    compute_share(rank, step, first);
+    compute_share(rank, step, 0.6);
+    if (poll) wrong |= !poll_in_vain(rank, step);
     double mine = rank + 100.0 * step, theirs = -1, sum = 0;
     MPI_Request requests[2];
     MPI_Irecv(&theirs, 1, MPI_DOUBLE, before, 7, all, &requests[0]);
     MPI_Isend(&mine, 1, MPI_DOUBLE, next, 7, all, &requests[1]);
-    int done = !poll;
-    if (done) MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    while (!done) MPI_Testall(2, requests, &done, MPI_STATUSES_IGNORE);
-    if (!poll) compute_share(rank, step, 1 - first);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    compute_share(rank, step, 0.4);
     if (strcmp(variant, "rooted") == 0) {
       MPI_Reduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, all);
       MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, all);

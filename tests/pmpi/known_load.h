@@ -11,9 +11,11 @@ static inline double known_load(int rank, int step) { return 15e-3 * (1 + 0.25 *
 
 /* Burns that part of the step's load, by the thread's CPU clock, and keeps the clock's own account of it: whoever takes the
  * processor away in the last moment makes the thread burn more than was set.  At the end of the program it is written to
- * own.RANK in the working directory, a line "STEP SECONDS" each. */
+ * own.RANK in the working directory, a line "STEP SECONDS POLLED" each. */
 void compute_share(int rank, int step, double share);
-/* The same without an account: for what is not computation. */
+/* Asks again and again for that part of the step's load; the account of it is kept apart. */
+void poll_share(int rank, int step, double share, void (*ask)(void));
+/* The same as compute_share without an account: for what is not computation. */
 void burn_share(int rank, int step, double share);
 
 #ifdef __cplusplus
