@@ -13,6 +13,7 @@
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
 #include "tools/raw_file.hpp"
+#include "tools/stream_file.hpp"
 
 namespace effort::tools {
 
@@ -32,7 +33,7 @@ std::size_t most_values() {
 }
 
 codec::Decoded decode_file(const Arguments& a) {
-  const std::vector<std::byte> stream = read_bytes(a.in);
+  const StreamFile stream(a.in);
   try {
     const codec::StreamInfo info = codec::inspect(stream);
     const double cell = std::exp2(a.level), values = std::ceil(static_cast<double>(info.rows) / cell) * std::ceil(static_cast<double>(info.cols) / cell);

@@ -26,10 +26,12 @@ struct Cells {
 class Joiner {
  public:
   Joiner(std::size_t rows, std::size_t cols, int level)
-      : cell_(std::size_t{1} << std::min(level, 62)), cols_(wavelet::low_length(cols, level)),
+      : rows_(rows),
+        all_cols_(cols),
+        cell_(std::size_t{1} << std::min(level, 62)),
+        cols_(wavelet::low_length(cols, level)),
         out_{wavelet::low_length(rows, level), cols_, {}} {
     out_.values.resize(out_.rows * cols_);
-    if (level > 0) weights_.resize(out_.values.size());
   }
 
   void put(const BlockIndex::Block& block, const std::vector<double>& values) {
@@ -40,39 +42,50 @@ class Joiner {
         if (cell_ == 1) {
           out_.values[(block.row0 + i) * cols_ + block.col0 + j] = value;
         } else if (!std::isnan(value)) {
-          spread(down, i, across, j, value);
+          overlaps(down, i, across, j, [&](std::size_t at, double area) { out_.values[at] += area * value; });
+        } else {
+          absent_.resize(out_.values.size());
+          overlaps(down, i, across, j, [&](std::size_t at, double area) { absent_[at] += area; });
         }
       }
   }
 
   Decoded finish() {
-    for (std::size_t k = 0; k < weights_.size(); ++k)
-      out_.values[k] = weights_[k] > 0 ? out_.values[k] / weights_[k] : std::numeric_limits<double>::quiet_NaN();
+    if (cell_ == 1) return std::move(out_);
+    const Cells down{0, rows_, cell_}, across{0, all_cols_, cell_};
+    for (std::size_t i = 0; i < out_.rows; ++i)
+      for (std::size_t j = 0; j < cols_; ++j) {
+        double& value = out_.values[i * cols_ + j];
+        const double area = static_cast<double>(down.end_of(i) - down.begin_of(i)) *
+                                static_cast<double>(across.end_of(j) - across.begin_of(j)) -
+                            (absent_.empty() ? 0 : absent_[i * cols_ + j]);
+        value = area > 0 ? value / area : std::numeric_limits<double>::quiet_NaN();
+      }
     return std::move(out_);
   }
 
  private:
-  void spread(const Cells& down, std::size_t i, const Cells& across, std::size_t j, double value) {
+  /// Visits the cells of the whole that a block's cell overlaps, with the area.
+  template <typename Visit>
+  void overlaps(const Cells& down, std::size_t i, const Cells& across, std::size_t j, const Visit& visit) const {
     for (std::size_t r = down.begin_of(i); r < down.end_of(i); r = (r / cell_ + 1) * cell_)
       for (std::size_t c = across.begin_of(j); c < across.end_of(j); c = (c / cell_ + 1) * cell_) {
         const std::size_t height = std::min(down.end_of(i), (r / cell_ + 1) * cell_) - r;
         const std::size_t width = std::min(across.end_of(j), (c / cell_ + 1) * cell_) - c;
-        const double weight = static_cast<double>(height) * static_cast<double>(width);
-        const std::size_t at = r / cell_ * cols_ + c / cell_;
-        out_.values[at] += weight * value;
-        weights_[at] += weight;
+        visit(r / cell_ * cols_ + c / cell_, static_cast<double>(height) * static_cast<double>(width));
       }
   }
 
-  std::size_t cell_, cols_;
+  std::size_t rows_, all_cols_, cell_;
+  std::size_t cols_;  ///< of cells
   Decoded out_;
-  std::vector<double> weights_;
+  std::vector<double> absent_;  ///< part of every cell that is; empty while nothing is
 };
 
 /// Checks that blocks fill their extents and the bytes.
 class IndexReader {
  public:
-  explicit IndexReader(std::span<const std::byte> stream) : in_(stream) {}
+  explicit IndexReader(const ByteSource& stream) : in_(stream, 0, stream.size()) {}
 
   BlockIndex read() {
     if (in_.byte() != kVersionByte) throw CodecError("this is no history of a known version", 0);
@@ -97,7 +110,7 @@ class IndexReader {
   std::size_t count() {
     const std::size_t at = in_.offset();
     const std::size_t n = in_.varint();
-    if (n > in_.rest().size()) throw CodecError("more tiles than bytes", at);
+    if (n > in_.left()) throw CodecError("more tiles than bytes", at);
     return n;
   }
 
@@ -138,7 +151,7 @@ class IndexReader {
   /// The tiles' offsets, now that the index has been read.
   void place() {
     std::size_t offset = in_.offset();
-    const std::size_t end = offset + in_.rest().size();
+    const std::size_t end = offset + in_.left();
     for (BlockIndex::Block& block : index_.blocks) {
       if (block.size == kRest) block.size = end - offset;
       if (block.size > end - offset) throw CodecError("the tiles end too early", end);
@@ -189,13 +202,16 @@ Bytes write_blocks(std::size_t rows, std::span<const SlabBytes> slabs, const Blo
   return out;
 }
 
-bool is_blocks(std::span<const std::byte> stream) {
-  return stream.size() > 1 && (stream[1] == std::byte{kHistoryForm} || stream[1] == std::byte{kBlocksForm});
+bool is_blocks(const ByteSource& stream) {
+  if (stream.size() < 2) return false;
+  ByteReader in(stream, 1, 1);
+  const unsigned form = in.byte();
+  return form == kHistoryForm || form == kBlocksForm;
 }
 
-BlockIndex read_block_index(std::span<const std::byte> stream) { return IndexReader(stream).read(); }
+BlockIndex read_block_index(const ByteSource& stream) { return IndexReader(stream).read(); }
 
-Decoded read_blocks(std::span<const std::byte> stream, const BlockIndex& index, int level, int passes, std::size_t max_values) {
+Decoded read_blocks(const ByteSource& stream, const BlockIndex& index, int level, int passes, std::size_t max_values) {
   if (level < 0) throw std::invalid_argument("level is negative: choose 0 for all values");
   const std::size_t rows = wavelet::low_length(index.rows, level), cols = wavelet::low_length(index.cols, level);
   if (cols > 0 && rows > max_values / cols)
@@ -203,11 +219,11 @@ Decoded read_blocks(std::span<const std::byte> stream, const BlockIndex& index, 
                          std::to_string(max_values) + " allowed", 4);
   Joiner joiner(index.rows, index.cols, level);
   for (const BlockIndex::Block& block : index.blocks)
-    joiner.put(block, decode_tile(stream.subspan(block.offset, block.size), block.rows, block.cols, {passes, level, false}));
+    joiner.put(block, read_tile(stream, block.offset, block.size, block.rows, block.cols, {passes, level, false}));
   return joiner.finish();
 }
 
-void for_each_slab(std::span<const std::byte> stream, const BlockIndex& index, std::size_t max_values,
+void for_each_slab(const ByteSource& stream, const BlockIndex& index, std::size_t max_values,
                    const std::function<void(std::size_t, const Decoded&)>& take) {
   for (std::size_t k = 0; k < index.blocks.size();) {
     const std::size_t first = index.blocks[k].col0, cols = index.blocks[k].cols;
@@ -218,7 +234,7 @@ void for_each_slab(std::span<const std::byte> stream, const BlockIndex& index, s
     for (; k < index.blocks.size() && index.blocks[k].col0 == first; ++k) {
       BlockIndex::Block block = index.blocks[k];
       block.col0 = 0;
-      joiner.put(block, decode_tile(stream.subspan(block.offset, block.size), block.rows, block.cols, {}));
+      joiner.put(block, read_tile(stream, block.offset, block.size, block.rows, block.cols, {}));
     }
     take(first, joiner.finish());
   }

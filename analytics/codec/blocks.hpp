@@ -40,15 +40,15 @@ struct BlockIndex {
   BlockErrors errors;
   std::vector<Block> blocks;
 };
-bool is_blocks(std::span<const std::byte> stream);
-BlockIndex read_block_index(std::span<const std::byte> stream);
+bool is_blocks(const ByteSource& stream);
+BlockIndex read_block_index(const ByteSource& stream);
 
 /// The whole, or its 2^level times coarser approximation: those of the blocks, joined and resampled to one grid.
-Decoded read_blocks(std::span<const std::byte> stream, const BlockIndex& index, int level, int passes, std::size_t max_values);
+Decoded read_blocks(const ByteSource& stream, const BlockIndex& index, int level, int passes, std::size_t max_values);
 
 /// All values, slab by slab: `take` gets the first column and the values of all rows.  A slab of more than `max_values`:
 /// CodecError.
-void for_each_slab(std::span<const std::byte> stream, const BlockIndex& index, std::size_t max_values,
+void for_each_slab(const ByteSource& stream, const BlockIndex& index, std::size_t max_values,
                    const std::function<void(std::size_t first, const Decoded& slab)>& take);
 
 }  // namespace effort::codec

@@ -3,6 +3,7 @@
 
 #include "analytics/codec/codec.hpp"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdint>
@@ -38,14 +39,25 @@ inline void put_double(Bytes& out, double value) {
 /// Takes numbers off the front of a byte string; CodecError where it ends too early.
 class ByteReader {
  public:
-  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  explicit ByteReader(std::span<const std::byte> bytes) : size_(bytes.size()), piece_(bytes) {}
+  /// Of the `size` bytes from `begin` on; only a small piece of them is held.
+  ByteReader(const ByteSource& source, std::size_t begin, std::size_t size)
+      : source_(&source), begin_(begin), size_(size) {}
+  ByteReader(const ByteReader&) = delete;
+  ByteReader& operator=(const ByteReader&) = delete;
 
-  std::size_t offset() const { return at_; }
-  std::span<const std::byte> rest() const { return bytes_.subspan(at_); }
+  /// Bytes taken, and bytes left.
+  std::size_t offset() const { return first_ + at_; }
+  std::size_t left() const { return size_ - offset(); }
+  /// All that is left; like what take() gives, valid until more is read.
+  std::span<const std::byte> rest() {
+    hold(left());
+    return piece_.subspan(at_);
+  }
 
   unsigned byte() {
-    if (at_ >= bytes_.size()) throw CodecError("the stream ends too early", bytes_.size());
-    return std::to_integer<unsigned>(bytes_[at_++]);
+    hold(1);
+    return std::to_integer<unsigned>(piece_[at_++]);
   }
   std::uint64_t varint() {
     const std::size_t start = at_;
@@ -71,15 +83,42 @@ class ByteReader {
     return std::bit_cast<double>(bits);
   }
   std::span<const std::byte> take(std::size_t n) {
-    if (n > bytes_.size() - at_) throw CodecError("the stream ends too early", bytes_.size());
-    const auto taken = bytes_.subspan(at_, n);
+    hold(n);
+    const auto taken = piece_.subspan(at_, n);
     at_ += n;
     return taken;
   }
+  void skip(std::size_t n) {
+    check(n);
+    const std::size_t held = std::min(n, piece_.size() - at_);
+    at_ += held;
+    if (held == n) return;
+    first_ += piece_.size() + (n - held);
+    piece_ = {};
+    at_ = 0;
+  }
 
  private:
-  std::span<const std::byte> bytes_;
-  std::size_t at_ = 0;
+  static constexpr std::size_t piece_bytes = 4096;
+
+  void check(std::size_t n) const {
+    if (n > left()) throw CodecError("the stream ends too early", size_);
+  }
+  /// Makes the next `n` bytes, which memory has anyway, part of the piece.
+  void hold(std::size_t n) {
+    if (n <= piece_.size() - at_) return;
+    check(n);
+    first_ += at_;
+    at_ = 0;
+    piece_ = source_->view(begin_ + first_, std::max(n, std::min(piece_bytes, left())), storage_);
+  }
+
+  const ByteSource* source_ = nullptr;
+  std::size_t begin_ = 0, size_;
+  std::span<const std::byte> piece_;
+  std::size_t first_ = 0;  ///< of the piece, from `begin_` on
+  std::size_t at_ = 0;     ///< in the piece
+  Bytes storage_;
 };
 
 /// An error as 16 bits: 0 is exactly zero, c stands for 2^(30 - c / 700), rounded up by less than 0.1 %.

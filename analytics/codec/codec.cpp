@@ -174,7 +174,7 @@ int tile_level(const Start& start, int level) {
   return level;
 }
 
-StreamInfo inspect_blocks(std::span<const std::byte> stream) {
+StreamInfo inspect_blocks(const ByteSource& stream) {
   const BlockIndex index = read_block_index(stream);
   StreamInfo info;
   info.rows = index.rows;
@@ -184,7 +184,7 @@ StreamInfo inspect_blocks(std::span<const std::byte> stream) {
   info.max_error = index.errors.max_error;
   info.tiles = index.blocks.size();
   for (const BlockIndex::Block& block : index.blocks) {
-    const TileInfo tile = inspect_tile(stream.subspan(block.offset, block.size), block.rows, block.cols);
+    const TileInfo tile = inspect_tile(stream, block.offset, block.size);
     info.passes = std::max(info.passes, tile.passes);
     info.has_absent = info.has_absent || tile.has_absent;
     info.row_levels = std::max(info.row_levels, wavelet::deepest_level(block.rows));
@@ -224,6 +224,10 @@ std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, 
 }
 
 Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options) {
+  return decode(MemorySource(stream), options);
+}
+
+Decoded decode(const ByteSource& stream, const DecodeOptions& options) {
   if (options.passes < 0 || options.level < 0)
     throw std::invalid_argument("passes and level must not be negative: choose 0 for all");
   if (!options.prefix) check_seal(stream);
@@ -231,7 +235,7 @@ Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options) 
     if (options.prefix) throw CodecError("a prefix of a stream in blocks cannot be decoded", 1);
     return read_blocks(stream, read_block_index(stream), options.level, options.passes, options.max_values);
   }
-  ByteReader in(stream);
+  ByteReader in(stream, 0, stream.size());
   const Start start = read_start(in);
   const std::size_t rows = wavelet::low_length(start.rows, options.level), cols = wavelet::low_length(start.cols, options.level);
   if (cols > 0 && rows > options.max_values / cols)
@@ -239,20 +243,26 @@ Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options) 
                          std::to_string(options.max_values) + " allowed", 4);
   if (start.rows == 0 || start.cols == 0) return {rows, cols, {}};
   if (!start.tiled)
-    return {rows, cols, decode_tile(in.rest(), start.rows, start.cols, {options.passes, options.level, options.prefix})};
+    return {rows, cols,
+            read_tile(stream, in.offset(), in.left(), start.rows, start.cols,
+                      {options.passes, options.level, options.prefix})};
   Assembly assembly(start.rows, start.cols, options.level);
   const int level = tile_level(start, options.level);
   for_each_tile(start.rows, start.cols, start.grid, [&](const TilePlace& place) {
-    const auto bytes = in.take(in.varint());
-    assembly.put(place, level, decode_tile(bytes, place.rows, place.cols, {options.passes, level, options.prefix}),
+    const std::size_t size = in.varint(), offset = in.offset();
+    in.skip(size);
+    assembly.put(place, level,
+                 read_tile(stream, offset, size, place.rows, place.cols, {options.passes, level, options.prefix}),
                  wavelet::low_length(place.cols, level));
   });
   return assembly.finish();
 }
 
-StreamInfo inspect(std::span<const std::byte> stream) {
+StreamInfo inspect(std::span<const std::byte> stream) { return inspect(MemorySource(stream)); }
+
+StreamInfo inspect(const ByteSource& stream) {
   if (is_blocks(stream)) return inspect_blocks(stream);
-  ByteReader in(stream);
+  ByteReader in(stream, 0, stream.size());
   const Start start = read_start(in);
   StreamInfo info;
   info.rows = start.rows;
@@ -265,8 +275,9 @@ StreamInfo inspect(std::span<const std::byte> stream) {
   info.nrmse = start.nrmse;
   info.max_error = start.max_error;
   for (std::size_t t = 0; t < info.tiles; ++t) {
-    const std::size_t start_of_tile = in.offset();
-    const TileInfo tile = inspect_tile(start.tiled ? in.take(in.varint()) : in.rest(), start.grid.tile_rows, start.grid.tile_cols);
+    const std::size_t size = start.tiled ? in.varint() : in.left(), start_of_tile = in.offset();
+    in.skip(size);
+    const TileInfo tile = inspect_tile(stream, start_of_tile, size);
     info.passes = std::max(info.passes, tile.passes);
     info.has_absent = info.has_absent || tile.has_absent;
     if (tile.kind == StreamKind::ezw) info.coder = Coder::ezw;

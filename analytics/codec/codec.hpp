@@ -14,6 +14,8 @@
 #include <string>
 #include <vector>
 
+#include "analytics/codec/byte_source.hpp"
+
 namespace effort::codec {
 
 /// What ends the encoding of a matrix.
@@ -53,11 +55,15 @@ class CodecError : public std::runtime_error {
  public:
   /// @param offset  the byte of the input at which the problem was seen
   CodecError(const std::string& problem, std::size_t offset)
-      : std::runtime_error(problem + " (at byte " + std::to_string(offset) + ")"), offset_(offset) {}
+      : std::runtime_error(problem + " (at byte " + std::to_string(offset) + ")"),
+        length_(problem.size()),
+        offset_(offset) {}
   std::size_t offset() const { return offset_; }
+  /// The same where the input is a part of a larger one, from its byte `begin` on.
+  CodecError within(std::size_t begin) const { return {std::string(what(), length_), begin + offset_}; }
 
  private:
-  std::size_t offset_;
+  std::size_t length_, offset_;
 };
 
 struct EncodeOptions {
@@ -98,6 +104,9 @@ struct Decoded {
 /// Decodes a stream.  Errors: CodecError for invalid bytes, std::invalid_argument for negative options.
 /// Cost and memory follow the compressed size and the size of the result (for large matrices plus one tile).
 Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options = {});
+/// The same from a file too large to be held: reads it all for the checksum, in small pieces, then tile by tile what
+/// the passes need.  Memory: the result, one tile and its bytes.
+Decoded decode(const ByteSource& stream, const DecodeOptions& options = {});
 
 /// A place where a stream may be cut off.
 struct Cut {
@@ -124,5 +133,6 @@ struct StreamInfo {
 
 /// Reads the header of a stream.  Errors: CodecError.
 StreamInfo inspect(std::span<const std::byte> stream);
+StreamInfo inspect(const ByteSource& stream);
 
 }  // namespace effort::codec

@@ -153,7 +153,7 @@ int complete_planes(const ContextHeader& header, std::size_t size) {
   int planes = 0;
   for (const Cut& cut : header.cuts)
     if (cut.bytes - header.size <= size) planes = cut.passes;
-  if (planes == 0) throw CodecError("the prefix ends before the first cut", header.size + size);
+  if (planes == 0) throw CodecError("the prefix ends before the first cut", size);
   return planes + 1 == header.planes && size > header.cuts.back().bytes - header.size ? header.planes : planes;
 }
 

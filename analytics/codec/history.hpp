@@ -112,7 +112,7 @@ class HistoryReader {
   void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take, std::size_t max_values = std::size_t{1} << 28) const;
 
  private:
-  std::span<const std::byte> bytes_;
+  MemorySource bytes_;
   BlockIndex index_;
 };
 

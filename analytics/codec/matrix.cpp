@@ -218,27 +218,32 @@ std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n) {
 
 namespace {
 
-unsigned checksum(std::span<const std::byte> stream) {
+constexpr std::size_t checked_at_once = std::size_t{1} << 18;
+
+unsigned checksum(const ByteSource& stream) {
   std::uint32_t hash = 2166136261u;  // FNV-1a
-  for (std::size_t i = 0; i < stream.size(); ++i) {
-    if (i == 2 || i == 3) continue;
-    hash = (hash ^ std::to_integer<std::uint32_t>(stream[i])) * 16777619u;
-  }
+  const auto add = [&](std::span<const std::byte> bytes) {
+    for (const std::byte b : bytes) hash = (hash ^ std::to_integer<std::uint32_t>(b)) * 16777619u;
+  };
+  Bytes storage;
+  add(stream.view(0, 2, storage));
+  for (std::size_t at = 4; at < stream.size(); at += checked_at_once)
+    add(stream.view(at, std::min(checked_at_once, stream.size() - at), storage));
   return (hash ^ (hash >> 16)) & 0xFFFFu;
 }
 
 }  // namespace
 
 void seal(Bytes& stream) {
-  const unsigned sum = checksum(stream);
+  const unsigned sum = checksum(MemorySource(stream));
   stream[2] = static_cast<std::byte>(sum & 255);
   stream[3] = static_cast<std::byte>(sum >> 8);
 }
 
-void check_seal(std::span<const std::byte> stream) {
-  if (stream.size() < 4) throw CodecError("the stream ends too early", stream.size());
-  const unsigned sum = std::to_integer<unsigned>(stream[2]) | std::to_integer<unsigned>(stream[3]) << 8;
-  if (sum != checksum(stream)) throw CodecError("the checksum does not match: bytes were changed or cut off", 2);
+void check_seal(const ByteSource& stream) {
+  ByteReader in(stream, 0, stream.size());
+  in.skip(2);
+  if (in.u16() != checksum(stream)) throw CodecError("the checksum does not match: bytes were changed or cut off", 2);
 }
 
 }  // namespace effort::codec

@@ -74,7 +74,7 @@ std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n);
 
 /// Puts the two checksum bytes (at offset 2) of a finished stream.
 void seal(Bytes& stream);
-void check_seal(std::span<const std::byte> stream);
+void check_seal(const ByteSource& stream);
 
 /// The points of a stream decoded in part: its own suit its last plane.
 inline constexpr unsigned kPartialPoints = 0xA8;

@@ -47,7 +47,7 @@ TileStart read_tile_start(ByteReader& in) {
 
 std::vector<double> read_raw(ByteReader& in, std::size_t n, std::span<const std::uint8_t> absent) {
   const auto gone = static_cast<std::size_t>(std::count(absent.begin(), absent.end(), 1));
-  if (in.rest().size() != 8 * (n - gone)) throw CodecError("the raw values do not fill the matrix", in.offset());
+  if (in.left() != 8 * (n - gone)) throw CodecError("the raw values do not fill the matrix", in.offset());
   std::vector<double> values(n);
   for (std::size_t i = 0; i < n; ++i) {
     if (!absent.empty() && absent[i]) continue;
@@ -59,7 +59,7 @@ std::vector<double> read_raw(ByteReader& in, std::size_t n, std::span<const std:
 }
 
 double read_constant(ByteReader& in) {
-  if (in.rest().empty()) return 0;
+  if (in.left() == 0) return 0;
   const std::size_t at = in.offset();
   const double value = in.real();
   if (!std::isfinite(value)) throw CodecError("the constant is not finite", at);
@@ -105,13 +105,14 @@ TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
   return code;
 }
 
-TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t, std::size_t) {
-  ByteReader in(tile);
+namespace {
+
+TileInfo read_tile_info(ByteReader& in) {
   const TileStart start = read_tile_start(in);
   TileInfo info;
   info.kind = start.kind;
   info.has_absent = start.has_absent;
-  if (start.has_absent) in.take(in.varint());
+  if (start.has_absent) in.skip(in.varint());
   if (start.kind == StreamKind::context) {
     const ContextHeader header = read_context_header(in);
     info.passes = header.planes;
@@ -126,6 +127,43 @@ TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t, std::size_t)
     info.max_error = header.max_error;
   }
   return info;
+}
+
+/// How many of a tile's bytes hold so many passes (0: all).
+std::size_t bytes_needed(const ByteSource& source, std::size_t offset, std::size_t size, int passes) {
+  if (passes == 0) return size;
+  ByteReader in(source, offset, size);
+  for (const Cut& cut : read_tile_info(in).cuts)
+    if (cut.passes == passes) return std::min(cut.bytes, size);
+  return size;
+}
+
+/// Runs what reads bytes that begin at byte `begin` of something: its errors name their place in that.
+template <typename Read>
+auto placed(std::size_t begin, const Read& read) {
+  try {
+    return read();
+  } catch (const CodecError& e) {
+    throw e.within(begin);
+  }
+}
+
+}  // namespace
+
+TileInfo inspect_tile(const ByteSource& source, std::size_t offset, std::size_t size) {
+  return placed(offset, [&] {
+    ByteReader in(source, offset, size);
+    return read_tile_info(in);
+  });
+}
+
+std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
+                              std::size_t cols, const TileOptions& options) {
+  return placed(offset, [&] {
+    Bytes storage;
+    return decode_tile(source.view(offset, bytes_needed(source, offset, size, options.passes), storage), rows, cols,
+                       options);
+  });
 }
 
 std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
@@ -151,7 +189,7 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
       const ContextHeader header = read_context_header(in);
       TileOptions context = options;
       context.plain = start.plain;
-      values = decode_context(header, in.rest(), rows, cols, context);
+      values = placed(in.offset(), [&] { return decode_context(header, in.rest(), rows, cols, context); });
     }
   }
   mark_absent(values, absent, rows, cols, options.level);

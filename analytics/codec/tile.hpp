@@ -29,7 +29,8 @@ struct TileInfo {
   double nrmse = 0, max_error = 0;
   std::vector<Cut> cuts;  ///< all but the end, from the start of the tile
 };
-TileInfo inspect_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols);
+/// Of the tile in `size` bytes of the source from `offset` on; reads only what stands in front of the coded values.
+TileInfo inspect_tile(const ByteSource& source, std::size_t offset, std::size_t size);
 
 struct TileOptions {
   int passes = 0, level = 0;
@@ -39,6 +40,10 @@ struct TileOptions {
 /// Row-major values of the level; absent ones are NaN.
 std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
                                 const TileOptions& options);
+/// The same of a tile within a source, of which only the bytes are read that the passes need.  Errors name their place
+/// in the source.
+std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
+                              std::size_t cols, const TileOptions& options);
 
 /// The body of a context-coded tile (see FORMAT.md); empty where the goal cannot be reached.
 TileCode encode_context(const Matrix& matrix, const Goal& goal);
@@ -56,7 +61,7 @@ struct ContextHeader {
   double step() const;
 };
 ContextHeader read_context_header(ByteReader& in);
-/// The reconstruction of `level`, from the planes that `passes` (0: all) allows.
+/// The reconstruction of `level`, from the planes that `passes` (0: all) allows.  Offsets of errors: in the payload.
 std::vector<double> decode_context(const ContextHeader& stated, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options);
 

@@ -2,7 +2,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
+#include <fstream>
 #include <limits>
 
 #include "command.hpp"
@@ -32,6 +34,37 @@ double nrmse(const std::vector<double>& a, const std::vector<double>& truth) {
 
 std::vector<std::string> encode(const std::string& option, const std::string& value, const std::string& out) {
   return {"encode", "--rows", "48", "--cols", "70", option, value, "in.f64", out, "--json"};
+}
+
+/// A tiled stream of `tiles` tiles of 8192 x 512 ones, stored as they are: 32 MiB each.
+std::vector<std::byte> large_stream(unsigned tiles) {
+  std::vector<std::byte> out;
+  const auto put = [&](unsigned byte) { out.push_back(static_cast<std::byte>(byte)); };
+  const auto put_varint = [&](std::uint64_t n) {
+    for (; n >= 128; n >>= 7) put(static_cast<unsigned>(n & 127) | 128u);
+    put(static_cast<unsigned>(n));
+  };
+  const auto put_one = [&] {
+    for (int i = 0; i < 64; i += 8) put(static_cast<unsigned>(std::bit_cast<std::uint64_t>(1.0) >> i) & 255u);
+  };
+  for (const unsigned byte : {0xE1u, 1u, 0u, 0u}) put(byte);
+  for (const std::uint64_t extent :
+       {std::uint64_t{tiles} * 8192, std::uint64_t{512}, std::uint64_t{8192}, std::uint64_t{512}})
+    put_varint(extent);
+  for (int i = 0; i < 4; ++i) put(0);  // no error
+  put_one();
+  for (unsigned t = 0; t < tiles; ++t) {
+    put_varint(1 + std::uint64_t{8} * 8192 * 512);
+    put(3);
+    for (int i = 0; i < 8192 * 512; ++i) put_one();
+  }
+  std::uint32_t hash = 2166136261u;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (i != 2 && i != 3) hash = (hash ^ std::to_integer<std::uint32_t>(out[i])) * 16777619u;
+  hash ^= hash >> 16;
+  out[2] = static_cast<std::byte>(hash & 255);
+  out[3] = static_cast<std::byte>(hash >> 8 & 255);
+  return out;
 }
 
 }  // namespace
@@ -102,6 +135,20 @@ TEST_CASE("a level is 2^L times coarser in both directions") {
   for (double v : coarse) mean += v / static_cast<double>(coarse.size());
   for (double v : truth) expected += v / static_cast<double>(truth.size());
   CHECK(std::abs(mean / expected - 1) < 0.02);
+}
+
+TEST_CASE("a level of a large file takes less memory than the file has bytes") {
+#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
+  SKIP("a sanitizer's own memory is far more than the command's");
+#endif
+  const Scratch scratch;
+  scratch.write("large.ewz", large_stream(5));
+  REQUIRE(std::filesystem::file_size(scratch / "large.ewz") > 160000 * 1024);
+  const std::string limited = "ulimit -d 160000 && exec '" EFFORT_COMMAND "' decode --level 3 large.ewz coarse.f64";
+  const Outcome outcome = scratch.run_program("sh", {"-c", limited});
+  INFO(outcome.err);
+  REQUIRE(outcome.code == 0);
+  CHECK(scratch.read("coarse.f64") == std::vector<double>(5 * 1024 * 64, 1.0));
 }
 
 TEST_CASE("the coder of the dissertation works too") {

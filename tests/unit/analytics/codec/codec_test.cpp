@@ -1,4 +1,5 @@
 #include "analytics/codec/codec.hpp"
+#include "analytics/codec/matrix.hpp"
 #include "analytics/wavelet/cdf97.hpp"
 
 #include "matrices.hpp"
@@ -20,6 +21,41 @@ using Values = std::vector<double>;
 
 constexpr double kInf = std::numeric_limits<double>::infinity();
 constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+
+/// Hands bytes out like a file, and keeps count.
+class CountingSource final : public ByteSource {
+ public:
+  explicit CountingSource(std::span<const std::byte> bytes) : bytes_(bytes) {}
+  std::size_t size() const override { return bytes_.size(); }
+  std::span<const std::byte> view(std::size_t offset, std::size_t count,
+                                  std::vector<std::byte>& storage) const override {
+    if (offset > size() || count > size() - offset) throw std::logic_error("bytes behind the end are read");
+    storage.assign(bytes_.begin() + static_cast<std::ptrdiff_t>(offset),
+                   bytes_.begin() + static_cast<std::ptrdiff_t>(offset + count));
+    read += count;
+    largest = std::max(largest, count);
+    return storage;
+  }
+  mutable std::size_t read = 0, largest = 0;
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// Where the tiles of a tiled stream lie.
+std::vector<std::pair<std::size_t, std::size_t>> tiles_of(std::span<const std::byte> stream) {
+  std::vector<std::pair<std::size_t, std::size_t>> tiles;
+  ByteReader in(stream);
+  in.skip(4);
+  for (int i = 0; i < 4; ++i) in.varint();  // extents of the whole and of a tile
+  in.skip(12);
+  while (in.left() > 0) {
+    const std::size_t size = in.varint();
+    tiles.emplace_back(in.offset(), size);
+    in.skip(size);
+  }
+  return tiles;
+}
 
 }  // namespace
 
@@ -376,6 +412,51 @@ TEST_CASE("Large matrices are tiled and read at a level without the whole") {
       if (std::abs(coarse.values[i * coarse.cols + j] - values[32 * i * cols + 32 * j]) > 0.1) FAIL(i << ", " << j);
   CHECK(decode(bytes, {.level = 20}).values.size() == 1);
   CHECK_THROWS_AS(decode(bytes, {.max_values = 1000}), CodecError);
+}
+
+TEST_CASE("A stream on disk is read a tile at a time, and of its tiles what the passes need") {
+  const std::size_t rows = 9000, cols = 600;
+  const auto values = test::matrix("front", rows, cols, 3);
+  const auto bytes = encode(values, rows, cols, Target::nrmse(1e-4));
+  const auto tiles = tiles_of(bytes);
+  REQUIRE(tiles.size() == 3);
+  std::size_t largest = 0;
+  for (const auto& [offset, size] : tiles) largest = std::max(largest, size);
+  REQUIRE(largest < bytes.size() / 2);
+  REQUIRE(largest > std::size_t{1} << 20);
+
+  const std::size_t pieces = 4096 * (tiles.size() + 1);  // for headers
+  const CountingSource whole(bytes);
+  CHECK(decode(whole, {.level = 3}).values == decode(bytes, {.level = 3}).values);
+  CHECK(whole.largest <= largest);
+  CHECK(whole.read <= 2 * bytes.size() + pieces);  // once for the checksum
+
+  const CountingSource part(bytes);
+  CHECK(decode(part, {.passes = 3, .level = 1}).values == decode(bytes, {.passes = 3, .level = 1}).values);
+  CHECK(decode(bytes, {.passes = 3}).values != decode(bytes, {.passes = 4}).values);
+  CHECK(part.largest <= std::size_t{1} << 18);
+  CHECK(part.read <= bytes.size() + bytes.size() / 10 + 2 * pieces);
+
+  const CountingSource headers(bytes);
+  CHECK(inspect(headers).nrmse == inspect(bytes).nrmse);
+  CHECK(headers.read <= 2 * pieces);
+}
+
+TEST_CASE("What is wrong in a tile is reported with its place in the stream") {
+  const std::size_t rows = 9000, cols = 600;
+  auto bytes = encode(Values(rows * cols, 2.0), rows, cols, Target::nrmse(0.1));
+  const auto tiles = tiles_of(bytes);
+  REQUIRE(tiles.size() == 3);
+  bytes[tiles[1].first] = std::byte{7};
+  seal(bytes);
+  try {
+    decode(bytes);
+    FAIL("an unknown kind of tile is accepted");
+  } catch (const CodecError& e) {
+    CHECK(e.offset() == tiles[1].first);
+    CHECK(std::string(e.what()) == "unknown kind of tile (at byte " + std::to_string(e.offset()) + ")");
+  }
+  CHECK_THROWS_AS(inspect(bytes), CodecError);
 }
 
 TEST_CASE("Changed or missing bytes are found") {
