@@ -11,13 +11,13 @@
 
 namespace effort::codec {
 
-/// Blocks of 2^kLeafBits x 2^kLeafBits coefficients are the leaves of the zero-block tree.
-inline constexpr int kLeafBits = 3;
+/// Blocks of 2^leaf_bits x 2^leaf_bits coefficients are the leaves of the zero-block tree.
+inline constexpr int leaf_bits = 3;
 
-inline constexpr int kMostLevel = 15;
+inline constexpr int most_level = 15;
 
 /// Levels are read so many at a time: some behind the last of them too.
-inline constexpr std::size_t kAtOnce = 16;
+inline constexpr std::size_t at_once = 16;
 
 /// For every node of one level of the tree: how many bit planes its largest coefficient has (0: all zero).  The
 /// nodes are surrounded by a border of zeros, so that neighbours need no bounds.
@@ -30,7 +30,7 @@ struct TreeLevel {
 };
 
 /// Magnitudes in units of the finest step and signs, with a border of zeros; Q is wide enough for the planes.
-/// `level` is what both sides know of a magnitude in units of the plane under way, at most kMostLevel: contexts are
+/// `level` is what both sides know of a magnitude in units of the plane under way, at most most_level: contexts are
 /// made of it.
 template <typename Q>
 struct BandData {
@@ -51,8 +51,8 @@ struct BandData {
     stride = c + 2;
     wavelet::make_zeros(magnitude, (r + 2) * stride);
     wavelet::make_zeros(negative, (r + 2) * stride);
-    wavelet::make_zeros(level, (r + 2) * stride + kAtOnce);
-    std::size_t tr = (r + (1u << kLeafBits) - 1) >> kLeafBits, tc = (c + (1u << kLeafBits) - 1) >> kLeafBits;
+    wavelet::make_zeros(level, (r + 2) * stride + at_once);
+    std::size_t tr = (r + (1u << leaf_bits) - 1) >> leaf_bits, tc = (c + (1u << leaf_bits) - 1) >> leaf_bits;
     tree.clear();
     tree.reserve(static_cast<std::size_t>(std::bit_width(std::max(tr, tc))) + 1);
     tree.emplace_back(tr, tc);
@@ -70,9 +70,9 @@ struct BandData {
       const Q* row = &magnitude[at(i, 0)];
       for (std::size_t bj = 0; bj < leaves.cols; ++bj) {
         Q any = 0;
-        const std::size_t end = std::min(cols, (bj + 1) << kLeafBits);
-        for (std::size_t j = bj << kLeafBits; j < end; ++j) any |= row[j];
-        std::uint8_t& planes = leaves.planes[leaves.at(i >> kLeafBits, bj)];
+        const std::size_t end = std::min(cols, (bj + 1) << leaf_bits);
+        for (std::size_t j = bj << leaf_bits; j < end; ++j) any |= row[j];
+        std::uint8_t& planes = leaves.planes[leaves.at(i >> leaf_bits, bj)];
         planes = std::max<std::uint8_t>(planes, static_cast<std::uint8_t>(std::bit_width(any)));
       }
     }

@@ -11,7 +11,7 @@
 namespace effort::codec {
 namespace {
 
-constexpr unsigned kHistoryForm = 2, kBlocksForm = 3;
+constexpr unsigned history_form = 2, blocks_form = 3;
 
 /// Steps (or ranks) of a cell of a level, and which of them a block's column stands for.
 struct Cells {
@@ -88,24 +88,25 @@ class IndexReader {
   explicit IndexReader(const ByteSource& stream) : in_(stream, 0, stream.size()) {}
 
   BlockIndex read() {
-    if (in_.byte() != kVersionByte) throw CodecError("this is no history of a known version", 0);
+    if (in_.byte() != version_byte) throw CodecError("this is no history of a known version", 0);
     const unsigned form = in_.byte();
-    if (form != kHistoryForm && form != kBlocksForm) throw CodecError("this is no history", 1);
+    if (form != history_form && form != blocks_form) throw CodecError("this is no history", 1);
     in_.u16();
     index_.rows = in_.varint();
     index_.cols = in_.varint();
-    if (index_.rows > kMost || index_.cols > kMost || (index_.cols > 0 && index_.rows > kMost / index_.cols))
+    if (index_.rows > most_values || index_.cols > most_values ||
+        (index_.cols > 0 && index_.rows > most_values / index_.cols))
       throw CodecError("the matrix is too large", 4);
     index_.errors.nrmse = error_of_code(in_.u16());
     index_.errors.max_error = error_of_code(in_.u16());
     index_.errors.max_error = std::ldexp(index_.errors.max_error, static_cast<int>(std::clamp<std::int64_t>(in_.signed_varint(), -1100, 1100)));
-    form == kHistoryForm ? read_tiles() : read_slabs();
+    form == history_form ? read_tiles() : read_slabs();
     place();
     return std::move(index_);
   }
 
  private:
-  static constexpr std::size_t kMost = std::size_t{1} << 48;
+  static constexpr std::size_t most_values = std::size_t{1} << 48;
 
   std::size_t count() {
     const std::size_t at = in_.offset();
@@ -115,7 +116,7 @@ class IndexReader {
   }
 
   void add(std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols, std::size_t size) {
-    if (rows == 0 || rows > index_.rows - row0 || rows > kTileValues || cols == 0 || cols > index_.cols - col0)
+    if (rows == 0 || rows > index_.rows - row0 || rows > largest_tile || cols == 0 || cols > index_.cols - col0)
       throw CodecError("the tiles' extents do not suit the history", in_.offset());
     index_.blocks.push_back({row0, rows, col0, cols, 0, size});
   }
@@ -125,7 +126,7 @@ class IndexReader {
     std::size_t col0 = 0;
     for (std::size_t i = 0; i < tiles; ++i) {
       const std::size_t cols = tiles > 1 ? in_.varint() : index_.cols;
-      add(0, index_.rows, col0, cols, tiles > 1 ? in_.varint() : kRest);
+      add(0, index_.rows, col0, cols, tiles > 1 ? in_.varint() : to_the_end);
       col0 += cols;
     }
     if (col0 != index_.cols) throw CodecError("the tiles do not fill the history", in_.offset());
@@ -139,7 +140,7 @@ class IndexReader {
       std::size_t row0 = 0;
       for (std::size_t b = 0; b < blocks; ++b) {
         const std::size_t rows = blocks > 1 ? in_.varint() : index_.rows;
-        add(row0, rows, col0, cols, s + 1 == slabs && b + 1 == blocks ? kRest : in_.varint());
+        add(row0, rows, col0, cols, s + 1 == slabs && b + 1 == blocks ? to_the_end : in_.varint());
         row0 += rows;
       }
       if (row0 != index_.rows) throw CodecError("the tiles do not fill the history", in_.offset());
@@ -153,7 +154,7 @@ class IndexReader {
     std::size_t offset = in_.offset();
     const std::size_t end = offset + in_.left();
     for (BlockIndex::Block& block : index_.blocks) {
-      if (block.size == kRest) block.size = end - offset;
+      if (block.size == to_the_end) block.size = end - offset;
       if (block.size > end - offset) throw CodecError("the tiles end too early", end);
       block.offset = offset;
       offset += block.size;
@@ -161,7 +162,7 @@ class IndexReader {
     if (offset != end) throw CodecError("the tiles do not fill the bytes", offset);
   }
 
-  static constexpr std::size_t kRest = ~std::size_t{0};
+  static constexpr std::size_t to_the_end = ~std::size_t{0};
   ByteReader in_;
   BlockIndex index_;
 };
@@ -170,7 +171,7 @@ class IndexReader {
 
 Bytes start_stream(unsigned form, std::size_t rows, std::size_t cols) {
   Bytes out;
-  put_byte(out, kVersionByte);
+  put_byte(out, version_byte);
   put_byte(out, form);
   put_u16(out, 0);
   put_varint(out, rows);
@@ -183,7 +184,7 @@ Bytes write_blocks(std::size_t rows, std::span<const SlabBytes> slabs, const Blo
   for (const SlabBytes& slab : slabs) cols += slab.cols;
   int exponent = 0;
   std::frexp(errors.max_error, &exponent);
-  Bytes out = start_stream(kBlocksForm, rows, cols);
+  Bytes out = start_stream(blocks_form, rows, cols);
   put_u16(out, error_code(errors.nrmse));
   put_u16(out, error_code(std::ldexp(errors.max_error, -exponent)));
   put_signed(out, exponent);
@@ -206,7 +207,7 @@ bool is_blocks(const ByteSource& stream) {
   if (stream.size() < 2) return false;
   ByteReader in(stream, 1, 1);
   const unsigned form = in.byte();
-  return form == kHistoryForm || form == kBlocksForm;
+  return form == history_form || form == blocks_form;
 }
 
 BlockIndex read_block_index(const ByteSource& stream) { return IndexReader(stream).read(); }

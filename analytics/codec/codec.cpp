@@ -11,7 +11,7 @@
 namespace effort::codec {
 namespace {
 
-constexpr std::size_t kMostValues = std::size_t{1} << 48;
+constexpr std::size_t most_values = std::size_t{1} << 48;
 
 double positive(const char* what, double bound) {
   if (!(bound > 0) || !std::isfinite(bound))
@@ -24,9 +24,9 @@ struct TileGrid {
   std::size_t tile_rows, tile_cols;
 
   static TileGrid of(std::size_t rows, std::size_t cols) {
-    if (rows == 0 || cols == 0 || rows <= kTileValues / cols) return {rows, cols};
+    if (rows == 0 || cols == 0 || rows <= largest_tile / cols) return {rows, cols};
     const std::size_t width = std::min<std::size_t>(cols, std::size_t{1} << 18);
-    const std::size_t height = std::bit_floor(kTileValues / width);
+    const std::size_t height = std::bit_floor(largest_tile / width);
     return {std::min(rows, height), width};
   }
   std::size_t down(std::size_t rows) const { return tile_rows ? (rows + tile_rows - 1) / tile_rows : 1; }
@@ -108,7 +108,7 @@ struct Start {
 };
 
 Start read_start(ByteReader& in) {
-  if (in.byte() != kVersionByte) throw CodecError("this is no stream of a known version", 0);
+  if (in.byte() != version_byte) throw CodecError("this is no stream of a known version", 0);
   const unsigned form = in.byte();
   if (form > 1) throw CodecError("unknown form of stream", 1);
   in.u16();
@@ -116,7 +116,7 @@ Start read_start(ByteReader& in) {
   start.tiled = form == 1;
   start.rows = in.varint();
   start.cols = in.varint();
-  if (start.rows > kMostValues || start.cols > kMostValues || (start.cols > 0 && start.rows > kMostValues / start.cols))
+  if (start.rows > most_values || start.cols > most_values || (start.cols > 0 && start.rows > most_values / start.cols))
     throw CodecError("the matrix is too large", 4);
   start.grid = {start.rows, start.cols};
   const std::size_t at = in.offset();
@@ -127,8 +127,8 @@ Start read_start(ByteReader& in) {
     start.max_error = relative * in.real();
   }
   if (start.rows == 0 || start.cols == 0) return start;
-  if (start.grid.tile_rows == 0 || start.grid.tile_cols == 0 || start.grid.tile_cols > kTileValues ||
-      start.grid.tile_rows > kTileValues / start.grid.tile_cols)
+  if (start.grid.tile_rows == 0 || start.grid.tile_cols == 0 || start.grid.tile_cols > largest_tile ||
+      start.grid.tile_rows > largest_tile / start.grid.tile_cols)
     throw CodecError("the tiles are too large or empty", at);
   return start;
 }

@@ -48,12 +48,12 @@ Bytes write_body(const ContextBody& body, std::vector<BandData<Q>>& data) {
   std::vector<std::size_t> needed;
   const int planes = code_planes(io, body, data, needed);
   const Bytes payload = io.finish();
-  const bool has_cuts = payload.size() >= kCutsFrom && planes > 1 && !body.plain;
+  const bool has_cuts = payload.size() >= cuts_from && planes > 1 && !body.plain;
   const Trial& trial = body.trial;
   Bytes out;
   put_signed(out, trial.step.exponent + body.exponent);
   put_byte(out, trial.step.mantissa);
-  put_byte(out, static_cast<unsigned>(planes) | (has_cuts ? kCutsFlag : 0));
+  put_byte(out, static_cast<unsigned>(planes) | (has_cuts ? cuts_flag : 0));
   put_byte(out, trial.points.code);
   put_u16(out, error_code(trial.errors.rms / body.nrmse_unit));
   put_u16(out, error_code(trial.errors.max / trial.step.value()));

@@ -106,7 +106,7 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
   const int missing = header.planes - planes;
   const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
   const auto corner = wavelet::make_doubles(rows * cols);
-  const Places places{missing > 0 ? kPartialPoints : header.points, missing, std::ldexp(header.step(), missing)};
+  const Places places{missing > 0 ? partial_points : header.points, missing, std::ldexp(header.step(), missing)};
   dequantise(layout, data, places, level, corner.get(), cols);
   const std::uint8_t sign = negative;
   place_row(&first, &sign, 1, 0, point_value(header.points & 15), point_value(header.points >> 4), header.step() / layout.bands[0].gain, corner.get());
@@ -128,12 +128,12 @@ ContextHeader read_context_header(ByteReader& in) {
   header.exponent = static_cast<int>(exponent);
   header.mantissa = in.byte();
   const unsigned planes = in.byte();
-  header.planes = static_cast<int>(planes & (kCutsFlag - 1));
+  header.planes = static_cast<int>(planes & (cuts_flag - 1));
   if (header.planes < 1 || header.planes > 63) throw CodecError("the number of bit planes is not 1 to 63", in.offset() - 1);
   header.points = in.byte();
   header.nrmse = error_of_code(in.u16());
   header.max_error = error_of_code(in.u16()) * header.step();
-  if (planes & kCutsFlag) {
+  if (planes & cuts_flag) {
     std::size_t end = 0;
     for (int k = 1; k < header.planes; ++k) {
       end += in.varint();

@@ -12,7 +12,7 @@ namespace {
 
 /// A block of a matrix is coded on one node.  Nodes that bring more than that many values to be kept there, in more than
 /// so many that are not zero, are cut into groups: then the border between groups costs little.
-constexpr double kBusyValues = 1 << 18, kCodedValues = 1 << 16;
+constexpr double kept_share = 1 << 18, coded_share = 1 << 16;
 
 /// First nodes of groups of consecutive nodes, none without rows: a node begins a group where `full(rows of the group
 /// so far, rows of the node)`.
@@ -136,7 +136,7 @@ std::vector<Bytes> SlabCoder::collect(const Slab& slab, const Bytes& mine) const
 /// The kind byte of the tile and its absence mask.  Collective.
 Bytes SlabCoder::start_of(const Own& own, const Slab& slab, StreamKind kind) const {
   Bytes out;
-  put_byte(out, static_cast<unsigned>(kind) | (own.any_absent ? kAbsentFlag : 0));
+  put_byte(out, static_cast<unsigned>(kind) | (own.any_absent ? absent_flag : 0));
   if (!own.any_absent) return out;
   const Bytes mask = join_masks(collect(slab, own.mask));
   out.insert(out.end(), mask.begin(), mask.end());
@@ -148,7 +148,9 @@ const SlabCoder::Slab& SlabCoder::add(const NodeRows& mine, const SlabGoal& goal
   Slab slab;
   slab.cols = own.shape.cols;
   slab.present = own.seen.present;
-  slab.groups = group_nodes(own.shape.rows, [&](std::size_t rows, std::size_t more) { return (rows + more) * own.shape.cols > kTileValues; });
+  slab.groups = group_nodes(own.shape.rows, [&](std::size_t rows, std::size_t more) {
+    return (rows + more) * own.shape.cols > largest_tile;
+  });
   if (own.seen.present == 0 || own.seen.low == own.seen.high) {
     add_constant(own, slab);
   } else {
@@ -209,12 +211,13 @@ std::optional<Trial> SlabCoder::step_for_bytes(SpreadCoefficients& coefficients,
 std::vector<int> SlabCoder::finer_groups(const SpreadCoefficients& coefficients, const Own& own, const Goal& goal) const {
   const double guess = first_guess(coefficients, goal);
   const double coded = goal.kind == Target::Kind::max_bytes ? goal.value : coefficients.model().count_from(guess);
-  const double share = std::max(static_cast<double>(coefficients.values()) / nodes_.size(), kBusyValues);
-  const double parts = std::min(static_cast<double>(coefficients.busy_values(guess)) / share, coded / kCodedValues);
+  const double share = std::max(static_cast<double>(coefficients.values()) / nodes_.size(), kept_share);
+  const double parts = std::min(static_cast<double>(coefficients.busy_values(guess)) / share, coded / coded_share);
   if (parts < 1.5) return {0};
   const double rows = static_cast<double>(own.shape.all_rows()) / parts;
   return group_nodes(own.shape.rows, [&](std::size_t have, std::size_t more) {
-    return static_cast<double>(have) + static_cast<double>(more) / 2 > rows || (have + more) * own.shape.cols > kTileValues;
+    return static_cast<double>(have) + static_cast<double>(more) / 2 > rows ||
+           (have + more) * own.shape.cols > largest_tile;
   });
 }
 
@@ -324,10 +327,13 @@ std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const T
   nodes.allreduce(std::span<std::int64_t>(all), ReduceOp::sum);
   const auto rows = static_cast<std::size_t>(all[0]), largest = static_cast<std::size_t>(most[0]);
   if (most[1] != -most[2]) refuse_columns(-most[2], most[1]);
-  if (largest > kTileValues) throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
+  if (largest > largest_tile)
+    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
   const bool complete = mine.values.size() == mine.rows * mine.cols && (mine.absent.empty() || mine.absent.size() == mine.values.size());
   // Slabs whose share of a node fits a tile; where the sizes are wrong, add() says so.
-  const std::size_t width = !complete || largest == 0 || mine.cols <= kTileValues / largest ? mine.cols : std::bit_floor(kTileValues / largest);
+  const std::size_t width = !complete || largest == 0 || mine.cols <= largest_tile / largest
+                                ? mine.cols
+                                : std::bit_floor(largest_tile / largest);
   const std::size_t count = width > 0 ? (mine.cols + width - 1) / width : 0;
   const double unit = common_unit(nodes, mine);
   SlabGoal goal{target.kind(), target.value(), unit};

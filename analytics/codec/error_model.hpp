@@ -16,13 +16,13 @@ class ErrorModel {
  public:
   void clear() {
     for (std::size_t i = first_; i < end_; ++i) count_[i] = 0, square_[i] = 0;
-    first_ = kBins;
+    first_ = bin_count;
     end_ = 0;
   }
   /// @param weight  how many values this one stands for
   void add(double magnitude, std::uint32_t weight) {
-    const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 48) - kFirst;
-    const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(bits, 0, kBins - 1));
+    const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 48) - first_bits;
+    const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(bits, 0, bin_count - 1));
     first_ = std::min(first_, i);
     end_ = std::max(end_, i + 1);
     count_[i] += weight;
@@ -55,7 +55,7 @@ class ErrorModel {
   /// What was added, as whole numbers whose sums over several models do not depend on the order; before sum_up().
   std::vector<std::int64_t> counts() const {
     std::vector<std::int64_t> numbers;
-    for (std::size_t i = 0; i < kBins; ++i) {
+    for (std::size_t i = 0; i < bin_count; ++i) {
       numbers.push_back(count_[i]);
       const double in_edges = square_[i] / (edge(i) * edge(i));  // NOLINT(clang-analyzer-core.DivideZero): edges are at least 2^-80
       numbers.push_back(static_cast<std::int64_t>(std::min(in_edges * 65536, 9e15)));
@@ -64,8 +64,8 @@ class ErrorModel {
   }
   void set_counts(const std::vector<std::int64_t>& numbers) {
     first_ = 0;
-    end_ = kBins;
-    for (std::size_t i = 0; i < kBins; ++i) {
+    end_ = bin_count;
+    for (std::size_t i = 0; i < bin_count; ++i) {
       count_[i] = static_cast<std::uint32_t>(numbers[2 * i]);
       square_[i] = static_cast<double>(numbers[2 * i + 1]) / 65536 * (edge(i) * edge(i));
     }
@@ -87,20 +87,20 @@ class ErrorModel {
     double part;  ///< of the bin that is below
   };
   static Place place_of(double step) {
-    const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - kFirst;
+    const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - first_bits;
     if (bin < 0) return {0, 0};
-    if (bin + 1 >= kBins) return {kBins, 0};
+    if (bin + 1 >= bin_count) return {bin_count, 0};
     const auto i = static_cast<std::size_t>(bin);
     return {i, std::clamp((step - edge(i)) / (edge(i + 1) - edge(i)), 0.0, 1.0)};
   }
-  static double edge(std::size_t bin) { return std::bit_cast<double>((bin + kFirst) << 48); }
+  static double edge(std::size_t bin) { return std::bit_cast<double>((bin + first_bits) << 48); }
 
-  static constexpr std::int64_t kFirst = (1023 - 80) * 16;
-  static constexpr std::int64_t kBins = 160 * 16;
-  std::size_t first_ = kBins, end_ = 0;  ///< bins outside hold nothing
-  std::array<std::uint32_t, kBins> count_{};
-  std::array<double, kBins> square_{};  ///< after sum_up(): of all bins below
-  std::array<std::uint64_t, kBins> above_{};
+  static constexpr std::int64_t first_bits = (1023 - 80) * 16;
+  static constexpr std::int64_t bin_count = 160 * 16;
+  std::size_t first_ = bin_count, end_ = 0;  ///< bins outside hold nothing
+  std::array<std::uint32_t, bin_count> count_{};
+  std::array<double, bin_count> square_{};  ///< after sum_up(): of all bins below
+  std::array<std::uint64_t, bin_count> above_{};
   double all_ = 0;
 };
 

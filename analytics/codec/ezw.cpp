@@ -10,16 +10,16 @@
 namespace effort::codec {
 namespace {
 
-constexpr int kMostPasses = 60;
+constexpr int most_passes = 60;
 /// What a dominant pass says of a coefficient, and the two refinement bits.
-enum Symbol : unsigned { kPositive, kNegative, kZerotree, kIsolated, kLowHalf, kHighHalf };
-constexpr std::size_t kSymbols = 6, kRunClasses = 40;
+enum Symbol : unsigned { positive_value, negative_value, zerotree_root, isolated_zero, low_half, high_half };
+constexpr std::size_t symbol_count = 6, run_classes = 40;
 
 /// Coefficients in coding order (coarse bands first), each with its parent: the trees.
 struct Trees {
-  static constexpr std::uint32_t kNone = 0xFFFFFFFFu;
+  static constexpr std::uint32_t no_parent = 0xFFFFFFFFu;
   std::vector<std::uint32_t> place;   ///< in the transformed matrix
-  std::vector<std::uint32_t> parent;  ///< in coding order; kNone for roots
+  std::vector<std::uint32_t> parent;  ///< in coding order; no_parent for roots
 
   explicit Trees(const Layout& layout) {
     std::vector<std::uint32_t> start;
@@ -30,7 +30,7 @@ struct Trees {
         for (std::size_t j = 0; j < band.cols; ++j) {
           place.push_back(static_cast<std::uint32_t>((band.row0 + i) * layout.cols + band.col0 + j));
           if (link.band < 0) {
-            parent.push_back(kNone);
+            parent.push_back(no_parent);
             continue;
           }
           const Band& above = layout.bands[static_cast<std::size_t>(link.band)];
@@ -59,27 +59,27 @@ class Passes {
            const std::vector<std::uint8_t>* truth_negative, const Exchange& exchange) {
     for (std::size_t k = 0; k < trees_.size(); ++k) {
       const std::uint32_t parent = trees_.parent[k];
-      covered_[k] = parent != Trees::kNone && covered_[parent];
+      covered_[k] = parent != Trees::no_parent && covered_[parent];
       if (covered_[k] || magnitude[k] != 0) continue;
       unsigned symbol = 0;
       if (truth) {
         if ((*truth)[k] >> p) {
-          symbol = (*truth_negative)[k] ? kNegative : kPositive;
+          symbol = (*truth_negative)[k] ? negative_value : positive_value;
         } else {
-          symbol = (*descendants)[k] >> p ? kIsolated : kZerotree;
+          symbol = (*descendants)[k] >> p ? isolated_zero : zerotree_root;
         }
       }
       symbol = exchange(symbol, false);
-      if (symbol == kZerotree) covered_[k] = 1;
-      if (symbol > kNegative) continue;
+      if (symbol == zerotree_root) covered_[k] = 1;
+      if (symbol > negative_value) continue;
       magnitude[k] = std::uint64_t{1} << p;
-      negative[k] = symbol == kNegative;
+      negative[k] = symbol == negative_value;
       fresh_.push_back(static_cast<std::uint32_t>(k));
     }
     for (const std::uint32_t k : significant_) {
-      unsigned symbol = kLowHalf;
-      if (truth && ((*truth)[k] >> p & 1)) symbol = kHighHalf;
-      if (exchange(symbol, true) == kHighHalf) magnitude[k] |= std::uint64_t{1} << p;
+      unsigned symbol = low_half;
+      if (truth && ((*truth)[k] >> p & 1)) symbol = high_half;
+      if (exchange(symbol, true) == high_half) magnitude[k] |= std::uint64_t{1} << p;
     }
     significant_.insert(significant_.end(), fresh_.begin(), fresh_.end());
     fresh_.clear();
@@ -135,8 +135,10 @@ struct Tokens {
 };
 
 Bytes pack(const Tokens& tokens) {
-  std::vector<std::uint64_t> frequencies(kSymbols * kRunClasses);
-  const auto of = [&](std::size_t t) { return tokens.token[t] * kRunClasses + static_cast<std::size_t>(std::bit_width(tokens.run[t]) - 1); };
+  std::vector<std::uint64_t> frequencies(symbol_count * run_classes);
+  const auto of = [&](std::size_t t) {
+    return tokens.token[t] * run_classes + static_cast<std::size_t>(std::bit_width(tokens.run[t]) - 1);
+  };
   for (std::size_t t = 0; t < tokens.token.size(); ++t) ++frequencies[of(t)];
   const HuffmanCode code(frequencies);
   Bytes out;
@@ -153,15 +155,15 @@ Bytes pack(const Tokens& tokens) {
 /// Reads one symbol after the other.
 class SymbolReader {
  public:
-  explicit SymbolReader(ByteReader& in) : code_(in, kSymbols * kRunClasses), bits_(in.rest(), in.offset()) {}
+  explicit SymbolReader(ByteReader& in) : code_(in, symbol_count * run_classes), bits_(in.rest(), in.offset()) {}
   unsigned next(bool refinement) {
     if (left_ == 0) {
       const std::size_t token = code_.take(bits_);
-      symbol_ = static_cast<unsigned>(token / kRunClasses);
-      const int width = static_cast<int>(token % kRunClasses);
+      symbol_ = static_cast<unsigned>(token / run_classes);
+      const int width = static_cast<int>(token % run_classes);
       left_ = std::uint64_t{1} << width | bits_.bits(width);
     }
-    if ((symbol_ >= kLowHalf) != refinement) throw CodecError("a symbol stands in the wrong pass", bits_.offset());
+    if ((symbol_ >= low_half) != refinement) throw CodecError("a symbol stands in the wrong pass", bits_.offset());
     --left_;
     return symbol_;
   }
@@ -196,7 +198,7 @@ class EzwEncoder {
     }
     std::vector<std::uint64_t> descendants = magnitude;
     for (std::size_t k = descendants.size(); k-- > 0;)
-      if (trees_.parent[k] != Trees::kNone) descendants[trees_.parent[k]] |= descendants[k];
+      if (trees_.parent[k] != Trees::no_parent) descendants[trees_.parent[k]] |= descendants[k];
     Passes state(trees_);
     Tokens tokens;
     for (int p = passes; p-- > 0;)
@@ -229,9 +231,10 @@ class EzwEncoder {
 
 TileCode encode_ezw(const Matrix& matrix, const Goal& goal) {
   const EzwEncoder encoder(matrix);
-  if (goal.kind == Target::Kind::passes) return encoder.code(std::min(static_cast<int>(goal.value), kMostPasses), goal.nrmse_unit);
+  if (goal.kind == Target::Kind::passes)
+    return encoder.code(std::min(static_cast<int>(goal.value), most_passes), goal.nrmse_unit);
   TileCode best;
-  for (int passes = 1; passes <= kMostPasses; ++passes) {
+  for (int passes = 1; passes <= most_passes; ++passes) {
     TileCode code = encoder.code(passes, goal.nrmse_unit);
     if (goal.kind == Target::Kind::max_bytes) {
       if (static_cast<double>(code.bytes.size()) > goal.value) break;
@@ -251,7 +254,8 @@ EzwHeader read_ezw_header(ByteReader& in) {
   const std::int64_t exponent = in.signed_varint();
   header.passes = static_cast<int>(in.byte());
   if (exponent < -1400 || exponent > 1100) throw CodecError("the threshold is out of range", at);
-  if (header.passes < 1 || header.passes > kMostPasses) throw CodecError("the number of passes is not 1 to 60", in.offset() - 1);
+  if (header.passes < 1 || header.passes > most_passes)
+    throw CodecError("the number of passes is not 1 to 60", in.offset() - 1);
   header.exponent = static_cast<int>(exponent);
   header.nrmse = error_of_code(in.u16());
   header.max_error = std::ldexp(error_of_code(in.u16()), header.exponent);

@@ -12,12 +12,12 @@
 namespace effort::codec {
 namespace {
 
-constexpr std::size_t kRawSteps = 40;  ///< at least so many are kept uncoded before they become a tile
-constexpr std::size_t kRawShare = 32;  ///< and this part of the largest tile: what is coded soon is coded again soon
-constexpr std::size_t kFanIn = 4;      ///< tiles merged at once
-constexpr double kFiner = 256;         ///< tiles under way against the target
-constexpr double kFinerClosed = 64;    ///< closed ones that are going to be coded once more
-constexpr unsigned kHistoryForm = 2;   ///< the second byte of a serialised history
+constexpr std::size_t fewest_raw_steps = 40;  ///< at least so many are kept uncoded before they become a tile
+constexpr std::size_t raw_share = 32;  ///< and this part of the largest tile: what is coded soon is coded again soon
+constexpr std::size_t fan_in = 4;      ///< tiles merged at once
+constexpr double finer_working = 256;  ///< tiles under way against the target
+constexpr double finer_closed = 64;    ///< closed ones that are going to be coded once more
+constexpr unsigned history_form = 2;   ///< the second byte of a serialised history
 
 /// RMS and largest error against the appended values, in their unit.
 struct Deviation {
@@ -155,15 +155,16 @@ void History::State::close_raw() {
 }
 
 bool History::State::can_merge() const {
-  if (tiles.size() < kFanIn) return false;
-  return std::all_of(tiles.end() - kFanIn, tiles.end(), [&](const Tile& t) { return !t.closed && t.generation == tiles.back().generation; });
+  if (tiles.size() < fan_in) return false;
+  return std::all_of(tiles.end() - fan_in, tiles.end(),
+                     [&](const Tile& t) { return !t.closed && t.generation == tiles.back().generation; });
 }
 
 /// Merges come first, so that the tiles do not depend on when the work is done.
 bool History::State::work() {
   if (can_merge()) {
-    Tile tile = merged(std::span(tiles).last(kFanIn));
-    tiles.resize(tiles.size() - kFanIn);
+    Tile tile = merged(std::span(tiles).last(fan_in));
+    tiles.resize(tiles.size() - fan_in);
     tiles.push_back(std::move(tile));
     return true;
   }
@@ -172,7 +173,7 @@ bool History::State::work() {
   const DueTile& next = due.front();
   tile.steps = steps_of(next.blocks);
   tile.unit = next.unit;
-  tile.working = encode(join_blocks(rows, next.blocks), tile.steps, kFiner, {}, 0, tile.unit);
+  tile.working = encode(join_blocks(rows, next.blocks), tile.steps, finer_working, {}, 0, tile.unit);
   due.pop_front();
   tiles.push_back(std::move(tile));
   return true;
@@ -193,7 +194,11 @@ Tile History::State::merged(std::span<const Tile> group) const {
   tile.closed = target.kind() != Target::Kind::max_bytes && rows * tile.steps >= max_tile_values / 2;
   tile.final = tile.closed && !shared;
   const std::vector<double> values = join_blocks(rows, blocks);
-  tile.working = encode(values, tile.steps, tile.final ? 1 : tile.closed ? kFinerClosed : kFiner, worst, 0, tile.unit);
+  tile.working = encode(values, tile.steps,
+                        tile.final    ? 1
+                        : tile.closed ? finer_closed
+                                      : finer_working,
+                        worst, 0, tile.unit);
   if (tile.final) tile.finished = std::exchange(tile.working, {});
   return tile;
 }
@@ -222,8 +227,8 @@ Bytes History::State::pack(const std::vector<std::pair<std::size_t, const CodedT
   int exponent = 0;
   std::frexp(unit(), &exponent);
   Bytes out;
-  put_byte(out, kVersionByte);
-  put_byte(out, kHistoryForm);
+  put_byte(out, version_byte);
+  put_byte(out, history_form);
   put_u16(out, 0);
   put_varint(out, rows);
   put_varint(out, steps);
@@ -254,7 +259,7 @@ Bytes History::State::pack_within_bytes() const {
 }
 
 History::History(std::size_t rows, const Target& target, std::size_t max_tile_values, bool shared)
-    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, kTileValues), shared)) {
+    : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, largest_tile), shared)) {
   if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
   if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
     throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) + " bytes: allow at least 96");
@@ -278,7 +283,7 @@ void History::append(std::span<const double> block, std::size_t steps, std::span
   s.raw.emplace_back(std::move(values), steps);
   s.raw_steps += steps;
   s.steps += steps;
-  if (s.raw_steps >= kRawSteps && s.raw_steps * s.rows >= s.max_tile_values / kRawShare) s.close_raw();
+  if (s.raw_steps >= fewest_raw_steps && s.raw_steps * s.rows >= s.max_tile_values / raw_share) s.close_raw();
 }
 
 std::size_t History::rows() const { return state_->rows; }

@@ -26,13 +26,13 @@ HuffmanCode::HuffmanCode(const std::vector<std::uint64_t>& frequencies) : length
     parent[a.id] = parent[b.id] = id;
     open.push({a.weight + b.weight, id});
   }
-  // A weight sum below 2^31 symbols keeps every code within kLongest bits only for sane inputs: deeper ones cannot
+  // A weight sum below 2^31 symbols keeps every code within longest bits only for sane inputs: deeper ones cannot
   // occur, since depth d needs a total of at least the d-th Fibonacci number.
   for (std::size_t s = 0; s < frequencies.size(); ++s) {
     if (frequencies[s] == 0 || lengths_[s] == 1) continue;
     std::size_t node = s;
     for (; parent[node] != node && node != parent.size() - 1; node = parent[node]) ++lengths_[s];
-    lengths_[s] = std::min(lengths_[s], kLongest);
+    lengths_[s] = std::min(lengths_[s], longest);
   }
   assign();
 }
@@ -47,11 +47,11 @@ HuffmanCode::HuffmanCode(ByteReader& in, std::size_t symbols) : lengths_(symbols
     const std::size_t here = in.offset();
     symbol += in.varint() + (i > 0 ? 1 : 0);
     const unsigned length = in.byte();
-    if (symbol >= symbols || length < 1 || length > kLongest) throw CodecError("the Huffman code is invalid", here);
+    if (symbol >= symbols || length < 1 || length > longest) throw CodecError("the Huffman code is invalid", here);
     lengths_[symbol] = static_cast<int>(length);
-    space += std::uint64_t{1} << (kLongest - length);
+    space += std::uint64_t{1} << (longest - length);
   }
-  if (space > std::uint64_t{1} << kLongest) throw CodecError("the Huffman code is ambiguous", at);
+  if (space > std::uint64_t{1} << longest) throw CodecError("the Huffman code is ambiguous", at);
   assign();
 }
 
@@ -78,7 +78,7 @@ void HuffmanCode::assign() {
   codes_.resize(lengths_.size());
   std::uint32_t code = 0;
   std::size_t at = 0;
-  for (int length = 1; length <= kLongest; ++length) {
+  for (int length = 1; length <= longest; ++length) {
     code <<= 1;
     first_[length] = code;
     start_[length] = at;
@@ -88,7 +88,7 @@ void HuffmanCode::assign() {
 
 std::size_t HuffmanCode::take(BitReader& in) const {
   std::uint32_t code = 0;
-  for (int length = 1; length <= kLongest; ++length) {
+  for (int length = 1; length <= longest; ++length) {
     code = code << 1 | in.bit();
     if (code - first_[length] < count_[length]) return order_[start_[length] + (code - first_[length])];
   }

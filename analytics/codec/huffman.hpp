@@ -61,15 +61,15 @@ class HuffmanCode {
   std::size_t take(BitReader& in) const;
 
  private:
-  static constexpr int kLongest = 31;
+  static constexpr int longest = 31;
   void assign();
 
   std::vector<int> lengths_;
   std::vector<std::uint32_t> codes_;
   std::vector<std::size_t> order_;              ///< symbols in the order of their codes
-  std::uint32_t first_[kLongest + 1] = {};      ///< smallest code of each length
-  std::size_t count_[kLongest + 1] = {};
-  std::size_t start_[kLongest + 1] = {};        ///< where in order_ a length begins
+  std::uint32_t first_[longest + 1] = {};       ///< smallest code of each length
+  std::size_t count_[longest + 1] = {};
+  std::size_t start_[longest + 1] = {};  ///< where in order_ a length begins
 };
 
 }  // namespace effort::codec

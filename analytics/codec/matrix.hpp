@@ -14,13 +14,13 @@ namespace effort::codec {
 /// What the second byte of a stream says in its low bits.
 enum class StreamKind : unsigned { context = 0, ezw = 1, constant = 2, raw = 3, tiled = 4, empty = 5 };
 
-inline constexpr unsigned kVersionByte = 0xE1;  ///< first byte of every stream of version 1
-inline constexpr unsigned kAbsentFlag = 16;  ///< in a tile's kind byte
-inline constexpr unsigned kPlainFlag = 32;   ///< likewise: coded without mixing
-inline constexpr unsigned kCutsFlag = 128;   ///< in the byte of the number of planes
-inline constexpr std::size_t kCutsFrom = 4096;  ///< smaller payloads are not worth a table of cuts
+inline constexpr unsigned version_byte = 0xE1;  ///< first byte of every stream of version 1
+inline constexpr unsigned absent_flag = 16;     ///< in a tile's kind byte
+inline constexpr unsigned plain_flag = 32;      ///< likewise: coded without mixing
+inline constexpr unsigned cuts_flag = 128;      ///< in the byte of the number of planes
+inline constexpr std::size_t cuts_from = 4096;  ///< smaller payloads are not worth a table of cuts
 /// Larger matrices are cut into tiles of at most so many values, which bounds the memory of a partial decoding.
-inline constexpr std::size_t kTileValues = std::size_t{1} << 22;
+inline constexpr std::size_t largest_tile = std::size_t{1} << 22;
 
 /// Values ready for coding: finite, absent ones filled in, scaled by a power of two so that squares neither overflow
 /// nor vanish.
@@ -77,7 +77,7 @@ void seal(Bytes& stream);
 void check_seal(const ByteSource& stream);
 
 /// The points of a stream decoded in part: its own suit its last plane.
-inline constexpr unsigned kPartialPoints = 0xA8;
+inline constexpr unsigned partial_points = 0xA8;
 
 /// Where in its interval a value is reconstructed: 16 choices from 0.1 to 0.7, one for the lowest interval (low four
 /// bits of the header's byte) and one for the others (high four).

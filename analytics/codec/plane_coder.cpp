@@ -9,7 +9,7 @@ namespace effort::codec {
 namespace {
 
 /// Sums of neighbour magnitudes in classes that grow geometrically.
-constexpr std::array<std::uint8_t, 512> kActivityClass = [] {
+constexpr std::array<std::uint8_t, 512> class_of_activity = [] {
   std::array<std::uint8_t, 512> classes{};
   constexpr std::array<int, 11> starts{1, 2, 3, 4, 6, 8, 11, 15, 21, 30, 44};
   for (int n = 0; n < 512; ++n)
@@ -21,20 +21,20 @@ constexpr std::array<std::uint8_t, 512> kActivityClass = [] {
 constexpr std::size_t idx(int i) { return static_cast<std::size_t>(i); }
 
 /// 0, 1, 2-3, 4 and more; of sums of up to four levels
-constexpr std::array<std::uint8_t, 64> kLevel4 = [] {
+constexpr std::array<std::uint8_t, 64> four_levels = [] {
   std::array<std::uint8_t, 64> levels{};
   for (int n = 1; n < 64; ++n) levels[static_cast<std::size_t>(n)] = n < 2 ? 1 : n < 4 ? 2 : 3;
   return levels;
 }();
 /// 0, 1, 2, 3-4, 5 and more; of sums of two levels
-constexpr std::array<std::uint8_t, 32> kLevel5 = [] {
+constexpr std::array<std::uint8_t, 32> five_levels = [] {
   std::array<std::uint8_t, 32> levels{};
   for (int n = 1; n < 32; ++n)
     levels[static_cast<std::size_t>(n)] = static_cast<std::uint8_t>(n < 3 ? n : n < 5 ? 3 : 4);
   return levels;
 }();
-constexpr int level4(int n) { return kLevel4[idx(n)]; }
-constexpr int level5(int n) { return kLevel5[idx(n)]; }
+constexpr int level4(int n) { return four_levels[idx(n)]; }
+constexpr int level5(int n) { return five_levels[idx(n)]; }
 
 int class_of(const Band& band) {
   if (!band.row_high && !band.col_high) return 3;
@@ -59,7 +59,7 @@ struct Neighbours {
   template <typename Segments>
   void look(const std::uint8_t* level, std::size_t stride, const Segments& segments, Weights weights) const {
     for (const auto& segment : segments)
-      for (std::size_t j = segment.begin; j < segment.end; j += kAtOnce) {
+      for (std::size_t j = segment.begin; j < segment.end; j += at_once) {
         const std::uint8_t *north = level - stride + j, *south = level + stride + j;
         const Sums column_sum = at(north) + at(south), corners = at(north - 1) + at(north + 1) + at(south - 1) + at(south + 1);
         const Sums all = corners + column_sum + (weights.v == 3 ? column_sum + column_sum : weights.v == 2 ? column_sum : Sums{});
@@ -76,7 +76,7 @@ struct Neighbours {
   template <typename Segments>
   void look_ahead(const std::uint8_t* level, std::size_t stride, const Segments& segments, Weights weights) const {
     for (const auto& segment : segments)
-      for (std::size_t j = segment.begin; j < segment.end; j += kAtOnce) {
+      for (std::size_t j = segment.begin; j < segment.end; j += at_once) {
         const std::uint8_t *north = level - stride + j, *south = level + stride + j;
         const Sums v = at(north) + at(south), h = at(level + j + 1);
         const Sums all = at(north - 1) + at(north + 1) + at(south - 1) + at(south + 1) + v + h +
@@ -88,8 +88,9 @@ struct Neighbours {
   }
 
  private:
-  using Sums = std::uint8_t __attribute__((vector_size(kAtOnce)));
-  using Compared = std::int8_t __attribute__((vector_size(kAtOnce)));  // as processors compare; sums of four levels stay below 128
+  using Sums = std::uint8_t __attribute__((vector_size(at_once)));
+  using Compared =
+      std::int8_t __attribute__((vector_size(at_once)));  // as processors compare; sums of four levels stay below 128
   static Sums at(const std::uint8_t* from) {
     Sums sums;
     std::memcpy(&sums, from, sizeof(sums));
@@ -101,7 +102,7 @@ struct Neighbours {
 EFFORT_VECTOR_CLONES void double_levels(std::uint8_t* level, std::size_t n) {
   for (std::size_t i = 0; i < n; ++i) {
     const auto twice = static_cast<std::uint8_t>(level[i] + level[i]);
-    level[i] = twice < kMostLevel ? twice : static_cast<std::uint8_t>(kMostLevel);
+    level[i] = twice < most_level ? twice : static_cast<std::uint8_t>(most_level);
   }
 }
 
@@ -159,11 +160,13 @@ bool PlaneCoder<Io, Q>::code_root(std::size_t b) {
   for (std::size_t i = b; i-- > 1 && i + 3 >= b;) recent += data_[i].planes() > p;
   const bool bit = data.planes() == p + 1;
   Contexts& c = contexts_;
-  const bool significant =
-      decide_mixed<3>(bit,
-                      {&c.root[idx((class_[b] * 5 + parent_level[0]) * 5 + parent_level[1])],
-                       &c.root_band[std::min<std::size_t>(b, Contexts::kBands - 1)], &c.root_run[idx(recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2))]},
-                      c.node_mixers[5]);
+  const bool significant = decide_mixed<3>(bit,
+                                           {&c.root[idx((class_[b] * 5 + parent_level[0]) * 5 + parent_level[1])],
+                                            &c.root_band[std::min<std::size_t>(b, Contexts::band_count - 1)],
+                                            &c.root_run[idx(recent * 3 + (b < 4    ? 0
+                                                                          : b < 12 ? 1
+                                                                                   : 2))]},
+                                           c.node_mixers[5]);
   if (significant && !Io::encoding) {
     if (!data.allocated()) data.allocate(band.rows, band.cols);
     data.tree.back().planes[data.tree.back().at(0, 0)] = static_cast<std::uint8_t>(p + 1);
@@ -208,8 +211,8 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
         const BandData<Q>& other = data_[idx(link.band)];
         const std::size_t kp = std::min(k - (link.row_shift && link.col_shift && k > 0 ? 1 : 0), other.tree.size() - 1);
         const TreeLevel& nodes = other.tree[kp];
-        const std::size_t pi = ((i << (kLeafBits + k)) >> link.row_shift) >> (kLeafBits + kp);
-        const std::size_t pj = ((j << (kLeafBits + k)) >> link.col_shift) >> (kLeafBits + kp);
+        const std::size_t pi = ((i << (leaf_bits + k)) >> link.row_shift) >> (leaf_bits + kp);
+        const std::size_t pj = ((j << (leaf_bits + k)) >> link.col_shift) >> (leaf_bits + kp);
         const int planes = nodes.planes[nodes.at(std::min(pi, nodes.rows - 1), std::min(pj, nodes.cols - 1))];
         parent = std::max(parent, planes > p + 1 ? 2 : planes > p ? 1 : 0);
       }
@@ -219,11 +222,13 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
       Contexts& c = contexts_;
       BitModel& main = c.node[idx(((tree_class * 6 + std::min(around + (corners + 1) / 2, 5)) * 3 + parent) * 3 + newness)];
       const bool significant =
-          mixed_left_ > 0 ? decide_mixed<3>(bit,
-                                             {&main, &c.node_band[std::min<std::size_t>(b, Contexts::kBands - 1) * 4 + idx(newness)],
-                                              &c.node_pattern[idx((class_[b] & 7) * 9 + std::min(around, 2) * 3 + parent)]},
-                                             c.node_mixers[idx(tree_class)])
-                           : decide(bit, main);
+          mixed_left_ > 0
+              ? decide_mixed<3>(
+                    bit,
+                    {&main, &c.node_band[std::min<std::size_t>(b, Contexts::band_count - 1) * 4 + idx(newness)],
+                     &c.node_pattern[idx((class_[b] & 7) * 9 + std::min(around, 2) * 3 + parent)]},
+                    c.node_mixers[idx(tree_class)])
+              : decide(bit, main);
       if (significant && !Io::encoding) level.planes[at] = static_cast<std::uint8_t>(p + 1);
     }
   }
@@ -239,8 +244,8 @@ struct PlaneCoder<Io, Q>::MixedModels {
   bool rows_high;
 
   MixedModels(Contexts& c, std::size_t b, int band_class) {
-    const std::size_t band = std::min<std::size_t>(b, Contexts::kBands - 1), k = idx(band_class);
-    activity = &c.activity[k * Contexts::kParents * Contexts::kActivities];
+    const std::size_t band = std::min<std::size_t>(b, Contexts::band_count - 1), k = idx(band_class);
+    activity = &c.activity[k * Contexts::parent_count * Contexts::activity_count];
     pattern = &c.pattern[k * 5 * 5 * 4];
     band_activity = &c.band_activity[band * 6];
     parents = c.parents.data();
@@ -265,9 +270,9 @@ struct PlaneCoder<Io, Q>::MixedModels {
     const int first = level4(parent_1), second = level4(parent_2);
     return activity_mixers[activity_class].template code<5>(
         io, bit,
-        {activity + std::max(first, second) * Contexts::kActivities + activity_class,
+        {activity + std::max(first, second) * Contexts::activity_count + activity_class,
          pattern + level5(h) * 20 + classes, band_activity + activity_class / 2,
-         parents + (first * Contexts::kParents + second) * Contexts::kActivities + activity_class,
+         parents + (first * Contexts::parent_count + second) * Contexts::activity_count + activity_class,
          leaf + (level4(h + v) * 4 + (classes & 3)) * 12 + (fresh ? 1 : 0)});
   }
 
@@ -299,7 +304,7 @@ void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
   segments_.clear();
   for (std::size_t j = 0; j < leaves.cols; ++j) {
     if (planes[j] <= p) continue;
-    const std::size_t begin = j << kLeafBits, end = std::min(data.cols, (j + 1) << kLeafBits);
+    const std::size_t begin = j << leaf_bits, end = std::min(data.cols, (j + 1) << leaf_bits);
     const bool fresh = planes[j] == p + 1;
     if (!segments_.empty() && segments_.back().end == begin && segments_.back().fresh == fresh) {
       segments_.back().end = end;
@@ -308,12 +313,12 @@ void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
     }
   }
   if (segments_.empty()) return;
-  for (auto* sums : {&total_, &column_, &classes_}) sums->resize(data.cols + kAtOnce);
+  for (auto* sums : {&total_, &column_, &classes_}) sums->resize(data.cols + at_once);
   open_.resize(data.cols);
   known_.resize(data.cols);
   const MixedModels models(contexts_, b, class_[b]);
-  const std::size_t end_row = std::min(data.rows, (leaf_row + 1) << kLeafBits);
-  for (std::size_t row = leaf_row << kLeafBits; row < end_row; ++row) {
+  const std::size_t end_row = std::min(data.rows, (leaf_row + 1) << leaf_bits);
+  for (std::size_t row = leaf_row << leaf_bits; row < end_row; ++row) {
     if (mixed_left_ > 0) {
       code_row_mixed(b, row, models);
     } else {
@@ -325,10 +330,10 @@ void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
 /// What the parents know at the columns of a row.
 template <typename Q>
 struct ParentLevels {
-  const std::uint8_t* row[2] = {kNone, kNone};
+  const std::uint8_t* row[2] = {nothing, nothing};
   int shift[2] = {63, 63};
   const std::uint8_t* negative = nullptr;
-  static constexpr std::uint8_t kNone[1] = {0};
+  static constexpr std::uint8_t nothing[1] = {0};
 
   ParentLevels(const Band& band, const std::vector<BandData<Q>>& data, std::size_t i) {
     for (std::size_t k = 0; k < 2; ++k) {
@@ -376,11 +381,11 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row, const Mix
   neighbours.look(level, data.stride, segments_, weights);
   sort_positions(level);
   const TreeLevel& leaves = data.tree[0];
-  const std::uint8_t* leaf_planes = &leaves.planes[leaves.at(row >> kLeafBits, 0)];
+  const std::uint8_t* leaf_planes = &leaves.planes[leaves.at(row >> leaf_bits, 0)];
   const std::uint32_t *open = open_.data(), *settled = known_.data();
   const std::size_t open_count = open_count_, settled_count = known_count_;
   const auto activity_at = [&](std::size_t j) {
-    return int{kActivityClass[idx(neighbours.total[j] + weights.h * (west[j] + east[j]))]};
+    return int{class_of_activity[idx(neighbours.total[j] + weights.h * (west[j] + east[j]))]};
   };
   const auto sign_at = [&](std::ptrdiff_t at) { return (level[at] != 0) * (1 - 2 * negative[at]); };
   const auto sign_of_two = [](int a, int z) { return std::clamp(a + z, -1, 1) + 1; };
@@ -389,7 +394,7 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row, const Mix
   std::size_t signs = 0;
   for (std::size_t k = 0; k < open_count; ++k) {
     const std::size_t j = open[k];
-    const bool fresh = leaf_planes[j >> kLeafBits] == p + 1;
+    const bool fresh = leaf_planes[j >> leaf_bits] == p + 1;
     const int parent_1 = parents.level(0, j), parent_2 = parents.level(1, j);
     const bool bit = (magnitude[j] >> p) & 1;
     if (!models.code_significance(io, activity_at(j), west[j] + east[j], neighbours.column[j], neighbours.classes[j],
@@ -411,7 +416,7 @@ void PlaneCoder<Io, Q>::code_row_mixed(std::size_t b, std::size_t row, const Mix
     const std::size_t j = settled[k];
     const int parent = std::max(parents.level(0, j), parents.level(1, j));
     const bool bit = models.code_refinement(io, activity_at(j), parent, level[j] / 2, (magnitude[j] >> p) & 1);
-    level[j] = static_cast<std::uint8_t>(std::min(level[j] + bit, kMostLevel));
+    level[j] = static_cast<std::uint8_t>(std::min(level[j] + bit, most_level));
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
   }
   io_.put(io);
@@ -442,13 +447,13 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
   std::uint32_t *open = open_.data(), *settled = known_.data();
   const std::uint8_t* total = total_.data();
   const std::size_t open_count = open_count_, settled_count = known_count_;
-  BitModel* models = &contexts_.activity[idx(class_[b] * Contexts::kParents * Contexts::kActivities)];
+  BitModel* models = &contexts_.activity[idx(class_[b] * Contexts::parent_count * Contexts::activity_count)];
   std::size_t fresh_count = 0;
   for (std::size_t k = 0; k < open_count; ++k) {
     const std::size_t j = open[k];
-    const int activity = kActivityClass[idx(total[j] + weights.h * west[j])];
-    const int parent = kLevel4[idx(std::max(parents.level(0, j), parents.level(1, j)))];
-    const bool bit = decide_here((magnitude[j] >> p) & 1, models[parent * Contexts::kActivities + activity]);
+    const int activity = class_of_activity[idx(total[j] + weights.h * west[j])];
+    const int parent = four_levels[idx(std::max(parents.level(0, j), parents.level(1, j)))];
+    const bool bit = decide_here((magnitude[j] >> p) & 1, models[parent * Contexts::activity_count + activity]);
     level[j] = bit;
     if (!Io::encoding) magnitude[j] = static_cast<Q>(bit) << p;
     open[fresh_count] = static_cast<std::uint32_t>(j);
@@ -463,7 +468,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     settled[deep_count] = static_cast<std::uint32_t>(j);
     deep_count += known >= 4;
     if (known >= 4) continue;
-    const int activity = kActivityClass[idx(total[j] + weights.h * west[j])];
+    const int activity = class_of_activity[idx(total[j] + weights.h * west[j])];
     const bool bit = decide_here((magnitude[j] >> p) & 1, contexts_.refine[idx((known == 1 ? 0 : 6) + activity / 2)]);
     level[j] = static_cast<std::uint8_t>(level[j] + bit);
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
@@ -472,7 +477,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
                [&](std::size_t k, std::uint32_t bit) {
                  const std::size_t j = settled[k];
                  magnitude[j] |= static_cast<Q>(bit) << p;
-                 level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), kMostLevel));
+                 level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), most_level));
                });
   io_.put(io);
 }

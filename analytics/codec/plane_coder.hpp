@@ -16,30 +16,30 @@ namespace effort::codec {
 /// The learned state, shared by all bands of one stream.
 class Contexts {
  public:
-  static constexpr int kClasses = 6, kActivities = 12, kParents = 4, kBands = 128;
+  static constexpr int class_count = 6, activity_count = 12, parent_count = 4, band_count = 128;
 
-  std::array<BitModel, kClasses * kParents * kActivities> activity;
-  std::array<BitModel, kClasses * 5 * 5 * 4> pattern;
-  std::array<BitModel, kBands * 6> band_activity;
-  std::array<BitModel, kParents * kParents * kActivities> parents;
+  std::array<BitModel, class_count * parent_count * activity_count> activity;
+  std::array<BitModel, class_count * 5 * 5 * 4> pattern;
+  std::array<BitModel, band_count * 6> band_activity;
+  std::array<BitModel, parent_count * parent_count * activity_count> parents;
   std::array<BitModel, 4 * 4 * 6 * 2> leaf;
-  std::array<Mixer, kActivities> activity_mixers;
+  std::array<Mixer, activity_count> activity_mixers;
 
-  std::array<BitModel, kClasses * 9> sign;
+  std::array<BitModel, class_count * 9> sign;
   std::array<BitModel, 9 * 9> sign_parents;
-  std::array<BitModel, kBands * 3> sign_band;
+  std::array<BitModel, band_count * 3> sign_band;
   std::array<Mixer, 1> sign_mixers;
 
   std::array<BitModel, 3 * 6> refine;
-  std::array<BitModel, kBands * 3> refine_band;
-  std::array<BitModel, 3 * kParents> refine_parent;
+  std::array<BitModel, band_count * 3> refine_band;
+  std::array<BitModel, 3 * parent_count> refine_parent;
   std::array<Mixer, 3> refine_mixers;
 
   std::array<BitModel, 5 * 6 * 3 * 3> node;
-  std::array<BitModel, kBands * 4> node_band;
+  std::array<BitModel, band_count * 4> node_band;
   std::array<BitModel, 8 * 9> node_pattern;
   std::array<BitModel, 6 * 5 * 5> root;
-  std::array<BitModel, kBands> root_band;
+  std::array<BitModel, band_count> root_band;
   std::array<BitModel, 8 * 3> root_run;
   std::array<Mixer, 6> node_mixers;
 };
@@ -86,8 +86,8 @@ class PlaneCoder {
   std::size_t open_count_ = 0, known_count_ = 0;
   int plane_ = 0;
   /// So many decisions are still made with mixing: it pays while little has been learned, and costs time.
-  std::int64_t mixed_left_ = kMixedDecisions;
-  static constexpr std::int64_t kMixedDecisions = 1 << 16;
+  std::int64_t mixed_left_ = mixed_decisions;
+  static constexpr std::int64_t mixed_decisions = 1 << 16;
 };
 
 extern template class PlaneCoder<RangeEncoder, std::uint32_t>;

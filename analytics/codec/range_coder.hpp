@@ -70,13 +70,13 @@ class RangeEncoder {
       const std::uint64_t zero = static_cast<std::uint64_t>(bit) - 1;  // all ones for a 0
       add(bound & zero);
       range = bound + ((range - 2 * bound) & zero);
-      if (range < kSmallest) renormalise();
+      if (range < smallest) renormalise();
       return bit;
     }
     std::uint32_t code_bits(std::uint32_t bits, int n) {
       range >>= n;
       add(bits * range);
-      if (range < kSmallest) renormalise();
+      if (range < smallest) renormalise();
       return bits;
     }
     void add(std::uint64_t amount) {
@@ -101,7 +101,7 @@ class RangeEncoder {
   void put(const Registers& r) { x = r; }
 
  private:
-  static constexpr std::uint64_t kSmallest = std::uint64_t{1} << 32;
+  static constexpr std::uint64_t smallest = std::uint64_t{1} << 32;
 
   std::size_t used() const { return static_cast<std::size_t>(x.end - memory_.get()); }
 
@@ -145,14 +145,14 @@ class RangeDecoder {
       const std::uint64_t zero = static_cast<std::uint64_t>(bit) - 1;
       value -= bound & zero;
       range = bound + ((range - 2 * bound) & zero);
-      if (range < kSmallest) renormalise();
+      if (range < smallest) renormalise();
       return bit;
     }
     std::uint32_t code_bits(std::uint32_t, int n) {
       range >>= n;
       const std::uint64_t bits = std::min<std::uint64_t>(value / range, (std::uint64_t{1} << n) - 1);
       value -= bits * range;
-      if (range < kSmallest) renormalise();
+      if (range < smallest) renormalise();
       return static_cast<std::uint32_t>(bits);
     }
     std::uint32_t next_word() {
@@ -187,13 +187,13 @@ class RangeDecoder {
   std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
   std::size_t needed() const { return 0; }
   /// Far more was read than there are bytes: they were no whole stream.
-  bool overran() const { return x.beyond > kMostBeyond; }
+  bool overran() const { return x.beyond > most_beyond; }
   const Registers& take() const { return x; }
   void put(const Registers& r) { x = r; }
 
  private:
-  static constexpr std::uint64_t kSmallest = std::uint64_t{1} << 32;
-  static constexpr std::size_t kMostBeyond = 4096;
+  static constexpr std::uint64_t smallest = std::uint64_t{1} << 32;
+  static constexpr std::size_t most_beyond = 4096;
   Registers x;
 };
 

@@ -14,7 +14,7 @@ namespace effort::codec {
 namespace {
 
 /// Of a slab on the node of most rows: long enough that what stands around a tile is nothing beside it.
-constexpr std::size_t kSlabValues = std::size_t{1} << 19;
+constexpr std::size_t slab_values = std::size_t{1} << 19;
 
 /// 1 where a value is absent; empty where none is.
 std::vector<std::uint8_t> absent_of(const std::vector<double>& values) {
@@ -74,8 +74,11 @@ SlabGoal SharedHistories::goal_of(const Series& series) const {
 void SharedHistories::add(const HistoryShare& mine) {
   std::size_t largest = 0;
   Series series = describe(mine, largest);
-  if (largest > kTileValues) throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
-  const std::size_t width = std::clamp<std::size_t>(largest > 0 ? std::bit_floor(kSlabValues / std::min(largest, kSlabValues)) : 1, 1, std::max<std::size_t>(mine.steps, 1));
+  if (largest > largest_tile)
+    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
+  const std::size_t width =
+      std::clamp<std::size_t>(largest > 0 ? std::bit_floor(slab_values / std::min(largest, slab_values)) : 1, 1,
+                              std::max<std::size_t>(mine.steps, 1));
   std::optional<HistoryColumns> columns;
   if (mine.history) columns.emplace(*mine.history);
   for (std::size_t first = 0; series.rows > 0 && first < mine.steps; first += width) {

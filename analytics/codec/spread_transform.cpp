@@ -15,7 +15,7 @@ using wavelet::RowRange;
 namespace {
 
 /// Low bands up to this size may always be brought to all nodes.
-constexpr std::size_t kAlwaysShared = 4096;
+constexpr std::size_t always_shared = 4096;
 
 void copy_rows(const Rect& from, const Rect& to) {
   for (std::size_t i = 0; i < from.rows; ++i) std::copy_n(from.data + i * from.stride, from.cols, to.data + i * to.stride);
@@ -91,7 +91,7 @@ int SpreadTransform::level_to_gather(int from, bool halve_cols, std::size_t widt
     deepest = std::max(deepest, wavelet::deepest_level(spread_.rows(g)));
   }
   if (halve_cols) deepest = std::max(deepest, levels_.cols);
-  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(spread_.nodes()), kAlwaysShared);
+  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(spread_.nodes()), always_shared);
   for (int level = from; level < deepest; ++level) {
     std::size_t low = 0;
     for (int g = 0; g < spread_.groups(); ++g)

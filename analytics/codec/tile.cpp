@@ -10,11 +10,11 @@
 namespace effort::codec {
 namespace {
 
-constexpr double kMissing = std::numeric_limits<double>::quiet_NaN();
+constexpr double absent_value = std::numeric_limits<double>::quiet_NaN();
 
 Bytes start_tile(StreamKind kind, const Matrix& matrix) {
   Bytes out;
-  put_byte(out, static_cast<unsigned>(kind) | (matrix.absent.empty() ? 0 : kAbsentFlag));
+  put_byte(out, static_cast<unsigned>(kind) | (matrix.absent.empty() ? 0 : absent_flag));
   if (!matrix.absent.empty()) put_absent(out, matrix.absent);
   return out;
 }
@@ -41,8 +41,9 @@ struct TileStart {
 TileStart read_tile_start(ByteReader& in) {
   const unsigned byte = in.byte();
   const unsigned kind = byte & 7;
-  if ((byte & ~(7u | kAbsentFlag | kPlainFlag)) != 0 || kind > 3) throw CodecError("unknown kind of tile", in.offset() - 1);
-  return {static_cast<StreamKind>(kind), (byte & kAbsentFlag) != 0, (byte & kPlainFlag) != 0};
+  if ((byte & ~(7u | absent_flag | plain_flag)) != 0 || kind > 3)
+    throw CodecError("unknown kind of tile", in.offset() - 1);
+  return {static_cast<StreamKind>(kind), (byte & absent_flag) != 0, (byte & plain_flag) != 0};
 }
 
 std::vector<double> read_raw(ByteReader& in, std::size_t n, std::span<const std::uint8_t> absent) {
@@ -70,10 +71,10 @@ double read_constant(ByteReader& in) {
 void mark_absent(std::vector<double>& values, std::span<const std::uint8_t> absent, std::size_t rows, std::size_t cols, int level) {
   if (absent.empty()) return;
   std::vector<double> mask(absent.size());
-  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = absent[i] ? kMissing : 0;
+  for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = absent[i] ? absent_value : 0;
   if (level > 0) mask = block_means(mask, rows, cols, level);
   for (std::size_t i = 0; i < values.size(); ++i)
-    if (std::isnan(mask[i])) values[i] = kMissing;
+    if (std::isnan(mask[i])) values[i] = absent_value;
 }
 
 }  // namespace
@@ -88,7 +89,7 @@ Goal goal_for(const Matrix& matrix, const Target& target) {
 TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
   if (matrix.present == 0 || matrix.min == matrix.max) return encode_constant(matrix);
   TileCode code{start_tile(coder == Coder::ezw ? StreamKind::ezw : StreamKind::context, matrix), {}};
-  if (goal.quick && coder == Coder::context) code.bytes[0] |= static_cast<std::byte>(kPlainFlag);
+  if (goal.quick && coder == Coder::context) code.bytes[0] |= static_cast<std::byte>(plain_flag);
   Goal rest = goal;
   if (goal.kind == Target::Kind::max_bytes) {
     if (goal.value <= static_cast<double>(code.bytes.size())) return {};
@@ -198,8 +199,8 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
 
 void scale_back(std::vector<double>& values, int shift) {
   if (shift == 0) return;
-  constexpr double kLargest = std::numeric_limits<double>::max();
-  for (double& v : values) v = std::clamp(std::ldexp(v, shift), -kLargest, kLargest);
+  constexpr double largest_double = std::numeric_limits<double>::max();
+  for (double& v : values) v = std::clamp(std::ldexp(v, shift), -largest_double, largest_double);
 }
 
 std::vector<double> block_means(std::span<const double> values, std::size_t rows, std::size_t cols, int level) {
@@ -215,7 +216,7 @@ std::vector<double> block_means(std::span<const double> values, std::size_t rows
       sums[at] += v;
       ++counts[at];
     }
-  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = counts[i] > 0 ? sums[i] / counts[i] : kMissing;
+  for (std::size_t i = 0; i < sums.size(); ++i) sums[i] = counts[i] > 0 ? sums[i] / counts[i] : absent_value;
   return sums;
 }
 

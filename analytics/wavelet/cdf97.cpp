@@ -23,9 +23,9 @@ Buffer make_buffer(std::size_t n) { return make_doubles(n); }
 /// Row buffers of the vertical pipelines that swap roles from step to step.
 class RowRing {
  public:
-  static constexpr std::size_t kRows = 11;
+  static constexpr std::size_t row_count = 11;
   RowRing(double* memory, std::size_t cols) : memory_(memory), cols_(cols) {
-    std::fill_n(memory, kRows * cols, 0.0);
+    std::fill_n(memory, row_count * cols, 0.0);
   }
   double* row(std::size_t i) { return memory_ + i * cols_; }
 
@@ -164,7 +164,7 @@ template <typename Space, typename Strip>
 void run_strips(const Space& space, const char* label, std::size_t pairs, const Strip& strip) {
   const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
   const std::size_t strips = std::clamp<std::size_t>(pairs / 16, 1, threads);
-  const std::size_t memory_per_strip = RowRing::kRows * strip.cols;
+  const std::size_t memory_per_strip = RowRing::row_count * strip.cols;
   Buffer memory = make_buffer(strips * memory_per_strip);
   double* rows = memory.get();
   run(space, label, strips,
@@ -340,10 +340,14 @@ EFFORT_INSTANTIATE(Kokkos::OpenMP)
 
 double synthesis_norm(int level, bool high) {
   // Computed once by synthesis_norms_test.cpp's method: the inverse transform of unit vectors of 4096 samples.
-  static constexpr std::array<double, 8> kLow{0.991440193500169, 1.0151859280409, 1.02571585843454, 1.02882129379396, 1.02963778221713, 1.02984499182158, 1.02989701820291, 1.02991004044155};
-  static constexpr std::array<double, 8> kHigh{1.02001762915889, 0.98347130412279, 1.01962139418307, 1.03688020983584, 1.04203670327847, 1.04339736473241, 1.04374305349697, 1.04382987759782};
+  static constexpr std::array<double, 8> low_norms{0.991440193500169, 1.0151859280409,  1.02571585843454,
+                                                   1.02882129379396,  1.02963778221713, 1.02984499182158,
+                                                   1.02989701820291,  1.02991004044155};
+  static constexpr std::array<double, 8> high_norms{1.02001762915889, 0.98347130412279, 1.01962139418307,
+                                                    1.03688020983584, 1.04203670327847, 1.04339736473241,
+                                                    1.04374305349697, 1.04382987759782};
   const auto i = static_cast<std::size_t>(std::clamp(level, 1, 8) - 1);
-  return high ? kHigh[i] : kLow[i];
+  return high ? high_norms[i] : low_norms[i];
 }
 
 }  // namespace effort::wavelet

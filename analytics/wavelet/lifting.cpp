@@ -88,12 +88,12 @@ inline void split_row_by(const double* in, std::size_t n, double* out) {
   double* d = out + ns;
   Loops::deinterleave(in, nd, s, d);
   if (ns > nd) s[ns - 1] = in[n - 1];
-  predict<Loops>(d, nd, s, ns, kAlpha);
-  update<Loops>(s, ns, d, nd, kBeta);
-  predict<Loops>(d, nd, s, ns, kGamma);
-  update<Loops>(s, ns, d, nd, kDelta);
-  Loops::scale(s, ns, kScale);
-  Loops::scale(d, nd, 1 / kScale);
+  predict<Loops>(d, nd, s, ns, alpha);
+  update<Loops>(s, ns, d, nd, beta);
+  predict<Loops>(d, nd, s, ns, gamma);
+  update<Loops>(s, ns, d, nd, delta);
+  Loops::scale(s, ns, low_gain);
+  Loops::scale(d, nd, 1 / low_gain);
 }
 
 template <typename Loops>
@@ -101,12 +101,12 @@ inline void join_row_by(const double* in, std::size_t n, double* out, double* sc
   const std::size_t nd = n / 2, ns = n - nd;
   double* s = scratch;
   double* d = scratch + ns;
-  Loops::scaled_copy(in, ns, 1 / kScale, s);
-  Loops::scaled_copy(in + ns, nd, kScale, d);
-  update<Loops>(s, ns, d, nd, -kDelta);
-  predict<Loops>(d, nd, s, ns, -kGamma);
-  update<Loops>(s, ns, d, nd, -kBeta);
-  predict<Loops>(d, nd, s, ns, -kAlpha);
+  Loops::scaled_copy(in, ns, 1 / low_gain, s);
+  Loops::scaled_copy(in + ns, nd, low_gain, d);
+  update<Loops>(s, ns, d, nd, -delta);
+  predict<Loops>(d, nd, s, ns, -gamma);
+  update<Loops>(s, ns, d, nd, -beta);
+  predict<Loops>(d, nd, s, ns, -alpha);
   Loops::interleave(s, d, nd, out);
   if (ns > nd) out[n - 1] = s[ns - 1];
 }
@@ -133,15 +133,15 @@ EFFORT_VECTOR_CLONES void split_columns(const SplitRows& rows, std::size_t n, do
   double* __restrict s1_out = rows.s1;
   double* __restrict high_kept = rows.high;
   for (std::size_t j = 0; j < n; ++j) {
-    const double d1 = odd[j] + kAlpha * (even[j] + even_next[j]);
-    const double s1 = even[j] + kBeta * (d1_before[j] + d1);
-    const double high = d1_before[j] + kGamma * (s1_before[j] + s1);
-    const double low = s1_before[j] + kDelta * (high_before[j] + high);
+    const double d1 = odd[j] + alpha * (even[j] + even_next[j]);
+    const double s1 = even[j] + beta * (d1_before[j] + d1);
+    const double high = d1_before[j] + gamma * (s1_before[j] + s1);
+    const double low = s1_before[j] + delta * (high_before[j] + high);
     d1_out[j] = d1;
     s1_out[j] = s1;
     high_kept[j] = high;
-    high_out[j] = high * (1 / kScale);
-    low_out[j] = low * kScale;
+    high_out[j] = high * (1 / low_gain);
+    low_out[j] = low * low_gain;
   }
 }
 
@@ -158,15 +158,15 @@ EFFORT_VECTOR_CLONES void join_columns(const JoinRows& rows, std::size_t n) {
   double* __restrict even_out = rows.even;
   double* __restrict odd_out = rows.odd;
   for (std::size_t j = 0; j < n; ++j) {
-    const double high = high_in[j] * kScale;
-    const double s1 = low_in[j] * (1 / kScale) - kDelta * (high_before[j] + high);
-    const double d1 = high_before[j] - kGamma * (s1_before[j] + s1);
-    const double even = s1_before[j] - kBeta * (d1_before[j] + d1);
+    const double high = high_in[j] * low_gain;
+    const double s1 = low_in[j] * (1 / low_gain) - delta * (high_before[j] + high);
+    const double d1 = high_before[j] - gamma * (s1_before[j] + s1);
+    const double even = s1_before[j] - beta * (d1_before[j] + d1);
     high_kept[j] = high;
     s1_out[j] = s1;
     d1_out[j] = d1;
     even_out[j] = even;
-    odd_out[j] = d1_before[j] - kAlpha * (even_before[j] + even);
+    odd_out[j] = d1_before[j] - alpha * (even_before[j] + even);
   }
 }
 

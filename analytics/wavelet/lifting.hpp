@@ -6,11 +6,11 @@
 namespace effort::wavelet {
 
 // Lifting coefficients of the 9/7 filters (Daubechies & Sweldens 1998, 7.5), scaled to a low-pass gain of sqrt(2).
-inline constexpr double kAlpha = -1.586134342059924;
-inline constexpr double kBeta = -0.052980118572961;
-inline constexpr double kGamma = 0.882911075530934;
-inline constexpr double kDelta = 0.443506852043971;
-inline constexpr double kScale = 1.149604398860241;
+inline constexpr double alpha = -1.586134342059924;
+inline constexpr double beta = -0.052980118572961;
+inline constexpr double gamma = 0.882911075530934;
+inline constexpr double delta = 0.443506852043971;
+inline constexpr double low_gain = 1.149604398860241;
 
 /// Index of the sample that stands at `i` when `n` samples are continued by reflection at both ends.
 inline std::size_t reflect(std::ptrdiff_t i, std::size_t n) {

@@ -11,7 +11,7 @@ namespace effort::wavelet {
 namespace {
 
 /// What the filters reach beyond a node's rows, in rows (of the inverse: in pairs).
-constexpr std::size_t kReach = 4;
+constexpr std::size_t filter_reach = 4;
 
 /// How many rows around its own every node knows, while neighbours pass rows on.
 class Knowledge {
@@ -26,17 +26,18 @@ class Knowledge {
     for (int node = 0; node < spread_.nodes(); ++node) {
       const RowRange own = spread_.owned(node, level_);
       const std::size_t rows = spread_.rows(spread_.group_of(node), level_);
-      if (before(node) < std::min(kReach, own.first) || behind(node) < std::min(kReach, rows - own.last)) return false;
+      if (before(node) < std::min(filter_reach, own.first) || behind(node) < std::min(filter_reach, rows - own.last))
+        return false;
     }
     return true;
   }
   std::size_t before(int node) const { return before_[static_cast<std::size_t>(node)]; }
   std::size_t behind(int node) const { return behind_[static_cast<std::size_t>(node)]; }
   std::size_t to_next(int node) const {
-    return joined(node, node + 1) ? std::min(kReach, spread_.owned(node, level_).size() + before(node)) : 0;
+    return joined(node, node + 1) ? std::min(filter_reach, spread_.owned(node, level_).size() + before(node)) : 0;
   }
   std::size_t to_previous(int node) const {
-    return joined(node, node - 1) ? std::min(kReach, spread_.owned(node, level_).size() + behind(node)) : 0;
+    return joined(node, node - 1) ? std::min(filter_reach, spread_.owned(node, level_).size() + behind(node)) : 0;
   }
   void exchange() {
     std::vector<std::size_t> before(before_.size()), behind(before_.size());

@@ -24,7 +24,7 @@ namespace {
 using namespace effort;
 using namespace effort::bench;
 
-constexpr std::array<double, 4> kBounds{0.04, 0.01, 0.001, 1e-6};
+constexpr std::array<double, 4> error_bounds{0.04, 0.01, 0.001, 1e-6};
 
 struct Shape {
   std::size_t rows, cols;
@@ -110,11 +110,12 @@ struct Table {
   Means sperr, sz3, zfp, openjpeg, encode_speed, decode_speed, ezw;
 
   void row(const std::string& kind, Shape shape, const std::vector<double>& values, bool counted) {
-    for (std::size_t k = 0; k < kBounds.size(); ++k) {
-      const Result own = run_own(values, shape, kBounds[k], codec::Coder::context);
+    for (std::size_t k = 0; k < error_bounds.size(); ++k) {
+      const Result own = run_own(values, shape, error_bounds[k], codec::Coder::context);
       const double raw = static_cast<double>(values.size()) * 8, ratio = raw / static_cast<double>(own.bytes);
-      std::printf("%-8s %5zux%-5zu %7g %9zu B %10.1f :1 error %.4f of the bound %6.1f ms %6.1f ms", kind.c_str(), shape.rows, shape.cols,
-                  kBounds[k], own.bytes, ratio, own.nrmse / kBounds[k], own.encode_seconds * 1e3, own.decode_seconds * 1e3);
+      std::printf("%-8s %5zux%-5zu %7g %9zu B %10.1f :1 error %.4f of the bound %6.1f ms %6.1f ms", kind.c_str(),
+                  shape.rows, shape.cols, error_bounds[k], own.bytes, ratio, own.nrmse / error_bounds[k],
+                  own.encode_seconds * 1e3, own.decode_seconds * 1e3);
       const auto against = [&](const char* name, std::optional<double> other, Means& means) {
         if (!other || *other <= 0) return;
         std::printf("  %s %.2f", name, ratio / *other);
@@ -123,7 +124,7 @@ struct Table {
       const auto figures = published("SPERR", kind, shape.rows), others = published("SZ3", kind, shape.rows);
       against("SPERR", figures ? std::optional((*figures)[k]) : std::nullopt, sperr);
       against("SZ3", others ? std::optional((*others)[k]) : std::nullopt, sz3);
-      if (const auto rival = run_zfp(values, shape.rows, shape.cols, kBounds[k])) {
+      if (const auto rival = run_zfp(values, shape.rows, shape.cols, error_bounds[k])) {
         against("zfp", raw / static_cast<double>(rival->bytes), zfp);
         std::printf(" (speed %.2f %.2f)", rival->encode_seconds / own.encode_seconds, rival->decode_seconds / own.decode_seconds);
         if (counted) {
@@ -131,9 +132,11 @@ struct Table {
           decode_speed.add(k, rival->decode_seconds / own.decode_seconds);
         }
       }
-      if (const auto rival = run_openjpeg(values, shape.rows, shape.cols, kBounds[k]))
+      if (const auto rival = run_openjpeg(values, shape.rows, shape.cols, error_bounds[k]))
         against("J2K", raw / static_cast<double>(rival->bytes), openjpeg);
-      if (k < 3) against("EZW", raw / static_cast<double>(run_own(values, shape, kBounds[k], codec::Coder::ezw).bytes), ezw);
+      if (k < 3)
+        against("EZW", raw / static_cast<double>(run_own(values, shape, error_bounds[k], codec::Coder::ezw).bytes),
+                ezw);
       std::printf("\n");
       std::fflush(stdout);
     }

@@ -9,7 +9,7 @@
 namespace effort::bench {
 namespace {
 
-constexpr double kPi = std::numbers::pi;
+constexpr double pi = std::numbers::pi;
 
 class Draw {
  public:
@@ -17,7 +17,7 @@ class Draw {
   double uniform(double low = 0, double high = 1) { return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53); }
   std::size_t index(std::size_t low, std::size_t high) { return low + static_cast<std::size_t>(uniform() * static_cast<double>(high - low)); }
   double normal() {  // Box and Muller
-    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * kPi * uniform());
+    return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * pi * uniform());
   }
 
  private:
@@ -79,9 +79,9 @@ void fill_remesh(Matrix& m, Draw& draw) {
   while (gain.size() < m.cols) gain.insert(gain.end(), draw.index(20, 120), draw.uniform(0.5, 1.5));
   m.fill([&](std::size_t i, std::size_t j) {
     const double x = static_cast<double>(i) / static_cast<double>(m.rows), t = static_cast<double>(j) / static_cast<double>(m.cols);
-    const double phase = 2 * kPi * (3 * x + 40 * t * t + 2 * t * std::sin(2 * kPi * x));
+    const double phase = 2 * pi * (3 * x + 40 * t * t + 2 * t * std::sin(2 * pi * x));
     const double ridge = std::pow(std::max(0.0, std::cos(phase)), 4);
-    return (1 + 1.5 * gain[j] * ridge * (1 + 0.3 * std::cos(14 * kPi * x))) * (1 + 0.01 * draw.normal());
+    return (1 + 1.5 * gain[j] * ridge * (1 + 0.3 * std::cos(14 * pi * x))) * (1 + 0.01 * draw.normal());
   });
 }
 

@@ -17,7 +17,7 @@ codec::Target target_of(const config::Precision& p) {
 }
 
 /// A tile of more than half of it is closed: the largest that is coded at once while the run goes on.
-constexpr std::size_t kTileValues = std::size_t{1} << 18;
+constexpr std::size_t largest_tile = std::size_t{1} << 18;
 
 // The first `steps` of `columns` columns.
 std::vector<double> columns_of(const std::vector<double>& values, int rows, int columns, int steps) {
@@ -41,7 +41,10 @@ HistoryStore::Series& HistoryStore::series(const SeriesKey& key) {
   auto at = series_.find(key);
   if (at == series_.end()) {
     const auto rows = static_cast<std::size_t>(n_local_);
-    at = series_.emplace(key, Series{codec::History(rows, target_, kTileValues, shared_), steps_, std::vector<double>(rows)}).first;
+    at = series_
+             .emplace(key,
+                      Series{codec::History(rows, target_, largest_tile, shared_), steps_, std::vector<double>(rows)})
+             .first;
   }
   return at->second;
 }

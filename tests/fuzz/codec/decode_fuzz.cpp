@@ -11,7 +11,7 @@ namespace {
 
 using namespace effort::codec;
 
-constexpr std::size_t kMostValues = 1 << 16;
+constexpr std::size_t most_values = 1 << 16;
 
 /// The checksum would keep the fuzzer from everything behind it: it is put right first.
 std::vector<std::byte> sealed(std::span<const std::byte> bytes) {
@@ -45,10 +45,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const auto raw = std::as_bytes(std::span(data, size));
   const auto stream = sealed(raw);
   refuse_or_work([&] { inspect(stream); });
-  refuse_or_work([&] { decode(stream, {.max_values = kMostValues}); });
-  refuse_or_work([&] { decode(stream, {.passes = 2, .level = 1, .max_values = kMostValues}); });
-  refuse_or_work([&] { decode(raw, {.max_values = kMostValues, .prefix = true}); });
-  refuse_or_work([&] { HistoryReader(stream).read(0, kMostValues); });
-  refuse_or_work([&] { HistoryReader(stream).read(2, kMostValues); });
+  refuse_or_work([&] { decode(stream, {.max_values = most_values}); });
+  refuse_or_work([&] { decode(stream, {.passes = 2, .level = 1, .max_values = most_values}); });
+  refuse_or_work([&] { decode(raw, {.max_values = most_values, .prefix = true}); });
+  refuse_or_work([&] { HistoryReader(stream).read(0, most_values); });
+  refuse_or_work([&] { HistoryReader(stream).read(2, most_values); });
   return 0;
 }

@@ -19,8 +19,8 @@ using namespace effort::codec;
 namespace test = effort::test;
 using Values = std::vector<double>;
 
-constexpr double kInf = std::numeric_limits<double>::infinity();
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double inf = std::numeric_limits<double>::infinity();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Hands bytes out like a file, and keeps count.
 class CountingSource final : public ByteSource {
@@ -197,7 +197,7 @@ TEST_CASE("A bound on the bytes is kept, and more bytes do not harm") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds()) {
     const auto values = test::matrix(kind, 64, 90, 5);
-    double before = kInf;
+    double before = inf;
     for (const std::size_t bound : {48u, 100u, 400u, 2000u, 20000u}) {
       const auto bytes = encode(values, 64, 90, Target::max_bytes(bound), coder);
       CAPTURE(kind, bound, bytes.size());
@@ -214,7 +214,7 @@ TEST_CASE("More passes, less error") {
   for (const auto& kind : test::kinds()) {
     const auto values = test::matrix(kind, 40, 120, 6);
     const auto bytes = encode(values, 40, 120, Target::nrmse(1e-5), coder);
-    double before = kInf;
+    double before = inf;
     for (int passes = 1; passes <= inspect(bytes).passes; ++passes) {
       const double error = test::nrmse(values, decode(bytes, {.passes = passes}).values);
       CAPTURE(kind, passes, static_cast<int>(coder));
@@ -341,7 +341,7 @@ TEST_CASE("Special matrices come back within their bounds") {
 
 TEST_CASE("NaN and infinity are refused with their place") {
   Values values(12, 1.0);
-  values[7] = kNaN;
+  values[7] = not_a_number;
   try {
     encode(values, 3, 4, Target::nrmse(0.1));
     FAIL("NaN was taken");
@@ -350,7 +350,7 @@ TEST_CASE("NaN and infinity are refused with their place") {
     CHECK(message.find("row 1") != std::string::npos);
     CHECK(message.find("column 3") != std::string::npos);
   }
-  values[7] = -kInf;
+  values[7] = -inf;
   CHECK_THROWS_AS(encode(values, 3, 4, Target::nrmse(0.1)), std::invalid_argument);
   CHECK_THROWS_AS(encode(Values(11), 3, 4, Target::nrmse(0.1)), std::invalid_argument);
 }
@@ -361,7 +361,7 @@ TEST_CASE("Absent values stay absent and do not disturb") {
   for (std::size_t i = 5; i < 9; ++i)
     for (std::size_t j = i; j < 40; ++j) {
       absent[i * 60 + j] = 1;
-      values[i * 60 + j] = kNaN;
+      values[i * 60 + j] = not_a_number;
     }
   const auto bytes = encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = absent});
   CHECK(inspect(bytes).has_absent);
@@ -474,7 +474,7 @@ TEST_CASE("Targets and options out of range are refused") {
   CHECK_THROWS_AS(Target::passes(0), std::invalid_argument);
   CHECK_THROWS_AS(Target::passes(61), std::invalid_argument);
   CHECK_THROWS_AS(Target::nrmse(0), std::invalid_argument);
-  CHECK_THROWS_AS(Target::nrmse(kNaN), std::invalid_argument);
+  CHECK_THROWS_AS(Target::nrmse(not_a_number), std::invalid_argument);
   CHECK_THROWS_AS(Target::max_error(-1), std::invalid_argument);
   CHECK_THROWS_AS(Target::max_bytes(10), std::invalid_argument);
   const auto bytes = encode(Values(4, 1.0), 2, 2, Target::nrmse(0.1));

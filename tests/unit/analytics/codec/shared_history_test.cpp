@@ -18,7 +18,7 @@ using Counts = std::vector<std::size_t>;
 using Values = std::vector<double>;
 namespace test = effort::test;
 
-constexpr double kNaN = std::numeric_limits<double>::quiet_NaN();
+constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 /// Rows of a matrix: some of a node.
 struct Part {
@@ -145,9 +145,9 @@ TEST_CASE("Ranks that are missing on a node are absent in the whole") {
   const std::size_t rows = 24, cols = 200;
   Values values = test::matrix("front", rows, cols, 3);
   for (std::size_t i = 9; i < 12; ++i)
-    for (std::size_t j = 95; j < 160; ++j) values[i * cols + j] = kNaN;
+    for (std::size_t j = 95; j < 160; ++j) values[i * cols + j] = not_a_number;
   check_bound(values, share({values}, cols, {8, 10, 6}, {}).at(0), 0.01);
-  const Values none(rows * cols, kNaN);
+  const Values none(rows * cols, not_a_number);
   for (const double v : HistoryReader(share({none}, cols, {8, 10, 6}, {}).at(0)).read().values) CHECK(std::isnan(v));
 }
 
