@@ -106,7 +106,8 @@ struct History::State {
   /// @param range  of the values, or what it was when a tile was closed
   CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes, double range) const;
   void close_raw();
-  bool can_merge() const;
+  bool closes(std::size_t n) const;
+  std::size_t mergeable() const;
   bool work();
   const State& settled() {
     while (work()) continue;
@@ -154,17 +155,33 @@ void History::State::close_raw() {
   while (due.size() > 1) work();
 }
 
-bool History::State::can_merge() const {
-  if (tiles.size() < fan_in) return false;
-  return std::all_of(tiles.end() - fan_in, tiles.end(),
-                     [&](const Tile& t) { return !t.closed && t.generation == tiles.back().generation; });
+/// Whether a tile of so many steps is large enough to be left alone.
+bool History::State::closes(std::size_t n) const {
+  return target.kind() != Target::Kind::max_bytes && rows * n >= max_tile_values / 2;
+}
+
+/// How many of the last tiles are due to be one: four of a generation; where that makes four of the next, all of these
+/// at once, since what lies between would be coded only to be decoded again.
+std::size_t History::State::mergeable() const {
+  std::size_t count = 0, joined_steps = 0;
+  for (int generation = tiles.empty() ? 0 : tiles.back().generation;; ++generation) {
+    std::size_t alike = count > 0 ? 1 : 0, joined = count;
+    for (; alike < fan_in && joined < tiles.size(); ++alike, ++joined) {
+      const Tile& tile = tiles[tiles.size() - 1 - joined];
+      if (tile.closed || tile.generation != generation) break;
+      joined_steps += tile.steps;
+    }
+    if (alike < fan_in) return count;
+    count = joined;
+    if (closes(joined_steps)) return count;
+  }
 }
 
 /// Merges come first, so that the tiles do not depend on when the work is done.
 bool History::State::work() {
-  if (can_merge()) {
-    Tile tile = merged(std::span(tiles).last(fan_in));
-    tiles.resize(tiles.size() - fan_in);
+  if (const std::size_t count = mergeable(); count > 0) {
+    Tile tile = merged(std::span(tiles).last(count));
+    tiles.resize(tiles.size() - count);
     tiles.push_back(std::move(tile));
     return true;
   }
@@ -191,7 +208,7 @@ Tile History::State::merged(std::span<const Tile> group) const {
     tile.steps += part.steps;
     tile.unit = part.unit;
   }
-  tile.closed = target.kind() != Target::Kind::max_bytes && rows * tile.steps >= max_tile_values / 2;
+  tile.closed = closes(tile.steps);
   tile.final = tile.closed && !shared;
   const std::vector<double> values = join_blocks(rows, blocks);
   tile.working = encode(values, tile.steps,
@@ -291,7 +308,7 @@ std::size_t History::steps() const { return state_->steps; }
 double History::min() const { return state_->min; }
 double History::max() const { return state_->max; }
 bool History::empty() const { return state_->present == 0; }
-bool History::has_work() const { return !state_->due.empty() || state_->can_merge(); }
+bool History::has_work() const { return !state_->due.empty() || state_->mergeable() > 0; }
 bool History::work() { return state_->work(); }
 
 std::size_t History::held_bytes() const {

@@ -16,7 +16,8 @@ namespace effort::codec {
 /// A rank-by-step matrix that grows by windows of steps and is kept compressed.
 ///
 /// The last few windows are kept as they are; then they are coded as one tile (when there is time for it: work()), and tiles of about equal length are
-/// merged four at a time, so that a value is recoded O(log steps) times.  Tiles under way are coded 256 times finer
+/// merged four at a time (and where the result would be merged at once, with what it would be merged with), so that a value
+/// is recoded O(log steps) times.  Tiles under way are coded 256 times finer
 /// than the target asks, and what their error adds is subtracted from the target at the end: the bound holds for the
 /// whole chain of codings.  A history of constant or zero values costs a few bytes.
 /// One thread at a time may use an instance; different instances are independent.  Movable, not copyable.

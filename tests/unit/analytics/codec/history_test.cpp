@@ -219,6 +219,27 @@ TEST_CASE("Changed or missing bytes of a history are found") {
   }
 }
 
+TEST_CASE("Tiles that merge into one which merges at once are coded once") {
+  struct Case {
+    std::size_t rows, max_tile_values, tiles;
+  };
+  const std::size_t window = 64;  // a tile each
+  for (const auto& [rows, max_tile_values, tiles] : {Case{16, 16 * 2048, 2}, Case{128, 128 * 512, 5}}) {
+    History history(rows, Target::nrmse(0.01), max_tile_values);  // closes tiles of sixteen, of four
+    const auto values = test::matrix("front", rows, 17 * window, 5);
+    std::vector<int> pieces;
+    for (std::size_t j = 0; j < 17 * window; j += window) {
+      history.append(columns(values, rows, j, window), window);
+      pieces.push_back(0);
+      while (history.work()) ++pieces.back();
+    }
+    CHECK(pieces == std::vector<int>{1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2, 1, 1, 1, 2, 1});
+    const auto bytes = history.serialize();
+    CHECK(HistoryReader(bytes).tiles() == tiles);
+    CHECK(test::nrmse(values, HistoryReader(bytes).read().values) <= 0.01);
+  }
+}
+
 TEST_CASE("What a history holds does not depend on when its coding is done") {
   for (const bool shared : {false, true}) {
     auto values = test::matrix("front", 16, 2000, 5);
