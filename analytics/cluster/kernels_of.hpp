@@ -31,6 +31,15 @@ inline void sum_rows(const float* distances, std::size_t stride, std::size_t row
   table().sum_rows_single(distances, stride, rows, first, width, sums);
 }
 
+inline void build_gains(const double* distances, std::size_t stride, std::size_t rows, const double* nearest,
+                        std::size_t first, std::size_t width, double* gains) {
+  table().build_gains(distances, stride, rows, nearest, first, width, gains);
+}
+inline void build_gains(const float* distances, std::size_t stride, std::size_t rows, const double* nearest,
+                        std::size_t first, std::size_t width, double* gains) {
+  table().build_gains_single(distances, stride, rows, nearest, first, width, gains);
+}
+
 /// removal[slot * swap_width + h], as swap_changes of Table.
 inline void swap_changes(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal) {
   table().swap_changes(rows, first, width, shared, removal);

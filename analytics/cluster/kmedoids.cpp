@@ -24,8 +24,8 @@ std::int32_t best_candidate(const std::vector<double>& values, const std::vector
 
 }  // namespace
 
-std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTable& distances, int k) {
-  const auto& kernel = kernels::table();
+template <typename T>
+std::vector<std::int32_t> build_medoids(const Workers& workers, const Table<T>& distances, int k) {
   const std::size_t columns = distances.columns(), rows = distances.rows();
   std::vector<double> gains(columns);
   std::vector<double> nearest(rows, std::numeric_limits<double>::max());
@@ -36,20 +36,23 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTa
     for_groups(workers, "effort::cluster::build", columns, swap_width, 0, [&](std::size_t g, double*) {
       const std::size_t first = g * swap_width, width = std::min(swap_width, columns - first);
       if (i == 0)
-        kernel.sum_rows(distances.row(0), distances.stride(), rows, first, width, gains.data() + first);
+        kernels::sum_rows(distances.row(0), distances.stride(), rows, first, width, gains.data() + first);
       else
-        kernel.build_gains(distances.row(0), distances.stride(), rows, nearest.data(), first, width,
-                           gains.data() + first);
+        kernels::build_gains(distances.row(0), distances.stride(), rows, nearest.data(), first, width,
+                             gains.data() + first);
     });
     if (i == 0)
       for (double& gain : gains) gain = -gain;
     const std::int32_t chosen = best_candidate(gains, taken);
     taken[static_cast<std::size_t>(chosen)] = 1;
     medoids.push_back(chosen);
-    for (std::size_t j = 0; j < rows; ++j) nearest[j] = std::min(nearest[j], distances.row(j)[chosen]);
+    for (std::size_t j = 0; j < rows; ++j) nearest[j] = std::min<double>(nearest[j], distances.row(j)[chosen]);
   }
   return medoids;
 }
+
+template std::vector<std::int32_t> build_medoids(const Workers&, const Table<double>&, int);
+template std::vector<std::int32_t> build_medoids(const Workers&, const Table<float>&, int);
 
 namespace {
 

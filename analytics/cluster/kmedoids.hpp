@@ -69,7 +69,8 @@ Table<T> distances_between(const Workers& workers, const RowsOf<T>& rows, const 
 
 /// BUILD: k candidates, each the one that lowers the cost most; the first of equals.  The first i of the result are
 /// what BUILD gives for i.  Needs k <= columns.
-std::vector<std::int32_t> build_medoids(const Workers& workers, const DistanceTable& distances, int k);
+template <typename T>
+std::vector<std::int32_t> build_medoids(const Workers& workers, const Table<T>& distances, int k);
 
 /// When SWAP takes a swap, and when it ends.
 struct SwapLimits {

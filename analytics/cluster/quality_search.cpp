@@ -19,6 +19,8 @@ using Ids = std::vector<std::int32_t>;
 // Streams of random numbers: draws of one do not depend on those of another.
 enum Stream : std::uint64_t {
   of_starts = 1 << 10,
+  of_centred = 1 << 12,  // of members
+  of_random = 1 << 15,
   of_recombined = 1 << 16,
   of_judges = 1 << 17,
   of_far = 1 << 20,
@@ -227,7 +229,15 @@ class Refinement {
       : workers_(workers), objects_(objects), judged_(objects), k_(k), seed_(seed) {
     const std::size_t columns = most_entries / objects.n, others = 2 * k + far_drawn + farthest;
     per_stratum_ = std::clamp<std::size_t>(columns > others ? (columns - others) / k : 0, 2, 12);
+    const std::size_t recombined = any_recombined + 16 * k + others;
+    per_recombined_ = std::clamp<std::size_t>(columns > recombined ? (columns - recombined) / (centred * k) : 0, 2, 8);
   }
+
+  // Medoids, and all objects among them.
+  struct Placed {
+    Ids medoids;
+    Nearest standing;
+  };
 
   const Ids& medoids() const { return medoids_; }
 
@@ -240,9 +250,11 @@ class Refinement {
 
   void judge_by_all() { judged_ = objects_; }
 
-  // Swaps among the medoids of all starts, from the first few and on from the best; the best becomes the state.
-  void recombine(std::span<const Ids> starts) {
-    constexpr std::size_t tried = 16, perturbed = 16, any_recombined = 128;
+  // Swaps among the medoids of all starts, objects in the middle of the first few starts' strata, some far away and any:
+  // from the starts, BUILD and random medoids, and on from the best.  Returns a few of the local optima that are best for
+  // all objects, the best first.
+  std::vector<Placed> recombine(std::span<const Ids> starts) {
+    constexpr std::size_t tried = 16, random = 8, perturbed = 8;
     Ids all;
     for (const Ids& start : starts) all.insert(all.end(), start.begin(), start.end());
     make_set(all);
@@ -250,12 +262,29 @@ class Refinement {
     const Nearest nearest = standing(starts[0]);
     add_far_drawn(nearest, 0, all);
     add_farthest(nearest, all);
+    for (std::size_t i = 0; i < std::min(centred, starts.size()); ++i)
+      add_middles(i == 0 ? nearest : standing(starts[i]), of_centred + i, per_recombined_, all);
     make_set(all);
     const Table<T> table = distances(judged_, all);
     Optima<T> optima(workers_, table, compared);
     for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(positions_of(all, starts[i]));
+    const bool cheap = k_ <= 32;  // from nothing, k swaps and more are to be made
+    if (cheap) optima.add(build_medoids(workers_, table, static_cast<int>(k_)));
+    for (std::uint64_t i = 0; cheap && i < random; ++i)
+      optima.add(sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_), seed_,
+                                                    of_random + i));
     for (std::uint64_t i = 0; i < perturbed; ++i) optima.perturb(seed_, of_recombined + i);
-    take_best(all, std::move(optima).sorted());
+    return best_for_all(all, std::move(optima).sorted());
+  }
+
+  void begin(Placed placed) {
+    medoids_ = std::move(placed.medoids);
+    standing_ = std::move(placed.standing);
+  }
+
+  Placed state() {
+    if (!standing_) standing_ = standing(medoids_);
+    return {medoids_, *standing_};
   }
 
   // Swaps with objects in the middle of the strata and `any` others; whether they lowered the cost noticeably.
@@ -265,7 +294,7 @@ class Refinement {
     Ids candidates = medoids_;
     if (!standing_) standing_ = standing(medoids_);
     add_any(any, round, candidates);
-    add_middles(*standing_, round, candidates);
+    add_middles(*standing_, round, per_stratum_, candidates);
     if (by_all) {
       add_far_drawn(*standing_, round, candidates);
       make_set(candidates);
@@ -291,6 +320,9 @@ class Refinement {
   static constexpr std::size_t most_entries = std::size_t{1} << 28;  // of a table
   static constexpr std::size_t compared = 64;  // candidates before one is taken
   static constexpr std::size_t far_drawn = 16, farthest = 16;
+  static constexpr std::size_t any_recombined = 96;
+  static constexpr std::size_t centred = 4;    // starts, from the middle of whose strata candidates are taken
+  static constexpr std::size_t finalists = 3;  // optima that are improved
   static constexpr std::size_t promising_each = 5;  // candidates that all objects judge, for each stratum
 
   // Objects that judge for all, where these are much more.
@@ -313,30 +345,31 @@ class Refinement {
     return nearest_of(distances(objects_, medoids), slots);
   }
 
-  // The best of the first few on all objects.
-  void take_best(const Ids& candidates, const std::vector<Start>& sorted) {
-    const std::size_t count = judged_.n == objects_.n ? 1 : std::min<std::size_t>(sorted.size(), 8);
+  // Of the first few, some that are best for all objects.
+  std::vector<Placed> best_for_all(const Ids& candidates, const std::vector<Start>& sorted) const {
+    const std::size_t count = std::min<std::size_t>(sorted.size(), judged_.n == objects_.n ? finalists : 8);
     Ids columns;
     for (std::size_t i = 0; i < count; ++i) columns.insert(columns.end(), sorted[i].medoids.begin(), sorted[i].medoids.end());
     make_set(columns);
+    const Table<T> table = distances(objects_, ids_at(candidates, columns));
+    std::vector<Placed> best;
+    for (std::size_t i = 0; i < count; ++i)
+      best.push_back({ids_at(candidates, sorted[i].medoids), nearest_of(table, positions_of(columns, sorted[i].medoids))});
+    std::stable_sort(best.begin(), best.end(), [](const Placed& a, const Placed& b) { return a.standing.cost < b.standing.cost; });
+    if (best.size() > finalists) best.erase(best.begin() + finalists, best.end());
+    return best;
+  }
+
+  static Ids ids_at(const Ids& candidates, const Ids& slots) {
     Ids ids;
-    for (const std::int32_t column : columns) ids.push_back(candidates[static_cast<std::size_t>(column)]);
-    const Table<T> table = distances(objects_, ids);
-    double least = std::numeric_limits<double>::max();
-    for (std::size_t i = 0; i < count; ++i) {
-      Nearest nearest = nearest_of(table, positions_of(columns, sorted[i].medoids));
-      if (i > 0 && nearest.cost >= least) continue;
-      least = nearest.cost;
-      take(candidates, sorted[i].medoids);
-      standing_ = std::move(nearest);
-    }
+    for (const std::int32_t slot : slots) ids.push_back(candidates[static_cast<std::size_t>(slot)]);
+    return ids;
   }
 
   // The candidates at ascending slots become the state.
   void take(const Ids& candidates, const Ids& slots) {
     standing_.reset();
-    medoids_.clear();
-    for (const std::int32_t slot : slots) medoids_.push_back(candidates[static_cast<std::size_t>(slot)]);
+    medoids_ = ids_at(candidates, slots);
   }
 
   void add_any(std::size_t count, std::uint64_t round, Ids& candidates) const {
@@ -381,13 +414,13 @@ class Refinement {
     return result;
   }
 
-  void add_middles(const Nearest& nearest, std::uint64_t round, Ids& candidates) const {
+  void add_middles(const Nearest& nearest, std::uint64_t round, std::size_t each, Ids& candidates) const {
     std::vector<Ids> members(k_);
     for (std::size_t j = 0; j < objects_.n; ++j)
       members[static_cast<std::size_t>(nearest.slot[j])].push_back(static_cast<std::int32_t>(j));
     for (std::size_t slot = 0; slot < k_; ++slot) {
       const Ids middle =
-          middle_members(workers_, objects_, std::move(members[slot]), per_stratum_, seed_, of_members + (round << 32) + slot);
+          middle_members(workers_, objects_, std::move(members[slot]), each, seed_, of_members + (round << 32) + slot);
       candidates.insert(candidates.end(), middle.begin(), middle.end());
     }
   }
@@ -396,7 +429,8 @@ class Refinement {
   const RowsOf<T>& objects_;
   RowsOf<T> judged_;     // those whose distances are the cost
   std::vector<T> some_;  // rows of them
-  std::size_t k_, per_stratum_ = 0;
+  std::size_t k_;
+  std::size_t per_stratum_ = 0, per_recombined_ = 0;  // candidates from the middle of a stratum
   std::uint64_t seed_;
   Ids medoids_;
   std::optional<Nearest> standing_;  // of all objects among the medoids, where it is known
@@ -410,11 +444,17 @@ std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>&
   constexpr std::uint64_t rounds = 4;
   Refinement<T> refinement(workers, objects, starts[0].size(), seed);
   refinement.judge_by_some();
-  refinement.recombine(starts);
-  std::uint64_t round = 1;
-  for (; round <= 3 && refinement.improve(round, 192 + 8 * starts[0].size()); ++round) continue;
+  typename Refinement<T>::Placed best;
+  best.standing.cost = std::numeric_limits<double>::max();
+  std::uint64_t round = 0;  // ever another: each draws anew
+  for (auto& finalist : refinement.recombine(starts)) {  // which is best shows only when each is good of its kind
+    refinement.begin(std::move(finalist));
+    for (const std::uint64_t last = round + 3; ++round <= last && refinement.improve(round, 192 + 8 * starts[0].size());) continue;
+    if (auto state = refinement.state(); state.standing.cost < best.standing.cost) best = std::move(state);
+  }
+  refinement.begin(std::move(best));
   refinement.judge_by_all();
-  for (; round <= 3 + rounds && refinement.improve(round, 8); ++round) continue;
+  for (const std::uint64_t last = round + rounds; ++round <= last && refinement.improve(round, 8);) continue;
   return refinement.medoids();
 }
 

@@ -27,10 +27,11 @@ Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span
                      std::uint64_t seed);
 
 /// The best of a few starts, refined on all objects.  Two steps, each of eager swaps among some candidates by the cost on
-/// all objects: first among the medoids of all starts and objects far from theirs, then, several times, among objects in
-/// the middle of each stratum.
+/// all objects (where these are many, on some of them until the last rounds): first among the medoids of all starts, objects
+/// far from theirs and objects in the middle of their strata, then, several times and for each of the best few optima of
+/// the first step, among objects in the middle of each stratum.
 /// @param starts  ids of medoids, the most promising set first
-/// Memory: sizeof(T) n (k 16 + 100) bytes.  T is float where its precision is enough.
+/// Memory: sizeof(T) n (k 48 + 200) bytes, at most 2^28 sizeof(T) unless n k needs more.  T is float where its precision is enough.
 template <typename T>
 std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>& objects,
                                         std::span<const std::vector<std::int32_t>> starts, std::uint64_t seed);

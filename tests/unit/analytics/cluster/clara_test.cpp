@@ -244,7 +244,6 @@ TEST_CASE("the chosen number of strata stays from window to window, and follows 
 
 TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds") {
   constexpr std::size_t n = 3000, d = 9;
-  int cases = 0, near = 0;
   for (int seed = 1; seed <= 4; ++seed)
     for (int kind = 0; kind < 4; ++kind) {
       auto values = groups_of(n, d, 5, 4, 1000 + seed);
@@ -272,10 +271,7 @@ TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds
         thorough.seed = parameters.seed;
         const auto refined = quality(Kokkos::Serial{}, {values, n, d}, thorough);
         REQUIRE(verify({values, n, d}, refined) == "");
-        ++cases;
-        near += refined.cost <= 1.01 * best;
-        CHECK(refined.cost <= 1.02 * best);
+        CHECK(refined.cost <= 1.01 * best);
       }
     }
-  CHECK(near >= cases - 1);
 }
