@@ -76,3 +76,15 @@ TEST_CASE("labels that do not fit are refused") {
   REQUIRE_THROWS_AS(match_strata(labels, 2, std::vector<std::int32_t>{0}, 2), std::invalid_argument);
   REQUIRE_THROWS_AS(match_strata(std::vector<std::int64_t>{1, 2}, 2, 2), std::invalid_argument);
 }
+
+TEST_CASE("strata without a common object do not continue each other") {
+  for (const int k : {2, 70}) {  // exactly, greedily
+    CAPTURE(k);
+    const auto size = static_cast<std::size_t>(k);
+    std::vector<std::int64_t> overlap(size * size, 0);
+    overlap[0] = 5;
+    const StrataMatch match = match_strata(std::span<const std::int64_t>(overlap), k, k);
+    CHECK(match.previous[0] == 0);
+    for (std::size_t j = 1; j < size; ++j) CHECK(match.previous[j] == -1);
+  }
+}

@@ -4,6 +4,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cstdlib>
 #include <set>
 
 using namespace effort::sampling;
@@ -98,4 +99,13 @@ TEST_CASE("strata give what is allocated to them") {
   REQUIRE(chosen.front() == 0);
   REQUIRE_THROWS_AS(draw_by_stratum(labels, std::vector<std::int64_t>{1, 1}, {}, 1, 1), std::invalid_argument);
   REQUIRE_THROWS_AS(draw_by_stratum(labels, allocation, std::vector<std::int32_t>{90}, 1, 1), std::invalid_argument);
+}
+
+TEST_CASE("each of very many numbers is equally likely") {
+  // 2^32 random numbers are 8/3 for each of these: without rejection every third would come with 2/8 instead of 1/3.
+  constexpr std::int64_t population = 3LL << 29;
+  constexpr int draws = 6000;
+  int counts[3] = {};
+  for (std::uint64_t stream = 0; stream < draws; ++stream) ++counts[draw_without_replacement(population, 1, 7, stream)[0] % 3];
+  for (const int count : counts) CHECK(std::abs(count - draws / 3) < 200);
 }

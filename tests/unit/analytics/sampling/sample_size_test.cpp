@@ -242,3 +242,21 @@ TEST_CASE("bad input is refused") {
   const std::vector<double> bad = {1, std::numeric_limits<double>::infinity(), 3, 4};
   REQUIRE_THROWS_AS(plan_samples(bad, 4, 1, {}, 1, {}), std::invalid_argument);
 }
+
+TEST_CASE("values below zero need the samples of those above") {
+  std::vector<double> values, negative;
+  std::vector<std::int32_t> labels;
+  for (int i = 0; i < 200; ++i) {
+    values.push_back((i % 2 == 0 ? 10.0 : 100.0) + i % 7);
+    negative.push_back(-values.back());
+    labels.push_back(i % 2);
+  }
+  PlanParameters parameters;
+  parameters.accuracy = {0.9, 0.05};
+  const SamplePlan plan = plan_samples(values, 200, 1, labels, 2, parameters);
+  const SamplePlan mirrored = plan_samples(negative, 200, 1, labels, 2, parameters);
+  REQUIRE(plan.per_stratum[0] > parameters.floor);
+  CHECK(mirrored.per_stratum == plan.per_stratum);
+  CHECK(mirrored.unified == plan.unified);
+  CHECK(mirrored.neyman_allocation == plan.neyman_allocation);
+}
