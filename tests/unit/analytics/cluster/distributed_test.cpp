@@ -219,3 +219,21 @@ TEST_CASE("all nodes refuse what one node has wrong") {
     if (bad == 2) REQUIRE_THAT(messages[0], ContainsSubstring("row 301") && ContainsSubstring("column 2"));
   }
 }
+
+TEST_CASE("objects that are twice there while others are missing are noticed, also where count and sum are right") {
+  std::mutex mutex;
+  int refused = 0;
+  run_thread_group(2, [&](Communicator& comm) {
+    const std::vector<std::int32_t> ids = {0, 3};  // on both nodes: four of them, and their sum is 0 + 1 + 2 + 3
+    const std::vector<double> rows = {0.0, 1.0};
+    ClaraParameters parameters;
+    parameters.k = 2;
+    try {
+      distributed_clara(Kokkos::Serial{}, comm, {rows, 2, 1}, ids, 4, parameters);
+    } catch (const std::invalid_argument& error) {
+      const std::lock_guard lock(mutex);
+      refused += std::string(error.what()).find("each once") != std::string::npos;
+    }
+  });
+  REQUIRE(refused == 2);
+}

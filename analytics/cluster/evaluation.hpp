@@ -1,0 +1,61 @@
+// Which of several sets of medoids is best for the objects of all nodes.
+#pragma once
+
+#include "analytics/cluster/assignment.hpp"
+#include "analytics/cluster/clustering.hpp"
+#include "analytics/cluster/proposal.hpp"
+#include "analytics/cluster/workers.hpp"
+#include "analytics/comm/communicator.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace effort::cluster {
+
+/// The best of a proposal's sets of medoids, with every object of this node assigned.
+struct Evaluated {
+  Proposal proposal;                   ///< the sets whose costs were summed
+  Assignment assignment;
+  FixedUnit unit;
+  std::size_t best = 0;                ///< the set that costs least
+  FixedSum sum;                        ///< of the best
+  double cost = 0;
+  std::vector<std::int64_t> at_least;  ///< see Assignment
+
+  /// The one that costs less; of equals the one with the smaller ids, so that it does not matter which came first.
+  Evaluated better_of(Evaluated other) &&;
+};
+
+/// One node's part of it.  Borrows all it is made of.
+class Evaluation {
+ public:
+  /// @param local     this node's objects
+  /// @param ids       [local.n] their global ids, ascending
+  /// @param n_global  objects of all nodes
+  Evaluation(const Workers& workers, Communicator& nodes, const Signatures& local, std::span<const std::int32_t> ids,
+             std::int64_t n_global)
+      : workers_(workers), nodes_(nodes), local_(local), ids_(ids), n_(n_global) {}
+
+  /// All sets of medoids.  The favourites' costs are summed exactly; the others' are known to be at least something, and
+  /// where that does not rule them out (it nearly always does) they are looked at again.  So the result is that of
+  /// summing all.  Collective; one reduction, or two, and two more where the samples had not shown the largest values.
+  /// @param favourites  so many, the first ones
+  /// @throws std::invalid_argument on all nodes alike when a value is not finite
+  /// Time O(n_local d k) for each favourite, a fraction of it for each other set; memory O(n_local) for each.
+  Evaluated evaluate(Proposal proposal, std::size_t favourites);
+
+ private:
+  Evaluated measure(Proposal proposal, std::size_t favourites);
+  void choose_best(const Proposal& proposal, std::size_t favourites, Evaluated& result) const;
+  [[noreturn]] void throw_bad_value();
+
+  const Workers& workers_;
+  Communicator& nodes_;
+  const Signatures& local_;
+  std::span<const std::int32_t> ids_;
+  std::int64_t n_;
+};
+
+}  // namespace effort::cluster
