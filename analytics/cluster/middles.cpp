@@ -55,23 +55,23 @@ std::vector<T> geometric_median(const RowsOf<T>& rows) {
   return centre;
 }
 
-// The members nearest to a point, in any order.
+// The members nearest to a point, in their order; of equals the first.
 template <typename T>
 Ids nearest_members(const RowsOf<T>& objects, const Ids& members, const std::vector<T>& point, std::size_t count) {
   std::vector<T> squares;
   squares.reserve(members.size());
   for (const std::int32_t id : members)
     squares.push_back(squared_distance(objects.row(static_cast<std::size_t>(id)), point.data(), objects.d));
-  Ids order(members.size());
-  std::iota(order.begin(), order.end(), 0);
-  const auto nearer = [&](std::int32_t a, std::int32_t b) {
-    const T x = squares[static_cast<std::size_t>(a)], y = squares[static_cast<std::size_t>(b)];
-    return x < y || (x == y && a < b);
-  };
-  std::nth_element(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(count), order.end(), nearer);
-  order.resize(count);
-  for (std::int32_t& i : order) i = members[static_cast<std::size_t>(i)];
-  return order;
+  std::vector<T> sorted = squares;
+  const auto last = sorted.begin() + static_cast<std::ptrdiff_t>(count - 1);
+  std::nth_element(sorted.begin(), last, sorted.end());
+  const T most = *last;
+  auto equals = count - static_cast<std::size_t>(std::count_if(sorted.begin(), last, [&](T x) { return x < most; }));
+  Ids nearest;
+  nearest.reserve(count);
+  for (std::size_t i = 0; i < members.size(); ++i)
+    if (squares[i] < most || (squares[i] == most && equals > 0 && equals-- > 0)) nearest.push_back(members[i]);
+  return nearest;
 }
 
 // Of some members, to those drawn.

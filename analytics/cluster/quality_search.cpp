@@ -118,8 +118,21 @@ class Optima {
     swap_medoids(workers_, table_, medoids, limits);
     std::sort(medoids.begin(), medoids.end());
     const double cost = nearest_of(table_, medoids).cost;
+    const bool again = !found_.empty() && medoids == best().medoids;
     found_.push_back({std::move(medoids), cost});
-    if (found_.back().cost < found_[best_].cost) best_ = found_.size() - 1;
+    if (found_.back().cost < found_[best_].cost) {
+      best_ = found_.size() - 1;
+      reached_ = 0;
+    }
+    reached_ += again || best_ == found_.size() - 1;
+  }
+
+  // Searches from up to `count` sets that do not depend on each other; whether `enough` of them have led to the best.
+  template <typename MakeSet>
+  bool agree(std::uint64_t count, int enough, MakeSet make_set) {
+    reached_ = 0;
+    for (std::uint64_t i = 0; i < count && reached_ < enough; ++i) add(make_set(i));
+    return reached_ >= enough;
   }
 
   // Searches on from the best with some of its medoids elsewhere, a quarter and one.
@@ -159,6 +172,7 @@ class Optima {
   std::size_t compared_;
   std::vector<Start> found_;
   std::size_t best_ = 0;
+  int reached_ = 0;  // searches that led to the best, since agree() began
 };
 
 }  // namespace
@@ -251,10 +265,11 @@ class Refinement {
   void judge_by_all() { judged_ = objects_; }
 
   // Swaps among the medoids of all starts, objects in the middle of the first few starts' strata, some far away and any:
-  // from the starts, BUILD and random medoids, and on from the best.  Returns a few of the local optima that are best for
-  // all objects, the best first.
+  // from the starts, BUILD and random medoids, and on from the best unless random ones lead there too.  Returns a few of
+  // the local optima that are best for all objects, the best first.
   std::vector<Placed> recombine(std::span<const Ids> starts) {
     constexpr std::size_t tried = 16, random = 8, perturbed = 8;
+    constexpr int enough = 3;  // random sets that lead to the best: more searches would find nothing better
     Ids all;
     for (const Ids& start : starts) all.insert(all.end(), start.begin(), start.end());
     make_set(all);
@@ -270,10 +285,11 @@ class Refinement {
     for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(positions_of(all, starts[i]));
     const bool cheap = k_ <= 32;  // from nothing, k swaps and more are to be made
     if (cheap) optima.add(build_medoids(workers_, table, static_cast<int>(k_)));
-    for (std::uint64_t i = 0; cheap && i < random; ++i)
-      optima.add(sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_), seed_,
-                                                    of_random + i));
-    for (std::uint64_t i = 0; i < perturbed; ++i) optima.perturb(seed_, of_recombined + i);
+    const bool agreed = cheap && optima.agree(random, enough, [&](std::uint64_t i) {
+      return sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_), seed_,
+                                                of_random + i);
+    });
+    for (std::uint64_t i = 0; !agreed && i < perturbed; ++i) optima.perturb(seed_, of_recombined + i);
     return best_for_all(all, std::move(optima).sorted());
   }
 
@@ -449,7 +465,7 @@ std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>&
   std::uint64_t round = 0;  // ever another: each draws anew
   for (auto& finalist : refinement.recombine(starts)) {  // which is best shows only when each is good of its kind
     refinement.begin(std::move(finalist));
-    for (const std::uint64_t last = round + 3; ++round <= last && refinement.improve(round, 192 + 8 * starts[0].size());) continue;
+    for (const std::uint64_t last = round + 3; ++round <= last && refinement.improve(round, 64 + 4 * starts[0].size());) continue;
     if (auto state = refinement.state(); state.standing.cost < best.standing.cost) best = std::move(state);
   }
   refinement.begin(std::move(best));
