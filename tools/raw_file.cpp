@@ -40,7 +40,7 @@ File open(const fs::path& path) {
 std::uint64_t size_of(std::FILE* file, const fs::path& path) {
   struct stat info {};
   if (::fstat(::fileno(file), &info) != 0) fail("cannot read", path, errno);
-  if (!S_ISREG(info.st_mode)) fail("is no regular file:", path, EINVAL);
+  if (!S_ISREG(info.st_mode)) fail("can only read regular files, not", path, EINVAL);
   return static_cast<std::uint64_t>(info.st_size);
 }
 

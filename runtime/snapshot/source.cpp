@@ -26,7 +26,7 @@ class FileSource final : public Source {
     const int error = ::fstat(descriptor_, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
     if (error != 0) {
       ::close(descriptor_);
-      fail(error == EINVAL ? "is no regular file:" : "cannot read", path_, error);
+      fail(error == EINVAL ? "can only read regular files, not" : "cannot read", path_, error);
     }
     size_ = static_cast<std::uint64_t>(info.st_size);
   }
