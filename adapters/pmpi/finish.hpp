@@ -25,15 +25,17 @@ inline bool in_vain(T... arguments) {
 }
 
 /// After a call that was left: what steps and freed communicators have to know.
+/// @param site  null where the call was not seen
 /// @param comm  the call's communicator; in Fortran its address
-template <Call call, typename Way>
-inline void after(const Way& passage, Word comm, bool fortran) {
+template <Call call>
+inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
   constexpr CallInfo what = info(call);
   [[maybe_unused]] const auto communicator = [&] { return what.comm >= 0 ? Arguments{&comm, fortran}.communicator(0) : MPI_COMM_NULL; };
   if constexpr (can_split(what.role))
-    if (steps_watch && passage.seen()) {
-      if ((what.role == Role::sync || what.role == Role::rooted) && step_call == Call::count) saw_collective(passage.thread(), passage.site(), communicator());
-      if (step_call == call) saw_step_call(passage.thread(), passage.site(), communicator());
+    if (__builtin_expect(steps_watch, 0) && site) {
+      if ((what.role == Role::sync || what.role == Role::rooted) && step_call == Call::count)
+        saw_collective(thread, *site, communicator());
+      if (step_call == call) saw_step_call(thread, *site, communicator());
     }
   if constexpr (what.role == Role::free) {
     forget_communicators();
@@ -41,28 +43,59 @@ inline void after(const Way& passage, Word comm, bool fortran) {
   }
 }
 
-/// One intercepted call: `next` makes it, with `arguments`.  They are kept beyond it only for the communication matrix.
-/// Inlined into its wrapper, whose return address and frame these are.
+/// Of a wrapper's careful half: a function of the same type, out of line and away from what is called often.
+#define EFFORT_CAREFULLY static __attribute__((noinline, cold))
+
+/// One intercepted call on the careful way, within a wrapper's careful half.  The host called from what `caller` says.
 template <Call call, bool fortran, typename Next, typename... T>
-__attribute__((always_inline)) inline auto through(const Next& next, const void* return_address, const void* cfa, T... arguments) {
-  const Word comm = argument<info(call).comm>(arguments...);
-  if (__builtin_expect(traffic_on, 0)) {
-    constexpr Role role = info(call).role;
-    Passage<call, false> passage(return_address, cfa);
-    const auto given = words(arguments...);
-    const Arguments looked_at{given.data(), fortran};
-    if constexpr (role == Role::complete || role == Role::poll) before_completion(call, looked_at);
-    const auto code = next(arguments...);
-    passage.done(in_vain<call>(arguments...));
-    if (passage.seen()) saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
-    after<call>(passage, comm, fortran);
-    return code;
-  }
-  Passage<call> passage(return_address, cfa);
+auto through_carefully(const Next& next, T... arguments) {
+  constexpr Role role = info(call).role;
+  Passage passage(call, caller.return_address, caller.cfa);
+  const auto given = words(arguments...);
+  const Arguments looked_at{given.data(), fortran};
+  if constexpr (role == Role::complete || role == Role::poll)
+    if (traffic_on) before_completion(call, looked_at);
   const auto code = next(arguments...);
   passage.done(in_vain<call>(arguments...));
-  after<call>(passage, comm, fortran);
+  if (traffic_on && passage.seen())
+    saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
+  after<call>(passage.thread(), passage.seen() ? &passage.site() : nullptr, argument<info(call).comm>(arguments...),
+              fortran);
   return code;
+}
+
+/// One intercepted call: `next` makes it, with `arguments`.  Inlined into its wrapper, whose return address and frame
+/// these are.
+/// @param carefully  the wrapper's careful half, for where the usual way is closed.  It takes what the wrapper was
+/// given and is the last thing
+///                   called, so that compilers need not put the arguments aside before that is decided.
+template <Call call, bool fortran, typename Next, typename Carefully, typename... T>
+__attribute__((always_inline)) inline auto through(const Next& next, const Carefully& carefully,
+                                                   const void* return_address, const std::byte* cfa, T... arguments) {
+  if constexpr (can_split(info(call).role)) {
+    if (__builtin_expect(armed, 1)) {
+      // Read first, for the same reason as in advance_stamp: the site is looked up beside the way into the call.
+      const std::uint64_t entered = measure::tsc();
+      std::atomic_signal_fence(std::memory_order_seq_cst);
+      Thread* const thread = this_thread;
+      measure::ThreadSlot* const slot = measure::this_thread_slot();
+      Site* const site = thread && slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
+      if (__builtin_expect(site != nullptr, 1)) {
+        const auto code = next(arguments...);
+        const std::uint64_t left = measure::tsc();
+        std::atomic_signal_fence(std::memory_order_seq_cst);
+        const bool vain = in_vain<call>(arguments...);
+        if (__builtin_expect(!UsualWay<call>::leave(*thread, *slot, *site, vain, left), 0))
+          leave_carefully(*thread, site, true, vain);
+        else if (__builtin_expect(steps_want_cpu_time, 0))
+          thread->start_computation(*site);
+        after<call>(*thread, site, argument<info(call).comm>(arguments...), fortran);
+        return code;
+      }
+    }
+  }
+  caller = {return_address, cfa};
+  return carefully(arguments...);
 }
 
 }  // namespace effort::pmpi

@@ -2,6 +2,7 @@
 
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/session.hpp"
+#include "adapters/pmpi/traffic.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -9,6 +10,7 @@
 namespace effort::pmpi {
 
 __thread Thread* this_thread = nullptr;
+__thread Caller caller = {};
 std::uint64_t poll_gap = 0, least_gap = 0, much = 0;
 double seconds_per_tick = 0;
 bool armed = false;
@@ -22,12 +24,16 @@ constexpr int most_regions = 8192;
 std::atomic<int> n_regions{0};
 std::atomic<std::uint64_t> counted_session{0};
 
-// Takes a thread's state away when the thread ends.
-struct ThreadOwner {
-  std::unique_ptr<Thread> thread;
-  ~ThreadOwner() { this_thread = nullptr; }
+// Takes a thread's state away when the thread ends.  It holds nothing itself: what the host calls after that
+// (MPI_Finalize from atexit) finds no state and makes one anew, which stays.
+struct ThreadEnd {
+  bool noticed = false;
+  ~ThreadEnd() {
+    delete this_thread;
+    this_thread = nullptr;
+  }
 };
-thread_local ThreadOwner owner;
+thread_local ThreadEnd thread_end;
 
 /// Registers a region; beyond the limit, one that all others share.
 effort_region_id region_named(const std::string& name, Kind kind) {
@@ -58,11 +64,13 @@ bool orderly(const Body& body) noexcept {
 
 }  // namespace
 
-Thread::Thread() : stack_end_(stack_end()), table_(places) {}
+Thread::Thread() : stack_end_(stack_end()) {}
 
 Thread& make_thread() {
-  if (!owner.thread) owner.thread = std::make_unique<Thread>();
-  this_thread = owner.thread.get();
+  if (!this_thread) {
+    this_thread = new Thread;
+    thread_end.noticed = true;  // used, so that it is destroyed
+  }
   return *this_thread;
 }
 
@@ -72,7 +80,7 @@ bool Thread::prepare() noexcept {
   const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
   if (session == session_) return true;
   return orderly([&] {
-    table_ = std::vector<std::unique_ptr<Site>>(places);
+    for (auto& head : table_) head.reset();
     pairs_.clear();
     before_ = nullptr;
     if (counted_session.exchange(session) != session) {
@@ -121,6 +129,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
     site->trail = unwind(return_address, cfa, known ? path_depth() : 1);
     site->call = call;
     site->path = &path_of(call, return_address, site->trail);
+    site->trail.close(stack_end_);
     site->region = region_named(site->path->text, info(call).kind);
     site->splits = splits(call);
     auto& head = table_[place(return_address)];
@@ -141,7 +150,7 @@ effort_region_id Thread::pair(const Path& to) {
 effort_region_id Thread::find_pair(Site& site) noexcept {
   site.from = nullptr;
   if (!orderly([&] { site.pair = pair(*site.path); })) return 0;
-  site.from = last;
+  if (site.region > 0 && site.pair > 0) site.from = last;
   return site.pair;
 }
 
@@ -190,18 +199,18 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   --thread.nesting;
   if (!site) return;
-  if (begun || thread.begun) effort_end(site->region);
+  if (begun) effort_end(site->region);
   const measure::ThreadSlot* const slot = measure::this_thread_slot();
   if (!site->splits || !slot) return;
   thread.last = site->path;
   thread.polled_in_vain = in_vain;
-  thread.left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth);
+  thread.left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth == 0 && !traffic_on);
   if (steps_want_cpu_time) thread.start_computation(*site);
 }
 
 void disown(Thread& thread, measure::ThreadSlot& slot) {
   port().claim(slot, measure::outside);
-  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth);
+  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !traffic_on);
 }
 
 }  // namespace effort::pmpi

@@ -42,10 +42,10 @@ struct Site {
   std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
   static constexpr std::uint8_t most_reads = 64;
   effort_region_id region = 0;        ///< of the time inside
-  const Path* from = nullptr;         ///< the last `pair` was made with this path before it
-  effort_region_id pair = 0;          ///< of the computation between the two
-  Trail trail;
+  const Path* from = nullptr;  ///< the last `pair` was made with this path before it; null where it or `region` is none
+  effort_region_id pair = 0;   ///< of the computation between the two
   std::unique_ptr<Site> next;         ///< same place in the table
+  Trail trail;
 };
 
 /// What a thread remembers.  Made at its first call; freed with it.
@@ -62,7 +62,7 @@ class Thread {
   /// A site met before; null for a new one.
   Site* known_site(Call call, const void* return_address, const std::byte* cfa) const {
     for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
-      if (s->return_address == return_address && s->call == call && holds(s->trail, cfa, stack_end_)) return s;
+      if (s->return_address == return_address && s->call == call && holds(s->trail, cfa)) return s;
     return nullptr;
   }
   /// Null where memory has run out.
@@ -77,9 +77,9 @@ class Thread {
   }
   effort_region_id pair(const Path& to);
 
-  /// A call was left when the slot's stamp was `stamp`.  Within a region of the host's it is remembered a tick early, so that the usual way in
-  /// (Passage::enter) is not taken.
-  void left_at(std::uint64_t stamp, std::uint32_t depth) { left = depth == 0 ? stamp : stamp - 1; }
+  /// A call was left when the slot's stamp was `stamp`.  Where the next one is not to take the usual way
+  /// (UsualWay::enter), that is remembered a tick early.
+  void left_at(std::uint64_t stamp, bool usual) { left = usual ? stamp : stamp - 1; }
 
   /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after the same call was
   /// long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
@@ -88,8 +88,9 @@ class Thread {
     cpu_left_ = not_read;
     if (__builtin_expect(site.reads > 0, 0)) read_cpu_clock(site);
   }
+  bool computation_is_brief(std::uint64_t gap) const { return cpu_left_ == not_read && gap < much; }
   void count_computation(std::uint64_t gap) {
-    if (__builtin_expect(cpu_left_ == not_read && gap < much, 1))
+    if (computation_is_brief(gap))
       computed += static_cast<std::int64_t>(gap);
     else
       count_much(gap);
@@ -107,10 +108,7 @@ class Thread {
 
  private:
   static constexpr std::size_t places = 1024;
-  static std::size_t place(const void* address) {
-    const auto a = reinterpret_cast<std::uintptr_t>(address);
-    return (a ^ (a >> 10)) & (places - 1);
-  }
+  static std::size_t place(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % places; }
 
   Site* add_site(Call call, const void* return_address, const std::byte* cfa) noexcept;
   void read_cpu_clock(Site& site);
@@ -124,7 +122,7 @@ class Thread {
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
   Site* before_ = nullptr;             ///< the call that the computation at hand began after
   const std::byte* stack_end_ = nullptr;
-  std::vector<std::unique_ptr<Site>> table_;
+  std::unique_ptr<Site> table_[places];
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
 };
 
@@ -132,87 +130,88 @@ class Thread {
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
 
+/// Where the host called from, for a wrapper's careful half.
+struct Caller {
+  const void* return_address;
+  const std::byte* cfa;
+};
+extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Caller caller;
+
 /// On the way into a call and out of it, for every case.  Null: the call is not seen; otherwise Thread::begun and ::entered are set.
 Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
-/// @param begun  its region was begun on the usual way
+/// @param begun  its region was begun
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 
 /// What has passed since the last call was left is nobody's computation.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
-/// Around one call.  Construct before it, call done() after it.
-///
-/// The usual case, a call met before that splits, outside all regions, with nothing but the clock to read, is one reading of it on the way in and
-/// one on the way out: what has passed since the last call goes straight to the pair of both.  It may be interrupted by signal
-/// handlers like any boundary (short_path.hpp): all is decided by the one instruction that moves the stamp.
-/// @tparam usual  whether that case may be taken; not where the time inside is asked for afterwards
-template <Call call, bool usual = true>
+/// Around one call, for every case.  Construct before it, call done() after it.
 class Passage {
  public:
-  Passage(const void* return_address, const void* cfa) : thread_(this_thread) {
-    if (__builtin_expect(!thread_, 0)) thread_ = &make_thread();
-    if (__builtin_expect(!armed, 0)) {
-      ++thread_->nesting;
-      return;
-    }
-    const auto* frame = static_cast<const std::byte*>(cfa);
-    if constexpr (usual && can_split(info(call).role)) {
-      // Read first, for the same reason as in advance_stamp: the site is looked up beside the way into the call.
-      const std::uint64_t now = measure::tsc();
-      std::atomic_signal_fence(std::memory_order_seq_cst);
-      slot_ = measure::this_thread_slot();
-      site_ = thread_->known_site(call, return_address, frame);
-      usual_ = slot_ && site_ && enter(*thread_, *slot_, *site_, now);
-    }
-    if (__builtin_expect(!usual_, 0)) site_ = enter_carefully(*thread_, call, return_address, frame);
-  }
+  Passage(Call call, const void* return_address, const void* cfa)
+      : thread_(this_thread ? *this_thread : make_thread()),
+        site_(enter_carefully(thread_, call, return_address, static_cast<const std::byte*>(cfa))) {}
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
   /// The call has returned.  @param in_vain  a poll that found nothing
-  void done(bool in_vain = false) {
-    if (__builtin_expect(!usual_ || !leave(*thread_, *slot_, *site_, in_vain), 0)) leave_carefully(*thread_, site_, usual_, in_vain);
-  }
+  void done(bool in_vain = false) { leave_carefully(thread_, site_, thread_.begun, in_vain); }
 
   /// Whether the call is seen at all: not within another, and in a session.
   bool seen() const { return site_ != nullptr; }
-  Thread& thread() const { return *thread_; }
+  Thread& thread() const { return thread_; }
   const Site& site() const { return *site_; }
 
  private:
+  Thread& thread_;
+  Site* const site_;
+};
+
+/// The usual case, a call met before that splits, outside all regions, with nothing but the clock to read: one reading
+/// of it on the way in and one on the way out.  What has passed since the last call goes straight to the pair of both.
+/// It may be interrupted by signal handlers like any boundary (short_path.hpp): all is decided by the one instruction
+/// that moves the stamp.
+///
+/// The way in calls no function, so that the host's arguments stay in the registers that they came in.
+template <Call call>
+struct UsualWay {
   static constexpr bool polls = info(call).role == Role::poll;
 
-  /// At the moment `now`.  False, with nothing changed, where this is not the usual case.  That the stamp is the one which the last call left says
-  /// much: the session is the same, no region is open, and this is no call from within a call.
-  static bool enter(Thread& thread, measure::ThreadSlot& slot, const Site& site, std::uint64_t now) {
+  /// At the moment `now`.  Null, with nothing changed, where this is not the usual case.  That the stamp is the one
+  /// which the last call left says much: the session is the same, no region is open, and this is no call from within a
+  /// call.
+  static Site* enter(Thread& thread, measure::ThreadSlot& slot, const void* return_address, const std::byte* cfa,
+                     std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
-    const auto region = static_cast<std::uint32_t>(site.region);
-    if (before != thread.left || site.from != thread.last || region - 1u >= slot.limit.load(std::memory_order_relaxed)) return false;
+    if (__builtin_expect(before != thread.left, 0)) return nullptr;
+    Site* const site = thread.known_site(call, return_address, cfa);
+    if (__builtin_expect(!site || site->from != thread.last || slot.limit.load(std::memory_order_relaxed) == 0, 0))
+      return nullptr;
+    if (__builtin_expect(steps_want_cpu_time, 0) && !thread.computation_is_brief(now - before)) return nullptr;
+    const auto region = static_cast<std::uint32_t>(site->region);  // the slot has room for it since the site was made
     measure::Cell* const cells = slot.cells.load(std::memory_order_relaxed);
     const bool sampled = measure::count_own(cells[region].begins);
     if (__builtin_expect(sampled || !measure::replace_own(slot.stamp, before, now), 0)) {
       measure::uncount_own(cells[region].begins);
-      return false;
+      return nullptr;
     }
     const std::uint64_t gap = now - before;
-    auto to = static_cast<std::uint32_t>(site.pair);
-    if (polls && thread.polled_in_vain && thread.last == site.path && gap < poll_gap) to = region;
+    auto to = static_cast<std::uint32_t>(site->pair);
+    if (polls && thread.polled_in_vain && thread.last == site->path && gap < poll_gap) to = region;
     thread.nesting = 1;
-    slot.stack[0] = measure::outside;
-    slot.depth = 1;
+    slot.depth = 1;  // its word on the stack is that of outside, as ever
     slot.current.store(region, std::memory_order_release);
     measure::add_own(cells[to].ticks, gap);
-    if (__builtin_expect(steps_want_cpu_time, 0)) thread.count_computation(gap);
-    return true;
+    if (__builtin_expect(steps_want_cpu_time, 0)) thread.computed += static_cast<std::int64_t>(gap);
+    return site;
   }
 
-  static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain) {
-    const std::uint64_t now = measure::tsc();
-    std::atomic_signal_fence(std::memory_order_seq_cst);
+  /// False, with nothing changed, where something has come in between.
+  static bool leave(Thread& thread, measure::ThreadSlot& slot, const Site& site, bool in_vain, std::uint64_t now) {
     const auto region = static_cast<std::uint32_t>(site.region);
-    if (slot.current.load(std::memory_order_relaxed) != region) return false;
+    if (__builtin_expect(slot.current.load(std::memory_order_relaxed) != region, 0)) return false;
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
-    if (now < before || !measure::replace_own(slot.stamp, before, now)) return false;
+    if (__builtin_expect(now < before || !measure::replace_own(slot.stamp, before, now), 0)) return false;
     slot.current.store(measure::outside, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     slot.depth = 0;
@@ -221,14 +220,8 @@ class Passage {
     if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last
     thread.left = now;
     thread.nesting = 0;
-    if (__builtin_expect(steps_want_cpu_time, 0)) thread.start_computation(site);
     return true;
   }
-
-  Thread* thread_;
-  measure::ThreadSlot* slot_ = nullptr;
-  Site* site_ = nullptr;
-  bool usual_ = false;
 };
 
 /// That the call which has just been left took, entered on the careful way.

@@ -169,7 +169,7 @@ void leave_init(const void* return_address, const void* cfa) {
 void before_finalize(const void* return_address, const void* cfa) {
   if (!armed || (this_thread && this_thread->nesting > 0)) return;
   try {
-    Passage<Call::Finalize> passage(return_address, cfa);
+    Passage passage(Call::Finalize, return_address, cfa);
     passage.done();
     finalizing = true;
     finish_steps();
@@ -183,7 +183,7 @@ void before_finalize(const void* return_address, const void* cfa) {
 
 void pcontrol(int level, const void* return_address, const void* cfa) {
   if (!armed || !obey_pcontrol || (this_thread && this_thread->nesting > 0)) return;
-  Passage<Call::Pcontrol> passage(return_address, cfa);
+  Passage passage(Call::Pcontrol, return_address, cfa);
   passage.done();
   if (!passage.seen()) return;
   if (level == 0)

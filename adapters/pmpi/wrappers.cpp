@@ -20,12 +20,15 @@ using namespace effort::pmpi;
 #define MPI_Request Word
 #define MPI_Win Word
 #define EFFORT_GIVEN(...) __VA_ARGS__  // a list of arguments without its parentheses
-#define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)            \
-  extern "C" int effort_next_##Name parameters __asm__("PMPI_" #Name);                     \
-  EFFORT_WRAPPER int effort_wrap_##Name parameters __asm__("MPI_" #Name);                  \
-  int effort_wrap_##Name parameters {                                                      \
-    return through<Call::Name, false>(effort_next_##Name, __builtin_return_address(0),     \
-                                      __builtin_dwarf_cfa(), EFFORT_GIVEN arguments);      \
+#define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)                                \
+  extern "C" int effort_next_##Name parameters __asm__("PMPI_" #Name);                                         \
+  EFFORT_CAREFULLY int effort_careful_##Name parameters {                                                      \
+    return through_carefully<Call::Name, false>(effort_next_##Name, EFFORT_GIVEN arguments);                   \
+  }                                                                                                            \
+  EFFORT_WRAPPER int effort_wrap_##Name parameters __asm__("MPI_" #Name);                                      \
+  int effort_wrap_##Name parameters {                                                                          \
+    return through<Call::Name, false>(effort_next_##Name, effort_careful_##Name, __builtin_return_address(0),  \
+                                      static_cast<std::byte*>(__builtin_dwarf_cfa()), EFFORT_GIVEN arguments); \
   }
 #include "calls.inc"
 #undef EFFORT_MPI_CALL

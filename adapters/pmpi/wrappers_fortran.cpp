@@ -68,15 +68,26 @@ Function* target(Function* linked, const char* name, const void* return_address)
 #define EFFORT_A13 EFFORT_A12, a13
 #define EFFORT_A14 EFFORT_A13, a14
 
-#define EFFORT_FORTRAN(Name, symbol, n)                                                    \
-  extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                            \
-  EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                \
-    const void* const back = __builtin_return_address(0);                                  \
-    const auto next = [back](auto... given) {                                              \
-      target(p##symbol, "p" #symbol, back)(given...);                                      \
-      return nullptr;                                                                      \
-    };                                                                                     \
-    through<Call::Name, true>(next, back, __builtin_dwarf_cfa(), EFFORT_A##n);             \
+#define EFFORT_FORTRAN(Name, symbol, n)                                                                            \
+  extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                                                    \
+  EFFORT_CAREFULLY void effort_careful_##symbol(EFFORT_P##n) {                                                     \
+    const auto next = [back = caller.return_address](auto... given) {                                              \
+      target(p##symbol, "p" #symbol, back)(given...);                                                              \
+      return nullptr;                                                                                              \
+    };                                                                                                             \
+    through_carefully<Call::Name, true>(next, EFFORT_A##n);                                                        \
+  }                                                                                                                \
+  EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                                        \
+    const void* const back = __builtin_return_address(0);                                                          \
+    const auto next = [back](auto... given) {                                                                      \
+      target(p##symbol, "p" #symbol, back)(given...);                                                              \
+      return nullptr;                                                                                              \
+    };                                                                                                             \
+    const auto carefully = [](auto... given) {                                                                     \
+      effort_careful_##symbol(given...);                                                                           \
+      return nullptr;                                                                                              \
+    };                                                                                                             \
+    through<Call::Name, true>(next, carefully, back, static_cast<std::byte*>(__builtin_dwarf_cfa()), EFFORT_A##n); \
   }
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) \
   EFFORT_FORTRAN(Name, mpi_##name##_, n)                                        \
@@ -86,13 +97,13 @@ Function* target(Function* linked, const char* name, const void* return_address)
 #undef EFFORT_MPI_CALL
 
 // The calls that are not in the table.  ierror is absent (null) at times in mpi_f08, and so it stays.
-#define EFFORT_INIT(symbol, n)                                                                   \
-  extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                                  \
-  EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                      \
-    const void* const back = __builtin_return_address(0);                                        \
-    enter_init();                                                                                \
-    target(p##symbol, "p" #symbol, back)(EFFORT_A##n);                                           \
-    leave_init(back, __builtin_dwarf_cfa());                                                     \
+#define EFFORT_INIT(symbol, n)                                  \
+  extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n); \
+  EFFORT_WRAPPER void symbol(EFFORT_P##n) {                     \
+    const void* const back = __builtin_return_address(0);       \
+    enter_init();                                               \
+    target(p##symbol, "p" #symbol, back)(EFFORT_A##n);          \
+    leave_init(back, __builtin_dwarf_cfa());                    \
   }
 #define EFFORT_P1 void* a1  // NOLINT(bugprone-macro-parentheses): a parameter
 #define EFFORT_A1 a1
@@ -101,22 +112,22 @@ EFFORT_INIT(mpi_init_f08_, 1)
 EFFORT_INIT(mpi_init_thread_, 3)
 EFFORT_INIT(mpi_init_thread_f08_, 3)
 
-#define EFFORT_FINALIZE(symbol)                                      \
-  extern "C" __attribute__((weak)) void p##symbol(void* ierror);     \
-  EFFORT_WRAPPER void symbol(void* ierror) {                         \
-    const void* const back = __builtin_return_address(0);            \
-    before_finalize(back, __builtin_dwarf_cfa());                    \
-    target(p##symbol, "p" #symbol, back)(ierror);                    \
+#define EFFORT_FINALIZE(symbol)                                  \
+  extern "C" __attribute__((weak)) void p##symbol(void* ierror); \
+  EFFORT_WRAPPER void symbol(void* ierror) {                     \
+    const void* const back = __builtin_return_address(0);        \
+    before_finalize(back, __builtin_dwarf_cfa());                \
+    target(p##symbol, "p" #symbol, back)(ierror);                \
   }
 EFFORT_FINALIZE(mpi_finalize_)
 EFFORT_FINALIZE(mpi_finalize_f08_)
 
-#define EFFORT_PCONTROL(symbol)                                       \
-  extern "C" __attribute__((weak)) void p##symbol(const int* level);  \
-  EFFORT_WRAPPER void symbol(const int* level) {                      \
-    const void* const back = __builtin_return_address(0);             \
-    pcontrol(*level, back, __builtin_dwarf_cfa());                    \
-    target(p##symbol, "p" #symbol, back)(level);                      \
+#define EFFORT_PCONTROL(symbol)                                      \
+  extern "C" __attribute__((weak)) void p##symbol(const int* level); \
+  EFFORT_WRAPPER void symbol(const int* level) {                     \
+    const void* const back = __builtin_return_address(0);            \
+    pcontrol(*level, back, __builtin_dwarf_cfa());                   \
+    target(p##symbol, "p" #symbol, back)(level);                     \
   }
 EFFORT_PCONTROL(mpi_pcontrol_)
 EFFORT_PCONTROL(mpi_pcontrol_f08_)
