@@ -43,12 +43,13 @@ inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
   }
 }
 
-/// Of a wrapper's careful half: a function of the same type, out of line and away from what is called often.
+/// Of a wrapper's careful half: a function of the same type, out of line.
 #define EFFORT_CAREFULLY static __attribute__((noinline, cold))
 
 /// One intercepted call on the careful way, within a wrapper's careful half.  The host called from what `caller` says.
 template <Call call, bool fortran, typename Next, typename... T>
 auto through_carefully(const Next& next, T... arguments) {
+  if (!armed) return next(arguments...);
   constexpr Role role = info(call).role;
   Passage passage(call, caller.return_address, caller.cfa);
   const auto given = words(arguments...);
