@@ -6,7 +6,7 @@
 
 #include <dlfcn.h>
 
-#define EFFORT_WRAPPER extern "C" __attribute__((visibility("default")))
+#define EFFORT_WRAPPER extern "C" __attribute__((visibility("default"), aligned(64)))
 
 using namespace effort::pmpi;
 
