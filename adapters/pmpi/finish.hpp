@@ -67,9 +67,9 @@ auto through_carefully(const Next& next, T... arguments) {
 
 /// One intercepted call: `next` makes it, with `arguments`.  Inlined into its wrapper, whose return address and frame
 /// these are.
-/// @param carefully  the wrapper's careful half, for where the usual way is closed.  It takes what the wrapper was
-/// given and is the last thing
-///                   called, so that compilers need not put the arguments aside before that is decided.
+/// @param carefully  the wrapper's careful half, for where the usual way is closed.  It takes what the wrapper was given
+///                   and is the last thing called, so that compilers need not put the arguments aside before that is
+///                   decided.
 template <Call call, bool fortran, typename Next, typename Carefully, typename... T>
 __attribute__((always_inline)) inline auto through(const Next& next, const Carefully& carefully,
                                                    const void* return_address, const std::byte* cfa, T... arguments) {

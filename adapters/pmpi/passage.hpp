@@ -42,8 +42,8 @@ struct Site {
   std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
   static constexpr std::uint8_t most_reads = 64;
   effort_region_id region = 0;        ///< of the time inside
-  const Path* from = nullptr;  ///< the last `pair` was made with this path before it; null where it or `region` is none
-  effort_region_id pair = 0;   ///< of the computation between the two
+  const Path* from = nullptr;         ///< the last `pair` was made with this path before it; null where it or `region` is none
+  effort_region_id pair = 0;          ///< of the computation between the two
   std::unique_ptr<Site> next;         ///< same place in the table
   Trail trail;
 };
