@@ -172,7 +172,7 @@ class Passage {
 /// It may be interrupted by signal handlers like any boundary (short_path.hpp): all is decided by the one instruction
 /// that moves the stamp.
 ///
-/// The way in calls no function, so that the host's arguments stay in the registers that they came in.
+/// The way in calls no function: the host's arguments need not be put aside on the stack for that.
 template <Call call>
 struct UsualWay {
   static constexpr bool polls = info(call).role == Role::poll;
