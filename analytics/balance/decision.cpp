@@ -114,7 +114,7 @@ void Decision::learn(const WindowFacts& facts, double loss) {
 Decision::Decision(DecisionSettings settings)
     : settings_(settings), horizon_(std::max(least_horizon, horizon_steps / std::max(settings.window, 1))) {}
 
-Decision::Outlook Decision::look_ahead(double loss, double price) const {
+Decision::Outlook Decision::look_ahead(double loss, double foretold_ageing, double price) const {
   const int horizon = horizon_;
   // after[i]: cheapest continuation of a rebalance that takes effect after i windows, its own price left out.
   std::vector<double> aged(horizon + 1), after(horizon + 1, 0.0);
@@ -134,7 +134,7 @@ Decision::Outlook Decision::look_ahead(double loss, double price) const {
   for (int j = 1; j <= horizon; ++j) {
     // A distribution that a rebalance made goes on ageing; the one the run began with stays as good or bad as it is.
     const double ageing = rebalances_ > 0 ? std::max(0.0, loss_.at(age_ + j) - loss_.at(age_)) : 0.0;
-    outlook.never += loss + ageing;
+    outlook.never += loss + std::max(ageing, foretold_ageing);
     if (j < horizon) outlook.later = std::min(outlook.later, outlook.never + price + after[j]);
   }
   outlook.later = std::min(outlook.later, outlook.never);
@@ -177,7 +177,7 @@ Verdict Decision::decide(const WindowFacts& facts) {
   v.residual = loss_.at(1);
   judge_last(loss);
   describe(loss, v);
-  v.balanced = facts.imbalance < equal_loads;
+  v.balanced = facts.imbalance + facts.foretold_ageing < equal_loads;
   if (v.no_price) {
     v.rebalance = facts.imbalance > settings_.threshold && facts.steady_imbalance > settings_.threshold;
     v.balanced = !v.rebalance && (v.balanced || loss - loss_.at(1) < equal_loads);
@@ -186,7 +186,7 @@ Verdict Decision::decide(const WindowFacts& facts) {
   // All in units of the mean rank's load over one window.
   const double unit = facts.mean * settings_.window;
   const double price = v.price / unit;
-  const Outlook outlook = look_ahead(loss, price);
+  const Outlook outlook = look_ahead(loss, facts.foretold_ageing, price);
   const double saving = outlook.never - (outlook.now - price);
   v.expected_saving = std::max(0.0, saving) * unit;
   if (loss > sustainable(price)) avoidable_ += std::max(0.0, loss - loss_.at(1)) * facts.mean * steps;
@@ -197,7 +197,8 @@ Verdict Decision::decide(const WindowFacts& facts) {
   const bool overdue = avoidable_ > settings_.patience * v.price && loss - loss_.at(1) > settings_.minimum_gain;
   v.rebalance = !v.balanced && (worth_it || overdue) && pause_ == 0;
   // In a row of rebalances, what the first of them found is what all are measured against.
-  if (v.rebalance) before_ = age_ == 1 ? std::max(before_, loss) : loss;
+  const double coming = loss + facts.foretold_ageing;
+  if (v.rebalance) before_ = age_ == 1 ? std::max(before_, coming) : coming;
   v.balanced = !v.rebalance && (v.balanced || saving < equal_loads * horizon_);  // not even free of charge
   v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   return v;

@@ -31,6 +31,8 @@ struct WindowFacts {
   double all_mean = 0;       ///< load of the mean rank, over all the window's steps
   double all_critical = 0;   ///< mean over all its steps of the largest rank's load
   double predicted_gain = 0; ///< predicted max - mean
+  double foretold_ageing = 0;  ///< by how much the imbalance will have grown in the next window, as the work's trend
+                               ///< says, >= 0; 0: not known
   double after_rebalance = 0;  ///< seconds that the first steps after a rebalance took longer, where this window shows them
   /// What `critical` / mean would have been, had the work been distributed by the loads measured `a` windows ago
   /// (index a; index 0: by the first half of the window, seen in its second half); < 0: not known.
@@ -101,7 +103,7 @@ class Decision {
   double measured_loss(const WindowFacts& facts) const;
   void learn(const WindowFacts& facts, double loss);
   void judge_last(double loss);
-  Outlook look_ahead(double loss, double price) const;
+  Outlook look_ahead(double loss, double foretold_ageing, double price) const;
   double sustainable(double price) const;
   void describe(double loss, Verdict& verdict);
 
@@ -116,7 +118,7 @@ class Decision {
   int rising_ = 0;         // windows in a row in which the loss rose
   int age_ = 0;            // fresh windows since the last rebalance
   int rebalances_ = 0;
-  double before_ = 0;      // loss before the last rebalance, share of the mean
+  double before_ = 0;      // loss that the last rebalance was to avoid, share of the mean
   int pause_ = 0;          // windows that recommend nothing, since rebalancing did not help
   int next_pause_ = 2;
   int futile_ = 0;         // rebalances in a row that did not help

@@ -149,6 +149,7 @@ void Analyzer::State::forget_predictions() {
   forecaster.reset(rows, static_cast<int>(ranks.size()));
   choice.reset(rows);
   largest_observed = 0;
+  work_trend.clear();
   last_predicted.clear();
 }
 

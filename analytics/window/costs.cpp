@@ -79,9 +79,10 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   result.unit_cost = vector_of(told.cost());
   result.unit_cost_error = vector_of(told.error());
   result.region_unit_cost = vector_of(told.region_cost());
+  pass.foretelling = vector_of(told.foretelling());
   collinear_units = told.collinear() > 0;
   slow_node = told.slow() > 0;
-  rate_ranks(nodes, recent, told.foretelling(), told.speed(), told.noise(), result);
+  rate_ranks(nodes, recent, pass.foretelling, told.speed(), told.noise(), result);
 }
 
 // What a unit of work costs does not depend on where it is done: windows before a rebalance count as well.

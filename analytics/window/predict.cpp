@@ -20,6 +20,7 @@ void Analyzer::State::predict(Communicator& nodes, Pass& pass) {
   if (!pass.stale) {
     prediction_errors(nodes, pass);
     observe(pass);
+    find_work_trend(nodes, pass);
     largest_observed = std::max(largest_observed, pass.agreed.largest_load);
   }
   gather_loads(nodes, pass, foretell(pass));
@@ -32,6 +33,7 @@ void Analyzer::State::prediction_errors(Communicator& nodes, Pass& pass) {
   // No predictor exceeds 3 times the largest load it was shown; a prediction is the sum of those of all rows.
   ExactSum sum(4 * std::max(largest_observed, pass.agreed.largest_load) * pass.input.n_ranks * rows);
   std::vector<double> foretold(n);
+  const double middle = 0.5 * static_cast<double>(pass.input.first_step + pass.input.last_step);
   const auto add_errors = [&sum, n](const double* a, const double* b) {
     const std::size_t at = sum.reserve(1);
     for (std::size_t i = 0; i < n; ++i) sum.add_to(at, std::fabs(a[i] - b[i]));
@@ -45,6 +47,8 @@ void Analyzer::State::prediction_errors(Communicator& nodes, Pass& pass) {
     const PeakSteps coming{pass.steps, row_spikes_before[row].count(pass.input.first_step, pass.steps)};
     for (int p = 0; p < n_predictors; ++p) {
       forecaster.predict(row, static_cast<Predictor>(p), 1.0, coming, foretold);
+      if (static_cast<Predictor>(p) == Predictor::persistence)
+        for (std::size_t i = 0; i < n; ++i) foretold[i] *= grown(i, middle);
       add_errors(foretold.data(), measured);
     }
     add_sizes(measured);
@@ -89,6 +93,35 @@ void Analyzer::State::observe(Pass& pass) {
   forecaster.observe(pass.row_mean, base, peak, peaks);
 }
 
+// Between two rebalances there may be no second window to see a trend in; the work done shows it within one.
+void Analyzer::State::find_work_trend(Communicator& nodes, const Pass& pass) {
+  work_trend.clear();
+  work_middle = 0.5 * static_cast<double>(pass.input.first_step + pass.input.last_step);
+  const auto known = [](double cost) { return cost >= 0; };
+  if (pass.foretelling.empty() || !std::all_of(pass.foretelling.begin(), pass.foretelling.end(), known)) return;
+  if (pass.steps < balance::least_steps_of_growth) return;
+  const std::size_t n = pass.rank_mean.size(), steps = static_cast<std::size_t>(pass.steps);
+  ExactSum sum(2 * pass.agreed.largest_load * pass.input.n_ranks);
+  const std::size_t at = sum.reserve(2);
+  std::vector<double> load(steps);
+  for (std::size_t i = 0; i < n; ++i) {
+    std::fill(load.begin(), load.end(), 0.0);
+    for (std::size_t u = 0; u < pass.foretelling.size(); ++u)
+      for (std::size_t s = 0; s < steps; ++s) load[s] += pass.foretelling[u] * pass.input.work[(u * n + i) * steps + s];
+    work_trend.push_back(balance::line_through(load));
+    const balance::HalvesErrors errors = balance::halves_errors(load);
+    sum.add_to(at, errors.line);
+    sum.add_to(at + 1, errors.mean);
+  }
+  sum.reduce(nodes);
+  trust.observe({sum[at], sum[at + 1]});
+}
+
+// What a rank's last load is multiplied by to be that of the steps around another middle.
+double Analyzer::State::grown(std::size_t local, double middle) const {
+  return work_trend.empty() ? 1.0 : balance::growth(work_trend[local], middle - work_middle, trust.share());
+}
+
 // [n_local] load per step in the WINDOW steps after delivery.
 std::vector<double> Analyzer::State::foretell(Pass& pass) {
   const std::size_t n = pass.rank_mean.size();
@@ -107,12 +140,14 @@ std::vector<double> Analyzer::State::foretell(Pass& pass) {
   }
   const std::int64_t begin = pass.input.last_step + 1 + settings.hint_lag;
   const double ahead = 1.0 + static_cast<double>(settings.hint_lag) / settings.window;
+  const double middle = static_cast<double>(begin) + 0.5 * (settings.window - 1);
   std::vector<double> sum(n, 0.0), one(n);
   for (int row = 0; row < rows; ++row) {
     const Predictor kind = choice.of(row);
     const PeakSteps coming{settings.window, row_spikes[row].period().count(begin, settings.window)};
     forecaster.predict(row, kind, ahead, coming, one);
-    for (std::size_t i = 0; i < n; ++i) sum[i] += one[i];
+    // The other predictors have seen the trend already, or have reasons not to follow it.
+    for (std::size_t i = 0; i < n; ++i) sum[i] += kind == Predictor::persistence ? one[i] * grown(i, middle) : one[i];
     if (row < pass.input.n_regions) result.predictor[row] = static_cast<std::int32_t>(kind);
   }
   for (double& x : sum) x = std::max(x, 0.0);

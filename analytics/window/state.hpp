@@ -3,6 +3,7 @@
 
 #include "analytics/balance/cost_model.hpp"
 #include "analytics/balance/decision.hpp"
+#include "analytics/balance/growth.hpp"
 #include "analytics/balance/predictor.hpp"
 #include "analytics/balance/spikes.hpp"
 #include "analytics/cluster/stable_strata.hpp"
@@ -49,6 +50,7 @@ struct Pass {
   std::vector<double> wall_largest;   ///< [steps]
   std::vector<double> region_peak;    ///< [n_regions] largest rank's load of each step, median over the steps
   double wait_share = 0;              ///< share of the ranks' time in COMM, WAIT and IO, where both are given
+  std::vector<double> foretelling;    ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
   std::vector<double> row_total;      ///< [rows] mean load per step, summed over all ranks
   balance::WindowFacts facts;
 };
@@ -82,6 +84,10 @@ struct Analyzer::State {
   std::vector<std::int32_t> last_labels;     // [n_local] strata of the window before
   int last_k = 0;                            // 0: there was none
   std::vector<double> last_predicted;        // [n_local]; empty: nothing was predicted
+  std::vector<balance::Line>
+      work_trend;            // [n_local] of the load that each step's work accounts for, last window; empty: not known
+  double work_middle = 0;    // the step in the middle of that
+  balance::LineTrust trust;  // in such trends
 
   Result analyze(Communicator& nodes, const Input& input);
   Result give_up(const std::string& reason);
@@ -106,6 +112,8 @@ struct Analyzer::State {
   void predict(Communicator& nodes, Pass& pass);
   void prediction_errors(Communicator& nodes, Pass& pass);
   void observe(Pass& pass);
+  void find_work_trend(Communicator& nodes, const Pass& pass);
+  double grown(std::size_t local, double middle) const;
   std::vector<double> foretell(Pass& pass);
   void gather_loads(Communicator& nodes, Pass& pass, const std::vector<double>& predicted);
   void stratify(Communicator& nodes, Pass& pass);

@@ -8,6 +8,15 @@ enum { most_steps_of_history = 10 }; /* older costs belong to particles that hav
 
 const cost_model by_neighbours = {1.0, 1.0};
 
+/* Moves the boxes, and the particles to where they belong now. */
+static void divide_space(simulation* s, const double* weight) {
+  domain_bisect(&s->domain, &s->particles, weight, s->comm);
+  exchange_plan(&s->exchange, &s->domain);
+  effort_begin(s->measure.region[SECTION_MIGRATE]);
+  exchange_migrate(&s->exchange, &s->domain, &s->particles, 1);
+  effort_end(s->measure.region[SECTION_MIGRATE]);
+}
+
 void balance_start(simulation* s) {
   const double seconds_per_pair = 1e-8; /* any will do: only ratios count here */
   for (int round = 0; round < 2; ++round) {
@@ -15,9 +24,10 @@ void balance_start(simulation* s) {
     for (size_t i = 0; i < s->particles.n; ++i) {
       weight[i] = seconds_per_pair * (double)(1 + s->particles.at[i].neighbours); /* none counted in round 0 */
     }
-    domain_bisect(&s->domain, &s->particles, weight, s->comm);
-    exchange_plan(&s->exchange, &s->domain);
-    exchange_migrate(&s->exchange, &s->domain, &s->particles, 1);
+    /* The second division is like later ones: effort learns from it what they cost. */
+    if (round == 1) effort_rebalance_begin();
+    divide_space(s, weight);
+    if (round == 1) effort_rebalance_end();
     exchange_ghosts(&s->exchange, &s->domain, &s->particles, &s->ghosts);
     cells_fill(&s->cells, &s->domain.boxes[s->rank], &s->particles, &s->ghosts);
     forces_compute(&s->cells, &s->particles);
@@ -42,11 +52,7 @@ static double* weigh(const particle_list* list, double seconds, cost_model model
 void balance_now(simulation* s, double seconds, cost_model model) {
   measure_begin(&s->measure, SECTION_REBALANCE);
   double* weight = weigh(&s->particles, seconds, model);
-  domain_bisect(&s->domain, &s->particles, weight, s->comm);
-  exchange_plan(&s->exchange, &s->domain);
-  effort_begin(s->measure.region[SECTION_MIGRATE]);
-  exchange_migrate(&s->exchange, &s->domain, &s->particles, 1);
-  effort_end(s->measure.region[SECTION_MIGRATE]);
+  divide_space(s, weight);
   free(weight);
   ++s->rebalances;
   s->last_rebalance = s->measure.n_steps;

@@ -34,6 +34,21 @@ TEST_CASE("a balanced run is never told to rebalance, at any price", "[balance]"
   }
 }
 
+TEST_CASE("ranks that are balanced, but not for long, are worth a cheap rebalance", "[balance]") {
+  for (const double ageing : {0.0, 0.05}) {
+    DecisionSettings settings;
+    settings.initial_price = 0.1;
+    Decision decision(settings);
+    int recommended = 0;
+    for (int k = 0; k < 10; ++k) {
+      WindowFacts f = window(k, 0.015, 0.015);
+      f.foretold_ageing = ageing;
+      recommended += decision.decide(f).rebalance;
+    }
+    CHECK((recommended > 0) == (ageing > 0));
+  }
+}
+
 TEST_CASE("a large constant loss is answered at once, a smaller one within the patience", "[balance]") {
   DecisionSettings settings;
   settings.initial_price = 5;

@@ -46,7 +46,11 @@ TEST_CASE("a heavy rank is reported with its region's imbalance", "[window]") {
 TEST_CASE("results are identical on all nodes and for any number of nodes", "[window]") {
   Run run;
   run.n_ranks = 24;
-  run.load = [](int g, int r, std::int64_t s) { return 1 + 0.1 * g + 0.05 * r + 0.01 * noise(r, s, g) + 0.002 * s * (r % 3); };
+  run.n_units = 2;
+  run.work = [](int u, int r, std::int64_t s) {
+    return 10 + 0.5 * r + static_cast<double>(s * (r % 3)) * (u + 1) / 50;
+  };
+  run.load = [&](int g, int r, std::int64_t s) { return 0.1 * run.work(g, r, s) + 0.01 * noise(r, s, g); };
   Settings settings;
   settings.initial_price = 3;
   const auto one = analyze(run, settings, 1, 6);

@@ -184,6 +184,62 @@ TEST_CASE("a linear trend is extrapolated to the steps of the next window", "[wi
   CHECK(r.prediction_error >= 0);
 }
 
+TEST_CASE("work that drifts foretells loads from one window between rebalances", "[window]") {
+  Run run;
+  run.n_regions = run.n_units = 1;
+  run.work = [](int, int r, std::int64_t s) { return 1000.0 + (r == 2 ? 10.0 : 1.0) * static_cast<double>(s); };
+  run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s) * (1 + 0.02 * noise(r, s)); };
+  const auto rebalanced = [](int w) {
+    return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w + 1, 1e-3}};
+  };
+  const Result r = analyze(run, Settings{}, 2, 6, rebalanced)[1][5];
+  CHECK(r.first_step == 52);
+  CHECK(r.load[2] == Approx(1.555e-3).epsilon(0.02));       // around step 55.5
+  CHECK(r.predicted[2] == Approx(1.665e-3).epsilon(0.02));  // around step 66.5
+  CHECK(r.predicted[2] / r.load[2] == Approx(1665.0 / 1555).epsilon(0.01));
+  CHECK(r.predicted[0] / r.load[0] == Approx(1066.5 / 1055.5).epsilon(0.01));
+}
+
+TEST_CASE("the trend of the work is preferred to that of noisy loads", "[window]") {
+  Run run;
+  run.n_regions = run.n_units = 1;
+  run.work = [](int, int r, std::int64_t s) { return 1000.0 + (r == 2 ? 10.0 : 0.0) * static_cast<double>(s); };
+  run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s) * (1 + 0.05 * noise(r, s)); };
+  const Result r = analyze(run, Settings{}, 2, 8)[0][7];
+  CHECK(r.predictor[0] == static_cast<int>(Predictor::persistence));
+  CHECK(r.predicted[2] / r.load[2] == Approx(1865.0 / 1745).epsilon(0.01));
+}
+
+TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is cheap", "[window]") {
+  Run run;
+  run.n_regions = run.n_units = 1;
+  Settings settings;
+  settings.initial_price = 1e-5;
+  const auto rebalanced = [](int w) {
+    return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-5}};
+  };
+  for (const bool drifts : {false, true}) {
+    // Either way rank 2 has 2 % more than the others in every window.
+    run.work = [=](int, int r, std::int64_t s) {
+      return 1000.0 + (r != 2 ? 0.0 : drifts ? 4.0 * static_cast<double>(s % 10) : 18.0);
+    };
+    run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s); };
+    CHECK(analyze(run, settings, 2, 5, rebalanced)[0][4].rebalance == (drifts ? 1 : 0));
+  }
+}
+
+TEST_CASE("work that differs from step to step foretells no change", "[window]") {
+  Run run;
+  run.n_regions = run.n_units = 1;
+  run.work = [](int, int r, std::int64_t s) { return 1000.0 + 200 * noise(r, s); };
+  run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s); };
+  const auto rebalanced = [](int w) {
+    return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w + 1, 1e-3}};
+  };
+  const auto results = analyze(run, Settings{}, 2, 4, rebalanced);
+  for (const Result& r : results[0]) CHECK(r.predicted == r.load);
+}
+
 TEST_CASE("a checkpoint every 25 steps neither triggers nor masks", "[window]") {
   Run run;
   run.n_regions = 1;
