@@ -59,7 +59,7 @@ void Analyzer::State::decide(Communicator& nodes, Pass& pass) {
   if (nodes.rank() == 0) {
     pass.facts.imbalance = excess(result.load);
     pass.facts.predicted_gain = largest(result.predicted) - mean(result.predicted);
-    if (!work_trend.empty())
+    if (!work_trend.empty() && trust.share() > 0)
       pass.facts.foretold_ageing = std::max(0.0, excess(result.predicted) - pass.facts.imbalance);
     const balance::Verdict verdict = decision.decide(pass.facts);
     c.imbalance = pass.facts.imbalance;
