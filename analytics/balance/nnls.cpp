@@ -206,11 +206,13 @@ NonNegativeFit nnls(const NormalEquations& e, double tolerance) {
 
 std::vector<double> standard_errors(const NormalEquations& e, const NonNegativeFit& fit) {
   std::vector<double> error(static_cast<std::size_t>(e.n), -1.0);
+  // Noise alone may have brought a coefficient to zero; what is uncertain about it is uncertain about its neighbours.
+  std::vector<int> free = fit.positive;
+  for (int c = 0; c < e.n; ++c)
+    if (fit.x[c] >= 0 && std::find(free.begin(), free.end(), c) == free.end()) free.push_back(c);
   for (int c = 0; c < e.n; ++c) {
     if (fit.x[c] < 0) continue;
-    std::vector<int> with = fit.positive;
-    if (std::find(with.begin(), with.end(), c) == with.end()) with.push_back(c);
-    const double inverse = inverse_diagonal(e, with, c);
+    const double inverse = inverse_diagonal(e, free, c);
     error[c] = inverse > 0 ? std::sqrt(fit.variance * inverse) : -1.0;
   }
   return error;

@@ -32,7 +32,8 @@ struct NonNegativeFit {
 };
 
 /// Non-negative least squares (Lawson & Hanson 1974, chapter 23, on the normal equations as by Bro & de Jong 1997),
-/// with standard errors from the covariance of the positive coefficients (for those at zero: as if they were free).
+/// with standard errors from the covariance of the coefficients as if none had a bound: where noise brings one to zero, the
+/// others are as uncertain as it is.
 /// Columns that are linear combinations of others to within `tolerance` (of their own squared length) are all reported
 /// as not separable, together with those they depend on; the others are fitted as usual.  Columns of zeros likewise.
 /// Deterministic.  Time O(n^4) at worst: for a handful of unknowns.

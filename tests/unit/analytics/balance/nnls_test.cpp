@@ -48,6 +48,29 @@ TEST_CASE("nnls agrees with coordinate descent on random problems", "[balance]")
   }
 }
 
+TEST_CASE("errors cover the truth also where noise brings one of two like columns to zero", "[balance]") {
+  std::mt19937 engine(3);
+  std::normal_distribution<double> normal;
+  constexpr int draws = 500;
+  const double truth[2] = {1.0, 2.0};
+  int at_zero = 0, covered[2] = {0, 0};
+  for (int draw = 0; draw < draws; ++draw) {
+    NormalEquations e(2);
+    for (int row = 0; row < 60; ++row) {
+      const double a = 10 + normal(engine), b = a * (1 + 0.02 * normal(engine));
+      const double y = truth[0] * a + truth[1] * b;
+      e.add(std::vector<double>{a, b}, y * (1 + 0.1 * normal(engine)), 1 / (y * y));
+    }
+    const NonNegativeFit fit = nnls(e);
+    CHECK_FALSE(fit.collinear);
+    at_zero += fit.x[0] <= 0 || fit.x[1] <= 0;
+    for (int i = 0; i < 2; ++i) covered[i] += std::fabs(fit.x[i] - truth[i]) <= 1.96 * fit.error[i];
+  }
+  INFO("at zero " << at_zero << ", covered " << covered[0] << " " << covered[1]);
+  CHECK(at_zero > 0.2 * draws);
+  for (const int c : covered) CHECK(c >= 0.90 * draws);
+}
+
 TEST_CASE("collinear columns are named and the others fitted", "[balance]") {
   NormalEquations e(4);
   for (int row = 0; row < 30; ++row) {
