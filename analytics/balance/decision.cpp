@@ -186,6 +186,7 @@ Verdict Decision::decide(const WindowFacts& facts) {
   // All in units of the mean rank's load over one window.
   const double unit = facts.mean * settings_.window;
   const double price = v.price / unit;
+  v.balanced = v.balanced && facts.foretold_ageing <= price * (1 + assurance);
   const Outlook outlook = look_ahead(loss, facts.foretold_ageing, price);
   const double saving = outlook.never - (outlook.now - price);
   v.expected_saving = std::max(0.0, saving) * unit;
