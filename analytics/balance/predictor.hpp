@@ -10,7 +10,7 @@ namespace effort::balance {
 
 /// How the load of the coming steps is foretold.
 enum class Predictor : std::int32_t {
-  persistence = 0,  ///< as in the last window
+  persistence = 0,  ///< as in the last window; where its work has a trend, that is followed (growth.hpp)
   median = 1,       ///< the median of the last windows
   trend = 2,        ///< the straight line through the last windows, never below zero
   ewma = 3,         ///< exponentially weighted mean of the windows, the last counting half

@@ -84,10 +84,9 @@ struct Analyzer::State {
   std::vector<std::int32_t> last_labels;     // [n_local] strata of the window before
   int last_k = 0;                            // 0: there was none
   std::vector<double> last_predicted;        // [n_local]; empty: nothing was predicted
-  std::vector<balance::Line>
-      work_trend;            // [n_local] of the load that each step's work accounts for, last window; empty: not known
-  double work_middle = 0;    // the step in the middle of that
-  balance::LineTrust trust;  // in such trends
+  std::vector<balance::Line> work_trend;     // [n_local] of the load that the last window's work accounts for; or empty
+  double work_middle = 0;                    // the step in the middle of that
+  balance::LineTrust trust;                  // in such trends
 
   Result analyze(Communicator& nodes, const Input& input);
   Result give_up(const std::string& reason);
