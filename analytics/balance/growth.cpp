@@ -8,6 +8,8 @@ namespace effort::balance {
 namespace {
 
 constexpr double forgetting = 0.6;  // of past errors, per window: about the last three count
+constexpr double fading = 0.8;      // of past deviations, per window: few ranks alone say little of how they persist
+constexpr double beyond_noise = 3.0;  // times the usual deviation
 constexpr double most = 2.0;        // that a load is multiplied or divided by: lines do not hold for longer
 
 }  // namespace
@@ -35,6 +37,20 @@ void LineTrust::observe(HalvesErrors errors) {
 }
 
 double LineTrust::share() const { return recent_.line < recent_.mean ? 1 - recent_.line / recent_.mean : 0.0; }
+
+void LastingPart::observe(double product, double square, double weight) {
+  product_ = fading * product_ + product;
+  square_ = fading * square_ + square;
+  weight_ = fading * weight_ + weight;
+}
+
+double LastingPart::share() const { return square_ > 0 ? std::clamp(product_ / square_, 0.0, 1.0) : 1.0; }
+
+double LastingPart::keep(double deviation) const {
+  if (!(deviation > -1 && square_ > 0)) return 1.0;
+  const double noise = beyond_noise * std::sqrt(square_ / weight_);
+  return 1 - (1 - share()) * std::clamp(deviation, -noise, noise) / (1 + deviation);
+}
 
 double growth(const Line& line, double ahead, double share) {
   if (!(line.mean > 0)) return 1.0;

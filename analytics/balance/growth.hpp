@@ -36,6 +36,27 @@ class LineTrust {
   HalvesErrors recent_;
 };
 
+/// How much of what ranks took beyond what their work accounts for is found again in the next window: all of it where a
+/// core is slow or the costs miss something, nothing where it was noise, which a rebalancer must not follow.
+class LastingPart {
+ public:
+  /// One window against the one before.  Sums over all ranks, weighted in the same way; all nodes pass the same.
+  /// @param product  of a rank's two deviations, relative
+  /// @param square   of the deviation before
+  /// @param weight   of all ranks
+  void observe(double product, double square, double weight);
+  /// The slope of the least-squares line through the origin over about the last five windows, 0 to 1; 1 before there
+  /// are two windows.
+  double share() const;
+  /// What a load is multiplied by so that only the lasting part of its deviation is left.  What goes beyond three times
+  /// the usual deviation is no noise of the usual kind, and stays.
+  /// @param deviation  of the load from what the work accounts for, relative, >= -1
+  double keep(double deviation) const;
+
+ private:
+  double product_ = 0, square_ = 0, weight_ = 0;
+};
+
 /// What a load is multiplied by to come to that of other steps.
 /// @param line   of the work's load over the steps the load was measured in; of any unit
 /// @param ahead  from their middle to that of the steps foretold, in steps

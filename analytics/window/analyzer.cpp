@@ -215,6 +215,7 @@ void Analyzer::State::reshape(const Input& input) {
     last_k = 0;
     work_logs.clear();
     unlike.clear();
+    deviation.clear();
   }
   rows = input.n_regions + 1;
   forget_predictions();
@@ -232,7 +233,8 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
                      (2 * rows_of_steps + pass.aged.size() * 3 * steps) * sizeof(double);
   for (const balance::WorkLog& log : work_logs) of(Stage::cost_model) += log.bytes();
   of(Stage::cost_model) += size(unlike, r.speed, r.region_unit_cost);
-  of(Stage::prediction) = forecaster.bytes() + size(last_predicted, work_trend, r.load, r.predicted, r.local_region_load);
+  of(Stage::prediction) =
+      forecaster.bytes() + size(last_predicted, work_trend, deviation, r.load, r.predicted, r.local_region_load);
   // The signatures are a copy of the regions' means.
   of(Stage::strata) = size(last_labels, r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
   of(Stage::decision) = sizeof decision;
@@ -241,7 +243,7 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
 
 std::size_t Analyzer::State::bytes() const {
   return sizeof(State) + history.bytes() + forecaster.bytes() + last_predicted.size() * sizeof(double) +
-         work_trend.size() * sizeof(balance::Line) +
+         work_trend.size() * sizeof(balance::Line) + deviation.size() * sizeof(double) +
          (ranks.size() + layout.values.size()) * sizeof(int) + layout.offsets.size() * sizeof(std::size_t) +
          last_labels.size() * sizeof(std::int32_t) + (work_logs.empty() ? 0 : work_logs.size() * work_logs.front().bytes()) +
          row_spikes.size() * (sizeof(balance::SpikeFinder) + 8 * sizeof(std::int64_t));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace effort::window {
 namespace {
@@ -21,6 +22,7 @@ void Analyzer::State::predict(Communicator& nodes, Pass& pass) {
     prediction_errors(nodes, pass);
     observe(pass);
     find_work_trend(nodes, pass);
+    find_deviations(nodes, pass);
     largest_observed = std::max(largest_observed, pass.agreed.largest_load);
   }
   gather_loads(nodes, pass, foretell(pass));
@@ -48,7 +50,7 @@ void Analyzer::State::prediction_errors(Communicator& nodes, Pass& pass) {
     for (int p = 0; p < n_predictors; ++p) {
       forecaster.predict(row, static_cast<Predictor>(p), 1.0, coming, foretold);
       if (static_cast<Predictor>(p) == Predictor::persistence)
-        for (std::size_t i = 0; i < n; ++i) foretold[i] *= grown(i, middle);
+        for (std::size_t i = 0; i < n; ++i) foretold[i] *= outlook(i, middle);
       add_errors(foretold.data(), measured);
     }
     add_sizes(measured);
@@ -117,9 +119,41 @@ void Analyzer::State::find_work_trend(Communicator& nodes, const Pass& pass) {
   trust.observe({sum[at], sum[at + 1]});
 }
 
+// What ranks took beyond their work, and how much of what they did in the window before is found again.
+void Analyzer::State::find_deviations(Communicator& nodes, const Pass& pass) {
+  const std::vector<double> before = std::exchange(deviation, {});
+  if (work_trend.empty()) return;
+  const std::size_t n = pass.rank_mean.size();
+  const double bound = 2 * pass.agreed.largest_load * pass.input.n_ranks;
+  ExactSum total(bound);
+  total.reserve(2);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!(work_trend[i].mean > 0)) continue;
+    total.add_to(0, pass.rank_mean[i]);
+    total.add_to(1, work_trend[i].mean);
+  }
+  total.reduce(nodes);
+  if (!(total[0] > 0 && total[1] > 0)) return;
+  deviation.assign(n, 0.0);
+  ExactSum sum(bound);
+  sum.reserve(3);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double work = work_trend[i].mean;
+    if (!(work > 0)) continue;
+    deviation[i] = std::clamp(pass.rank_mean[i] / work * total[1] / total[0] - 1, -1.0, 1.0);
+    if (before.size() != n) continue;
+    sum.add_to(0, work * before[i] * deviation[i]);
+    sum.add_to(1, work * before[i] * before[i]);
+    sum.add_to(2, work);
+  }
+  sum.reduce(nodes);
+  lasting.observe(sum[0], sum[1], sum[2]);
+}
+
 // What a rank's last load is multiplied by to be that of the steps around another middle.
-double Analyzer::State::grown(std::size_t local, double middle) const {
-  return work_trend.empty() ? 1.0 : balance::growth(work_trend[local], middle - work_middle, trust.share());
+double Analyzer::State::outlook(std::size_t local, double middle) const {
+  if (work_trend.empty() || deviation.empty()) return 1.0;
+  return balance::growth(work_trend[local], middle - work_middle, trust.share()) * lasting.keep(deviation[local]);
 }
 
 // [n_local] load per step in the WINDOW steps after delivery.
@@ -147,7 +181,7 @@ std::vector<double> Analyzer::State::foretell(Pass& pass) {
     const PeakSteps coming{settings.window, row_spikes[row].period().count(begin, settings.window)};
     forecaster.predict(row, kind, ahead, coming, one);
     // The other predictors have seen the trend already, or have reasons not to follow it.
-    for (std::size_t i = 0; i < n; ++i) sum[i] += kind == Predictor::persistence ? one[i] * grown(i, middle) : one[i];
+    for (std::size_t i = 0; i < n; ++i) sum[i] += kind == Predictor::persistence ? one[i] * outlook(i, middle) : one[i];
     if (row < pass.input.n_regions) result.predictor[row] = static_cast<std::int32_t>(kind);
   }
   for (double& x : sum) x = std::max(x, 0.0);

@@ -87,6 +87,8 @@ struct Analyzer::State {
   std::vector<balance::Line> work_trend;     // [n_local] of the load that the last window's work accounts for; or empty
   double work_middle = 0;                    // the step in the middle of that
   balance::LineTrust trust;                  // in such trends
+  std::vector<double> deviation;             // [n_local] of the last window's loads from its work, relative; or empty
+  balance::LastingPart lasting;              // of such deviations
 
   Result analyze(Communicator& nodes, const Input& input);
   Result give_up(const std::string& reason);
@@ -112,7 +114,8 @@ struct Analyzer::State {
   void prediction_errors(Communicator& nodes, Pass& pass);
   void observe(Pass& pass);
   void find_work_trend(Communicator& nodes, const Pass& pass);
-  double grown(std::size_t local, double middle) const;
+  void find_deviations(Communicator& nodes, const Pass& pass);
+  double outlook(std::size_t local, double middle) const;
   std::vector<double> foretell(Pass& pass);
   void gather_loads(Communicator& nodes, Pass& pass, const std::vector<double>& predicted);
   void stratify(Communicator& nodes, Pass& pass);

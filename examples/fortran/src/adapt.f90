@@ -172,6 +172,7 @@ contains
     to%cost = from%cost
     to%this_step = from%this_step
     to%evaluations = from%evaluations
+    to%trend = from%trend
     call block_destroy(from)
   end subroutine move_block
 end module adapt

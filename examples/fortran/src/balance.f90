@@ -16,6 +16,7 @@ module balance
   ! What decides which blocks cost what, where somebody knows better than the blocks' own measurement.
   type, public :: forecast_t
     real(dp) :: per_block = -1, per_evaluation = -1    ! seconds that a block and an evaluation of the rate cost; < 0: not known
+    real(dp) :: ahead = 0                              ! steps to the middle of those that the blocks are dealt out for
     real(dp), allocatable :: load(:)                   ! of each rank as it owns blocks now, seconds per step; from 1
   end type forecast_t
 
@@ -66,15 +67,18 @@ contains
     end do
   end subroutine note_costs
 
-  ! By what the blocks do now and what that costs, wherever they lie. Where that is not known the ranks' loads are, and the
-  ! measured costs only tell how each spreads over the rank's blocks.
+  ! By what the blocks will do and what that costs, wherever they lie: the front moves on, and counts have no noise that a
+  ! trend would magnify. Where costs are not known the ranks' loads are, and the measured costs only tell how each spreads
+  ! over the rank's blocks.
   function foretold_costs(mesh, forecast) result(cost)
     type(mesh_t), intent(in) :: mesh
     type(forecast_t), intent(in) :: forecast
     real(dp) :: cost(size(mesh%tree%leaf)), total
     integer :: rank
     if (forecast%per_block >= 0 .and. forecast%per_evaluation > 0) then
-      cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * mesh%block(mesh%mine)%evaluations)
+      associate (b => mesh%block(mesh%mine))
+        cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * max(b%evaluations + forecast%ahead * b%trend, 0.0_dp))
+      end associate
       return
     end if
     cost = of_all(mesh, mesh%block(mesh%mine)%cost)

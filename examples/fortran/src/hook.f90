@@ -1,6 +1,7 @@
 ! What this code does with a hint of effort.
 module hook
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_double, c_f_pointer
+  use, intrinsic :: iso_fortran_env, only: int64
   use balance, only: forecast_t
   use effort, only: effort_hint, effort_string
   use options, only: balance_hints
@@ -20,11 +21,15 @@ contains
     type(simulation_t), pointer :: sim
     type(forecast_t) :: forecast
     real(c_double), pointer :: predicted(:)
+    integer(int64), save :: last = 0    ! step of the hint before
+    real(dp) :: ahead
     on_hint = 0
     call c_f_pointer(user, sim)
+    ahead = 0.5_dp * real(hint%step - last, dp)    ! of the steps until the next hint
+    last = hint%step
     if (sim%opt%balance /= balance_hints .or. hint%rebalance /= 1) return
     call c_f_pointer(hint%predicted, predicted, [hint%n_ranks])
-    forecast = forecast_t(unit_cost(hint, 'blocks'), unit_cost(hint, 'evaluations'), predicted)
+    forecast = forecast_t(unit_cost(hint, 'blocks'), unit_cost(hint, 'evaluations'), ahead, predicted)
     call simulation_rebalance(sim, forecast)
     on_hint = 1
   end function on_hint

@@ -18,6 +18,7 @@ module mesh
     real(dp) :: cost = 0                          ! CPU seconds per step, smoothed
     real(dp) :: this_step = 0                     ! CPU seconds in the current step so far
     real(dp) :: evaluations = 0                   ! of the burning rate, in the last step
+    real(dp) :: trend = 0                         ! their change per step, smoothed
   end type block_t
 
   type, public :: mesh_t

@@ -10,7 +10,7 @@ module migration
   private
   public :: migrate
 
-  integer, parameter :: cell_words = nb * nb * n_vars, block_words = cell_words + 2     ! the cells; cost and evaluations
+  integer, parameter :: cell_words = nb * nb * n_vars, block_words = cell_words + 3     ! the cells; cost, evaluations, trend
 
 contains
 
@@ -29,7 +29,7 @@ contains
     do i = 1, size(leaving)
       associate (b => mesh%block(leaving(i)))
         outgoing(:cell_words, i) = reshape(b%u(1:nb, 1:nb, :), [cell_words])
-        outgoing(cell_words + 1:, i) = [b%cost, b%evaluations]
+        outgoing(cell_words + 1:, i) = [b%cost, b%evaluations, b%trend]
       end associate
       call block_destroy(mesh%block(leaving(i)))
     end do
@@ -40,6 +40,7 @@ contains
         b%u(1:nb, 1:nb, :) = reshape(incoming(:cell_words, i), [nb, nb, n_vars])
         b%cost = incoming(cell_words + 1, i)
         b%evaluations = incoming(cell_words + 2, i)
+        b%trend = incoming(cell_words + 3, i)
       end associate
     end do
     mesh%tree%leaf%owner = owner

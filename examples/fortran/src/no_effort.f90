@@ -1,7 +1,7 @@
 ! Stands in for the library where the example is built without it (-DWITH_EFFORT=OFF): the names that this code uses, each
 ! doing nothing.
 module effort
-  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_double, c_ptr, c_null_ptr
+  use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_null_ptr
   use mpi_f08, only: MPI_Comm
   implicit none
   private
@@ -17,6 +17,7 @@ module effort
   type(effort_kind), parameter, public :: EFFORT_COMPUTE = effort_kind(0), EFFORT_COMM = effort_kind(1)
 
   type, bind(C), public :: effort_hint
+    integer(c_int64_t) :: step = 0
     integer(c_int32_t) :: n_ranks = 0
     integer(c_int32_t) :: rebalance = 0
     type(c_ptr) :: predicted = c_null_ptr

@@ -118,16 +118,20 @@ contains
   subroutine burn(sim)
     type(simulation_t), intent(inout) :: sim
     real(dp) :: last, now
+    real(dp), parameter :: memory = 0.75_dp    ! of a trend, from step to step
     integer :: i, m, evaluations
     call effort_begin(region_reaction)
     last = cpu_seconds()
     do i = 1, size(sim%mesh%mine)
       m = sim%mesh%mine(i)
       call react(sim%mesh%block(m)%u, sim%mesh%rate, sim%dt, evaluations)
-      sim%mesh%block(m)%evaluations = evaluations
-      now = cpu_seconds()
-      sim%mesh%block(m)%this_step = sim%mesh%block(m)%this_step + (now - last)
-      last = now
+      associate (b => sim%mesh%block(m))
+        b%trend = memory * b%trend + (1 - memory) * (evaluations - b%evaluations)
+        b%evaluations = evaluations
+        now = cpu_seconds()
+        b%this_step = b%this_step + (now - last)
+        last = now
+      end associate
     end do
     call effort_end(region_reaction)
     call effort_work(unit_blocks, real(size(sim%mesh%mine), dp))

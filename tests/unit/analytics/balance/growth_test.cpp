@@ -57,6 +57,24 @@ TEST_CASE("trust follows the last few windows", "[balance]") {
   CHECK(trust.share() > 0.95);
 }
 
+TEST_CASE("the part of a deviation that lasts is what was found again", "[balance]") {
+  LastingPart part;
+  CHECK(part.share() == 1);
+  CHECK(part.keep(0.5) == 1);
+  // Four ranks of weight 1 that deviated by 0.1 and, a window later, by 0.04 in the same direction.
+  for (int window = 0; window < 4; ++window) part.observe(4 * 0.1 * 0.04, 4 * 0.1 * 0.1, 4);
+  CHECK(part.share() == Approx(0.4));
+  CHECK(1.1 * part.keep(0.1) == Approx(1.04));
+  CHECK(0.9 * part.keep(-0.1) == Approx(0.96));
+  // Three times the usual 0.1 is noise, the rest is not.
+  CHECK(2.0 * part.keep(1.0) == Approx(1 + 0.4 * 0.3 + 0.7));
+  CHECK(part.keep(-1) == 1);
+  for (int window = 0; window < 20; ++window) part.observe(4 * 0.1 * 0.1, 4 * 0.1 * 0.1, 4);
+  CHECK(part.share() > 0.95);
+  for (int window = 0; window < 20; ++window) part.observe(-4 * 0.1 * 0.1, 4 * 0.1 * 0.1, 4);
+  CHECK(part.share() == 0);
+}
+
 TEST_CASE("a load grows as far as the line is believed, and within bounds", "[balance]") {
   CHECK(growth({100, 2}, 10, 1.0) == Approx(1.2));
   CHECK(growth({100, 2}, 10, 0.5) == Approx(1.1));

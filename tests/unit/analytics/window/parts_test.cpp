@@ -5,6 +5,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <cmath>
 
 using namespace effort;
 using namespace effort::window;
@@ -208,6 +209,37 @@ TEST_CASE("the trend of the work is preferred to that of noisy loads", "[window]
   const Result r = analyze(run, Settings{}, 2, 8)[0][7];
   CHECK(r.predictor[0] == static_cast<int>(Predictor::persistence));
   CHECK(r.predicted[2] / r.load[2] == Approx(1865.0 / 1745).epsilon(0.01));
+}
+
+TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[window]") {
+  Run run;
+  run.n_ranks = 16;
+  run.n_regions = run.n_units = 1;
+  run.work = [](int, int r, std::int64_t) { return 1000.0 + 100.0 * r; };
+  bool lasts = true;
+  double slow = 0;  // of rank 3, in the last window
+  run.load = [&](int, int r, std::int64_t s) {
+    return 1e-6 * run.work(0, r, s) * (1 + 0.03 * noise(r, lasts ? 0 : s / 10) + (r == 3 && s >= 60 ? slow : 0));
+  };
+  const auto rebalanced = [](int w) {
+    return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-3}};
+  };
+  // Of the ranks' loads and of what is foretold, the distance from what the work accounts for.
+  const auto sizes = [&](const Result& r) {
+    double load = 0, predicted = 0, work = 0;
+    for (int i = 0; i < run.n_ranks; ++i) {
+      work = 1e-6 * run.work(0, i, 0);
+      load += std::fabs(r.load[i] / work - 1);
+      predicted += std::fabs(r.predicted[i] / work - 1);
+    }
+    return predicted / load;
+  };
+  CHECK(sizes(analyze(run, Settings{}, 2, 7, rebalanced)[0][6]) > 0.9);
+  lasts = false;
+  CHECK(sizes(analyze(run, Settings{}, 2, 7, rebalanced)[0][6]) < 0.6);
+  slow = 0.5;  // far beyond the noise
+  const Result r = analyze(run, Settings{}, 2, 7, rebalanced)[1][6];
+  CHECK(r.predicted[3] / r.load[3] > 0.93);
 }
 
 TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is cheap", "[window]") {
