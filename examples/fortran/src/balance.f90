@@ -73,12 +73,12 @@ contains
   function foretold_costs(mesh, forecast) result(cost)
     type(mesh_t), intent(in) :: mesh
     type(forecast_t), intent(in) :: forecast
-    real(dp) :: cost(size(mesh%tree%leaf)), total
+    real(dp) :: cost(size(mesh%tree%leaf)), coming(size(mesh%mine)), total
     integer :: rank
     if (forecast%per_block >= 0 .and. forecast%per_evaluation > 0) then
-      associate (b => mesh%block(mesh%mine))
-        cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * max(b%evaluations + forecast%ahead * b%trend, 0.0_dp))
-      end associate
+      ! Not by a name associated with the blocks: of these, gfortran would make copies.
+      coming = mesh%block(mesh%mine)%evaluations + forecast%ahead * mesh%block(mesh%mine)%trend
+      cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * max(coming, 0.0_dp))
       return
     end if
     cost = of_all(mesh, mesh%block(mesh%mine)%cost)
