@@ -21,8 +21,10 @@ void Analyzer::State::predict(Communicator& nodes, Pass& pass) {
   if (!pass.stale) {
     prediction_errors(nodes, pass);
     observe(pass);
-    find_work_trend(nodes, pass);
-    find_deviations(nodes, pass);
+    if (find_work_trend(nodes, pass))
+      find_deviations(nodes, pass);
+    else
+      deviation.clear();
     largest_observed = std::max(largest_observed, pass.agreed.largest_load);
   }
   gather_loads(nodes, pass, foretell(pass));
@@ -96,12 +98,13 @@ void Analyzer::State::observe(Pass& pass) {
 }
 
 // Between two rebalances there may be no second window to see a trend in; the work done shows it within one.
-void Analyzer::State::find_work_trend(Communicator& nodes, const Pass& pass) {
+// False, on all nodes, where the work says nothing about loads.
+bool Analyzer::State::find_work_trend(Communicator& nodes, const Pass& pass) {
   work_trend.clear();
   work_middle = 0.5 * static_cast<double>(pass.input.first_step + pass.input.last_step);
   const auto known = [](double cost) { return cost >= 0; };
-  if (pass.foretelling.empty() || !std::all_of(pass.foretelling.begin(), pass.foretelling.end(), known)) return;
-  if (pass.steps < balance::least_steps_of_growth) return;
+  if (pass.foretelling.empty() || !std::all_of(pass.foretelling.begin(), pass.foretelling.end(), known)) return false;
+  if (pass.steps < balance::least_steps_of_growth) return false;
   const std::size_t n = pass.rank_mean.size(), steps = static_cast<std::size_t>(pass.steps);
   ExactSum sum(2 * pass.agreed.largest_load * pass.input.n_ranks);
   const std::size_t at = sum.reserve(2);
@@ -117,12 +120,12 @@ void Analyzer::State::find_work_trend(Communicator& nodes, const Pass& pass) {
   }
   sum.reduce(nodes);
   trust.observe({sum[at], sum[at + 1]});
+  return true;
 }
 
 // What ranks took beyond their work, and how much of what they did in the window before is found again.
 void Analyzer::State::find_deviations(Communicator& nodes, const Pass& pass) {
   const std::vector<double> before = std::exchange(deviation, {});
-  if (work_trend.empty()) return;
   const std::size_t n = pass.rank_mean.size();
   const double bound = 2 * pass.agreed.largest_load * pass.input.n_ranks;
   ExactSum total(bound);

@@ -113,7 +113,7 @@ struct Analyzer::State {
   void predict(Communicator& nodes, Pass& pass);
   void prediction_errors(Communicator& nodes, Pass& pass);
   void observe(Pass& pass);
-  void find_work_trend(Communicator& nodes, const Pass& pass);
+  bool find_work_trend(Communicator& nodes, const Pass& pass);
   void find_deviations(Communicator& nodes, const Pass& pass);
   double outlook(std::size_t local, double middle) const;
   std::vector<double> foretell(Pass& pass);

@@ -242,6 +242,16 @@ TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[
   CHECK(r.predicted[3] / r.load[3] > 0.93);
 }
 
+TEST_CASE("a node without ranks takes part in what the work foretells", "[window]") {
+  Run run;
+  run.n_ranks = 2;
+  run.n_regions = run.n_units = 1;
+  run.work = [](int, int r, std::int64_t s) { return 1000.0 + 10.0 * r * static_cast<double>(s); };
+  run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s) * (1 + 0.03 * noise(r, s / 10)); };
+  const auto two = analyze(run, Settings{}, 2, 4), three = analyze(run, Settings{}, 3, 4);
+  for (int w = 0; w < 4; ++w) CHECK(three[2][w].predicted == two[0][w].predicted);
+}
+
 TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is cheap", "[window]") {
   Run run;
   run.n_regions = run.n_units = 1;
