@@ -6,7 +6,7 @@ module hook
   use effort, only: effort_hint, effort_string
   use options, only: balance_hints
   use parameters, only: dp
-  use simulation, only: simulation_t, simulation_rebalance
+  use simulation, only: simulation_t, simulation_rebalance, settling_steps
   implicit none
   private
   public :: on_hint
@@ -22,17 +22,36 @@ contains
     type(forecast_t) :: forecast
     real(c_double), pointer :: predicted(:)
     integer(int64), save :: last = 0    ! step of the hint before
-    real(dp) :: ahead
+    real(dp) :: cost(2), ahead
     on_hint = 0
     call c_f_pointer(user, sim)
     ahead = 0.5_dp * real(hint%step - last, dp)    ! of the steps until the next hint
     last = hint%step
     if (sim%opt%balance /= balance_hints .or. hint%rebalance /= 1) return
     call c_f_pointer(hint%predicted, predicted, [hint%n_ranks])
-    forecast = forecast_t(unit_cost(hint, 'blocks'), unit_cost(hint, 'evaluations'), ahead, predicted)
+    cost = [unit_cost(hint, 'blocks'), unit_cost(hint, 'evaluations')]
+    if (all(cost >= 0)) cost = cost * pace(sim, hint, cost)
+    forecast = forecast_t(cost(1), cost(2), ahead, predicted)
     call simulation_rebalance(sim, forecast)
     on_hint = 1
   end function on_hint
+
+  ! How long this rank takes for its work, relative to what the units cost. Of what it took beyond them in the window, half is
+  ! expected again: its core may be slow, but who follows all of it follows noise.
+  real(dp) function pace(sim, hint, cost)
+    type(simulation_t), intent(in) :: sim
+    type(effort_hint), intent(in) :: hint
+    real(dp), intent(in) :: cost(2)
+    real(c_double), pointer :: load(:)
+    real(dp) :: said
+    integer :: first, last    ! effort counts steps from 0
+    first = int(hint%window_first) + 1 - settling_steps
+    last = int(hint%window_last) + 1 - settling_steps
+    said = dot_product(cost, sum(sim%work(:, first:last), dim=2)) / (last - first + 1)
+    call c_f_pointer(hint%load, load, [hint%n_ranks])
+    pace = 1
+    if (said > 0) pace = 1 + 0.5_dp * (load(sim%mesh%rank + 1) / said - 1)
+  end function pace
 
   ! Seconds; negative where effort could not tell.
   real(dp) function unit_cost(hint, name)

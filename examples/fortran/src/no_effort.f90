@@ -17,10 +17,10 @@ module effort
   type(effort_kind), parameter, public :: EFFORT_COMPUTE = effort_kind(0), EFFORT_COMM = effort_kind(1)
 
   type, bind(C), public :: effort_hint
-    integer(c_int64_t) :: step = 0
+    integer(c_int64_t) :: step = 0, window_first = 0, window_last = 0
     integer(c_int32_t) :: n_ranks = 0
     integer(c_int32_t) :: rebalance = 0
-    type(c_ptr) :: predicted = c_null_ptr
+    type(c_ptr) :: load = c_null_ptr, predicted = c_null_ptr
     integer(c_int32_t) :: n_units = 0
     type(c_ptr) :: unit_name = c_null_ptr, unit_cost = c_null_ptr
   end type effort_hint

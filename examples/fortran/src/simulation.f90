@@ -28,6 +28,7 @@ module simulation
     integer :: step = -settling_steps
     integer :: n_rebalances = 0, n_moved = 0
     real(dp), allocatable :: compute(:), rebalance(:)     ! CPU seconds of this rank in each step
+    real(dp), allocatable :: work(:, :)                   ! its blocks and evaluations in each step, those of settling too
   end type simulation_t
 
 contains
@@ -40,6 +41,7 @@ contains
     integer :: moved
     sim%opt = opt
     allocate (sim%compute(opt%steps), sim%rebalance(opt%steps), source=0.0_dp)
+    allocate (sim%work(2, 1 - settling_steps:opt%steps), source=0.0_dp)
     sim%mesh%comm = comm
     call MPI_Comm_rank(comm, sim%mesh%rank)
     call MPI_Comm_size(comm, sim%mesh%n_ranks)
@@ -134,8 +136,9 @@ contains
       end associate
     end do
     call effort_end(region_reaction)
-    call effort_work(unit_blocks, real(size(sim%mesh%mine), dp))
-    call effort_work(unit_evaluations, sum(sim%mesh%block(sim%mesh%mine)%evaluations))
+    sim%work(:, sim%step) = [real(size(sim%mesh%mine), dp), sum(sim%mesh%block(sim%mesh%mine)%evaluations)]
+    call effort_work(unit_blocks, sim%work(1, sim%step))
+    call effort_work(unit_evaluations, sim%work(2, sim%step))
   end subroutine burn
 
   subroutine follow_front(sim)
