@@ -118,7 +118,11 @@ Decision::Outlook Decision::look_ahead(double loss, double foretold_ageing, doub
   const int horizon = horizon_;
   // after[i]: cheapest continuation of a rebalance that takes effect after i windows, its own price left out.
   std::vector<double> aged(horizon + 1), after(horizon + 1, 0.0);
-  for (int a = 1; a <= horizon; ++a) aged[a] = loss_.at(a);
+  // What is known of losses holds times of more noise and of less.  Where this window lost less than usual at its age, so would a
+  // fresh distribution; but that is worth trying only where to be wrong costs next to nothing.
+  const double usual = rebalances_ > 0 ? loss_.at(age_) : 0.0;
+  const double calm = usual > 0 && price < equal_loads ? std::min(1.0, loss / usual) : 1.0;
+  for (int a = 1; a <= horizon; ++a) aged[a] = calm * loss_.at(a);
   for (int i = horizon - 1; i >= 0; --i) {
     double sum = 0, best = std::numeric_limits<double>::infinity();
     for (int j = i + 1; j <= horizon; ++j) {
@@ -133,7 +137,7 @@ Decision::Outlook Decision::look_ahead(double loss, double foretold_ageing, doub
   outlook.later = std::numeric_limits<double>::infinity();
   for (int j = 1; j <= horizon; ++j) {
     // A distribution that a rebalance made goes on ageing; the one the run began with stays as good or bad as it is.
-    const double ageing = rebalances_ > 0 ? std::max(0.0, loss_.at(age_ + j) - loss_.at(age_)) : 0.0;
+    const double ageing = rebalances_ > 0 ? calm * std::max(0.0, loss_.at(age_ + j) - usual) : 0.0;
     outlook.never += loss + std::max(ageing, foretold_ageing);
     if (j < horizon) outlook.later = std::min(outlook.later, outlook.never + price + after[j]);
   }

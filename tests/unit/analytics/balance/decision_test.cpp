@@ -171,6 +171,27 @@ TEST_CASE("a small gain is enough where a rebalance costs next to nothing", "[ba
   }
 }
 
+TEST_CASE("after noisy windows a cheap rebalance is tried as soon as it is calm", "[balance]") {
+  const auto recommended = [](double price) {
+    DecisionSettings settings;
+    settings.initial_price = price;
+    Decision decision(settings);
+    const auto ageing = [](int k, double loss, double fresh) {
+      WindowFacts f = window(k, loss, fresh);
+      for (int a = 2; a <= curve_depth && a <= k; ++a) f.aged[a] = 1 + fresh * (1 + 0.3 * (a - 1));
+      return f;
+    };
+    for (int k = 0; k < 3; ++k) {
+      decision.decide(ageing(k, 0.3, 0.3));
+      decision.rebalanced(price);
+    }
+    decision.decide(ageing(3, 0.05, 0.05));
+    return decision.decide(ageing(4, 0.065, 0.05)).rebalance;
+  };
+  CHECK(recommended(0.05));
+  CHECK_FALSE(recommended(0.21));
+}
+
 TEST_CASE("patience does not run out over a loss that no cadence of rebalances would avoid", "[balance]") {
   // A fresh distribution is better for one window and worse from then on; rebalancing every window costs too much.
   DecisionSettings settings;
