@@ -76,7 +76,8 @@ class LossByAge {
 /// best schedule begins with one, and it saves its price, a quarter more, and a minimum share of the time (or three more
 /// prices, if that is less).  (Nicol &
 /// Saltz 1988 rebalance when the average loss begins to rise; this is the same balance of price and ageing, with the
-/// ageing learned in advance.)  Whoever has lost `patience` prices that a rebalance would have avoided is told to.  After three
+/// ageing learned in advance.)  Where a rebalance costs less than 2 % of a window, LossByAge
+/// is scaled down to a present window that lost less than usual (docs/adr/0024).  Whoever has lost `patience` prices that a rebalance would have avoided is told to.  After three
 /// rebalances that left the loss where it was, nothing is recommended for 2 windows, then 4, at most 16.
 /// Deterministic; not thread-safe; a few hundred bytes, a few thousand operations per window.
 class Decision {
