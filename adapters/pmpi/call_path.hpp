@@ -29,17 +29,20 @@ struct Frame {
 /// What unwinding found: frames beyond the return address, outwards.  Recognised later by looking where each return
 /// address was: a call through the same functions leaves the same addresses at the same places.
 struct Trail {
+  static constexpr int usual = 3;  ///< frames of most trails, by the default PATH_DEPTH, at most
+
   int n = 0;
-  std::uintptr_t highest =
-      0;  ///< the intercepted call's frame may lie here: any higher, and the trail would go beyond the stack
-  Frame frames[max_depth - 1];
+  std::uintptr_t highest = 0;        ///< the call's frame is no higher: the trail would go beyond the stack
+  std::uintptr_t usual_highest = 0;  ///< the same where the trail has frames, but no more than usual; else 0
+  Frame frames[max_depth - 1] = {};
 
   /// All frames are known: makes ready for holds().
   void close(const std::byte* stack_end) {
-    if (n == 1) frames[1] = frames[0];
-    highest = n > 0 ? reinterpret_cast<std::uintptr_t>(stack_end) - static_cast<std::uintptr_t>(frames[n - 1].offset) -
-                          sizeof(void*)
-                    : 0;
+    if (n == 0) return;
+    highest = reinterpret_cast<std::uintptr_t>(stack_end - frames[n - 1].offset) - sizeof(void*);
+    if (n > usual) return;
+    usual_highest = highest;
+    for (int i = n; i < usual; ++i) frames[i] = frames[0];
   }
 };
 
@@ -50,18 +53,23 @@ const std::byte* stack_end();
 /// @param cfa  canonical frame address of the wrapper
 Trail unwind(const void* return_address, const std::byte* cfa, int depth);
 
-/// Zero where the stack holds the frame now.  It is read beyond what the calling function knows of, on purpose.
-__attribute__((no_sanitize("address"))) inline std::uintptr_t difference(const Frame& frame, const std::byte* cfa) {
-  return *reinterpret_cast<const std::uintptr_t*>(cfa + frame.offset) ^ reinterpret_cast<std::uintptr_t>(frame.address);
+/// Whether the stack holds the frame now.  It is read beyond what the calling function knows of, on purpose.
+__attribute__((no_sanitize("address"))) inline bool holds(const Frame& frame, const std::byte* cfa) {
+  return *reinterpret_cast<const void* const*>(cfa + frame.offset) == frame.address;
 }
 
 /// Whether the stack holds the trail now.  A nanosecond or two.
 inline bool holds(const Trail& trail, const std::byte* cfa) {
-  if (__builtin_expect(reinterpret_cast<std::uintptr_t>(cfa) > trail.highest, 0)) return trail.n == 0;
-  // Two at once: most trails are short, and a loop costs more than they do.
-  if ((difference(trail.frames[0], cfa) | difference(trail.frames[1], cfa)) != 0) return false;
-  for (int i = 2; i < trail.n; ++i)
-    if (difference(trail.frames[i], cfa) != 0) return false;
+  const auto here = reinterpret_cast<std::uintptr_t>(cfa);
+  if (__builtin_expect(here <= trail.usual_highest, 1)) {
+#pragma GCC unroll 3  // a loop would cost more than they do
+    for (int i = 0; i < Trail::usual; ++i)
+      if (__builtin_expect(!holds(trail.frames[i], cfa), 0)) return false;
+    return true;
+  }
+  if (trail.n > 0 && here > trail.highest) return false;
+  for (int i = 0; i < trail.n; ++i)
+    if (!holds(trail.frames[i], cfa)) return false;
   return true;
 }
 

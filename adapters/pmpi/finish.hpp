@@ -74,13 +74,13 @@ template <Call call, bool fortran, typename Next, typename Carefully, typename..
 __attribute__((always_inline)) inline auto through(const Next& next, const Carefully& carefully,
                                                    const void* return_address, const std::byte* cfa, T... arguments) {
   if constexpr (can_split(info(call).role)) {
-    if (__builtin_expect(armed, 1)) {
+    Thread* const thread = this_thread;
+    if (__builtin_expect(thread != nullptr, 1)) {
       // Read first, for the same reason as in advance_stamp: the site is looked up beside the way into the call.
       const std::uint64_t entered = measure::tsc();
       std::atomic_signal_fence(std::memory_order_seq_cst);
-      Thread* const thread = this_thread;
       measure::ThreadSlot* const slot = measure::this_thread_slot();
-      Site* const site = thread && slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
+      Site* const site = slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
       if (__builtin_expect(site != nullptr, 1)) {
         const auto code = next(arguments...);
         const std::uint64_t left = measure::tsc();
@@ -88,7 +88,7 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
         const bool vain = in_vain<call>(arguments...);
         if (__builtin_expect(!UsualWay<call>::leave(*thread, *slot, *site, vain, left), 0))
           leave_carefully(*thread, site, true, vain);
-        else if (__builtin_expect(steps_want_cpu_time, 0))
+        else if (__builtin_expect(steps_watch, 0) && steps_want_cpu_time)
           thread->start_computation(*site);
         after<call>(*thread, site, argument<info(call).comm>(arguments...), fortran);
         return code;

@@ -64,6 +64,8 @@ bool orderly(const Body& body) noexcept {
 
 }  // namespace
 
+constinit Site Site::nowhere;
+
 Thread::Thread() : stack_end_(stack_end()) {}
 
 Thread& make_thread() {
@@ -80,6 +82,9 @@ bool Thread::prepare() noexcept {
   const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
   if (session == session_) return true;
   return orderly([&] {
+    const Path& before = main && last->path ? *last->path : landmark("start");
+    landmark_.then = &Site::nowhere;
+    pass(before);
     for (auto& head : table_) head.reset();
     pairs_.clear();
     before_ = nullptr;
@@ -88,13 +93,18 @@ bool Thread::prepare() noexcept {
       forget_modules();
       new_session();
     }
-    if (!main || !last) last = &landmark("start");
     left = slot->stamp.load(std::memory_order_relaxed);
     left -= 1;  // the first call takes the careful way
     polled_in_vain = false;
     session_ = session;
     own_ = region_named("(effort)", Kind::wait);
   });
+}
+
+void Thread::pass(const Path& landmark) {
+  if (landmark_.path != &landmark) landmark_.then = &Site::nowhere;
+  landmark_.path = &landmark;
+  last = &landmark_;
 }
 
 void Thread::read_cpu_clock(Site& site) {
@@ -115,6 +125,12 @@ void Thread::count_much(std::uint64_t gap) {
   if (took > at_most && before_) before_->reads = Site::most_reads;
   // After a call that was always followed by little, a long time is most likely somebody else's.
   computed += cpu_left_ == not_read ? std::min(took, at_most) : took;
+}
+
+Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) {
+  for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
+    if (s->is(call, return_address, cfa)) return s;
+  return add_site(call, return_address, cfa);
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) noexcept {
@@ -142,16 +158,16 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
 }
 
 effort_region_id Thread::pair(const Path& to) {
-  auto [at, fresh] = pairs_.try_emplace(std::uint64_t{last->id} << 32 | to.id, 0);
-  if (fresh) at->second = region_named(last->text + " > " + to.text, Kind::compute);
+  auto [at, fresh] = pairs_.try_emplace(std::uint64_t{last->path->id} << 32 | to.id, 0);
+  if (fresh) at->second = region_named(last->path->text + " > " + to.text, Kind::compute);
   return at->second;
 }
 
 effort_region_id Thread::find_pair(Site& site) noexcept {
-  site.from = nullptr;
-  if (!orderly([&] { site.pair = pair(*site.path); })) return 0;
-  if (site.region > 0 && site.pair > 0) site.from = last;
-  return site.pair;
+  last->then = &Site::nowhere;
+  if (!orderly([&] { last->pair = pair(*site.path); })) return 0;
+  if (site.region > 0 && last->pair > 0) last->then = &site;
+  return last->pair;
 }
 
 namespace {
@@ -164,7 +180,7 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
   const std::uint64_t gap = slot.stamp.load(std::memory_order_relaxed) - thread.left;
   if (steps_want_cpu_time) thread.count_computation(gap);
   if (!outermost && gap < least_gap) return;
-  const bool waiting = thread.polled_in_vain && thread.last == site.path && gap < poll_gap;
+  const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
   const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
   if (slot.n_counters > 0)
     port().claim(slot, to);
@@ -202,15 +218,15 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   if (begun) effort_end(site->region);
   const measure::ThreadSlot* const slot = measure::this_thread_slot();
   if (!site->splits || !slot) return;
-  thread.last = site->path;
+  thread.last = site;
   thread.polled_in_vain = in_vain;
-  thread.left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth == 0 && !traffic_on);
+  thread.left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth == 0 && !traffic_on && armed);
   if (steps_want_cpu_time) thread.start_computation(*site);
 }
 
 void disown(Thread& thread, measure::ThreadSlot& slot) {
   port().claim(slot, measure::outside);
-  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !traffic_on);
+  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !traffic_on && armed);
 }
 
 }  // namespace effort::pmpi

@@ -35,17 +35,25 @@ extern bool armed;
 
 /// A call path as one thread has met it, with the ids of its regions in the session at hand.
 struct Site {
-  const void* return_address;
-  const Path* path;
-  Call call;
+  const void* return_address = nullptr;
+  const Path* path = nullptr;
+  Call call = Call::count;
   bool splits = false;
   std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
   static constexpr std::uint8_t most_reads = 64;
   effort_region_id region = 0;        ///< of the time inside
-  const Path* from = nullptr;         ///< the last `pair` was made with this path before it; null where it or `region` is none
-  effort_region_id pair = 0;          ///< of the computation between the two
+  effort_region_id pair = 0;          ///< of the computation between this call and `then`
+  Site* then = &nowhere;              ///< the call that came next the last time; nowhere without a region of it and `pair`
   std::unique_ptr<Site> next;         ///< same place in the table
   Trail trail;
+
+  /// Whether a call that is under way stands here.
+  bool is(Call other, const void* from, const std::byte* cfa) const {
+    if (__builtin_expect(return_address != from || call != other, 0)) return false;
+    return __builtin_expect(holds(trail, cfa), 1);
+  }
+
+  static Site nowhere;                ///< no call stands there
 };
 
 /// What a thread remembers.  Made at its first call; freed with it.
@@ -59,23 +67,15 @@ class Thread {
     return slot && slot->session.load(std::memory_order_relaxed) == session_;
   }
 
-  /// A site met before; null for a new one.
-  Site* known_site(Call call, const void* return_address, const std::byte* cfa) const {
-    for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
-      if (s->return_address == return_address && s->call == call && holds(s->trail, cfa)) return s;
-    return nullptr;
-  }
   /// Null where memory has run out.
-  Site* site(Call call, const void* return_address, const std::byte* cfa) {
-    Site* const known = known_site(call, return_address, cfa);
-    return __builtin_expect(known != nullptr, 1) ? known : add_site(call, return_address, cfa);
-  }
+  Site* site(Call call, const void* return_address, const std::byte* cfa);
 
   /// The region of the computation between the last call that split and one from this site.
-  effort_region_id pair(Site& site) {
-    return site.from == last ? site.pair : find_pair(site);
-  }
+  effort_region_id pair(Site& site) { return last->then == &site ? last->pair : find_pair(site); }
   effort_region_id pair(const Path& to);
+
+  /// From here on, computation begins at this path, which is no call's.
+  void pass(const Path& landmark);
 
   /// A call was left when the slot's stamp was `stamp`.  Where the next one is not to take the usual way
   /// (UsualWay::enter), that is remembered a tick early.
@@ -101,7 +101,7 @@ class Thread {
   bool begun = false;                  ///< what enter_carefully tells
   bool main = false;                   ///< it called MPI_Init
   bool driving = false;                ///< it ends a step in the name of the host
-  const Path* last = nullptr;          ///< the last call that split
+  Site* last = &landmark_;             ///< the last call that split, or landmark
   std::uint64_t left = 0;              ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
   std::uint64_t entered = 0;           ///< the clock when the call under way was entered; set on the careful way
   std::int64_t computed = 0;           ///< CPU time between calls so far, ticks, while that is of interest
@@ -121,6 +121,7 @@ class Thread {
   static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
   Site* before_ = nullptr;             ///< the call that the computation at hand began after
+  Site landmark_;                      ///< `last`, where that is no call
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -167,47 +168,55 @@ class Passage {
   Site* const site_;
 };
 
-/// The usual case, a call met before that splits, outside all regions, with nothing but the clock to read: one reading
-/// of it on the way in and one on the way out.  What has passed since the last call goes straight to the pair of both.
-/// It may be interrupted by signal handlers like any boundary (short_path.hpp): all is decided by the one instruction
-/// that moves the stamp.
+/// The usual case, a call that splits and follows the same call as the last time, outside all regions, with nothing but
+/// the clock to read: one reading of it on the way in and one on the way out.  What has passed since the last call goes
+/// straight to the pair of both.  It may be interrupted by signal handlers like any boundary (short_path.hpp): all is
+/// decided by the one instruction that moves the stamp.
 ///
-/// The way in calls no function: the host's arguments need not be put aside on the stack for that.
+/// The way in calls no function: the host's arguments need not be put aside on the stack for that.  Nor does it jump,
+/// compilers willing: a call that has just waited leaves nothing behind by which processors could foretell a jump.
 template <Call call>
 struct UsualWay {
   static constexpr bool polls = info(call).role == Role::poll;
 
+  /// There is room for a site's regions since it was made.
+  static measure::Cell& cell(measure::ThreadSlot& slot, effort_region_id region) {
+    return slot.cells.load(std::memory_order_relaxed)[static_cast<std::uint32_t>(region)];
+  }
+
   /// At the moment `now`.  Null, with nothing changed, where this is not the usual case.  That the stamp is the one
-  /// which the last call left says much: the session is the same, no region is open, and this is no call from within a
-  /// call.
-  static Site* enter(Thread& thread, measure::ThreadSlot& slot, const void* return_address, const std::byte* cfa,
+  /// which the last call left says much: the session is the same, no region is open, this is no call from within a call,
+  /// and the wrappers measure.
+  __attribute__((always_inline)) static Site* enter(Thread& thread, measure::ThreadSlot& slot, const void* return_address, const std::byte* cfa,
                      std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     if (__builtin_expect(before != thread.left, 0)) return nullptr;
-    Site* const site = thread.known_site(call, return_address, cfa);
-    if (__builtin_expect(!site || site->from != thread.last || slot.limit.load(std::memory_order_relaxed) == 0, 0))
-      return nullptr;
-    if (__builtin_expect(steps_want_cpu_time, 0) && !thread.computation_is_brief(now - before)) return nullptr;
-    const auto region = static_cast<std::uint32_t>(site->region);  // the slot has room for it since the site was made
-    measure::Cell* const cells = slot.cells.load(std::memory_order_relaxed);
-    const bool sampled = measure::count_own(cells[region].begins);
+    // Not looked up: most calls follow the same call every time.
+    Site* const site = thread.last->then;
+    if (__builtin_expect(!site->is(call, return_address, cfa), 0)) return nullptr;
+    if (__builtin_expect(slot.limit.load(std::memory_order_relaxed) == 0, 0)) return nullptr;
+    if (__builtin_expect(steps_want_cpu_time, 0)) {
+      if (!thread.computation_is_brief(now - before)) return nullptr;
+      thread.count_computation(now - before);
+    }
+    // Here and below, what can be read again is not kept: the registers are full of the host's arguments.
+    const bool sampled = measure::count_own(cell(slot, site->region).begins);
     if (__builtin_expect(sampled || !measure::replace_own(slot.stamp, before, now), 0)) {
-      measure::uncount_own(cells[region].begins);
+      measure::uncount_own(cell(slot, site->region).begins);
+      if (steps_want_cpu_time) thread.computed -= static_cast<std::int64_t>(now - before);  // close_gap will count it
       return nullptr;
     }
     const std::uint64_t gap = now - before;
-    auto to = static_cast<std::uint32_t>(site->pair);
-    if (polls && thread.polled_in_vain && thread.last == site->path && gap < poll_gap) to = region;
     thread.nesting = 1;
     slot.depth = 1;  // its word on the stack is that of outside, as ever
-    slot.current.store(region, std::memory_order_release);
-    measure::add_own(cells[to].ticks, gap);
-    if (__builtin_expect(steps_want_cpu_time, 0)) thread.computed += static_cast<std::int64_t>(gap);
+    slot.current.store(static_cast<std::uint32_t>(site->region), std::memory_order_release);
+    const bool waiting = polls && thread.polled_in_vain && thread.last->path == site->path && gap < poll_gap;
+    measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap);
     return site;
   }
 
   /// False, with nothing changed, where something has come in between.
-  static bool leave(Thread& thread, measure::ThreadSlot& slot, const Site& site, bool in_vain, std::uint64_t now) {
+  __attribute__((always_inline)) static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain, std::uint64_t now) {
     const auto region = static_cast<std::uint32_t>(site.region);
     if (__builtin_expect(slot.current.load(std::memory_order_relaxed) != region, 0)) return false;
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
@@ -215,8 +224,8 @@ struct UsualWay {
     slot.current.store(measure::outside, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     slot.depth = 0;
-    measure::add_own(slot.cells.load(std::memory_order_relaxed)[region].ticks, now - before);
-    thread.last = site.path;
+    measure::add_own(cell(slot, site.region).ticks, now - before);
+    thread.last = &site;
     if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last
     thread.left = now;
     thread.nesting = 0;

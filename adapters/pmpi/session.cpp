@@ -90,7 +90,7 @@ void before_step() {
   if (!thread->driving) {
     static const Path& boundary = landmark("step");
     port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
-    thread->last = &boundary;
+    thread->pass(boundary);
   }
 }
 
@@ -103,7 +103,6 @@ void after_step() {
 }
 
 void begin(const void* return_address, const void* cfa) {
-  Thread& thread = make_thread();
   // Under another MPI not even the others can be asked; a second copy leaves that to the first.
   if (!adapters::other_mpi().empty()) return tell_why_nothing("it was built for another MPI");
   engine::AdapterPort* const library = engine::adapter_port();
@@ -119,6 +118,7 @@ void begin(const void* return_address, const void* cfa) {
   if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
   if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
   if (agreed != Agreement::all) return;
+  Thread& thread = make_thread();
   thread.main = true;
   seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);
@@ -127,7 +127,7 @@ void begin(const void* return_address, const void* cfa) {
   port().on_step({before_step, after_step});
   new_session();
   Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);
-  thread.last = &path_of(Call::Init, return_address, trail);
+  thread.pass(path_of(Call::Init, return_address, trail));
   armed = true;
   if (!thread.prepare()) armed = false;
   look_for_other_tools();

@@ -1,4 +1,4 @@
-/* Hosts that do what few do.  odd CASE */
+/* Hosts that do what few do.  odd CASE [FRAMES] */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 enum { rounds = 200 };
@@ -112,6 +113,50 @@ static void part_of_the_ranks(void) {
   MPI_Comm_free(&half);
 }
 
+/* One place for calls of two kinds, reached from two callers through `more` frames that are the same for both. */
+typedef int Reduction(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
+static __attribute__((noinline)) void reduce(Reduction* reduction, int more) {
+  if (more > 0) {
+    reduce(reduction, more - 1);
+  } else {
+    const int one = 1;
+    int all = 0;
+    wrong |= reduction(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS;
+    wrong |= reduction == MPI_Allreduce && all != size;
+  }
+  __asm__ volatile("" ::: "memory"); /* the frame stays */
+}
+static __attribute__((noinline)) void near(Reduction* reduction, int more) {
+  reduce(reduction, more);
+  __asm__ volatile("/* near */" ::: "memory"); /* nor are two functions made one */
+}
+static __attribute__((noinline)) void far(Reduction* reduction, int more) {
+  reduce(reduction, more);
+  __asm__ volatile("/* far */" ::: "memory");
+}
+
+static void burn(double seconds) {
+  struct timespec t;
+  double start = 0, now = 0;
+  do {
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+    now = (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+    if (start == 0) start = now;
+  } while (now < start + seconds);
+}
+
+/* What comes next differs: after far(MPI_Allreduce), every second time the same call.  paths.py knows how much is burned. */
+static void paths(int more) {
+  for (int i = 0; i < rounds; ++i) {
+    near(MPI_Allreduce, more);
+    burn(0.5e-3);
+    far(MPI_Allreduce, more);
+    if (i % 2) far(MPI_Allreduce, more);
+    far(MPI_Scan, more);
+    burn(1e-3);
+  }
+}
+
 static void end_mpi(void) { MPI_Finalize(); }
 
 int main(int argc, char** argv) {
@@ -134,6 +179,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "messages") == 0) unusual_messages();
   if (strcmp(what, "collectives") == 0) unusual_collectives();
   if (strcmp(what, "part") == 0) part_of_the_ranks();
+  if (strcmp(what, "paths") == 0) paths(argc > 2 ? atoi(argv[2]) : 0);
   if (strcmp(what, "abort") == 0) {
     sum_up(MPI_COMM_WORLD);
     MPI_Abort(MPI_COMM_WORLD, 7);
