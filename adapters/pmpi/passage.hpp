@@ -174,7 +174,7 @@ class Passage {
 /// decided by the one instruction that moves the stamp.
 ///
 /// The way in calls no function: the host's arguments need not be put aside on the stack for that.  Nor does it jump,
-/// compilers willing: a call that has just waited leaves nothing behind by which processors could foretell a jump.
+/// compilers willing.
 template <Call call>
 struct UsualWay {
   static constexpr bool polls = info(call).role == Role::poll;
