@@ -49,7 +49,10 @@ inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
 /// One intercepted call on the careful way, within a wrapper's careful half.  The host called from what `caller` says.
 template <Call call, bool fortran, typename Next, typename... T>
 auto through_carefully(const Next& next, T... arguments) {
-  if (!armed) return next(arguments...);
+  if (!armed) {
+    if (this_thread) this_thread->left = 0;  // what is not seen now must not pass for computation
+    return next(arguments...);
+  }
   constexpr Role role = info(call).role;
   Passage passage(call, caller.return_address, caller.cfa);
   const auto given = words(arguments...);

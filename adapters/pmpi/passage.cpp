@@ -220,7 +220,8 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   if (!site->splits || !slot) return;
   thread.last = site;
   thread.polled_in_vain = in_vain;
-  thread.left_at(slot->stamp.load(std::memory_order_relaxed), slot->depth == 0 && !traffic_on && armed);
+  thread.left_at(slot->stamp.load(std::memory_order_relaxed),
+                 slot->depth == 0 && !traffic_on && armed && thread.ready(slot));
   if (steps_want_cpu_time) thread.start_computation(*site);
 }
 

@@ -64,7 +64,8 @@ class Thread {
   /// Ready for the session at hand; false without one.
   bool prepare() noexcept;
   bool ready(const measure::ThreadSlot* slot) const {
-    return slot && slot->session.load(std::memory_order_relaxed) == session_;
+    return slot && slot->known.load(std::memory_order_relaxed) > 0 &&
+           slot->session.load(std::memory_order_relaxed) == session_;
   }
 
   /// Null where memory has run out.
@@ -199,15 +200,16 @@ struct UsualWay {
       if (!thread.computation_is_brief(now - before)) return nullptr;
       thread.count_computation(now - before);
     }
+    thread.nesting = 1;  // first: what a signal handler calls from here on is within this call
     // Here and below, what can be read again is not kept: the registers are full of the host's arguments.
     const bool sampled = measure::count_own(cell(slot, site->region).begins);
     if (__builtin_expect(sampled || !measure::replace_own(slot.stamp, before, now), 0)) {
       measure::uncount_own(cell(slot, site->region).begins);
+      thread.nesting = 0;
       if (steps_want_cpu_time) thread.computed -= static_cast<std::int64_t>(now - before);  // close_gap will count it
       return nullptr;
     }
     const std::uint64_t gap = now - before;
-    thread.nesting = 1;
     slot.depth = 1;  // its word on the stack is that of outside, as ever
     slot.current.store(static_cast<std::uint32_t>(site->region), std::memory_order_release);
     const bool waiting = polls && thread.polled_in_vain && thread.last->path == site->path && gap < poll_gap;

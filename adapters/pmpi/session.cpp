@@ -113,13 +113,13 @@ void begin(const void* return_address, const void* cfa) {
   const bool ready = library && library->begin();
   const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
   if (!ready && !refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
+  Thread* const thread = ready ? &make_thread() : nullptr;
   // What follows is done by all ranks or by none.
   const Agreement agreed = all_ranks_ready(ready);
   if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
   if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
-  if (agreed != Agreement::all) return;
-  Thread& thread = make_thread();
-  thread.main = true;
+  if (agreed != Agreement::all || !thread) return;
+  thread->main = true;
   seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);
   least_gap = ticks_in(least_gap_seconds);
@@ -127,9 +127,9 @@ void begin(const void* return_address, const void* cfa) {
   port().on_step({before_step, after_step});
   new_session();
   Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);
-  thread.pass(path_of(Call::Init, return_address, trail));
+  thread->pass(path_of(Call::Init, return_address, trail));
   armed = true;
-  if (!thread.prepare()) armed = false;
+  if (!thread->prepare()) armed = false;
   look_for_other_tools();
   begin_traffic();
   begin_steps(*port().settings());

@@ -49,6 +49,7 @@ struct SlotOwner {
       if (reader) reader->thread_ends();
     close_counters(*slot);
     slot->owned.store(false, std::memory_order_release);
+    slot = nullptr;  // what the thread still calls finds one anew
   }
 };
 thread_local SlotOwner slot_owner;
