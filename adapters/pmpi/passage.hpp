@@ -188,8 +188,9 @@ struct UsualWay {
   /// At the moment `now`.  Null, with nothing changed, where this is not the usual case.  That the stamp is the one
   /// which the last call left says much: the session is the same, no region is open, this is no call from within a call,
   /// and the wrappers measure.
-  __attribute__((always_inline)) static Site* enter(Thread& thread, measure::ThreadSlot& slot, const void* return_address, const std::byte* cfa,
-                     std::uint64_t now) {
+  __attribute__((always_inline)) static Site* enter(Thread& thread, measure::ThreadSlot& slot,
+                                                    const void* return_address, const std::byte* cfa,
+                                                    std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     if (__builtin_expect(before != thread.left, 0)) return nullptr;
     // Not looked up: most calls follow the same call every time.
@@ -218,7 +219,8 @@ struct UsualWay {
   }
 
   /// False, with nothing changed, where something has come in between.
-  __attribute__((always_inline)) static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain, std::uint64_t now) {
+  __attribute__((always_inline)) static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain,
+                                                   std::uint64_t now) {
     const auto region = static_cast<std::uint32_t>(site.region);
     if (__builtin_expect(slot.current.load(std::memory_order_relaxed) != region, 0)) return false;
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
