@@ -11,7 +11,11 @@ using measure::Record;
 using measure::RecordHeader;
 
 void RebalanceAnswer::add(const RebalanceAnswer& other) {
-  if (other.answer > 0) price = answer > 0 ? std::min(price, other.price) : other.price;
+  if (other.answer > 0) {
+    const bool first = answer <= 0;
+    price = first || price < 0 ? other.price : other.price < 0 ? price : std::min(price, other.price);
+    computing = first ? other.computing : std::max(computing, other.computing);
+  }
   answer = std::max(answer, other.answer);
   bracketed += other.bracketed;
 }
@@ -83,7 +87,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
       case Record::rebalance: {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
-        const RebalanceAnswer answer{r.step, r.price, r.answer, r.bracketed};
+        const RebalanceAnswer answer{r.step, r.price, r.computing, r.answer, r.bracketed};
         const auto [at, fresh] = rebalances_.try_emplace(r.step, answer);
         if (!fresh) at->second.add(answer);
         break;

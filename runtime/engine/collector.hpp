@@ -5,6 +5,7 @@
 #include "runtime/measure/frame.hpp"
 #include "runtime/node/segment.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <map>
@@ -45,14 +46,18 @@ struct WindowBlock {
 /// What a rebalance came to.
 struct RebalanceAnswer {
   std::int64_t step;
-  /// Seconds; of several ranks the smallest. Rebalancers synchronise: the rank that came last waited least, and what
-  /// the others took longer was waiting for it, which is the imbalance and not the price of mending it.  A rank whose
-  /// callback failed has no say: it may have returned at once.
+  /// Seconds, waiting included; of several ranks the smallest.  Rebalancers synchronise: the rank that came last waited least,
+  /// and what the others took longer was waiting for it, which is the imbalance and not the price of mending it.  A rank whose
+  /// callback failed has no say: it may have returned at once.  Negative: unknown.
   double price;
+  /// Of ranks whose communication is marked, waiting excluded; the largest: the others wait for that rank.
+  double computing;
   std::int32_t answer;
   std::int32_t bracketed;  ///< ranks that bracketed it
   /// Joins what another rank says of the same step.
   void add(const RebalanceAnswer& other);
+  /// What it cost the run (docs/adr/0018); negative: unknown.
+  double seconds() const { return std::max(price, computing); }
 };
 
 /// Reads the rings of a node's ranks.  Every rank's stream is read just as far as the window at hand needs: what is

@@ -202,9 +202,9 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
   for (const auto& [step, a] : by_step) {
     if (a.answer < 0) setup_.notes.push_back("the rebalance callback failed with " + std::to_string(a.answer) + " at step " + std::to_string(step));
     if (a.answer <= 0) continue;
-    new_rebalances_.push_back({step, a.price});
+    new_rebalances_.push_back({step, a.seconds()});
     ++rebalances_done_;
-    prices_ += std::max(0.0, a.price);
+    prices_ += std::max(0.0, a.seconds());
     record_rebalance(a);
   }
 }

@@ -23,12 +23,11 @@ bool RankClient::flush(measure::RecordStream& stream) {
   return true;
 }
 
-void RankClient::push_answer(std::int64_t step, double price, int answer, bool bracketed) {
-  // Seconds say nothing beside a load in another unit: the price is then unknown, and the threshold decides.
-  if (!recorder_.load_is_seconds()) price = -1;
+void RankClient::push_answer(std::int64_t step, const measure::Price& price, int answer, bool bracketed) {
   measure::RebalanceRecord r{};
   r.step = step;
-  r.price = price;
+  r.price = price.elapsed;
+  r.computing = price.computing;
   r.answer = answer;
   r.bracketed = bracketed ? 1 : 0;
   pending_.fixed(r, Record::rebalance);
@@ -105,12 +104,15 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   }
   build(window, step);
   latest();
-  const double before = recorder_.price_clock();
+  measure::Pricing around;
+  recorder_.begin_price(around);
   delivering_ = true;
+  answered_ = false;
   const int answer = deliver(latest_);
   delivering_ = false;
+  const measure::Price price = recorder_.end_price(around);
   // Ranks that did not take part say nothing: their time is no price.
-  if (answer != 0) push_answer(step, recorder_.price_clock() - before, answer, false);
+  if (answer != 0 && !answered_) push_answer(step, price, answer, false);
   return Status::ok;
 }
 
@@ -186,12 +188,13 @@ void RankClient::traffic(std::span<const measure::Flow> flows) {
 }
 
 void RankClient::rebalance_begin() {
-  rebalance_started_ = recorder_.price_clock();
+  recorder_.begin_price(around_bracket_);
   rebalancing_ = true;
 }
 
 void RankClient::rebalance_end() {
-  push_answer(step_, recorder_.price_clock() - rebalance_started_, 1, !delivering_);
+  push_answer(step_, recorder_.end_price(around_bracket_), 1, !delivering_);
+  answered_ = delivering_;
   rebalancing_ = false;
   rebalanced_ = step_;
 }

@@ -60,7 +60,7 @@ class RankClient {
 
  private:
   bool flush(measure::RecordStream& stream);
-  void push_answer(std::int64_t step, double price, int answer, bool bracketed);
+  void push_answer(std::int64_t step, const measure::Price& price, int answer, bool bracketed);
   template <typename Ready>
   bool wait_for(const Ready& ready, bool is_hint);
   void publish_held_back(std::int64_t last_step);
@@ -77,8 +77,9 @@ class RankClient {
   std::int64_t step_ = 0, first_unpublished_ = 0;
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
-  double rebalance_started_ = 0;     ///< on the price clock
+  measure::Pricing around_bracket_;  ///< what was being priced around rebalance_begin
   bool delivering_ = false;          ///< inside the callback: what is bracketed there counts as its answer
+  bool answered_ = false;            ///< what was bracketed there is the answer
   bool rebalancing_ = false;         ///< between rebalance_begin and _end
   std::int64_t rebalanced_ = -1;     ///< step of the last bracketed rebalance
   DeliveredHint latest_;

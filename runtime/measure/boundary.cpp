@@ -1,5 +1,7 @@
 #include "runtime/measure/boundary.hpp"
 
+#include <algorithm>
+
 namespace effort::measure {
 namespace {
 
@@ -82,6 +84,19 @@ void read_or_nothing(CounterReader* reader, int count, std::int64_t* values) noe
   for (int c = 0; c < count; ++c) values[c] = no_reading;
 }
 
+Kind kind_of(const ThreadSlot& s, std::uint32_t region) noexcept { return s.registry ? s.registry->region_kind(region) : Kind::compute; }
+
+/// Adds what has passed to the rebalance that is being priced.
+void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::int64_t* counted) noexcept {
+  Pricing& p = s.pricing;
+  const auto add_to = [&](Pricing::Spent& spent) {
+    spent.ticks += passed;
+    if (s.cpu_counter >= 0) spent.cpu_ns += counted[s.cpu_counter];
+  };
+  add_to(p.whole);
+  if (s.depth > p.depth && kind_of(s, region_of(word)) != Kind::compute) add_to(p.waited);
+}
+
 /// Books what has passed since the last boundary, while `word` was current.
 void book(ThreadSlot& s, std::uint32_t word) noexcept {
   std::int64_t counted[max_metrics];
@@ -91,6 +106,7 @@ void book(ThreadSlot& s, std::uint32_t word) noexcept {
     for (int c = 0; c < s.n_counters; ++c) counted[c] = counted_since(s.counter_stamp[c], now[c], s, c);
   }
   const std::uint64_t passed = advance_stamp(s.stamp, ticks());
+  if (s.pricing.open) price(s, word, passed, counted);
   if (word & skipped) return add(s, paying(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region_of(word), passed, counted, 1);
   // One call stands for `period`: the other calls' time went to the region around, from where it is taken back.
@@ -132,9 +148,16 @@ void resample_now(ThreadSlot& s) noexcept {
   s.layout.store(any || !tick_rate().use_tsc ? 0 : inline_layout, std::memory_order_relaxed);
 }
 
+void set_pricing(ThreadSlot& s, const Pricing& pricing) noexcept {
+  if (pricing.open && !s.pricing.open) ++s.special;
+  if (!pricing.open && s.pricing.open) --s.special;
+  s.pricing = pricing;
+}
+
 void serve(ThreadSlot& s) noexcept {
   if (s.requests.load(std::memory_order_relaxed) == 0) return;
   const std::uint32_t wanted = s.requests.exchange(0, std::memory_order_acquire);
+  if (wanted & stop_pricing) set_pricing(s, {});
   if (wanted & read_step_counters) read_step(s);
   if ((wanted & resample) == 0) return;
   // An open word's weight is that of its begin.
@@ -206,7 +229,7 @@ std::uint32_t word_for(ThreadSlot& s, std::uint32_t region, bool sampled) noexce
   if (!sampled || !s.sampling || region >= s.sampling->size) return region;
   Sampling& calls = s.sampling->calls[region];
   // Inside a call that stands for several, all are timed: the weights of both would multiply, and their errors.
-  if (calls.period <= 1 || s.weighted_open > 0) return region;
+  if (calls.period <= 1 || s.weighted_open > 0 || s.pricing.open) return region;
   return region | (its_turn(s, calls) ? weighted : skipped);
 }
 
@@ -235,6 +258,7 @@ void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   s.stack[s.depth++] = way.word();
   if (word & (skipped | weighted)) ++s.special;
   if (word & weighted) ++s.weighted_open;
+  if (s.pricing.open && kind_of(s, region) != Kind::compute) s.pricing.marked = true;
   s.current.store(word | careful, std::memory_order_release);
 }
 
@@ -258,7 +282,24 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   if (word & (skipped | weighted)) --s.special;
   if (word & weighted) --s.weighted_open;
   s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
+  s.pricing.depth = std::min(s.pricing.depth, s.depth);  // a region around may end in it
   return true;
+}
+
+Pricing open_price(ThreadSlot& s) noexcept {
+  const Careful way(s);
+  book(s, way.word());
+  const Pricing around = s.pricing;
+  set_pricing(s, {true, false, s.depth, {}, {}});
+  return around;
+}
+
+Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept {
+  const Careful way(s);
+  book(s, way.word());
+  const Pricing priced = s.pricing;
+  if (priced.open) set_pricing(s, around);
+  return priced;
 }
 
 void settle(ThreadSlot& s) noexcept {
@@ -280,6 +321,7 @@ void settle_step(ThreadSlot& s) noexcept {
 }
 
 void leave_all(ThreadSlot& s) noexcept {
+  s.pricing = {};  // the session that knows of it may be over
   const Careful way(s);
   book(s, way.word());
   read_step(s);

@@ -60,6 +60,11 @@ inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
+/// From here to close_price, every boundary is exact.  Returns the pricing under way, which goes on afterwards.
+Pricing open_price(ThreadSlot& s) noexcept;
+/// What has been spent since open_price, which returned `around`; not open where that was in another thread.
+Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
+
 /// Books everything up to this moment: to the current region, or where sampling says.
 void settle(ThreadSlot& s) noexcept;
 /// The same at the end of a step: reads what is read once a step too.

@@ -44,7 +44,7 @@ inline constexpr std::uint32_t whole_step = 0xffffffff;  ///< an entry's region:
 struct RebalanceRecord {
   RecordHeader record;
   std::int64_t step;        ///< steps up to this one are from before it
-  double price;             ///< seconds
+  double price, computing;  ///< seconds, with and without waiting (measure::Price); negative: unknown
   std::int32_t answer;      ///< 1 did, 0 did not, < 0 failed
   std::int32_t bracketed;   ///< 1: by effort_rebalance_begin and _end, 0: the callback's answer
 };

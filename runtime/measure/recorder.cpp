@@ -91,7 +91,7 @@ bool Recorder::measures(const std::vector<std::string>& metrics, const std::stri
 
 ThreadSlot& Recorder::slot() {
   ThreadSlot& s = SlotRegistry::instance().acquire();
-  prepare_slot(s, session_, registry_.n_regions(), {&boundary_, &at_step_, std::this_thread::get_id() == began_});
+  prepare_slot(s, session_, registry_.n_regions(), {&boundary_, &at_step_, std::this_thread::get_id() == began_, &registry_});
   return s;
 }
 
@@ -112,17 +112,22 @@ void Recorder::add_metric(std::uint32_t metric, double value) {
   add(metric_cells(s, metric)[innermost(s)], value);
 }
 
-double Recorder::price_clock() {
-  if (!load_is_cpu_time_) return static_cast<double>(monotonic_ns()) * 1e-9;
-  // CPU time spent spinning inside marked communication is waiting, not the price of anything.
+void Recorder::begin_price(Pricing& around) {
+  priced_ = &slot();
+  around = open_price(*priced_);
+}
+
+Price Recorder::end_price(const Pricing& around) {
   ThreadSlot& s = slot();
-  settle(s);
-  std::int64_t waited = 0;
-  const auto* counters = s.counters.load(std::memory_order_relaxed);
-  const auto width = static_cast<std::size_t>(s.n_counters);
-  for (std::uint32_t r = 1; width > 0 && r < std::min<std::size_t>(kinds_.size(), s.capacity); ++r)
-    if (kinds_[r] != Kind::compute) waited += counters[r * width + static_cast<std::size_t>(cpu_counter_)].load(std::memory_order_relaxed);
-  return static_cast<double>(thread_cpu_ns() - waited) * 1e-9;
+  if (&s != priced_) ask(*priced_, stop_pricing);
+  const Pricing p = close_price(s, around);
+  if (!p.open || !load_is_seconds()) return {};
+  const auto seconds = [&](const Pricing::Spent& spent) {
+    return load_is_cpu_time_ ? static_cast<double>(spent.cpu_ns) * 1e-9 : static_cast<double>(spent.ticks) * tick_rate().seconds_per_tick;
+  };
+  const double whole = seconds(p.whole), own = std::max(0.0, whole - seconds(p.waited));
+  // On a crowded core, waiting in marked communication takes CPU time, too; elapsed time has the transfer in it.
+  return {load_is_cpu_time_ ? own : whole, p.marked ? own : -1};
 }
 
 void Recorder::read_definitions(RecordStream& out) {

@@ -25,6 +25,12 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
+/// What a rebalance cost a rank, in seconds; negative: unknown.  How ranks' prices become one: docs/adr/0018.
+struct Price {
+  double elapsed = -1;    ///< with whatever waiting cannot be told apart
+  double computing = -1;  ///< without any: where communication is marked
+};
+
 /// One rank's measurement.  Measuring calls come from any host thread; end_step from one thread at a time.
 class Recorder {
  public:
@@ -54,8 +60,9 @@ class Recorder {
   void publish_definitions(RecordStream& out) { read_definitions(out); }
   /// Appends definitions that are new, then the frame of steps first..last, to `out`.
   void end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out);
-  /// Seconds on the clock that loads are measured with, for the price of rebalancing; waiting excluded for CPU time.
-  double price_clock();
+  /// Around a rebalance, in one thread: what it costs this rank, on the clock that loads are measured with.
+  void begin_price(Pricing& around);
+  Price end_price(const Pricing& around);
   /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends of
   /// steps by the clock.
   double own_seconds() const noexcept { return own_seconds_; }
@@ -112,6 +119,8 @@ class Recorder {
   int cpu_counter_ = -1;                   ///< place of cpu_time among the boundary counters; -1: not read
   std::atomic<std::uint32_t> phase_{0};
   std::atomic<std::int64_t> conflicts_{0};
+
+  ThreadSlot* priced_ = nullptr;           ///< of the rebalance under way
 
   // Owned by the thread that ends steps.
   std::vector<std::unique_ptr<SlotReader>> readers_;

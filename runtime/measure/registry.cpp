@@ -84,7 +84,10 @@ Registry::Found Registry::define(Definition what, const char* name, Kind kind, c
     case Definition::note: id = limited(*(counter = &n_notes_), max_regions, "notes"); break;
   }
   defined_.push_back({what, id, kind, name, unit});
-  if (what == Definition::region) regions_.push_back(defined_.size() - 1);
+  if (what == Definition::region) {
+    regions_.push_back(defined_.size() - 1);
+    kinds_[id].store(kind, std::memory_order_relaxed);  // before any slot knows the id
+  }
   index_.emplace(Key{what, name}, defined_.size() - 1);
   counter->fetch_add(1, std::memory_order_release);
   n_defined_.store(defined_.size(), std::memory_order_release);
@@ -99,11 +102,6 @@ std::vector<Defined> Registry::since(std::size_t first) const {
 std::string Registry::region_name(std::uint32_t id) const {
   std::lock_guard lock(mutex_);
   return id >= 1 && id <= regions_.size() ? defined_[regions_[id - 1]].name : "?";
-}
-
-Kind Registry::region_kind(std::uint32_t id) const {
-  std::lock_guard lock(mutex_);
-  return id >= 1 && id <= regions_.size() ? defined_[regions_[id - 1]].kind : Kind::compute;
 }
 
 }  // namespace effort::measure

@@ -3,6 +3,7 @@
 
 #include "runtime/status.hpp"
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <mutex>
@@ -60,7 +61,8 @@ class Registry {
   std::vector<Defined> since(std::size_t first) const;
   std::size_t n_defined() const noexcept { return n_defined_.load(std::memory_order_acquire); }
   std::string region_name(std::uint32_t id) const;
-  Kind region_kind(std::uint32_t id) const;  ///< compute for an id that was never given out
+  /// Compute for an id that was never given out.  No lock.
+  Kind region_kind(std::uint32_t id) const noexcept { return id < kinds_.size() ? kinds_[id].load(std::memory_order_relaxed) : Kind::compute; }
 
  private:
   struct Key {
@@ -80,6 +82,7 @@ class Registry {
   std::unordered_map<Key, std::size_t, Hash> index_;  ///< into defined_
   std::vector<Defined> defined_;
   std::vector<std::size_t> regions_;                  ///< region id - 1 -> index into defined_
+  std::array<std::atomic<Kind>, max_regions + 1> kinds_{};  ///< by region id
   std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0};
   std::atomic<std::size_t> n_defined_{0};
 };

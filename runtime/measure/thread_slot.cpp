@@ -92,6 +92,7 @@ void make_room(ThreadSlot& slot, std::uint32_t room, int n_counters) {
 void clear(ThreadSlot& slot) {
   slot.depth = 0;
   slot.special = slot.weighted_open = slot.unseen = 0;
+  slot.pricing = {};
   slot.current.store(outside, std::memory_order_relaxed);
   slot.requests.store(0, std::memory_order_relaxed);
   slot.busy.store(false, std::memory_order_relaxed);
@@ -122,6 +123,9 @@ void start_counters(ThreadSlot& slot, const SlotPlan& plan) {
   slot.at_step = slot.readers[1].get();
   slot.n_counters = plan.boundary ? plan.boundary->count() : 0;
   slot.n_step_counters = plan.at_step ? plan.at_step->count() : 0;
+  slot.cpu_counter = -1;
+  for (int c = 0; c < slot.n_counters; ++c)
+    if (plan.boundary->counters()[static_cast<std::size_t>(c)].name == "cpu_time") slot.cpu_counter = c;
   slot.step_values = 0;
   for (int c = 0; c < slot.n_step_counters; ++c)
     if (plan.at_step->counters()[static_cast<std::size_t>(c)].value) slot.step_values |= 1u << c;
@@ -218,6 +222,7 @@ void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions
       make_room(slot, needed > slot.capacity ? std::max({2 * slot.capacity, needed, 64u}) : slot.capacity, n_counters);
     // A slot may come from a thread that has ended, and another's counters with it.
     if (first || !slot.counters_open) start_counters(slot, plan);
+    slot.registry = plan.registry;
     if (first) {
       slot.short_path = slot.n_counters == 0 && tick_rate().use_tsc;
       slot.layout.store(tick_rate().use_tsc ? inline_layout : 0, std::memory_order_relaxed);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/measure/metric_source.hpp"
+#include "runtime/measure/registry.hpp"
 #include "runtime/measure/short_path.hpp"
 
 #include <atomic>
@@ -43,7 +44,19 @@ struct SamplingPlan {
 };
 
 /// What the thread that ends steps asks of another thread, at that one's next boundary.
-enum Request : std::uint32_t { read_step_counters = 1, resample = 2 };
+enum Request : std::uint32_t { read_step_counters = 1, resample = 2, stop_pricing = 4 };
+
+/// Of a rebalance that is being priced: what its thread has spent in it.
+struct Pricing {
+  struct Spent {
+    std::uint64_t ticks = 0;
+    std::int64_t cpu_ns = 0;
+  };
+  bool open = false;
+  bool marked = false;      ///< a region of another kind than COMPUTE was begun in it
+  std::uint32_t depth = 0;  ///< regions around it
+  Spent whole, waited;      ///< all of it; in regions of such kinds that were begun in it
+};
 
 /// Totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which cost nothing on
 /// x86); nothing is ever reset, so that the reader only takes differences.
@@ -68,11 +81,12 @@ struct alignas(64) ThreadSlot {
   std::atomic<bool> busy{false};          ///< on the careful path; what a signal handler begins meanwhile is not seen
   bool short_path = false;                ///< nothing but the TSC is read at a boundary
   std::uint32_t unseen = 0;               ///< begun by signal handlers while busy, not ended yet
-  std::uint32_t special = 0;              ///< open words that are skipped or weighted
-  std::uint32_t weighted_open = 0;        ///< those that are weighted
+  std::uint32_t special = 0;              ///< open words that are skipped or weighted, and a rebalance that is being priced
+  std::uint32_t weighted_open = 0;        ///< words that are weighted
 
   bool counters_open = false;             ///< by the owner, for the session
   int n_counters = 0;                                          ///< read at every boundary
+  int cpu_counter = -1;                                        ///< which of them is cpu_time; -1: none
   std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
   CounterReader* boundary = nullptr;      ///< owned by `readers`; null where this thread cannot count
   std::int64_t counter_stamp[max_metrics] = {};
@@ -86,6 +100,7 @@ struct alignas(64) ThreadSlot {
 
   std::atomic<SamplingPlan*> offered{nullptr};  ///< by the guard; taken over at `resample`
   SamplingPlan* sampling = nullptr;       ///< in force
+  Pricing pricing;                        ///< while it is open, every boundary is exact
   std::uint64_t random = 0;
 
   // Of what ran up outside all regions, how much claim_outside has given to one.
@@ -97,6 +112,7 @@ struct alignas(64) ThreadSlot {
 
   std::uint32_t capacity = 0;             ///< regions that the arrays have room for
   std::uint32_t number = 0;               ///< of the slot in its process
+  const Registry* registry = nullptr;     ///< of the session; null: all regions are of kind COMPUTE
   std::atomic<std::uint64_t> session{0};  ///< generation of the session that prepared this slot
   std::atomic<bool> owned{false};
   std::unique_ptr<CounterReader> readers[2];  ///< of the session: at boundaries, at steps
@@ -155,6 +171,7 @@ struct SlotPlan {
   const SourceSet* boundary = nullptr;  ///< read at every boundary; may be null
   const SourceSet* at_step = nullptr;   ///< read once a step; may be null
   bool whole = false;                   ///< this thread reads what counts for the whole process
+  const Registry* registry = nullptr;   ///< knows the regions' kinds
 };
 
 /// Makes room for `regions` ids, opens the counters and starts the clock; called by the owner.

@@ -178,6 +178,48 @@ static void bracketed_rebalance(void) {
   CHECK_OK(effort_finalize());
 }
 
+static double cpu_seconds(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* What is not in regions of kind COMM, WAIT or IO that were begun in it, whatever is open around it; and each boundary counts, however
+ * often the guard has met the region. */
+static void price_of_computing(void) {
+  start("cpu_time");
+  effort_hint h;
+  double own = 0, around = 0;
+  for (step = 0; step < 8 * window; ++step) {
+    CHECK_OK(effort_begin(solve));
+    for (int i = 0; i < 20000; ++i) {
+      CHECK_OK(effort_begin(halo));
+      CHECK_OK(effort_end(halo));
+    }
+    CHECK_OK(effort_end(solve));
+    if (step == 6 * window) {
+      const double first = cpu_seconds();
+      CHECK_OK(effort_begin(halo));
+      CHECK_OK(effort_rebalance_begin());
+      for (int i = 0; i < 100; ++i) {
+        const double before = cpu_seconds();
+        while (cpu_seconds() < before + 1e-4) continue;
+        own += cpu_seconds() - before;
+        CHECK_OK(effort_begin(halo));
+        while (cpu_seconds() < before + 3e-4) continue;
+        CHECK_OK(effort_end(halo));
+      }
+      CHECK_OK(effort_rebalance_end());
+      CHECK_OK(effort_end(halo));
+      around = cpu_seconds() - first;
+    }
+    CHECK_OK(effort_progress_step());
+  }
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(h.rebalance_cost >= 0.99 * own && h.rebalance_cost < 0.5 * around);
+  CHECK_OK(effort_finalize());
+}
+
 static int never_told(const effort_hint* h, void* user) {
   const long* done = user; /* the step of the rebalance, or -1 while it is open */
   CHECK(((h->advice & EFFORT_ADVICE_STALE) != 0) == (*done == -1 || h->window_first <= *done));
@@ -357,6 +399,7 @@ int main(void) {
   added_seconds();
   fresh_after_rebalance();
   bracketed_rebalance();
+  price_of_computing();
   overtaken_hint();
   callback_calls();
   failing_callback();

@@ -251,7 +251,7 @@ typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 /** Sets the callback (NULL: none) and its user pointer, which the library only hands on. */
 EFFORT_API effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user);
 
-/** Bracket a rebalance that happens outside the callback; its time is the price of rebalancing.  Every rank brackets
+/** Bracket a rebalance that happens outside the callback, both in one thread; its time is the price of rebalancing.  Every rank brackets
  *  the same rebalance, in the same step (no message is sent).  Hints made from steps before it, delivered or pulled
  *  while it is open or after it, carry EFFORT_ADVICE_STALE and `rebalance` 0. */
 EFFORT_API effort_status effort_rebalance_begin(void);

@@ -257,6 +257,22 @@ TEST_CASE("a rebalance between a window's end and its hint overtakes the hint, o
   }
 }
 
+TEST_CASE("the price of a rebalance: the longest computing where communication is marked, otherwise the shortest stay") {
+  const auto united = [](std::vector<RebalanceAnswer> ranks) {
+    RebalanceAnswer all = ranks[0];
+    for (std::size_t r = 1; r < ranks.size(); ++r) all.add(ranks[r]);
+    return all.seconds();
+  };
+  // step, price, computing, answer, bracketed
+  CHECK(united({{5, 0.4, -1, 1, 1}, {5, 0.1, -1, 1, 1}, {5, 0.9, -1, 1, 1}}) == 0.1);
+  CHECK(united({{5, 0.4, 0.3, 1, 1}, {5, 0.1, 0.1, 1, 1}, {5, 0.9, 0.2, 1, 1}}) == 0.3);
+  CHECK(united({{5, 0.4, 0.3, 1, 1}, {5, 0.4, 0.1, 1, 1}, {5, 0.9, 0.2, 1, 1}}) == 0.4);  // by the wall clock, transfer included
+  CHECK(united({{5, 0.1, -1, 1, 1}, {5, 0.5, 0.2, 1, 1}}) == 0.2);    // a rank without a mark has nothing to say beside others
+  CHECK(united({{5, 9.0, 9.0, -5, 0}, {5, 0.2, 0.1, 1, 0}, {5, 8, 8, -5, 0}}) == 0.2);  // nor has one that failed
+  CHECK(united({{5, -1, -1, 1, 1}, {5, 0.2, -1, 1, 1}}) == 0.2);      // nor one whose clock is not known
+  CHECK(united({{5, -1, -1, 1, 1}, {5, -1, -1, 1, 1}}) < 0);
+}
+
 TEST_CASE("a node that fails switches all ranks off at the same step, and finalize comes back") {
   World w;
   w.ranks_per_node = {2, 1, 2};

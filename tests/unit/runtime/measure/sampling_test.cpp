@@ -26,7 +26,7 @@ class TestSource final : public MetricSource {
   std::unique_ptr<CounterReader> open(bool) override { return std::make_unique<TestReader>(); }
 
  private:
-  std::vector<Counter> counters_{{"clock", "1"}};
+  std::vector<Counter> counters_{{"cpu_time", "1"}};
 };
 
 constexpr std::uint32_t main_loop = 1, other_loop = 2, hot = 3, child = 4, warm = 5, n_regions = 5;
@@ -179,4 +179,76 @@ TEST_CASE("periods change while regions are open") {
   for (std::uint32_t r = 0; r <= n_regions; ++r) all += slot->counters.load()[r].load();
   CHECK(all == now);
   CHECK(slot->special == 0);
+}
+
+TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is open around it") {
+  SourceSet counters;
+  counters.add(std::make_shared<TestSource>());
+  Registry names;
+  const std::uint32_t solve = names.region("solve", Kind::compute).id, halo = names.region("halo", Kind::comm).id;
+  for (const std::uint32_t around : {outside, solve, halo}) {
+    auto slot = std::make_unique<ThreadSlot>();
+    now = 0;
+    prepare_slot(*slot, 1, names.n_regions(), {&counters, nullptr, true, &names});
+    SamplingPlan plan{names.n_regions() + 1, std::make_unique<Sampling[]>(names.n_regions() + 1)};
+    for (const std::uint32_t r : {solve, halo}) plan.calls[r] = {64, 0, 63};
+    slot->offered = &plan;
+    slot->requests = resample;
+    for (int call = 0; call < 70; ++call) {  // the 64th stands for all of them, and the next ones for none
+      open_region(*slot, halo);
+      now += 5;
+      close_region(*slot, halo);
+    }
+    if (around != outside) open_region(*slot, around);
+    now += 1000;
+    const Pricing before = open_price(*slot);
+    CHECK_FALSE(before.open);
+    for (int call = 0; call < 100; ++call) {
+      now += 3;
+      open_region(*slot, solve);
+      now += call;
+      open_region(*slot, halo);
+      now += 7;
+      close_region(*slot, halo);
+      close_region(*slot, solve);
+      now += 2;
+    }
+    const Pricing priced = close_price(*slot, before);
+    CHECK(priced.open);
+    CHECK(priced.marked);
+    CHECK(priced.whole.cpu_ns == 100 * 12 + 99 * 50);
+    CHECK(priced.waited.cpu_ns == 100 * 7);
+    CHECK_FALSE(slot->pricing.open);
+    now += 1000;
+    if (around != outside) CHECK(close_region(*slot, around));
+    settle(*slot);
+    CHECK(slot->special == 0);
+    std::int64_t all = 0;
+    for (std::uint32_t r = 0; r <= names.n_regions(); ++r) all += slot->counters.load()[r].load();
+    CHECK(all == now);
+  }
+}
+
+TEST_CASE("a region around a rebalance may end in it") {
+  SourceSet counters;
+  counters.add(std::make_shared<TestSource>());
+  Registry names;
+  const std::uint32_t solve = names.region("solve", Kind::compute).id, halo = names.region("halo", Kind::comm).id;
+  auto slot = std::make_unique<ThreadSlot>();
+  now = 0;
+  prepare_slot(*slot, 1, names.n_regions(), {&counters, nullptr, true, &names});
+  open_region(*slot, solve);
+  open_region(*slot, halo);
+  const Pricing before = open_price(*slot);
+  now += 1;
+  CHECK(close_region(*slot, halo));
+  now += 10;
+  open_region(*slot, halo);  // begun inside
+  now += 100;
+  CHECK(close_region(*slot, halo));
+  CHECK(close_region(*slot, solve));
+  now += 1000;
+  const Pricing priced = close_price(*slot, before);
+  CHECK(priced.whole.cpu_ns == 1111);
+  CHECK(priced.waited.cpu_ns == 100);
 }
