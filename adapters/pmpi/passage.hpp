@@ -214,7 +214,7 @@ struct UsualWay {
     slot.depth = 1;  // its word on the stack is that of outside, as ever
     slot.current.store(static_cast<std::uint32_t>(site->region), std::memory_order_release);
     const bool waiting = polls && thread.polled_in_vain && thread.last->path == site->path && gap < poll_gap;
-    measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap);
+    measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap - slot.own.before_begin.load(std::memory_order_relaxed));
     return site;
   }
 
@@ -228,7 +228,7 @@ struct UsualWay {
     slot.current.store(measure::outside, std::memory_order_release);
     std::atomic_signal_fence(std::memory_order_seq_cst);
     slot.depth = 0;
-    measure::add_own(cell(slot, site.region).ticks, now - before);
+    measure::add_own(cell(slot, site.region).ticks, now - before - slot.own.before_end.load(std::memory_order_relaxed));
     thread.last = &site;
     if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last
     thread.left = now;

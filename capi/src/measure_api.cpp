@@ -22,7 +22,8 @@ static_assert(EFFORT_INLINE_LAYOUT == measure::inline_layout);
 static_assert(offsetof(ThreadSlot, layout) == offsetof(effort_thread_slot, layout) && offsetof(ThreadSlot, limit) == offsetof(effort_thread_slot, limit) &&
               offsetof(ThreadSlot, current) == offsetof(effort_thread_slot, current) && offsetof(ThreadSlot, depth) == offsetof(effort_thread_slot, depth) &&
               offsetof(ThreadSlot, stamp) == offsetof(effort_thread_slot, stamp) && offsetof(ThreadSlot, cells) == offsetof(effort_thread_slot, cells) &&
-              offsetof(ThreadSlot, stack) == offsetof(effort_thread_slot, stack));
+              offsetof(ThreadSlot, stack) == offsetof(effort_thread_slot, stack) && offsetof(ThreadSlot, own) == offsetof(effort_thread_slot, own_before_begin) &&
+              offsetof(measure::OwnTicks, before_end) == offsetof(effort_thread_slot, own_before_end) - offsetof(effort_thread_slot, own_before_begin));
 static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) && offsetof(measure::Cell, ticks) == offsetof(effort_thread_cell, ticks) &&
               offsetof(measure::Cell, begins) == offsetof(effort_thread_cell, begins));
 #endif

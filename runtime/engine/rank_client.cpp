@@ -104,6 +104,7 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   }
   build(window, step);
   latest();
+  recorder_.resume();
   measure::Pricing around;
   recorder_.begin_price(around);
   delivering_ = true;
@@ -148,6 +149,7 @@ Status RankClient::progress_step(const Deliver& deliver) {
   ++step_;
   if (step_ % setup_.window == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
   if (setup_.mailbox) setup_.mailbox->drive();
+  recorder_.resume();
   return Status::ok;
 }
 

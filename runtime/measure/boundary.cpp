@@ -26,7 +26,7 @@ class Careful {
     s_.busy.store(false, std::memory_order_relaxed);
     fence();
     if (!s_.short_path || s_.special > 0 || s_.known.load(std::memory_order_relaxed) == 0) return;
-    s_.current.store(s_.current.load(std::memory_order_relaxed) & ~careful, std::memory_order_release);
+    s_.current.store(word_, std::memory_order_release);
     fence();
     // A request that comes in between waits for the next step at most, which repeats it.
     if (s_.requests.load(std::memory_order_relaxed) == 0) s_.limit.store(s_.known.load(std::memory_order_relaxed), std::memory_order_relaxed);
@@ -34,8 +34,12 @@ class Careful {
   Careful(const Careful&) = delete;
   Careful& operator=(const Careful&) = delete;
 
-  /// The word that was current on the way in, without `careful`.
+  /// The current word without `careful`.
   std::uint32_t word() const noexcept { return word_; }
+  void enter(std::uint32_t word) noexcept {
+    word_ = word;
+    s_.current.store(word | careful, std::memory_order_release);
+  }
 
  private:
   ThreadSlot& s_;
@@ -97,22 +101,60 @@ void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::i
   if (s.depth > p.depth && kind_of(s, region_of(word)) != Kind::compute) add_to(p.waited);
 }
 
+// A stretch that is no longer than this has not been interrupted, and took as much CPU time as it lasted.  Ranks that wait may give up
+// their core for a moment; those that compute lose it for longer.
+constexpr double brief_computing = 5e-6, brief_waiting = 1.5e-6;
+
+/// Ticks, which may be a negative number modulo 2^64.
+std::int64_t ns_of(std::uint64_t passed) noexcept {
+  return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(passed)) * tick_rate().seconds_per_tick * 1e9);
+}
+
+/// CPU time of what has passed up to `at`, `own` of it the library's, in nanoseconds.  Its clock costs ten times what everything else at
+/// a boundary does: it is read where more than a moment has passed, or `exactly`, and then `at` moves behind the reading.  What brief
+/// stretches were given too much or too little since the last reading, a long one makes up for.
+std::int64_t cpu_passed(ThreadSlot& s, std::uint32_t region, std::uint64_t& at, std::uint64_t own, bool exactly) noexcept {
+  const std::uint64_t passed = at - s.stamp.load(std::memory_order_relaxed);
+  const auto brief = [&] { return kind_of(s, region) == Kind::compute ? brief_computing : brief_waiting; };
+  if (!exactly && static_cast<double>(passed) * tick_rate().seconds_per_tick < brief()) {
+    s.cpu_ahead += ns_of(passed);
+    return ns_of(passed - own);
+  }
+  std::int64_t now[max_metrics];
+  s.boundary->read(now);
+  const std::int64_t spent = now[0] - s.counter_stamp[0] - s.cpu_ahead;
+  s.counter_stamp[0] = now[0];
+  s.cpu_ahead = std::max<std::int64_t>(0, -spent);
+  s.cpu_readings.store(s.cpu_readings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  const std::uint64_t after = ticks();
+  const std::int64_t reading = std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));
+  at = after;
+  return std::max<std::int64_t>(0, spent - ns_of(own) - reading);
+}
+
 /// Books what has passed since the last boundary, while `word` was current.
-void book(ThreadSlot& s, std::uint32_t word) noexcept {
+void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly = true) noexcept {
   std::int64_t counted[max_metrics];
-  if (s.n_counters > 0) {
+  std::uint64_t at = 0;
+  if (s.brief_by_ticks) {
+    at = ticks();
+    const std::uint64_t first = at;
+    counted[0] = cpu_passed(s, region_of(word), at, own, exactly);
+    own += at - first;
+  } else if (s.n_counters > 0) {
     std::int64_t now[max_metrics];
     read_or_nothing(s.boundary, s.n_counters, now);
     for (int c = 0; c < s.n_counters; ++c) counted[c] = counted_since(s.counter_stamp[c], now[c], s, c);
+    if (s.cpu_counter >= 0) counted[s.cpu_counter] -= ns_of(own);
   }
-  const std::uint64_t passed = advance_stamp(s.stamp, ticks());
+  const std::uint64_t passed = advance_stamp(s.stamp, at > 0 ? at : ticks()) - own;
   if (s.pricing.open) price(s, word, passed, counted);
   if (word & skipped) return add(s, paying(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region_of(word), passed, counted, 1);
-  // One call stands for `period`: the other calls' time went to the region around, from where it is taken back.
-  const auto period = static_cast<std::int64_t>(s.sampling->calls[region_of(word)].period);
-  add(s, region_of(word), passed, counted, period);
-  add(s, paying(s), passed, counted, 1 - period);
+  // One call stands for `weight`: the other calls' time went to the region around, from where it is taken back.
+  const std::int64_t weight = s.weight;
+  add(s, region_of(word), passed, counted, weight);
+  add(s, paying(s), passed, counted, 1 - weight);
 }
 
 void read_step(ThreadSlot& s) noexcept {
@@ -149,8 +191,9 @@ void resample_now(ThreadSlot& s) noexcept {
 }
 
 void set_pricing(ThreadSlot& s, const Pricing& pricing) noexcept {
-  if (pricing.open && !s.pricing.open) ++s.special;
-  if (!pricing.open && s.pricing.open) --s.special;
+  const int more = int{pricing.open} - int{s.pricing.open};
+  s.special += static_cast<std::uint32_t>(more);
+  s.all_timed += static_cast<std::uint32_t>(more);
   s.pricing = pricing;
 }
 
@@ -192,10 +235,16 @@ class Counting {
 };
 
 /// book() for that case, up to the moment `at`.
-void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at) noexcept {
+void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::uint64_t own) noexcept {
+  auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
+  Cell& time = s.cells.load(std::memory_order_relaxed)[region];
+  if (s.brief_by_ticks) {
+    const std::uint64_t first = at;
+    add_wrapping(*cell, cpu_passed(s, region, at, own, false));
+    return add_own(time.ticks, advance_stamp(s.stamp, at) - own - (at - first));
+  }
   std::int64_t now[max_metrics];
   s.boundary->read(now);
-  auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
   for (int c = 0; c < s.n_counters; ++c) {
     std::int64_t& last = s.counter_stamp[c];
     auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(now[c]) - static_cast<std::uint64_t>(last));
@@ -203,9 +252,9 @@ void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at) noexce
       delta = counted_since(last, now[c], s, c);
     else
       last = now[c];
-    add_wrapping(cell[c], delta);
+    add_wrapping(cell[c], c == s.cpu_counter ? delta - ns_of(own) : delta);
   }
-  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at));
+  add_own(time.ticks, advance_stamp(s.stamp, at) - own);
 }
 
 std::uint32_t draw(std::uint64_t& state, std::uint32_t below) noexcept {
@@ -225,12 +274,18 @@ bool its_turn(ThreadSlot& s, Sampling& calls) noexcept {
   return turn;
 }
 
-std::uint32_t word_for(ThreadSlot& s, std::uint32_t region, bool sampled) noexcept {
-  if (!sampled || !s.sampling || region >= s.sampling->size) return region;
-  Sampling& calls = s.sampling->calls[region];
-  // Inside a call that stands for several, all are timed: the weights of both would multiply, and their errors.
-  if (calls.period <= 1 || s.weighted_open > 0 || s.pricing.open) return region;
-  return region | (its_turn(s, calls) ? weighted : skipped);
+bool makes_load(const ThreadSlot& s, std::uint32_t region) noexcept { return region != outside && kind_of(s, region) == Kind::compute; }
+
+/// The word of a region that is begun while `around` is current.
+std::uint32_t word_for(ThreadSlot& s, std::uint32_t around, std::uint32_t region, bool sampled) noexcept {
+  if (!sampled || s.all_timed > 0 || !s.sampling || region >= s.sampling->size) return region;
+  const bool alike = makes_load(s, region) == makes_load(s, around & skipped ? paying(s) : region_of(around));
+  Sampling& calls = (alike ? s.sampling->calls : s.sampling->apart)[region];
+  if (!its_turn(s, calls)) return region | skipped;
+  if (calls.period <= 1) return region;
+  s.weight = calls.period;
+  s.skips.store(s.skips.load(std::memory_order_relaxed) + calls.period - 1, std::memory_order_relaxed);  // of its block
+  return region | weighted;
 }
 
 }  // namespace
@@ -246,20 +301,20 @@ void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
     const Counting way(s);
     count_own(begins);
     const std::uint32_t word = s.current.load(std::memory_order_relaxed);
-    book_counters(s, region_of(word), now);
+    book_counters(s, region_of(word), now, s.own.before_begin.load(std::memory_order_relaxed));
     s.stack[s.depth++] = word & ~careful;
     s.current.store(region | careful, std::memory_order_release);
     return;
   }
-  const Careful way(s);
+  Careful way(s);
   serve(s);
-  const std::uint32_t word = word_for(s, region, count_own(begins));
-  if ((word & skipped) == 0) book(s, way.word());
+  const std::uint32_t word = word_for(s, way.word(), region, count_own(begins));
+  if ((word & skipped) == 0) book(s, way.word(), s.own.before_begin.load(std::memory_order_relaxed), false);
   s.stack[s.depth++] = way.word();
   if (word & (skipped | weighted)) ++s.special;
-  if (word & weighted) ++s.weighted_open;
+  if (word & weighted) ++s.all_timed;
   if (s.pricing.open && kind_of(s, region) != Kind::compute) s.pricing.marked = true;
-  s.current.store(word | careful, std::memory_order_release);
+  way.enter(word);
 }
 
 bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
@@ -271,18 +326,18 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   if (only_counting(s)) {
     const std::uint64_t now = ticks();
     const Counting way(s);
-    book_counters(s, region, now);
+    book_counters(s, region, now, s.own.before_end.load(std::memory_order_relaxed));
     s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
     return true;
   }
-  const Careful way(s);
+  Careful way(s);
   const std::uint32_t word = way.word();
-  if ((word & skipped) == 0) book(s, word);
+  if ((word & skipped) == 0) book(s, word, s.own.before_end.load(std::memory_order_relaxed), false);
   if (s.requests.load(std::memory_order_relaxed) & read_step_counters) serve(s);
   if (word & (skipped | weighted)) --s.special;
-  if (word & weighted) --s.weighted_open;
-  s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
-  s.pricing.depth = std::min(s.pricing.depth, s.depth);  // a region around may end in it
+  if (word & weighted) --s.all_timed;
+  way.enter(s.stack[--s.depth]);
+  if (s.pricing.open) s.pricing.depth = std::min(s.pricing.depth, s.depth);  // a region around may end in it
   return true;
 }
 
@@ -300,6 +355,14 @@ Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept {
   const Pricing priced = s.pricing;
   if (priced.open) set_pricing(s, around);
   return priced;
+}
+
+void disregard(ThreadSlot& s) noexcept {
+  if (interrupted(s)) return;
+  const Careful way(s);
+  if (s.n_counters > 0) read_or_nothing(s.boundary, s.n_counters, s.counter_stamp);
+  s.cpu_ahead = 0;
+  s.stamp.store(ticks(), std::memory_order_release);
 }
 
 void settle(ThreadSlot& s) noexcept {
@@ -322,12 +385,12 @@ void settle_step(ThreadSlot& s) noexcept {
 
 void leave_all(ThreadSlot& s) noexcept {
   s.pricing = {};  // the session that knows of it may be over
-  const Careful way(s);
+  Careful way(s);
   book(s, way.word());
   read_step(s);
   s.depth = 0;
-  s.special = s.weighted_open = 0;
-  s.current.store(outside, std::memory_order_release);
+  s.special = s.all_timed = 0;
+  way.enter(outside);
 }
 
 }  // namespace effort::measure

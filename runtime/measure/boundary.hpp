@@ -11,12 +11,12 @@ inline std::uint64_t tsc() noexcept { return __rdtsc(); }
 inline std::uint64_t tsc() noexcept { return ticks(); }
 #endif
 
-/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one.  Only where the short path
-/// may be taken (limit > 0, or a current word without flags).
-inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now) noexcept {
+/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one; `own` of it was the
+/// library's.  Only where the short path may be taken (limit > 0, or a current word without flags).
+inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now, std::uint64_t own) noexcept {
   const std::uint64_t passed = advance_stamp(s.stamp, now);
   s.current.store(next, std::memory_order_release);
-  add_own(left.ticks, passed);
+  add_own(left.ticks, passed - own);
 }
 
 /// Begins a region at the moment `now`.
@@ -25,7 +25,7 @@ inline void enter_short(ThreadSlot& s, Cell* cells, std::uint32_t region, std::u
   const std::uint32_t depth = s.depth, around = s.current.load(std::memory_order_relaxed);
   s.stack[depth] = around;
   s.depth = depth + 1;
-  switch_short(s, cells[around], region, now);
+  switch_short(s, cells[around], region, now, s.own.before_begin.load(std::memory_order_relaxed));
 }
 
 /// Whether begins of a region are sampled.  The first look says no at the least cost; the clock is read after it, because a call that is
@@ -38,7 +38,7 @@ inline bool is_sampled(const ThreadSlot& s, const Cell* cells, std::uint32_t reg
 /// handler may use what lies above.
 inline void leave_short(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
   const std::uint32_t depth = s.depth - 1, next = s.stack[depth];
-  switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now);
+  switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now, s.own.before_end.load(std::memory_order_relaxed));
   s.depth = depth;
 }
 
@@ -65,6 +65,8 @@ Pricing open_price(ThreadSlot& s) noexcept;
 /// What has been spent since open_price, which returned `around`; not open where that was in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
+/// What has passed since the last boundary was the library's: it goes to no region.
+void disregard(ThreadSlot& s) noexcept;
 /// Books everything up to this moment: to the current region, or where sampling says.
 void settle(ThreadSlot& s) noexcept;
 /// The same at the end of a step: reads what is read once a step too.

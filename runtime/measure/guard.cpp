@@ -21,14 +21,14 @@ double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cos
 
 double Guard::seconds(std::span<const std::int64_t> begins, const PairCost& cost) const {
   double all = 0;
-  for (std::size_t r = 0; r < begins.size(); ++r) all += seconds_of(begins[r], periods_[r], cost);
+  for (std::size_t r = 0; r < begins.size(); ++r) all += seconds_of(begins[r], r < periods_.size() ? periods_[r] : 1, cost);
   return all;
 }
 
-bool Guard::look(std::span<const std::int64_t> begins, double fixed, double wall, const PairCost& cost) {
+bool Guard::look(std::span<const std::int64_t> begins, double fixed, double computing, const PairCost& cost) {
   if (periods_.size() < begins.size()) periods_.resize(begins.size(), 1);
-  const double budget = limit_ * wall, spent = fixed + seconds(begins, cost);
-  share_ = spent / wall;
+  const double budget = limit_ * computing, spent = fixed + seconds(begins, cost);
+  share_ = spent / computing;
   quiet_ = spent < low * budget ? quiet_ + 1 : 0;
   if (spent > budget) return coarsen(begins, fixed, budget, cost);
   exhausted_ = false;

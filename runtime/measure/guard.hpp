@@ -1,4 +1,4 @@
-// Keeps the cost of measuring below a share of the run time: which regions are timed at every call, and which by sampling.
+// Keeps the cost of measuring below a share of the computing time: which regions are timed at every call, and which by sampling.
 #pragma once
 
 #include <cstdint>
@@ -20,25 +20,27 @@ class Guard {
   /// A region keeps at least so many timed calls between two looks.
   static constexpr std::int64_t least_timed = 64;
 
-  /// @param limit  share of the wall time, above 0
+  /// @param limit  share of the computing time, above 0
   explicit Guard(double limit) : limit_(limit) {}
 
   /// Looks at an interval of the run.
-  /// @param begins  [regions] by id: calls in it, of the thread that made most
-  /// @param fixed   seconds that measuring cost otherwise
-  /// @param wall    seconds of the interval, above 0
+  /// @param begins     [regions] by id: calls in it that may be sampled, of the thread that made most
+  /// @param fixed      seconds that measuring cost otherwise
+  /// @param computing  seconds that the host computed in it, above 0
   /// @return whether periods() has changed.  O(regions + steps of coarsening).
-  bool look(std::span<const std::int64_t> begins, double fixed, double wall, const PairCost& cost);
+  bool look(std::span<const std::int64_t> begins, double fixed, double computing, const PairCost& cost);
 
   /// Of so many calls one is timed; by region id, shorter than the number of regions where the rest are timed always.
   std::span<const std::uint32_t> periods() const { return periods_; }
-  /// Share of the wall time in the last interval that was looked at, with the periods that held in it.
+  /// Share of the computing time in the last interval that was looked at, with the periods that held in it.
   double share() const { return share_; }
   /// Whether coarsening has come to its end without coming below the limit.
   bool exhausted() const { return exhausted_; }
 
- private:
+  /// What measuring cost in these calls with the periods in force.
   double seconds(std::span<const std::int64_t> begins, const PairCost& cost) const;
+
+ private:
   bool coarsen(std::span<const std::int64_t> begins, double fixed, double budget, const PairCost& cost);
   bool refine(std::span<const std::int64_t> begins, double fixed, double budget, const PairCost& cost);
 

@@ -91,7 +91,7 @@ bool Recorder::measures(const std::vector<std::string>& metrics, const std::stri
 
 ThreadSlot& Recorder::slot() {
   ThreadSlot& s = SlotRegistry::instance().acquire();
-  prepare_slot(s, session_, registry_.n_regions(), {&boundary_, &at_step_, std::this_thread::get_id() == began_, &registry_});
+  prepare_slot(s, session_, registry_.n_regions(), {&boundary_, &at_step_, std::this_thread::get_id() == began_, &registry_, boundary_.count() == 1 && cpu_counter_ == 0});
   return s;
 }
 
@@ -145,9 +145,15 @@ void Recorder::read_definitions(RecordStream& out) {
 void Recorder::fold(std::uint32_t series, std::uint32_t region, double value, bool sum) {
   double& v = values_[series * stride_ + region];
   v = sum ? v + value : std::max(v, value);
-  if (series != load_metric_) return;
-  if (kinds_[region] == Kind::compute) thread_load_ += value;
-  if (!teams_.empty()) fold_threads(region, value);
+  if (series == load_metric_ && !teams_.empty()) fold_threads(region, value);
+}
+
+/// What a slot's COMPUTE regions have run up in all.  Where sampling corrects one region downwards and another up, their sum is right at once.
+void Recorder::add_load(SlotReader& reader, std::uint64_t& last, std::uint64_t total, double scale) {
+  const auto delta = static_cast<std::int64_t>(total - last);
+  if (delta <= 0) return;
+  last = total;
+  thread_load_ += static_cast<double>(delta) * scale;
 }
 
 /// Called once per slot, region and step.
@@ -176,18 +182,20 @@ void Recorder::write_threads() {
 /// How often a slot's regions were begun since the last step; returns the seconds that it cost.
 double Recorder::read_begins(SlotReader& reader, std::uint32_t n) {
   const Cell* cells = reader.slot->cells.load(std::memory_order_acquire);
-  const auto periods = guard_.periods();
-  double seconds = 0;
+  const std::int64_t skips = reader.slot->skips.load(std::memory_order_relaxed);
+  const std::uint64_t readings = reader.slot->cpu_readings.load(std::memory_order_relaxed);
+  double seconds = static_cast<double>(skips - reader.skips) * (cost_.skipped - cost_.timed) + static_cast<double>(readings - reader.cpu_readings) * reading_;
+  reader.skips = skips;
+  reader.cpu_readings = readings;
   for (std::uint32_t r = 1; r < n; ++r) {
     const std::int64_t total = cells[r].begins.load(std::memory_order_relaxed) & ~sampled_sign;
     const std::int64_t delta = total - reader.begins[r];
     if (delta <= 0) continue;
     reader.begins[r] = total;
     if (calls_metric_ != 0) values_[calls_metric_ * stride_ + r] += static_cast<double>(delta);
-    const double timed = r < periods.size() ? 1.0 / periods[r] : 1.0;
-    seconds += static_cast<double>(delta) * (cost_.skipped + (cost_.timed - cost_.skipped) * timed);
+    seconds += static_cast<double>(delta) * cost_.timed;
   }
-  return seconds;
+  return std::max(0.0, seconds);
 }
 
 /// The ticks of a slot's regions since the last step.
@@ -206,9 +214,11 @@ void Recorder::read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now
   }
   const bool sum = threads_ == LoadThreads::sum;
   const double seconds_per_tick = tick_rate().seconds_per_tick;
+  std::uint64_t load = 0;
   for (std::uint32_t r = 0; r < n; ++r) {
     std::uint64_t total = cells[r].ticks.load(std::memory_order_acquire);
     if (r == running) total = running_total;
+    if (r != outside && kinds_[r] == Kind::compute) load += total;
     const auto delta = static_cast<std::int64_t>(total - reader.ticks[r]);
     // A running total that was read a little too far, or an estimate that was corrected, is made up for at a later step.
     if (delta <= 0) continue;
@@ -218,6 +228,7 @@ void Recorder::read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now
     fold(0, r, seconds, sum);
     if (reader.own && kinds_[r] != Kind::compute) step_wait_ += seconds;
   }
+  if (load_metric_ == 0) add_load(reader, reader.load_ticks, load, seconds_per_tick);
 }
 
 /// Counters of a slot: by region where they are read at boundaries, for the whole step otherwise.
@@ -229,13 +240,18 @@ void Recorder::read_counters(SlotReader& reader, std::uint32_t n) {
     const CounterMetric& m = boundary_metrics_[c];
     // Counts of threads add up; seconds, and whatever is the load, as LOAD_THREADS says.
     const bool sum = threads_ == LoadThreads::sum || (m.id != load_metric_ && static_cast<int>(c) != cpu_counter_);
+    std::uint64_t load = 0;
     for (std::uint32_t r = 0; r < n; ++r) {
       const std::int64_t total = counters[r * width + c].load(std::memory_order_acquire);
+      if (r != outside && kinds_[r] == Kind::compute) load += static_cast<std::uint64_t>(total);
       const auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - static_cast<std::uint64_t>(reader.counters[r * width + c]));
       if (delta <= 0) continue;
       reader.counters[r * width + c] = total;
-      if (r != outside) fold(m.id, r, static_cast<double>(delta) * m.scale, sum);
+      if (r == outside) continue;
+      fold(m.id, r, static_cast<double>(delta) * m.scale, sum);
+      if (reader.own && static_cast<int>(c) == cpu_counter_ && kinds_[r] != Kind::compute) waited_ += static_cast<double>(delta) * m.scale;
     }
+    if (m.id == load_metric_) add_load(reader, reader.load_counts, load, m.scale);
   }
   reader.step_totals.resize(static_cast<std::size_t>(s.n_step_counters), 0);
   for (std::size_t c = 0; c < reader.step_totals.size(); ++c) {
@@ -269,7 +285,10 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
   thread_load_ = 0;
   read_ticks(reader, n, now);
   read_counters(reader, n);
-  step_own_ = std::max(step_own_, read_begins(reader, n));
+  const double measured = read_begins(reader, n);
+  step_own_ = std::max(step_own_, measured);
+  reader.measured += measured;
+  if (!reader.told) tell_own(reader);
   for (std::uint32_t m = 0; m < n_series_; ++m) {
     const std::atomic<double>* cells = s.metric[m].load(std::memory_order_acquire);
     if (!cells) continue;
@@ -279,10 +298,13 @@ void Recorder::read_slot(SlotReader& reader, std::uint64_t now) {
       const double total = cells[r].load(std::memory_order_acquire);
       const double delta = total - reader.metric[m][r];
       reader.metric[m][r] = total;
-      if (delta > 0) fold(m, r, delta, sum || m != load_metric_);
+      if (delta <= 0) continue;
+      fold(m, r, delta, sum || m != load_metric_);
+      if (m == load_metric_ && kinds_[r] == Kind::compute) thread_load_ += delta;
     }
   }
   step_load_ = sum ? step_load_ + thread_load_ : std::max(step_load_, thread_load_);
+  if (load_is_seconds()) reader.computed += thread_load_;
 
   for (std::uint32_t u = 0; u < work_.size(); ++u) {
     if (reader.work.size() <= u) reader.work.resize(u + 1, 0);
@@ -357,6 +379,11 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   if (options_.max_overhead > 0) guard_step(now);
   step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
   fixed_ += step_cost_;
+}
+
+void Recorder::resume() {
+  ThreadSlot* own = this_thread_slot();
+  if (own && own->session.load(std::memory_order_relaxed) == session_ && (own->depth > 0 || own->pricing.open)) disregard(*own);
 }
 
 void Recorder::last_words(RecordStream& out) {

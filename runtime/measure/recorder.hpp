@@ -21,7 +21,7 @@ enum class LoadThreads { max, sum };
 struct Options {
   bool per_region = false;   ///< counters beside the clock are read at every region boundary instead of once a step
   bool multiplex = false;    ///< see EventOptions
-  double max_overhead = 0;   ///< share of the wall time that measuring may take; 0: no guard
+  double max_overhead = 0;   ///< share of the computing time that measuring may take; 0: no guard
   bool operator==(const Options&) const = default;
 };
 
@@ -66,6 +66,8 @@ class Recorder {
   /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends of
   /// steps by the clock.
   double own_seconds() const noexcept { return own_seconds_; }
+  /// What has passed since the last boundary of the calling thread was the library's: in no region, and in no price.
+  void resume();
   /// Appends what is left to say at the end of the run: notes about counters.
   void last_words(RecordStream& out);
   std::int64_t conflicts() const noexcept { return conflicts_.load(std::memory_order_relaxed); }
@@ -92,7 +94,10 @@ class Recorder {
   void read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now);
   void read_counters(SlotReader& reader, std::uint32_t n);
   void ask(ThreadSlot& slot, std::uint32_t what);
+  void add_load(SlotReader& reader, std::uint64_t& last, std::uint64_t total, double scale);
   double read_begins(SlotReader& reader, std::uint32_t n);
+  void tell_own(SlotReader& reader);
+  double computing(double wall);
   void fold_threads(std::uint32_t region, double value);
   void write_threads();
   void measure_cost(ThreadSlot& own);
@@ -146,12 +151,18 @@ class Recorder {
 
   Guard guard_;
   PairCost cost_{0, 0};                    ///< measured at the first step
+  double own_begin_ = 0, own_end_ = 0;     ///< ticks of that before begins and before ends
+  double reading_ = 0;                     ///< seconds that a reading of the CPU clock costs, where not every boundary has one
   std::uint32_t sampling_version_ = 0;     ///< of the guard's periods
   std::vector<bool> noted_;                ///< [region] its sampling is in the notes
   int notes_left_ = 16;
   std::uint64_t look_stamp_ = 0;           ///< when the guard looked last
   int looked_steps_ = 0;                   ///< since then
   int exhausted_looks_ = 0;                ///< in a row
+  std::vector<std::int64_t> per_step_;     ///< [region] calls of a step in the last interval
+  std::thread::id stepping_;               ///< ended the last step
+  std::int64_t looked_cpu_ = 0;            ///< CPU time of that thread when the guard looked last
+  double waited_ = 0;                      ///< seconds that it has waited since, on the load's clock if that is CPU time
   double step_cost_ = 0;                   ///< seconds that ending the last step took
   double fixed_ = 0;                       ///< the same, since the guard looked last
 };

@@ -33,7 +33,7 @@ struct Busy {
 
 // What they have counted stays for the reader, and so does how many there are.
 void close_counters(ThreadSlot& s) {
-  s.counters_open = false;
+  s.counters_open = s.brief_by_ticks = false;
   s.boundary = s.at_step = nullptr;
   for (auto& reader : s.readers) reader.reset();
 }
@@ -91,8 +91,12 @@ void make_room(ThreadSlot& slot, std::uint32_t room, int n_counters) {
 /// Everything to zero, for a session that finds the slot as an older one left it.
 void clear(ThreadSlot& slot) {
   slot.depth = 0;
-  slot.special = slot.weighted_open = slot.unseen = 0;
+  slot.special = slot.all_timed = slot.unseen = 0;
   slot.pricing = {};
+  slot.skips.store(0, std::memory_order_relaxed);
+  slot.cpu_readings.store(0, std::memory_order_relaxed);
+  slot.own.before_begin.store(0, std::memory_order_relaxed);
+  slot.own.before_end.store(0, std::memory_order_relaxed);
   slot.current.store(outside, std::memory_order_relaxed);
   slot.requests.store(0, std::memory_order_relaxed);
   slot.busy.store(false, std::memory_order_relaxed);
@@ -131,6 +135,8 @@ void start_counters(ThreadSlot& slot, const SlotPlan& plan) {
     if (plan.at_step->counters()[static_cast<std::size_t>(c)].value) slot.step_values |= 1u << c;
   if (slot.at_step) slot.at_step->read(slot.step_stamp);
   if (slot.boundary) slot.boundary->read(slot.counter_stamp);
+  slot.brief_by_ticks = plan.brief_by_ticks && slot.boundary && tick_rate().use_tsc;
+  slot.cpu_ahead = 0;
   slot.counters_open = true;
 }
 

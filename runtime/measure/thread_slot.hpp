@@ -17,7 +17,7 @@ namespace effort::measure {
 inline constexpr std::uint32_t max_depth = 128;
 inline constexpr std::uint32_t max_units = 32;
 inline constexpr std::uint32_t max_metrics = 32;
-inline constexpr std::uint32_t inline_layout = 2;  ///< of the front of ThreadSlot
+inline constexpr std::uint32_t inline_layout = 3;  ///< of the front of ThreadSlot
 inline constexpr std::uint32_t outside = 0;  ///< the cell that takes time spent in no region; never a host's id
 
 // ThreadSlot::current and the stack hold a region with flags; a word without any is what the short path can leave.
@@ -40,7 +40,13 @@ struct Sampling {
 };
 struct SamplingPlan {
   std::uint32_t size;                  ///< regions from this one on are timed always
-  std::unique_ptr<Sampling[]> calls;   ///< [size] by region
+  std::unique_ptr<Sampling[]> calls;   ///< [size] by region, where it and the region around are both part of the load or both not
+  std::unique_ptr<Sampling[]> apart;   ///< [size] where one of them is: what is wrong here is wrong in the load
+};
+
+/// What the library itself takes of the time between two boundaries, in ticks.
+struct OwnTicks {
+  std::atomic<std::uint64_t> before_begin{0}, before_end{0};  ///< by the boundary that comes second
 };
 
 /// What the thread that ends steps asks of another thread, at that one's next boundary.
@@ -75,6 +81,7 @@ struct alignas(64) ThreadSlot {
   std::atomic<std::uint64_t> stamp{0};
   std::atomic<Cell*> cells{nullptr};      ///< [capacity] by region
   std::uint32_t* stack = open_regions;    ///< [max_depth] the words around the current one
+  OwnTicks own;                           ///< left out at each boundary; 0 until it has been measured
 
   std::atomic<std::uint32_t> known{0};    ///< ids 1 .. known have their cells; 0 before and after a session
   std::atomic<std::uint32_t> requests{0}; ///< bits of Request, set by others
@@ -82,7 +89,10 @@ struct alignas(64) ThreadSlot {
   bool short_path = false;                ///< nothing but the TSC is read at a boundary
   std::uint32_t unseen = 0;               ///< begun by signal handlers while busy, not ended yet
   std::uint32_t special = 0;              ///< open words that are skipped or weighted, and a rebalance that is being priced
-  std::uint32_t weighted_open = 0;        ///< words that are weighted
+  /// Where not 0, no call is skipped: in a rebalance that is being priced, and inside a call that stands for several, because the
+  /// weights of both would multiply, and their errors.
+  std::uint32_t all_timed = 0;
+  std::uint32_t weight = 1;               ///< for so many calls the weighted word stands
 
   bool counters_open = false;             ///< by the owner, for the session
   int n_counters = 0;                                          ///< read at every boundary
@@ -90,6 +100,9 @@ struct alignas(64) ThreadSlot {
   std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
   CounterReader* boundary = nullptr;      ///< owned by `readers`; null where this thread cannot count
   std::int64_t counter_stamp[max_metrics] = {};
+  bool brief_by_ticks = false;            ///< CPU time is the one counter, and is read only where more than a moment has passed
+  std::int64_t cpu_ahead = 0;             ///< nanoseconds booked by ticks since it was read last
+  std::atomic<std::uint64_t> cpu_readings{0};
   int n_step_counters = 0;                                     ///< read once a step
   CounterReader* at_step = nullptr;
   std::uint32_t step_values = 0;          ///< bit per step counter: a state, not a count
@@ -102,6 +115,7 @@ struct alignas(64) ThreadSlot {
   SamplingPlan* sampling = nullptr;       ///< in force
   Pricing pricing;                        ///< while it is open, every boundary is exact
   std::uint64_t random = 0;
+  std::atomic<std::int64_t> skips{0};     ///< calls that were not timed, counted by whole blocks
 
   // Of what ran up outside all regions, how much claim_outside has given to one.
   std::uint64_t outside_claimed = 0;
@@ -172,6 +186,7 @@ struct SlotPlan {
   const SourceSet* at_step = nullptr;   ///< read once a step; may be null
   bool whole = false;                   ///< this thread reads what counts for the whole process
   const Registry* registry = nullptr;   ///< knows the regions' kinds
+  bool brief_by_ticks = false;          ///< see ThreadSlot; `boundary` is cpu_time alone
 };
 
 /// Makes room for `regions` ids, opens the counters and starts the clock; called by the owner.

@@ -18,7 +18,7 @@ extern "C" {
 
 #if defined(__x86_64__) && defined(__GNUC__)
 
-#define EFFORT_INLINE_LAYOUT 2
+#define EFFORT_INLINE_LAYOUT 3
 
 /* The front of what the library keeps per thread.  `layout` stays where it is for ever; the library sets it to the
  * layout it has when the TSC is its clock and all regions are timed at every call, and to 0 otherwise.  Not for use by hosts. */
@@ -34,6 +34,7 @@ struct effort_thread_slot {
   uint64_t stamp;
   struct effort_thread_cell* cells;
   uint32_t* stack;
+  uint64_t own_before_begin, own_before_end;
 };
 extern EFFORT_API __thread void* effort_this_thread_slot __attribute__((tls_model("initial-exec")));
 
@@ -45,7 +46,7 @@ static inline uint64_t effort_inline_now_(void) {
 
 /* Single instructions where a signal handler that begins and ends regions itself may interrupt; the same order of stores
  * as in the library, because another thread may be reading. */
-static inline void effort_inline_switch_(struct effort_thread_slot* s, struct effort_thread_cell* left, uint32_t next, uint64_t now) {
+static inline void effort_inline_switch_(struct effort_thread_slot* s, struct effort_thread_cell* left, uint32_t next, uint64_t now, uint64_t own) {
   const uint64_t before = __atomic_load_n(&s->stamp, __ATOMIC_RELAXED);
   uint64_t passed = 0;
   if (__builtin_expect(now >= before, 1)) {
@@ -57,7 +58,7 @@ static inline void effort_inline_switch_(struct effort_thread_slot* s, struct ef
     }
   }
   __atomic_store_n(&s->current, next, __ATOMIC_RELEASE);
-  __asm__ volatile("addq %1, %0" : "+m"(left->ticks) : "r"(passed) : "cc", "memory");
+  __asm__ volatile("addq %1, %0" : "+m"(left->ticks) : "r"(passed - own) : "cc", "memory");
 }
 
 /** effort_begin, inline. */
@@ -71,7 +72,7 @@ static inline effort_status effort_begin_inline(effort_region_id r) {
   __asm__ volatile("incq %0" : "+m"(cells[r].begins) : : "cc", "memory");
   s->stack[depth] = around;
   s->depth = depth + 1;
-  effort_inline_switch_(s, &cells[around], (uint32_t)r, now);
+  effort_inline_switch_(s, &cells[around], (uint32_t)r, now, s->own_before_begin);
   return EFFORT_OK;
 }
 
@@ -83,7 +84,7 @@ static inline effort_status effort_end_inline(effort_region_id r) {
   if (__builtin_expect(s->depth == 0, 0)) return effort_end(r);
   /* Read before the stack is lowered: a handler may use what lies above. */
   const uint32_t depth = s->depth - 1, next = s->stack[depth];
-  effort_inline_switch_(s, &s->cells[(uint32_t)r], next, now);
+  effort_inline_switch_(s, &s->cells[(uint32_t)r], next, now, s->own_before_end);
   s->depth = depth;
   return EFFORT_OK;
 }

@@ -2,6 +2,7 @@
 
 #include <catch2/catch_approx.hpp>
 
+#include <chrono>
 #include <string>
 #include <thread>
 
@@ -227,4 +228,78 @@ TEST_CASE("names are checked, found again and limited") {
   }
   CHECK(names.n_regions() == max_regions);
   CHECK(refused == 20000 - static_cast<int>(max_regions) + 2);
+}
+
+TEST_CASE("what the library itself takes is no load, in regions and between them") {
+  for (const char* metric : {"time", "cpu_time"}) {
+    for (const Kind kind : {Kind::compute, Kind::comm}) {
+      Recorder rec({"time"}, metric, LoadThreads::max);
+      const auto outer = rec.registry().region("outer", Kind::compute).id;
+      const auto inner = rec.registry().region("inner", kind).id;
+      RecordStream stream;
+      ThreadSlot& s = rec.slot();
+      double least = 1;  // of several steps: whoever interrupts the loop computes in its place
+      for (int step = 0; step < 40; ++step) {
+        const std::uint64_t start = monotonic_ns();
+        open_region(s, outer);
+        for (int i = 0; i < 2000; ++i) {
+          open_region(s, inner);
+          close_region(s, inner);
+        }
+        close_region(s, outer);
+        const double took = static_cast<double>(monotonic_ns() - start) * 1e-9;
+        rec.end_step(step, step, stream);
+        const Frame f = read(stream);
+        if (step > 0) least = std::min(least, f.header.load / took);  // its price is known from the first step's end on
+      }
+      CAPTURE(metric, static_cast<int>(kind));
+      CHECK(least < 0.3);  // it was nearly all, or half
+    }
+  }
+}
+
+TEST_CASE("what passes between a step's end and resume belongs to nobody") {
+  for (const char* metric : {"time", "cpu_time"}) {
+    Recorder rec({"time"}, metric, LoadThreads::max);
+    const auto solve = rec.registry().region("solve", Kind::compute).id;
+    RecordStream stream;
+    begin(rec, solve);
+    rec.end_step(0, 0, stream);
+    const Frame first = read(stream);
+    spin(0.005);
+    rec.resume();
+    end(rec);
+    rec.end_step(1, 1, stream);
+    CHECK(read(stream).header.load < 0.005);
+  }
+}
+
+TEST_CASE("CPU time of brief stretches goes to where they were, and that of sleep to nobody") {
+  Recorder rec({"time"}, "cpu_time", LoadThreads::max);
+  const auto solve = rec.registry().region("solve", Kind::compute).id;
+  const auto halo = rec.registry().region("halo", Kind::comm).id;
+  RecordStream stream;
+  ThreadSlot& s = rec.slot();
+  rec.end_step(0, 0, stream);
+  stream.bytes().clear();
+  const std::int64_t start = thread_cpu_ns();
+  for (int i = 0; i < 200; ++i) {
+    open_region(s, solve);
+    spin(1e-6);
+    open_region(s, halo);
+    spin(0.5e-6);
+    if (i % 10 == 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    if (i % 10 == 5) spin(20e-6);
+    close_region(s, halo);
+    spin(1e-6);
+    close_region(s, solve);
+  }
+  rec.end_step(1, 1, stream);
+  const double all = static_cast<double>(thread_cpu_ns() - start) * 1e-9;
+  const Frame f = read(stream);
+  const double computed = f.at(solve, rec.registry().metric("cpu_time", "s").id), waited = f.at(halo, rec.registry().metric("cpu_time", "s").id);
+  CHECK(computed == Approx(f.header.load));
+  CHECK(computed > 200 * 1e-6);
+  CHECK(computed + waited <= all);  // 20 ms were slept
+  CHECK(waited > 20 * 15e-6);
 }

@@ -45,10 +45,10 @@ Run simulate(std::uint64_t seed, std::array<std::uint32_t, n_regions + 1> period
   slot->number = static_cast<std::uint32_t>(seed);
   now = 0;
   prepare_slot(*slot, 1, n_regions, {&counters, nullptr, true});
-  SamplingPlan plan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1)};
+  SamplingPlan plan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1), std::make_unique<Sampling[]>(n_regions + 1)};
   std::mt19937_64 random(seed);
   for (std::uint32_t r = 0; r <= n_regions; ++r)
-    plan.calls[r] = {periods[r], 0, static_cast<std::uint32_t>(random() % periods[r])};
+    plan.calls[r] = plan.apart[r] = {periods[r], 0, static_cast<std::uint32_t>(random() % periods[r])};
   slot->offered = &plan;
   slot->requests = resample;
   std::mt19937_64 lengths(7);  // the same run for every seed of the sampling
@@ -156,8 +156,8 @@ TEST_CASE("periods change while regions are open") {
   std::vector<std::uint32_t> open;
   for (int i = 0; i < 20000; ++i) {
     if (i % 50 == 0) {
-      plans.push_back(std::make_unique<SamplingPlan>(SamplingPlan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1)}));
-      for (std::uint32_t r = 1; r <= n_regions; ++r) plans.back()->calls[r].period = 1u << (random() % 6);
+      plans.push_back(std::make_unique<SamplingPlan>(SamplingPlan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1), std::make_unique<Sampling[]>(n_regions + 1)}));
+      for (std::uint32_t r = 1; r <= n_regions; ++r) plans.back()->calls[r].period = plans.back()->apart[r].period = 1u << (random() % 6);
       slot->offered = plans.back().get();
       slot->requests = resample;
     }
@@ -190,8 +190,8 @@ TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is op
     auto slot = std::make_unique<ThreadSlot>();
     now = 0;
     prepare_slot(*slot, 1, names.n_regions(), {&counters, nullptr, true, &names});
-    SamplingPlan plan{names.n_regions() + 1, std::make_unique<Sampling[]>(names.n_regions() + 1)};
-    for (const std::uint32_t r : {solve, halo}) plan.calls[r] = {64, 0, 63};
+    SamplingPlan plan{names.n_regions() + 1, std::make_unique<Sampling[]>(names.n_regions() + 1), std::make_unique<Sampling[]>(names.n_regions() + 1)};
+    for (const std::uint32_t r : {solve, halo}) plan.calls[r] = plan.apart[r] = {64, 0, 63};
     slot->offered = &plan;
     slot->requests = resample;
     for (int call = 0; call < 70; ++call) {  // the 64th stands for all of them, and the next ones for none

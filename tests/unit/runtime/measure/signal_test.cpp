@@ -50,6 +50,7 @@ void expect_whole_frames(const Options& options, const std::vector<std::string>&
   RecordStream stream;
   rec.end_step(0, 0, stream);
   stream.bytes().clear();
+  book_all(s);
   open_region(s, outer);
   const std::uint64_t start = unbooked(s);
   handled = 0;
