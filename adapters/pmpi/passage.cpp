@@ -182,10 +182,9 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
   if (!outermost && gap < least_gap) return;
   const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
   const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
-  if (slot.n_counters > 0)
-    port().claim(slot, to);
-  else
-    measure::claim_outside_ticks(slot, to);
+  if (slot.n_counters > 0) return port().claim(slot, to);
+  measure::claim_outside_ticks(slot, to);
+  if (waiting) measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks, slot.own.before_begin.load(std::memory_order_relaxed));
 }
 
 /// The site of a call that is to be seen; null for none.

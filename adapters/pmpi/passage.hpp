@@ -214,7 +214,8 @@ struct UsualWay {
     slot.depth = 1;  // its word on the stack is that of outside, as ever
     slot.current.store(static_cast<std::uint32_t>(site->region), std::memory_order_release);
     const bool waiting = polls && thread.polled_in_vain && thread.last->path == site->path && gap < poll_gap;
-    measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap - slot.own.before_begin.load(std::memory_order_relaxed));
+    const std::uint64_t own = waiting ? 0 : slot.own.before_begin.load(std::memory_order_relaxed);
+    measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap - own);
     return site;
   }
 

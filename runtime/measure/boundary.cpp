@@ -112,24 +112,29 @@ std::int64_t ns_of(std::uint64_t passed) noexcept {
 
 /// CPU time of what has passed up to `at`, `own` of it the library's, in nanoseconds.  Its clock costs ten times what everything else at
 /// a boundary does: it is read where more than a moment has passed, or `exactly`, and then `at` moves behind the reading.  What brief
-/// stretches were given too much or too little since the last reading, a long one makes up for.
-std::int64_t cpu_passed(ThreadSlot& s, std::uint32_t region, std::uint64_t& at, std::uint64_t own, bool exactly) noexcept {
+/// stretches were given too much or too little since the last reading, a long one makes up for.  The reading is added to what is the
+/// library's own, unless the region waits: it would have waited as long without.
+std::int64_t cpu_passed(ThreadSlot& s, std::uint32_t region, std::uint64_t& at, std::uint64_t& own, bool exactly) noexcept {
   const std::uint64_t passed = at - s.stamp.load(std::memory_order_relaxed);
-  const auto brief = [&] { return kind_of(s, region) == Kind::compute ? brief_computing : brief_waiting; };
-  if (!exactly && static_cast<double>(passed) * tick_rate().seconds_per_tick < brief()) {
+  const bool computes = kind_of(s, region) == Kind::compute;
+  if (!exactly && static_cast<double>(passed) * tick_rate().seconds_per_tick < (computes ? brief_computing : brief_waiting)) {
     s.cpu_ahead += ns_of(passed);
     return ns_of(passed - own);
   }
   std::int64_t now[max_metrics];
   s.boundary->read(now);
-  const std::int64_t spent = now[0] - s.counter_stamp[0] - s.cpu_ahead;
+  std::int64_t spent = now[0] - s.counter_stamp[0] - s.cpu_ahead;
   s.counter_stamp[0] = now[0];
   s.cpu_ahead = std::max<std::int64_t>(0, -spent);
   s.cpu_readings.store(s.cpu_readings.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  spent -= ns_of(own);
   const std::uint64_t after = ticks();
-  const std::int64_t reading = std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));
+  if (computes) {
+    spent -= std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));  // it may have been interrupted
+    own += after - at;
+  }
   at = after;
-  return std::max<std::int64_t>(0, spent - ns_of(own) - reading);
+  return std::max<std::int64_t>(0, spent);
 }
 
 /// Books what has passed since the last boundary, while `word` was current.
@@ -138,9 +143,7 @@ void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly
   std::uint64_t at = 0;
   if (s.brief_by_ticks) {
     at = ticks();
-    const std::uint64_t first = at;
     counted[0] = cpu_passed(s, region_of(word), at, own, exactly);
-    own += at - first;
   } else if (s.n_counters > 0) {
     std::int64_t now[max_metrics];
     read_or_nothing(s.boundary, s.n_counters, now);
@@ -239,9 +242,8 @@ void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::u
   auto* cell = s.counters.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(s.n_counters);
   Cell& time = s.cells.load(std::memory_order_relaxed)[region];
   if (s.brief_by_ticks) {
-    const std::uint64_t first = at;
     add_wrapping(*cell, cpu_passed(s, region, at, own, false));
-    return add_own(time.ticks, advance_stamp(s.stamp, at) - own - (at - first));
+    return add_own(time.ticks, advance_stamp(s.stamp, at) - own);
   }
   std::int64_t now[max_metrics];
   s.boundary->read(now);
@@ -357,6 +359,15 @@ Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept {
   return priced;
 }
 
+void keep_own(ThreadSlot& s, std::uint32_t region) noexcept {
+  if (kind_of(s, region) == Kind::compute) return;
+  const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, own);
+  if (s.cpu_counter < 0) return;
+  const std::size_t place = region * static_cast<std::size_t>(s.n_counters) + static_cast<std::size_t>(s.cpu_counter);
+  add_wrapping(s.counters.load(std::memory_order_relaxed)[place], ns_of(own));
+}
+
 void disregard(ThreadSlot& s) noexcept {
   if (interrupted(s)) return;
   const Careful way(s);
@@ -368,7 +379,7 @@ void disregard(ThreadSlot& s) noexcept {
 void settle(ThreadSlot& s) noexcept {
   if (interrupted(s)) return;
   const Careful way(s);
-  book(s, way.word());
+  book(s, way.word(), 0, false);
 }
 
 void settle_step(ThreadSlot& s) noexcept {
@@ -384,7 +395,8 @@ void settle_step(ThreadSlot& s) noexcept {
 }
 
 void leave_all(ThreadSlot& s) noexcept {
-  s.pricing = {};  // the session that knows of it may be over
+  s.pricing = {};
+  s.registry = nullptr;  // the session may be over, and it with it
   Careful way(s);
   book(s, way.word());
   read_step(s);

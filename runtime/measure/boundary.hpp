@@ -65,6 +65,9 @@ Pricing open_price(ThreadSlot& s) noexcept;
 /// What has been spent since open_price, which returned `around`; not open where that was in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
+/// Gives a region that waits what the last begin has left out before it, because the wait would have lasted as long without the library;
+/// nothing to others.
+void keep_own(ThreadSlot& s, std::uint32_t region) noexcept;
 /// What has passed since the last boundary was the library's: it goes to no region.
 void disregard(ThreadSlot& s) noexcept;
 /// Books everything up to this moment: to the current region, or where sampling says.

@@ -179,6 +179,14 @@ void Recorder::write_threads() {
   }
 }
 
+/// What the boundaries of a region that waits have left out since the last step.  Without the library it would have waited as long.
+double Recorder::own_in_waits(const SlotReader& reader, std::uint32_t region) const {
+  if (kinds_[region] == Kind::compute || !reader.told) return 0;
+  const std::int64_t begins = reader.slot->cells.load(std::memory_order_acquire)[region].begins.load(std::memory_order_relaxed) & ~sampled_sign;
+  const std::uint64_t each = reader.slot->own.before_end.load(std::memory_order_relaxed);
+  return static_cast<double>(static_cast<std::uint64_t>(begins - reader.begins[region]) * each) * tick_rate().seconds_per_tick;
+}
+
 /// How often a slot's regions were begun since the last step; returns the seconds that it cost.
 double Recorder::read_begins(SlotReader& reader, std::uint32_t n) {
   const Cell* cells = reader.slot->cells.load(std::memory_order_acquire);
@@ -224,7 +232,7 @@ void Recorder::read_ticks(SlotReader& reader, std::uint32_t n, std::uint64_t now
     if (delta <= 0) continue;
     reader.ticks[r] = total;
     if (r == outside) continue;
-    const double seconds = static_cast<double>(delta) * seconds_per_tick;
+    const double seconds = static_cast<double>(delta) * seconds_per_tick + own_in_waits(reader, r);
     fold(0, r, seconds, sum);
     if (reader.own && kinds_[r] != Kind::compute) step_wait_ += seconds;
   }
@@ -248,8 +256,10 @@ void Recorder::read_counters(SlotReader& reader, std::uint32_t n) {
       if (delta <= 0) continue;
       reader.counters[r * width + c] = total;
       if (r == outside) continue;
-      fold(m.id, r, static_cast<double>(delta) * m.scale, sum);
-      if (reader.own && static_cast<int>(c) == cpu_counter_ && kinds_[r] != Kind::compute) waited_ += static_cast<double>(delta) * m.scale;
+      const bool is_cpu_time = static_cast<int>(c) == cpu_counter_;
+      const double value = static_cast<double>(delta) * m.scale + (is_cpu_time ? own_in_waits(reader, r) : 0);
+      fold(m.id, r, value, sum);
+      if (reader.own && is_cpu_time && kinds_[r] != Kind::compute) waited_ += value;
     }
     if (m.id == load_metric_) add_load(reader, reader.load_counts, load, m.scale);
   }

@@ -97,6 +97,7 @@ class Recorder {
   void add_load(SlotReader& reader, std::uint64_t& last, std::uint64_t total, double scale);
   double read_begins(SlotReader& reader, std::uint32_t n);
   void tell_own(SlotReader& reader);
+  double own_in_waits(const SlotReader& reader, std::uint32_t region) const;
   double computing(double wall);
   void fold_threads(std::uint32_t region, double value);
   void write_threads();
