@@ -50,6 +50,16 @@ effort_region_id region_named(const std::string& name, Kind kind) {
   return static_cast<effort_region_id>(id);
 }
 
+/// Of the region that all calls of a kind share, and all computation between calls, where there are no call paths.
+const char* name_of_all(Kind kind) {
+  switch (kind) {
+    case Kind::compute: return "(between MPI calls)";
+    case Kind::wait: return "(MPI, waiting)";
+    case Kind::io: return "(MPI, files)";
+    default: return "(MPI)";
+  }
+}
+
 /// What goes wrong in here (memory) ends the measuring, not the host.
 template <typename Body>
 bool orderly(const Body& body) noexcept {
@@ -142,11 +152,11 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
     const bool known = stack_end_ && cfa < stack_end_ && cfa > stack_end_ - (std::ptrdiff_t{1} << 40);
     auto site = std::make_unique<Site>();
     site->return_address = return_address;
-    site->trail = unwind(return_address, cfa, known ? path_depth() : 1);
+    site->trail = unwind(return_address, cfa, known ? std::max(path_depth(), 1) : 1);
     site->call = call;
     site->path = &path_of(call, return_address, site->trail);
     site->trail.close(stack_end_);
-    site->region = region_named(site->path->text, info(call).kind);
+    site->region = region_named(path_depth() > 0 ? site->path->text : name_of_all(info(call).kind), info(call).kind);
     site->splits = splits(call);
     auto& head = table_[place(return_address)];
     site->next = std::move(head);
@@ -159,7 +169,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
 
 effort_region_id Thread::pair(const Path& to) {
   auto [at, fresh] = pairs_.try_emplace(std::uint64_t{last->path->id} << 32 | to.id, 0);
-  if (fresh) at->second = region_named(last->path->text + " > " + to.text, Kind::compute);
+  if (fresh) at->second = region_named(path_depth() > 0 ? last->path->text + " > " + to.text : name_of_all(Kind::compute), Kind::compute);
   return at->second;
 }
 

@@ -185,7 +185,7 @@ const std::vector<Key>& keys() {
       {"PCONTROL", true, [](Settings& s, auto& k, auto& v) { s.pcontrol = flag(k, v); }, [](const Settings& s) { return std::string(s.pcontrol ? "1" : "0"); }},
       {"SPLIT", true, set_split, [](const Settings& s) { return join(s.split); }},
       {"STEP", true, set_step, [](const Settings& s) { return s.step; }},
-      {"PATH_DEPTH", true, [](Settings& s, auto& k, auto& v) { s.path_depth = number(k, v, 1, 16, "1 to 16 frames"); },
+      {"PATH_DEPTH", true, [](Settings& s, auto& k, auto& v) { s.path_depth = number(k, v, 0, 16, "0 to 16 frames"); },
        [](const Settings& s) { return std::to_string(s.path_depth); }},
       {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); }, [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
   };

@@ -46,7 +46,7 @@ struct Settings {
   bool pcontrol = false;
   std::vector<std::string> split;  ///< names of MPI calls; empty: all that can block or poll
   std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
-  int path_depth = 4;              ///< frames of a call path
+  int path_depth = 4;              ///< frames of a call path; 0: all calls share a region, and what is between them another
   bool comm_matrix = false;
   std::vector<std::string> notes;  ///< what of the environment looks like a setting and is none
 };
