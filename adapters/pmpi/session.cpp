@@ -85,6 +85,7 @@ std::uint64_t ticks_in(double seconds) { return static_cast<std::uint64_t>(secon
 void before_step() {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
+  if (thread && !thread->driving) leave_steps_to_host();
   if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
   if (traffic_on) traffic_step(finalizing);
   if (!thread->driving) {

@@ -9,20 +9,23 @@ namespace effort::pmpi {
 namespace {
 
 constexpr std::size_t most_intervals = 192;
-constexpr std::size_t most_stages = 4, longest_repeat = 16, most_every = 16;
+constexpr std::size_t most_stages = 4, longest_repeat = 16;
+constexpr std::size_t least_in_a_row = 48, most_bursts = 24;
 constexpr double outlier = 2.5;  // times the median
-constexpr double most_long = 0.4, least_alike = 0.85;
+constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, least_alike = 0.85;
 
-double median(std::vector<double> v) {
-  const auto middle = v.begin() + static_cast<std::ptrdiff_t>(v.size() / 2);
-  std::nth_element(v.begin(), middle, v.end());
-  return *middle;
+/// The value that one of `parts` equal parts of all lies below.
+double lowest(std::vector<double> v, std::size_t parts) {
+  const auto at = v.begin() + static_cast<std::ptrdiff_t>(v.size() / parts);
+  std::nth_element(v.begin(), at, v.end());
+  return *at;
 }
+double median(const std::vector<double>& v) { return lowest(v, 2); }
 
 /// Where a path was called, the most recent calls, oldest first.
-std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t path) {
+std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t path, std::size_t most = most_intervals) {
   std::vector<std::size_t> out;
-  for (std::size_t i = events.size(); i-- > 0 && out.size() <= most_intervals;)
+  for (std::size_t i = events.size(); i-- > 0 && out.size() <= most;)
     if (events[i].path == path) out.push_back(i);
   std::reverse(out.begin(), out.end());
   return out;
@@ -48,13 +51,15 @@ double regularity(const std::vector<double>& intervals) {
 
 bool alike(double d, double usual) { return d <= outlier * usual && d >= usual / outlier; }
 
+bool is_long(double d, double usual) { return d > outlier * usual; }
+
 /// The same where some intervals are longer, in a way of their own (a step that also sorts its particles): the smaller one
 /// of the shares, of intervals and of computation, that are like the others of their sort.
 double regularity_of_two(const std::vector<double>& intervals) {
   const double usual = median(intervals);
   std::vector<double> longer;
   for (double d : intervals)
-    if (d > outlier * usual) longer.push_back(d);
+    if (is_long(d, usual)) longer.push_back(d);
   if (longer.empty() || static_cast<double>(longer.size()) > most_long * static_cast<double>(intervals.size())) return 0;
   const double usual_longer = median(longer);
   double all = 0, good = 0;
@@ -68,6 +73,31 @@ double regularity_of_two(const std::vector<double>& intervals) {
   return all > 0 ? std::min(good / all, static_cast<double>(n_good) / static_cast<double>(intervals.size())) : 0;
 }
 
+/// How far the longer intervals are apart, and what they come to.
+struct Longer {
+  std::size_t apart = 0;   ///< the distance that is met most often; 0: there are none or one
+  double as_usual = 0;     ///< share of the distances that are this one
+  double computation = 0;  ///< share of it that lies in them
+};
+Longer longer_ones(const std::vector<double>& intervals) {
+  const double usual = lowest(intervals, 4);  // of bursts of two, half of the intervals are long
+  std::map<std::size_t, std::size_t> distances;
+  std::size_t last = intervals.size(), n = 0;
+  double all = 0, in_longer = 0;
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    all += intervals[i];
+    if (!is_long(intervals[i], usual)) continue;
+    in_longer += intervals[i];
+    if (last < i) ++distances[i - last], ++n;
+    last = i;
+  }
+  Longer out;
+  for (const auto& [distance, times] : distances)
+    if (static_cast<double>(times) > out.as_usual * static_cast<double>(n)) out = {distance, static_cast<double>(times) / static_cast<double>(n), 0};
+  out.computation = all > 0 ? in_longer / all : 0;
+  return out;
+}
+
 /// Whether another path is called in the longer intervals and not in the others: then those belong to an outer loop, and
 /// the path at hand to an inner one.
 bool inner(std::span<const Event> events, const std::vector<std::size_t>& calls, const std::vector<double>& intervals) {
@@ -75,11 +105,11 @@ bool inner(std::span<const Event> events, const std::vector<std::size_t>& calls,
   std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> met;  // in longer ones, in others
   std::size_t longer = 0;
   for (std::size_t i = 0; i < intervals.size(); ++i) {
-    const bool is_long = intervals[i] > outlier * usual;
-    longer += is_long;
+    const bool is_longer = is_long(intervals[i], usual);
+    longer += is_longer;
     std::set<std::uint64_t> here;
     for (std::size_t e = calls[i] + 1; e < calls[i + 1]; ++e) here.insert(events[e].path);
-    for (std::uint64_t path : here) ++(is_long ? met[path].first : met[path].second);
+    for (std::uint64_t path : here) ++(is_longer ? met[path].first : met[path].second);
   }
   return std::any_of(met.begin(), met.end(), [&](const auto& m) {
     return 10 * m.second.first >= 9 * longer && 10 * m.second.second <= intervals.size() - longer;
@@ -93,13 +123,20 @@ bool current(std::span<const Event> events, std::uint64_t path, double usual) {
   return false;
 }
 
+/// A rule of single calls.
+StepRule rule_of(std::uint64_t path, const std::vector<std::size_t>& calls, const std::vector<double>& intervals, double confidence) {
+  const std::size_t n = intervals.size();
+  return {path, 1, 0, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>((calls.back() - calls.front()) / n), confidence, median(intervals)};
+}
+
 StepRule judge(std::span<const Event> events, std::uint64_t path) {
   const std::vector<std::size_t> calls = calls_of(events, path);
   const std::vector<double> intervals = intervals_of(events, calls);
   if (intervals.size() < least_recurrences || !current(events, path, median(intervals))) return {};
   const double confidence = regularity(intervals);
   if (confidence < least_confidence) return {};
-  return {path, 1, 0, static_cast<std::uint32_t>(intervals.size()), confidence};
+  const StepRule rule = rule_of(path, calls, intervals, confidence);
+  return rule.events > 1 || intervals.size() >= least_in_a_row ? rule : StepRule{};
 }
 
 /// A path with intervals of two sorts.
@@ -107,9 +144,11 @@ StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
   const std::vector<std::size_t> calls = calls_of(events, path);
   const std::vector<double> intervals = intervals_of(events, calls);
   if (intervals.size() < 2 * least_recurrences || !current(events, path, *std::max_element(intervals.begin(), intervals.end()))) return {};
+  const Longer longer = longer_ones(intervals);
+  const bool in_bursts = longer.as_usual > most_in_longer || longer.computation > most_in_longer;
   const double confidence = regularity_of_two(intervals);
-  if (confidence < least_alike || inner(events, calls, intervals)) return {};
-  return {path, 1, 0, static_cast<std::uint32_t>(intervals.size()), confidence};
+  if (in_bursts || confidence < least_alike || inner(events, calls, intervals)) return {};
+  return rule_of(path, calls, intervals, confidence);
 }
 
 /// Stages of a step: an exact repeat of the last paths in which each occurs at most a few times.
@@ -142,43 +181,37 @@ StepRule find_repeat(std::span<const Event> events) {
 
 /// A path that comes in bursts of always the same number: every k-th call ends a step.
 StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
-  const std::vector<double> intervals = intervals_of(events, calls_of(events, path));
-  for (std::size_t k = 2; k <= most_every && k * least_recurrences <= intervals.size(); ++k) {
-    double all = 0, odd = 0, longest = -1;
-    std::size_t boundary = 0;
-    for (std::size_t place = 0; place < k; ++place) {
-      std::vector<double> same;
-      for (std::size_t i = place; i < intervals.size(); i += k) same.push_back(intervals[i]);
-      const double usual = median(same);
-      if (usual > longest) {
-        longest = usual;
-        boundary = place;
-      }
-      for (double d : same) {
-        all += d;
-        if (d > 1.5 * usual || d < usual / 1.5) odd += std::max(d, usual) - usual / 1.5;
-      }
-    }
-    const double confidence = all > 0 ? 1 - odd / all : 0;
-    if (confidence < least_confidence || !current(events, path, longest)) continue;
-    // Interval i lies before call i + 1; the call before a longest interval ends a step.  The last call is number n.
-    const std::size_t n = intervals.size();
-    const auto after_last = static_cast<std::uint32_t>((boundary + k - n % k) % k);
-    return {path, static_cast<std::uint32_t>(k), after_last == 0 ? static_cast<std::uint32_t>(k) : after_last,
-            static_cast<std::uint32_t>(n / k), confidence};
+  std::vector<std::size_t> calls = calls_of(events, path, events.size());
+  std::vector<double> intervals = intervals_of(events, calls);
+  if (intervals.size() < 2 * least_recurrences) return {};
+  const std::size_t k = longer_ones(intervals).apart;
+  if (k < 2 || intervals.size() < k * least_recurrences) return {};
+  calls = calls_of(events, path, most_bursts * k);
+  intervals = intervals_of(events, calls);
+  // Interval i lies before call i + 1; the call before the longest of k intervals ends a step.
+  const std::size_t n = intervals.size(), periods = n / k;
+  std::vector<std::size_t> longest_at(k, 0);
+  for (std::size_t p = 0; p < periods; ++p) {
+    const auto from = intervals.begin() + static_cast<std::ptrdiff_t>(p * k);
+    ++longest_at[static_cast<std::size_t>(std::max_element(from, from + static_cast<std::ptrdiff_t>(k)) - from)];
   }
-  return {};
+  const auto boundary = static_cast<std::size_t>(std::max_element(longest_at.begin(), longest_at.end()) - longest_at.begin());
+  if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods)) return {};
+  std::vector<double> steps;
+  for (std::size_t i = boundary; i + k < calls.size(); i += k) steps.push_back(events[calls[i + k]].computed - events[calls[i]].computed);
+  const double confidence = std::max(regularity(steps), regularity_of_two(steps));
+  if (steps.size() + 1 < least_recurrences || confidence < least_confidence || !current(events, path, median(steps))) return {};
+  const auto every = static_cast<std::uint32_t>(k);
+  const auto after_last = static_cast<std::uint32_t>((boundary + k - n % k) % k);  // the last call is number n
+  return {path, every, after_last == 0 ? every : after_last, static_cast<std::uint32_t>(periods),
+          static_cast<std::uint32_t>((calls.back() - calls.front()) / periods), confidence, median(steps)};
 }
 
 }  // namespace
 
 StepRule find_step(std::span<const Event> events, double least) {
   if (events.size() <= least_recurrences) return {};
-  // Where calls come faster than steps can, they are the inside of something.
-  if (const auto tail = events.last(std::min<std::size_t>(events.size(), least_recurrences));
-      tail.back().computed - tail.front().computed < least * static_cast<double>(tail.size()) / most_every)
-    return {};
-  if (const StepRule stages = find_repeat(events); stages.path != 0) return stages;
+  if (const StepRule stages = find_repeat(events); stages.path != 0 && stages.usual >= least) return stages;
   std::map<std::uint64_t, std::size_t> counts;
   for (const Event& e : events) ++counts[e.path];
   std::vector<std::pair<std::size_t, std::uint64_t>> by_count;
@@ -186,15 +219,20 @@ StepRule find_step(std::span<const Event> events, double least) {
   std::sort(by_count.rbegin(), by_count.rend());
 
   StepRule best;
+  std::size_t best_count = 0;  // of steps: the more, the shorter
   for (const auto& [n, path] : by_count) {
-    const StepRule rule = judge(events, path);
-    if (rule.path == 0) continue;
-    if (best.path != 0 && (n + n / 8 < counts[best.path] || rule.confidence <= best.confidence)) continue;
+    StepRule rule = judge(events, path);
+    if (rule.path == 0) rule = find_bursts(events, path);
+    if (rule.path == 0 || rule.usual < least) continue;
+    const std::size_t count = n / rule.every;
+    const bool shorter = count > best_count + best_count / 8, as_short = count + count / 8 >= best_count;
+    if (best.path != 0 && !shorter && !(as_short && rule.confidence > best.confidence)) continue;
     best = rule;
+    best_count = count;
   }
-  if (best.path == 0) best = find_bursts(events, by_count.front().second);
-  if (best.path == 0) best = judge_uneven(events, by_count.front().second);
-  return best;
+  if (best.path != 0) return best;
+  best = judge_uneven(events, by_count.front().second);
+  return best.usual >= least ? best : StepRule{};
 }
 
 }  // namespace effort::pmpi

@@ -185,6 +185,7 @@ void announce(const Path& path) {
 }
 
 void found_step(const Path& path) {
+  if (port().owner() != Owner::adapter) return give_up();
   if (state.steps > 0) return step();
   // What came before the first step that was recognised stays apart, so that steps are alike.
   if (!join()) return give_up();
@@ -269,6 +270,8 @@ void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm) {
 void step_from_pcontrol() {
   if (state.source == Source::pcontrol) step();
 }
+
+void leave_steps_to_host() { give_up(); }
 
 void forget_communicators() { state.full.clear(); }
 

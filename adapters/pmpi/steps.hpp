@@ -21,6 +21,8 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm);
 void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm);
 /// MPI_Pcontrol(0), where it ends steps.
 void step_from_pcontrol();
+/// The host ends its steps itself: nothing else does from here on.
+void leave_steps_to_host();
 /// Communicators that were known may be others now.
 void forget_communicators();
 /// At the start of MPI_Finalize, on all ranks: the rest of the run is a step.

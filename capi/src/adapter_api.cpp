@@ -5,7 +5,6 @@
 #include "step_hooks.hpp"
 
 #include <atomic>
-#include <cstdio>
 
 using namespace effort;
 using capi::guarded;
@@ -113,14 +112,7 @@ class Port final : public engine::AdapterPort {
     });
   }
 
-  void note(const std::string& text) override {
-    guarded([&] {
-      engine::Session* s = active();
-      if (!s) return;
-      s->recorder().registry().note(text.c_str());
-      if (s->settings().verbose) std::fprintf(stderr, "effort: %s\n", text.c_str());
-    });
-  }
+  void note(const std::string& text) override { capi::note(text); }
 
   void on_step(StepHooks hooks) override { capi::step_hooks = hooks; }
 

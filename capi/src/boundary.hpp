@@ -6,6 +6,7 @@
 #include "runtime/status.hpp"
 
 #include <atomic>
+#include <memory>
 #include <new>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,8 @@ void set_mode(Mode mode) noexcept;
 engine::Session* session() noexcept;
 /// Replaces the session; the old one is destroyed.
 void set_session(engine::Session* session) noexcept;
+/// The same with one that is to be used from now on.
+void install(std::unique_ptr<engine::Session> session);
 bool begun_by_adapter() noexcept;
 void set_begun_by_adapter(bool adapter) noexcept;
 
@@ -55,8 +58,10 @@ effort_status inactive() noexcept;
 
 /// Makes a session from `cfg`; the mode becomes active or disabled.
 effort_status begin_session(const effort_config* cfg, bool adapter);
-effort_status begin_session_with(config::Settings settings);
 config::Settings settings_from(const effort_config* cfg);
+
+/// A line for the notes of the active session, and for stderr under VERBOSE.
+void note(const std::string& text) noexcept;
 
 }  // namespace effort::capi
 

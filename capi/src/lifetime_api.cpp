@@ -30,8 +30,10 @@ bool rebalancing = false;
 // What finalize came to when MPI_Finalize made it; a host that calls it afterwards is told once.
 enum class MadeByMpi { no, ok, failed } made_by_mpi = MadeByMpi::no;
 
+/// The host's own session.  What an adapter has begun, a host has to adopt first: one whose init was refused would otherwise end steps of its own
+/// in a session that all ranks measure in.
 engine::Session* active(effort_status& code) noexcept {
-  if (capi::mode() == Mode::active)
+  if (capi::mode() == Mode::active && !capi::begun_by_adapter())
     if (engine::Session* s = capi::session()) return s;
   code = capi::inactive();
   return nullptr;
@@ -131,8 +133,65 @@ effort_status agree_to_attach(exchange::Transport& transport, effort_status mine
   if (status == EFFORT_OK && places[0] != -places[1])
     status = fail(Status::state, "the ranks come to effort_init_mpi from different states (with and without effort_init or an adapter before it, or disabled on "
                                  "some by DISABLE): make the same calls with the same DISABLE on all ranks");
-  if (status != EFFORT_OK || place == 1 || place == 2) transport.release();
+  if (status != EFFORT_OK || place == 2) transport.release();
   return status;
+}
+
+/// An adapter's session goes on without the host, whose init has failed: said where its measurements are, not only to a host that may not look.
+effort_status refused(const char* function, effort_status status) {
+  if (capi::mode() == Mode::active && capi::begun_by_adapter())
+    capi::note(std::string(function) + " of the host was refused (" + effort_last_error() + "): what is measured is without its regions, steps and settings");
+  return status;
+}
+
+void disable() {
+  capi::set_session(nullptr);
+  capi::set_mode(Mode::disabled);
+}
+
+/// The session to go on with, where the host's settings are these and an adapter has begun one: null for that one; a new one where it measures something
+/// else.
+std::unique_ptr<engine::Session> adopt(config::Settings settings) {
+  engine::Session& begun = *capi::session();
+  if (!begun.started() && !begun.measures(settings)) return std::make_unique<engine::Session>(std::move(settings), &begun);
+  begun.adopt(std::move(settings));
+  return nullptr;
+}
+
+/// Whether a session that an adapter has attached goes on as the host's: if the host's settings are the same, or if it holds ranks that are not here.
+bool stays(const engine::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
+  if (config::to_text(settings) == config::to_text(begun.settings())) return true;
+  if (transport.size() == begun.ranks()) return false;
+  capi::note("the host's settings came too late, from fewer ranks than are measured already, and were ignored: set them in the environment");
+  return true;
+}
+
+/// Makes the host's session of all ranks: the one that is there, or another where that measures something else.  Collective.
+effort_status attach_or_begin(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
+  engine::Session* const begun = capi::session();
+  const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
+  settings = engine::Session::agree(std::move(settings), *transport);
+  const bool disabled = settings.disable && (!begun || adopted);
+  const bool goes_on = attached && !disabled && stays(*begun, settings, *transport);
+  std::unique_ptr<engine::Session> made;
+  const effort_status status = agreed(*transport, guarded([&]() -> effort_status {
+    if (disabled || goes_on) return EFFORT_OK;
+    if (!begun || attached)
+      made = std::make_unique<engine::Session>(settings, begun);
+    else if (adopted)
+      made = adopt(settings);
+    // What the others have measured must not end for nothing.
+    const bool refuses = attached && !made->recorder().load_refusal().empty();
+    return refuses ? fail(Status::unsupported, made->recorder().load_refusal()) : EFFORT_OK;
+  }));
+  if (status != EFFORT_OK || disabled || goes_on) transport->release();
+  if (status != EFFORT_OK || goes_on) return status;
+  if (attached) begun->finalize();
+  if (attached || disabled) disable();
+  if (disabled) return EFFORT_OK;
+  (made ? *made : *begun).attach(std::move(transport));
+  if (made) capi::install(std::move(made));
+  return EFFORT_OK;
 }
 
 /// For a host that finalizes after MPI_Finalize has done it.
@@ -204,59 +263,48 @@ effort_status effort_adapter_begin(void) {
 effort_status effort_init(const effort_config* cfg) {
   if (in_callback) return not_from_callback("effort_init");
   made_by_mpi = MadeByMpi::no;
-  return guarded([&]() -> effort_status {
+  const effort_status status = guarded([&]() -> effort_status {
     if (capi::mode() == Mode::none) return capi::begin_session(cfg, false);
     if (!capi::begun_by_adapter()) return already();
-    if (engine::Session* s = capi::session()) s->adopt(capi::settings_from(cfg));
+    config::Settings settings = capi::settings_from(cfg);
+    if (capi::session() && settings.disable && !capi::session()->started()) {
+      disable();
+    } else if (capi::session()) {
+      auto made = adopt(std::move(settings));
+      if (made && !made->recorder().load_refusal().empty()) return fail(Status::unsupported, made->recorder().load_refusal());
+      if (made) capi::install(std::move(made));
+    }
     capi::set_begun_by_adapter(false);
     return EFFORT_OK;
   });
+  return status == EFFORT_OK ? status : refused("effort_init", status);
 }
 
 effort_status effort_attach_transport(exchange::Transport* raw, const effort_config* cfg) {
   std::unique_ptr<exchange::Transport> transport(raw);
   const bool fresh = capi::mode() == Mode::none;
-  const bool adopted = capi::begun_by_adapter();
   const bool attached = !fresh && capi::session() && capi::session()->attached();
   config::Settings settings;
   effort_status status = guarded([&]() -> effort_status {
     if (in_callback) return not_from_callback("effort_init_mpi");
     if (capi::mode() == Mode::off) return capi::inactive();
-    if (adopted && attached) return EFFORT_OK;  // the adapter has attached: nothing is left to do
-    if (attached) return already();
+    if (attached && !capi::begun_by_adapter()) return already();
     settings = capi::settings_from(cfg);
-    if (capi::session() && adopted) capi::session()->adopt(settings);
     return EFFORT_OK;
   });
   status = agree_to_attach(*transport, status, fresh ? 0 : attached ? 1 : capi::mode() == Mode::disabled ? 2 : 3);
-  if (status != EFFORT_OK || (adopted && attached) || capi::mode() == Mode::disabled) {
-    if (status == EFFORT_OK) capi::set_begun_by_adapter(false);
-    return status;
+  if (status == EFFORT_OK && capi::mode() != Mode::disabled) {
+    status = guarded([&] { return attach_or_begin(std::move(transport), std::move(settings)); });
+    // What an init takes is nobody's computation.
+    if (capi::step_hooks.after) capi::step_hooks.after();
   }
-  status = guarded([&]() -> effort_status {
-    if (fresh) settings = engine::Session::agree(std::move(settings), *transport);
-    const effort_status begun = agreed(*transport, guarded([&] { return fresh ? capi::begin_session_with(settings) : EFFORT_OK; }));
-    if (begun != EFFORT_OK || capi::mode() == Mode::disabled) {
-      transport->release();
-      return begun;
-    }
-    capi::session()->attach(std::move(transport));
-    return EFFORT_OK;
-  });
-  // What an init takes is nobody's computation.
-  if (capi::step_hooks.after) capi::step_hooks.after();
-  if (status == EFFORT_OK) {
-    capi::set_begun_by_adapter(false);
-  } else if (fresh) {
-    capi::set_session(nullptr);
-    capi::set_mode(Mode::none);
-  }
+  if (status != EFFORT_OK) return refused("effort_init_mpi", status);
+  capi::set_begun_by_adapter(false);
   return status;
 }
 
-effort_status effort_finalize(void) {
-  if (in_callback) return not_from_callback("effort_finalize");
-  if (capi::mode() == Mode::none) return late_finalize();
+/// Whoever it belongs to.
+static effort_status finalize_session() {
   const effort_status status = guarded([]() -> effort_status {
     engine::Session* s = capi::session();
     if (!s) return EFFORT_OK;
@@ -273,9 +321,17 @@ effort_status effort_finalize(void) {
   return status;
 }
 
+effort_status effort_finalize(void) {
+  if (in_callback) return not_from_callback("effort_finalize");
+  if (capi::mode() == Mode::none) return late_finalize();
+  if (capi::mode() == Mode::active && capi::begun_by_adapter()) return capi::inactive();
+  return finalize_session();
+}
+
 void effort_finalize_forgotten(void) {
   if (capi::mode() == Mode::none) return;
-  made_by_mpi = effort_finalize() == EFFORT_OK ? MadeByMpi::ok : MadeByMpi::failed;
+  const effort_status status = in_callback ? not_from_callback("effort_finalize") : finalize_session();
+  made_by_mpi = status == EFFORT_OK ? MadeByMpi::ok : MadeByMpi::failed;
 }
 
 effort_status effort_progress_step(void) {

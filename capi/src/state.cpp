@@ -3,6 +3,7 @@
 #include "runtime/measure/thread_slot.hpp"
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <mutex>
 
@@ -99,27 +100,31 @@ config::Settings settings_from(const effort_config* cfg) {
 }
 
 effort_status begin_session(const effort_config* cfg, bool adapter) {
-  const effort_status status = begin_session_with(settings_from(cfg));
-  // With ranks, attaching tells: the same answer on all of them.
-  const std::string refusal = session() ? session()->recorder().load_refusal() : std::string();
-  if (!refusal.empty()) {
-    set_session(nullptr);
-    set_mode(Mode::none);
-    return fail(Status::unsupported, refusal);
+  config::Settings settings = settings_from(cfg);
+  if (settings.disable) {
+    register_handlers();
+    set_mode(Mode::disabled);
+  } else {
+    auto session = std::make_unique<engine::Session>(std::move(settings));
+    // With ranks, attaching tells: the same answer on all of them.
+    if (const std::string& refusal = session->recorder().load_refusal(); !refusal.empty()) return fail(Status::unsupported, refusal);
+    install(std::move(session));
   }
   set_begun_by_adapter(adapter);
-  return status;
+  return EFFORT_OK;
 }
 
-effort_status begin_session_with(config::Settings settings) {
+void install(std::unique_ptr<engine::Session> session) {
   register_handlers();
-  if (settings.disable) {
-    set_mode(Mode::disabled);
-    return EFFORT_OK;
-  }
-  set_session(new engine::Session(std::move(settings)));
+  set_session(session.release());
   set_mode(Mode::active);
-  return EFFORT_OK;
+}
+
+void note(const std::string& text) noexcept {
+  engine::Session* const s = mode() == Mode::active ? session() : nullptr;
+  if (!s) return;
+  guarded([&] { s->recorder().registry().note(text.substr(0, measure::max_name).c_str()); });
+  if (s->settings().verbose) std::fprintf(stderr, "effort: %s\n", text.c_str());
 }
 
 }  // namespace effort::capi

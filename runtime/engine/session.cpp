@@ -43,9 +43,11 @@ struct Session::Node {
   std::string refusal;   // the reason, where this rank knows it
 };
 
-Session::Session(config::Settings settings)
+Session::Session(config::Settings settings, Session* before)
     : settings_(std::move(settings)),
-      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_), options(settings_))) {}
+      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_), options(settings_))) {
+  if (before) recorder_->registry().take_over(before->recorder().registry());
+}
 
 Session::~Session() {
   if (executor_) executor_->close();
@@ -187,10 +189,12 @@ config::Settings Session::agree(config::Settings mine, exchange::Transport& tran
   return mine;
 }
 
+bool Session::measures(const config::Settings& settings) const {
+  return recorder_->measures(settings.metrics, settings.load_metric, load_threads(settings), options(settings));
+}
+
 void Session::adopt(config::Settings settings) {
   if (started()) throw Error(Status::state, "the session that an adapter began has taken steps already: call effort_init earlier");
-  if (!recorder_->measures(settings.metrics, settings.load_metric, load_threads(settings), options(settings)))
-    throw Error(Status::config, "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD differ from those of the session that an adapter has begun: set them in the environment, which both see");
   settings_ = std::move(settings);
 }
 
@@ -199,7 +203,7 @@ void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   std::int64_t state = transport_ ? -2 : started() ? -1 : recorder_->load_refusal().empty() ? 0 : -3;
   require(transport->world_min(&state, 1), *transport);
   config::Settings agreed = agree(settings_, *transport);
-  std::int64_t alike = recorder_->measures(agreed.metrics, agreed.load_metric, load_threads(agreed), options(agreed));
+  std::int64_t alike = measures(agreed);
   require(transport->world_min(&alike, 1), *transport);
   if (state < 0 || alike == 0) transport->release();
   if (state == -2) throw Error(Status::already_initialized, "a communicator is attached already: call effort_finalize before another effort_init_mpi");

@@ -17,7 +17,8 @@ namespace effort::engine {
 /// thread at a time.
 class Session {
  public:
-  explicit Session(config::Settings settings);
+  /// @param before  a session that this one takes the place of: what it has named keeps its ids here; null: none
+  explicit Session(config::Settings settings, Session* before = nullptr);
   ~Session();
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
@@ -29,8 +30,10 @@ class Session {
 
   /// Rank 0's choices where all ranks must agree, this rank's elsewhere.  Collective.
   static config::Settings agree(config::Settings mine, exchange::Transport& transport);
-  /// Takes over a session that an adapter has begun, before its first step.
-  /// @throws Error(config) where the settings want another kind of measurement than the adapter's
+  /// Whether it measures what these settings ask for.
+  bool measures(const config::Settings& settings) const;
+  /// Takes over a session that an adapter has begun, before its first step; it measures what the settings ask for.
+  /// @throws Error(state) after its first step
   void adopt(config::Settings settings);
 
   /// Joins the ranks of `transport`.  Collective; throws the same kind of Error on all ranks, and is then as if it had
@@ -39,6 +42,8 @@ class Session {
   ///         Error(memory) where a rank got neither memory nor a thread
   void attach(std::unique_ptr<exchange::Transport> transport);
   bool attached() const { return transport_ != nullptr; }
+  /// Ranks that are joined; 1 before attach().
+  int ranks() const { return transport_ ? transport_->size() : 1; }
   bool started() const { return client_ != nullptr; }
 
   /// Ends the session; collective where attached, unless the message library is gone.  What went wrong, or ok.

@@ -58,6 +58,11 @@ void Registry::note(const char* text) {
   define(Definition::note, text, Kind::compute, "");
 }
 
+void Registry::take_over(const Registry& other) {
+  for (const Defined& d : other.since(0))
+    if (d.what != Definition::metric) define(d.what, d.name.c_str(), d.kind, d.unit.c_str());
+}
+
 Registry::Found Registry::define(Definition what, const char* name, Kind kind, const char* unit) {
   std::lock_guard lock(mutex_);
   if (auto known = index_.find({what, name}); known != index_.end()) {

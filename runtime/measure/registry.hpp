@@ -52,6 +52,8 @@ class Registry {
   void module(const char* base_name, const char* identity);
   /// The same text twice is one note.
   void note(const char* text);
+  /// All that another one knows but metrics, which settings decide on; with the same ids where this one is new.
+  void take_over(const Registry& other);
 
   std::uint32_t n_regions() const noexcept { return n_regions_.load(std::memory_order_acquire); }
   std::uint32_t n_units() const noexcept { return n_units_.load(std::memory_order_acquire); }

@@ -1,20 +1,25 @@
 /* A program that marks its regions and steps itself, and is intercepted all the same: MPI time inside computation moves to
- * the call, inside communication it stays.  marked STEPS */
+ * the call, inside communication it stays.
+ * marked STEPS [WINDOW|LOAD_METRIC VALUE [late|refused]]: with a setting of its own; after steps were taken without it; refused, and still well */
 #include "known_load.h"
 
 #include <effort/effort_mpi.h>
 #include <stdlib.h>
+#include <string.h>
 
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 24;
+  const char *key = argc > 3 ? argv[2] : "WINDOW", *value = argc > 3 ? argv[3] : "8", *how = argc > 4 ? argv[4] : "";
+  const int refused = strcmp(how, "refused") == 0;
   MPI_Init(&argc, &argv);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
+  for (int i = 0, sum; i < 4 && strcmp(how, "late") == 0; ++i) MPI_Scan(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* STEP=MPI_Scan */
   effort_config* cfg;
   effort_region_id solve, halo;
-  int bad = effort_config_new(&cfg) != EFFORT_OK || effort_config_set(cfg, "WINDOW", "8") != EFFORT_OK;
-  bad |= effort_init_mpi(MPI_COMM_WORLD, cfg) != EFFORT_OK; /* adopts what the adapter has begun */
+  int bad = effort_config_new(&cfg) != EFFORT_OK || effort_config_set(cfg, key, value) != EFFORT_OK;
+  bad |= effort_init_mpi(MPI_COMM_WORLD, cfg) != (refused ? EFFORT_ERR_UNSUPPORTED : EFFORT_OK); /* adopts what the adapter has begun */
   bad |= effort_region("solve", EFFORT_COMPUTE, &solve) != EFFORT_OK || effort_region("halo", EFFORT_COMM, &halo) != EFFORT_OK;
   effort_config_free(cfg);
   for (int step = 0; step < steps && !bad; ++step) {
@@ -30,9 +35,9 @@ int main(int argc, char** argv) {
     effort_end(halo);
     compute_share(rank, step, 0.3); /* in no region: the adapter's */
     MPI_Barrier(MPI_COMM_WORLD);
-    bad |= effort_progress_step() != EFFORT_OK;
+    bad |= effort_progress_step() != (refused ? EFFORT_ERR_NOT_INITIALIZED : EFFORT_OK);
   }
-  bad |= effort_finalize() != EFFORT_OK;
+  bad |= effort_finalize() != (refused ? EFFORT_ERR_NOT_INITIALIZED : EFFORT_OK);
   MPI_Finalize();
   return bad;
 }
