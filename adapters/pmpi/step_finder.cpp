@@ -10,7 +10,8 @@ namespace {
 
 constexpr std::size_t most_intervals = 192;
 constexpr std::size_t most_stages = 4, longest_repeat = 16;
-constexpr std::size_t least_in_a_row = 48, most_bursts = 24;
+constexpr std::size_t least_in_a_row = 44, most_bursts = 24;
+constexpr double long_time = 2000;  // least steps
 constexpr double outlier = 2.5;  // times the median
 constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, least_alike = 0.85;
 
@@ -40,7 +41,7 @@ std::vector<double> intervals_of(std::span<const Event> events, const std::vecto
 
 /// Share of the computation in intervals that is what such an interval usually has.
 double regularity(const std::vector<double>& intervals) {
-  const double usual = median(intervals);
+  const double usual = lowest(intervals, 3);  // not the median: of bursts of two, half of the intervals are long
   double all = 0, excess = 0;
   for (double d : intervals) {
     all += d;
@@ -78,6 +79,9 @@ struct Longer {
   std::size_t apart = 0;   ///< the distance that is met most often; 0: there are none or one
   double as_usual = 0;     ///< share of the distances that are this one
   double computation = 0;  ///< share of it that lies in them
+
+  bool regular() const { return apart >= 2 && as_usual > most_in_longer; }
+  bool in_bursts() const { return regular() && computation > most_in_longer; }
 };
 Longer longer_ones(const std::vector<double>& intervals) {
   const double usual = lowest(intervals, 4);  // of bursts of two, half of the intervals are long
@@ -129,14 +133,24 @@ StepRule rule_of(std::uint64_t path, const std::vector<std::size_t>& calls, cons
   return {path, 1, 0, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>((calls.back() - calls.front()) / n), confidence, median(intervals)};
 }
 
-StepRule judge(std::span<const Event> events, std::uint64_t path) {
+/// Recurrences that are needed: more where calls have followed each other without another in between, and may all lie in one burst.
+std::size_t needed(const std::vector<std::size_t>& calls) {
+  std::size_t longest = 0, run = 0;
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    run = calls[i] == calls[i - 1] + 1 ? run + 1 : 0;
+    longest = std::max(longest, run);
+  }
+  return std::clamp<std::size_t>(2 * longest, least_recurrences, least_in_a_row);
+}
+
+StepRule judge(std::span<const Event> events, std::uint64_t path, double least) {
   const std::vector<std::size_t> calls = calls_of(events, path);
   const std::vector<double> intervals = intervals_of(events, calls);
-  if (intervals.size() < least_recurrences || !current(events, path, median(intervals))) return {};
+  if (intervals.size() < least_recurrences) return {};
+  const double seen = events[calls.back()].computed - events[calls.front()].computed;
+  if ((intervals.size() < needed(calls) && seen < long_time * least) || !current(events, path, median(intervals))) return {};
   const double confidence = regularity(intervals);
-  if (confidence < least_confidence) return {};
-  const StepRule rule = rule_of(path, calls, intervals, confidence);
-  return rule.events > 1 || intervals.size() >= least_in_a_row ? rule : StepRule{};
+  return confidence < least_confidence ? StepRule{} : rule_of(path, calls, intervals, confidence);
 }
 
 /// A path with intervals of two sorts.
@@ -145,14 +159,13 @@ StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
   const std::vector<double> intervals = intervals_of(events, calls);
   if (intervals.size() < 2 * least_recurrences || !current(events, path, *std::max_element(intervals.begin(), intervals.end()))) return {};
   const Longer longer = longer_ones(intervals);
-  const bool in_bursts = longer.as_usual > most_in_longer || longer.computation > most_in_longer;
   const double confidence = regularity_of_two(intervals);
-  if (in_bursts || confidence < least_alike || inner(events, calls, intervals)) return {};
+  if (longer.regular() || longer.computation > most_in_longer || confidence < least_alike || inner(events, calls, intervals)) return {};
   return rule_of(path, calls, intervals, confidence);
 }
 
 /// Stages of a step: an exact repeat of the last paths in which each occurs at most a few times.
-StepRule find_repeat(std::span<const Event> events) {
+StepRule find_repeat(std::span<const Event> events, double least) {
   for (std::size_t length = 2; length <= longest_repeat; ++length) {
     const std::size_t needed = length * (least_recurrences + 1);
     if (events.size() < needed) return {};
@@ -169,7 +182,7 @@ StepRule find_repeat(std::span<const Event> events) {
     for (std::size_t i = 0; i < length; ++i) {
       const double next = tail[i + 1].computed - tail[i].computed;
       if (counts[tail[i].path] != 1 || next <= longest) continue;
-      const StepRule rule = judge(events, tail[i].path);
+      const StepRule rule = judge(events, tail[i].path, least);
       if (rule.path == 0) continue;
       best = rule;
       longest = next;
@@ -179,39 +192,55 @@ StepRule find_repeat(std::span<const Event> events) {
   return {};
 }
 
-/// A path that comes in bursts of always the same number: every k-th call ends a step.
-StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
-  std::vector<std::size_t> calls = calls_of(events, path, events.size());
-  std::vector<double> intervals = intervals_of(events, calls);
-  if (intervals.size() < 2 * least_recurrences) return {};
-  const std::size_t k = longer_ones(intervals).apart;
-  if (k < 2 || intervals.size() < k * least_recurrences) return {};
-  calls = calls_of(events, path, most_bursts * k);
-  intervals = intervals_of(events, calls);
-  // Interval i lies before call i + 1; the call before the longest of k intervals ends a step.
+/// Every k-th call of a path ends a step, if the longest of k intervals always stands at the same place.
+/// @param steps  gets the calls that end one
+StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::size_t k, std::vector<std::size_t>& steps) {
+  const std::vector<std::size_t> calls = calls_of(events, path, most_bursts * k);
+  const std::vector<double> intervals = intervals_of(events, calls);
   const std::size_t n = intervals.size(), periods = n / k;
+  if (periods < least_recurrences) return {};
+  // Interval i lies before call i + 1; the call before the longest of k intervals ends a step.
   std::vector<std::size_t> longest_at(k, 0);
   for (std::size_t p = 0; p < periods; ++p) {
     const auto from = intervals.begin() + static_cast<std::ptrdiff_t>(p * k);
     ++longest_at[static_cast<std::size_t>(std::max_element(from, from + static_cast<std::ptrdiff_t>(k)) - from)];
   }
   const auto boundary = static_cast<std::size_t>(std::max_element(longest_at.begin(), longest_at.end()) - longest_at.begin());
-  if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods)) return {};
-  std::vector<double> steps;
-  for (std::size_t i = boundary; i + k < calls.size(); i += k) steps.push_back(events[calls[i + k]].computed - events[calls[i]].computed);
-  const double confidence = std::max(regularity(steps), regularity_of_two(steps));
-  if (steps.size() + 1 < least_recurrences || confidence < least_confidence || !current(events, path, median(steps))) return {};
+  std::vector<double> between;
+  for (std::size_t i = boundary; i < n; i += k) between.push_back(intervals[i]);
+  if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods) || !is_long(median(between), lowest(intervals, 4))) return {};
+  steps.clear();
+  for (std::size_t i = boundary; i < calls.size(); i += k) steps.push_back(calls[i]);
+  const std::vector<double> took = intervals_of(events, steps);
+  const double confidence = std::max(regularity(took), regularity_of_two(took));
+  if (confidence < least_confidence || !current(events, path, median(took))) return {};
   const auto every = static_cast<std::uint32_t>(k);
   const auto after_last = static_cast<std::uint32_t>((boundary + k - n % k) % k);  // the last call is number n
-  return {path, every, after_last == 0 ? every : after_last, static_cast<std::uint32_t>(periods),
-          static_cast<std::uint32_t>((calls.back() - calls.front()) / periods), confidence, median(steps)};
+  return {path, every, after_last == 0 ? every : after_last, static_cast<std::uint32_t>(took.size()),
+          static_cast<std::uint32_t>((calls.back() - calls.front()) / periods), confidence, median(took)};
+}
+
+/// A path that comes in bursts of always the same number: every k-th call ends a step.  Where bursts come in bursts, the largest.
+StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
+  const std::size_t n = calls_of(events, path, events.size()).size();
+  std::vector<std::size_t> steps;
+  StepRule rule;
+  for (std::size_t k = 2; rule.path == 0 && k * least_recurrences < n; ++k) rule = judge_every(events, path, k, steps);
+  while (rule.path != 0) {
+    const std::vector<double> intervals = intervals_of(events, steps);
+    const Longer longer = longer_ones(intervals);
+    // Steps that now and then do more are steps, above all with another call in those.
+    if (!longer.in_bursts() || inner(events, steps, intervals)) break;
+    rule = judge_every(events, path, rule.every * longer.apart, steps);  // none: too few of the larger ones so far, perhaps
+  }
+  return rule;
 }
 
 }  // namespace
 
 StepRule find_step(std::span<const Event> events, double least) {
   if (events.size() <= least_recurrences) return {};
-  if (const StepRule stages = find_repeat(events); stages.path != 0 && stages.usual >= least) return stages;
+  if (const StepRule stages = find_repeat(events, least); stages.path != 0 && stages.usual >= least) return stages;
   std::map<std::uint64_t, std::size_t> counts;
   for (const Event& e : events) ++counts[e.path];
   std::vector<std::pair<std::size_t, std::uint64_t>> by_count;
@@ -221,12 +250,14 @@ StepRule find_step(std::span<const Event> events, double least) {
   StepRule best;
   std::size_t best_count = 0;  // of steps: the more, the shorter
   for (const auto& [n, path] : by_count) {
-    StepRule rule = judge(events, path);
+    StepRule rule = judge(events, path, least);
     if (rule.path == 0) rule = find_bursts(events, path);
     if (rule.path == 0 || rule.usual < least) continue;
     const std::size_t count = n / rule.every;
     const bool shorter = count > best_count + best_count / 8, as_short = count + count / 8 >= best_count;
-    if (best.path != 0 && !shorter && !(as_short && rule.confidence > best.confidence)) continue;
+    // A call of its own says more than the last one of a burst.
+    const bool better = rule.every == 1 && (best.every > 1 || rule.confidence > best.confidence);
+    if (best.path != 0 && !shorter && !(as_short && better)) continue;
     best = rule;
     best_count = count;
   }

@@ -33,8 +33,9 @@ inline constexpr double least_confidence = 0.8;
 /// sequence of paths repeats exactly and none occurs more than four times in it (stages of a time integration), the whole repeat is the step.  Where
 /// longer stretches come at irregular times without a call of their own, they are steps that do more.
 ///
-/// What a burst is shows only at its end: calls that follow each other directly must be 48 until they are believed to be steps.
-/// O(n log n + n * distinct paths).
+/// What a burst is shows only at its end: calls that follow each other directly must be up to 44 until they are believed to be steps, or come to 2000 times
+/// the least computation of one.
+/// O(n * (log n + distinct paths) + n^2 / 12), the latter for paths that come in bursts.
 /// @param least  computation that a step has at least
 StepRule find_step(std::span<const Event> events, double least = 0);
 

@@ -19,9 +19,10 @@ namespace {
 
 using engine::Owner;
 
-constexpr std::size_t most_events = 1024;
+constexpr std::size_t most_events = 4096;
 constexpr double least_step = 50e3;  // ns of computation
 constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64, longest_apart = 64;
+constexpr std::int64_t least_doubt = 4096, times_doubt = 8;  // collectives, after which a step that was found is certain
 
 enum class Source { off, looking, found, setting, pcontrol };
 
@@ -34,12 +35,12 @@ struct State {
 
   std::int64_t clock = 0;                        ///< collectives of all ranks so far: the same number everywhere
   std::int64_t together = 0;                     ///< the clock at the last one that nobody leaves before all have come
-  std::int64_t next_look = first_look, next_check = 0, check_every = first_check;
+  std::int64_t next_look = first_look, next_check = 0, check_every = first_check, certain_at = 0;
   std::vector<Event> events;
   StepRule rule;
   std::uint32_t seen = 0;                        ///< calls of the rule since a step
   std::int64_t steps = 0, checked_steps = 0;
-  std::string found_text;
+  bool announced = false;                        ///< the rule in force
 
   std::uint32_t every = 1;                       ///< of the setting STEP
   std::string where;
@@ -104,7 +105,9 @@ std::string percent(double share) {
   return text;
 }
 
-/// The rank that computed most so far proposes, all compare with what they saw.  Collective, within a collective of the host's (ranks_meet).
+/// The rank that computed most so far proposes, all compare with what they saw.  What was found is put in doubt for a while: a longer step takes its
+/// place if it turns out to have been the inside of something (the first solver's iterations).  Collective, within a collective of the host's
+/// (ranks_meet).
 void look() {
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
   struct {
@@ -119,6 +122,8 @@ void look() {
   } proposal{};
   if (state.rank == busiest.rank) {
     proposal.rule = find_step(state.events, least_step);
+    const bool known = proposal.rule.path == state.rule.path && proposal.rule.every == state.rule.every;
+    if (state.source == Source::found && (known || proposal.rule.usual < 2 * state.rule.usual)) proposal.rule.path = 0;
     proposal.places = places_of(proposal.rule.path);
     proposal.n = static_cast<std::int64_t>(state.events.size());
   }
@@ -128,16 +133,20 @@ void look() {
                                                          proposal.n == static_cast<std::int64_t>(state.events.size())};
   if (PMPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_INT, MPI_MIN, agreeing()) != MPI_SUCCESS || agreed[0] == 0) return give_up();
   if (agreed[1] == 0) {
-    if (state.clock > last_look) give_up();
+    if (state.source == Source::found)
+      steps_want_cpu_time = state.clock < state.certain_at;
+    else if (state.clock > last_look)
+      give_up();
     return;
   }
-  steps_want_cpu_time = false;
   state.rule = proposal.rule;
   state.source = Source::found;
+  state.certain_at = std::max(least_doubt, times_doubt * state.clock);
+  state.announced = false;
   // The first step is everything up to the first end of one.
   state.seen = state.rule.every > 1 ? state.rule.every - state.rule.skip : 0;
+  state.check_every = std::max<std::int64_t>(first_check, 8 * state.rule.events);
   state.next_check = state.clock + state.check_every;
-  state.found_text.clear();
 }
 
 /// Ranks must have made equally many steps, and some since the last time.
@@ -156,7 +165,6 @@ void check() {
     state.source = Source::looking;
     steps_want_cpu_time = true;
     state.next_look = state.clock + 16;
-    state.check_every = first_check;
     state.events.clear();
   }
   state.checked_steps = state.steps;
@@ -176,20 +184,21 @@ void meet(Thread& thread, void (*what)()) {
   if (measure::ThreadSlot* const slot = measure::this_thread_slot()) disown(thread, *slot);
 }
 
+/// What ends steps from here on.
 void announce(const Path& path) {
-  std::string text = "steps were found in the run: they end with ";
+  state.announced = true;
+  if (state.rank != 0) return;
+  std::string text = state.steps == 0 ? "steps were found in the run: they end with " : "from step " + std::to_string(state.steps) + " on they end with ";
   if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
   text += path.text + " (confidence " + percent(state.rule.confidence) + ", " + std::to_string(state.rule.recurrences) + " recurrences)";
-  if (state.rank == 0 && text != state.found_text) port().note(text);
-  state.found_text = text;
+  port().note(text);
 }
 
 void found_step(const Path& path) {
-  if (port().owner() != Owner::adapter) return give_up();
+  if (port().owner() != Owner::adapter || !join()) return give_up();
+  if (!state.announced) announce(path);
   if (state.steps > 0) return step();
   // What came before the first step that was recognised stays apart, so that steps are alike.
-  if (!join()) return give_up();
-  announce(path);
   port().phase("startup");
   step();
   port().phase("main");
@@ -234,17 +243,18 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   ++state.clock;
   const Path& path = *site.path;
   const bool together = ranks_meet(info(path.call).role);
-  if (state.source == Source::looking) {
+  if (steps_want_cpu_time) {
     if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
     state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9});
-    if (together && state.clock >= state.next_look) meet(thread, look);
-  } else if (state.source == Source::found) {
+  }
+  if (state.source == Source::found) {
     if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {
       state.seen = 0;
       found_step(path);
     }
     if (together && state.clock >= state.next_check && state.source == Source::found) meet(thread, check);
   }
+  if (steps_want_cpu_time && together && state.clock >= state.next_look) meet(thread, look);
 }
 
 void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm) {

@@ -17,7 +17,7 @@ class Run {
     now_ += computation * noise_(random_);
     events_.push_back({path, now_});
   }
-  StepRule rule() const { return find_step(events_); }
+  StepRule rule(double least = 0) const { return find_step(events_, least); }
   const std::vector<Event>& events() const { return events_; }
 
  private:
@@ -112,6 +112,49 @@ TEST_CASE("bursts of a fixed length from one place: every k-th call ends a step,
     REQUIRE(rule.every == 5);
     CHECK(rule.skip == static_cast<std::uint32_t>(5 - extra));
   }
+}
+
+TEST_CASE("a checksum of each variable is no step, whenever one looks") {
+  // As miniAMR does: so many variables, one checksum each in every fifth stage, and a refinement every fifth step.
+  for (int variables : {2, 7, 8, 40}) {
+    Run run;
+    int steps = 0;
+    for (; steps < 60; ++steps) {
+      for (int v = 0; v < variables; ++v) {
+        run.call(residual, (v == 0 ? 4.0 * variables : 0) + 1);
+        INFO(variables << " variables, step " << steps);
+        const StepRule rule = run.rule(0.1);
+        if (rule.path == residual) REQUIRE(rule.every == static_cast<std::uint32_t>(variables));
+      }
+      if (steps % 5 == 4)
+        for (std::uint64_t i = 0; i < 40; ++i) run.call(100 + i % (20 + static_cast<std::uint64_t>(steps) / 10), 0.1);
+    }
+    INFO(variables);
+    const StepRule rule = run.rule(0.1);
+    CHECK(rule.path == residual);
+    CHECK(rule.every == static_cast<std::uint32_t>(variables));
+    CHECK(rule.usual > 4 * variables);
+    CHECK(rule.usual < 6 * variables);
+  }
+}
+
+TEST_CASE("bursts that come in bursts are no steps either") {
+  Run run;
+  for (int i = 0; i < 40; ++i)
+    for (int group = 0; group < 3; ++group)
+      for (int k = 0; k < 4; ++k) run.call(residual, k > 0 ? 0.1 : group > 0 ? 2 : 30);
+  CHECK(run.rule().path == residual);
+  CHECK(run.rule().every == 12);
+}
+
+TEST_CASE("bursts of ever different length, with most of the computation between them, hold no step") {
+  Run run;
+  std::mt19937 random(3);
+  for (int i = 0; i < 60; ++i) {
+    run.call(residual, 40);
+    for (auto k = 5 + random() % 10; k > 0; --k) run.call(residual, 0.5);
+  }
+  CHECK(run.rule().path == 0);
 }
 
 TEST_CASE("irregular computation between calls of one place is no step") {
