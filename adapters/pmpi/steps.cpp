@@ -1,6 +1,7 @@
 #include "adapters/pmpi/steps.hpp"
 
 #include "adapters/mpi/mpi_transport.hpp"
+#include "adapters/pmpi/functions.hpp"
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/step_finder.hpp"
 
@@ -44,7 +45,12 @@ struct State {
 
   std::uint32_t every = 1;                       ///< of the setting STEP
   std::string where;
-  std::vector<std::pair<const Path*, bool>> fits;  ///< paths met: whether their text holds `where`
+  struct Met {
+    const Path* path;
+    bool fits;               ///< it holds `where`
+    std::string functions;
+  };
+  std::vector<Met> met;      ///< paths of that call
 };
 State state;
 
@@ -257,21 +263,40 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   if (steps_want_cpu_time && together && state.clock >= state.next_look) meet(thread, look);
 }
 
+/// Whether a call of the setting STEP is one that it means.
+static bool fits(Thread& thread, const Site& site, MPI_Comm comm) {
+  auto known = std::find_if(state.met.begin(), state.met.end(), [&](const auto& m) { return m.path == site.path; });
+  if (known == state.met.end()) {
+    State::Met met{site.path, state.where.empty(), ""};
+    if (!met.fits) {
+      met.functions = functions_of(site.return_address, site.trail);
+      met.fits = (met.functions + " " + site.path->text).find(state.where) != std::string::npos;
+      if (measure::ThreadSlot* const slot = measure::this_thread_slot()) disown(thread, *slot);
+    }
+    known = state.met.insert(known, std::move(met));
+  }
+  if (known->fits || comm == MPI_COMM_NULL) return known->fits;
+  char name[MPI_MAX_OBJECT_NAME] = "";
+  int length = 0;
+  PMPI_Comm_get_name(comm, name, &length);
+  return std::string(name).find(state.where) != std::string::npos;
+}
+
+/// The setting STEP has ended no step.
+static std::string why_no_step() {
+  std::string text = "EFFORT_STEP has ended no step, and the whole run is one: ";
+  const std::string name(info(step_call).name);
+  if (state.met.empty()) return text + name + " was never called; name a call that the program makes";
+  if (state.seen > 0) return text + "only " + std::to_string(state.seen) + " calls were such ones; lower N";
+  text += "'" + state.where + "' is in no call path of " + name + " and in no communicator's name; its calls were made from";
+  constexpr std::size_t most = 4;
+  for (std::size_t i = 0; i < std::min(most, state.met.size()); ++i) text += (i > 0 ? "; " : " ") + state.met[i].functions;
+  return text + (state.met.size() > most ? "; ..." : "");
+}
+
 void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm) {
   if (state.source != Source::setting || !thread.main) return;
-  if (!state.where.empty()) {
-    const Path* path = site.path;
-    auto known = std::find_if(state.fits.begin(), state.fits.end(), [&](const auto& f) { return f.first == path; });
-    if (known == state.fits.end()) known = state.fits.insert(known, {path, path->text.find(state.where) != std::string::npos});
-    bool fits = known->second;
-    if (!fits && comm != MPI_COMM_NULL) {
-      char name[MPI_MAX_OBJECT_NAME] = "";
-      int length = 0;
-      PMPI_Comm_get_name(comm, name, &length);
-      fits = std::string(name).find(state.where) != std::string::npos;
-    }
-    if (!fits) return;
-  }
+  if (!fits(thread, site, comm)) return;
   if (++state.seen < state.every) return;
   state.seen = 0;
   step();
@@ -292,6 +317,7 @@ void finish_steps() {
   if (state.source == Source::looking && !stepped && state.rank == 0)
     port().note("no step was found: no collective of all ranks recurs regularly, with 50 microseconds of computation or more each time; the whole run is one step (name one "
                 "with EFFORT_STEP)");
+  if (state.source == Source::setting && !stepped && state.rank == 0) port().note(why_no_step());
   if (stepped) port().phase("shutdown");
   step();
   if (state.agreeing != MPI_COMM_NULL) PMPI_Comm_free(&state.agreeing);
