@@ -23,7 +23,7 @@ constexpr std::size_t label_width = 8;  ///< ranks beside the heat map
 
 std::string head(snapshot::Reader& reader, const snapshot::SeriesReader& series) {
   const Run& run = reader.run();
-  const double rank_seconds = run.wall_seconds * run.ranks;
+  const double computing = run.computing_seconds();
   double bytes = 0;
   for (std::int64_t b : run.own_bytes) bytes += static_cast<double>(b);
   const double nrmse = largest_nrmse(run, series);
@@ -33,7 +33,7 @@ std::string head(snapshot::Reader& reader, const snapshot::SeriesReader& series)
   out += "; load is " + name_text(run.load_metric) + "\n";
   out += "  windows of " + plural(run.window, "step") + ", hints " + plural(run.hint_lag, "step") + " later; history within an nrmse of " + percent_text(nrmse) + "\n";
   out += "  file " + bytes_text(static_cast<double>(reader.size())) + "; the library itself: " + seconds_text(run.own_cpu_seconds_total()) + " CPU" +
-         (rank_seconds > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / rank_seconds) + " of the ranks' time)" : "") + ", " + bytes_text(bytes) + "\n";
+         (computing > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / computing) + " of what the ranks computed)" : "") + ", " + bytes_text(bytes) + "\n";
   if (run.merged_steps > 0) out += "  " + plural(run.merged_steps, "step") + " merged into others\n";
   if (run.lost_snapshots > 0) out += "  " + plural(run.lost_snapshots, "earlier snapshot") + " could not be written\n";
   return out;

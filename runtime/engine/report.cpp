@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <map>
 #include <numeric>
+#include <vector>
 
 namespace effort::engine {
 namespace {
@@ -12,6 +14,30 @@ std::string line(const char* format, Args... args) {
   char text[512];
   std::snprintf(text, sizeof text, format, args...);
   return std::string(text) + "\n";
+}
+
+/// Names for rows of a table, each at most `width` long: of one that is longer the beginning, and the place where it differs from the name most like it.
+std::vector<std::string> names_apart(const std::vector<std::string>& names, std::size_t width) {
+  constexpr std::size_t head = 8;
+  std::vector<std::string> out;
+  std::map<std::string, int> shown;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    const std::string& name = names[i];
+    std::size_t alike = 0;  // characters in common with the most similar one
+    for (std::size_t j = 0; j < names.size(); ++j)
+      if (j != i && names[j] != name) alike = std::max<std::size_t>(alike, std::mismatch(name.begin(), name.end(), names[j].begin(), names[j].end()).first - name.begin());
+    std::string text = name.substr(0, width);
+    if (name.size() > width && alike >= width) {
+      const std::size_t rest = width - head - 2;
+      text = name.substr(0, head) + ".." + name.substr(std::min(alike - rest / 2, name.size() - rest), rest);
+    }
+    if (const int n = ++shown[text]; n > 1) {
+      const std::string mark = " #" + std::to_string(n);
+      text = text.substr(0, width - mark.size()) + mark;
+    }
+    out.push_back(std::move(text));
+  }
+  return out;
 }
 
 /// Of the load; run.metrics.size() where no rank has defined it.
@@ -28,6 +54,7 @@ std::string load_unit(const snapshot::Run& run) {
 
 std::string regions_table(const snapshot::Run& run) {
   std::vector<const snapshot::Series*> rows;
+  std::size_t left_out = 0;
   double all = 0;
   const std::uint32_t metric = load_metric(run);
   for (const auto& s : run.series)
@@ -38,16 +65,22 @@ std::string regions_table(const snapshot::Run& run) {
   std::sort(rows.begin(), rows.end(), [](auto* a, auto* b) { return a->total > b->total; });
 
   const std::string unit = load_unit(run);
-  std::string out = line("  %-28s %-8s %12s %7s %12s %10s %6s", "region", "kind", ("mean [" + (unit.empty() ? "-" : unit) + "]").c_str(), "share",
-                         "worst rank", "imbalance", "rank");
   constexpr std::size_t most = 12;
-  for (std::size_t i = 0; i < std::min(rows.size(), most); ++i) {
+  if (rows.size() > most) left_out = rows.size() - most;
+  rows.resize(std::min(rows.size(), most));
+  std::vector<std::string> names;
+  for (const auto* s : rows) names.push_back(s->phase.empty() ? s->region : s->phase + "/" + s->region);
+  const bool long_ones = std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.size() > 28; });
+  const int width = long_ones ? 48 : 28;
+  names = names_apart(names, static_cast<std::size_t>(width));
+  std::string out = line("  %-*s %-8s %12s %7s %12s %10s %6s", width, "region", "kind", ("mean [" + (unit.empty() ? "-" : unit) + "]").c_str(), "share",
+                         "worst rank", "imbalance", "rank");
+  for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& s = *rows[i];
-    const std::string name = s.phase.empty() ? s.region : s.phase + "/" + s.region;
-    out += line("  %-28.28s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", name.c_str(), snapshot::kind_name(s.kind), s.mean_over_ranks,
+    out += line("  %-*s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", width, names[i].c_str(), snapshot::kind_name(s.kind), s.mean_over_ranks,
                 all > 0 ? 100 * s.mean_over_ranks / all : 0.0, s.max_over_ranks, 100 * s.imbalance, static_cast<int>(s.max_rank));
   }
-  if (rows.size() > most) out += line("  ... and %zu more", rows.size() - most);
+  if (left_out > 0) out += line("  ... and %zu more", left_out);
   return out;
 }
 
@@ -88,10 +121,9 @@ std::string summary(const snapshot::Run& run, const RunTotals& t) {
     else
       out += line("  ideal balance would shorten the critical path by %.1f %%", 100 * saved / t.critical_path);
   }
-  const double own = run.own_cpu_seconds_total();
-  out += line("  effort itself: %.4g s of CPU time in the background (%.3f %% of %d ranks' time)%s", own,
-              run.wall_seconds > 0 ? 100 * own / (run.wall_seconds * run.ranks) : 0.0, static_cast<int>(run.ranks),
-              run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
+  const double own = run.own_cpu_seconds_total(), computing = run.computing_seconds();
+  out += line("  effort itself: %.4g s of CPU time in the background (%.3f %% of what %d ranks computed)%s", own,
+              computing > 0 ? 100 * own / computing : 0.0, static_cast<int>(run.ranks), run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
   if (run.measuring_seconds >= 0)
     out += line("  measuring itself: %.4g s of the busiest thread where it cost most (%.3f %% of a rank's time)", run.measuring_seconds,
                 run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0);

@@ -15,6 +15,14 @@ const char* kind_name(Kind kind) {
   return "unknown";
 }
 
+double Run::computing_seconds() const {
+  const std::string clock = load_metric == "cpu_time" ? load_metric : "time";
+  double sum = 0;
+  for (const Series& s : series)
+    if (s.kind == Kind::compute && s.metric < metrics.size() && metrics[s.metric].name == clock) sum += s.total;
+  return sum;
+}
+
 double Run::own_cpu_seconds_total() const {
   return std::accumulate(own_cpu_seconds.begin(), own_cpu_seconds.end(), 0.0);
 }

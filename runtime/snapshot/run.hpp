@@ -146,6 +146,8 @@ struct Run {
 
   /// Sum of own_cpu_seconds over the nodes.
   double own_cpu_seconds_total() const;
+  /// What all ranks spent in regions of computation, over all steps: CPU time where that is the load, else wall time.
+  double computing_seconds() const;
   /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
   void place(std::span<const std::int32_t> node_of_rank);
   /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  Of all_nodes: node by node.  O(ranks).
