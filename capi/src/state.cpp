@@ -114,8 +114,17 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
   return EFFORT_OK;
 }
 
+/// What is wrong with what was asked for is in the notes; who reads along is told now.
+static void say_notes(engine::Session& session) {
+  if (!session.settings().verbose) return;
+  for (const std::string& text : session.settings().notes) std::fprintf(stderr, "effort: %s\n", text.c_str());
+  for (const measure::Defined& d : session.recorder().registry().since(0))
+    if (d.what == measure::Definition::note) std::fprintf(stderr, "effort: %s\n", d.name.c_str());
+}
+
 void install(std::unique_ptr<engine::Session> session) {
   register_handlers();
+  if (!capi::session()) say_notes(*session);
   set_session(session.release());
   set_mode(Mode::active);
 }

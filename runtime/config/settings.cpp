@@ -6,6 +6,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <sstream>
 #include <utility>
@@ -276,6 +277,13 @@ void check_together(Settings& s) {
     throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 1 to WINDOW (" + std::to_string(s.window) + " steps)");
 }
 
+/// What files are named relative to is known now; the host may go elsewhere.
+void fix_place(std::string& path) {
+  std::error_code none;
+  const std::filesystem::path whole = std::filesystem::absolute(path, none);
+  if (!none) path = whole.lexically_normal().string();
+}
+
 /// Characters to insert, remove or replace between two words (Levenshtein).
 std::size_t distance(const std::string& a, const std::string& b) {
   std::vector<std::size_t> row(b.size() + 1);
@@ -300,7 +308,9 @@ std::vector<std::string> unknown_variables() {
     const std::string key = variable.substr(7);
     const auto nearer = [&](const Key& a, const Key& b) { return distance(key, a.name) < distance(key, b.name); };
     const std::string nearest = std::min_element(keys().begin(), keys().end(), nearer)->name;
-    if (nearest != key) out.push_back("environment variable " + variable + " is no setting and was ignored; the nearest one is EFFORT_" + nearest);
+    constexpr std::size_t slip = 2;  // beyond that, it was hardly meant
+    const std::string meant = distance(key, nearest) <= slip ? "; did you mean EFFORT_" + nearest + "?" : "";
+    if (nearest != key) out.push_back("environment variable " + variable + " is no setting and was ignored" + meant);
   }
   std::sort(out.begin(), out.end());
   return out;
@@ -320,6 +330,8 @@ Settings resolve(const std::vector<Pair>& given) {
   if (const char* path = std::getenv("EFFORT_CONFIG"); path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);
+  fix_place(s.snapshot_dir);
+  if (s.report != "off" && s.report != "summary") fix_place(s.report);
   s.notes = unknown_variables();
   return s;
 }

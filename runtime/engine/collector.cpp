@@ -177,6 +177,12 @@ std::int64_t Collector::final_steps() const {
   return steps;
 }
 
+std::vector<std::pair<std::int64_t, bool>> Collector::steps_of_ranks() const {
+  std::vector<std::pair<std::int64_t, bool>> out;
+  for (const Rank& rank : ranks_) out.emplace_back(std::max(rank.next_step, rank.final_steps), rank.final_steps >= 0);
+  return out;
+}
+
 std::int64_t Collector::snapshot_step(std::int64_t number, std::string& path) const {
   std::int64_t step = 0;
   for (const Rank& rank : ranks_) {

@@ -79,6 +79,8 @@ class Collector {
 
   /// Steps that all ranks have ended, once all are final; -1 before.
   std::int64_t final_steps() const;
+  /// Steps that each rank has ended so far, and whether it is final.
+  std::vector<std::pair<std::int64_t, bool>> steps_of_ranks() const;
   /// The step before which all ranks have asked for the `number`-th explicit snapshot (from 1); none before that.
   std::int64_t snapshot_step(std::int64_t number, std::string& path) const;
   /// Answers that came since the last call, in order of steps; one per step, the largest answer of all ranks.

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
 #include <limits>
 #include <numeric>
 #include <system_error>
@@ -180,16 +181,48 @@ void Engine::loop() {
 std::int64_t Engine::share_names_and_answers(std::int64_t final_steps) {
   constexpr std::int64_t goes_on = std::numeric_limits<std::int64_t>::max();
   std::vector<RebalanceAnswer> answers = collector_.take_rebalances();
-  std::int64_t news[4] = {names_.has_news(), !answers.empty(), final_steps < 0 ? goes_on : final_steps, final_steps < 0 ? -goes_on : -final_steps};
+  const auto ended = collector_.steps_of_ranks();
+  const bool uneven = final_steps >= 0 && std::any_of(ended.begin(), ended.end(), [&](const auto& e) { return e.first != final_steps; });
+  std::int64_t news[5] = {names_.has_news(), !answers.empty(), final_steps < 0 ? goes_on : final_steps, final_steps < 0 ? -goes_on : -final_steps, uneven};
   nodes_.allreduce(std::span(news), ReduceOp::max);
   const std::int64_t first_end = -news[3];
-  if (first_end != goes_on && first_end != news[2])
-    setup_.notes.push_back("the nodes took different numbers of steps, the fewest " + std::to_string(first_end) +
-                           ": what came later is not in here; call effort_progress_step equally often on all ranks");
+  if (first_end != goes_on && (first_end != news[2] || news[4])) note_uneven_steps(first_end);
   if (news[0]) names_.share(nodes_);
   new_rebalances_.clear();
   if (news[1]) unite_answers(answers);
   return first_end == goes_on ? -1 : first_end;
+}
+
+/// Which ranks called effort_progress_step more or less often than most.  Collective.
+void Engine::note_uneven_steps(std::int64_t fewest) {
+  struct Ended {
+    std::int64_t rank, steps, final;
+  };
+  const auto ended = collector_.steps_of_ranks();
+  std::vector<Ended> mine;
+  for (std::size_t l = 0; l < ended.size(); ++l) mine.push_back({setup_.ranks[l], ended[l].first, ended[l].second});
+  const auto all = nodes_.allgatherv(std::span<const Ended>(mine));
+  std::map<std::int64_t, std::int64_t> times;
+  for (const Ended& e : all.values) ++times[e.steps];
+  const std::int64_t usual = std::max_element(times.begin(), times.end(), [](const auto& a, const auto& b) { return a.second < b.second; })->first;
+  constexpr int most = 3;
+  int n = 0;
+  std::string others;
+  for (const Ended& e : all.values)
+    if (e.steps != usual && ++n <= most) others += ", rank " + std::to_string(e.rank) + " " + std::to_string(e.steps) + (e.final ? "" : " or more");
+  uneven_steps_ = "the ranks took different numbers of steps, the fewest " + std::to_string(fewest) + " (most ranks " + std::to_string(usual) + others + (n > most ? ", ..." : "") +
+                  "): from an extra or missing call on, steps that do not belong together were compared, and what came later is not in here; call "
+                  "effort_progress_step equally often on all ranks";
+}
+
+/// What the host does wrong, as far as it is known.
+std::vector<std::string> Engine::faults() const {
+  std::vector<std::string> out;
+  // Where ranks count steps differently, what happened in one step seems to have happened in several.
+  if (const std::string& wrong = uneven_steps_.empty() ? partly_bracketed_ : uneven_steps_; !wrong.empty()) out.push_back(wrong);
+  if (settings_.load_metric != "time" && settings_.load_metric != "cpu_time" && wall_seconds_ > 0 && critical_path_ == 0)
+    out.push_back("no rank counted any '" + settings_.load_metric + "' in a compute region, so every load is 0: correct LOAD_METRIC, or add to it (effort_metric)");
+  return out;
 }
 
 void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
@@ -226,11 +259,9 @@ void Engine::record_rebalance(const RebalanceAnswer& a) {
     windows_[static_cast<std::size_t>(overtaken)].rebalance = false;
     windows_[static_cast<std::size_t>(overtaken)].advice |= window::advice_stale;
   }
-  if (a.bracketed < setup_.n_ranks && !partly_bracketed_) {
-    partly_bracketed_ = true;
-    setup_.notes.push_back("the rebalance of step " + std::to_string(a.step) + " was bracketed by " + std::to_string(a.bracketed) + " of " +
-                           std::to_string(setup_.n_ranks) + " ranks: call effort_rebalance_begin and _end on all of them, or hints differ");
-  }
+  if (a.bracketed < setup_.n_ranks && partly_bracketed_.empty())
+    partly_bracketed_ = "the rebalance of step " + std::to_string(a.step) + " was bracketed by " + std::to_string(a.bracketed) + " of " + std::to_string(setup_.n_ranks) +
+                        " ranks: call effort_rebalance_begin and _end on all of them, in the same step, or hints differ";
 }
 
 window::Input Engine::input_for(int steps) {
@@ -480,6 +511,8 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
       snapshot::Run run = describe();
       if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
       job.complete(run, names_.run(), setup_.n_ranks);
+      if (final && settings_.verbose && settings_.report != "summary")
+        for (const std::string& fault : faults()) std::fprintf(stderr, "effort: %s\n", fault.c_str());
       if (final && settings_.report != "off") report_ = summary(run, {critical_path_, mean_path_, prices_, rebalances_done_});
       auto write = [run = std::move(run), parts = std::move(parts), path, directory = settings_.snapshot_dir] {
         const std::int64_t start = measure::thread_cpu_ns();
@@ -529,10 +562,7 @@ snapshot::Run Engine::describe() {
     if (m.conflict) run.notes.push_back("module '" + m.name + "' is not the same file on all ranks: offsets are looked up in that of the first");
   for (const auto& region : names_.run().of(Definition::region))
     if (region.conflict) run.notes.push_back("region '" + region.name + "' was registered with different kinds; the first holds");
-  // Where mean / max is not known in any window, there was no load.
-  if (run.load_metric != "time" && run.load_metric != "cpu_time" && !run.windows.empty() &&
-      std::all_of(run.windows.begin(), run.windows.end(), [](const auto& w) { return !(w.load_balance >= 0); }))
-    run.notes.push_back("no rank counted any '" + run.load_metric + "' in a compute region, so every load is 0: correct LOAD_METRIC, or add to it (effort_metric)");
+  for (std::string& fault : faults()) run.notes.push_back(std::move(fault));
   run.notes.insert(run.notes.end(), settings_.notes.begin(), settings_.notes.end());
   return run;
 }

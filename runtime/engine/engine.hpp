@@ -69,6 +69,8 @@ class Engine {
   void loop();
   bool process_window();
   std::int64_t share_names_and_answers(std::int64_t final_steps);
+  void note_uneven_steps(std::int64_t fewest);
+  std::vector<std::string> faults() const;
   void unite_answers(const std::vector<RebalanceAnswer>& answers);
   void record_rebalance(const RebalanceAnswer& answer);
   window::Input input_for(int steps);
@@ -116,7 +118,8 @@ class Engine {
   std::unique_ptr<codec::History> step_loads_;  ///< on node 0: the largest and the mean load of every step, for the file
   double prices_ = 0;
   int rebalances_done_ = 0;
-  bool partly_bracketed_ = false;       ///< some ranks bracketed a rebalance, others not; told once
+  std::string partly_bracketed_;        ///< a rebalance that some ranks bracketed and others not, the first one; told unless `uneven_steps_` explains it
+  std::string uneven_steps_;            ///< ranks ended different numbers of steps
 
   // Arrays of the window's input, kept for reuse.
   std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;

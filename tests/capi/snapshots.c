@@ -82,12 +82,23 @@ static void misspelled(void) {
   unsetenv("EFFORT_WINDOWS");
   const char* json = only_snapshot("misspelled", 1);
   CHECK(strstr(json, note) != NULL);
-  CHECK(strstr(json, "EFFORT_WINDOWS is no setting and was ignored; the nearest one is EFFORT_WINDOW\"") != NULL);
+  CHECK(strstr(json, "EFFORT_WINDOWS is no setting and was ignored; did you mean EFFORT_WINDOW?\"") != NULL);
   start("well spelled", "LOAD_METRIC", "flops");
   steps(0, 24);
   CHECK_OK(effort_finalize());
   json = only_snapshot("well spelled", 1);
   CHECK(strstr(json, "no rank counted") == NULL && strstr(json, "EFFORT_WINDOWS") == NULL);
+}
+
+/* Files are named relative to where the host was at init. */
+static void elsewhere(void) {
+  start("at init", "REPORT", "at_init.txt");
+  CHECK(mkdir("elsewhere", 0700) == 0 && chdir("elsewhere") == 0);
+  steps(0, 12);
+  CHECK_OK(effort_finalize());
+  CHECK(chdir("..") == 0);
+  only_snapshot("at init", 1);
+  CHECK(access("at_init.txt", R_OK) == 0);
 }
 
 static void no_steps_no_snapshot(void) {
@@ -279,6 +290,25 @@ static void summary_of_counts(void) {
   if (!CHECK(strstr(text, "critical path 1e+11 cells, ideal 1e+11 cells (imbalance 0.0 %)") != NULL)) fputs(text, stderr);
 }
 
+/* Under VERBOSE what is wrong is said at once, or, where only the run tells, at its end; a run shorter than a window is one, too. */
+static void verbose(void) {
+  begin_capture();
+  setenv("EFFORT_WINDOWS", "5", 1);
+  setenv("EFFORT_VERBOSE", "1", 1);
+  setenv("EFFORT_METRICS", "time,PAPI_NO_SUCH", 1);
+  start("verbose", "LOAD_METRIC", "cputime");
+  const int at_once = strstr(end_capture(), "effort: environment variable EFFORT_WINDOWS is no setting") != NULL;
+  begin_capture();
+  steps(0, 4);
+  CHECK_OK(effort_finalize());
+  const char* said = end_capture();
+  unsetenv("EFFORT_WINDOWS");
+  unsetenv("EFFORT_VERBOSE");
+  unsetenv("EFFORT_METRICS");
+  CHECK(at_once);
+  CHECK(strstr(said, "effort: no rank counted any 'cputime'") != NULL);
+}
+
 static void summary_on_request(void) {
   char text[8192] = "";
   begin_capture();
@@ -306,6 +336,7 @@ int main(void) {
   if (!CHECK(mkdtemp(scratch) != NULL) || !CHECK(chdir(scratch) == 0)) return 1;
   last_snapshot();
   misspelled();
+  elsewhere();
   no_steps_no_snapshot();
   every_so_often();
   when_asked();
@@ -316,6 +347,7 @@ int main(void) {
   unwritable_directory();
   full_disc();
   silence();
+  verbose();
   summary_on_request();
   summary_of_counts();
   return failures() != 0;

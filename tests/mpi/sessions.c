@@ -247,6 +247,28 @@ static void different_lengths(void) {
   CHECK(strstr(json, "different numbers of steps, the fewest 20") != NULL);
 }
 
+/* One rank makes a progress step too many: that is said, and not that its rebalance, one of its steps later, was bracketed by some ranks only. */
+static void one_step_more(void) {
+  const char* dir = fresh_directory();
+  char said[64];
+  setenv("EFFORT_SNAPSHOT_DIR", dir, 1);
+  CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, NULL));
+  for (int s = 0; s < 25; ++s) {
+    if (s == 5 && rank == size - 1) CHECK_OK(effort_progress_step());
+    if (s == 12) {
+      CHECK_OK(effort_rebalance_begin());
+      CHECK_OK(effort_rebalance_end());
+    }
+    CHECK_OK(effort_progress_step());
+  }
+  CHECK_OK(effort_finalize());
+  const char* json = snapshot_of_session(dir);
+  if (rank != 0 || size < 3) return;
+  snprintf(said, sizeof said, "(most ranks 25, rank %d 26)", size - 1);
+  CHECK(strstr(json, "different numbers of steps, the fewest 25") != NULL && strstr(json, said) != NULL);
+  CHECK(strstr(json, "was bracketed by") == NULL);
+}
+
 int main(int argc, char** argv) {
   if (argc < 2) return 2;
   CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_MPI, "call MPI_Init before");
@@ -259,6 +281,7 @@ int main(int argc, char** argv) {
   session(MPI_COMM_WORLD);
   session(MPI_COMM_WORLD);
   parts_of_the_world();
+  one_step_more();
   freed_communicator();
   attach_later();
   attach_too_late();

@@ -163,20 +163,32 @@ TEST_CASE("the host's locale changes no number") {
   CHECK(to_text(a) == text);
 }
 
-TEST_CASE("variables that are no settings are noted with the nearest one") {
+TEST_CASE("files are named relative to where the process was when the settings were read") {
+  const auto here = std::filesystem::current_path();
+  const Settings s = resolve({{"SNAPSHOT_DIR", "out/./snapshots"}, {"REPORT", "table.txt"}});
+  CHECK(s.snapshot_dir == (here / "out/snapshots").string());
+  CHECK(s.report == (here / "table.txt").string());
+  CHECK(resolve({{"SNAPSHOT_DIR", "/tmp"}, {"REPORT", "summary"}}).snapshot_dir == "/tmp");
+  CHECK(resolve({{"REPORT", "summary"}}).report == "summary");
+}
+
+TEST_CASE("variables that are no settings are noted, with the one that was meant if it is near") {
   const auto mention = [](const std::vector<std::string>& notes, const std::string& a, const std::string& b) {
     return std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return n.find(a + " ") != std::string::npos && n.ends_with(b); });
   };
   setenv("EFFORT_WINDOWS", "5", 1);
   setenv("EFFORT_LOADMETRIC", "cpu_time", 1);
   setenv("EFFORT_HINT_LAG", "2", 1);
+  setenv("EFFORT_GARBAGE", "1", 1);
   const Settings s = resolve({});
+  unsetenv("EFFORT_GARBAGE");
   unsetenv("EFFORT_WINDOWS");
   unsetenv("EFFORT_LOADMETRIC");
   unsetenv("EFFORT_HINT_LAG");
   CHECK(s.window == 10);
-  CHECK(mention(s.notes, "EFFORT_WINDOWS", "EFFORT_WINDOW"));
-  CHECK(mention(s.notes, "EFFORT_LOADMETRIC", "EFFORT_LOAD_METRIC"));
+  CHECK(mention(s.notes, "EFFORT_WINDOWS", "did you mean EFFORT_WINDOW?"));
+  CHECK(mention(s.notes, "EFFORT_LOADMETRIC", "did you mean EFFORT_LOAD_METRIC?"));
+  CHECK(mention(s.notes, "EFFORT_GARBAGE", "is no setting and was ignored"));
   CHECK_FALSE(mention(s.notes, "EFFORT_HINT_LAG", ""));
   CHECK_FALSE(mention(resolve({}).notes, "EFFORT_WINDOWS", ""));
 }
