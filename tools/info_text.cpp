@@ -31,7 +31,8 @@ std::string head(snapshot::Reader& reader, const snapshot::SeriesReader& series)
   out += "  " + plural(run.ranks, "rank") + " on " + plural(run.nodes, "node") + ", " + plural(run.steps, "step");
   if (run.wall_seconds > 0) out += " in " + seconds_text(run.wall_seconds);
   out += "; load is " + name_text(run.load_metric) + "\n";
-  out += "  windows of " + plural(run.window, "step") + ", hints " + plural(run.hint_lag, "step") + " later; history within an nrmse of " + percent_text(nrmse) + "\n";
+  out += run.window > 0 ? "  windows of " + plural(run.window, "step") + ", hints " + plural(run.hint_lag, "step") + " later" : std::string("  hints as often as they pay");
+  out += "; history within an nrmse of " + percent_text(nrmse) + "\n";
   out += "  file " + bytes_text(static_cast<double>(reader.size())) + "; the library itself: " + seconds_text(run.own_cpu_seconds_total()) + " CPU" +
          (computing > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / computing) + " of what the ranks computed)" : "") + ", " + bytes_text(bytes) + "\n";
   if (run.merged_steps > 0) out += "  " + plural(run.merged_steps, "step") + " merged into others\n";

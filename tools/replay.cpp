@@ -25,21 +25,30 @@ using nlohmann::ordered_json;
 
 struct Arguments {
   std::size_t regions = 0, ranks = 0, steps = 0;
-  int window = 10, lag = 2, strata_level = 0, nodes = 0, passes = 5;
-  std::string strata = "auto", in, out, names;
+  int lag = -1, strata_level = 0, nodes = 0, passes = 5;
+  std::string window = "auto", strata = "auto", rebalancer = "ideal", in, out, names;
   std::optional<double> price;
   double threshold = 0.1;
   std::uint64_t seed = 1;
   std::int64_t virtual_ranks = 0;
-  bool exact = false, json = false;
+  bool exact = false, json = false, price_unknown = false;
 };
 
-int parse_strata(const std::string& text) {
+/// A number from 1, or 0 for "auto".
+int parse_count(const char* option, const std::string& text) {
   if (text == "auto") return 0;
   int k = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
-  if (error != std::errc() || end != text.data() + text.size() || k < 1) throw UsageError("--strata: '" + text + "' is neither a number from 1 nor auto");
+  if (error != std::errc() || end != text.data() + text.size() || k < 1) throw UsageError(std::string(option) + ": '" + text + "' is neither a number from 1 nor auto");
   return k;
+}
+
+replay::Rebalancer rebalancer_of(const Arguments& a) {
+  try {
+    return replay::parse_rebalancer(a.rebalancer);
+  } catch (const std::invalid_argument& e) {
+    throw UsageError(std::string("--rebalancer: ") + e.what());
+  }
 }
 
 /// Names from a JSON file: a list, or an object with such a list as "names".
@@ -63,14 +72,16 @@ std::vector<std::string> region_names(const Arguments& a) {
 
 replay::Options options_of(const Arguments& a) {
   replay::Options options;
-  options.analysis.window = a.window;
-  options.analysis.hint_lag = a.lag;
-  options.analysis.strata = parse_strata(a.strata);
+  options.analysis.window = parse_count("--window", a.window);
+  options.analysis.hint_lag = a.lag >= 0 || options.analysis.window == 0 ? a.lag : std::min(2, options.analysis.window);
+  options.analysis.strata = parse_count("--strata", a.strata);
   options.analysis.strata_level = a.strata_level;
   options.analysis.strata_check = a.strata_level > 0;
   options.analysis.rebalance_threshold = a.threshold;
   options.analysis.seed = a.seed;
   options.price = a.price.value_or(-1);
+  options.price_known = !a.price_unknown;
+  options.rebalancer = rebalancer_of(a);
   options.virtual_ranks = a.virtual_ranks;
   // A node for every 256 ranks, so that the recorder knows them beforehand.
   const std::int64_t ranks = a.virtual_ranks > 0 ? a.virtual_ranks : static_cast<std::int64_t>(a.ranks);
@@ -89,7 +100,11 @@ void print_report_json(const replay::Report& report, const std::vector<std::stri
   out["cost_never"] = report.cost_never;
   out["cost_chosen"] = report.chosen.cost;
   out["cost_best"] = report.best.cost;
-  out["best_windows"] = report.best.windows;
+  out["best_exact"] = report.best.exact;
+  out["best_steps"] = report.best.steps;
+  out["chosen_steps"] = report.chosen.steps;
+  out["cost_fixed"] = ordered_json::object();
+  for (std::size_t i = 0; i < replay::fixed_intervals.size(); ++i) out["cost_fixed"][std::to_string(replay::fixed_intervals[i])] = report.cost_fixed[i];
   out["stage_seconds"] = ordered_json::object();
   out["stage_seconds_all_nodes"] = ordered_json::object();
   out["stage_bytes"] = ordered_json::object();
@@ -129,8 +144,10 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
   }
   Table costs({{"schedule", Table::Align::left}, {"rebalances"}, {"critical path"}, {"", Table::Align::left}});
   costs.add({"never", "0", seconds_text(report.cost_never), ""});
-  costs.add({"chosen", std::to_string(report.chosen.windows.size()), seconds_text(report.chosen.cost), saving_text(report.chosen.cost, report.cost_never)});
-  costs.add({"best afterwards", std::to_string(report.best.windows.size()), seconds_text(report.best.cost), saving_text(report.best.cost, report.cost_never)});
+  costs.add({"chosen", std::to_string(report.chosen.steps.size()), seconds_text(report.chosen.cost), saving_text(report.chosen.cost, report.cost_never)});
+  const auto fixed = std::min_element(report.cost_fixed.begin(), report.cost_fixed.end());
+  costs.add({"best interval, every " + std::to_string(replay::fixed_intervals[static_cast<std::size_t>(fixed - report.cost_fixed.begin())]) + " steps", "", seconds_text(*fixed), saving_text(*fixed, report.cost_never)});
+  costs.add({report.best.exact ? "best of all, known afterwards" : "best found, known afterwards", std::to_string(report.best.steps.size()), seconds_text(report.best.cost), saving_text(report.best.cost, report.cost_never)});
   Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}, {"arrays, a node"}});
   for (int stage = 0; stage < window::n_stages; ++stage) {
     const replay::StageUse& use = report.stages[static_cast<std::size_t>(stage)];
@@ -169,11 +186,13 @@ void add_replay(CLI::App& app) {
   command->add_option("--regions", a->regions, "regions")->required()->check(CLI::Range(1, 1 << 20));
   command->add_option("--ranks", a->ranks, "ranks")->required()->check(CLI::Range(1, 1 << 26));
   command->add_option("--steps", a->steps, "steps")->required()->check(CLI::Range(1, 1 << 30));
-  command->add_option("--window", a->window, "steps per window")->capture_default_str()->check(CLI::Range(1, 1 << 20));
-  command->add_option("--lag", a->lag, "steps from a window's end to a rebalance")->capture_default_str()->check(CLI::Range(0, 1 << 20));
+  command->add_option("--window", a->window, "steps per window, or auto: a look after every step")->capture_default_str();
+  command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")->check(CLI::Range(0, 1 << 20));
+  command->add_option("--rebalancer", a->rebalancer, "what a rebalance does: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")->capture_default_str();
   command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
   command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")->check(CLI::Range(0, 30));
   command->add_option("--price", a->price, "seconds that a rebalance costs (not known where not given)")->check(CLI::NonNegativeNumber);
+  command->add_flag("--price-unknown", a->price_unknown, "the decision learns the price from its first rebalance");
   command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")->capture_default_str()->check(CLI::NonNegativeNumber);
   command->add_option("--seed", a->seed, "of the draws")->capture_default_str();
   command->add_option("--virtual-ranks", a->virtual_ranks, "tile the recording to so many ranks")->check(CLI::Range(1, 1 << 26));

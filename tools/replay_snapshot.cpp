@@ -118,7 +118,7 @@ void ReplayRecorder::write(const std::filesystem::path& path, const std::string&
   run.job = "replay";
   run.steps = report.windows.empty() ? 0 : report.windows.back().last + 1;
   run.window = options.analysis.window;
-  run.hint_lag = options.analysis.hint_lag;
+  run.hint_lag = std::max(0, options.analysis.hint_lag);
   run.wall_seconds = report.chosen.cost;
   describe(run);
   for (const replay::WindowReport& w : report.windows) run.windows.push_back(to_window(w, regions_));

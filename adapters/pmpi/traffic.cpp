@@ -168,7 +168,7 @@ void begin_traffic() {
   const config::Settings* settings = port().settings();
   traffic_on = settings && settings->comm_matrix;
   if (!traffic_on) return;
-  s.window = settings->window;
+  s.window = settings->tile_steps();
   s.steps = 0;
   PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
   PMPI_Comm_size(MPI_COMM_WORLD, &s.size);

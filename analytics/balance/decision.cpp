@@ -3,209 +3,281 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <vector>
 
 namespace effort::balance {
 namespace {
 
-// Everything that was tuned, on recordings and on synthetic runs of other shapes.
-constexpr int least_horizon = 8;         // windows that are looked ahead,
-constexpr int horizon_steps = 80;        // or steps, if these are more: a price in steps must be able to pay off in short windows too
-constexpr double forgetting = 0.8;       // of what was learned of the loss at an age, per window
-constexpr double first_growth = 1.5;     // a first guess from half a window: loss grows in proportion to age
-constexpr double first_window = 0.85;    // loss at age 1 against that of half a window, whose mean is noisier
-constexpr double growth_exponent = 0.4;  // of loss with age where the age was not seen lately
-constexpr double prior_weight = 1.0;     // of that guess, in windows
-constexpr double assurance = 0.25;       // of the price, by which the saving must exceed it
-constexpr double cheap = 3.0;             // prices: no more is asked of the saving than so many beyond the price itself
-constexpr int longest_cycle = 64;        // windows between rebalances, of the cadences that are compared
-constexpr double futile = 0.9;            // of the loss before: a rebalance that leaves more has not helped
-constexpr double worse = 1.25;            // of the loss before: a pause ends
-constexpr int tries = 3;                 // rebalances in a row that may fail to help before a pause
-constexpr int longest_pause = 16;         // windows without recommendation after rebalances that did not help
-constexpr std::size_t prices_kept = 3;
-constexpr double equal_loads = 0.02;     // of the mean: less is not told apart from balance
+constexpr int least_horizon = 100, largest_horizon = 400;  // steps that are looked ahead; between them, as many as the run has had
+constexpr double mean_gain = 0.1;         // of a step, in the smoothed mean load
+constexpr double delay_gain = 0.3;        // of a rebalance, in the mean time from advice to act
+constexpr double urgency_gain = 0.3;      // of a recommended rebalance
+constexpr int effect_steps = 3;           // after a rebalance, in which its effect is measured
+constexpr double least_effect = 0.2;      // of the excess, that a rebalance takes away, or it has failed
+constexpr int failures_allowed = 1;       // in a row; then the loss must be worth twice as many prices each time
+constexpr int most_failures = 5;           // that count: a thirty-second part of what is lost is risked for ever
+constexpr double caution = 1.5;           // standard deviations of the present loss that count against a rebalance that pays back
+constexpr double slow_payback = 20;       // in so many steps or more; proportionally less for faster ones
+constexpr double caution_of_effect = 1;   // standard deviations of what a rebalance leaves
+constexpr double assurance = 0.25;         // prices that it must save beside its own
+constexpr double chance = 0.4;            // that a loss ends with the next step, halved for every step it has lasted
+constexpr double sure_price = 3;          // steps of the loss: a threshold must be exceeded for two steps in a row
+constexpr double unknown_price = 2;       // mean steps that are risked to learn a price
+constexpr double equal_loads = 0.02;      // of the mean: less is not told apart from balance
+constexpr std::size_t prices_kept = 3, slow_starts_kept = 7, slow_starts_believed = 3, losses_kept = 64;
+constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
+constexpr int cycles[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
+
+double middle(std::deque<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[(values.size() - 1) / 2];
+}
+
+void keep(std::deque<double>& values, double value, std::size_t most) {
+  values.push_back(value);
+  if (values.size() > most) values.pop_front();
+}
+
+std::vector<double> running_sums(const std::vector<double>& loss) {
+  std::vector<double> sum(loss.size(), 0.0);
+  for (std::size_t a = 1; a < loss.size(); ++a) sum[a] = sum[a - 1] + loss[a];
+  return sum;
+}
 
 }  // namespace
 
-void LossByAge::forget() {
-  for (int a = 0; a <= curve_depth; ++a) {
-    sum_[a] *= forgetting;
-    weight_[a] *= forgetting;
+void Price::add(double seconds) {
+  if (std::isfinite(seconds) && seconds >= 0) keep(prices_, seconds, prices_kept);
+}
+
+void Price::add_slow_start(double seconds) { keep(slow_starts_, seconds, slow_starts_kept); }
+
+double Price::value() const {
+  if (prices_.empty()) return initial_;
+  const double price = middle(prices_);
+  const double extra = slow_starts_.size() < slow_starts_believed ? 0.0 : middle(slow_starts_);
+  return price + std::clamp(extra, 0.0, price);
+}
+
+/// A schedule's costs, in mean loads.
+struct Decision::Plan {
+  const std::vector<double>& fresh;   // [1 .. horizon] loss of a fresh division by age
+  const std::vector<double> sum;      // running sums of it
+  const RebalanceEffect& effect;
+  double price;      // mean steps
+  double level;      // loss of the present distribution above `fresh`, or altogether where it was not made by a rebalance
+  double doubt;      // of what a rebalance leaves
+  bool ages;         // it was made by one, and goes on ageing
+  int age, horizon;
+
+  double at(int a) const { return fresh[static_cast<std::size_t>(std::min(a, horizon))]; }
+  double to(int a) const { return a <= horizon ? sum[static_cast<std::size_t>(a)] : sum.back() + (a - horizon) * fresh.back(); }
+  double now_at(int delay) const { return ages ? level + at(age + delay) : level; }
+  double kept(int steps) const { return steps * level + (ages ? to(age + steps) - to(age) : 0.0); }
+  /// Of one that rebalances after `delay` steps, then every `cycle`.
+  double cost(int delay, int cycle) const {
+    double sum_so_far = kept(delay), loss = now_at(delay);
+    for (int left = horizon - delay; left > 0;) {
+      const double before = std::max(0.0, loss - at(1)), above = std::min(before, effect.after(before) + doubt);
+      const int steps = left < cycle + cycle / 2 + 1 ? left : cycle;
+      sum_so_far += price + to(steps) + steps * above;
+      loss = above + at(steps);
+      left -= steps;
+    }
+    return sum_so_far;
   }
+};
+
+Decision::Decision(DecisionSettings settings) : settings_(settings), price_(settings.initial_price) {
+  LossCurve().tabulate(least_horizon, fresh_);
 }
 
-void LossByAge::observe(int age, double loss) {
-  if (age < 0 || age > curve_depth || !(loss >= 0)) return;
-  sum_[age] += loss;
-  weight_[age] += 1;
-}
-
-double LossByAge::at(int age) const {
-  const bool first = *std::max_element(weight_.begin() + 1, weight_.end()) <= 0;
-  if (first) return weight_[0] > 0 ? sum_[0] / weight_[0] * first_growth * age : 0.0;
-  double loss = 0;
-  bool known = false;
-  for (int a = 0; a <= age; ++a) {
-    const double guess = a <= 1 ? first_window * loss : loss * std::pow(a / (a - 1.0), growth_exponent);
-    const double weight = a <= curve_depth ? weight_[a] : 0.0;
-    if (weight <= 0) loss = guess;
-    else if (!known) loss = sum_[a] / weight;
-    else loss = (sum_[a] + prior_weight * guess) / (weight + prior_weight);
-    known = known || weight > 0;
-  }
-  return loss;
-}
-
-int LossByAge::oldest() const {
-  int age = curve_depth;
-  while (age > 1 && weight_[age] <= 0) --age;
-  return age;
-}
+int Decision::horizon() const { return std::clamp(steps_, least_horizon, largest_horizon); }
 
 void Decision::rebalanced(double price) {
-  price_is_fresh_ = std::isfinite(price) && price >= 0;
-  if (price_is_fresh_) prices_.push_back(price);
-  if (prices_.size() > prices_kept) prices_.erase(prices_.begin());
-  lost_ = 0;
-  avoidable_ = 0;
+  price_.add(price);
+  failures_ = failed() ? failures_ + 1 : 0;
+  if (asked_ >= 0) delay_ += delay_gain * (steps_ - asked_ - delay_);
+  asked_ = -1;
+  ++rebalances_;
+  age_ = 0;
+  lost_ = avoidable_ = 0;
   last_loss_ = -1;
   rising_ = 0;
-  age_ = 0;
-  ++rebalances_;
+  level_.restart();
+  losses_.clear();
+  before_ = seen_;
+  effect_before_ = effect_;
+  effect_sum_ = 0;
 }
 
-double Decision::price() const {
-  if (prices_.empty()) return settings_.initial_price;
-  std::vector<double> sorted = prices_;
-  std::sort(sorted.begin(), sorted.end());
-  return sorted[(sorted.size() - 1) / 2];
+// What a rebalance did shows in the first steps after it; a few of them, since one step is noise.
+void Decision::learn_effect(double loss) {
+  if (rebalances_ == 0 || age_ > effect_steps) return;
+  effect_sum_ += loss - fresh_[static_cast<std::size_t>(age_)];
+  effect_ = effect_before_;
+  effect_.observe(before_, effect_sum_ / age_);
 }
 
-double Decision::measured_loss(const WindowFacts& facts) const {
-  // Steps that stand out on one rank or another look like a loss, but no distribution of the work would avoid them:
-  // beyond what is steady, no more is believed than a fresh distribution would lose to noise.
-  return std::max(0.0, std::min(facts.critical / facts.mean - 1, facts.steady_imbalance + loss_.at(1)));
+// The last rebalance left nearly all that there was.
+bool Decision::failed() const {
+  const int steps = std::min(age_, effect_steps);
+  return rebalances_ > 0 && steps > 0 && effect_sum_ / steps > (1 - least_effect) * before_;
 }
 
-// Whoever rebalances without getting better is told to pause, each time twice as long; one that helps ends that.
-void Decision::judge_last(double loss) {
-  if (pause_ > 0) --pause_;
-  if (loss > worse * before_) pause_ = futile_ = 0;  // another imbalance than the one that could not be helped
-  if (rebalances_ == 0 || age_ != 1 || before_ <= 0) return;
-  if (loss < futile * before_) {
-    next_pause_ = 2;
-    futile_ = 0;
-    return;
-  }
-  if (++futile_ < tries) return;  // the loads of one window may have been a bad guess
-  pause_ = next_pause_;
-  next_pause_ = std::min(2 * next_pause_, longest_pause);
-}
-
-void Decision::learn(const WindowFacts& facts, double loss) {
-  loss_.forget();
-  for (int a = 0; a <= curve_depth; ++a)
-    if (facts.aged[a] >= 0) loss_.observe(a, std::max(0.0, facts.aged[a] - 1));
+void Decision::observe(const StepFacts& facts) {
+  ++steps_;
   ++age_;
-  if (rebalances_ > 0) loss_.observe(age_, loss);
+  if (!(facts.mean > 0)) return;
+  const double loss = std::max(0.0, facts.largest / facts.mean - 1);
+  for (const StepFacts::TrialLoss& trial : facts.trials) curves_[static_cast<std::size_t>(trial.predictor)].observe(trial.age, trial.loss);
+  // More than the step before it and the one after: loads that grow are no slow start.
+  if (age_ == 2 && rebalances_ > 0) price_.add_slow_start(last_mean_ - std::max(old_mean_, facts.mean));
+  if (age_ == 1) old_mean_ = last_mean_;
+  last_mean_ = facts.mean;
+  mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
+  lost_ += facts.largest - facts.mean;
+  keep(losses_, loss, losses_kept);
+  last_kind_ = facts.kind;
+  const auto age = std::min(static_cast<std::size_t>(age_), fresh_.size() - 1);
+  level_.observe(loss - (rebalances_ > 0 ? fresh_[age] : 0.0), facts.kind);
+  learn_effect(loss);
+  avoidable_ += std::max(0.0, loss - fresh_[1]) * facts.mean;
 }
 
-Decision::Decision(DecisionSettings settings)
-    : settings_(settings), horizon_(std::max(least_horizon, horizon_steps / std::max(settings.window, 1))) {}
-
-Decision::Outlook Decision::look_ahead(double loss, double foretold_ageing, double price) const {
-  const int horizon = horizon_;
-  // after[i]: cheapest continuation of a rebalance that takes effect after i windows, its own price left out.
-  std::vector<double> aged(horizon + 1), after(horizon + 1, 0.0);
-  // What is known of losses holds times of more noise and of less.  Where this window lost less than usual at its age, so would a
-  // fresh distribution; but that is worth trying only where to be wrong costs next to nothing.
-  const double usual = rebalances_ > 0 ? loss_.at(age_) : 0.0;
-  const double calm = usual > 0 && price < equal_loads ? std::min(1.0, loss / usual) : 1.0;
-  for (int a = 1; a <= horizon; ++a) aged[a] = calm * loss_.at(a);
-  for (int i = horizon - 1; i >= 0; --i) {
-    double sum = 0, best = std::numeric_limits<double>::infinity();
-    for (int j = i + 1; j <= horizon; ++j) {
-      sum += aged[j - i];
-      if (j == horizon) best = std::min(best, sum);
-      else if (j - i >= settings_.spacing) best = std::min(best, sum + price + after[j]);
+// The predictor whose best cycle costs least, and its losses by age.
+Predictor Decision::choose(const LookFacts& facts, double price, std::vector<double>& loss) const {
+  auto best = Predictor::last;
+  double least = std::numeric_limits<double>::infinity();
+  std::vector<double> candidate, reference;
+  curves_[0].tabulate(horizon(), reference);  // the first to be known
+  for (std::size_t p = 0; p < n_predictors; ++p) {
+    if (!facts.known[p] || (!curves_[p].known() && std::isfinite(least))) continue;
+    curves_[p].tabulate(horizon(), candidate, reference);
+    double sum = price, cycle = std::numeric_limits<double>::infinity();
+    for (std::size_t n = 1; n < candidate.size(); ++n) {
+      sum += candidate[n];
+      cycle = std::min(cycle, sum / static_cast<double>(n));
     }
-    after[i] = best;
+    if (cycle < least) {
+      least = cycle;
+      best = static_cast<Predictor>(p);
+      loss = candidate;
+    }
   }
-  Outlook outlook{};
-  outlook.now = price + after[0];
-  outlook.later = std::numeric_limits<double>::infinity();
-  for (int j = 1; j <= horizon; ++j) {
-    // A distribution that a rebalance made goes on ageing; the one the run began with stays as good or bad as it is.
-    const double ageing = rebalances_ > 0 ? calm * std::max(0.0, loss_.at(age_ + j) - usual) : 0.0;
-    outlook.never += loss + std::max(ageing, foretold_ageing);
-    if (j < horizon) outlook.later = std::min(outlook.later, outlook.never + price + after[j]);
-  }
-  outlook.later = std::min(outlook.later, outlook.never);
-  return outlook;
-}
-
-// The mean cost of a window, prices included, of the best steady cadence: a loss below it is not avoidable.
-double Decision::sustainable(double price) const {
-  double sum = price, best = std::numeric_limits<double>::infinity();
-  for (int windows = 1; windows <= longest_cycle; ++windows) {
-    sum += loss_.at(std::min(windows, loss_.oldest()));  // ages never seen get the benefit of the doubt
-    best = std::min(best, sum / windows);
-  }
+  if (loss.empty()) curves_[0].tabulate(horizon(), loss);
   return best;
 }
 
-void Decision::describe(double loss, Verdict& v) {
+Decision::Outlook Decision::look_ahead(const Plan& plan) const {
+  const double infinite = std::numeric_limits<double>::infinity();
+  const int spacing = settings_.spacing;
+  const auto spaced = [spacing](int steps) { return (steps + spacing - 1) / spacing * spacing; };
+  Outlook outlook{infinite, infinite, plan.kept(plan.horizon), plan.horizon, plan.horizon};
+  const auto best_cycle = [&](int delay, auto&& take) {
+    int last = 0;
+    for (int steps : cycles) {
+      const int cycle = std::min(spaced(steps), plan.horizon);
+      if (cycle == last) continue;
+      last = cycle;
+      take(plan.cost(delay, cycle), cycle);
+    }
+    if (last < plan.horizon) take(plan.cost(delay, plan.horizon), plan.horizon);
+  };
+  best_cycle(0, [&](double cost, int cycle) {
+    if (cost < outlook.now) {
+      outlook.now = cost;
+      outlook.cycle = cycle;
+    }
+  });
+  outlook.later = outlook.never;
+  int last = 0;
+  for (int steps : delays) {
+    const int delay = spaced(steps);
+    if (delay == last || delay >= plan.horizon) continue;
+    last = delay;
+    best_cycle(delay, [&](double cost, int) {
+      if (cost < outlook.later) {
+        outlook.later = cost;
+        outlook.delay = delay;
+      }
+    });
+  }
+  return outlook;
+}
+
+// A loss that came with the last step may go with the next.  Waiting costs what is lost meanwhile, a mistake the price.
+bool Decision::lasts(double least, double excess, double price) const {
+  int steps = 0;
+  for (auto loss = losses_.rbegin(); loss != losses_.rend() && *loss >= least; ++loss) ++steps;
+  return steps > 0 && std::pow(chance, steps) * price <= excess;
+}
+
+void Decision::describe(Verdict& v) {
+  const LossLevel::Estimate now = level_.estimate(1);
+  const double loss = losses_.empty() ? 0.0 : losses_.back();
   if (last_loss_ >= 0) {
     const double change = loss - last_loss_;
     rising_ = change > equal_loads ? rising_ + 1 : 0;
     v.trend = rising_ >= 2;
-    v.jump = std::fabs(change) > 0.5 * std::max(loss, last_loss_) && std::fabs(change) > 2 * loss_.at(0) &&
-             std::fabs(change) > 0.1;
+    v.jump = std::fabs(change) > 0.5 * std::max(loss, last_loss_) && std::fabs(change) > 4 * now.error && std::fabs(change) > 0.1;
   }
   last_loss_ = loss;
 }
 
-Verdict Decision::decide(const WindowFacts& facts) {
+Verdict Decision::decide(const LookFacts& facts) {
   Verdict v;
-  if (price_is_fresh_) prices_.back() += facts.after_rebalance;
-  price_is_fresh_ = price_is_fresh_ && facts.stale;  // only the first window of the new distribution shows it
   v.price = price();
-  const double steps = static_cast<double>(facts.last_step - facts.first_step + 1);
-  lost_ += steps * std::max(0.0, facts.all_critical - facts.all_mean);
-  v.lost = lost_;
   v.no_price = !(v.price >= 0);
-  if (facts.stale || !(facts.mean > 0)) return v;
-  const double loss = measured_loss(facts);
-  learn(facts, loss);
-  v.residual = loss_.at(1);
-  judge_last(loss);
-  describe(loss, v);
-  v.balanced = facts.imbalance + facts.foretold_ageing < equal_loads;
-  if (v.no_price) {
-    v.rebalance = facts.imbalance > settings_.threshold && facts.steady_imbalance > settings_.threshold;
-    v.balanced = !v.rebalance && (v.balanced || loss - loss_.at(1) < equal_loads);
-    return v;
-  }
-  // All in units of the mean rank's load over one window.
-  const double unit = facts.mean * settings_.window;
-  const double price = v.price / unit;
-  v.balanced = v.balanced && facts.foretold_ageing <= price * (1 + assurance);
-  const Outlook outlook = look_ahead(loss, facts.foretold_ageing, price);
+  v.lost = lost_;
+  if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
+  const double price = v.no_price ? unknown_price : v.price / mean_;
+  v.predictor = choose(facts, price, fresh_);
+  const int n = horizon();
+  const double first = fresh_[1];
+  const bool ages = rebalances_ > 0;
+  const int age = age_ + static_cast<int>(delay_ + 0.5);  // at which the host will act
+  const double meanwhile = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] - fresh_[static_cast<std::size_t>(std::min(age_ + 1, n))] : 0.0;
+  const double ageing = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] : 0.0;
+  LossLevel::Estimate now = level_.estimate(1);
+  const auto payback = [&] {
+    const double before = std::max(0.0, now.level + ageing - first);
+    return price / std::max(before - effect_.after(before), 1e-9);
+  };
+  now = level_.estimate(payback());
+  seen_ = std::max(0.0, now.level + ageing - first);
+  const double doubted = std::min(1.0, payback() / slow_payback);
+  excess_ = std::max(0.0, seen_ - doubted * caution * now.error);
+  v.residual = first + effect_.after(seen_);
+
+  // A trial is to tell what a rebalance leaves: it is tried in good faith (optimism under uncertainty: Auer et al. 2002).
+  const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(seen_);
+  const Plan plan{fresh_, running_sums(fresh_), effect_, price, now.level - (seen_ - excess_), doubt, ages, age, n};
+  const Outlook outlook = look_ahead(plan);
   const double saving = outlook.never - (outlook.now - price);
-  v.expected_saving = std::max(0.0, saving) * unit;
-  if (loss > sustainable(price)) avoidable_ += std::max(0.0, loss - loss_.at(1)) * facts.mean * steps;
-  // A mistake costs a price: where that is next to nothing, a small gain is enough.
-  const double least = price * (1 + assurance) + std::min(cheap * price, settings_.minimum_gain * horizon_ * (1 + loss));
-  const bool worth_it = outlook.now < outlook.later && saving > least;
-  // Rent or buy (Karlin et al. 1988): whoever has lost several prices stops waiting for a better moment.
-  const bool overdue = avoidable_ > settings_.patience * v.price && loss - loss_.at(1) > settings_.minimum_gain;
-  v.rebalance = !v.balanced && (worth_it || overdue) && pause_ == 0;
-  // In a row of rebalances, what the first of them found is what all are measured against.
-  const double coming = loss + facts.foretold_ageing;
-  if (v.rebalance) before_ = age_ == 1 ? std::max(before_, coming) : coming;
-  v.balanced = !v.rebalance && (v.balanced || saving < equal_loads * horizon_);  // not even free of charge
-  v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
+  const bool pays = outlook.now < outlook.later && saving > price * (1 + assurance) + settings_.minimum_gain * n;
+  const int failures = failures_ + (failed() ? 1 : 0);
+  const bool pauses = failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
+  const bool worth_it = pays && !pauses && last_kind_ != StepKind::peak && lasts(first + 0.5 * excess_ - meanwhile, excess_, price);
+  v.patience = std::max(1, outlook.delay);
+  v.expected_saving = std::max(0.0, plan.kept(outlook.cycle) - plan.to(outlook.cycle) - outlook.cycle * effect_.after(seen_)) * mean_;
+  describe(v);
+  v.balanced = seen_ < equal_loads;
+  if (v.no_price) {
+    v.rebalance = facts.imbalance > settings_.threshold && lasts(settings_.threshold, facts.imbalance, sure_price * facts.imbalance);
+    v.trial = !v.rebalance && settings_.trials && worth_it;
+    v.rebalance = v.rebalance || v.trial;
+  } else {
+    // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds several prices, there is no waiting for a better moment.
+    const bool overdue = avoidable_ > settings_.patience * v.price && excess_ > equal_loads && effect_.after(excess_) < 0.5 * excess_;
+    v.rebalance = worth_it || (overdue && outlook.now < outlook.never);
+    v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
+  }
+  if (v.rebalance) {
+    v.balanced = false;
+    if (asked_ < 0) asked_ = steps_;
+    urgency_ += urgency_gain * (excess_ - urgency_);
+  }
+  v.urgency = urgency_;
   return v;
 }
 

@@ -12,6 +12,22 @@ namespace {
 
 constexpr std::int64_t ranks_per_node = 256;
 constexpr int most_nodes = 16;  // every node holds the hint's arrays of all ranks
+constexpr double negative_share = 0.01;  // of all load, that a lossy file may have below zero
+
+// The cube without negative values; those that are no rounding of a lossy file are refused.
+std::vector<double> repaired(const Cube& cube) {
+  std::vector<double> values(cube.values.begin(), cube.values.end());
+  double negative = 0, positive = 0;
+  for (double& x : values) {
+    if (!std::isfinite(x)) continue;  // refused as part of a rank's load
+    (x < 0 ? negative : positive) += std::fabs(x);
+    x = std::max(x, 0.0);
+  }
+  if (negative > negative_share * positive)
+    throw std::invalid_argument("the negative loads of the recording sum up to " + std::to_string(negative) + " s (the others to " + std::to_string(positive) +
+                                " s), repair the recording: only what lossy compression leaves is taken for 0");
+  return values;
+}
 
 std::vector<double> sum_over_regions(const Cube& cube) {
   if (cube.regions < 1 || cube.ranks < 1 || cube.steps < 1)
@@ -29,42 +45,52 @@ std::vector<double> sum_over_regions(const Cube& cube) {
   return load;
 }
 
-// The distribution of work in force: weights by recorded rank, and what brings each step back to its total.
-struct Distribution {
-  std::vector<double> weight;
-  int window = -1;  // of the hint it was made on
-};
-
-// One node's part of the replayed run, window after window.
+// One node's loads, step by step, of the window under way.
 class Feeder {
  public:
-  Feeder(const Cube& cube, const LoadModel& model, const Options& options, std::int64_t ranks, int node, int nodes)
-      : cube_(cube), model_(model), options_(options), n_ranks_(static_cast<int>(ranks)) {
+  Feeder(const Cube& cube, std::int64_t ranks, int node, int nodes, int window) : cube_(cube), n_ranks_(static_cast<int>(ranks)), window_(window) {
     const std::int64_t first = ranks * node / nodes, last = ranks * (node + 1) / nodes;
     for (std::int64_t r = first; r < last; ++r) ids_.push_back(static_cast<int>(r));
   }
 
-  /// Loads of steps first .. first + window - 1; before `changes` under one distribution, from then on another.
-  const window::Input& fill(std::int64_t first, const Distribution& before, const Distribution& after, std::int64_t changes) {
-    const int steps = options_.analysis.window;
-    const std::size_t n = ids_.size();
-    factor(first, steps, before, after, changes);
-    region_.resize(n * static_cast<std::size_t>(cube_.regions * steps));
-    rank_.assign(n * static_cast<std::size_t>(steps), 0.0);
-    double* out = region_.data();
-    for (int g = 0; g < cube_.regions; ++g)
-      for (std::size_t i = 0; i < n; ++i) {
-        const int base = ids_[i] % cube_.ranks;
-        const double* row = &cube_.values[(static_cast<std::size_t>(g) * cube_.ranks + base) * cube_.steps + first];
-        const double* f = &factor_[static_cast<std::size_t>(base) * steps];
-        for (int s = 0; s < steps; ++s) {
-          const double value = row[s] * f[s];
-          *out++ = value;
-          rank_[i * static_cast<std::size_t>(steps) + s] += value;
-        }
-      }
+  /// Adds the next step, as the division makes it.
+  void add(std::int64_t step, const Division& division) {
+    if (steps_ == 0) first_ = step;
+    std::vector<double> recorded(static_cast<std::size_t>(cube_.ranks)), divided(recorded.size());
+    std::vector<double> load(ids_.size(), 0.0);
+    const auto regions = static_cast<std::size_t>(cube_.regions);
+    by_step_.resize((static_cast<std::size_t>(steps_) + 1) * regions * ids_.size());
+    double* out = &by_step_[static_cast<std::size_t>(steps_) * regions * ids_.size()];
+    for (std::size_t g = 0; g < regions; ++g) {
+      for (std::size_t r = 0; r < recorded.size(); ++r)
+        recorded[r] = cube_.values[(g * recorded.size() + r) * static_cast<std::size_t>(cube_.steps) + static_cast<std::size_t>(step)];
+      division.divide(recorded, step, divided);
+      for (std::size_t i = 0; i < ids_.size(); ++i) load[i] += *out++ = divided[static_cast<std::size_t>(ids_[i]) % recorded.size()];
+    }
+    loads_.push_back(std::move(load));
+    ++steps_;
+  }
+  int steps() const { return steps_; }
+  bool full() const { return steps_ == window_; }
+  std::span<const int> ids() const { return ids_; }
+
+  /// The last `n` steps' loads, [ranks][n].
+  std::vector<double> last(int n) const {
+    std::vector<double> out;
+    for (std::size_t i = 0; i < ids_.size(); ++i)
+      for (std::size_t s = loads_.size() - static_cast<std::size_t>(n); s < loads_.size(); ++s) out.push_back(loads_[s][i]);
+    return out;
+  }
+  std::int64_t first() const { return first_; }
+  /// The window from a step of it on.
+  const window::Input& window_from(std::int64_t first) {
+    const auto regions = static_cast<std::size_t>(cube_.regions), before = static_cast<std::size_t>(first - first_), steps = static_cast<std::size_t>(steps_) - before;
+    region_.resize(regions * ids_.size() * steps);
+    for (std::size_t s = 0; s < steps; ++s)
+      for (std::size_t row = 0; row < regions * ids_.size(); ++row) region_[row * steps + s] = by_step_[(before + s) * regions * ids_.size() + row];
+    rank_ = last(static_cast<int>(steps));
     input_.first_step = first;
-    input_.last_step = first + steps - 1;
+    input_.last_step = first_ + steps_ - 1;
     input_.n_ranks = n_ranks_;
     input_.ranks = ids_;
     input_.n_regions = cube_.regions;
@@ -72,32 +98,25 @@ class Feeder {
     input_.rank_load = rank_;
     return input_;
   }
-
- private:
-  // [recorded ranks][steps] what each recorded load is multiplied by.
-  void factor(std::int64_t first, int steps, const Distribution& before, const Distribution& after, std::int64_t changes) {
-    factor_.resize(static_cast<std::size_t>(cube_.ranks) * static_cast<std::size_t>(steps));
-    for (int s = 0; s < steps; ++s) {
-      const Distribution& d = first + s < changes ? before : after;
-      const double scale = model_.rescale(d.weight, first + s);
-      for (int r = 0; r < cube_.ranks; ++r) factor_[static_cast<std::size_t>(r) * steps + s] = d.weight[r] * scale;
-    }
+  void next_window() {
+    steps_ = 0;
+    by_step_.clear();
+    loads_.clear();
   }
 
+ private:
   const Cube& cube_;
-  const LoadModel& model_;
-  const Options& options_;
-  int n_ranks_;
+  int n_ranks_, window_, steps_ = 0;
+  std::int64_t first_ = 0;
   std::vector<int> ids_;
-  std::vector<double> region_, rank_, factor_;
+  std::vector<double> by_step_;             // [steps][regions][n_local]
+  std::vector<std::vector<double>> loads_;  // [steps][n_local]
+  std::vector<double> region_, rank_;
   window::Input input_;
 };
 
 WindowReport summary(const window::Result& r) {
   WindowReport w;
-  w.first = r.first_step;
-  w.last = r.last_step;
-  w.imbalance = r.imbalance;
   w.rebalance = r.rebalance;
   w.strata = r.n_strata;
   w.unified = r.sample_unified;
@@ -128,7 +147,7 @@ struct StageLog {
 void add_up(const std::vector<StageLog>& logs, Report& report) {
   for (const StageLog& log : logs)
     for (std::size_t stage = 0; stage < log.bytes.size(); ++stage) report.stages[stage].bytes = std::max(report.stages[stage].bytes, log.bytes[stage]);
-  for (std::size_t w = 0; w < report.windows.size(); ++w) {
+  for (std::size_t w = 0; w < logs[0].seconds.size(); ++w) {
     double critical = 0;
     for (int stage = 0; stage < window::n_stages; ++stage) {
       double largest = 0;
@@ -143,61 +162,108 @@ void add_up(const std::vector<StageLog>& logs, Report& report) {
   }
 }
 
-// What one node does from the first window to the last.
+// What one node does from the first step to the last.
 class NodeReplay {
  public:
-  NodeReplay(const Cube& cube, const LoadModel& model, const Options& options, std::int64_t ranks, Communicator& nodes)
-      : cube_(cube), model_(model), options_(options), nodes_(nodes), analyzer_(options.analysis),
-        feeder_(cube, model, options, ranks, nodes.rank(), nodes.size()), now_{model.weights(-1), -1}, next_(now_) {}
+  NodeReplay(const Cube& cube, const Recording& recording, const Options& options, std::int64_t ranks, Communicator& nodes)
+      : recording_(recording), options_(options), nodes_(nodes), analyzer_(options.analysis),
+        feeder_(cube, ranks, nodes.rank(), nodes.size(), options.analysis.window > 0 ? options.analysis.window : tile_steps),
+        division_(recording, options.rebalancer), cost_{0, 0, 0, recording.mean_step()} {
+    if (options.analysis.window > 0) next_look_ = options.analysis.window - 1;
+    lag_ = std::max(0, options.analysis.hint_lag);
+  }
 
   void run() {
-    const int window = options_.analysis.window;
-    for (int k = 0; static_cast<std::int64_t>(k + 1) * window <= cube_.steps; ++k) {
-      const std::int64_t first = static_cast<std::int64_t>(k) * window;
-      window::Input input = feeder_.fill(first, now_, next_, changes_);
-      std::vector<window::Rebalance> known;
-      // A rebalance that takes effect within this window is known by its end.
-      if (pending_ && changes_ < first + window) {
-        known.push_back({changes_ - 1, options_.price});
-        pending_ = false;
-        now_ = next_;
+    for (std::int64_t s = 0; s < recording_.steps(); ++s) {
+      if (s == changes_) apply(s);
+      cost += division_.largest(s);
+      feeder_.add(s, division_);
+      ++unseen_;
+      if (changes_ == s + 1) known_.push_back({s, options_.price});  // ranks answer a hint before they hand over its step
+      const bool last = s + 1 == recording_.steps(), looks = s == next_look_;
+      if (!looks && !feeder_.full() && !last) continue;
+      follow(s);
+      if (looks) look(s);
+      if (feeder_.full() || last) {
+        describe();
+        close(s);
+        feeder_.next_window();
       }
-      input.rebalances = known;
-      const window::Result result = analyzer_.analyze(nodes_, input);
-      if (result.failed) throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
-      if (options_.on_window) options_.on_window(nodes_.rank(), input, result);
-      note(k, result);
+      stages.add(*result_);
+      bytes = std::max(bytes, result_->bytes);
     }
   }
 
   std::vector<WindowReport> windows;
-  std::vector<int> rebalanced;
+  std::vector<std::int64_t> rebalanced;
   StageLog stages;
   std::size_t bytes = 0;
+  double cost = 0;
 
  private:
-  void note(int k, const window::Result& result) {
-    windows.push_back(summary(result));
-    stages.add(result);
-    bytes = std::max(bytes, result.bytes);
-    if (!options_.decide || result.rebalance != 1 || k >= model_.opportunities()) return;
-    if (pending_) now_ = next_;  // a lag longer than a window: the later one replaces the earlier
-    next_ = {model_.weights(k), k};
-    changes_ = model_.effective_step(k);
-    pending_ = true;
-    rebalanced.push_back(k);
-    windows.back().rebalanced_at = changes_;
+  void apply(std::int64_t step) {
+    division_.rebalance(predicted_, recording_.mean_before(step, averaging_widths.back()));
+    cost += std::max(options_.price, 0.0);
+    rebalanced.push_back(step);
+    changes_ = -1;
   }
 
-  const Cube& cube_;
-  const LoadModel& model_;
+  void follow(std::int64_t step) {
+    const std::vector<double> load = feeder_.last(unseen_);
+    const window::Steps steps{step - unseen_ + 1, step, n_ranks(), feeder_.ids(), load, 0, {}, known_, false};
+    if (!analyzer_.follow(nodes_, steps)) throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
+    known_.clear();
+    unseen_ = 0;
+  }
+
+  int n_ranks() const { return static_cast<int>(recording_.n_ranks()); }
+
+  void look(std::int64_t step) {
+    const window::Result& result = analyzer_.look(nodes_, cost_);
+    looked_ = step;
+    next_look_ = step + result.next.steps;
+    result_ = &result;
+    const std::int64_t at = step + 1 + lag_;
+    lag_ = result.next.lag;
+    if (!options_.decide || result.rebalance != 1) return;
+    predicted_.assign(result.predicted.begin(), result.predicted.begin() + recording_.ranks());
+    close(step);
+    if (at >= recording_.steps()) return;
+    changes_ = at;
+    if (at == step + 1) known_.push_back({step, options_.price});
+    windows.back().rebalanced_at = at;
+  }
+
+  void describe() {
+    const window::Result& result = analyzer_.describe(nodes_, feeder_.window_from(std::max(feeder_.first(), analyzer_.since())));
+    if (result.failed) throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
+    result_ = &result;
+    if (options_.on_window) options_.on_window(nodes_.rank(), feeder_.window_from(feeder_.first()), result);
+  }
+
+  void close(std::int64_t step) {
+    if (closed_ == step) return;
+    closed_ = step;
+    const window::WindowLoads loads = analyzer_.close_window(nodes_);
+    windows.push_back(summary(*result_));
+    windows.back().first = loads.first;
+    windows.back().last = loads.last;
+    windows.back().imbalance = loads.imbalance;
+    if (looked_ < loads.first) windows.back().rebalance = 0;
+  }
+
+  const Recording& recording_;
   const Options& options_;
   Communicator& nodes_;
   window::Analyzer analyzer_;
   Feeder feeder_;
-  Distribution now_, next_;
-  std::int64_t changes_ = 0;  // from this step on, next_
-  bool pending_ = false;
+  Division division_;
+  window::LookCost cost_;
+  const window::Result* result_ = nullptr;
+  std::vector<window::Rebalance> known_;
+  std::vector<double> predicted_;  // [recorded ranks] that the coming division is made by
+  std::int64_t next_look_ = 1, changes_ = -1, looked_ = -1, closed_ = -1;
+  int unseen_ = 0, lag_ = 0;
 };
 
 std::vector<std::int64_t> copies_of(const Cube& cube, std::int64_t ranks) {
@@ -208,15 +274,16 @@ std::vector<std::int64_t> copies_of(const Cube& cube, std::int64_t ranks) {
 
 }  // namespace
 
-Report replay(const Cube& cube, const Options& options) {
-  const std::vector<double> load = sum_over_regions(cube);
+Report replay(const Cube& given, const Options& options) {
+  const std::vector<double> values = repaired(given);
+  const Cube cube{values, given.regions, given.ranks, given.steps};
   const std::int64_t ranks = options.virtual_ranks > 0 ? options.virtual_ranks : cube.ranks;
   if (ranks > (std::int64_t{1} << 30))
     throw std::invalid_argument("virtual_ranks is " + std::to_string(ranks) + ", use at most 1073741824");
   if (std::isnan(options.price) || std::isinf(options.price))
     throw std::invalid_argument("price is not a finite number, give seconds");
-  const LoadModel model(load, cube.ranks, cube.steps, options.analysis.window, options.analysis.hint_lag,
-                        copies_of(cube, ranks));
+  std::vector<double> load = sum_over_regions(cube);
+  const Recording recording(std::move(load), cube.ranks, cube.steps, copies_of(cube, ranks));
   Options used = options;
   used.analysis.initial_price = options.price_known && options.price >= 0 ? options.price : -1;
   Report report;
@@ -227,20 +294,22 @@ Report replay(const Cube& cube, const Options& options) {
   std::vector<StageLog> stages(static_cast<std::size_t>(report.nodes));
   std::vector<std::size_t> bytes(static_cast<std::size_t>(report.nodes), 0);
   run_thread_group(report.nodes, [&](Communicator& nodes) {
-    NodeReplay node(cube, model, used, ranks, nodes);
+    NodeReplay node(cube, recording, used, ranks, nodes);
     node.run();
-    stages[nodes.rank()] = std::move(node.stages);
-    bytes[nodes.rank()] = node.bytes;
+    stages[static_cast<std::size_t>(nodes.rank())] = std::move(node.stages);
+    bytes[static_cast<std::size_t>(nodes.rank())] = node.bytes;
     if (nodes.rank() != 0) return;
     report.windows = std::move(node.windows);
-    report.chosen.windows = std::move(node.rebalanced);
+    report.chosen.steps = std::move(node.rebalanced);
+    report.chosen.cost = node.cost;
   });
   add_up(stages, report);
   report.bytes_per_node = *std::max_element(bytes.begin(), bytes.end());
   const double price = std::max(options.price, 0.0);
-  report.cost_never = schedule_cost(model, {}, price);
-  report.chosen.cost = schedule_cost(model, report.chosen.windows, price);
-  report.best = best_schedule(model, price);
+  report.cost_never = cost_of_never(recording);
+  report.best = best_schedule(recording, options.rebalancer, price);
+  for (std::size_t i = 0; i < fixed_intervals.size(); ++i) report.cost_fixed[i] = fixed_schedule(recording, options.rebalancer, fixed_intervals[i], price).cost;
+  if (report.chosen.cost < report.best.cost) report.best = {report.chosen.steps, report.chosen.cost, false};
   return report;
 }
 

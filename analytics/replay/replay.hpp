@@ -24,19 +24,23 @@ struct Cube {
 /// How to replay it.
 struct Options {
   window::Settings analysis;       ///< window, lag, strata, seed, ...; initial_price is set from `price` and `price_known`
+  Rebalancer rebalancer;           ///< what a rebalance does
   double price = -1;               ///< seconds that every rebalance costs; < 0: not known, rebalances are free of charge
   bool price_known = true;         ///< the decision knows the price from the start, not only after the first rebalance
   std::int64_t virtual_ranks = 0;  ///< > 0: virtual rank v is a copy of recorded rank v mod ranks; 0: as recorded
   int nodes = 0;                   ///< simulated nodes, a thread each; 0: one per 256 ranks, at most 16
   bool decide = true;              ///< false: nothing is rebalanced, whatever is recommended
-  /// Called after every window, by each node's thread, with what it analysed (loads as they are after the replay's own
-  /// rebalances); may be empty.  Calls of different nodes run at the same time.
+  /// Called for every described window, by each node's thread, with what it analysed (loads as they are after the replay's
+  /// own rebalances); may be empty.  Calls of different nodes run at the same time.
   std::function<void(int node, const window::Input&, const window::Result&)> on_window;
 };
 
-/// One window's outcome.
+/// Steps of a described window where looks come as often as they pay.
+inline constexpr int tile_steps = 10;
+
+/// One window's outcome: of the steps up to a recommended rebalance, or to the end of a described window.
 struct WindowReport {
-  std::int64_t first = 0, last = 0;   ///< steps, as analysed
+  std::int64_t first = 0, last = 0;   ///< steps
   double imbalance = 0;
   int rebalance = 0;                  ///< recommended on this window's hint
   std::int64_t rebalanced_at = -1;    ///< first step with new loads; -1: not rebalanced (or the recording ended before)
@@ -61,6 +65,7 @@ struct StageUse {
 struct Report {
   std::vector<WindowReport> windows;
   Schedule chosen, best;          ///< costs in seconds of critical path, prices included
+  std::array<double, fixed_intervals.size()> cost_fixed{};  ///< the same of rebalancing at fixed intervals
   double cost_never = 0;          ///< seconds of critical path
   std::array<StageUse, window::n_stages> stages{};
   double largest_window_seconds = 0;   ///< critical CPU time of the most expensive window
@@ -69,8 +74,9 @@ struct Report {
   int nodes = 0;
 };
 
-/// Replays a recording by the model of LoadModel (schedule.hpp): the analysis sees the loads as they are after the
-/// rebalances it recommended.  Blocks; starts options.nodes threads.  A last window that is not full is not analysed.
+/// Replays a recording: the analysis sees the loads as they are after the rebalances that it recommended, and which the
+/// rebalancer made of its predicted loads (Division).  Looks cost nothing.  Blocks; starts options.nodes threads.
+/// Slightly negative loads, as lossy compression leaves them, count as 0.
 /// Memory: the cube's size times virtual ranks per recorded rank, one window's share of it.
 /// @throws std::invalid_argument on wrong dimensions, negative or non-finite loads, or settings out of range
 Report replay(const Cube& cube, const Options& options);

@@ -3,156 +3,119 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <stdexcept>
-#include <string>
 
 namespace effort::replay {
 namespace {
 
-constexpr double smallest_share = 0.05;  // of the mean over ranks: no rank's weight grows beyond 20
+constexpr double smallest_share = 0.05;  // as in Division
+constexpr double most_work = 4e9;        // multiplications of the dynamic programming
 
-void check(std::span<const double> load, int ranks, std::int64_t steps, int window, int lag, std::size_t copies) {
-  if (ranks < 1 || steps < 1)
-    throw std::invalid_argument("a recording needs ranks and steps (" + std::to_string(ranks) + " x " +
-                                std::to_string(steps) + "), give at least 1 of each");
-  if (load.size() != static_cast<std::size_t>(ranks) * static_cast<std::size_t>(steps))
-    throw std::invalid_argument("the recording holds " + std::to_string(load.size()) + " values (expected " +
-                                std::to_string(ranks) + " x " + std::to_string(steps) + "), check the dimensions");
-  if (window < 1 || lag < 0)
-    throw std::invalid_argument("window " + std::to_string(window) + " or lag " + std::to_string(lag) +
-                                " is out of range, use window >= 1 and lag >= 0");
-  if (copies != 0 && copies != static_cast<std::size_t>(ranks))
-    throw std::invalid_argument("copies are given for " + std::to_string(copies) + " of " + std::to_string(ranks) +
-                                " ranks, give one per rank");
-  for (std::size_t i = 0; i < load.size(); ++i)
-    if (!std::isfinite(load[i]) || load[i] < 0)
-      throw std::invalid_argument("the load of rank " + std::to_string(i / static_cast<std::size_t>(steps)) +
-                                  " in step " + std::to_string(i % static_cast<std::size_t>(steps)) +
-                                  " is not a finite number >= 0, repair the recording");
-}
-
-}  // namespace
-
-LoadModel::LoadModel(std::span<const double> load, int ranks, std::int64_t steps, int window, int lag,
-                     std::span<const std::int64_t> copies)
-    : ranks_(ranks), steps_(steps), window_(window), lag_(lag), opportunities_(0) {
-  check(load, ranks, steps, window, lag, copies.size());
-  load_.assign(load.begin(), load.end());
-  copies_.assign(static_cast<std::size_t>(ranks), 1.0);
-  for (std::size_t r = 0; r < copies.size(); ++r) copies_[r] = static_cast<double>(copies[r]);
-  if (*std::max_element(copies_.begin(), copies_.end()) <= 0 || *std::min_element(copies_.begin(), copies_.end()) < 0)
-    throw std::invalid_argument("copies must be >= 0 and not all zero, count every rank");
-  while (effective_step(opportunities_) < steps_) ++opportunities_;
-  total_.assign(static_cast<std::size_t>(steps), 0.0);
-  for (int r = 0; r < ranks; ++r)
-    for (std::int64_t s = 0; s < steps; ++s) total_[s] += copies_[r] * recorded(r, s);
-}
-
-double LoadModel::mean_step(std::int64_t first) const {
-  double sum = 0, n = 0;
-  for (std::int64_t s = first; s < steps_; ++s) sum += total_[s];
-  for (double c : copies_) n += c;
-  return first < steps_ ? sum / (n * static_cast<double>(steps_ - first)) : 0.0;
-}
-
-std::vector<double> LoadModel::weights(int k) const {
-  std::vector<double> w(static_cast<std::size_t>(ranks_), 1.0);
-  if (k < 0) return w;
-  const std::int64_t end = static_cast<std::int64_t>(k + 1) * window_;
-  double mean = 0, n = 0;
-  for (int r = 0; r < ranks_; ++r) {
-    double sum = 0;
-    for (std::int64_t s = end - window_; s < end; ++s) sum += recorded(r, s);
-    w[r] = sum / window_;
-    mean += copies_[r] * w[r];
-    n += copies_[r];
-  }
-  mean /= n;
-  if (mean <= 0) return std::vector<double>(static_cast<std::size_t>(ranks_), 1.0);
-  for (double& value : w) value = mean / std::max(value, smallest_share * mean);
-  return w;
-}
-
-double LoadModel::rescale(std::span<const double> weights, std::int64_t step) const {
-  double sum = 0;
-  for (int r = 0; r < ranks_; ++r) sum += copies_[r] * recorded(r, step) * weights[r];
-  return sum > 0 ? total_[step] / sum : 1.0;
-}
-
-std::vector<double> LoadModel::largest(std::span<const double> weights, std::int64_t first, std::int64_t last) const {
-  // Ranks outside, steps inside: the recording is read in the order in which it lies.
-  const auto n = static_cast<std::size_t>(std::max<std::int64_t>(last - first, 0));
-  std::vector<double> peak(n, 0.0), sum(n, 0.0);
-  for (int r = 0; r < ranks_; ++r) {
-    if (copies_[r] <= 0) continue;
-    const double* row = &load_[static_cast<std::size_t>(r) * steps_ + first];
-    const double w = weights[r], c = copies_[r];
-    for (std::size_t i = 0; i < n; ++i) {
-      const double value = row[i] * w;
-      peak[i] = std::max(peak[i], value);
-      sum[i] += c * value;
-    }
-  }
-  for (std::size_t i = 0; i < n; ++i)
-    if (sum[i] > 0) peak[i] *= total_[first + static_cast<std::int64_t>(i)] / sum[i];
-  return peak;
-}
-
-double schedule_cost(const LoadModel& model, std::span<const int> windows, double price) {
+// Rebalances before the given steps, by the last `width` steps' loads since the rebalance before.
+double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vector<std::int64_t>& steps, int width, double price) {
+  Division division(recording, rebalancer);
+  std::vector<std::vector<double>> seen;  // loads since the last rebalance, newest last
   double cost = 0;
-  std::int64_t from = 0;
-  int current = -1;
-  for (std::size_t i = 0; i <= windows.size(); ++i) {
-    const bool end = i == windows.size();
-    if (!end && (windows[i] <= current || windows[i] >= model.opportunities()))
-      throw std::invalid_argument("window " + std::to_string(windows[i]) + " can't follow window " +
-                                  std::to_string(current) + " in a schedule of " +
-                                  std::to_string(model.opportunities()) + " opportunities, list them ascending");
-    const std::int64_t to = end ? model.steps() : model.effective_step(windows[i]);
-    for (double step : model.largest(model.weights(current), from, to)) cost += step;
-    if (end) break;
-    cost += price;
-    current = windows[i];
-    from = to;
+  std::size_t next = 0;
+  const auto ranks = static_cast<std::size_t>(recording.ranks());
+  for (std::int64_t s = 0; s < recording.steps(); ++s) {
+    if (next < steps.size() && steps[next] == s) {
+      std::vector<double> mean(ranks, 0.0);
+      for (const auto& load : seen)
+        for (std::size_t r = 0; r < ranks; ++r) mean[r] += load[r] / static_cast<double>(seen.size());
+      division.rebalance(mean, recording.mean_before(s, static_cast<std::int64_t>(seen.size())));
+      seen.clear();
+      cost += price;
+      ++next;
+    }
+    std::vector<double> load;
+    division.loads(s, load);
+    double largest = 0;
+    for (std::size_t r = 0; r < ranks; ++r)
+      if (recording.copies(static_cast<int>(r)) > 0) largest = std::max(largest, load[r]);
+    cost += largest;
+    seen.push_back(std::move(load));
+    if (seen.size() > static_cast<std::size_t>(width)) seen.erase(seen.begin());
   }
   return cost;
 }
 
-Schedule best_schedule(const LoadModel& model, double price, int minimum_distance) {
-  // State k: the last rebalance was on window k - 1's hint (0: none yet).  best[k] is the cheapest way to get there,
-  // counted up to the step where it takes effect.
-  const int n = model.opportunities();
-  const double infinite = std::numeric_limits<double>::infinity();
-  std::vector<double> best(static_cast<std::size_t>(n) + 1, infinite);
-  std::vector<int> previous(static_cast<std::size_t>(n) + 1, 0);
-  best[0] = 0;
-  double cheapest = infinite;
-  int last = 0;
-  for (int j = 0; j <= n; ++j) {
-    // All predecessors of j are final, so its weights' losses are needed only now, and only once.
-    const std::int64_t from = j == 0 ? 0 : model.effective_step(j - 1);
-    const std::vector<double> loss = model.largest(model.weights(j - 1), from, model.steps());
-    double sum = 0;
-    std::int64_t step = from;
-    for (int k = j + 1; k <= n; ++k) {
-      for (; step < model.effective_step(k - 1); ++step) sum += loss[step - from];
-      if (j > 0 && k - j < minimum_distance) continue;
-      if (best[j] + sum + price < best[k]) {
-        best[k] = best[j] + sum + price;
-        previous[k] = j;
-      }
-    }
-    for (; step < model.steps(); ++step) sum += loss[step - from];
-    if (best[j] + sum < cheapest) {
-      cheapest = best[j] + sum;
-      last = j;
+// Largest load of each step from `first` on, had the work been divided ideally by the loads of the `width` steps before.
+std::vector<double> largest_after(const Recording& recording, std::int64_t first, int width) {
+  const auto n = static_cast<std::size_t>(recording.steps() - first);
+  std::vector<double> past(static_cast<std::size_t>(recording.ranks()), 1.0);
+  if (first > 0) past = recording.mean_before(first, width);
+  double mean = 0;
+  for (int r = 0; r < recording.ranks(); ++r) mean += recording.copies(r) * past[static_cast<std::size_t>(r)] / recording.n_ranks();
+  std::vector<double> largest(n, 0.0), sum(n, 0.0);
+  for (int r = 0; r < recording.ranks(); ++r) {
+    if (recording.copies(r) <= 0) continue;
+    const double weight = mean > 0 ? mean / std::max(past[static_cast<std::size_t>(r)], smallest_share * mean) : 1.0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double value = recording.at(r, first + static_cast<std::int64_t>(i)) * weight;
+      largest[i] = std::max(largest[i], value);
+      sum[i] += recording.copies(r) * value;
     }
   }
-  Schedule schedule;
-  schedule.cost = cheapest;
-  for (int k = last; k > 0; k = previous[k]) schedule.windows.push_back(k - 1);
-  std::reverse(schedule.windows.begin(), schedule.windows.end());
+  for (std::size_t i = 0; i < n; ++i)
+    if (sum[i] > 0) largest[i] *= recording.total(first + static_cast<std::int64_t>(i)) / sum[i];
+  return largest;
+}
+
+Schedule best_ideal(const Recording& recording, double price) {
+  const std::int64_t steps = recording.steps();
+  const double work = 0.5 * static_cast<double>(averaging_widths.size()) * recording.ranks() * static_cast<double>(steps) * static_cast<double>(steps);
+  const auto stride = static_cast<std::int64_t>(std::max(1.0, std::ceil(work / most_work)));
+  const auto n = static_cast<std::size_t>(steps) + 1;
+  std::vector<double> best(n, std::numeric_limits<double>::infinity());
+  std::vector<std::int64_t> previous(n, 0);
+  best[0] = 0;  // best[t]: up to step t, with which a new division begins and is paid; t = steps: the end
+  for (std::int64_t t = 0; t < steps; t += stride) {
+    for (std::size_t w = 0; w < (t == 0 ? 1 : averaging_widths.size()); ++w) {
+      if (w > 0 && averaging_widths[w - 1] >= t) break;
+      const std::vector<double> loss = largest_after(recording, t, averaging_widths[w]);
+      double cost = best[static_cast<std::size_t>(t)];
+      for (std::int64_t s = t; s < steps; ++s) {
+        cost += loss[static_cast<std::size_t>(s - t)];
+        const double with = s + 1 < steps ? cost + price : cost;
+        if (with < best[static_cast<std::size_t>(s + 1)]) {
+          best[static_cast<std::size_t>(s + 1)] = with;
+          previous[static_cast<std::size_t>(s + 1)] = t;
+        }
+      }
+    }
+  }
+  Schedule schedule{{}, best.back(), stride == 1};
+  for (std::int64_t t = previous.back(); t > 0; t = previous[static_cast<std::size_t>(t)]) schedule.steps.push_back(t);
+  std::reverse(schedule.steps.begin(), schedule.steps.end());
   return schedule;
+}
+
+}  // namespace
+
+Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, double price) {
+  Schedule schedule;
+  for (std::int64_t s = interval; s < recording.steps(); s += interval) schedule.steps.push_back(s);
+  schedule.cost = std::min(cost_of(recording, rebalancer, schedule.steps, 1, price), cost_of(recording, rebalancer, schedule.steps, averaging_widths.back(), price));
+  return schedule;
+}
+
+double cost_of_never(const Recording& recording) { return cost_of(recording, {}, {}, 1, 0.0); }
+
+Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, double price) {
+  Schedule best = best_ideal(recording, price);
+  if (rebalancer.kind == Rebalancer::Kind::ideal) return best;
+  best.exact = false;
+  best.cost = std::numeric_limits<double>::infinity();
+  const auto consider = [&best](Schedule other) {
+    if (other.cost >= best.cost) return;
+    best.steps = std::move(other.steps);
+    best.cost = other.cost;
+  };
+  const std::vector<std::int64_t> ideal = best.steps;
+  for (int width : averaging_widths) consider({ideal, cost_of(recording, rebalancer, ideal, width, price)});
+  for (int interval : fixed_intervals) consider(fixed_schedule(recording, rebalancer, interval, price));
+  consider({{}, cost_of_never(recording)});
+  return best;
 }
 
 }  // namespace effort::replay

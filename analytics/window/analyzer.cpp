@@ -12,8 +12,8 @@ void check(bool good, const char* name, double value, const char* allowed) {
 }
 
 void check(const Settings& s) {
-  check(s.window >= 1, "window", s.window, "at least 1 step");
-  check(s.hint_lag >= 0, "hint_lag", s.hint_lag, "at least 0 steps");
+  check(s.window >= 0, "window", s.window, "at least 1 step, or 0 for automatic");
+  check(s.window == 0 || s.hint_lag >= 0, "hint_lag", s.hint_lag, "at least 0 steps");
   check(std::isfinite(s.rebalance_threshold) && s.rebalance_threshold >= 0, "rebalance_threshold",
         s.rebalance_threshold, "a number >= 0");
   check(s.strata >= 0, "strata", s.strata, "a number of groups, or 0 for automatic");
@@ -22,20 +22,6 @@ void check(const Settings& s) {
   check(s.relative_error > 0 && std::isfinite(s.relative_error), "relative_error", s.relative_error, "a number > 0");
   check(s.patience > 0 && std::isfinite(s.patience), "patience", s.patience, "a number > 0");
   check(s.minimum_gain >= 0 && std::isfinite(s.minimum_gain), "minimum_gain", s.minimum_gain, "a number >= 0");
-}
-
-// Whether the steps after a rebalance are enough of a window to stand for it.
-bool enough_left(std::int64_t steps, std::int64_t fresh) { return 2 * fresh >= steps; }
-
-balance::DecisionSettings decision_settings(const Settings& s) {
-  balance::DecisionSettings d;
-  d.threshold = s.rebalance_threshold;
-  d.initial_price = std::isfinite(s.initial_price) ? s.initial_price : -1;
-  d.patience = s.patience;
-  d.minimum_gain = s.minimum_gain;
-  d.window = s.window;
-  d.spacing = enough_left(s.window, s.window - s.hint_lag) ? 1 : 2;
-  return d;
 }
 
 }  // namespace
@@ -56,10 +42,14 @@ Analyzer::~Analyzer() = default;
 Analyzer::Analyzer(Analyzer&&) noexcept = default;
 Analyzer& Analyzer::operator=(Analyzer&&) noexcept = default;
 
-Result Analyzer::analyze(Communicator& nodes, const Input& input) { return state_->analyze(nodes, input); }
+bool Analyzer::follow(Communicator& nodes, const Steps& steps) { return state_->follow(nodes, steps); }
+const Result& Analyzer::look(Communicator& nodes, const LookCost& cost) { return state_->look(nodes, cost); }
+const Result& Analyzer::describe(Communicator& nodes, const Input& input) { return state_->describe(nodes, input); }
+WindowLoads Analyzer::close_window(Communicator& nodes) { return state_->watch.close_window(nodes); }
+std::int64_t Analyzer::since() const noexcept { return state_->watch.since(); }
 const char* Analyzer::failure() const noexcept { return state_->why.c_str(); }
 
-Analyzer::State::State(Settings s) : settings(s), decision(decision_settings(s)) { check(s); }
+Analyzer::State::State(Settings s) : settings(s), watch(s) { check(s); }
 
 Result Analyzer::State::give_up(const std::string& reason) {
   failed = true;
@@ -69,28 +59,33 @@ Result Analyzer::State::give_up(const std::string& reason) {
   return result;
 }
 
-Result Analyzer::State::analyze(Communicator& nodes, const Input& input) {
-  const std::int64_t fresh = first_fresh_step(input);
-  const bool cut = !failed && !input.failed && input_error(input).empty() && fresh > input.first_step &&
-                   enough_left(n_steps(input), input.last_step + 1 - fresh);
-  if (!cut) return analyze_steps(nodes, input);
-  const ShortenedInput kept(input, fresh);
-  return analyze_steps(nodes, kept.input());
+bool Analyzer::State::follow(Communicator& nodes, const Steps& steps) {
+  const double clock = thread_cpu_seconds();
+  Steps passed = steps;
+  passed.failed = passed.failed || failed;
+  known.stage_seconds = {};
+  const bool good = watch.follow(nodes, passed);
+  if (!good) known = give_up(watch.why());
+  known.stage_seconds[static_cast<std::size_t>(Stage::loads)] += thread_cpu_seconds() - clock;
+  return good;
 }
 
-std::int64_t Analyzer::State::first_fresh_step(const Input& input) const {
-  std::int64_t fresh = fresh_from;
-  for (const Rebalance& r : input.rebalances) fresh = std::max(fresh, r.step + 1);
-  return fresh;
+const Result& Analyzer::State::look(Communicator& nodes, const LookCost& cost) {
+  const double clock = thread_cpu_seconds();
+  watch.look(nodes, cost, known);
+  decided = known.advice;
+  known.advice = decided | described;
+  known.bytes = bytes();
+  known.stage_seconds[static_cast<std::size_t>(Stage::decision)] += thread_cpu_seconds() - clock;
+  return known;
 }
 
-Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
-  Result result;
-  Pass pass(input, result);
+const Result& Analyzer::State::describe(Communicator& nodes, const Input& input) {
+  Pass pass(input, known);
   double clock = thread_cpu_seconds();
   const auto stop = [&](Stage stage) {
     const double now = thread_cpu_seconds();
-    result.stage_seconds[static_cast<std::size_t>(stage)] += now - clock;
+    known.stage_seconds[static_cast<std::size_t>(stage)] += now - clock;
     clock = now;
   };
   // Nothing but the first exchange happens on a node that failed; all nodes then stop together.
@@ -108,61 +103,36 @@ Result Analyzer::State::analyze_steps(Communicator& nodes, const Input& input) {
     fill_rest(pass);
   }
   pass.agreed = agree(nodes, pass, error);
-  if (pass.agreed.failed) return give_up(error.empty() ? "another node failed or passed other dimensions" : error);
+  if (pass.agreed.failed) return known = give_up(error.empty() ? "another node failed or passed other dimensions" : error);
   if (!learn_layout(nodes, input, pass.agreed.layout_changed))
-    return give_up("the nodes' ranks do not make up the run, list every rank on one node");
+    return known = give_up("the nodes' ranks do not make up the run, list every rank on one node");
   reshape(input);
-  take_rebalances(input);
-  pass.stale = input.first_step < fresh_from;
-  pass.begins_fresh = input.first_step == fresh_from;
-
-  result.first_step = input.first_step;
-  result.last_step = input.last_step;
-  result.n_ranks = input.n_ranks;
-  result.n_regions = input.n_regions;
-  result.n_units = input.n_units;
+  known.n_regions = input.n_regions;
+  known.n_units = input.n_units;
   measure(nodes, pass);
   stop(Stage::loads);
   fit_costs(nodes, pass);
+  watch.value_work(pass.foretelling);
   stop(Stage::cost_model);
-  predict(nodes, pass);
-  stop(Stage::prediction);
   stratify(nodes, pass);
   stop(Stage::strata);
-  decide(nodes, pass);
-  if (!pass.stale) history.push(pass.rank_mean, pass.facts.mean);
-  result.bytes = bytes();
-  result.stage_bytes = stage_bytes(pass);
+  judge(nodes, pass);
+  known.local_region_load.assign(pass.row_mean.begin(), pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
+  known.bytes = bytes();
+  known.stage_bytes = stage_bytes(pass);
   stop(Stage::decision);
-  return result;
-}
-
-void Analyzer::State::take_rebalances(const Input& input) {
-  fresh_from = first_fresh_step(input);
-  for (const Rebalance& r : input.rebalances) decision.rebalanced(r.price);
-  if (input.rebalances.empty()) return;
-  history.clear();
-  forget_predictions();
-}
-
-void Analyzer::State::forget_predictions() {
-  forecaster.reset(rows, static_cast<int>(ranks.size()));
-  choice.reset(rows);
-  largest_observed = 0;
-  work_trend.clear();
-  last_predicted.clear();
+  return known;
 }
 
 Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string& error) {
   const Input& in = pass.input;
   constexpr double none = -std::numeric_limits<double>::infinity();
-  constexpr std::size_t shapes = 6;
+  constexpr std::size_t shapes = 5;
   std::vector<double> v(1 + 2 * shapes + 5, none);
   v[0] = error.empty() ? 0 : 1;
   if (error.empty()) {
-    const double shape[shapes] = {static_cast<double>(in.n_ranks),   static_cast<double>(in.n_regions),
-                                  static_cast<double>(in.n_units),   static_cast<double>(in.first_step),
-                                  static_cast<double>(in.last_step), static_cast<double>(in.rebalances.size())};
+    const double shape[shapes] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions), static_cast<double>(in.n_units),
+                                  static_cast<double>(in.first_step), static_cast<double>(in.last_step)};
     for (std::size_t i = 0; i < shapes; ++i) {
       v[1 + 2 * i] = shape[i];
       v[2 + 2 * i] = -shape[i];
@@ -210,17 +180,13 @@ void Analyzer::State::reshape(const Input& input) {
   if (rows == input.n_regions + 1) return;
   // New regions: what was learned of the ranks as a whole stays, unless the ranks themselves are others.
   if (rows == 0) {
-    history.clear();
     last_labels.clear();
     last_k = 0;
     work_logs.clear();
     unlike.clear();
-    deviation.clear();
   }
   rows = input.n_regions + 1;
-  forget_predictions();
   row_spikes.assign(static_cast<std::size_t>(rows), {});
-  row_spikes_before.assign(static_cast<std::size_t>(rows), {});
 }
 
 std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass) const {
@@ -229,22 +195,18 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
   std::array<std::size_t, n_stages> out{};
   const auto of = [&out](Stage stage) -> std::size_t& { return out[static_cast<std::size_t>(stage)]; };
   const auto steps = static_cast<std::size_t>(pass.steps), rows_of_steps = static_cast<std::size_t>(pass.rows) * steps;
-  of(Stage::loads) = history.bytes() + size(ranks, layout.values, layout.offsets, row_spikes, row_spikes_before, pass.rank_mean, pass.row_mean) +
-                     (2 * rows_of_steps + pass.aged.size() * 3 * steps) * sizeof(double);
+  of(Stage::loads) = watch.bytes() + size(ranks, layout.values, layout.offsets, row_spikes, pass.rank_mean, pass.row_mean) + 2 * rows_of_steps * sizeof(double);
   for (const balance::WorkLog& log : work_logs) of(Stage::cost_model) += log.bytes();
   of(Stage::cost_model) += size(unlike, r.speed, r.region_unit_cost);
-  of(Stage::prediction) =
-      forecaster.bytes() + size(last_predicted, work_trend, deviation, r.load, r.predicted, r.local_region_load);
+  of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load);
   // The signatures are a copy of the regions' means.
   of(Stage::strata) = size(last_labels, r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
-  of(Stage::decision) = sizeof decision;
+  of(Stage::decision) = sizeof(balance::Decision);
   return out;
 }
 
 std::size_t Analyzer::State::bytes() const {
-  return sizeof(State) + history.bytes() + forecaster.bytes() + last_predicted.size() * sizeof(double) +
-         work_trend.size() * sizeof(balance::Line) + deviation.size() * sizeof(double) +
-         (ranks.size() + layout.values.size()) * sizeof(int) + layout.offsets.size() * sizeof(std::size_t) +
+  return sizeof(State) + watch.bytes() + (ranks.size() + layout.values.size()) * sizeof(int) + layout.offsets.size() * sizeof(std::size_t) +
          last_labels.size() * sizeof(std::int32_t) + (work_logs.empty() ? 0 : work_logs.size() * work_logs.front().bytes()) +
          row_spikes.size() * (sizeof(balance::SpikeFinder) + 8 * sizeof(std::int64_t));
 }

@@ -2,6 +2,7 @@
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <exception>
 #include <numeric>
 
@@ -9,6 +10,9 @@ namespace effort::window {
 namespace {
 
 constexpr std::size_t windows_fitted = 6;
+constexpr double clear = 3;         // standard errors by which a window's level differs from the fit's
+constexpr double change_gain = 0.3;  // of a window, in the mean square error of stated costs
+constexpr double most_above = 1e3;   // of the largest load, that work may seem to be worth
 constexpr int most_unlike = 4;  // no more than one rank in so many is unlike its node, or it is the model that is wrong
 
 // What node 0 tells the others, as one array.
@@ -83,6 +87,59 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   collinear_units = told.collinear() > 0;
   slow_node = told.slow() > 0;
   rate_ranks(nodes, recent, pass.foretelling, told.speed(), told.noise(), result);
+  follow_costs(nodes, pass, told.noise());
+}
+
+// Costs are fitted over several windows and lag behind where they move: the newest one sets their level.  Errors cover how
+// far costs have been off in the windows after those they were stated for.
+void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise) {
+  const Input& in = pass.input;
+  const auto complete = [&](const std::vector<double>& cost) {
+    return cost.size() == static_cast<std::size_t>(in.n_units) && std::all_of(cost.begin(), cost.end(), [](double c) { return c >= 0; });
+  };
+  if (!complete(pass.foretelling)) return;
+  if (!complete(stated_cost)) stated_cost.assign(pass.foretelling.size(), 0.0);
+  const auto steps = static_cast<std::size_t>(pass.steps), n = in.ranks.size();
+  ExactSum sums(most_above * pass.agreed.largest_load * in.n_ranks * pass.steps);
+  const std::size_t load = sums.reserve(3), fitted = load + 1, stated = load + 2;
+  std::int64_t seen = 0;
+  for (std::size_t i = 0; i < n; ++i)
+    for (std::size_t s = 0; s < steps; ++s) {
+      const double speed = pass.result.speed[static_cast<std::size_t>(in.ranks[i])];
+      double now = 0, before = 0;
+      for (std::size_t u = 0; u < pass.foretelling.size(); ++u) {
+        const double amount = in.work[(u * n + i) * steps + s];
+        now += speed * pass.foretelling[u] * amount;
+        before += speed * stated_cost[u] * amount;
+      }
+      const double seconds = in.rank_load[i * steps + s];
+      if (!(now > 0 && seconds > 0 && std::isfinite(now) && std::isfinite(before))) continue;
+      sums.add_to(load, seconds);
+      sums.add_to(fitted, now);
+      sums.add_to(stated, before);
+      ++seen;
+    }
+  sums.reduce(nodes);
+  nodes.allreduce(std::span<std::int64_t>(&seen, 1), ReduceOp::sum);
+  if (seen == 0 || !(sums[fitted] > 0)) return;
+  if (sums[stated] > 0) {
+    const double off = sums[load] / sums[stated] - 1;
+    cost_change = cost_change < 0 ? off * off : cost_change + change_gain * (off * off - cost_change);
+  }
+  const double level = sums[load] / sums[fitted];
+  const bool moved = std::fabs(level - 1) > clear * std::max(noise, 0.0) / std::sqrt(static_cast<double>(seen));
+  const double change = std::sqrt(std::max(cost_change, 0.0));
+  const auto scale = [&](double& cost) {
+    if (moved && cost >= 0) cost *= level;
+  };
+  for (double& cost : pass.foretelling) scale(cost);
+  for (double& cost : pass.result.region_unit_cost) scale(cost);
+  for (std::size_t u = 0; u < pass.result.unit_cost.size(); ++u) {
+    double &cost = pass.result.unit_cost[u], &error = pass.result.unit_cost_error[u];
+    scale(cost);
+    if (cost >= 0 && error >= 0) error = std::hypot(error, cost * change);
+  }
+  stated_cost = pass.foretelling;
 }
 
 // What a unit of work costs does not depend on where it is done: windows before a rebalance count as well.
@@ -105,12 +162,12 @@ balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
 // of its node's from the next window on.
 void Analyzer::State::rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
                                  std::span<const double> node_speed, double noise, Result& result) {
-  const bool known = noise >= 0 && node_speed[static_cast<std::size_t>(nodes.rank())] > 0;
-  const double usual = known ? node_speed[static_cast<std::size_t>(nodes.rank())] : 1.0;
+  const bool rated = noise >= 0 && node_speed[static_cast<std::size_t>(nodes.rank())] > 0;
+  const double usual = rated ? node_speed[static_cast<std::size_t>(nodes.rank())] : 1.0;
   std::vector<double> speed(ranks.size(), usual);
   unlike.assign(ranks.size(), 0);
   std::int64_t count = 0;
-  for (std::size_t i = 0; i < speed.size() && known; ++i) {
+  for (std::size_t i = 0; i < speed.size() && rated; ++i) {
     const balance::RankSpeed own = balance::rank_speed(recent.rank(static_cast<int>(i)), cost, noise);
     if (!balance::unlike_node(own, usual)) continue;
     speed[i] = own.speed;

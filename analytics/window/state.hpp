@@ -2,17 +2,14 @@
 #pragma once
 
 #include "analytics/balance/cost_model.hpp"
-#include "analytics/balance/decision.hpp"
-#include "analytics/balance/growth.hpp"
-#include "analytics/balance/predictor.hpp"
 #include "analytics/balance/spikes.hpp"
 #include "analytics/cluster/stable_strata.hpp"
 #include "analytics/window/exchange.hpp"
 #include "analytics/window/local_loads.hpp"
+#include "analytics/window/watch.hpp"
 #include "analytics/window/window.hpp"
 
 #include <deque>
-#include <limits>
 #include <string>
 #include <vector>
 
@@ -36,23 +33,17 @@ struct Pass {
   Result& result;
   int steps = 0;
   int rows = 0;                       ///< regions and the rest of the rank's load
-  bool stale = false;
-  bool begins_fresh = false;          ///< the first step is the first one after a rebalance
   Agreed agreed;
   std::vector<double> rank_mean;      ///< [n_local]
   std::vector<double> row_mean;       ///< [rows][n_local]
-  std::vector<WeightedSteps> aged;    ///< loads under the weights of so many windows ago; 0: of half this window
-  int half = 0;                       ///< steps of this window's first half, where aged[0] is used
-  std::vector<char> outlier;          ///< [steps] steps that stand out in the ranks' loads
-  std::vector<std::vector<char>> row_outlier;  ///< [rows][steps] the same, row by row
   std::vector<double> step_largest;   ///< [steps] over all ranks
   std::vector<double> step_total;     ///< [steps] over all ranks
   std::vector<double> wall_largest;   ///< [steps]
   std::vector<double> region_peak;    ///< [n_regions] largest rank's load of each step, median over the steps
   double wait_share = 0;              ///< share of the ranks' time in COMM, WAIT and IO, where both are given
+  double largest_mean = 0;            ///< of one rank
   std::vector<double> foretelling;    ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
   std::vector<double> row_total;      ///< [rows] mean load per step, summed over all ranks
-  balance::WindowFacts facts;
 };
 
 /// The last row of row_mean: the part of a rank's load that no region accounts for (threads summed or not, work outside
@@ -69,55 +60,36 @@ struct Analyzer::State {
   std::vector<int> ranks;                    // this node's
   Gathered<int> layout;                      // everybody's
   int n_ranks = 0, rows = 0;
-  std::int64_t fresh_from = std::numeric_limits<std::int64_t>::min();  // first step of the present distribution
-  RankHistory history;
-  balance::Forecaster forecaster;
-  balance::PredictorChoice choice;
-  double largest_observed = 0;               // load in what the forecaster knows
   std::vector<balance::SpikeFinder> row_spikes;  // [rows]
-  std::vector<balance::Period> row_spikes_before;  // [rows] periods known before the present window
-  balance::SpikeFinder rank_spikes;
-  balance::Decision decision;
   std::deque<balance::WorkLog> work_logs;    // of the last windows, newest first
   std::vector<char> unlike;                  // [n_local] ranks whose speed is not their node's; empty: none yet
   bool collinear_units = false, slow_node = false;
+  std::vector<double> stated_cost;           // [n_units] of the last window, seconds per unit
+  double cost_change = -1;                   // mean square of how far stated costs were off in the window after; < 0: not known
   std::vector<std::int32_t> last_labels;     // [n_local] strata of the window before
   int last_k = 0;                            // 0: there was none
-  std::vector<double> last_predicted;        // [n_local]; empty: nothing was predicted
-  std::vector<balance::Line> work_trend;     // [n_local] of the load that the last window's work accounts for; or empty
-  double work_middle = 0;                    // the step in the middle of that
-  balance::LineTrust trust;                  // in such trends
-  std::vector<double> deviation;             // [n_local] of the last window's loads from its work, relative; or empty
-  balance::LastingPart lasting;              // of such deviations
+  Watch watch;
+  std::uint32_t decided = 0, described = 0;  // advice, by origin
+  Result known;                              // as last looked at and described
 
-  Result analyze(Communicator& nodes, const Input& input);
+  bool follow(Communicator& nodes, const Steps& steps);
+  const Result& look(Communicator& nodes, const LookCost& cost);
+  const Result& describe(Communicator& nodes, const Input& input);
   Result give_up(const std::string& reason);
 
  private:
-  Result analyze_steps(Communicator& nodes, const Input& input);
-  std::int64_t first_fresh_step(const Input& input) const;
-  void take_rebalances(const Input& input);
-  void forget_predictions();
   Agreed agree(Communicator& nodes, Pass& pass, const std::string& error);
   bool learn_layout(Communicator& nodes, const Input& input, bool changed);
   void reshape(const Input& input);
   void measure(Communicator& nodes, Pass& pass);
-  void weigh(Communicator& nodes, Pass& pass);
   void exchange_maxima(Communicator& nodes, Pass& pass);
   void find_row_peaks(Pass& pass, std::span<const double> region_maxima);
   void exchange_sums(Communicator& nodes, Pass& pass);
   void fit_costs(Communicator& nodes, Pass& pass);
+  void follow_costs(Communicator& nodes, Pass& pass, double noise);
   balance::WorkLog log_work(const Pass& pass);
   void rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
                   std::span<const double> node_speed, double noise, Result& result);
-  void predict(Communicator& nodes, Pass& pass);
-  void prediction_errors(Communicator& nodes, Pass& pass);
-  void observe(Pass& pass);
-  bool find_work_trend(Communicator& nodes, const Pass& pass);
-  void find_deviations(Communicator& nodes, const Pass& pass);
-  double outlook(std::size_t local, double middle) const;
-  std::vector<double> foretell(Pass& pass);
-  void gather_loads(Communicator& nodes, Pass& pass, const std::vector<double>& predicted);
   void stratify(Communicator& nodes, Pass& pass);
   std::vector<std::int32_t> exact_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d, int k,
                                          std::vector<std::int32_t>& medoids);
@@ -130,8 +102,7 @@ struct Analyzer::State {
   void plan_sample(Communicator& nodes, Pass& pass, const std::vector<std::int64_t>& sizes,
                    const std::vector<double>& variance) const;
   void find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) const;
-  void decide(Communicator& nodes, Pass& pass);
-  double steady_imbalance(Communicator& nodes, Pass& pass);
+  void judge(Communicator& nodes, Pass& pass);
   std::size_t bytes() const;
   std::array<std::size_t, n_stages> stage_bytes(const Pass& pass) const;
 };

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analytics/balance/efficiency.hpp"
-#include "analytics/balance/predictor.hpp"
 #include "analytics/comm/communicator.hpp"
+#include "analytics/window/cadence.hpp"
 
 #include <array>
 #include <cstdint>
@@ -26,10 +26,10 @@ enum Advice : std::uint32_t {
   advice_too_expensive = 256,  ///< imbalanced, but rebalancing would not pay
   advice_collinear_units = 512,  ///< some units of work cannot be told apart: their costs are not given
   advice_truncated = 1024,     ///< set by the engine
+  advice_trial = 2048,         ///< recommended to learn what a rebalance costs and does
 };
 
 using balance::Efficiencies;
-using balance::Predictor;
 
 /// Parts of the analysis, for timing.
 enum class Stage : int { loads = 0, strata = 1, prediction = 2, cost_model = 3, decision = 4 };
@@ -39,8 +39,8 @@ const char* stage_name(Stage stage);
 
 /// What the user chose; identical on all nodes.
 struct Settings {
-  int window = 10;                   ///< steps per window, at least 1 (a window may hold fewer)
-  int hint_lag = 2;                  ///< steps from the window's end to the hint
+  int window = 0;                    ///< steps per window, at least 1; 0: looks come as often as they pay
+  int hint_lag = -1;                 ///< steps from a look to its hint; < 0: chosen (needs window 0)
   double rebalance_threshold = 0.1;  ///< max / mean - 1 above which to rebalance while no price is known
   double initial_price = -1;         ///< seconds a rebalance costs, until one was measured; < 0: unknown
   int strata = 0;                    ///< groups of ranks; 0: chosen from the data
@@ -50,13 +50,26 @@ struct Settings {
   double confidence = 0.90;          ///< of the sample sizes
   double relative_error = 0.08;      ///< of the sample sizes
   double patience = 5.0;             ///< prices of avoidable loss after which a rebalance is due at the latest
-  double minimum_gain = 0.06;        ///< share of the coming time that a rebalance must save beside its price (hysteresis)
+  double minimum_gain = 0;           ///< share of the coming time that a rebalance must save beside its price
+  bool trials = true;                ///< a rebalance below the threshold may be recommended to learn its price
 };
 
 /// A rebalance that took place.
 struct Rebalance {
-  std::int64_t step = 0;  ///< steps <= step ran with the old distribution
+  std::int64_t step = 0;  ///< steps <= step count as the old distribution's
   double price = -1;      ///< seconds, of the rank that waited least in it; < 0 unknown; NaN, infinite or absurd: taken as unknown
+};
+
+/// Loads of a node's ranks in consecutive steps.  Spans need to live only during the call.
+struct Steps {
+  std::int64_t first_step = 0, last_step = 0;  ///< inclusive, identical on all nodes
+  int n_ranks = 0;                             ///< of the whole run, identical on all nodes
+  std::span<const int> ranks;                  ///< global ids of this node's ranks, ascending; may be empty
+  std::span<const double> load;                ///< [n_local][steps] seconds, finite
+  int n_units = 0;                             ///< kinds of units of work, identical on all nodes
+  std::span<const double> work;                ///< [n_units][n_local][steps]
+  std::span<const Rebalance> rebalances;       ///< those that became known since the last steps, identical everywhere
+  bool failed = false;                         ///< this node has failed and only serves the exchange; the rest is ignored
 };
 
 /// One node's part of one window.  Spans need to live only during the call.  Arrays are row-major, steps fastest;
@@ -72,49 +85,56 @@ struct Input {
   std::span<const double> work;                ///< [n_units][n_local][steps]
   std::span<const double> rank_wait;           ///< [n_local][steps] seconds in COMM, WAIT and IO; may be empty
   std::span<const double> step_wall;           ///< [n_local][steps] seconds; may be empty
-  std::span<const Rebalance> rebalances;       ///< those that became known since the last window, identical everywhere
   bool failed = false;                         ///< this node has failed and only serves the exchange; arrays are ignored
 };
 
-/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.
+/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.  A look fills what is marked *,
+/// a description the rest, which stands until the next one.
 struct Result {
   bool failed = false;         ///< a node failed or had bad input: every other field is empty
-  std::int64_t first_step = 0, last_step = 0;
+  std::int64_t first_step = 0, last_step = 0;  ///< * that load is made of
+  NextLook next;               ///< *
   int n_ranks = 0, n_regions = 0, n_units = 0;
-  std::vector<double> load;                ///< [n_ranks] seconds per step, mean over the window
-  std::vector<double> predicted;           ///< [n_ranks] seconds per step, for the WINDOW steps after delivery
+  std::vector<double> load;                ///< * [n_ranks] seconds per step, mean over the window
+  std::vector<double> predicted;           ///< * [n_ranks] seconds per step, for the WINDOW steps after delivery
   std::vector<double> speed;               ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
   std::vector<std::int32_t> stratum;       ///< [n_ranks]
   int n_strata = 0;
   std::vector<std::int32_t> medoid_rank;   ///< [n_strata]
   std::vector<double> stratum_region_load;  ///< [n_strata][n_regions] seconds per step, mean over the stratum's ranks
   double strata_agreement = -1;            ///< share of ranks in matching strata, approximate against exact; < 0: not asked
-  double imbalance = 0;                    ///< max / mean - 1 of load
-  double gain_per_step = 0;                ///< predicted max - mean, seconds
-  double residual = 0;                     ///< loss in the first window after a rebalance, learned, share of the mean
-  double rebalance_cost = -1;              ///< seconds; < 0: unknown
-  double expected_saving = 0;              ///< seconds, until the next good opportunity
-  double lost_since_rebalance = 0;         ///< seconds
-  int rebalance = 0;                       ///< 1: worth it now
-  std::uint32_t advice = 0;                ///< Advice bits
+  double imbalance = 0;                    ///< * max / mean - 1 of load
+  double gain_per_step = 0;                ///< * predicted max - mean, seconds
+  double residual = 0;                     ///< * loss in the first window after a rebalance, learned, share of the mean
+  double rebalance_cost = -1;              ///< * seconds; < 0: unknown
+  double expected_saving = 0;              ///< * seconds, until the next good opportunity
+  double lost_since_rebalance = 0;         ///< * seconds
+  int rebalance = 0;                       ///< * 1: worth it now
+  std::uint32_t advice = 0;                ///< * Advice bits
   std::vector<double> unit_cost;           ///< [n_units] seconds per unit; < 0: could not be told
   std::vector<double> unit_cost_error;     ///< [n_units] standard errors, seconds per unit; < 0: could not be told
   std::vector<double> region_unit_cost;    ///< [n_regions][n_units] the same, region by region
   int worst_region = -1;                   ///< the region that carries most of the imbalance; -1: none
   double worst_region_share = 0;           ///< its share of the largest rank's excess
-  int worst_rank = -1;                     ///< the rank of largest load
+  int worst_rank = -1;                     ///< * the rank of largest load
   Efficiencies efficiencies;
   std::int64_t sample_unified = 0;         ///< ranks to sample for Settings::confidence and relative_error
   std::int64_t sample_stratified = 0;      ///< the same, drawn stratum by stratum
-  double prediction_error = -1;            ///< of the last prediction for this window, relative; < 0: there was none
-  std::vector<std::int32_t> predictor;     ///< [n_regions] Predictor in use
+  double prediction_error = -1;            ///< * of the last prediction for this window, relative; < 0: there was none
   std::vector<double> local_region_load;   ///< local: [n_regions][n_local] seconds per step, mean over the window
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
   std::size_t bytes = 0;                   ///< local: memory kept between windows
   std::array<std::size_t, n_stages> stage_bytes{};  ///< local: memory of each stage's arrays, kept ones and this window's
 };
 
-/// Analyses window after window of one run.  Every node holds one, with equal settings; its memory is
+/// Loads of a window of steps, identical on all nodes.
+struct WindowLoads {
+  std::int64_t first = 0, last = 0;
+  double imbalance = 0;  ///< max / mean - 1 of the ranks' loads over the window
+  int worst_rank = 0;    ///< the rank of largest load
+};
+
+/// Analyses one run: decides look by look, describes window by window.  Every node holds one, with equal settings; its memory is
 /// O(local ranks x window x regions) and O(n_ranks) for the hint's arrays.
 class Analyzer {
  public:
@@ -124,15 +144,26 @@ class Analyzer {
   Analyzer(Analyzer&&) noexcept;
   Analyzer& operator=(Analyzer&&) noexcept;
 
-  /// A window that begins before the last rebalance is shortened to the steps after it, where they are at least half of
-  /// it: first_step of the result is then that of the first new step.  Otherwise the result is stale.
+  /// Learns from the loads of steps.  Collective over `nodes` (all nodes, steps in ascending order, one thread per node);
+  /// blocks.
+  /// @return false on all nodes, now and ever after, when one of them failed or passed something else: failure() tells
+  /// @throws CommunicatorError when a collective could not be completed
+  bool follow(Communicator& nodes, const Steps& steps);
+  /// Decides from what was followed.  Collective; blocks.
+  /// @return what is known: load and decision as of now, the rest as last described
+  const Result& look(Communicator& nodes, const LookCost& cost = {});
+  /// Ends the window that the steps followed since the last call make up, at least one: what is described of a run does not
+  /// depend on how often it was looked at.  Collective; blocks.
+  WindowLoads close_window(Communicator& nodes);
+  /// First step of the present distribution: of a window, the steps before it say nothing about the ranks.
+  std::int64_t since() const noexcept;
+  /// Describes a window: strata, costs of units, efficiencies, sizes of samples.  Collective; blocks.
   ///
-  /// Collective over `nodes` (all nodes, windows in ascending order, one thread per node); blocks.
   /// Bad input on any node (wrong lengths, NaN, a rank outside the run) or Input::failed gives a result with
   /// `failed` set on all nodes, and so do all later calls; nothing is thrown for it.  An Input::failed node must know
   /// n_ranks, n_regions and n_units no more.
   /// @throws CommunicatorError when a collective could not be completed
-  Result analyze(Communicator& nodes, const Input& input);
+  const Result& describe(Communicator& nodes, const Input& input);
 
   /// Why the last result was `failed`, as far as this node knows; empty otherwise.  Never throws.
   const char* failure() const noexcept;

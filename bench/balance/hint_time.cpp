@@ -27,6 +27,10 @@ Log timed(const Recording& r, std::int64_t ranks, int nodes) {
   options.virtual_ranks = ranks;
   options.nodes = nodes;
   options.decide = false;
+  if (options.analysis.window == 0) {  // a look and a description
+    options.analysis.window = 10;
+    options.analysis.hint_lag = 2;
+  }
   options.on_window = [&](int, const window::Input& input, const window::Result& result) {
     const std::lock_guard lock(mutex);
     const auto w = static_cast<std::size_t>(input.last_step / options.analysis.window);

@@ -13,7 +13,7 @@ using namespace effort::bench;
 
 int main(int argc, char* argv[]) {
   const std::string part = argc > 1 ? argv[1] : "";
-  int window = 10, next = 2;
+  int window = 0, next = 2;
   if (argc > 3 && std::strcmp(argv[2], "--window") == 0) {
     window = std::atoi(argv[3]);
     next = 4;

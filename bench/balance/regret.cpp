@@ -24,13 +24,14 @@ struct Outcome {
 
 Outcome outcome(const Recording& r, double steps, int window) {
   const replay::Cube cube{r.values, r.regions, r.ranks, r.steps};
-  std::vector<double> load(static_cast<std::size_t>(r.ranks) * static_cast<std::size_t>(r.steps), 0.0);
-  for (std::size_t i = 0; i < r.values.size(); ++i) load[i % load.size()] += r.values[i];
+  double sum = 0;
+  for (double x : r.values) sum += x;
   replay::Options options;
   options.analysis.window = window;
-  options.price = steps * replay::LoadModel(load, r.ranks, r.steps, window, options.analysis.hint_lag).mean_step();
+  options.analysis.hint_lag = window > 0 ? std::min(2, window) : -1;
+  options.price = steps * sum / (static_cast<double>(r.ranks) * static_cast<double>(r.steps));
   const replay::Report report = replay::replay(cube, options);
-  return {report.cost_never, report.best.cost, report.chosen.cost, report.best.windows.size(), report.chosen.windows.size()};
+  return {report.cost_never, report.best.cost, report.chosen.cost, report.best.steps.size(), report.chosen.steps.size()};
 }
 
 void print(const Recording& r, double steps, const Outcome& o) {

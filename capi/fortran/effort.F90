@@ -38,7 +38,7 @@ module effort
   integer(c_int), parameter, public :: EFFORT_ADVICE_STALE = 1, EFFORT_ADVICE_TREND = 2, EFFORT_ADVICE_JUMP = 4, &
     EFFORT_ADVICE_SLOW_NODE = 8, EFFORT_ADVICE_PERIODIC = 16, EFFORT_ADVICE_BALANCED = 32, &
     EFFORT_ADVICE_UNMARKED_COMM = 64, EFFORT_ADVICE_NO_PRICE = 128, EFFORT_ADVICE_TOO_EXPENSIVE = 256, &
-    EFFORT_ADVICE_COLLINEAR_UNITS = 512, EFFORT_ADVICE_TRUNCATED = 1024
+    EFFORT_ADVICE_COLLINEAR_UNITS = 512, EFFORT_ADVICE_TRUNCATED = 1024, EFFORT_ADVICE_TRIAL = 2048
 
   ! The C struct of effort.h, component by component; arrays by c_f_pointer(hint%load, load, [hint%n_ranks]).
   type, public, bind(C) :: effort_hint

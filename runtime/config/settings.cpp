@@ -108,15 +108,14 @@ std::string join(const std::vector<std::string>& words) {
 
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = {
-      {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = number(k, v, 1, 100000, "1 to 100000 steps"); },
-       [](const Settings& s) { return std::to_string(s.window); }},
-      {"HINT_LAG", true,
-       [](Settings& s, auto& k, auto& v) {
-         s.hint_lag = number(k, v, 1, 100000, "1 to WINDOW steps");
-         s.hint_lag_given = true;
+      {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = v == "auto" ? 0 : number(k, v, 1, 100000, "auto, or 1 to 100000 steps"); },
+       [](const Settings& s) { return s.window == 0 ? std::string("auto") : std::to_string(s.window); }},
+      {"HINT_LAG", true, [](Settings& s, auto& k, auto& v) { s.hint_lag = v == "auto" ? -1 : number(k, v, 0, 100000, "auto, or 0 to WINDOW steps"); },
+       [](const Settings& s) { return s.hint_lag < 0 ? std::string("auto") : std::to_string(s.hint_lag); }},
+      {"REBALANCE_THRESHOLD", true, [](Settings& s, auto& k, auto& v) {
+         s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)");
+         s.threshold_given = true;
        },
-       [](const Settings& s) { return std::to_string(s.hint_lag); }},
-      {"REBALANCE_THRESHOLD", true, [](Settings& s, auto& k, auto& v) { s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)"); },
        [](const Settings& s) { return text_of(s.rebalance_threshold); }},
       {"REBALANCE_PRICE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds"); },
        [](const Settings& s) { return s.rebalance_price < 0 ? std::string("unknown") : text_of(s.rebalance_price); }},
@@ -272,9 +271,9 @@ void apply_environment(Settings& s) {
 }
 
 void check_together(Settings& s) {
-  if (!s.hint_lag_given) s.hint_lag = std::min(s.hint_lag, s.window);
-  if (s.hint_lag > s.window)
-    throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 1 to WINDOW (" + std::to_string(s.window) + " steps)");
+  if (s.window > 0 && s.hint_lag < 0) s.hint_lag = std::min(2, s.window);
+  if (s.window > 0 && s.hint_lag > s.window)
+    throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 0 to WINDOW (" + std::to_string(s.window) + " steps)");
 }
 
 /// What files are named relative to is known now; the host may go elsewhere.

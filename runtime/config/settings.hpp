@@ -16,12 +16,12 @@ struct Precision {
 
 /// All settings, resolved; docs/configuration.md describes each for users.
 struct Settings {
-  int window = 10;
-  int hint_lag = 2;             ///< at most window; the default follows a smaller window
-  bool hint_lag_given = false;
+  int window = 0;               ///< steps; 0: auto
+  int hint_lag = -1;            ///< at most window; < 0: auto
   double rebalance_threshold = 0.1;
   double rebalance_price = -1;    ///< seconds assumed until one was measured; < 0: unknown
-  double rebalance_gain = 0.06;   ///< least share of the coming time that a rebalance must save
+  bool threshold_given = false;   ///< the user has chosen when to rebalance: nothing is tried
+  double rebalance_gain = 0;      ///< least share of the coming time that a rebalance must save
   double rebalance_patience = 5;  ///< prices of avoidable loss after which a rebalance is due
   std::vector<std::string> metrics = {"time"};
   std::string load_metric = "time";
@@ -48,6 +48,8 @@ struct Settings {
   std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
   int path_depth = 4;              ///< frames of a call path; 0: all calls share a region, and what is between them another
   bool comm_matrix = false;
+  /// Steps of a described window, whose strata, costs and history a person sees.
+  int tile_steps() const { return window > 0 ? window : 10; }
   std::vector<std::string> notes;  ///< what of the environment looks like a setting and is none
 };
 

@@ -17,6 +17,8 @@ void RebalanceAnswer::add(const RebalanceAnswer& other) {
     computing = first ? other.computing : std::max(computing, other.computing);
   }
   answer = std::max(answer, other.answer);
+  before += other.before;
+  load += other.load;
   bracketed += other.bracketed;
 }
 
@@ -49,12 +51,12 @@ bool Collector::drain() {
   return any;
 }
 
-bool Collector::advance() {
+bool Collector::advance(std::int64_t last_step) {
   bool complete = true;
   for (int r = 0; r < segment_.n_local(); ++r) {
-    read_until(r, window_end());
+    read_until(r, last_step);
     const Rank& rank = ranks_[static_cast<std::size_t>(r)];
-    complete &= rank.next_step > window_end() || rank.final_steps >= 0;
+    complete &= rank.next_step > last_step || rank.final_steps >= 0;
   }
   return complete;
 }
@@ -70,7 +72,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
     RecordHeader h;
     std::memcpy(&h, rank.bytes.data() + rank.read, sizeof h);
     if (rank.bytes.size() - rank.read < h.bytes) return;
-    // What comes after the window's last frame belongs to the next window's analysis, but for the end of the run.
+    // What comes after the last step's frame belongs to the next look, but for the end of the run.
     if (rank.next_step > last_step && h.type != Record::final && h.type != Record::snapshot) return;
     const std::span<const std::byte> record(rank.bytes.data() + rank.read, h.bytes);
     rank.read += h.bytes;
@@ -87,9 +89,10 @@ void Collector::read_until(int local, std::int64_t last_step) {
       case Record::rebalance: {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
-        const RebalanceAnswer answer{r.step, r.price, r.computing, r.answer, r.bracketed};
+        const RebalanceAnswer answer{r.step, r.price, r.computing, r.answer, r.bracketed, r.before, 0.0};
         const auto [at, fresh] = rebalances_.try_emplace(r.step, answer);
         if (!fresh) at->second.add(answer);
+        if (r.bracketed > 0) rank.bracketed = r.step;
         break;
       }
       case Record::snapshot: rank.snapshots.emplace_back(rank.next_step, measure::read_text(record)); break;
@@ -166,6 +169,9 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
     }
   }
   rank.next_step = h.last_step + 1;
+  const auto bracketed = rebalances_.find(rank.bracketed);
+  if (rank.bracketed >= h.first_step && bracketed != rebalances_.end()) bracketed->second.load += h.load / static_cast<double>(h.last_step - h.first_step + 1);
+  rank.bracketed = -1;
 }
 
 std::int64_t Collector::final_steps() const {

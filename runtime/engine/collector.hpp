@@ -53,9 +53,12 @@ struct RebalanceAnswer {
   /// Of ranks whose communication is marked, waiting excluded; the largest: the others wait for that rank.
   double computing;
   std::int32_t answer;
-  std::int32_t bracketed;  ///< ranks that bracketed it
+  std::int32_t bracketed;           ///< ranks that bracketed it
+  double before = 0, load = 0;      ///< what they had run up of the step's load by then, and its load in all
   /// Joins what another rank says of the same step.
   void add(const RebalanceAnswer& other);
+  /// The last step of the old distribution: a host may divide its work anew before it computes a step or after.
+  std::int64_t last_old_step() const { return bracketed > 0 && before < 0.5 * load ? step - 1 : step; }
   /// What it cost the run (docs/adr/0018); negative: unknown.
   double seconds() const { return std::max(price, computing); }
 };
@@ -70,10 +73,10 @@ class Collector {
 
   /// Empties the rings; returns whether anything came.
   bool drain();
-  /// Reads all streams up to the end of the window under way, or to their ends.  Returns true when all ranks have
-  /// published the window's last step, or are final.
-  bool advance();
-  /// The window under way (complete when advance() said so); after next_window(), the one after it.
+  /// Reads all streams up to a step of the window under way, or to their ends.  Returns true when all ranks have
+  /// published that step, or are final.
+  bool advance(std::int64_t last_step);
+  /// The window under way, of which all steps up to advance()'s are complete; after next_window(), the one after it.
   WindowBlock& block() { return current_; }
   void next_window();
 
@@ -94,6 +97,7 @@ class Collector {
     std::size_t read = 0;
     std::int64_t next_step = 0;      ///< first step not read yet
     std::int64_t final_steps = -1;
+    std::int64_t bracketed = -1;     ///< step of a bracketed rebalance whose frame is still to come
     std::array<std::vector<std::uint32_t>, n_definition_kinds> ids;  ///< the rank's ids -> the node's
     std::vector<std::pair<std::int64_t, std::string>> snapshots;
   };

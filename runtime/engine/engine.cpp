@@ -37,8 +37,11 @@ window::Settings analysis_settings(const config::Settings& s) {
   w.minimum_gain = s.rebalance_gain;
   w.patience = s.rebalance_patience;
   w.strata_check = s.strata_level > 0;
+  w.trials = !s.threshold_given && s.rebalance_price < 0;
   return w;
 }
+
+void smooth(double& mean, double value) { mean = mean > 0 ? mean + 0.2 * (value - mean) : value; }
 
 /// Of the calling thread, while it lives.
 class AllSignalsBlocked {
@@ -57,9 +60,10 @@ class AllSignalsBlocked {
 };
 
 // Adds node-local rows [n_local][columns] into those of the run's table, the first `steps` columns.
-void add_columns(double* to, const std::vector<double>& from, int n_local, int columns, int steps) {
+/// [n_local][steps] += the columns of [n_local][columns] from `first` on.
+void add_columns(double* to, const std::vector<double>& from, int n_local, int columns, int first, int steps) {
   for (int r = 0; r < n_local; ++r)
-    for (int c = 0; c < steps; ++c) to[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(c)];
+    for (int c = 0; c < steps; ++c) to[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)] += from[static_cast<std::size_t>(r) * static_cast<std::size_t>(columns) + static_cast<std::size_t>(first + c)];
 }
 
 /// Runs of equal speeds.
@@ -74,12 +78,19 @@ std::vector<snapshot::SpeedRun> speed_runs(const std::vector<double>& speed) {
 
 }  // namespace
 
+node::Appointment first_look(const config::Settings& s) {
+  // The run's first step is start-up.
+  if (s.window == 0) return {1, 1 + (s.hint_lag >= 0 ? s.hint_lag : 1)};
+  return {s.window - 1, s.window - 1 + s.hint_lag};
+}
+
 Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segment, Communicator& nodes,
                std::function<void()> leave, Placement* placement)
     : settings_(std::move(settings)), setup_(std::move(setup)), segment_(segment), nodes_(nodes),
-      leave_(std::move(leave)), placement_(placement), collector_(segment, names_, settings_.window),
+      leave_(std::move(leave)), placement_(placement), collector_(segment, names_, settings_.tile_steps()),
       history_(segment.n_local(), settings_, nodes.size()),
       analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
+      appointment_(first_look(settings_)),
       strata_log_(snapshot::StrataLog::usual_bound(setup_.n_ranks)) {}
 
 Engine::~Engine() { stop(); }
@@ -141,7 +152,7 @@ void Engine::record_failure(const std::string& what) noexcept {
   }
   try {
     if (nodes_.rank() == 0 && settings_.report != "off")
-      report_ = "effort: switched off in the window of step " + std::to_string(window_ * settings_.window) + ", the run went on without it: " + what +
+      report_ = "effort: switched off after step " + std::to_string(followed_) + ", the run went on without it: " + what +
                 "\n  no snapshot was written; a remedy, if there is one, is in the message\n";
   } catch (...) {
   }
@@ -156,10 +167,10 @@ void Engine::loop() {
   while (!stop_.load(std::memory_order_acquire)) {
     const std::uint32_t ticket = segment_.header().work.ticket();
     const bool came = collector_.drain();
-    const bool complete = collector_.advance();
+    const bool complete = collector_.advance(pass_end());
 
     std::string path;
-    if (collector_.snapshot_step(snapshots_done_ + 1, path) <= collector_.window_end()) {
+    if (collector_.snapshot_step(snapshots_done_ + 1, path) <= pass_end()) {
       const int status = write_snapshot(path, Occasion::asked);
       segment_.board().publish_snapshot(++snapshots_done_, status);
       segment_.header().news.notify();
@@ -167,8 +178,8 @@ void Engine::loop() {
     }
     if (complete) {
       const std::int64_t steps = collector_.final_steps();
-      if (steps >= 0 && steps <= collector_.window_end()) return finish(steps);
-      if (!process_window()) return;
+      if (steps >= 0 && steps <= pass_end()) return finish(steps);
+      if (!process_steps()) return;
       continue;
     }
     if (came || history_.work() || (step_loads_ && step_loads_->work())) continue;
@@ -235,7 +246,7 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
   for (const auto& [step, a] : by_step) {
     if (a.answer < 0) setup_.notes.push_back("the rebalance callback failed with " + std::to_string(a.answer) + " at step " + std::to_string(step));
     if (a.answer <= 0) continue;
-    new_rebalances_.push_back({step, a.seconds()});
+    new_rebalances_.push_back({a.last_old_step(), a.seconds()});
     ++rebalances_done_;
     prices_ += std::max(0.0, a.seconds());
     record_rebalance(a);
@@ -243,30 +254,54 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
 }
 
 void Engine::record_rebalance(const RebalanceAnswer& a) {
-  const std::int64_t steps = settings_.window, lag = settings_.hint_lag;
-  // The hint of window w is delivered at (w + 1) * WINDOW - 1 + HINT_LAG; what happens until the next belongs to it.  A
-  // bracketed rebalance happens before its step's hint.
-  const std::int64_t w = (a.step - lag + (a.bracketed > 0 ? 0 : 1)) / steps - 1;
-  const auto known = static_cast<std::int64_t>(windows_.size());
-  if (w >= 0 && w < known) {
-    windows_[static_cast<std::size_t>(w)].rebalanced = true;
-    windows_[static_cast<std::size_t>(w)].rebalanced_at = a.step;
+  // What happens until the next hint belongs to the window that the last one was made from.  A bracketed rebalance happens
+  // before its step's hint.
+  const std::int64_t before = a.step + (a.bracketed > 0 ? 0 : 1);
+  std::size_t w = windows_.size();
+  while (w > 0 && window_looks_[w - 1].due >= before) --w;
+  if (w > 0) {
+    windows_[w - 1].rebalanced = true;
+    windows_[w - 1].rebalanced_at = a.step;
+  } else {
+    early_rebalance_ = a.step;
   }
   if (a.bracketed == 0) return;
-  // Between a window's end and its hint: the ranks delivered that hint as stale.
-  const std::int64_t overtaken = a.step / steps - 1;
-  if (a.step % steps < lag && overtaken >= 0 && overtaken < known) {
-    windows_[static_cast<std::size_t>(overtaken)].rebalance = false;
-    windows_[static_cast<std::size_t>(overtaken)].advice |= window::advice_stale;
+  // Between a look and its hint: the ranks delivered that hint as stale.
+  for (std::size_t i = w; i < windows_.size(); ++i) {
+    if (window_looks_[i].last >= a.step) break;
+    windows_[i].rebalance = false;
+    windows_[i].advice |= window::advice_stale;
   }
   if (a.bracketed < setup_.n_ranks && partly_bracketed_.empty())
     partly_bracketed_ = "the rebalance of step " + std::to_string(a.step) + " was bracketed by " + std::to_string(a.bracketed) + " of " + std::to_string(setup_.n_ranks) +
                         " ranks: call effort_rebalance_begin and _end on all of them, in the same step, or hints differ";
 }
 
-window::Input Engine::input_for(int steps) {
+/// Up to where steps are read next: the look that is due, or the end of the window that is to be described.
+std::int64_t Engine::pass_end() const { return std::min(appointment_.last, collector_.window_end()); }
+
+window::Steps Engine::steps_for(std::int64_t last) {
+  const WindowBlock& block = collector_.block();
+  const auto columns = static_cast<std::size_t>(block.steps), first = static_cast<std::size_t>(followed_ + 1 - block.first_step),
+             end = static_cast<std::size_t>(last + 1 - block.first_step);
+  const auto n_local = static_cast<std::size_t>(segment_.n_local());
+  const auto cut = [&](const std::vector<double>& from, double* to) {
+    for (std::size_t r = 0; r < n_local; ++r) to = std::copy(from.data() + r * columns + first, from.data() + r * columns + end, to);
+  };
+  const std::size_t per_row = n_local * (end - first), n_units = names_.run().of(Definition::unit).size();
+  step_load_.assign(per_row, 0.0);
+  cut(block.load, step_load_.data());
+  step_work_.assign(n_units * per_row, 0.0);
+  for (const auto& [unit, values] : block.work) cut(values, step_work_.data() + names_.global(Definition::unit, unit) * per_row);
+  return {followed_ + 1, last, setup_.n_ranks, setup_.ranks, step_load_, static_cast<int>(n_units), step_work_, new_rebalances_, false};
+}
+
+/// What the window at hand holds of the present distribution.
+window::Input Engine::described_input() {
   const WindowBlock& block = collector_.block();
   const int n_local = segment_.n_local();
+  const auto first = static_cast<int>(std::max<std::int64_t>(0, analyzer_->since() - block.first_step));
+  const auto steps = static_cast<int>(followed_ + 1 - block.first_step) - first;
   const auto per_row = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(steps);
   const auto& regions = names_.run().of(Definition::region);
   const auto& units = names_.run().of(Definition::unit);
@@ -278,19 +313,19 @@ window::Input Engine::input_for(int steps) {
   for (const auto& [key, values] : block.series) {
     const std::uint32_t region = names_.global(Definition::region, key.region);
     if (regions[region].kind == Kind::compute && names_.global(Definition::metric, key.metric) == load_metric)
-      add_columns(region_load_.data() + region * per_row, values, n_local, block.steps, steps);
+      add_columns(region_load_.data() + region * per_row, values, n_local, block.steps, first, steps);
   }
   work_.assign(units.size() * per_row, 0.0);
   for (const auto& [unit, values] : block.work)
-    add_columns(work_.data() + names_.global(Definition::unit, unit) * per_row, values, n_local, block.steps, steps);
+    add_columns(work_.data() + names_.global(Definition::unit, unit) * per_row, values, n_local, block.steps, first, steps);
   for (auto [to, from] : {std::pair{&rank_load_, &block.load}, {&rank_wait_, &block.wait}, {&step_wall_, &block.wall}}) {
     to->assign(per_row, 0.0);
-    add_columns(to->data(), *from, n_local, block.steps, steps);
+    add_columns(to->data(), *from, n_local, block.steps, first, steps);
   }
 
   window::Input in;
-  in.first_step = block.first_step;
-  in.last_step = block.first_step + steps - 1;
+  in.first_step = block.first_step + first;
+  in.last_step = followed_;
   in.n_ranks = setup_.n_ranks;
   in.ranks = setup_.ranks;
   in.n_regions = static_cast<int>(regions.size());
@@ -303,12 +338,27 @@ window::Input Engine::input_for(int steps) {
     in.rank_wait = rank_wait_;
     in.step_wall = step_wall_;
   }
-  in.rebalances = new_rebalances_;
   return in;
 }
 
-bool Engine::process_window() {
-  if (before_analysis) before_analysis(window_);
+window::LookCost Engine::look_cost() const { return {cpu_per_look_, latency_, wait_, step_seconds_}; }
+
+void Engine::measure_step_time(std::int64_t first, std::int64_t last) {
+  const WindowBlock& block = collector_.block();
+  double sum = 0;
+  for (std::int64_t s = first; s <= last; ++s) {
+    double largest = 0;
+    for (std::size_t r = 0; r < static_cast<std::size_t>(segment_.n_local()); ++r)
+      largest = std::max(largest, block.wall[r * static_cast<std::size_t>(block.steps) + static_cast<std::size_t>(s - block.first_step)]);
+    sum += largest;
+  }
+  if (first > 0) smooth(step_seconds_, sum / static_cast<double>(last - first + 1));
+}
+
+bool Engine::process_steps() {
+  const std::int64_t last = pass_end();
+  const bool looks = last == appointment_.last;
+  if (looks && before_look) before_look(looks_);
   const std::int64_t ends = share_names_and_answers(-1);
   if (ends >= 0) {
     // Another node's ranks have finalized, these have not: they are let go at the next due hint.
@@ -317,20 +367,55 @@ bool Engine::process_window() {
     segment_.header().news.notify();
     return false;
   }
-  const window::Result result = analyzer_->analyze(nodes_, input_for(settings_.window));
-  if (result.failed) throw Error(Status::internal, std::string("the analysis of window ") + std::to_string(window_) + " failed: " + analyzer_->failure());
-  publish_hint(result);
-  remember(result);
-  close_window(settings_.window);
-  ++window_;
+  const std::uint64_t began = measure::monotonic_ns();
+  const std::int64_t began_cpu = measure::thread_cpu_ns();
+  measure_step_time(followed_ + 1, last);
+  if (!analyzer_->follow(nodes_, steps_for(last))) throw Error(Status::internal, "the analysis of step " + std::to_string(last) + " failed: " + analyzer_->failure());
+  followed_ = last;
+  const bool full = last == collector_.window_end();
+  const int steps = static_cast<int>(last + 1 - collector_.block().first_step);
+  if (looks) {
+    known_ = &analyzer_->look(nodes_, look_cost());
+    // A fixed window's hint describes it.  Where looks come more often, hints do not wait for that, but for the first one's.
+    if (settings_.window > 0 || !described_) describe_window();
+    look();
+    smooth(latency_, static_cast<double>(measure::monotonic_ns() - began) * 1e-9);
+    smooth(cpu_per_look_, static_cast<double>(measure::thread_cpu_ns() - began_cpu) * 1e-9);
+  }
+  if (!full) return true;
+  if (settings_.window == 0) describe_window();
+  remember_description(*known_);
+  remember_window(*known_);
+  close_window(steps);
   collector_.next_window();
-  const std::int64_t steps = collector_.block().first_step;
-  if (settings_.snapshot_every > 0 && steps / settings_.snapshot_every > (steps - settings_.window) / settings_.snapshot_every)
+  const std::int64_t begin = collector_.block().first_step;
+  if (settings_.snapshot_every > 0 && begin / settings_.snapshot_every > (begin - steps) / settings_.snapshot_every)
     lost_status_ = std::min(lost_status_, write_snapshot("", Occasion::periodic));
   return true;
 }
 
-void Engine::publish_hint(const window::Result& r) {
+void Engine::describe_window() {
+  known_ = &analyzer_->describe(nodes_, described_input());
+  if (known_->failed) throw Error(Status::internal, "the description of step " + std::to_string(followed_) + " failed: " + analyzer_->failure());
+  described_ = true;
+}
+
+/// Publishes what the look has found, and makes the next appointment.
+void Engine::look() {
+  const node::Appointment now = appointment_;
+  appointment_ = {now.last + known_->next.steps, now.last + known_->next.steps + known_->next.lag};
+  publish_hint(*known_, now);
+  if (now.last == now.due) {
+    std::int64_t least = std::numeric_limits<std::int64_t>::max();
+    for (int l = 0; l < segment_.n_local(); ++l) least = std::min(least, segment_.rank(l).last_wait_ns.load(std::memory_order_relaxed));
+    smooth(wait_, static_cast<double>(least) * 1e-9);
+  }
+  ++looks_;
+  last_look_ = now;
+  if (known_->rebalance != 0) remember_window(*known_);
+}
+
+void Engine::publish_hint(const window::Result& r, node::Appointment now) {
   std::vector<std::string> region_names, unit_names;
   for (const auto& item : names_.run().of(Definition::region)) region_names.push_back(item.name);
 
@@ -355,7 +440,9 @@ void Engine::publish_hint(const window::Result& r) {
   speed.resize(r.load.size(), 1.0);  // without work units, no rank is told from another
 
   node::HintContent hint;
-  hint.numbers.window = window_;
+  hint.numbers.look = looks_;
+  hint.numbers.now = now;
+  hint.numbers.next = appointment_;
   hint.numbers.window_first = r.first_step;
   hint.numbers.window_last = r.last_step;
   hint.numbers.n_regions = r.n_regions;
@@ -391,14 +478,19 @@ void Engine::publish_hint(const window::Result& r) {
   segment_.header().news.notify();
 }
 
-void Engine::remember(const window::Result& r) {
+/// The looks since the last window that was remembered are one: up to a recommended rebalance, or a described window's end.
+void Engine::remember_window(const window::Result& r) {
+  if (windowed_ == followed_) return;
+  const window::WindowLoads loads = analyzer_->close_window(nodes_);
+  windowed_ = followed_;
   snapshot::Window w;
-  w.first = r.first_step;
-  w.last = r.last_step;
-  w.imbalance = r.imbalance;
+  w.first = loads.first;
+  w.last = loads.last;
+  w.imbalance = loads.imbalance;
+  w.worst_rank = loads.worst_rank;
   w.gain_per_step = r.gain_per_step;
   w.rebalance_cost = r.rebalance_cost;
-  w.rebalance = r.rebalance != 0;
+  w.rebalance = r.rebalance != 0 && last_look_.last >= loads.first;
   w.strata = r.n_strata;
   w.advice = r.advice;
   w.prediction_error = r.prediction_error;
@@ -407,18 +499,24 @@ void Engine::remember(const window::Result& r) {
   w.parallel_efficiency = r.efficiencies.parallel;
   w.ideal_saving = r.efficiencies.ideal_saving;
   w.strata_agreement = r.strata_agreement;
-  w.worst_rank = r.worst_rank;
-  const auto& regions = names_.run().of(Definition::region);
-  if (r.worst_region >= 0) w.worst_region = regions[static_cast<std::size_t>(r.worst_region)].name;
+  if (r.worst_region >= 0) w.worst_region = names_.run().of(Definition::region)[static_cast<std::size_t>(r.worst_region)].name;
   w.samples_unified = r.sample_unified;
   w.samples_stratified = r.sample_stratified;
+  if (windows_.empty() && early_rebalance_ >= 0) {
+    w.rebalanced = true;
+    w.rebalanced_at = early_rebalance_;
+  }
   // The wait for the hint before this one; this one is not due yet.
   std::int64_t waited = 0;
   for (int l = 0; l < segment_.n_local(); ++l) waited = std::max(waited, segment_.rank(l).wait_ns.exchange(0, std::memory_order_relaxed));
   if (!windows_.empty()) windows_.back().wait_seconds = static_cast<double>(waited) * 1e-9;
   windows_.push_back(std::move(w));
+  window_looks_.push_back(last_look_);
+}
 
-  last_strata_ = {r.first_step, r.last_step, r.stratum, r.medoid_rank, {}, r.stratum_region_load};
+void Engine::remember_description(const window::Result& r) {
+  const auto& regions = names_.run().of(Definition::region);
+  last_strata_ = {collector_.block().first_step, followed_, r.stratum, r.medoid_rank, {}, r.stratum_region_load};
   for (const auto& item : regions) last_strata_.region.push_back(item.name);
   unit_costs_.clear();
   const auto& units = names_.run().of(Definition::unit);
@@ -429,9 +527,9 @@ void Engine::remember(const window::Result& r) {
 
 /// What only the node that writes the file keeps of every window.
 void Engine::remember_for_the_file(const window::Result& r) {
-  if (r.n_strata > 0) strata_log_.add(r.first_step, r.last_step, r.n_strata, r.stratum);
+  if (r.n_strata > 0) strata_log_.add(last_strata_.first, last_strata_.last, r.n_strata, r.stratum);
   for (const snapshot::UnitCost& cost : unit_costs_)
-    window_costs_.push_back({r.first_step, cost.name, cost.seconds_per_unit, cost.error});
+    window_costs_.push_back({last_strata_.first, cost.name, cost.seconds_per_unit, cost.error});
   if (!unit_costs_.empty() && r.speed.size() == static_cast<std::size_t>(setup_.n_ranks)) speed_ = r.speed;
 }
 
@@ -472,6 +570,7 @@ void Engine::close_window(int steps) {
 void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
 
 void Engine::end(std::int64_t steps) {
+  if (known_) remember_window(*known_);
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;
   segment_.board().publish_finished(status);
@@ -539,7 +638,7 @@ snapshot::Run Engine::describe() {
   run.job = setup_.job;
   run.place(setup_.node_of_rank);
   run.window = settings_.window;
-  run.hint_lag = settings_.hint_lag;
+  run.hint_lag = std::max(0, settings_.hint_lag);
   run.load_metric = settings_.load_metric;
   run.wall_seconds = wall_seconds_;
   run.critical_path = critical_path_;

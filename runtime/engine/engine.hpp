@@ -30,6 +30,9 @@ struct NodeSetup {
   std::vector<std::string> notes;     ///< what set-up has to report
 };
 
+/// The first look of a run.
+node::Appointment first_look(const config::Settings& settings);
+
 /// One node's engine.  All collectives of a node are issued by its thread, in the order of (step, stage): window
 /// analysis, periodic snapshot, explicit snapshot, end of the run.  Nothing it does throws or prints.
 class Engine {
@@ -60,22 +63,29 @@ class Engine {
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
 
-  /// For tests of what happens on failure: called before each window's analysis.
-  std::function<void(std::int64_t window)> before_analysis;
+  /// For tests of what happens on failure: called before each look.
+  std::function<void(std::int64_t look)> before_look;
 
  private:
   class Snapshots;
 
   void loop();
-  bool process_window();
+  bool process_steps();
+  void look();
+  void describe_window();
+  std::int64_t pass_end() const;
   std::int64_t share_names_and_answers(std::int64_t final_steps);
   void note_uneven_steps(std::int64_t fewest);
   std::vector<std::string> faults() const;
   void unite_answers(const std::vector<RebalanceAnswer>& answers);
   void record_rebalance(const RebalanceAnswer& answer);
-  window::Input input_for(int steps);
-  void publish_hint(const window::Result& result);
-  void remember(const window::Result& result);
+  window::Steps steps_for(std::int64_t last);
+  window::Input described_input();
+  window::LookCost look_cost() const;
+  void measure_step_time(std::int64_t first, std::int64_t last);
+  void publish_hint(const window::Result& result, node::Appointment now);
+  void remember_window(const window::Result& result);
+  void remember_description(const window::Result& result);
   void remember_for_the_file(const window::Result& result);
   void close_window(int steps);
   void finish(std::int64_t steps);
@@ -99,7 +109,15 @@ class Engine {
   Collector collector_;
   HistoryStore history_;
   std::unique_ptr<window::Analyzer> analyzer_;
-  std::int64_t window_ = 0;             ///< index of the window under way
+  std::int64_t looks_ = 0;              ///< so far
+  node::Appointment appointment_;       ///< the next look
+  node::Appointment last_look_;
+  std::int64_t followed_ = -1;          ///< last step that was analysed
+  std::int64_t windowed_ = -1;          ///< last step of the last window
+  bool described_ = false;              ///< there are strata to hint at
+  const window::Result* known_ = nullptr;
+  std::int64_t early_rebalance_ = -1;   ///< step of one before the first hint
+  double cpu_per_look_ = 0, latency_ = 0, wait_ = 0, step_seconds_ = 0;  ///< smoothed
   std::int64_t snapshots_done_ = 0;     ///< explicit ones
   std::int64_t lost_snapshots_ = 0;
   int lost_status_ = 0;                 ///< of the periodic ones, for finalize
@@ -107,6 +125,7 @@ class Engine {
   double writing_cpu_seconds_ = 0;      ///< of those that are done
   std::vector<window::Rebalance> new_rebalances_;
   std::vector<snapshot::Window> windows_;
+  std::vector<node::Appointment> window_looks_;  ///< the last look of each of these
   snapshot::Strata last_strata_;
   snapshot::StrataLog strata_log_;      ///< on node 0
   std::vector<snapshot::WindowCost> window_costs_;
@@ -122,6 +141,7 @@ class Engine {
   std::string uneven_steps_;            ///< ranks ended different numbers of steps
 
   // Arrays of the window's input, kept for reuse.
+  std::vector<double> step_load_, step_work_;  ///< of the steps that are followed
   std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
 
   bool own_thread_ = false;  // started by start(), to be placed

@@ -1,5 +1,6 @@
 #include "runtime/engine/rank_client.hpp"
 
+#include <cmath>
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +9,8 @@ namespace effort::engine {
 using measure::Record;
 
 RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment)
-    : setup_(std::move(setup)), recorder_(recorder), segment_(segment), ring_(segment.ring(setup.local)) {
+    : setup_(std::move(setup)), recorder_(recorder), segment_(segment), ring_(segment.ring(setup_.local)),
+      appointment_(setup_.first_look) {
   latest_.rank = setup_.rank;
   latest_.n_ranks = setup_.n_ranks;
 }
@@ -28,6 +30,7 @@ void RankClient::push_answer(std::int64_t step, const measure::Price& price, int
   r.step = step;
   r.price = price.elapsed;
   r.computing = price.computing;
+  r.before = bracketed && rebalancing_since_ < step ? HUGE_VAL : recorder_.load_before_price();
   r.answer = answer;
   r.bracketed = bracketed ? 1 : 0;
   pending_.fixed(r, Record::rebalance);
@@ -37,7 +40,10 @@ void RankClient::push_answer(std::int64_t step, const measure::Price& price, int
 /// exchange that only the host's thread may drive, and the host's own pending messages.
 template <typename Ready>
 bool RankClient::wait_for(const Ready& ready, bool is_hint) {
-  if (ready()) return true;
+  if (ready()) {
+    if (is_hint) segment_.rank(setup_.local).last_wait_ns.store(0, std::memory_order_relaxed);
+    return true;
+  }
   const std::uint64_t start = measure::monotonic_ns();
   for (int round = 0;; ++round) {
     const std::uint32_t ticket = segment_.header().news.ticket();
@@ -60,6 +66,7 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
   if (is_hint) {
     const auto waited = static_cast<std::int64_t>(measure::monotonic_ns() - start);
     node::RankArea& area = segment_.rank(setup_.local);
+    area.last_wait_ns.store(waited, std::memory_order_relaxed);
     if (waited > area.wait_ns.load(std::memory_order_relaxed)) area.wait_ns.store(waited, std::memory_order_relaxed);
     area.total_wait_ns.fetch_add(waited, std::memory_order_relaxed);
   }
@@ -68,10 +75,10 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
 
 bool RankClient::switched_off() const { return segment_.board().off_from() != std::numeric_limits<std::int64_t>::max(); }
 
-void RankClient::build(std::int64_t window, std::int64_t step) {
+void RankClient::build(std::int64_t look, std::int64_t step) {
   const node::Board& board = segment_.board();
   latest_.step = step;
-  latest_.view = board.view(window, setup_.local);
+  latest_.view = board.view(look, setup_.local);
   for (int i = static_cast<int>(region_names_.size()); i < latest_.view.numbers->n_regions; ++i) region_names_.push_back(board.region_name(i));
   for (int i = static_cast<int>(unit_names_.size()); i < latest_.view.numbers->n_units; ++i) unit_names_.push_back(board.unit_name(i));
   latest_.region_name = region_names_.data();
@@ -86,23 +93,59 @@ void RankClient::publish_held_back(std::int64_t last_step) {
   first_unpublished_ = last_step + 1;
 }
 
-Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
-  const std::int64_t since = step - setup_.hint_lag + 1;  // steps that had ended when the hint's window did
-  if (since <= 0 || since % setup_.window != 0) return Status::ok;
-  const std::int64_t window = since / setup_.window - 1;
-  node::Board& board = segment_.board();
-  if (first_unpublished_ <= step - setup_.hint_lag) {
-    // A full ring has held back steps of the window: the hint cannot come before they are out.
-    publish_held_back(step - 1);
-    recorder_.end_step(step, step, fresh_);
-    first_unpublished_ = step + 1;
+/// Finds the hint that is due now or next, where this rank has not followed them because nobody listened.
+void RankClient::catch_up(std::int64_t step) {
+  const node::Board& board = segment_.board();
+  while (appointment_.due < step && !switched_off()) {
+    wait_for([&] { return board.newest() >= look_ || switched_off(); }, false);
+    const std::int64_t newest = board.newest();
+    node::Appointment now, next;
+    if (newest < look_ || !board.appointments(newest, now, next)) continue;
+    look_ = now.due >= step ? newest : newest + 1;
+    appointment_ = now.due >= step ? now : next;
   }
-  wait_for([&] { return board.newest() >= window || board.off_from() <= window; }, true);
-  if (board.newest() < window) {
+}
+
+/// Hands the step just ended over before its look, which is waited for at once.
+void RankClient::release_step() {
+  auto& pending = pending_.bytes();
+  auto& fresh = fresh_.bytes();
+  if (pending.empty()) {
+    pending.swap(fresh);
+  } else {
+    pending.insert(pending.end(), fresh.begin(), fresh.end());
+  }
+  fresh.clear();
+  fresh_from_ = std::numeric_limits<std::int64_t>::max();
+  flush(pending_);
+}
+
+Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
+  if (appointment_.due < step) catch_up(step);
+  if (appointment_.due > step) return Status::ok;  // also when off by then: all ranks switch off at the same step
+  if (appointment_.due < step) {                   // nothing comes any more
     off_.store(true, std::memory_order_relaxed);
     return Status::switched_off;
   }
-  build(window, step);
+  const std::int64_t look = look_;
+  node::Board& board = segment_.board();
+  if (first_unpublished_ <= appointment_.last) {
+    // A full ring has held back steps that the look needs: the hint cannot come before they are out.
+    publish_held_back(step - 1);
+    fresh_from_ = step;
+    recorder_.end_step(step, step, fresh_);
+    first_unpublished_ = step + 1;
+  }
+  // What the look needs may be in the frame that came with this step: of this step itself, or of some that a full ring held back.
+  if (fresh_from_ <= appointment_.last) release_step();
+  wait_for([&] { return board.newest() >= look || board.off_from() <= look; }, true);
+  if (board.newest() < look) {
+    off_.store(true, std::memory_order_relaxed);
+    return Status::switched_off;
+  }
+  build(look, step);
+  ++look_;
+  appointment_ = latest_.view.numbers->next;
   latest();
   recorder_.resume();
   measure::Pricing around;
@@ -123,6 +166,7 @@ Status RankClient::progress_step(const Deliver& deliver) {
   // A full ring holds this step back: its cost stays in the totals and goes out with a later one.
   const bool room = flush(pending_);
   if (room) {
+    fresh_from_ = first_unpublished_;
     recorder_.end_step(first_unpublished_, step, fresh_);
     first_unpublished_ = step + 1;
     segment_.rank(setup_.local).measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
@@ -137,17 +181,10 @@ Status RankClient::progress_step(const Deliver& deliver) {
     return Status::switched_off;
   }
 
-  auto& pending = pending_.bytes();
-  auto& fresh = fresh_.bytes();
-  if (pending.empty()) {
-    pending.swap(fresh);
-  } else {
-    pending.insert(pending.end(), fresh.begin(), fresh.end());
-  }
-  fresh.clear();
-  flush(pending_);
+  const std::int64_t looked_at = appointment_.last;
+  release_step();
   ++step_;
-  if (step_ % setup_.window == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
+  if (step == looked_at || step_ % setup_.tile == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
   if (setup_.mailbox) setup_.mailbox->drive();
   recorder_.resume();
   return Status::ok;
@@ -190,6 +227,7 @@ void RankClient::traffic(std::span<const measure::Flow> flows) {
 }
 
 void RankClient::rebalance_begin() {
+  rebalancing_since_ = step_;
   recorder_.begin_price(around_bracket_);
   rebalancing_ = true;
 }

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <vector>
 
 namespace effort::engine {
@@ -30,7 +31,8 @@ class RankClient {
   struct Setup {
     int rank = 0, n_ranks = 1;
     int local = 0;                    ///< place on the node
-    int window = 10, hint_lag = 2;
+    node::Appointment first_look{1, 2};
+    int tile = 10;                    ///< steps after which the engine is woken at the latest
     double hint_timeout = 0;          ///< seconds; 0: wait as long as it takes
     exchange::Transport* transport = nullptr;  ///< null without MPI
     exchange::Mailbox* mailbox = nullptr;      ///< on leaders that may not call MPI from their thread
@@ -66,7 +68,9 @@ class RankClient {
   void publish_held_back(std::int64_t last_step);
   bool switched_off() const;
   Status deliver_due(std::int64_t step, const Deliver& deliver);
-  void build(std::int64_t window, std::int64_t step);
+  void build(std::int64_t look, std::int64_t step);
+  void catch_up(std::int64_t step);
+  void release_step();
 
   const Setup setup_;
   measure::Recorder& recorder_;
@@ -75,12 +79,16 @@ class RankClient {
   measure::RecordStream pending_, fresh_;
   std::size_t sent_ = 0;             ///< bytes of pending_ that are in the ring
   std::int64_t step_ = 0, first_unpublished_ = 0;
+  std::int64_t fresh_from_ = std::numeric_limits<std::int64_t>::max();  ///< first step in fresh_
+  std::int64_t look_ = 0;            ///< whose hint comes next
+  node::Appointment appointment_;    ///< its
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
   measure::Pricing around_bracket_;  ///< what was being priced around rebalance_begin
   bool delivering_ = false;          ///< inside the callback: what is bracketed there counts as its answer
   bool answered_ = false;            ///< what was bracketed there is the answer
   bool rebalancing_ = false;         ///< between rebalance_begin and _end
+  std::int64_t rebalancing_since_ = -1;  ///< step of the last rebalance_begin
   std::int64_t rebalanced_ = -1;     ///< step of the last bracketed rebalance
   DeliveredHint latest_;
   std::vector<const char*> region_names_, unit_names_;

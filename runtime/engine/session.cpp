@@ -75,8 +75,8 @@ void Session::start_local() {
     throw;
   }
   RankClient::Setup client;
-  client.window = settings_.window;
-  client.hint_lag = settings_.hint_lag;
+  client.first_look = first_look(settings_);
+  client.tile = settings_.tile_steps();
   client.hint_timeout = settings_.hint_timeout;
   client.on_late = [this](const std::string& what) { late(what); };
   client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
@@ -234,8 +234,8 @@ void Session::join() {
     client.rank = transport_->rank();
     client.n_ranks = transport_->size();
     client.local = node.local;
-    client.window = settings_.window;
-    client.hint_lag = settings_.hint_lag;
+    client.first_look = first_look(settings_);
+    client.tile = settings_.tile_steps();
     client.hint_timeout = settings_.hint_timeout;
     client.on_late = [this](const std::string& what) { late(what); };
     client.transport = transport_.get();

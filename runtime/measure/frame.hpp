@@ -43,8 +43,9 @@ inline constexpr std::uint32_t whole_step = 0xffffffff;  ///< an entry's region:
 
 struct RebalanceRecord {
   RecordHeader record;
-  std::int64_t step;        ///< steps up to this one are from before it
+  std::int64_t step;        ///< in which it took place
   double price, computing;  ///< seconds, with and without waiting (measure::Price); negative: unknown
+  double before;            ///< what the thread had added to the step's load
   std::int32_t answer;      ///< 1 did, 0 did not, < 0 failed
   std::int32_t bracketed;   ///< 1: by effort_rebalance_begin and _end, 0: the callback's answer
 };

@@ -115,6 +115,31 @@ void Recorder::add_metric(std::uint32_t metric, double value) {
 void Recorder::begin_price(Pricing& around) {
   priced_ = &slot();
   around = open_price(*priced_);
+  load_before_price_ = load_since_step(*priced_);
+}
+
+double Recorder::load_since_step(const ThreadSlot& s) const {
+  const auto at = std::find_if(readers_.begin(), readers_.end(), [&](const auto& reader) { return reader->slot == &s; });
+  const SlotReader* reader = at == readers_.end() ? nullptr : at->get();
+  const std::uint32_t n = std::min<std::uint32_t>(s.known.load(std::memory_order_acquire), static_cast<std::uint32_t>(kinds_.size()) - 1) + 1;
+  const auto width = static_cast<std::size_t>(s.n_counters);
+  std::uint64_t ticks = 0, count = 0;
+  double amount = 0;
+  for (std::uint32_t r = 1; r < n; ++r) {
+    if (kinds_[r] != Kind::compute) continue;
+    ticks += s.cells.load(std::memory_order_acquire)[r].ticks.load(std::memory_order_relaxed);
+    for (std::size_t c = 0; c < width; ++c)
+      if (boundary_metrics_[c].id == load_metric_)
+        count += static_cast<std::uint64_t>(s.counters.load(std::memory_order_acquire)[r * width + c].load(std::memory_order_relaxed));
+    const std::atomic<double>* cells = load_metric_ < n_series_ ? s.metric[load_metric_].load(std::memory_order_acquire) : nullptr;
+    if (!cells) continue;
+    const bool read = reader && reader->metric.size() > load_metric_ && reader->metric[load_metric_].size() > r;
+    amount += cells[r].load(std::memory_order_relaxed) - (read ? reader->metric[load_metric_][r] : 0.0);
+  }
+  if (load_metric_ == 0) return static_cast<double>(static_cast<std::int64_t>(ticks - (reader ? reader->load_ticks : 0))) * tick_rate().seconds_per_tick + amount;
+  for (const CounterMetric& m : boundary_metrics_)
+    if (m.id == load_metric_) return static_cast<double>(static_cast<std::int64_t>(count - (reader ? reader->load_counts : 0))) * m.scale;
+  return amount;
 }
 
 Price Recorder::end_price(const Pricing& around) {

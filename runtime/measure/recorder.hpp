@@ -63,6 +63,8 @@ class Recorder {
   /// Around a rebalance, in one thread: what it costs this rank, on the clock that loads are measured with.
   void begin_price(Pricing& around);
   Price end_price(const Pricing& around);
+  /// What the thread of the rebalance under way had added to the load since the last step when it began, in the load's unit.
+  double load_before_price() const noexcept { return load_before_price_; }
   /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends of
   /// steps by the clock.
   double own_seconds() const noexcept { return own_seconds_; }
@@ -97,6 +99,7 @@ class Recorder {
   void add_load(SlotReader& reader, std::uint64_t& last, std::uint64_t total, double scale);
   double read_begins(SlotReader& reader, std::uint32_t n);
   void tell_own(SlotReader& reader);
+  double load_since_step(const ThreadSlot& slot) const;
   double own_in_waits(const SlotReader& reader, std::uint32_t region) const;
   double computing(double wall);
   void fold_threads(std::uint32_t region, double value);
@@ -127,6 +130,7 @@ class Recorder {
   std::atomic<std::int64_t> conflicts_{0};
 
   ThreadSlot* priced_ = nullptr;           ///< of the rebalance under way
+  double load_before_price_ = 0;
 
   // Owned by the thread that ends steps.
   std::vector<std::unique_ptr<SlotReader>> readers_;

@@ -8,8 +8,8 @@ namespace effort::node {
 
 /// Zero-initialised shared memory; counts are kept so that zero means "none".
 struct Board::Control {
-  std::atomic<std::int64_t> hints;         ///< newest window + 1
-  std::atomic<std::int64_t> off_from;      ///< window + 1; 0: on
+  std::atomic<std::int64_t> hints;         ///< newest look + 1
+  std::atomic<std::int64_t> off_from;      ///< look + 1; 0: on
   std::atomic<std::int64_t> snapshots;
   std::atomic<std::int32_t> snapshot_status;
   std::atomic<std::int32_t> finished;      ///< 0: no, else 1
@@ -69,8 +69,8 @@ std::size_t Board::bytes(const BoardShape& shape) {
   return (sizeof(Control) + 63) / 64 * 64 + 2 * SlotLayout(shape).end;
 }
 
-std::byte* Board::slot(std::int64_t window) const noexcept {
-  return base_ + (sizeof(Control) + 63) / 64 * 64 + static_cast<std::size_t>(window % 2) * SlotLayout(shape_).end;
+std::byte* Board::slot(std::int64_t look) const noexcept {
+  return base_ + (sizeof(Control) + 63) / 64 * 64 + static_cast<std::size_t>(look % 2) * SlotLayout(shape_).end;
 }
 
 void Board::append_names(std::span<const std::string> names, std::uint32_t* offsets, int& have, int limit) {
@@ -90,7 +90,7 @@ void Board::publish(const HintContent& content) {
   append_names(content.unit_names, c.unit_name, units_written_, max_hint_units);
 
   const SlotLayout layout(shape_);
-  std::byte* base = slot(content.numbers.window);
+  std::byte* base = slot(content.numbers.look);
   HintNumbers numbers = content.numbers;
   const std::int32_t full = numbers.n_regions;
   numbers.n_regions = std::min(full, names_written_);
@@ -113,11 +113,11 @@ void Board::publish(const HintContent& content) {
   copy(base, layout.unit_cost, content.unit_cost.first(std::min(units, content.unit_cost.size())));
   copy(base, layout.unit_cost_error, content.unit_cost_error.first(std::min(units, content.unit_cost_error.size())));
   std::memcpy(base, &numbers, sizeof numbers);
-  c.hints.store(numbers.window + 1, std::memory_order_release);
+  c.hints.store(numbers.look + 1, std::memory_order_release);
 }
 
-void Board::publish_switched_off(std::int64_t window) {
-  control().off_from.store(window + 1, std::memory_order_release);
+void Board::publish_switched_off(std::int64_t look) {
+  control().off_from.store(look + 1, std::memory_order_release);
 }
 
 void Board::publish_snapshot(std::int64_t number, int status) {
@@ -146,9 +146,9 @@ bool Board::finished(int& status) const noexcept {
   return true;
 }
 
-HintView Board::view(std::int64_t window, int local) const noexcept {
+HintView Board::view(std::int64_t look, int local) const noexcept {
   const SlotLayout layout(shape_);
-  std::byte* base = slot(window);
+  std::byte* base = slot(look);
   return {at<HintNumbers>(base, layout.numbers),
           at<double>(base, layout.load),
           at<double>(base, layout.predicted),
@@ -159,6 +159,16 @@ HintView Board::view(std::int64_t window, int local) const noexcept {
           at<double>(base, layout.unit_cost_error),
           at<std::int32_t>(base, layout.stratum),
           at<std::int32_t>(base, layout.medoid)};
+}
+
+// A slot is written anew only after the look behind it was published.
+bool Board::appointments(std::int64_t look, Appointment& now, Appointment& next) const noexcept {
+  HintNumbers numbers;
+  std::memcpy(&numbers, slot(look), sizeof numbers);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  now = numbers.now;
+  next = numbers.next;
+  return newest() == look;
 }
 
 const char* Board::region_name(int i) const noexcept { return control().names + control().region_name[i]; }

@@ -21,9 +21,16 @@ struct BoardShape {
   int n_local;   ///< of the node
 };
 
+/// When a look takes place, in steps.
+struct Appointment {
+  std::int64_t last = 0;  ///< step after which it is made
+  std::int64_t due = 0;   ///< step at whose end its hint is delivered, >= last
+};
+
 /// The numbers of a hint; arrays follow in the slot.
 struct HintNumbers {
-  std::int64_t window = -1;                ///< index of the window, from 0
+  std::int64_t look = -1;                  ///< index of the look, from 0
+  Appointment now, next;                   ///< this look's and the next one's
   std::int64_t window_first = 0, window_last = 0;
   std::int32_t n_regions = 0, n_strata = 0, n_units = 0;
   std::int32_t rebalance = 0;
@@ -54,8 +61,9 @@ struct HintView {
   const std::int32_t *stratum, *medoid_rank;
 };
 
-/// Two slots, used in turn by window: while ranks read the hint of window w, that of w + 1 may be written, and w + 2
-/// cannot be, because it needs frames of steps that come after every reader has moved on (HINT_LAG <= WINDOW).
+/// Two slots, used in turn by look: while ranks read the hint of look k, that of k + 1 may be written, and k + 2 cannot be,
+/// because it needs frames of steps that come after every reader has moved on (a look's steps do not end before the hint
+/// before it was delivered).
 class Board {
  public:
   Board(std::byte* base, const BoardShape& shape);
@@ -64,7 +72,7 @@ class Board {
   // ---- background thread
   void publish(const HintContent& content);
   /// From now on every hint that is due is this: the library is off.
-  void publish_switched_off(std::int64_t window);
+  void publish_switched_off(std::int64_t look);
   /// Counts what ranks wait for one after the other: explicit snapshots; `status` is the outcome.
   void publish_snapshot(std::int64_t number, int status);
   void publish_finished(int status);
@@ -72,12 +80,15 @@ class Board {
   // ---- ranks
   /// Index of the newest hint; -1: none yet.
   std::int64_t newest() const noexcept;
-  /// The window from which on the library is off; very large while it is on.
+  /// The look from which on the library is off; very large while it is on.
   std::int64_t off_from() const noexcept;
   std::int64_t snapshots_done() const noexcept;
   int snapshot_status() const noexcept;
   bool finished(int& status) const noexcept;
-  HintView view(std::int64_t window, int local) const noexcept;
+  HintView view(std::int64_t look, int local) const noexcept;
+  /// The appointments of a look and the next one, for a rank that has not followed the hints; false where the slot may
+  /// have been overwritten meanwhile.
+  bool appointments(std::int64_t look, Appointment& now, Appointment& next) const noexcept;
   /// Names known so far; they are only ever appended, so pointers stay valid.
   const char* region_name(int i) const noexcept;
   const char* unit_name(int i) const noexcept;
@@ -86,7 +97,7 @@ class Board {
   struct Control;
   struct SlotLayout;
   Control& control() const noexcept;
-  std::byte* slot(std::int64_t window) const noexcept;
+  std::byte* slot(std::int64_t look) const noexcept;
   void append_names(std::span<const std::string> names, std::uint32_t* offsets, int& have, int limit);
 
   std::byte* base_;

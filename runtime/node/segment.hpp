@@ -20,6 +20,7 @@ struct RankArea {
   std::atomic<std::int64_t> merged_steps;  ///< steps that had to share a frame because the ring was full
   std::atomic<std::int64_t> wait_ns;       ///< longest wait for a hint so far, in the current window
   std::atomic<std::int64_t> total_wait_ns;
+  std::atomic<std::int64_t> last_wait_ns;  ///< for the last hint
   std::atomic<std::int64_t> measuring_ns;  ///< what measuring has cost the rank's busiest thread
 };
 

@@ -157,7 +157,7 @@ void check_speeds(const Run& run) {
 void check(const Run& run) {
   check_placement(run);
   require(run.steps >= 0 && run.steps <= max_steps, "the number of steps is out of range");
-  require(run.window >= 1 && run.hint_lag >= 0, "the window's length or the hint's lag is out of range");
+  require(run.window >= 0 && run.hint_lag >= 0, "the window's length or the hint's lag is out of range");
   require(static_cast<std::int64_t>(run.series.size()) <= max_series, "there are too many series");
   for (const Series& s : run.series) {
     require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");

@@ -145,7 +145,7 @@ static void fork_inside_a_session(void) {
   CHECK_OK(effort_end(r));
   steps(15);
   CHECK_OK(effort_hint_latest(&hint));
-  CHECK(hint.window_first == 10);
+  CHECK(hint.window_first > 10);
   CHECK_OK(effort_finalize());
 }
 

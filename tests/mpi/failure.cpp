@@ -48,7 +48,7 @@ int main(int argc, char** argv) {
   const int strict = argc > 2 && strcmp(argv[2], "strict") == 0;
   start_mpi(&argc, &argv, level);
   const int rank = my_rank(MPI_COMM_WORLD), last = ranks_of(MPI_COMM_WORLD) - 1;
-  const char* const pairs[] = {"STRICT", strict ? "1" : "0", nullptr};
+  const char* const pairs[] = {"STRICT", strict ? "1" : "0", "WINDOW", "10", nullptr};
   effort_config* config = config_of(pairs);
   CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, config));
   effort_config_free(config);

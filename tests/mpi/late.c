@@ -20,7 +20,7 @@ int main(int argc, char** argv) {
   const char* verbose = argc > 1 ? argv[1] : "0";
   start_mpi(&argc, &argv, "init");
   const int rank = my_rank(MPI_COMM_WORLD);
-  const char* const pairs[] = {"VERBOSE", verbose, "HINT_TIMEOUT", "0.4", NULL};
+  const char* const pairs[] = {"VERBOSE", verbose, "HINT_TIMEOUT", "0.4", "WINDOW", "10", NULL};
   char path[300];
   snprintf(path, sizeof path, "late-%s-%d.err", verbose, rank);
   fflush(stderr);

@@ -174,9 +174,10 @@ EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
 /* ---- progress ------------------------------------------------------------------------------------------------ */
 
 /** Ends a step.  All ranks call it equally often, each from one thread at a time (with MPI_THREAD_FUNNELED the
- *  main thread).  Publishes what the step cost and delivers a hint where one is due (HINT_LAG steps after the end
- *  of a window of WINDOW steps): waits for it, driving MPI progress, and runs the callback.  Waits for nothing
- *  else.  Cost without a due hint: about 1 us.  Errors: EFFORT_ERR_CALLBACK where the callback calls it. */
+ *  main thread).  Publishes what the step cost and delivers a hint where one is due: waits for it, driving MPI
+ *  progress, and runs the callback.  Waits for nothing else.  With WINDOW=auto hints are due as often as they pay,
+ *  otherwise HINT_LAG steps after each window of WINDOW steps; always at the same step on all ranks.  Cost without
+ *  a due hint: about 1 us.  Errors: EFFORT_ERR_CALLBACK where the callback calls it. */
 EFFORT_API effort_status effort_progress_step(void);
 
 #ifndef EFFORT_NO_SHORT_NAMES
@@ -187,17 +188,18 @@ static inline effort_status progress_step(void) { return effort_progress_step();
 
 /** Reasons, in effort_hint.advice. */
 enum {
-  EFFORT_ADVICE_STALE = 1,           /**< the window holds steps from before the last rebalance */
+  EFFORT_ADVICE_STALE = 1,           /**< made from steps before the last rebalance: recommends nothing */
   EFFORT_ADVICE_TREND = 2,           /**< the imbalance grows steadily */
   EFFORT_ADVICE_JUMP = 4,            /**< the load changed suddenly */
   EFFORT_ADVICE_SLOW_NODE = 8,       /**< a node is slower at the same work */
   EFFORT_ADVICE_PERIODIC = 16,       /**< a recurring peak explains the imbalance */
-  EFFORT_ADVICE_BALANCED = 32,       /**< nothing to gain */
+  EFFORT_ADVICE_BALANCED = 32,       /**< less than 2 % to gain */
   EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< all ranks look equal although waiting dominates: mark communication */
-  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance was seen yet: REBALANCE_THRESHOLD decides */
+  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance was seen yet: REBALANCE_THRESHOLD decides, or a trial is made */
   EFFORT_ADVICE_TOO_EXPENSIVE = 256, /**< imbalanced, but rebalancing would not pay */
   EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that cannot be told apart have no cost of their own */
-  EFFORT_ADVICE_TRUNCATED = 1024     /**< regions beyond the board's room are missing in this hint */
+  EFFORT_ADVICE_TRUNCATED = 1024,    /**< regions beyond the board's room are missing in this hint */
+  EFFORT_ADVICE_TRIAL = 2048         /**< recommended below the threshold, to learn what a rebalance costs and does */
 };
 
 /** What the library knows about the load, the same on every rank bit for bit but for the fields marked local.
@@ -206,10 +208,10 @@ enum {
 typedef struct effort_hint {
   size_t struct_size;                 /**< bytes of this struct as the library knows it */
   int64_t step;                       /**< the step at whose end the hint is delivered, from 0 */
-  int64_t window_first, window_last;  /**< steps that it was made from, inclusive */
+  int64_t window_first, window_last;  /**< steps that `load` is the mean of, inclusive */
   int32_t rank, n_ranks;              /**< local: this rank; size of the communicator */
   const double* load;                 /**< [n_ranks] mean over the window */
-  const double* predicted;            /**< [n_ranks] mean over the WINDOW steps after delivery */
+  const double* predicted;            /**< [n_ranks] mean over the steps from delivery to the next hint's */
   int32_t n_regions;
   const char* const* region_name;     /**< [n_regions] */
   const double* region_load;          /**< [n_regions] local: this rank's load by region */

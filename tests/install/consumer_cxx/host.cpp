@@ -33,5 +33,5 @@ int main(int argc, char** argv) {
   }
   const effort_status status = effort_finalize();
   MPI_Finalize();
-  return status != EFFORT_OK || calls != 2;
+  return status != EFFORT_OK || calls < 2;
 }

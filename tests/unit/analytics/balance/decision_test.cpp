@@ -3,104 +3,202 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <cmath>
+#include <functional>
 #include <limits>
+#include <random>
 
 using namespace effort::balance;
+using Catch::Approx;
 
 namespace {
 
-// A window in which the largest rank carries 1 + loss, and a fresh distribution would carry 1 + fresh at any age.
-WindowFacts window(int k, double loss, double fresh, double unit = 1) {
-  WindowFacts f;
-  f.first_step = 10 * k;
-  f.last_step = 10 * k + 9;
-  f.mean = f.all_mean = unit;
-  f.critical = f.all_critical = unit * (1 + loss);
-  f.imbalance = f.steady_imbalance = loss;
-  f.aged.fill(-1);
-  if (k == 0) f.aged[0] = 1 + fresh;
-  for (int a = 1; a <= k && a <= curve_depth; ++a) f.aged[a] = 1 + fresh;
-  return f;
+DecisionSettings at_price(double price) {
+  DecisionSettings settings;
+  settings.initial_price = price;
+  return settings;
+}
+
+// A run whose loss is known in every step, and what became of it.
+struct Course {
+  std::function<double(int age, int step)> fresh = [](int, int) { return 0.0; };  // of a division `age` steps old
+  std::function<double(int step)> untouched = [](int) { return 0.0; };            // until the first rebalance
+  double price = 1, unit = 1;       // of a rebalance, in mean steps; seconds per mean step
+  bool tells_price = true;
+  double helps = 1;                 // share of what is above fresh that a rebalance takes away
+};
+
+struct Outcome {
+  std::vector<int> rebalanced;      // after these steps
+  std::vector<Verdict> verdicts;
+};
+
+// Looks after every step, follows the hints.
+Outcome follow(const Course& course, int steps, DecisionSettings settings) {
+  Decision decision(settings);
+  PeakFinder peaks;
+  Outcome out;
+  int age = 0;
+  double above = 0;
+  for (int s = 0; s < steps; ++s) {
+    ++age;
+    const bool fresh = !out.rebalanced.empty();
+    const double loss = fresh ? course.fresh(age, s) + above : course.untouched(s);
+    StepFacts facts;
+    facts.mean = course.unit;
+    facts.largest = course.unit * (1 + loss);
+    facts.kind = peaks.observe(loss);
+    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a) facts.trials.push_back({Predictor::last, a, course.fresh(a, s)});
+    decision.observe(facts);
+    LookFacts look;
+    look.imbalance = loss;
+    look.known[0] = true;
+    out.verdicts.push_back(decision.decide(look));
+    if (!out.verdicts.back().rebalance) continue;
+    above = (1 - course.helps) * (loss - course.fresh(1, s));
+    decision.rebalanced(course.tells_price ? course.price * course.unit : -1);
+    peaks.restart();
+    out.rebalanced.push_back(s);
+    age = 0;
+  }
+  return out;
 }
 
 }  // namespace
 
 TEST_CASE("a balanced run is never told to rebalance, at any price", "[balance]") {
-  for (double price : {0.0, 0.1, 1.0, 100.0}) {
-    DecisionSettings settings;
-    settings.initial_price = price;
-    Decision decision(settings);
-    for (int k = 0; k < 50; ++k) CHECK_FALSE(decision.decide(window(k, 0.01, 0.01)).rebalance);
+  Course course;
+  course.fresh = [](int, int) { return 0.01; };
+  course.untouched = [](int) { return 0.01; };
+  for (double price : {-1.0, 0.0, 0.1, 1.0, 100.0}) CHECK(follow(course, 500, at_price(price)).rebalanced.empty());
+}
+
+TEST_CASE("a constant loss is answered once, the sooner the larger it is", "[balance]") {
+  Course course;
+  course.fresh = [](int, int) { return 0.02; };
+  int last = 0;
+  for (double loss : {4.0, 1.0, 0.3}) {
+    course.untouched = [loss](int) { return loss; };
+    course.price = 5;
+    const Outcome outcome = follow(course, 400, at_price(5));
+    REQUIRE(outcome.rebalanced.size() == 1);
+    CHECK(outcome.rebalanced[0] >= last);
+    CHECK(outcome.rebalanced[0] * loss <= 5 * course.price);
+    last = outcome.rebalanced[0];
   }
 }
 
-TEST_CASE("ranks that are balanced, but not for long, are worth a cheap rebalance", "[balance]") {
-  const auto recommended = [](double price, double ageing) {
-    DecisionSettings settings;
-    settings.initial_price = price;
-    Decision decision(settings);
-    int count = 0;
-    for (int k = 0; k < 10; ++k) {
-      WindowFacts f = window(k, 0.015, 0.015);
-      f.foretold_ageing = ageing;
-      count += decision.decide(f).rebalance;
-    }
-    return count > 0;
-  };
-  CHECK_FALSE(recommended(0.1, 0.0));
-  CHECK(recommended(0.1, 0.05));
-  // What grows by less than 2 % is still balanced, unless a rebalance costs less than that.
-  CHECK_FALSE(recommended(0.02, 0.002));
-  CHECK(recommended(0.01, 0.004));
-}
-
-TEST_CASE("a large constant loss is answered at once, a smaller one within the patience", "[balance]") {
-  DecisionSettings settings;
-  settings.initial_price = 5;
-  Decision large(settings);
-  CHECK(large.decide(window(0, 3.0, 0.05)).rebalance);
-  settings.initial_price = 20;
-  Decision small(settings);
-  int first = -1;
-  for (int k = 0; k < 100 && first < 0; ++k)
-    if (small.decide(window(k, 0.2, 0.02)).rebalance) first = k;
-  // 0.18 x 10 steps are lost per window; 5 prices of 20 are reached in the 56th.
-  CHECK(first > 0);
-  CHECK(first <= 56);
+TEST_CASE("the cadence follows the square root of the price", "[balance]") {
+  // A loss that grows by 0.02 a step: a rebalance every sqrt(2 price / 0.02) steps costs least.
+  Course course;
+  course.fresh = [](int age, int) { return 0.02 * age; };
+  course.untouched = [](int step) { return 0.02 * step; };
+  for (double price : {0.25, 1.0, 4.0}) {
+    course.price = price;
+    const Outcome outcome = follow(course, 1000, at_price(price));
+    const double best = std::sqrt(2 * price / 0.02);
+    CHECK(static_cast<double>(outcome.rebalanced.size()) > 1000 / (1.6 * best));
+    CHECK(static_cast<double>(outcome.rebalanced.size()) < 1000 * 1.6 / best);
+  }
 }
 
 TEST_CASE("the verdict does not depend on the unit of time", "[balance]") {
-  DecisionSettings a, b;
-  a.initial_price = 8;
-  b.initial_price = 8 * 1024;
-  Decision one(a), other(b);
-  for (int k = 0; k < 30; ++k) {
-    const double loss = 0.1 * (k % 12);
-    CHECK(one.decide(window(k, loss, 0.1)).rebalance == other.decide(window(k, loss, 0.1, 1024)).rebalance);
-  }
+  Course course;
+  course.fresh = [](int age, int step) { return 0.03 * age + 0.01 * (step % 7); };
+  course.untouched = [](int step) { return 0.1 * (step % 12); };
+  course.price = 0.5;
+  const Outcome one = follow(course, 200, at_price(0.5));
+  course.unit = 1024;
+  CHECK(follow(course, 200, at_price(0.5 * 1024)).rebalanced == one.rebalanced);
+  CHECK(one.rebalanced.size() > 5);
 }
 
-TEST_CASE("rebalancing that does not help is not repeated", "[balance]") {
-  // Every rebalance leaves the loss where it was: three tries, then pauses of 2, 4, 8 and 16 windows: 7 in 40 windows.
+TEST_CASE("rebalancing that does not help is not repeated for long", "[balance]") {
+  Course course;
+  course.fresh = [](int, int) { return 0.05; };
+  course.untouched = [](int) { return 0.8; };
+  course.helps = 0;
+  course.price = 2;
+  CHECK(follow(course, 400, at_price(2)).rebalanced.size() <= 8);
+}
+
+TEST_CASE("a rebalancer that moves a part of it is called until the rest does not pay", "[balance]") {
+  Course course;
+  course.fresh = [](int, int) { return 0.02; };
+  course.untouched = [](int) { return 2.0; };
+  course.helps = 0.3;
+  course.price = 0.1;
+  const Outcome outcome = follow(course, 100, at_price(0.1));
+  CHECK(2.0 * std::pow(0.7, outcome.rebalanced.size()) < 2 * course.price);
+  CHECK(outcome.rebalanced.size() <= 25);
+  CHECK(outcome.rebalanced.back() < 60);
+}
+
+TEST_CASE("one step that stands out is not answered, a new level is", "[balance]") {
+  Course course;
+  course.fresh = [](int, int) { return 0.02; };
+  course.price = 1;
+  course.untouched = [](int step) { return step % 50 == 30 ? 3.0 : 0.02; };
+  CHECK(follow(course, 200, at_price(1)).rebalanced.empty());
+  course.untouched = [](int step) { return step >= 30 ? 3.0 : 0.02; };
+  const Outcome outcome = follow(course, 200, at_price(1));
+  REQUIRE(outcome.rebalanced.size() == 1);
+  CHECK(outcome.rebalanced[0] <= 33);
+}
+
+TEST_CASE("the threshold decides while no price is known, trials look below it", "[balance]") {
+  Course course;
+  course.fresh = [](int, int) { return 0.01; };
+  course.price = 0.2;
+  const auto first = [&](double loss, bool trials) {
+    course.untouched = [loss](int) { return loss; };
+    DecisionSettings settings;
+    settings.trials = trials;
+    const Outcome outcome = follow(course, 400, settings);
+    return outcome.rebalanced.empty() ? -1 : outcome.rebalanced[0];
+  };
+  CHECK(first(0.3, false) >= 0);
+  CHECK(first(0.3, false) <= 3);
+  CHECK(first(0.08, false) == -1);
+  const int tried = first(0.08, true);
+  REQUIRE(tried >= 0);
   DecisionSettings settings;
-  settings.initial_price = 2;
-  Decision decision(settings);
-  int count = 0;
-  for (int k = 0; k < 40; ++k) {
-    WindowFacts f = window(k, 0.8, 0.1);
-    if (count > 0) f.aged.fill(-1);
-    if (!decision.decide(f).rebalance) continue;
-    decision.rebalanced(2);
-    ++count;
-  }
-  CHECK(count >= 1);
-  CHECK(count <= 8);
+  course.untouched = [](int) { return 0.08; };
+  CHECK(follow(course, 400, settings).verdicts[static_cast<std::size_t>(tried)].trial);
 }
 
-TEST_CASE("the threshold decides while no price is known, and bad prices stay unknown", "[balance]") {
+TEST_CASE("a host that acts at certain steps only is asked before they come", "[balance]") {
+  // A mesh is adapted every 5 steps, which unbalances it, and can be divided anew only then.
+  Decision decision(at_price(0.1));
+  PeakFinder peaks;
+  int adapted = 0, rebalanced = 0;
+  bool asked = false;
+  double loss = 0.5;
+  for (int s = 1; s < 400; ++s) {
+    StepFacts facts;
+    facts.mean = 1;
+    facts.largest = 1 + loss;
+    facts.kind = peaks.observe(loss);
+    for (int a = 1; a <= oldest_age; a = a < 4 ? a + 1 : 2 * a) facts.trials.push_back({Predictor::last, a, a > (s - 1) % 5 ? 0.5 : 0.02});
+    decision.observe(facts);
+    LookFacts look;
+    look.imbalance = loss;
+    look.known[0] = true;
+    asked = decision.decide(look).rebalance || asked;
+    if (s % 5 != 0) continue;
+    ++adapted;
+    loss = asked ? 0.02 : 0.5;
+    if (!asked) continue;
+    ++rebalanced;
+    decision.rebalanced(0.1);
+    peaks.restart();
+    asked = false;
+  }
+  CHECK(rebalanced > 0.9 * adapted);
+}
+
+TEST_CASE("bad prices stay unknown", "[balance]") {
   Decision decision{DecisionSettings{}};
-  CHECK_FALSE(decision.decide(window(0, 0.09, 0.01)).rebalance);
-  CHECK(decision.decide(window(1, 0.11, 0.01)).rebalance);
   decision.rebalanced(std::numeric_limits<double>::quiet_NaN());
   CHECK(decision.price() < 0);
   decision.rebalanced(-4);
@@ -111,102 +209,98 @@ TEST_CASE("the threshold decides while no price is known, and bad prices stay un
   CHECK(decision.price() == 4);
 }
 
-TEST_CASE("a run that is told to rebalance is not called balanced in the same breath", "[balance]") {
+TEST_CASE("a run that is told to rebalance is not called balanced or too expensive in the same breath", "[balance]") {
   int told = 0, balanced = 0;
   for (double price : {-1.0, 0.0, 0.1, 5.0})
     for (double fresh : {0.0, 0.15, 0.3}) {
-      DecisionSettings settings;
-      settings.initial_price = price;
-      Decision decision(settings);
-      for (int k = 0; k < 40; ++k) {
-        const Verdict v = decision.decide(window(k, 0.08 * (k % 5), fresh));
+      Course course;
+      course.fresh = [fresh](int, int) { return fresh; };
+      course.untouched = [](int step) { return 0.08 * (step / 10 % 5); };
+      course.price = std::max(price, 0.0);
+      for (const Verdict& v : follow(course, 200, at_price(price)).verdicts) {
         CHECK_FALSE((v.rebalance && v.balanced));
         CHECK_FALSE((v.rebalance && v.too_expensive));
         told += v.rebalance;
         balanced += v.balanced;
-        if (v.rebalance && price >= 0) decision.rebalanced(price);
       }
     }
-  CHECK(told > 10);
+  CHECK(told >= 10);
   CHECK(balanced > 10);
 }
 
 TEST_CASE("one price that stands out is not believed alone", "[balance]") {
-  Decision decision{DecisionSettings{}};
-  decision.rebalanced(60);  // the first callback took a minute: nothing else is known
-  CHECK(decision.price() == 60);
-  decision.rebalanced(1);
-  CHECK(decision.price() == 1);
-  decision.rebalanced(3);
-  CHECK(decision.price() == 3);
-  decision.rebalanced(2);
-  CHECK(decision.price() == 2);
-  decision.rebalanced(500);
-  CHECK(decision.price() == 3);
+  Price price(-1);
+  CHECK(price.value() < 0);
+  price.add(60);  // the first callback took a minute: nothing else is known
+  CHECK(price.value() == 60);
+  price.add(1);
+  CHECK(price.value() == 1);
+  price.add(3);
+  CHECK(price.value() == 3);
+  price.add(2);
+  CHECK(price.value() == 2);
+  price.add(500);
+  CHECK(price.value() == 3);
 }
 
-TEST_CASE("a rebalance that takes a minute is advised again when the loss has paid for several", "[balance]") {
-  Decision decision{DecisionSettings{}};
-  decision.rebalanced(60);
-  int first = -1;
-  for (int k = 0; k < 1000 && first < 0; ++k) {
-    const Verdict verdict = decision.decide(window(k, 0.5, 0.05));
-    if (verdict.rebalance) first = k;
-    else CHECK(verdict.too_expensive);
-  }
-  // 4.5 s are avoidable in a window of 10 steps: 5 prices of 60 s are lost in the 67th.
-  CHECK(first > 10);
-  CHECK(first <= 67);
+TEST_CASE("slow starts belong to the price where most rebalances have them", "[balance]") {
+  Price price(-1);
+  for (int i = 0; i < 3; ++i) price.add(1);
+  price.add_slow_start(135);  // a checkpoint fell on the step behind a rebalance
+  CHECK(price.value() == 1);
+  price.add_slow_start(0.01);
+  price.add_slow_start(-0.01);
+  CHECK(price.value() == Approx(1.01));
+  for (int i = 0; i < 5; ++i) price.add_slow_start(0.5);
+  CHECK(price.value() == 1.5);
+  for (int i = 0; i < 5; ++i) price.add_slow_start(40);  // every one falls on a step of output
+  CHECK(price.value() == 2);
 }
 
-TEST_CASE("a small gain is enough where a rebalance costs next to nothing", "[balance]") {
-  for (double price : {0.01, 2.0}) {
-    DecisionSettings settings;
-    settings.initial_price = price;
-    settings.patience = 1000;
-    Decision decision(settings);
-    int recommended = 0;
-    for (int k = 0; k < 20; ++k) recommended += decision.decide(window(k, 0.06, 0.02)).rebalance;
-    CHECK((recommended > 0) == (price < 1));
-  }
-}
-
-TEST_CASE("after noisy windows a cheap rebalance is tried as soon as it is calm", "[balance]") {
-  const auto recommended = [](double price) {
-    DecisionSettings settings;
-    settings.initial_price = price;
-    Decision decision(settings);
-    const auto ageing = [](int k, double loss, double fresh) {
-      WindowFacts f = window(k, loss, fresh);
-      for (int a = 2; a <= curve_depth && a <= k; ++a) f.aged[a] = 1 + fresh * (1 + 0.3 * (a - 1));
-      return f;
-    };
-    for (int k = 0; k < 3; ++k) {
-      decision.decide(ageing(k, 0.3, 0.3));
-      decision.rebalanced(price);
-    }
-    decision.decide(ageing(3, 0.05, 0.05));
-    return decision.decide(ageing(4, 0.065, 0.05)).rebalance;
-  };
-  CHECK(recommended(0.05));
-  CHECK_FALSE(recommended(0.21));
+TEST_CASE("a rebalance that takes a minute is advised again when the loss has paid for it", "[balance]") {
+  Course course;
+  course.fresh = [](int age, int) { return 0.02 * age; };
+  course.untouched = [](int step) { return 0.02 * step; };
+  course.price = 60;
+  const Outcome outcome = follow(course, 600, at_price(60));
+  // A cycle of sqrt(2 x 60 / 0.02) = 77 steps costs least.
+  CHECK(outcome.rebalanced.size() >= 4);
+  CHECK(outcome.rebalanced.size() <= 12);
 }
 
 TEST_CASE("patience does not run out over a loss that no cadence of rebalances would avoid", "[balance]") {
-  // A fresh distribution is better for one window and worse from then on; rebalancing every window costs too much.
-  DecisionSettings settings;
-  settings.initial_price = 3;
-  Decision decision(settings);
-  for (int k = 0; k < 200; ++k) {
-    WindowFacts f = window(k, 0.4, 0.2);
-    for (int a = 2; a <= curve_depth && a <= k; ++a) f.aged[a] = 1.9;
-    CHECK_FALSE(decision.decide(f).rebalance);
+  // A fresh division is better for one step and worse from then on.
+  Course course;
+  course.fresh = [](int age, int) { return age == 1 ? 0.2 : 0.9; };
+  course.untouched = [](int) { return 0.4; };
+  course.price = 3;
+  CHECK(follow(course, 500, at_price(3)).rebalanced.empty());
+}
+
+TEST_CASE("balanced is said only where there is next to nothing to gain", "[balance]") {
+  Course course;
+  course.price = 50;
+  course.fresh = [](int, int) { return 0.01; };
+  for (double loss : {0.015, 0.2, 3.64}) {
+    course.untouched = [loss](int) { return loss; };
+    const Outcome outcome = follow(course, 60, at_price(1e6));
+    for (std::size_t s = 5; s < outcome.verdicts.size(); ++s) {
+      CHECK(outcome.verdicts[s].balanced == (loss < 0.03));
+      CHECK(outcome.verdicts[s].too_expensive == (loss > 0.1));
+    }
   }
 }
 
-TEST_CASE("a stale window recommends nothing", "[balance]") {
+TEST_CASE("a look without a fresh step recommends nothing", "[balance]") {
   Decision decision{DecisionSettings{}};
-  WindowFacts f = window(0, 5, 0);
-  f.stale = true;
-  CHECK_FALSE(decision.decide(f).rebalance);
+  StepFacts facts;
+  facts.mean = 1;
+  facts.largest = 6;
+  for (int s = 0; s < 5; ++s) decision.observe(facts);
+  LookFacts look;
+  look.imbalance = 5;
+  look.known[0] = true;
+  CHECK(decision.decide(look).rebalance);
+  look.stale = true;
+  CHECK_FALSE(decision.decide(look).rebalance);
 }

@@ -16,7 +16,7 @@ TEST_CASE("strata group ranks that behave alike and keep their numbers", "[windo
   Run run;
   run.n_ranks = 30;
   run.load = [](int g, int r, std::int64_t s) { return (r % 3 == g ? 5.0 : 1.0) + 0.01 * noise(r, s, g); };
-  Settings settings;
+  Settings settings = windows_of_ten();
   settings.strata = 3;
   const auto results = analyze(run, settings, 3, 3);
   for (const Result& r : results[0]) {
@@ -36,7 +36,7 @@ TEST_CASE("strata of wavelet approximations agree with exact ones where neighbou
   Run run;
   run.n_ranks = 64;
   run.load = [](int g, int r, std::int64_t s) { return (r < 32) == (g == 0) ? 5.0 + 0.01 * noise(r, s) : 1.0; };
-  Settings settings;
+  Settings settings = windows_of_ten();
   settings.strata = 2;
   settings.strata_level = 2;
   settings.strata_check = true;
@@ -50,7 +50,7 @@ TEST_CASE("the worst region and its share are named", "[window]") {
   Run run;
   run.n_regions = 3;
   run.load = [](int g, int r, std::int64_t) { return r == 5 && g == 2 ? 4.0 : (r == 5 && g == 1 ? 2.0 : 1.0); };
-  const Result r = analyze(run, Settings{}, 2, 1)[1][0];
+  const Result r = analyze(run, windows_of_ten(), 2, 1)[1][0];
   CHECK(r.worst_rank == 5);
   CHECK(r.worst_region == 2);
   CHECK(r.worst_region_share == Approx(0.75));
@@ -65,7 +65,7 @@ TEST_CASE("unit costs and node speeds come out of measured loads", "[window]") {
     const double speed = r >= 12 ? 1.5 : 1.0;  // the last of four nodes is slow
     return speed * (g == 0 ? 1e-6 : 5e-6) * run.work(g, r, s) * (1 + 0.05 * noise(r, s, g));
   };
-  const auto results = analyze(run, Settings{}, 4, 4);
+  const auto results = analyze(run, windows_of_ten(), 4, 4);
   const Result& r = results[2][3];
   REQUIRE(r.unit_cost.size() == 2);
   CHECK(r.unit_cost[0] == Approx(1e-6).epsilon(0.03));
@@ -87,7 +87,7 @@ TEST_CASE("one slow rank has a speed of its own, and its node keeps that of the 
   run.work = [](int, int r, std::int64_t s) { return 1000.0 + 50 * r + 3 * static_cast<double>(s % 17); };
   run.load = [&](int g, int r, std::int64_t s) { return (r == 5 ? 1.6e-6 : 1e-6) * run.work(g, r, s) * (1 + 0.03 * noise(r, s)); };
   for (int nodes : {1, 2, 4}) {
-    const Result r = analyze(run, Settings{}, nodes, 4)[0][3];
+    const Result r = analyze(run, windows_of_ten(), nodes, 4)[0][3];
     CHECK(r.unit_cost[0] == Approx(1e-6).epsilon(0.01));
     for (int rank = 0; rank < 16; ++rank) CHECK(r.speed[rank] == Approx(rank == 5 ? 1.6 : 1.0).epsilon(0.02));
     CHECK((r.advice & advice_slow_node) == 0);
@@ -101,7 +101,7 @@ TEST_CASE("a clock that stops leaves costs as they are", "[window]") {
   run.n_regions = 1;
   run.work = [](int, int r, std::int64_t s) { return 100.0 + r + static_cast<double>(s % 7); };
   run.load = [&](int, int r, std::int64_t s) { return r == 2 && s >= 20 ? 0.0 : 0.01 * run.work(0, r, s); };
-  const Result r = analyze(run, Settings{}, 2, 4)[1][3];
+  const Result r = analyze(run, windows_of_ten(), 2, 4)[1][3];
   CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-9));
   CHECK(r.load[2] == 0);
 }
@@ -111,7 +111,7 @@ TEST_CASE("amounts beyond all bounds leave costs unknown and break nothing", "[w
   run.n_units = 1;
   for (double amount : {1e200, 1e130}) {  // squares overflow, or only nearly
     run.work = [amount](int, int, std::int64_t) { return amount; };
-    const auto results = analyze(run, Settings{}, 2, 2);
+    const auto results = analyze(run, windows_of_ten(), 2, 2);
     for (const auto& node : results) {
       REQUIRE_FALSE(node[1].failed);
       CHECK(node[1].unit_cost[0] == -1);
@@ -120,12 +120,27 @@ TEST_CASE("amounts beyond all bounds leave costs unknown and break nothing", "[w
   }
 }
 
+TEST_CASE("costs that move are followed, and their errors cover the next window", "[window]") {
+  Run run;
+  run.n_ranks = 16;
+  run.n_regions = run.n_units = 1;
+  const auto cost = [](std::int64_t s) { return 1e-6 * (1 + 0.02 * static_cast<double>(s / 10)); };
+  run.work = [](int, int r, std::int64_t s) { return 1000.0 + 50 * r + 3 * static_cast<double>(s % 17); };
+  run.load = [&](int, int r, std::int64_t s) { return cost(s) * run.work(0, r, s) * (1 + 0.02 * noise(r, s)); };
+  const auto results = analyze(run, windows_of_ten(), 2, 12)[0];
+  for (int w = 3; w < 11; ++w) {
+    CHECK(results[w].unit_cost[0] == Approx(cost(10 * w)).epsilon(0.006));
+    CHECK(std::fabs(results[w].unit_cost[0] - cost(10 * (w + 1))) < 2 * results[w].unit_cost_error[0]);
+    CHECK(results[w].unit_cost_error[0] < 0.04 * results[w].unit_cost[0]);
+  }
+}
+
 TEST_CASE("units that always come together are reported, not invented", "[window]") {
   Run run;
   run.n_units = 2;
   run.work = [](int u, int r, std::int64_t) { return (u + 1) * (100.0 + r); };
   run.load = [](int, int r, std::int64_t) { return 1e-3 * (100 + r); };
-  const Result r = analyze(run, Settings{}, 2, 2)[0][1];
+  const Result r = analyze(run, windows_of_ten(), 2, 2)[0][1];
   CHECK((r.advice & advice_collinear_units) != 0);
   CHECK(r.unit_cost[0] == -1);
   CHECK(r.unit_cost[1] == -1);
@@ -137,7 +152,7 @@ TEST_CASE("zero work with time and ranks without work leave the other costs righ
   run.n_regions = 1;
   run.work = [](int, int r, std::int64_t s) { return r == 3 || s % 4 == 0 ? 0.0 : 10.0 + r; };
   run.load = [&](int, int r, std::int64_t s) { return r == 3 ? 0.5 : 0.01 * run.work(0, r, s) + (s % 4 == 0 ? 0.1 : 0); };
-  const Result r = analyze(run, Settings{}, 2, 2)[0][1];
+  const Result r = analyze(run, windows_of_ten(), 2, 2)[0][1];
   CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
   CHECK(r.unit_cost_error[0] < 1e-5);  // what was left out is no noise either
 }
@@ -147,7 +162,7 @@ TEST_CASE("amounts of work beyond all bounds leave costs unknown and the rest ri
   run.n_units = 1;
   run.work = [](int, int r, std::int64_t) { return 1e119 * (10 + r); };  // sums of squares near 1e241
   run.load = [](int, int r, std::int64_t) { return 1.0 + r; };
-  const Result r = analyze(run, Settings{}, 2, 2)[0][1];
+  const Result r = analyze(run, windows_of_ten(), 2, 2)[0][1];
   REQUIRE_FALSE(r.failed);
   CHECK(r.unit_cost[0] == -1);
   for (int rank = 0; rank < run.n_ranks; ++rank) CHECK(r.speed[rank] == 1.0);
@@ -164,9 +179,9 @@ TEST_CASE("costs are right in the first window with new regions and units of wor
   after.work = [](int u, int r, std::int64_t s) { return 5.0 + (u == 0 ? (r + 3 * s) % 7 : (2 * r + s) % 5); };
   after.load = [&](int g, int r, std::int64_t s) { return g == 2 ? 0.0 : 0.01 * (g + 1) * after.work(g, r, s); };
   run_thread_group(2, [&](Communicator& comm) {
-    Analyzer analyzer{Settings{}};
+    Analyzer analyzer{windows_of_ten()};
     Result r;
-    for (int w = 0; w < 3; ++w) r = analyzer.analyze(comm, Slice(w < 2 ? before : after, comm.rank(), 2, 10 * w, 10).input);
+    for (int w = 0; w < 3; ++w) r = analyze(analyzer, comm, Slice(w < 2 ? before : after, comm.rank(), 2, 10 * w, 10).input);
     if (comm.rank() > 0) return;  // checks come from one thread
     REQUIRE(r.unit_cost.size() == 2);
     CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
@@ -178,10 +193,9 @@ TEST_CASE("a linear trend is extrapolated to the steps of the next window", "[wi
   Run run;
   run.n_regions = 1;
   run.load = [](int, int r, std::int64_t s) { return 1.0 + (r == 2 ? 0.01 * s : 0.0); };
-  const Result r = analyze(run, Settings{}, 2, 6)[0][5];
+  const Result r = analyze(run, windows_of_ten(), 2, 6)[0][5];
   // Steps 62 to 71: 1 + 0.01 x 66.5.
-  CHECK(r.predicted[2] == Approx(1.665).epsilon(1e-6));
-  CHECK(r.predictor[0] == static_cast<int>(Predictor::trend));
+  CHECK(r.predicted[2] == Approx(1.665).epsilon(1e-4));
   CHECK(r.prediction_error >= 0);
 }
 
@@ -193,7 +207,7 @@ TEST_CASE("work that drifts foretells loads from one window between rebalances",
   const auto rebalanced = [](int w) {
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w + 1, 1e-3}};
   };
-  const Result r = analyze(run, Settings{}, 2, 6, rebalanced)[1][5];
+  const Result r = analyze(run, windows_of_ten(), 2, 6, rebalanced)[1][5];
   CHECK(r.first_step == 52);
   CHECK(r.load[2] == Approx(1.555e-3).epsilon(0.02));       // around step 55.5
   CHECK(r.predicted[2] == Approx(1.665e-3).epsilon(0.02));  // around step 66.5
@@ -206,8 +220,7 @@ TEST_CASE("the trend of the work is preferred to that of noisy loads", "[window]
   run.n_regions = run.n_units = 1;
   run.work = [](int, int r, std::int64_t s) { return 1000.0 + (r == 2 ? 10.0 : 0.0) * static_cast<double>(s); };
   run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s) * (1 + 0.05 * noise(r, s)); };
-  const Result r = analyze(run, Settings{}, 2, 8)[0][7];
-  CHECK(r.predictor[0] == static_cast<int>(Predictor::persistence));
+  const Result r = analyze(run, windows_of_ten(), 2, 8)[0][7];
   CHECK(r.predicted[2] / r.load[2] == Approx(1865.0 / 1745).epsilon(0.01));
 }
 
@@ -219,7 +232,7 @@ TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[
   bool lasts = true;
   double slow = 0;  // of rank 3, in the last window
   run.load = [&](int, int r, std::int64_t s) {
-    return 1e-6 * run.work(0, r, s) * (1 + 0.03 * noise(r, lasts ? 0 : s / 10) + (r == 3 && s >= 60 ? slow : 0));
+    return 1e-6 * run.work(0, r, s) * (1 + 0.03 * noise(r, lasts ? 0 : s) + (r == 3 && s >= 60 ? slow : 0));
   };
   const auto rebalanced = [](int w) {
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-3}};
@@ -234,11 +247,11 @@ TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[
     }
     return predicted / load;
   };
-  CHECK(sizes(analyze(run, Settings{}, 2, 7, rebalanced)[0][6]) > 0.9);
+  CHECK(sizes(analyze(run, windows_of_ten(), 2, 7, rebalanced)[0][6]) > 0.9);
   lasts = false;
-  CHECK(sizes(analyze(run, Settings{}, 2, 7, rebalanced)[0][6]) < 0.6);
+  CHECK(sizes(analyze(run, windows_of_ten(), 2, 7, rebalanced)[0][6]) < 0.6);
   slow = 0.5;  // far beyond the noise
-  const Result r = analyze(run, Settings{}, 2, 7, rebalanced)[1][6];
+  const Result r = analyze(run, windows_of_ten(), 2, 7, rebalanced)[1][6];
   CHECK(r.predicted[3] / r.load[3] > 0.93);
 }
 
@@ -248,14 +261,14 @@ TEST_CASE("a node without ranks takes part in what the work foretells", "[window
   run.n_regions = run.n_units = 1;
   run.work = [](int, int r, std::int64_t s) { return 1000.0 + 10.0 * r * static_cast<double>(s); };
   run.load = [&](int, int r, std::int64_t s) { return 1e-6 * run.work(0, r, s) * (1 + 0.03 * noise(r, s / 10)); };
-  const auto two = analyze(run, Settings{}, 2, 4), three = analyze(run, Settings{}, 3, 4);
+  const auto two = analyze(run, windows_of_ten(), 2, 4), three = analyze(run, windows_of_ten(), 3, 4);
   for (int w = 0; w < 4; ++w) CHECK(three[2][w].predicted == two[0][w].predicted);
 }
 
 TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is cheap", "[window]") {
   Run run;
   run.n_regions = run.n_units = 1;
-  Settings settings;
+  Settings settings = windows_of_ten();
   settings.initial_price = 1e-5;
   const auto rebalanced = [](int w) {
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-5}};
@@ -278,14 +291,19 @@ TEST_CASE("work that differs from step to step foretells no change", "[window]")
   const auto rebalanced = [](int w) {
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w + 1, 1e-3}};
   };
-  const auto results = analyze(run, Settings{}, 2, 4, rebalanced);
-  for (const Result& r : results[0]) CHECK(r.predicted == r.load);
+  const auto results = analyze(run, windows_of_ten(), 2, 4, rebalanced);
+  // Single steps scatter by 0.16 in the mean, windows by a third of it.
+  for (const Result& r : results[0]) {
+    double error = 0;
+    for (double predicted : r.predicted) error += std::fabs(predicted / 1e-3 - 1) / run.n_ranks;
+    CHECK(error < 0.11);
+  }
 }
 
 TEST_CASE("a checkpoint every 25 steps neither triggers nor masks", "[window]") {
   Run run;
   run.n_regions = 1;
-  Settings settings;
+  Settings settings = windows_of_ten();
   settings.initial_price = 2.0;
   for (bool imbalanced : {false, true}) {
     run.load = [imbalanced](int, int r, std::int64_t s) {
@@ -300,7 +318,7 @@ TEST_CASE("a checkpoint every 25 steps neither triggers nor masks", "[window]") 
 }
 
 TEST_CASE("balanced but noisy runs recommend nothing at a known price", "[window]") {
-  Settings settings;
+  Settings settings = windows_of_ten();
   settings.initial_price = 2.0;
   for (double level : {0.02, 0.1, 0.2}) {
     Run run;
@@ -318,7 +336,7 @@ TEST_CASE("balanced but noisy runs recommend nothing at a known price", "[window
 TEST_CASE("equal ranks with unequal regions point at unmarked communication", "[window]") {
   Run run;
   run.load = [](int g, int r, std::int64_t) { return g == 0 ? 0.5 + 0.4 * r : 4.5 - 0.4 * r; };
-  const Result r = analyze(run, Settings{}, 2, 1)[0][0];
+  const Result r = analyze(run, windows_of_ten(), 2, 1)[0][0];
   CHECK((r.advice & advice_unmarked_comm) != 0);
   CHECK(r.rebalance == 0);
 }
@@ -328,7 +346,7 @@ TEST_CASE("recommendations do not depend on the unit of load", "[window]") {
   run.n_ranks = 12;
   double scale = 1;
   run.load = [&scale](int g, int r, std::int64_t s) { return scale * (1 + 0.3 * (r == s / 20) + 0.1 * g + 0.01 * noise(r, s)); };
-  Settings settings;
+  Settings settings = windows_of_ten();
   settings.initial_price = 3;
   const auto one = analyze(run, settings, 1, 12);
   scale = settings.initial_price = 1024;
@@ -343,7 +361,7 @@ TEST_CASE("ranks that go idle, or whose clock stops, count with no load", "[wind
   run.n_units = 1;
   run.work = [](int, int r, std::int64_t s) { return s >= 20 && r >= 6 ? 0.0 : 10.0; };
   run.load = [](int g, int r, std::int64_t s) { return g == 0 && !(s >= 20 && r >= 6) ? 1.0 : 0.0; };
-  const auto results = analyze(run, Settings{}, 2, 4);
+  const auto results = analyze(run, windows_of_ten(), 2, 4);
   CHECK(results[0][1].imbalance == Approx(0.0).margin(1e-12));
   const Result& r = results[1][3];
   REQUIRE_FALSE(r.failed);
@@ -357,7 +375,7 @@ TEST_CASE("ranks that go idle, or whose clock stops, count with no load", "[wind
 TEST_CASE("a window without any load has nothing to say and breaks nothing", "[window]") {
   Run run;
   run.load = [](int, int, std::int64_t s) { return s < 10 ? 1.0 : 0.0; };
-  const auto results = analyze(run, Settings{}, 2, 3);
+  const auto results = analyze(run, windows_of_ten(), 2, 3);
   for (const Result& r : results[1]) {
     REQUIRE_FALSE(r.failed);
     CHECK(r.rebalance == 0);
@@ -370,12 +388,12 @@ TEST_CASE("absurd prices count as unknown", "[window]") {
   Run run;
   run.load = [](int, int r, std::int64_t) { return r == 0 ? 3.0 : 1.0; };
   for (double price : {-1.0, std::nan(""), HUGE_VAL}) {
-    const auto results = analyze(run, Settings{}, 1, 3, [price](int w) {
+    const auto results = analyze(run, windows_of_ten(), 1, 3, [price](int w) {
       return w == 1 ? std::vector<Rebalance>{{9, price}} : std::vector<Rebalance>{};
     });
     CHECK(results[0][2].rebalance_cost < 0);
     CHECK(results[0][2].rebalance == 1);
-    Settings settings;
+    Settings settings = windows_of_ten();
     settings.initial_price = price;
     CHECK(analyze(run, settings, 1, 1)[0][0].rebalance_cost < 0);
   }

@@ -13,6 +13,14 @@
 
 namespace effort::window::test {
 
+/// Windows of 10 steps.
+inline Settings windows_of_ten() {
+  Settings settings;
+  settings.window = 10;
+  settings.hint_lag = 2;
+  return settings;
+}
+
 /// A run: what each rank and region costs in each step.
 struct Run {
   int n_ranks = 8, n_regions = 2, n_units = 0;
@@ -61,6 +69,12 @@ struct Slice {
   }
 };
 
+/// A whole window: its steps, a look, its description.
+inline Result analyze(Analyzer& analyzer, Communicator& nodes, const Input& in, std::span<const Rebalance> rebalances = {}) {
+  if (analyzer.follow(nodes, {in.first_step, in.last_step, in.n_ranks, in.ranks, in.rank_load, in.n_units, in.work, rebalances, in.failed})) analyzer.look(nodes);
+  return analyzer.describe(nodes, in);
+}
+
 /// Results of all windows on all nodes, [node][window].
 /// `rebalances(window)` tells which rebalances become known before that window.
 inline std::vector<std::vector<Result>> analyze(
@@ -72,8 +86,7 @@ inline std::vector<std::vector<Result>> analyze(
     for (int w = 0; w < windows; ++w) {
       Slice slice(run, comm.rank(), nodes, static_cast<std::int64_t>(w) * settings.window, settings.window);
       const std::vector<Rebalance> known = rebalances(w);
-      slice.input.rebalances = known;
-      out[comm.rank()].push_back(analyzer.analyze(comm, slice.input));
+      out[comm.rank()].push_back(analyze(analyzer, comm, slice.input, known));
     }
   });
   return out;

@@ -185,7 +185,7 @@ TEST_CASE("variables that are no settings are noted, with the one that was meant
   unsetenv("EFFORT_WINDOWS");
   unsetenv("EFFORT_LOADMETRIC");
   unsetenv("EFFORT_HINT_LAG");
-  CHECK(s.window == 10);
+  CHECK(s.window == 0);
   CHECK(mention(s.notes, "EFFORT_WINDOWS", "did you mean EFFORT_WINDOW?"));
   CHECK(mention(s.notes, "EFFORT_LOADMETRIC", "did you mean EFFORT_LOAD_METRIC?"));
   CHECK(mention(s.notes, "EFFORT_GARBAGE", "is no setting and was ignored"));

@@ -50,7 +50,7 @@ struct World {
   config::Settings settings;
   std::function<double(int rank, int step)> load = [](int rank, int) { return 1.0 + rank; };
   std::function<int(int rank, const DeliveredHint&)> callback = [](int, const DeliveredHint&) { return 0; };
-  std::function<void(int node, std::int64_t window)> before_analysis;
+  std::function<void(int node, std::int64_t look)> before_look;
   std::function<void(int rank, int step, RankClient&)> before_step_ends = [](int, int, RankClient&) {};
 
   std::vector<RankLog> logs;
@@ -58,6 +58,8 @@ struct World {
 
   World() {
     settings.load_metric = "units";
+    settings.window = 10;
+    settings.hint_lag = 2;
     settings.snapshot_dir = fresh_directory();
   }
   ~World() { std::filesystem::remove_all(settings.snapshot_dir); }
@@ -89,7 +91,7 @@ struct World {
       for (std::size_t n = 0; n < ranks_per_node.size(); ++n)
         for (int l = 0; l < ranks_per_node[n]; ++l) setup.node_of_rank.push_back(static_cast<std::int32_t>(n));
     Engine engine(settings, setup, *segment, comm, [&] { comm.fail(); }, nullptr);
-    if (before_analysis) engine.before_analysis = [this, me](std::int64_t w) { before_analysis(me, w); };
+    if (before_look) engine.before_look = [this, me](std::int64_t look) { before_look(me, look); };
     std::vector<std::thread> ranks;
     for (int l = 0; l < n_local; ++l) ranks.emplace_back([&, l] { run_rank(*segment, first + l, l); });
     engine.run();
@@ -103,8 +105,8 @@ struct World {
     setup.rank = rank;
     setup.n_ranks = n_ranks();
     setup.local = local;
-    setup.window = settings.window;
-    setup.hint_lag = settings.hint_lag;
+    setup.first_look = first_look(settings);
+    setup.tile = settings.tile_steps();
     RankClient client(setup, recorder, segment);
     RankLog& log = logs[static_cast<std::size_t>(rank)];
     // Ranks know the regions in different order, and rank 1 knows one more.
@@ -221,17 +223,17 @@ TEST_CASE("after a rebalance a window begins with the first new step") {
   }
 }
 
-TEST_CASE("windows that reach back behind a rebalance are stale where too few new steps are left") {
+TEST_CASE("windows that end before a rebalance are stale, those with new steps are made of these") {
   World w;
   w.ranks_per_node = {2, 2};
   w.steps = 60;
-  w.settings.hint_lag = 6;
-  w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 15 ? 1 : 0; };
+  w.settings.hint_lag = 10;
+  w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 19 ? 1 : 0; };
   w.run();
   const auto& hints = w.logs[0].hints;
   REQUIRE(hints.size() == 5);
   CHECK((hints[0].numbers.advice & 1u) == 0);
-  CHECK((hints[1].numbers.advice & 1u) == 1);  // steps 10..19, the rebalance was at 15
+  CHECK((hints[1].numbers.advice & 1u) == 1);  // steps 10..19, the rebalance was at 19
   CHECK(hints[1].numbers.window_first == 10);
   CHECK(hints[1].numbers.rebalance == 0);
   CHECK((hints[2].numbers.advice & 1u) == 0);
@@ -273,12 +275,19 @@ TEST_CASE("the price of a rebalance: the longest computing where communication i
   CHECK(united({{5, -1, -1, 1, 1}, {5, -1, -1, 1, 1}}) < 0);
 }
 
+TEST_CASE("a step belongs to the distribution under which most of it ran") {
+  const RebalanceAnswer early{5, 0, -1, 1, 4, 0.1, 4.0}, late{5, 0, -1, 1, 4, 3.9, 4.0}, answered{5, 0, -1, 1, 0, 0, 0};
+  CHECK(early.last_old_step() == 4);
+  CHECK(late.last_old_step() == 5);
+  CHECK(answered.last_old_step() == 5);
+}
+
 TEST_CASE("a node that fails switches all ranks off at the same step, and finalize comes back") {
   World w;
   w.ranks_per_node = {2, 1, 2};
   w.steps = 60;
-  w.before_analysis = [](int node, std::int64_t window) {
-    if (node == 1 && window == 2) throw std::bad_alloc();
+  w.before_look = [](int node, std::int64_t look) {
+    if (node == 1 && look == 2) throw std::bad_alloc();
   };
   w.run();
   check_same_everywhere(w, 2);

@@ -110,7 +110,7 @@ TEST_CASE("a board shows a hint as it was published") {
   const std::vector<std::string> names{"a", "b"};
   for (std::int64_t w = 0; w < 4; ++w) {
     HintContent h;
-    h.numbers.window = w;
+    h.numbers.look = w;
     h.numbers.n_regions = 2;
     h.numbers.n_strata = 2;
     h.numbers.imbalance = 0.5 * static_cast<double>(w);
@@ -131,7 +131,7 @@ TEST_CASE("a board shows a hint as it was published") {
     CHECK(v.stratum_region_load[3] == 4);
     CHECK(v.region_load[0] == 9);
     CHECK(std::string(board.region_name(1)) == "b");
-    if (w > 0) CHECK(board.view(w - 1, 0).numbers->window == w - 1);
+    if (w > 0) CHECK(board.view(w - 1, 0).numbers->look == w - 1);
   }
 }
 
@@ -143,7 +143,7 @@ TEST_CASE("a hint with more regions than the board has room for says so") {
   const std::vector<double> one{1}, loads(names.size(), 2.0);
   const std::vector<std::int32_t> zero{0};
   HintContent h;
-  h.numbers.window = 0;
+  h.numbers.look = 0;
   h.numbers.n_regions = static_cast<std::int32_t>(names.size());
   h.numbers.n_strata = 1;
   h.load = h.predicted = one;

@@ -1,0 +1,161 @@
+#include "analytics/balance/forecast.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace effort::balance {
+namespace {
+
+constexpr double recent_gain = 0.5, smooth_gain = 0.2;
+constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};
+constexpr double least_share = 0.2;      // of the level, below which no line may lead
+constexpr double per_work_gain = 0.05;
+constexpr double smallest_weight = 0.05; // of the mean load: no rank's weight exceeds 20
+
+// A gain that makes the first steps count alike.
+double gain(double lasting, int steps) { return std::max(lasting, 1.0 / steps); }
+
+}  // namespace
+
+int steps_needed(Predictor predictor) {
+  switch (predictor) {
+    case Predictor::last:
+    case Predictor::work: return 1;
+    case Predictor::recent: return 2;
+    case Predictor::trend:
+    case Predictor::work_trend: return 4;
+    case Predictor::smooth: return 5;
+    case Predictor::mean:
+    case Predictor::slow_trend: return 10;
+  }
+  return 1;
+}
+
+int age_class(int age) {
+  return std::min(static_cast<int>(std::bit_width(static_cast<unsigned>(std::max(age, 1) - 1))), n_age_classes - 1);
+}
+
+void Forecast::reset(std::size_t columns) {
+  if (columns != last_.size()) {
+    per_work_.assign(columns, 1.0);
+    per_work_steps_.assign(per_work_.size(), 0);
+  }
+  steps_ = ordinary_ = worked_ = 0;
+  for (auto* values : {&last_, &recent_, &smooth_, &mean_}) values->assign(columns, 0.0);
+  held_.clear();
+  trials_.clear();
+}
+
+void Forecast::observe(std::span<const double> load, std::span<const double> work, StepKind kind) {
+  ++steps_;
+  learn_work(load, work, kind == StepKind::peak);
+  for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] += (load[i] - mean_[i]) / steps_;
+  if (kind == StepKind::peak && ordinary_ > 0) {
+    held_.assign(load.begin(), load.end());
+  } else {
+    if (kind == StepKind::new_level && !held_.empty()) learn(held_);
+    held_.clear();
+    learn(load);
+  }
+  remember();
+}
+
+void Forecast::learn(std::span<const double> load) {
+  ++ordinary_;
+  const double a = gain(recent_gain, ordinary_), b = gain(smooth_gain, ordinary_);
+  for (std::size_t i = 0; i < load.size(); ++i) {
+    last_[i] = load[i];
+    recent_[i] += a * (load[i] - recent_[i]);
+    smooth_[i] += b * (load[i] - smooth_[i]);
+  }
+  for (std::size_t k = 0; k < line_.size(); ++k) line_[k].learn(load, line_gains[k], ordinary_);
+}
+
+void Forecast::Line::learn(std::span<const double> values, Gains gains, int steps) {
+  if (steps == 1) {
+    level.assign(values.begin(), values.end());
+    slope.assign(values.size(), 0.0);
+    return;
+  }
+  const double up = gain(gains.level, steps), along = gain(gains.slope, steps - 1);
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    const double before = level[i];
+    level[i] = up * values[i] + (1 - up) * (before + slope[i]);
+    slope[i] += along * (level[i] - before - slope[i]);
+  }
+}
+
+void Forecast::learn_work(std::span<const double> load, std::span<const double> work, bool peak) {
+  if (work.empty()) {
+    worked_ = 0;
+    return;
+  }
+  ++worked_;
+  work_.assign(work.begin(), work.end());
+  work_line_.learn(work, line_gains[0], worked_);
+  if (peak) return;
+  for (std::size_t i = 0; i < work.size(); ++i)
+    if (work[i] > 0) per_work_[i] += gain(per_work_gain, ++per_work_steps_[i]) * (load[i] / work[i] - per_work_[i]);
+}
+
+bool Forecast::knows(Predictor predictor) const {
+  if (predictor >= Predictor::work) return worked_ >= steps_needed(predictor);
+  return (predictor == Predictor::mean ? steps_ : ordinary_) >= steps_needed(predictor);
+}
+
+void Forecast::predict(Predictor predictor, double ahead, std::span<double> out) const {
+  const auto copy = [&](const std::vector<double>& values) { std::copy(values.begin(), values.end(), out.begin()); };
+  const auto follow = [&](const Line& line, const std::vector<double>& level) {
+    for (std::size_t i = 0; i < out.size(); ++i)
+      out[i] = std::max(least_share * level[i], line.level[i] + ahead * line.slope[i]);
+  };
+  switch (predictor) {
+    case Predictor::last: return copy(last_);
+    case Predictor::recent: return copy(recent_);
+    case Predictor::smooth: return copy(smooth_);
+    case Predictor::mean: return copy(mean_);
+    case Predictor::trend: return follow(line_[0], recent_);
+    case Predictor::slow_trend: return follow(line_[1], smooth_);
+    case Predictor::work: return predict_from_work(0.0, out);
+    case Predictor::work_trend: return predict_from_work(ahead, out);
+  }
+}
+
+void Forecast::predict_from_work(double ahead, std::span<double> out) const {
+  for (std::size_t i = 0; i < out.size(); ++i) {
+    const double work = ahead > 0 ? std::max(least_share * work_[i], work_line_.level[i] + ahead * work_line_.slope[i]) : work_[i];
+    out[i] = per_work_[i] * work;
+  }
+}
+
+// One trial per class of ages: the oldest stays until it leaves its class, so that every class is seen at all its ages.
+void Forecast::remember() {
+  std::vector<Trial> kept;
+  std::array<int, n_age_classes> occupant{};  // age of the trials kept in a class; 0: none
+  for (Trial& trial : trials_) {
+    const int age = trial.age + 1;
+    int& kept_age = occupant[static_cast<std::size_t>(age_class(age))];
+    if (age > oldest_age || (kept_age != 0 && kept_age != age)) continue;
+    kept_age = age;
+    trial.age = age;
+    kept.push_back(std::move(trial));
+  }
+  trials_ = std::move(kept);
+  std::vector<double> predicted(columns());
+  for (int p = 0; p < n_predictors; ++p) {
+    const auto predictor = static_cast<Predictor>(p);
+    if (!knows(predictor)) continue;
+    predict(predictor, 1.0, predicted);
+    const double mean = predicted.back();
+    if (!(mean > 0)) continue;
+    Trial trial{predictor, 1, std::vector<double>(columns())};
+    for (std::size_t i = 0; i < predicted.size(); ++i) trial.weight[i] = mean / std::max(predicted[i], smallest_weight * mean);
+    trials_.push_back(std::move(trial));
+  }
+}
+
+std::size_t Forecast::bytes() const {
+  return ((12 + trials_.size()) * columns() + held_.size()) * sizeof(double) + trials_.size() * sizeof(Trial);
+}
+
+}  // namespace effort::balance

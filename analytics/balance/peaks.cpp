@@ -1,0 +1,31 @@
+#include "analytics/balance/peaks.hpp"
+
+#include <cmath>
+
+namespace effort::balance {
+namespace {
+
+constexpr double memory = 0.95;  // of squared changes, per step
+constexpr double least_rise = 0.5, deviations = 6;
+
+}  // namespace
+
+StepKind PeakFinder::observe(double loss) {
+  const bool first = steps_++ == 0;
+  const double change = loss - last_;
+  const bool high = steps_ > 2 && weight_ > 0 && change > least_rise * (1 + last_) + deviations * std::sqrt(square_ / weight_);
+  if (high && !peak_) {
+    peak_ = true;
+    return StepKind::peak;
+  }
+  peak_ = false;
+  last_ = loss;
+  if (high) return StepKind::new_level;
+  if (!first) {
+    square_ = memory * square_ + change * change;
+    weight_ = memory * weight_ + 1;
+  }
+  return StepKind::ordinary;
+}
+
+}  // namespace effort::balance

@@ -1,0 +1,82 @@
+// Recorded loads under other divisions of the work, as rebalancers of several kinds would make them.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <span>
+#include <string_view>
+#include <vector>
+
+namespace effort::replay {
+
+/// What a rebalancer makes of the loads it is told.
+struct Rebalancer {
+  enum class Kind {
+    ideal,    ///< every rank gets the mean
+    bounded,  ///< every rank moves a share `amount` of the way to the mean
+    noisy,    ///< every rank gets the mean times a normal deviate around 1, of deviation `amount`
+    blocks    ///< a rank's load comes in `amount` equal pieces that can only be moved whole
+  };
+  Kind kind = Kind::ideal;
+  double amount = 0;
+};
+/// "ideal", "bounded:0.3", "noisy:0.1", "blocks:16".
+/// @throws std::invalid_argument naming what is allowed
+Rebalancer parse_rebalancer(std::string_view text);
+
+/// A recorded run, summed over its regions.
+class Recording {
+ public:
+  /// @param load    [ranks][steps] seconds, finite, >= 0
+  /// @param copies  [ranks] how many equal ranks each stands for, >= 0 (at least one > 0); empty: one each
+  /// @throws std::invalid_argument naming what is wrong
+  Recording(std::vector<double> load, int ranks, std::int64_t steps, std::span<const std::int64_t> copies = {});
+
+  int ranks() const { return ranks_; }
+  std::int64_t steps() const { return steps_; }
+  double at(int rank, std::int64_t step) const { return load_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(steps_) + static_cast<std::size_t>(step)]; }
+  double copies(int rank) const { return copies_[static_cast<std::size_t>(rank)]; }
+  double n_ranks() const { return n_ranks_; }  ///< copies counted
+  /// Load of a step over all ranks, copies counted, seconds.
+  double total(std::int64_t step) const { return total_[static_cast<std::size_t>(step)]; }
+  /// Mean over ranks and steps, seconds: the unit of prices.
+  double mean_step() const;
+  /// Mean of each rank's load over the `width` steps before `end`, [ranks].
+  std::vector<double> mean_before(std::int64_t end, std::int64_t width) const;
+
+ private:
+  int ranks_;
+  std::int64_t steps_;
+  std::vector<double> load_, copies_, total_;
+  double n_ranks_ = 0;
+};
+
+/// The division of the work in force.  Rank r does the share(r, j) of what recorded rank j did; each step's total is as
+/// recorded.
+class Division {
+ public:
+  Division(const Recording& recording, Rebalancer rebalancer);
+
+  /// [ranks] loads in a step, seconds.
+  void loads(std::int64_t step, std::vector<double>& out) const;
+  double largest(std::int64_t step) const;
+  /// Divides anew.
+  /// @param load      [ranks] each rank's load as it is believed to be, >= 0
+  /// @param recorded  [ranks] what recorded ranks' work costs relative to each other: pieces share their owner's load in
+  ///                  this proportion
+  void rebalance(std::span<const double> load, std::span<const double> recorded);
+  /// What recorded values of one step (one per rank, such as a region's) become.
+  void divide(std::span<const double> recorded, std::int64_t step, std::span<double> out) const;
+
+ private:
+  void move_pieces(std::span<const double> load, std::span<const double> recorded);
+  double scale(std::int64_t step) const;
+
+  const Recording* recording_;
+  Rebalancer rebalancer_;
+  std::vector<double> weight_;  // [ranks]
+  std::vector<int> owner_;      // [ranks * pieces] of each piece; empty: weights say it all
+  std::mt19937_64 random_{1};
+};
+
+}  // namespace effort::replay

@@ -1,0 +1,50 @@
+// What else there is to say of a window: judged on node 0 and broadcast.
+#include "analytics/window/state.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace effort::window {
+namespace {
+
+// All ranks equal to within noise, although most of the time is waiting, or although a region that matters is far from
+// balanced: then another region holds the waiting that makes up for it, and was not marked as such.
+bool waiting_hides_loads(const Pass& pass, double imbalance) {
+  constexpr double equal = 0.02, dominating = 0.5, unequal = 0.5, matters = 0.05;
+  if (pass.input.n_ranks < 2 || imbalance > equal) return false;
+  if (pass.wait_share > dominating) return true;
+  double total = 0;
+  for (double load : pass.step_total) total += load / pass.steps;
+  for (std::size_t g = 0; g < pass.region_peak.size(); ++g) {
+    const double mean = pass.row_total[g] / pass.input.n_ranks;
+    if (pass.row_total[g] > matters * total && pass.region_peak[g] > (1 + unequal) * mean) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+void Analyzer::State::judge(Communicator& nodes, Pass& pass) {
+  struct {
+    Efficiencies efficiencies;
+    std::uint32_t advice;
+  } c{};
+  if (nodes.rank() == 0) {
+    double mean = 0, critical = 0, elapsed = 0;
+    for (double x : pass.step_total) mean += x / (static_cast<double>(pass.input.n_ranks) * pass.steps);
+    for (double x : pass.step_largest) critical += x;
+    for (double x : pass.wall_largest) elapsed += x;
+    if (slow_node) c.advice |= advice_slow_node;
+    if (collinear_units) c.advice |= advice_collinear_units;
+    if (waiting_hides_loads(pass, mean > 0 ? pass.largest_mean / mean - 1 : 0.0)) c.advice |= advice_unmarked_comm;
+    for (const auto& row : row_spikes)
+      if (row.period().length > 0) c.advice |= advice_periodic;
+    c.efficiencies = balance::efficiencies(mean * pass.steps, pass.largest_mean * pass.steps, critical, pass.agreed.wall ? elapsed : 0.0);
+  }
+  nodes.bcast(std::span(&c, 1), 0);
+  described = c.advice;
+  known.advice = decided | described;
+  known.efficiencies = c.efficiencies;
+}
+
+}  // namespace effort::window

@@ -1,0 +1,352 @@
+#include "analytics/window/watch.hpp"
+
+#include "analytics/window/exchange.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numeric>
+
+namespace effort::window {
+namespace {
+
+using balance::StepKind;
+
+constexpr double largest_weight = 20.0;    // of a trial
+constexpr std::int64_t most_trial_steps = 16;  // of a batch in which trials are evaluated: more say nothing new
+
+balance::DecisionSettings decision_settings(const Settings& s) {
+  balance::DecisionSettings d;
+  d.threshold = s.rebalance_threshold;
+  d.initial_price = std::isfinite(s.initial_price) ? s.initial_price : -1;
+  d.patience = s.patience;
+  d.minimum_gain = s.minimum_gain;
+  d.trials = s.trials;
+  d.spacing = s.window > 0 ? s.window : 1;
+  return d;
+}
+
+// What node 0 decides and tells the others.
+struct Conclusion {
+  double residual, price, saving, lost;
+  std::int32_t rebalance, predictor;
+  std::uint32_t advice;
+  NextLook next;
+};
+
+double largest_of(std::span<const double> v) { return v.empty() ? 0.0 : *std::max_element(v.begin(), v.end()); }
+double mean_of(std::span<const double> v) {
+  return v.empty() ? 0.0 : std::accumulate(v.begin(), v.end(), 0.0) / static_cast<double>(v.size());
+}
+
+std::uint32_t advice_of(const balance::Verdict& v, bool stale) {
+  std::uint32_t advice = 0;
+  if (stale) advice |= advice_stale;
+  if (v.trend) advice |= advice_trend;
+  if (v.jump) advice |= advice_jump;
+  if (v.balanced) advice |= advice_balanced;
+  if (v.no_price) advice |= advice_no_price;
+  if (v.too_expensive) advice |= advice_too_expensive;
+  if (v.trial) advice |= advice_trial;
+  return advice;
+}
+
+std::string steps_error(const Steps& s) {
+  if (s.failed) return "the node failed before";
+  if (s.last_step < s.first_step || s.last_step - s.first_step > 1'000'000)
+    return "the steps are out of range (" + std::to_string(s.first_step) + " to " + std::to_string(s.last_step) + "), pass first <= last";
+  if (s.n_ranks < 1) return "a run of " + std::to_string(s.n_ranks) + " ranks, pass at least one";
+  for (std::size_t i = 0; i < s.ranks.size(); ++i)
+    if (s.ranks[i] < 0 || s.ranks[i] >= s.n_ranks || (i > 0 && s.ranks[i] <= s.ranks[i - 1]))
+      return "rank " + std::to_string(s.ranks[i]) + " is out of range or order, list a node's ranks ascending";
+  const std::size_t want = s.ranks.size() * static_cast<std::size_t>(s.last_step - s.first_step + 1);
+  if (s.load.size() != want)
+    return "the loads are " + std::to_string(s.load.size()) + " values (expected " + std::to_string(want) + "), pass one per rank and step";
+  if (s.work.size() != want * static_cast<std::size_t>(s.n_units))
+    return "the amounts of work are " + std::to_string(s.work.size()) + " values (expected " + std::to_string(want * static_cast<std::size_t>(s.n_units)) +
+           "), pass one per unit, rank and step";
+  if (!std::all_of(s.load.begin(), s.load.end(), [](double x) { return std::isfinite(x); }))
+    return "a load is not finite, leave such steps out";
+  return {};
+}
+
+}  // namespace
+
+/// Steps on their way through follow().
+struct Watch::Batch {
+  struct Event {
+    std::size_t step;  // of the batch, with which a new distribution begins
+    double price;
+  };
+  const Steps& steps;
+  std::size_t n_steps;
+  std::vector<double> largest, mean;  // [n_steps] over all ranks
+  std::vector<Event> events;
+  std::vector<StepKind> kinds;        // on node 0, of the steps but the run's first
+  std::vector<Tried> tried;
+};
+
+Watch::Watch(const Settings& settings) : settings_(settings), decision_(decision_settings(settings)) {}
+
+bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error) {
+  constexpr double none = -std::numeric_limits<double>::infinity();
+  constexpr std::size_t shapes = 5;
+  std::vector<double> v(3 + 2 * shapes, none);
+  v[0] = error.empty() ? 0 : 1;
+  if (error.empty()) {
+    const double shape[shapes] = {static_cast<double>(s.n_ranks), static_cast<double>(s.first_step), static_cast<double>(s.last_step),
+                                  static_cast<double>(s.rebalances.size()), static_cast<double>(s.n_units)};
+    for (std::size_t i = 0; i < shapes; ++i) {
+      v[1 + 2 * i] = shape[i];
+      v[2 + 2 * i] = -shape[i];
+    }
+    double& largest = v[1 + 2 * shapes];
+    largest = 0;
+    for (double x : s.load) largest = std::max(largest, std::fabs(x));
+    v[2 + 2 * shapes] = !std::equal(ranks_.begin(), ranks_.end(), s.ranks.begin(), s.ranks.end()) || n_ranks_ != s.n_ranks;
+  }
+  nodes.allreduce(std::span<double>(v), ReduceOp::max);
+  bool good = v[0] == 0;
+  for (std::size_t i = 0; i < shapes; ++i) good = good && v[1 + 2 * i] == -v[2 + 2 * i];
+  if (!good) {
+    why_ = error.empty() ? "another node failed or passed other dimensions" : error;
+    return false;
+  }
+  largest_load_ = v[1 + 2 * shapes];
+  return v[2 + 2 * shapes] == 0 || learn_layout(nodes, s);
+}
+
+bool Watch::learn_layout(Communicator& nodes, const Steps& s) {
+  ranks_.assign(s.ranks.begin(), s.ranks.end());
+  layout_ = nodes.allgatherv(std::span<const int>(ranks_));
+  n_ranks_ = s.n_ranks;
+  std::vector<char> seen(static_cast<std::size_t>(n_ranks_), 0);
+  bool good = layout_.values.size() == seen.size();
+  for (int r : layout_.values) {
+    good = good && r >= 0 && r < n_ranks_ && !seen[static_cast<std::size_t>(r)];
+    if (good) seen[static_cast<std::size_t>(r)] = 1;
+  }
+  if (!good) why_ = "the nodes' ranks do not make up the run, list every rank on one node";
+  begin_distribution(s.first_step);
+  sum_.assign(ranks_.size(), 0.0);
+  window_sum_ = sum_;
+  summed_ = 0;
+  window_first_ = seen_from_ = s.first_step;
+  return good;
+}
+
+void Watch::begin_distribution(std::int64_t first_step) {
+  forecast_.reset(ranks_.size() + 1);
+  peaks_.restart();
+  fresh_sum_.assign(ranks_.size(), 0.0);
+  fresh_ = 0;
+  since_ = first_fresh_ = first_step;
+  predicted_.clear();
+}
+
+bool Watch::follow(Communicator& nodes, const Steps& steps) {
+  if (!agree(nodes, steps, why_.empty() ? steps_error(steps) : why_)) return false;
+  Batch batch{steps, static_cast<std::size_t>(steps.last_step - steps.first_step + 1), {}, {}, {}, {}, {}};
+  pending_.insert(pending_.end(), steps.rebalances.begin(), steps.rebalances.end());
+  exchange_steps(nodes, batch);
+  for (std::size_t s = 0; s < batch.n_steps; ++s) follow_step(batch, s, nodes.rank() == 0);
+  exchange_trials(nodes, batch);
+  last_step_ = steps.last_step;
+  return true;
+}
+
+// Largest and mean load of every step.
+void Watch::exchange_steps(Communicator& nodes, Batch& batch) const {
+  const std::size_t n = batch.n_steps;
+  batch.largest.assign(n, 0.0);
+  ExactSum sum(largest_load_ * n_ranks_);
+  sum.reserve(n);
+  const double* load = batch.steps.load.data();
+  for (std::size_t i = 0; i < ranks_.size(); ++i, load += n)
+    for (std::size_t s = 0; s < n; ++s) {
+      batch.largest[s] = std::max(batch.largest[s], load[s]);
+      sum.add_to(s, load[s]);
+    }
+  nodes.allreduce(std::span<double>(batch.largest), ReduceOp::max);
+  sum.reduce(nodes);
+  for (std::size_t s = 0; s < n; ++s) batch.mean.push_back(sum[s] / n_ranks_);
+}
+
+void Watch::follow_step(Batch& batch, std::size_t s, bool decides) {
+  const std::int64_t step = batch.steps.first_step + static_cast<std::int64_t>(s);
+  std::erase_if(pending_, [&](const Rebalance& r) {
+    if (r.step >= step) return false;
+    batch.events.push_back({s, r.price});
+    begin_distribution(step);
+    return true;
+  });
+  std::vector<double> load;
+  for (std::size_t i = 0; i < ranks_.size(); ++i) load.push_back(batch.steps.load[i * batch.n_steps + s]);
+  load.push_back(batch.mean[s]);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    fresh_sum_[i] += load[i];
+    sum_[i] += load[i];
+    window_sum_[i] += load[i];
+  }
+  ++fresh_;
+  ++summed_;
+  if (step == 0) return;  // start-up says nothing about the steps to come
+  const double mean = batch.mean[s];
+  const StepKind kind = peaks_.observe(mean > 0 ? batch.largest[s] / mean - 1 : 0.0);
+  if (decides) batch.kinds.push_back(kind);
+  const std::size_t every = (batch.n_steps + most_trial_steps - 1) / most_trial_steps;
+  if (s % every == 0)
+    for (const balance::Trial& trial : forecast_.trials()) batch.tried.push_back(try_out(trial, load, s));
+  forecast_.observe(load, worth_of_work(batch, s), kind);
+}
+
+void Watch::value_work(std::span<const double> unit_cost) {
+  const bool known = std::all_of(unit_cost.begin(), unit_cost.end(), [](double c) { return c >= 0; });
+  unit_cost_.assign(unit_cost.begin(), known ? unit_cost.end() : unit_cost.begin());
+}
+
+// [n_local + 1] seconds, the last the mean load; empty where costs are not known.
+std::vector<double> Watch::worth_of_work(const Batch& batch, std::size_t s) const {
+  if (unit_cost_.empty() || unit_cost_.size() != static_cast<std::size_t>(batch.steps.n_units)) return {};
+  std::vector<double> worth(ranks_.size(), 0.0);
+  for (std::size_t u = 0; u < unit_cost_.size(); ++u)
+    for (std::size_t i = 0; i < worth.size(); ++i) worth[i] += unit_cost_[u] * batch.steps.work[(u * worth.size() + i) * batch.n_steps + s];
+  for (double& w : worth) w = std::isfinite(w) && w > 0 ? w : 0.0;
+  worth.push_back(batch.mean[s]);
+  return worth;
+}
+
+// What this node adds to the loss of a step under a trial's weights.
+Watch::Tried Watch::try_out(const balance::Trial& trial, std::span<const double> load, std::size_t step) const {
+  Tried tried{step, trial.predictor, trial.age, 0.0, 0};
+  const ExactSum scale(largest_load_ * n_ranks_ * largest_weight);
+  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+    const double value = load[i] * trial.weight[i];
+    tried.largest = std::max(tried.largest, value);
+    tried.sum += scale.rounded(value);
+  }
+  return tried;
+}
+
+// The losses under trials; then node 0 learns from the steps, in order.
+void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
+  std::vector<double> largest;
+  ExactSum sum(largest_load_ * n_ranks_ * largest_weight);
+  for (const Tried& tried : batch.tried) {
+    largest.push_back(tried.largest);
+    sum.add(std::span<const std::int64_t>(&tried.sum, 1));
+  }
+  if (!largest.empty()) {
+    nodes.allreduce(std::span<double>(largest), ReduceOp::max);
+    sum.reduce(nodes);
+  }
+  if (nodes.rank() != 0) return;
+  std::size_t next = 0, event = 0, kind = 0;
+  for (std::size_t s = 0; s < batch.n_steps; ++s) {
+    for (; event < batch.events.size() && batch.events[event].step == s; ++event) decision_.rebalanced(batch.events[event].price);
+    if (batch.steps.first_step + static_cast<std::int64_t>(s) == 0) continue;
+    balance::StepFacts facts;
+    facts.largest = batch.largest[s];
+    facts.mean = batch.mean[s];
+    facts.kind = batch.kinds[kind++];
+    for (; next < batch.tried.size() && batch.tried[next].step == s; ++next)
+      if (sum[next] > 0)
+        facts.trials.push_back({batch.tried[next].predictor, batch.tried[next].age, std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1)});
+    decision_.observe(facts);
+  }
+}
+
+// [n_ranks] what every node knows of its own.
+std::vector<double> Watch::gather(Communicator& nodes, std::span<const double> mine) const {
+  const Gathered<double> all = nodes.allgatherv(mine);
+  std::vector<double> out(static_cast<std::size_t>(n_ranks_));
+  for (int node = 0; node < nodes.size(); ++node) {
+    const auto ids = layout_.of(node);
+    const auto values = all.of(node);
+    for (std::size_t i = 0; i < ids.size(); ++i) out[static_cast<std::size_t>(ids[i])] = values[i];
+  }
+  return out;
+}
+
+// What follows from arrays that all nodes hold is computed on each, in the same order and without library functions.
+void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
+  const bool stale = !pending_.empty() || fresh_ == 0;
+  const bool fresh = fresh_ > 0;
+  std::vector<double> mine = fresh ? fresh_sum_ : sum_;
+  for (double& x : mine) x /= fresh ? fresh_ : std::max(summed_, 1);
+  result.first_step = fresh ? first_fresh_ : seen_from_;
+  result.last_step = last_step_;
+  result.n_ranks = n_ranks_;
+  result.load = gather(nodes, mine);
+  const double mean = mean_of(result.load), largest = largest_of(result.load);
+  result.imbalance = mean > 0 ? largest / mean - 1 : 0.0;
+  result.worst_rank = static_cast<int>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
+
+  Conclusion c{};
+  if (nodes.rank() == 0) {
+    balance::LookFacts facts;
+    facts.stale = stale;
+    facts.imbalance = result.imbalance;
+    for (std::size_t p = 0; p < facts.known.size(); ++p) facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));
+    const balance::Verdict v = decision_.decide(facts);
+    c = {v.residual, v.price, v.expected_saving, v.lost, v.rebalance ? 1 : 0, static_cast<std::int32_t>(v.predictor), advice_of(v, stale), {}};
+    c.next = settings_.window > 0 ? NextLook{settings_.window, settings_.hint_lag} : cadence_.next(cost, v.rebalance || stale ? 1 : v.patience, v.urgency);
+    if (settings_.hint_lag >= 0) c.next = {std::max(c.next.steps, settings_.hint_lag), settings_.hint_lag};
+  }
+  nodes.bcast(std::span<Conclusion>(&c, 1), 0);
+  result.residual = c.residual;
+  result.rebalance_cost = c.price;
+  result.expected_saving = c.saving;
+  result.lost_since_rebalance = c.lost;
+  result.rebalance = c.rebalance;
+  result.advice = c.advice;
+  result.next = c.next;
+
+  result.prediction_error = -1;
+  if (fresh && !predicted_.empty() && mean > 0) {
+    double error = 0;
+    for (std::size_t r = 0; r < predicted_.size(); ++r) error += std::fabs(predicted_[r] - result.load[r]);
+    result.prediction_error = error / (mean * n_ranks_);
+  }
+  const auto predictor = static_cast<balance::Predictor>(c.predictor);
+  if (!stale && forecast_.knows(predictor)) {
+    std::vector<double> predicted(forecast_.columns());
+    forecast_.predict(predictor, c.next.lag + 0.5 * (1 + c.next.steps), predicted);
+    predicted.pop_back();
+    predicted_ = result.predicted = gather(nodes, predicted);
+  } else {
+    result.predicted = result.load;
+    predicted_.clear();
+  }
+  result.gain_per_step = largest_of(result.predicted) - mean_of(result.predicted);
+
+  sum_.assign(ranks_.size(), 0.0);
+  fresh_sum_.assign(ranks_.size(), 0.0);
+  summed_ = fresh_ = 0;
+  first_fresh_ = seen_from_ = last_step_ + 1;
+}
+
+WindowLoads Watch::close_window(Communicator& nodes) {
+  const std::int64_t steps = last_step_ + 1 - window_first_;
+  double largest = largest_of(window_sum_);
+  nodes.allreduce(std::span<double>(&largest, 1), ReduceOp::max);
+  ExactSum sum(largest * n_ranks_);
+  sum.total(window_sum_);
+  sum.reduce(nodes);
+  std::int64_t worst = std::numeric_limits<std::int64_t>::max();
+  for (std::size_t i = 0; i < ranks_.size(); ++i)
+    if (window_sum_[i] == largest) worst = std::min<std::int64_t>(worst, ranks_[i]);
+  nodes.allreduce(std::span<std::int64_t>(&worst, 1), ReduceOp::min);
+  const double mean = sum[0] / n_ranks_;
+  const WindowLoads closed{window_first_, last_step_, mean > 0 ? largest / mean - 1 : 0.0, static_cast<int>(worst)};
+  window_first_ += steps;
+  window_sum_.assign(ranks_.size(), 0.0);
+  return closed;
+}
+
+std::size_t Watch::bytes() const {
+  return sizeof *this + forecast_.bytes() + (sum_.size() + fresh_sum_.size() + window_sum_.size() + predicted_.size()) * sizeof(double) +
+         (ranks_.size() + layout_.values.size()) * sizeof(int) + layout_.offsets.size() * sizeof(std::size_t);
+}
+
+}  // namespace effort::window

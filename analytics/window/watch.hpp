@@ -1,0 +1,79 @@
+// Follows the loads of every step and decides, whenever asked, whether to rebalance.
+#pragma once
+
+#include "analytics/balance/decision.hpp"
+#include "analytics/balance/forecast.hpp"
+#include "analytics/balance/peaks.hpp"
+#include "analytics/comm/communicator.hpp"
+#include "analytics/window/cadence.hpp"
+#include "analytics/window/window.hpp"
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::window {
+
+/// One node's part of the watch.  All nodes call the same functions with the same steps and settings.
+class Watch {
+ public:
+  explicit Watch(const Settings& settings);
+
+  /// Adds steps.  Collective; blocks.  Steps from before the last rebalance teach what they can, and count for nothing after it.
+  /// @return false on all nodes where one of them failed or passed other steps: why() tells
+  /// @throws CommunicatorError
+  bool follow(Communicator& nodes, const Steps& steps);
+  /// What a unit of work costs from now on, [n_units] seconds; negative or empty: not known.  Identical on all nodes.
+  void value_work(std::span<const double> unit_cost);
+  /// What the steps since the last look say.  Collective; blocks.  Fills the parts of `result` that a look fills.
+  void look(Communicator& nodes, const LookCost& cost, Result& result);
+
+  /// Ends the window that the steps since the last call make up, at least one.  Collective; blocks.
+  WindowLoads close_window(Communicator& nodes);
+  /// First step of the present distribution.
+  std::int64_t since() const { return since_; }
+  const std::string& why() const { return why_; }
+  std::size_t bytes() const;
+
+ private:
+  struct Batch;
+  struct Tried {
+    std::size_t step;      // of the batch
+    balance::Predictor predictor;
+    int age;
+    double largest;        // of this node's ranks
+    std::int64_t sum;      // over them, rounded rank by rank
+  };
+  bool agree(Communicator& nodes, const Steps& steps, const std::string& error);
+  bool learn_layout(Communicator& nodes, const Steps& steps);
+  void begin_distribution(std::int64_t first_step);
+  void exchange_steps(Communicator& nodes, Batch& batch) const;
+  void follow_step(Batch& batch, std::size_t s, bool decides);
+  std::vector<double> worth_of_work(const Batch& batch, std::size_t s) const;
+  Tried try_out(const balance::Trial& trial, std::span<const double> load, std::size_t step) const;
+  void exchange_trials(Communicator& nodes, Batch& batch);
+  std::vector<double> gather(Communicator& nodes, std::span<const double> mine) const;
+
+  Settings settings_;
+  std::string why_;
+  std::vector<int> ranks_;   // this node's
+  Gathered<int> layout_;     // everybody's
+  int n_ranks_ = 0;
+  double largest_load_ = 0;  // of the steps at hand
+  std::vector<double> unit_cost_;
+
+  balance::Forecast forecast_;
+  balance::PeakFinder peaks_;
+  balance::Decision decision_;      // used on node 0
+  Cadence cadence_;                 // likewise
+  std::vector<Rebalance> pending_;  // that take effect after the last step
+  std::vector<double> sum_, fresh_sum_;  // [n_local] load since the last look; of it, under the present distribution
+  std::vector<double> window_sum_;       // [n_local] since the last window
+  std::int64_t window_first_ = 0;
+  int summed_ = 0, fresh_ = 0;      // steps of these
+  std::int64_t seen_from_ = 0, first_fresh_ = 0, last_step_ = -1, since_ = 0;
+  std::vector<double> predicted_;   // [n_ranks] at the last look; empty: a distribution has begun since
+};
+
+}  // namespace effort::window

@@ -1,0 +1,99 @@
+#include "analytics/balance/forecast.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <set>
+
+using namespace effort::balance;
+using Catch::Approx;
+
+namespace {
+
+double predict(const Forecast& forecast, Predictor predictor, double ahead, std::size_t column) {
+  std::vector<double> out(forecast.columns());
+  forecast.predict(predictor, ahead, out);
+  return out[column];
+}
+
+}  // namespace
+
+TEST_CASE("predictors follow what they are made for", "[balance]") {
+  Forecast forecast;
+  forecast.reset(2);
+  for (int s = 0; s < 60; ++s) forecast.observe(std::vector<double>{10.0 + s, s % 2 == 0 ? 1.0 : 3.0}, {}, StepKind::ordinary);
+  CHECK(predict(forecast, Predictor::last, 1, 0) == 69);
+  CHECK(predict(forecast, Predictor::trend, 1, 0) == Approx(70));
+  CHECK(predict(forecast, Predictor::slow_trend, 5, 0) == Approx(74).epsilon(1e-3));
+  CHECK(predict(forecast, Predictor::mean, 1, 1) == Approx(2));
+  CHECK(predict(forecast, Predictor::smooth, 1, 1) == Approx(2).epsilon(0.2));
+  CHECK(predict(forecast, Predictor::last, 1, 1) == 3);
+}
+
+TEST_CASE("a line never leads below a fifth of the level", "[balance]") {
+  Forecast forecast;
+  forecast.reset(1);
+  for (int s = 0; s < 10; ++s) forecast.observe(std::vector<double>{100.0 - 10 * s}, {}, StepKind::ordinary);
+  CHECK(predict(forecast, Predictor::trend, 50, 0) > 0);
+}
+
+TEST_CASE("a peak counts in the mean alone, unless it was a new level", "[balance]") {
+  Forecast forecast;
+  forecast.reset(1);
+  const std::vector<double> low{1}, high{9};
+  for (int s = 0; s < 10; ++s) forecast.observe(low, {}, StepKind::ordinary);
+  forecast.observe(high, {}, StepKind::peak);
+  CHECK(predict(forecast, Predictor::last, 1, 0) == 1);
+  CHECK(predict(forecast, Predictor::recent, 1, 0) == 1);
+  CHECK(predict(forecast, Predictor::mean, 1, 0) == Approx(19.0 / 11));
+  forecast.observe(high, {}, StepKind::new_level);
+  CHECK(predict(forecast, Predictor::last, 1, 0) == 9);
+  CHECK(predict(forecast, Predictor::recent, 1, 0) == Approx(7));  // of two steps of it
+}
+
+TEST_CASE("work foretells loads at what the rank takes for it, also after work was divided anew", "[balance]") {
+  Forecast forecast;
+  forecast.reset(3);
+  const double slow[] = {1, 1.5, 1};
+  const auto step = [&](double a, double b) {
+    forecast.observe(std::vector<double>{a * slow[0], b * slow[1], 0.5 * (a * slow[0] + b * slow[1])}, std::vector<double>{a, b, 1}, StepKind::ordinary);
+  };
+  CHECK_FALSE(forecast.knows(Predictor::work));
+  for (int s = 0; s < 20; ++s) step(10 + s, 5);
+  CHECK(predict(forecast, Predictor::work, 1, 0) == Approx(29));
+  CHECK(predict(forecast, Predictor::work, 1, 1) == Approx(7.5));
+  CHECK(predict(forecast, Predictor::work_trend, 3, 0) == Approx(32).epsilon(1e-3));
+  forecast.reset(3);
+  CHECK_FALSE(forecast.knows(Predictor::work));
+  step(20, 20);
+  CHECK(predict(forecast, Predictor::work, 1, 1) == Approx(30));
+  forecast.observe(std::vector<double>{1, 1, 1}, {}, StepKind::ordinary);
+  CHECK_FALSE(forecast.knows(Predictor::work));
+}
+
+TEST_CASE("one trial per predictor and class of ages is kept, and every age comes to be seen", "[balance]") {
+  Forecast forecast;
+  forecast.reset(2);
+  std::set<int> ages;
+  for (int s = 0; s < 600; ++s) {
+    std::set<std::pair<Predictor, int>> seen;
+    for (const Trial& trial : forecast.trials()) {
+      CHECK(seen.insert({trial.predictor, age_class(trial.age)}).second);
+      CHECK(trial.age >= 1);
+      CHECK(trial.age <= oldest_age);
+      ages.insert(trial.age);
+    }
+    forecast.observe(std::vector<double>{2.0, 1.0}, {}, StepKind::ordinary);
+  }
+  CHECK(ages.size() == oldest_age);
+  for (const Trial& trial : forecast.trials()) CHECK(trial.weight[0] == Approx(0.5));
+}
+
+TEST_CASE("ages fall into classes of powers of two", "[balance]") {
+  CHECK(age_class(1) == 0);
+  CHECK(age_class(2) == 1);
+  CHECK(age_class(3) == 2);
+  CHECK(age_class(4) == 2);
+  CHECK(age_class(5) == 3);
+  CHECK(age_class(oldest_age) == n_age_classes - 1);
+}
