@@ -239,7 +239,9 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
   std::string out = "\nBalance\n";
   if (imbalance.size() > 1) out += "  imbalance   " + spark_line(imbalance, width, terminal) + "\n              ";
   else out += "  imbalance   ";
-  out += percent_text(sum / steps) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
+  // Of single steps, where they are known: imbalances that follow one another can cancel in a window.
+  const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
+  out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
   return out + saving_text(run, saving_steps > 0 ? saving / saving_steps : snapshot::absent);
 }

@@ -11,10 +11,11 @@ constexpr int least_horizon = 100, largest_horizon = 400;  // steps that are loo
 constexpr double mean_gain = 0.1;         // of a step, in the smoothed mean load
 constexpr double delay_gain = 0.3;        // of a rebalance, in the mean time from advice to act
 constexpr double urgency_gain = 0.3;      // of a recommended rebalance
+constexpr double drift_gain = 0.2;        // of a step, in how the loss grows without rebalances
 constexpr int effect_steps = 3;           // after a rebalance, in which its effect is measured
 constexpr double least_effect = 0.2;      // of the excess, that a rebalance takes away, or it has failed
 constexpr int failures_allowed = 1;       // in a row; then the loss must be worth twice as many prices each time
-constexpr int most_failures = 5;           // that count: a thirty-second part of what is lost is risked for ever
+constexpr int most_failures = 4;           // that count: a sixteenth of what is lost is risked for ever
 constexpr double caution = 1.5;           // standard deviations of the present loss that count against a rebalance that pays back
 constexpr double slow_payback = 20;       // in so many steps or more; proportionally less for faster ones
 constexpr double caution_of_effect = 1;   // standard deviations of what a rebalance leaves
@@ -118,10 +119,10 @@ void Decision::learn_effect(double loss) {
   effect_.observe(before_, effect_sum_ / age_);
 }
 
-// The last rebalance left nearly all that there was.
+// The last rebalance left nearly all that there was, and what has come since as from any step to the next.
 bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);
-  return rebalances_ > 0 && steps > 0 && effect_sum_ / steps > (1 - least_effect) * before_;
+  return rebalances_ > 0 && steps > 0 && effect_sum_ / steps > (1 - least_effect) * before_ + std::max(0.0, drift_);
 }
 
 void Decision::observe(const StepFacts& facts) {
@@ -135,6 +136,7 @@ void Decision::observe(const StepFacts& facts) {
   if (age_ == 1) old_mean_ = last_mean_;
   last_mean_ = facts.mean;
   mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
+  if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back() - drift_);
   lost_ += facts.largest - facts.mean;
   keep(losses_, loss, losses_kept);
   last_kind_ = facts.kind;

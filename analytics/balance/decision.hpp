@@ -133,6 +133,7 @@ class Decision {
   double seen_ = 0, excess_ = 0;  ///< at the last look: loss above a fresh division's, as seen and as sure to be there
   double before_ = 0;          ///< as seen, before the last rebalance
   double effect_sum_ = 0;      ///< excess in the first steps after it
+  double drift_ = 0;           ///< by which the loss grows from step to step of a distribution
   int failures_ = 0;           ///< rebalances in a row, but for the last, that left nearly all
   double lost_ = 0, avoidable_ = 0;  ///< seconds since the last rebalance
   double last_loss_ = -1;      ///< at the last look

@@ -96,7 +96,7 @@ struct Result {
   NextLook next;               ///< *
   int n_ranks = 0, n_regions = 0, n_units = 0;
   std::vector<double> load;                ///< * [n_ranks] seconds per step, mean over the window
-  std::vector<double> predicted;           ///< * [n_ranks] seconds per step, for the WINDOW steps after delivery
+  std::vector<double> predicted;           ///< * [n_ranks] seconds per step, for the steps from delivery to the next hint
   std::vector<double> speed;               ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
   std::vector<std::int32_t> stratum;       ///< [n_ranks]
   int n_strata = 0;
