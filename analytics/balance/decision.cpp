@@ -13,9 +13,10 @@ constexpr double delay_gain = 0.3;        // of a rebalance, in the mean time fr
 constexpr double urgency_gain = 0.3;      // of a recommended rebalance
 constexpr double drift_gain = 0.2;        // of a step, in how the loss grows without rebalances
 constexpr int effect_steps = 3;           // after a rebalance, in which its effect is measured
-constexpr double least_effect = 0.2;      // of the excess, that a rebalance takes away, or it has failed
+constexpr double least_effect = 0.25;     // of the excess, that a rebalance takes away, or it has failed
 constexpr int failures_allowed = 1;       // in a row; then the loss must be worth twice as many prices each time
-constexpr int most_failures = 4;           // that count: a sixteenth of what is lost is risked for ever
+constexpr int most_failures = 6;          // that count: at most 1/64 of what is lost is spent on a rebalancer that fails
+constexpr double forgiveness = 16;        // times the patience, after which one that seems useless is tried again
 constexpr double caution = 1.5;           // standard deviations of the present loss that count against a rebalance that pays back
 constexpr double slow_payback = 20;       // in so many steps or more; proportionally less for faster ones
 constexpr double caution_of_effect = 1;   // standard deviations of what a rebalance leaves
@@ -116,7 +117,8 @@ void Decision::learn_effect(double loss) {
   if (rebalances_ == 0 || age_ > effect_steps) return;
   effect_sum_ += loss - fresh_[static_cast<std::size_t>(age_)];
   effect_ = effect_before_;
-  effect_.observe(before_, effect_sum_ / age_);
+  // A loss above the one before it has grown by itself: no rebalance leaves more than there was.
+  effect_.observe(before_, std::clamp(effect_sum_ / age_, 0.0, before_));
 }
 
 // The last rebalance left nearly all that there was, and what has come since as from any step to the next.
@@ -270,8 +272,11 @@ Verdict Decision::decide(const LookFacts& facts) {
     v.rebalance = v.rebalance || v.trial;
   } else {
     // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds several prices, there is no waiting for a better moment.
-    const bool overdue = avoidable_ > settings_.patience * v.price && excess_ > equal_loads && effect_.after(excess_) < 0.5 * excess_;
-    v.rebalance = worth_it || (overdue && outlook.now < outlook.never);
+    // A rebalancer that seems useless is tried again much later, since its effect may have been misjudged.
+    const bool useless = effect_.after(excess_) >= 0.5 * excess_;
+    const double patience = settings_.patience * v.price * (useless ? forgiveness : 1.0);
+    const bool overdue = avoidable_ > patience && excess_ > equal_loads;
+    v.rebalance = worth_it || (overdue && (useless || outlook.now < outlook.never));
     v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   }
   if (v.rebalance) {

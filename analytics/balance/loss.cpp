@@ -22,6 +22,7 @@ constexpr double effect_memory = 0.98;  // of earlier rebalances, from one to th
 constexpr double gains[] = {1.0, 0.4, 0.12, 0.03};  // of the means
 constexpr int horizons[] = {1, 6, 24};              // steps over which a mean's error is taken
 constexpr double short_payback = 2, long_payback = 15;  // steps
+constexpr double deviation_of_miss = 1.25;  // sqrt(pi / 2): a normal deviation in mean absolute ones, which one jump does not dominate
 
 double square(double x) { return x * x; }
 
@@ -138,7 +139,7 @@ void LossLevel::observe(double loss, StepKind kind) {
     for (std::size_t i = 0; i < n; ++i) coming += losses_[losses_.size() - 1 - i] / static_cast<double>(n);
     const Means& then = past_[past_.size() - 1 - n];
     const double memory = 1 - 0.1 / std::sqrt(horizons[h]);
-    for (std::size_t m = 0; m < n_means; ++m) square_[static_cast<std::size_t>(h)][m] = memory * square_[static_cast<std::size_t>(h)][m] + square(then[m] - coming);
+    for (std::size_t m = 0; m < n_means; ++m) miss_[static_cast<std::size_t>(h)][m] = memory * miss_[static_cast<std::size_t>(h)][m] + std::fabs(then[m] - coming);
     weight_[static_cast<std::size_t>(h)] = memory * weight_[static_cast<std::size_t>(h)] + 1;
   }
   if (past_.size() > static_cast<std::size_t>(horizons[n_horizons - 1]) + 1) {
@@ -150,10 +151,10 @@ void LossLevel::observe(double loss, StepKind kind) {
 LossLevel::Estimate LossLevel::estimate(double payback) const {
   std::size_t h = payback < short_payback ? 0 : payback < long_payback ? 1 : 2;
   while (h > 0 && weight_[h] < 2) --h;
-  const Means& errors = square_[h];
+  const Means& errors = miss_[h];
   const auto best = static_cast<std::size_t>(std::min_element(errors.begin(), errors.end()) - errors.begin());
   const double level = mean_[best];
-  return {level, weight_[h] > 0 ? std::sqrt(errors[best] / weight_[h]) : 0.5 * std::fabs(level)};
+  return {level, weight_[h] > 0 ? deviation_of_miss * errors[best] / weight_[h] : 0.5 * std::fabs(level)};
 }
 
 }  // namespace effort::balance

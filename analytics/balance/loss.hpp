@@ -67,7 +67,7 @@ class LossLevel {
   Means mean_{};
   std::deque<Means> past_;      // newest last
   std::deque<double> losses_;
-  std::array<Means, n_horizons> square_{};  // of errors, weighted
+  std::array<Means, n_horizons> miss_{};  // absolute errors, weighted
   std::array<double, n_horizons> weight_{};
 };
 
