@@ -12,9 +12,9 @@
 namespace effort::tools {
 
 using nlohmann::ordered_json;
-using snapshot::Kind;
-using snapshot::Run;
-using snapshot::Series;
+using record::Kind;
+using record::Run;
+using record::Series;
 
 namespace {
 
@@ -34,7 +34,7 @@ std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, co
     if (in_a < a.metrics.size() && in_b < b.metrics.size()) return {in_a, in_b};
   }
   std::string common;
-  for (const snapshot::Metric& m : a.metrics) {
+  for (const record::Metric& m : a.metrics) {
     if (find_metric(b, m.name) < b.metrics.size()) common += (common.empty() ? "" : ", ") + m.name;
   }
   const std::string asked = wanted.empty() ? "share no metric of time" : "do not both have the metric '" + wanted + "'";
@@ -42,15 +42,15 @@ std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, co
 }
 
 /// Mean over the windows that know the value, weighted by their steps; negative where none does.
-double mean_over_windows(const Run& run, double snapshot::Window::* value) {
+double mean_over_windows(const Run& run, double record::Window::* value) {
   double sum = 0, steps = 0;
-  for (const snapshot::Window& w : run.windows) {
+  for (const record::Window& w : run.windows) {
     if (!(w.*value >= 0)) continue;
     const auto weight = static_cast<double>(w.last - w.first + 1);
     sum += weight * (w.*value);
     steps += weight;
   }
-  return steps > 0 ? sum / steps : snapshot::absent;
+  return steps > 0 ? sum / steps : record::absent;
 }
 
 double per_step(double amount, const Run& run) { return run.steps > 0 ? amount / static_cast<double>(run.steps) : 0; }
@@ -70,12 +70,12 @@ RunSide run_side(const Run& run, std::size_t metric) {
   for (const Series& s : run.series) {
     if (s.metric == metric) (s.kind == Kind::compute ? out.compute : out.other) += per_step(s.mean_over_ranks, run);
   }
-  out.imbalance = mean_over_windows(run, &snapshot::Window::imbalance);
-  out.load_balance = mean_over_windows(run, &snapshot::Window::load_balance);
-  out.parallel_efficiency = mean_over_windows(run, &snapshot::Window::parallel_efficiency);
+  out.imbalance = mean_over_windows(run, &record::Window::imbalance);
+  out.load_balance = mean_over_windows(run, &record::Window::load_balance);
+  out.parallel_efficiency = mean_over_windows(run, &record::Window::parallel_efficiency);
   const std::optional<IdealSaving> saving = ideal_saving(run);
-  out.ideal_saving = saving ? saving->share : mean_over_windows(run, &snapshot::Window::ideal_saving);
-  out.rebalances = std::count_if(run.windows.begin(), run.windows.end(), [](const snapshot::Window& w) { return w.rebalanced; });
+  out.ideal_saving = saving ? saving->share : mean_over_windows(run, &record::Window::ideal_saving);
+  out.rebalances = std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
   return out;
 }
 
@@ -86,8 +86,8 @@ RegionSide region_side(const Run& run, const Series& s) {
 /// Modules that both runs name, in different builds: addresses in them say nothing across the runs.
 std::vector<std::string> rebuilt_modules(const Run& a, const Run& b) {
   std::vector<std::string> out;
-  for (const snapshot::Module& m : a.modules) {
-    for (const snapshot::Module& n : b.modules) {
+  for (const record::Module& m : a.modules) {
+    for (const record::Module& n : b.modules) {
       if (m.name == n.name && m.build_id != n.build_id) out.push_back(m.name);
     }
   }
@@ -240,7 +240,7 @@ ordered_json compare_json(const Comparison& c) {
   for (const RegionChange& r : c.regions) {
     ordered_json region;
     region["name"] = r.name;
-    region["kind"] = snapshot::kind_name(r.kind);
+    region["kind"] = record::kind_name(r.kind);
     region["phase"] = r.phase;
     region["verdict"] = verdict_name(r.verdict);
     region["change_per_step"] = r.change;

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 #include "tools/symbols.hpp"
 
 namespace effort::tools {
@@ -29,7 +29,7 @@ const char* verdict_name(Verdict verdict);
 /// A region in both runs, or in one.
 struct RegionChange {
   std::string name;  ///< for people: readable, without what differs between builds
-  snapshot::Kind kind = snapshot::Kind::compute;
+  record::Kind kind = record::Kind::compute;
   std::string phase;
   std::optional<RegionSide> a, b;
   double change = 0;  ///< of `largest`, in the metric's unit per step: b - a, an absent side counting as 0
@@ -40,15 +40,15 @@ struct RegionChange {
 struct RunSide {
   std::string file, name, job;
   std::int64_t ranks = 0, nodes = 0, steps = 0;
-  double wall_seconds = snapshot::absent;
-  double seconds_per_step = snapshot::absent;  ///< wall_seconds / steps
+  double wall_seconds = record::absent;
+  double seconds_per_step = record::absent;  ///< wall_seconds / steps
   double compute = 0, other = 0;   ///< of the metric, per rank and step: COMPUTE regions, and all others
-  double imbalance = snapshot::absent;            ///< mean over the windows, weighted by their steps; likewise below
-  double load_balance = snapshot::absent;
-  double parallel_efficiency = snapshot::absent;
-  double ideal_saving = snapshot::absent;
+  double imbalance = record::absent;            ///< mean over the windows, weighted by their steps; likewise below
+  double load_balance = record::absent;
+  double parallel_efficiency = record::absent;
+  double ideal_saving = record::absent;
   std::int64_t rebalances = 0;
-  double own_cpu_share = snapshot::absent;        ///< the library's own CPU time over the ranks' time
+  double own_cpu_share = record::absent;        ///< the library's own CPU time over the ranks' time
 };
 
 struct Comparison {
@@ -70,7 +70,7 @@ struct CompareOptions {
 /// Regions are the same where name, kind and phase are.  Call paths of two builds of a program are compared by functions
 /// instead of addresses, as far as both builds' files are found.
 /// Errors: std::runtime_error where the runs share no such metric.  Cost: O(regions log regions), no history is read.
-Comparison compare(const snapshot::Run& a, const snapshot::Run& b, Symbols& symbols_a, Symbols& symbols_b, const CompareOptions& options = {});
+Comparison compare(const record::Run& a, const record::Run& b, Symbols& symbols_a, Symbols& symbols_b, const CompareOptions& options = {});
 
 /// `effort diff --json`.
 nlohmann::ordered_json compare_json(const Comparison& comparison);

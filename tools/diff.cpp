@@ -9,7 +9,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/snapshot/reader.hpp"
+#include "record/reader.hpp"
 #include "tools/call_path.hpp"
 #include "tools/commands.hpp"
 #include "tools/compare.hpp"
@@ -94,7 +94,7 @@ std::string regions_table(const Comparison& c, const char* title, std::initializ
   for (const RegionChange* r : chosen) {
     const std::string name = r->phase.empty() ? r->name : r->name + " (" + r->phase + ")";
     std::vector<std::string> row = {name_text(name.size() > width ? without_modules(name) : name, width),
-                                    snapshot::kind_name(r->kind)};
+                                    record::kind_name(r->kind)};
     for (const auto amount : {&RegionSide::largest, &RegionSide::mean}) {
       if (narrow && amount == &RegionSide::mean) continue;
       row.insert(row.end(), {side_text(r->a, amount, c.unit), side_text(r->b, amount, c.unit), r->a && r->b ? change_text((*r->a).*amount, (*r->b).*amount) : ""});
@@ -122,7 +122,7 @@ std::string diff_text(const Comparison& c, const Arguments& arguments, const Ter
 }
 
 void run_diff(const Arguments& arguments) {
-  snapshot::Reader a{std::filesystem::path(arguments.a)}, b{std::filesystem::path(arguments.b)};
+  record::Reader a{std::filesystem::path(arguments.a)}, b{std::filesystem::path(arguments.b)};
   a.verify();
   b.verify();
   const std::vector<std::filesystem::path> search(arguments.module_paths.begin(), arguments.module_paths.end());

@@ -36,13 +36,13 @@ std::vector<std::string> labels_of(const std::vector<RegionRow>& regions, Symbol
     }
   };
   tell_apart([](const RegionRow& r) { return r.phase.empty() ? "" : " (" + r.phase + ")"; });
-  tell_apart([](const RegionRow& r) { return std::string(" (") + snapshot::kind_name(r.kind) + ")"; });
+  tell_apart([](const RegionRow& r) { return std::string(" (") + record::kind_name(r.kind) + ")"; });
   tell_apart([](const RegionRow& r) { return " " + r.name; });
   return out;
 }
 
-Selection select(snapshot::Reader& reader, const snapshot::SeriesReader& series, const Arguments& a, Symbols* symbols) {
-  const snapshot::Run& run = reader.run();
+Selection select(record::Reader& reader, const record::SeriesReader& series, const Arguments& a, Symbols* symbols) {
+  const record::Run& run = reader.run();
   Selection out{reader, series, {}, {}, false, {}, a.level, a.exact, series.frame(a.level), nullptr};
   for (const RegionRow& row : regions_of(run)) {
     if (a.region.empty() || row.name == a.region || (symbols != nullptr && symbols->readable(row.name) == a.region)) out.regions.push_back(row);
@@ -81,9 +81,9 @@ void write(const Selection& selection, const Arguments& a) {
 void run_export(const Arguments& a) {
   if (a.format == "hdf5" && !hdf5_available()) throw UsageError("--format hdf5 is not built into this effort (HDF5 was missing), build it where libhdf5-dev is installed or give vtk, csv or npy");
   if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, leave --level out");
-  snapshot::Reader reader{std::filesystem::path(a.snapshot)};
+  record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
-  const snapshot::SeriesReader series(reader);
+  const record::SeriesReader series(reader);
   Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
   Selection selection = select(reader, series, a, a.raw_names ? nullptr : &symbols);
   {
@@ -102,7 +102,7 @@ void run_export(const Arguments& a) {
 double Selection::fill() const { return exact ? std::numeric_limits<double>::quiet_NaN() : 0.0; }
 
 void Selection::each_piece(std::size_t metric, const Take& take) const {
-  const auto counted = [&](std::size_t region, const snapshot::Piece& piece) {
+  const auto counted = [&](std::size_t region, const record::Piece& piece) {
     take(region, piece);
     if (progress != nullptr) progress->advance(static_cast<double>(piece.values.size()));
   };
@@ -111,7 +111,7 @@ void Selection::each_piece(std::size_t metric, const Take& take) const {
     for (std::size_t i = 0; i < regions.size(); ++i) {
       if (regions[i].series[metric] >= 0) wanted[static_cast<std::uint32_t>(regions[i].series[metric])] = i;
     }
-    series.each_exact_piece([&](std::uint32_t index, const snapshot::Piece& piece) {
+    series.each_exact_piece([&](std::uint32_t index, const record::Piece& piece) {
       const auto at = wanted.find(index);
       if (at != wanted.end()) counted(at->second, piece);
     });
@@ -121,11 +121,11 @@ void Selection::each_piece(std::size_t metric, const Take& take) const {
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const std::int64_t index = regions[i].series[metric];
     if (index < 0) continue;
-    for (std::int32_t node : nodes) series.each_piece(static_cast<std::uint32_t>(index), frame, node, [&](const snapshot::Piece& piece) { counted(i, piece); });
+    for (std::int32_t node : nodes) series.each_piece(static_cast<std::uint32_t>(index), frame, node, [&](const record::Piece& piece) { counted(i, piece); });
   }
 }
 
-void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const snapshot::Piece& piece) {
+void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const record::Piece& piece) {
   const auto at = [&](std::size_t row) { return offset + 8 * (static_cast<std::uint64_t>(row) * cols + piece.first_col); };
   const bool whole = piece.cols == cols && !piece.rows.empty() && piece.rows.back() - piece.rows.front() + 1 == piece.rows.size();
   if (whole) {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/series.hpp"
+#include "record/series.hpp"
 #include "tools/progress.hpp"
 #include "tools/raw_file.hpp"
 #include "tools/snapshot_view.hpp"
@@ -16,20 +16,20 @@ namespace effort::tools {
 
 /// What is to be exported: for every metric a cube of regions x rows x columns.
 struct Selection {
-  snapshot::Reader& reader;
-  const snapshot::SeriesReader& series;
+  record::Reader& reader;
+  const record::SeriesReader& series;
   std::vector<RegionRow> regions;    ///< those asked for
   std::vector<std::string> labels;   ///< [regions] for people: call paths resolved; each differs from the others
   bool resolved = false;             ///< whether labels say more than names: there are call paths
   std::vector<std::size_t> metrics;  ///< rows of Run::metrics asked for
   int level = 0;
   bool exact = false;                ///< the values stored beside instead of the histories
-  snapshot::Grid frame;              ///< rows and columns of every region
+  record::Grid frame;              ///< rows and columns of every region
   Progress* progress = nullptr;
 
   /// A metric's cube in pieces, region by region (with `exact` window by window); cells in none are fill().
   /// Memory: see SeriesReader.
-  using Take = std::function<void(std::size_t region, const snapshot::Piece& piece)>;
+  using Take = std::function<void(std::size_t region, const record::Piece& piece)>;
   void each_piece(std::size_t metric, const Take& take) const;
   /// What was not measured: 0; NaN where exact values were not stored.
   double fill() const;
@@ -38,7 +38,7 @@ struct Selection {
 };
 
 /// Puts a piece into a raw matrix of `cols` columns that begins at byte `offset` of a file.
-void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const snapshot::Piece& piece);
+void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const record::Piece& piece);
 /// Puts fill() into a raw matrix or cube of `cells` cells that was extended; nothing to do for zeros.
 void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, double fill);
 

@@ -63,7 +63,7 @@ std::vector<double> values_of(const Selection& selection, std::uint32_t series, 
   const std::size_t cols = selection.frame.cols();
   std::vector<double> out((group.last - group.first + 1) * cols, 0.0);
   for (std::int32_t node : group.nodes) {
-    selection.series.each_piece(series, selection.frame, node, [&](const snapshot::Piece& piece) {
+    selection.series.each_piece(series, selection.frame, node, [&](const record::Piece& piece) {
       for (std::size_t r = 0; r < piece.rows.size(); ++r) {
         const std::span<const double> from = piece.values.subspan(r * piece.cols, piece.cols);
         std::copy(from.begin(), from.end(), out.begin() + static_cast<std::ptrdiff_t>((piece.rows[r] - group.first) * cols + piece.first_col));
@@ -74,7 +74,7 @@ std::vector<double> values_of(const Selection& selection, std::uint32_t series, 
   return out;
 }
 
-void append_rows(OutputFile& file, std::string& buffer, const std::string& prefix, const snapshot::Grid& frame, std::size_t first, std::span<const double> values) {
+void append_rows(OutputFile& file, std::string& buffer, const std::string& prefix, const record::Grid& frame, std::size_t first, std::span<const double> values) {
   for (std::size_t r = 0; (r + 1) * frame.cols() <= values.size() && frame.cols() > 0; ++r) {
     const std::string row = prefix + std::to_string(frame.first_rank[first + r]) + ",";
     for (std::size_t c = 0; c < frame.cols(); ++c) {
@@ -93,7 +93,7 @@ void append_rows(OutputFile& file, std::string& buffer, const std::string& prefi
 }  // namespace
 
 void export_csv(const Selection& selection, const std::filesystem::path& path) {
-  const snapshot::Run& run = selection.reader.run();
+  const record::Run& run = selection.reader.run();
   const std::vector<Group> groups = groups_of(selection);
   OutputFile file(path);
   std::string buffer = "metric,region,kind,phase,rank,step,value\n";
@@ -102,7 +102,7 @@ void export_csv(const Selection& selection, const std::filesystem::path& path) {
       const RegionRow& region = selection.regions[g];
       if (region.series[m] < 0) continue;
       const auto series = static_cast<std::uint32_t>(region.series[m]);
-      const std::string prefix = field(run.metrics[m].name) + "," + field(selection.resolved ? selection.labels[g] : region.name) + "," + snapshot::kind_name(region.kind) + "," + field(region.phase) + ",";
+      const std::string prefix = field(run.metrics[m].name) + "," + field(selection.resolved ? selection.labels[g] : region.name) + "," + record::kind_name(region.kind) + "," + field(region.phase) + ",";
       if (selection.exact) {
         append_rows(file, buffer, prefix, selection.frame, 0, selection.series.exact(series).values);
         continue;

@@ -22,7 +22,7 @@ constexpr std::size_t chunk_rows = 128, chunk_cols = 1024;          ///< 1 MiB
 constexpr std::size_t least_cache = std::size_t{16} << 20, most_cache = std::size_t{256} << 20;  ///< bytes of chunks held while pieces come in
 
 void put_run(File& file, const Selection& selection) {
-  const snapshot::Run& run = selection.reader.run();
+  const record::Run& run = selection.reader.run();
   put(file.id(), "title", "Loads of " + (run.name.empty() ? "a run" : run.name) + ", region by rank by step");
   put(file.id(), "source", "effort " + run.version);
   put(file.id(), "name", run.name);
@@ -41,7 +41,7 @@ void put_regions(File& file, const Selection& selection) {
   std::vector<std::string> names, kinds, phases;
   for (const RegionRow& region : selection.regions) {
     names.push_back(region.name);
-    kinds.emplace_back(snapshot::kind_name(region.kind));
+    kinds.emplace_back(record::kind_name(region.kind));
     phases.push_back(region.phase);
   }
   file.add_dimension("region", names, "name of the region");
@@ -54,11 +54,11 @@ void put_regions(File& file, const Selection& selection) {
 bool has_strata(const Selection& selection) { return selection.level == 0 && !selection.reader.run().strata.empty(); }
 
 void put_ranks(File& file, const Selection& selection) {
-  const snapshot::Run& run = selection.reader.run();
-  const snapshot::Grid& frame = selection.frame;
+  const record::Run& run = selection.reader.run();
+  const record::Grid& frame = selection.frame;
   file.add_dimension("rank", frame.first_rank, selection.level == 0 ? "MPI rank" : "first of the MPI ranks that a row stands for");
   std::vector<std::int32_t> node_of_rank;
-  for (const snapshot::NodeRun& part : run.placement) node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(part.count), part.node);
+  for (const record::NodeRun& part : run.placement) node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(part.count), part.node);
   std::vector<std::int32_t> nodes;
   for (std::int32_t rank : frame.first_rank) nodes.push_back(node_of_rank[static_cast<std::size_t>(rank)]);
   file.add_values("node", "rank", nodes, "node that the rank ran on");
@@ -67,18 +67,18 @@ void put_ranks(File& file, const Selection& selection) {
 }
 
 template <typename T, typename Value>
-std::vector<T> of_windows(const snapshot::Run& run, Value&& value) {
+std::vector<T> of_windows(const record::Run& run, Value&& value) {
   std::vector<T> out;
-  for (const snapshot::Window& w : run.windows) out.push_back(static_cast<T>(value(w)));
+  for (const record::Window& w : run.windows) out.push_back(static_cast<T>(value(w)));
   return out;
 }
 
-void put_windows(File& file, const snapshot::Run& run) {
+void put_windows(File& file, const record::Run& run) {
   if (run.windows.empty()) return;
   std::vector<std::int64_t> index(run.windows.size());
   for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int64_t>(i);
   file.add_dimension("window", index, "analysis window");
-  using W = snapshot::Window;
+  using W = record::Window;
   file.add_values("window_first", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.first; }), "first step of the window");
   file.add_values("window_last", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.last; }), "last step of the window");
   file.add_values("window_imbalance", "window", of_windows<double>(run, [](const W& w) { return w.imbalance; }), "largest load / mean load - 1", "1");
@@ -122,7 +122,7 @@ Handle make_cube(const File& file, const Selection& selection, const std::string
 
 /// Writes a piece: its rows as stretches with a common distance, which is one for nodes of consecutive ranks and for
 /// nodes that take ranks in turn.
-void write_piece(hid_t dataset, hid_t space, std::size_t region, const snapshot::Piece& piece) {
+void write_piece(hid_t dataset, hid_t space, std::size_t region, const record::Piece& piece) {
   for (std::size_t r = 0; r < piece.rows.size();) {
     const std::size_t stride = r + 1 < piece.rows.size() ? piece.rows[r + 1] - piece.rows[r] : 1;
     std::size_t count = 1;
@@ -144,7 +144,7 @@ std::string coordinates(const Selection& selection) {
 }
 
 void put_metric(File& file, const Selection& selection, std::size_t metric) {
-  const snapshot::Run& run = selection.reader.run();
+  const record::Run& run = selection.reader.run();
   const std::string unit = run.metrics[metric].unit.empty() ? "1" : run.metrics[metric].unit;
   const std::string name = file.free_name(run.metrics[metric].name);
   std::vector<double> nrmse, max_error, totals;
@@ -165,7 +165,7 @@ void put_metric(File& file, const Selection& selection, std::size_t metric) {
     put(dataset, "compression_nrmse", nrmse.empty() ? 0.0 : *std::max_element(nrmse.begin(), nrmse.end()));
     put(dataset, "compression_max_error", max_error.empty() ? 0.0 : *std::max_element(max_error.begin(), max_error.end()));
     const Handle space(H5Dget_space(dataset), H5Sclose, "read a dataset's shape");
-    selection.each_piece(metric, [&](std::size_t region, const snapshot::Piece& piece) { write_piece(dataset, space, region, piece); });
+    selection.each_piece(metric, [&](std::size_t region, const record::Piece& piece) { write_piece(dataset, space, region, piece); });
   }
   file.add_values(name + "_total", "region", totals, "sum over all ranks and steps, exact", unit);
   file.add_values(name + "_nrmse", "region", nrmse, "root mean square error of the stored history over the range of the values", "1");
@@ -188,7 +188,7 @@ void export_hdf5(const Selection& selection, const std::filesystem::path& path) 
     put_windows(file, selection.reader.run());
     for (std::size_t m : selection.metrics) put_metric(file, selection, m);
     file.close();
-  } catch (const snapshot::FormatError&) {
+  } catch (const record::FormatError&) {
     throw;
   } catch (const std::runtime_error& e) {
     throw std::runtime_error(std::string(e.what()) + " (file '" + path.string() + "')");

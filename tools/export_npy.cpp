@@ -40,12 +40,12 @@ void write_metric(const Selection& selection, std::size_t metric, const fs::path
   const std::uint64_t start = file.size();
   file.extend(start + regions * plane);
   put_fill(file, start, regions * selection.plane(), selection.fill());
-  selection.each_piece(metric, [&](std::size_t region, const snapshot::Piece& piece) { put_piece(file, start + region * plane, cols, piece); });
+  selection.each_piece(metric, [&](std::size_t region, const record::Piece& piece) { put_piece(file, start + region * plane, cols, piece); });
   file.commit();
 }
 
 ordered_json axes(const Selection& selection, const ordered_json& metrics) {
-  const snapshot::Grid& frame = selection.frame;
+  const record::Grid& frame = selection.frame;
   ordered_json out;
   out["dimensions"] = {"region", "rank", "step"};
   out["regions"] = ordered_json::array();
@@ -53,7 +53,7 @@ ordered_json axes(const Selection& selection, const ordered_json& metrics) {
   out["phases"] = ordered_json::array();
   for (const RegionRow& region : selection.regions) {
     out["regions"].push_back(region.name);
-    out["kinds"].push_back(snapshot::kind_name(region.kind));
+    out["kinds"].push_back(record::kind_name(region.kind));
     out["phases"].push_back(region.phase);
   }
   if (selection.resolved) out["resolved"] = selection.labels;
@@ -68,7 +68,7 @@ ordered_json axes(const Selection& selection, const ordered_json& metrics) {
 }  // namespace
 
 void export_npy(const Selection& selection, const fs::path& directory) {
-  const snapshot::Run& run = selection.reader.run();
+  const record::Run& run = selection.reader.run();
   fs::create_directories(directory);
   ordered_json metrics = ordered_json::object();
   std::set<std::string> taken;

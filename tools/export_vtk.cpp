@@ -36,7 +36,7 @@ std::string escaped(const std::string& text) {
 std::vector<Array> arrays_of(const Selection& selection) {
   std::vector<Array> out;
   for (std::size_t m : selection.metrics) {
-    const snapshot::Metric& metric = selection.reader.run().metrics[m];
+    const record::Metric& metric = selection.reader.run().metrics[m];
     const std::string unit = metric.unit.empty() || metric.unit == "1" ? "" : " [" + metric.unit + "]";
     for (std::size_t g = 0; g < selection.regions.size(); ++g) {
       if (selection.regions[g].series[m] < 0) continue;
@@ -60,7 +60,7 @@ std::string field(const char* type, const char* name, const Values& values) {
 }
 
 std::string header(const Selection& selection, const std::vector<Array>& arrays) {
-  const snapshot::Grid& frame = selection.frame;
+  const record::Grid& frame = selection.frame;
   const std::string extent = "0 " + std::to_string(frame.cols() - 1) + " 0 " + std::to_string(frame.rows() - 1) + " 0 0";
   const std::string cell = std::to_string(std::uint64_t{1} << selection.level);
   std::vector<double> nrmse, max_error;
@@ -100,7 +100,7 @@ void export_vtk(const Selection& selection, const std::filesystem::path& path) {
     put_fill(file, start + i * block + 8, selection.plane(), selection.fill());
   }
   for (std::size_t m : selection.metrics) {
-    selection.each_piece(m, [&](std::size_t region, const snapshot::Piece& piece) { put_piece(file, start + at[m][region] * block + 8, selection.frame.cols(), piece); });
+    selection.each_piece(m, [&](std::size_t region, const record::Piece& piece) { put_piece(file, start + at[m][region] * block + 8, selection.frame.cols(), piece); });
   }
   file.write_at(end, std::as_bytes(std::span(footer)));
   file.commit();

@@ -31,7 +31,7 @@ std::optional<SnapshotFile> parse(const fs::path& path) {
   return out;
 }
 
-using Key = std::tuple<std::string, snapshot::Kind, std::string>;
+using Key = std::tuple<std::string, record::Kind, std::string>;
 
 }  // namespace
 
@@ -51,7 +51,7 @@ std::vector<SnapshotFile> snapshots_in(const fs::path& directory, const std::str
   return all;
 }
 
-Pace pace_of(const snapshot::Run& now, const snapshot::Run* before) {
+Pace pace_of(const record::Run& now, const record::Run* before) {
   Pace out;
   // Another run of the same name, or the same snapshot again, says nothing about the pace.
   const bool comparable = before != nullptr && before->steps < now.steps && before->ranks == now.ranks && before->wall_seconds <= now.wall_seconds;
@@ -62,12 +62,12 @@ Pace pace_of(const snapshot::Run& now, const snapshot::Run* before) {
   std::map<Key, double> earlier;
   if (comparable) {
     const std::size_t metric = load_metric_of(*before);
-    for (const snapshot::Series& s : before->series) {
+    for (const record::Series& s : before->series) {
       if (s.metric == metric) earlier[{s.region, s.kind, s.phase}] = s.mean_over_ranks;
     }
   }
   const std::size_t metric = load_metric_of(now);
-  for (const snapshot::Series& s : now.series) {
+  for (const record::Series& s : now.series) {
     if (s.metric != metric) continue;
     const auto at = earlier.find({s.region, s.kind, s.phase});
     const double grown = s.mean_over_ranks - (at == earlier.end() ? 0 : at->second);

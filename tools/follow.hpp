@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 namespace effort::tools {
 
@@ -28,7 +28,7 @@ std::vector<SnapshotFile> snapshots_in(const std::filesystem::path& directory, c
 /// A region's load lately.
 struct RegionPace {
   std::string name;
-  snapshot::Kind kind = snapshot::Kind::compute;
+  record::Kind kind = record::Kind::compute;
   std::string phase;
   double lately = 0;        ///< load metric per rank and step since the snapshot before
   double on_average = 0;    ///< the same over the whole run
@@ -39,11 +39,11 @@ struct RegionPace {
 /// What changed between two snapshots of a run.
 struct Pace {
   std::int64_t since = 0;                        ///< first step that counts as lately
-  double steps_per_second = snapshot::absent;    ///< since then
+  double steps_per_second = record::absent;    ///< since then
   std::vector<RegionPace> regions;               ///< most of the load lately first
 };
 
 /// @param before  an earlier snapshot of the same run; null: everything counts as lately
-Pace pace_of(const snapshot::Run& now, const snapshot::Run* before);
+Pace pace_of(const record::Run& now, const record::Run* before);
 
 }  // namespace effort::tools

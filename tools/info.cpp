@@ -7,8 +7,8 @@
 #include <optional>
 #include <string>
 
-#include "runtime/snapshot/reader.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/reader.hpp"
+#include "record/series.hpp"
 #include "tools/commands.hpp"
 #include "tools/info_json.hpp"
 #include "tools/info_text.hpp"
@@ -26,9 +26,9 @@ struct Arguments {
 };
 
 void run_info(const Arguments& a) {
-  snapshot::Reader reader{std::filesystem::path(a.snapshot)};
+  record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
-  const snapshot::SeriesReader series(reader);
+  const record::SeriesReader series(reader);
   Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
   Symbols* const resolver = a.raw_names ? nullptr : &symbols;
   if (a.json) {

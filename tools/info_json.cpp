@@ -9,16 +9,16 @@
 namespace effort::tools {
 
 using nlohmann::ordered_json;
-using snapshot::Run;
+using record::Run;
 
 namespace {
 
 /// Sums over the run of what went between ranks; null where COMM_MATRIX was off.
-ordered_json communication_json(snapshot::Reader& reader) {
+ordered_json communication_json(record::Reader& reader) {
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   double messages = 0, bytes = 0, seconds = 0;
   for (std::int32_t node = 0; node < reader.run().nodes; ++node)
-    for (const snapshot::Flow& f : reader.traffic(node).flows) {
+    for (const record::Flow& f : reader.traffic(node).flows) {
       pairs.emplace(f.source, f.destination);
       messages += f.messages;
       bytes += f.bytes;
@@ -28,8 +28,8 @@ ordered_json communication_json(snapshot::Reader& reader) {
   return {{"pairs", pairs.size()}, {"messages", messages}, {"bytes", bytes}, {"seconds", seconds}};
 }
 
-ordered_json series_json(const Run& run, const snapshot::SeriesReader& reader, std::size_t index) {
-  const snapshot::Series& s = run.series[index];
+ordered_json series_json(const Run& run, const record::SeriesReader& reader, std::size_t index) {
+  const record::Series& s = run.series[index];
   ordered_json out;
   out["total"] = s.total;
   out["mean_over_ranks"] = s.mean_over_ranks;
@@ -42,12 +42,12 @@ ordered_json series_json(const Run& run, const snapshot::SeriesReader& reader, s
 }
 
 /// Under "metrics" every metric; the load metric's numbers also directly in the region, for whoever has but one.
-ordered_json regions_json(const Run& run, const snapshot::SeriesReader& reader, Symbols* symbols) {
+ordered_json regions_json(const Run& run, const record::SeriesReader& reader, Symbols* symbols) {
   ordered_json out = ordered_json::array();
   for (const RegionRow& row : regions_of(run)) {
     ordered_json region;
     region["name"] = row.name;
-    region["kind"] = snapshot::kind_name(row.kind);
+    region["kind"] = record::kind_name(row.kind);
     region["phase"] = row.phase;
     if (symbols != nullptr && !call_paths(row.name).empty()) region["resolved"] = symbols->json(row.name);
     const std::int64_t load = row.series[load_metric_of(run)];
@@ -67,7 +67,7 @@ ordered_json regions_json(const Run& run, const snapshot::SeriesReader& reader, 
 
 ordered_json strata_json(const Run& run) {
   ordered_json out = ordered_json::array();
-  for (const snapshot::Strata& s : run.strata) {
+  for (const record::Strata& s : run.strata) {
     std::vector<std::int64_t> sizes(s.medoid_rank.size(), 0);
     for (std::int32_t label : s.label) ++sizes[static_cast<std::size_t>(label)];
     ordered_json loads = ordered_json::array();
@@ -83,13 +83,13 @@ ordered_json strata_json(const Run& run) {
 
 ordered_json modules_json(const Run& run) {
   ordered_json out = ordered_json::array();
-  for (const snapshot::Module& m : run.modules) out.push_back({{"name", m.name}, {"path", m.path}, {"build_id", m.build_id}});
+  for (const record::Module& m : run.modules) out.push_back({{"name", m.name}, {"path", m.path}, {"build_id", m.build_id}});
   return out;
 }
 
 ordered_json units_json(const Run& run) {
   ordered_json out = ordered_json::array();
-  for (const snapshot::UnitCost& u : run.unit_costs) {
+  for (const record::UnitCost& u : run.unit_costs) {
     out.push_back({{"name", u.name}, {"seconds_per_unit", known(u.seconds_per_unit)}, {"error", known(u.error)}});
   }
   return out;
@@ -98,7 +98,7 @@ ordered_json units_json(const Run& run) {
 /// What units of work cost in each window, beside the windows.
 void add_window_costs(ordered_json& windows, const Run& run) {
   std::size_t at = 0;
-  for (const snapshot::WindowCost& c : run.window_costs) {
+  for (const record::WindowCost& c : run.window_costs) {
     while (at < run.windows.size() && run.windows[at].first < c.first) ++at;
     if (at == run.windows.size() || run.windows[at].first != c.first) continue;
     ordered_json& list = windows[at]["unit_costs"];
@@ -117,39 +117,33 @@ ordered_json moves_json(const Run& run) {
 
 ordered_json speeds_json(const Run& run) {
   ordered_json out = ordered_json::array();
-  for (const snapshot::SpeedRun& s : run.speeds) out.push_back({{"ranks", s.count}, {"time", s.time}});
+  for (const record::SpeedRun& s : run.speeds) out.push_back({{"ranks", s.count}, {"time", s.time}});
   return out;
 }
 
 }  // namespace
 
-ordered_json window_json(const snapshot::Window& w) {
+ordered_json window_json(const record::Window& w) {
   ordered_json out;
   out["first"] = w.first;
   out["last"] = w.last;
-  out["imbalance"] = w.imbalance;
   out["rebalance"] = w.rebalance ? 1 : 0;
   out["rebalanced"] = w.rebalanced ? 1 : 0;
   out["strata"] = w.strata;
   out["rebalanced_at"] = w.rebalanced_at < 0 ? ordered_json(nullptr) : ordered_json(w.rebalanced_at);
-  out["gain_per_step"] = known(w.gain_per_step);
-  out["rebalance_cost"] = known(w.rebalance_cost);
   out["advice"] = advice_names(w.advice);
-  out["prediction_error"] = known(w.prediction_error);
   out["unified"] = w.samples_unified < 0 ? ordered_json(nullptr) : ordered_json(w.samples_unified);
   out["stratified"] = w.samples_stratified < 0 ? ordered_json(nullptr) : ordered_json(w.samples_stratified);
-  out["load_balance"] = known(w.load_balance);
-  out["communication_efficiency"] = known(w.communication_efficiency);
-  out["parallel_efficiency"] = known(w.parallel_efficiency);
-  out["ideal_saving"] = known(w.ideal_saving);
-  out["strata_agreement"] = known(w.strata_agreement);
   out["worst_rank"] = w.worst_rank < 0 ? ordered_json(nullptr) : ordered_json(w.worst_rank);
-  out["worst_region"] = w.worst_region.empty() ? ordered_json(nullptr) : ordered_json(w.worst_region);
+  out["worst_region"] = w.worst_region_name.empty() ? ordered_json(nullptr) : ordered_json(w.worst_region_name);
   out["wait_seconds"] = w.wait_seconds;
+#define EFFORT_NUMBER(name, unknown) out[#name] = known(w.name);
+  EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
   return out;
 }
 
-ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, Symbols* symbols) {
+ordered_json info_json(record::Reader& reader, const record::SeriesReader& series, Symbols* symbols) {
   const Run& run = reader.run();
   ordered_json out;
   out["version"] = run.version;
@@ -163,7 +157,7 @@ ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& s
   out["load_metric"] = run.load_metric;
   out["metrics"] = ordered_json::array();
   out["metric_units"] = ordered_json::object();
-  for (const snapshot::Metric& m : run.metrics) {
+  for (const record::Metric& m : run.metrics) {
     out["metrics"].push_back(m.name);
     out["metric_units"][m.name] = m.unit;
   }
@@ -183,7 +177,7 @@ ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& s
   out["format"] = std::to_string(reader.format_major()) + "." + std::to_string(reader.format_minor());
   out["regions"] = regions_json(run, series, symbols);
   out["windows"] = ordered_json::array();
-  for (const snapshot::Window& w : run.windows) out["windows"].push_back(window_json(w));
+  for (const record::Window& w : run.windows) out["windows"].push_back(window_json(w));
   add_window_costs(out["windows"], run);
   out["strata"] = strata_json(run);
   out["strata_moves"] = moves_json(run);

@@ -3,17 +3,17 @@
 
 #include <nlohmann/json.hpp>
 
-#include "runtime/snapshot/reader.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/reader.hpp"
+#include "record/series.hpp"
 #include "tools/symbols.hpp"
 
 namespace effort::tools {
 
 /// Everything a snapshot says, without the loads.
 /// @param symbols  resolves call paths in regions' names ("resolved" beside each); null: they are left as they are
-nlohmann::ordered_json info_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, Symbols* symbols = nullptr);
+nlohmann::ordered_json info_json(record::Reader& reader, const record::SeriesReader& series, Symbols* symbols = nullptr);
 
 /// One window as `info` and `replay` print it.
-nlohmann::ordered_json window_json(const snapshot::Window& window);
+nlohmann::ordered_json window_json(const record::Window& window);
 
 }  // namespace effort::tools

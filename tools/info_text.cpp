@@ -15,13 +15,13 @@ namespace effort::tools {
 
 namespace {
 
-using snapshot::Run;
+using record::Run;
 using Align = Table::Align;
 
 constexpr std::size_t most_region_lines = 14, most_window_lines = 6, map_lines = 10;
 constexpr std::size_t label_width = 8;  ///< ranks beside the heat map
 
-std::string head(snapshot::Reader& reader, const snapshot::SeriesReader& series) {
+std::string head(record::Reader& reader, const record::SeriesReader& series) {
   const Run& run = reader.run();
   const double computing = run.computing_seconds();
   double bytes = 0;
@@ -60,8 +60,8 @@ std::string title(const char* what, const char* which, std::size_t shown, std::s
 
 std::string regions_table(const Run& run, const InfoOptions& options) {
   bool phases = false;
-  for (const snapshot::Series& s : run.series) phases = phases || !s.phase.empty();
-  std::vector<std::pair<const snapshot::Series*, std::size_t>> lines;
+  for (const record::Series& s : run.series) phases = phases || !s.phase.empty();
+  std::vector<std::pair<const record::Series*, std::size_t>> lines;
   for (const RegionRow& row : by_load(run)) {
     for (std::size_t m = 0; m < run.metrics.size(); ++m) {
       if (row.series[m] >= 0) lines.emplace_back(&run.series[static_cast<std::size_t>(row.series[m])], m);
@@ -76,15 +76,15 @@ std::string regions_table(const Run& run, const InfoOptions& options) {
   names = table_names(names, options.symbols, width);
   Table table({{"region", Align::left}, {"kind", Align::left}, {phases ? "phase" : "", Align::left}, {"metric", Align::left}, {"total"}, {"mean/rank"}, {"max"}, {"of rank"}, {"imbalance"}});
   for (std::size_t i = 0; i < lines.size(); ++i) {
-    const snapshot::Series& s = *lines[i].first;
-    const snapshot::Metric& metric = run.metrics[lines[i].second];
-    table.add({names[i], snapshot::kind_name(s.kind), name_text(s.phase, 16), name_text(metric.name, 20), amount_text(s.total, metric.unit), amount_text(s.mean_over_ranks, metric.unit),
+    const record::Series& s = *lines[i].first;
+    const record::Metric& metric = run.metrics[lines[i].second];
+    table.add({names[i], record::kind_name(s.kind), name_text(s.phase, 16), name_text(metric.name, 20), amount_text(s.total, metric.unit), amount_text(s.mean_over_ranks, metric.unit),
                amount_text(s.max_over_ranks, metric.unit), std::to_string(s.max_rank), percent_text(s.imbalance)});
   }
   return title("Regions", "the largest", lines.size(), all) + table.text();
 }
 
-std::string decision_text(const snapshot::Window& w) {
+std::string decision_text(const record::Window& w) {
   if (w.rebalanced) return w.rebalanced_at >= 0 ? "done at " + std::to_string(w.rebalanced_at) : "done";
   return w.rebalance ? "recommended" : "";
 }
@@ -99,8 +99,8 @@ std::string windows_table(const Run& run, const InfoOptions& options) {
   const std::size_t all = run.windows.size(), first = options.all ? 0 : all - std::min(all, most_window_lines);
   Table table({{"steps", Align::left}, {"imbalance"}, {"gain/step"}, {"price"}, {"rebalance", Align::left}, {"strata"}, {"error"}, {"load balance"}, {"worst", Align::left}, {"why", Align::left}});
   for (std::size_t i = first; i < all; ++i) {
-    const snapshot::Window& w = run.windows[i];
-    std::string worst = w.worst_region.empty() ? "" : table_names({w.worst_region}, options.symbols, 24)[0];
+    const record::Window& w = run.windows[i];
+    std::string worst = w.worst_region_name.empty() ? "" : table_names({w.worst_region_name}, options.symbols, 24)[0];
     if (w.worst_rank >= 0) worst += (worst.empty() ? "rank " : " on rank ") + std::to_string(w.worst_rank);
     table.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance), seconds_text(w.gain_per_step), seconds_text(w.rebalance_cost), decision_text(w),
                std::to_string(w.strata), percent_text(w.prediction_error), percent_text(w.load_balance), worst, join(advice_names(w.advice))});
@@ -108,7 +108,7 @@ std::string windows_table(const Run& run, const InfoOptions& options) {
   return title("Windows", "the last", all - first, all) + table.text();
 }
 
-std::string strata_table(const snapshot::Strata& strata, Symbols* symbols) {
+std::string strata_table(const record::Strata& strata, Symbols* symbols) {
   Table table({{"stratum", Align::left}, {"ranks"}, {"medoid"}, {"load/step"}, {"mostly", Align::left}});
   for (std::size_t k = 0; k < strata.medoid_rank.size(); ++k) {
     std::int64_t size = 0;
@@ -139,7 +139,7 @@ std::string moves_text(const Run& run) {
 
 std::string units_table(const Run& run) {
   Table table({{"unit of work", Align::left}, {"per unit"}, {"standard error"}});
-  for (const snapshot::UnitCost& u : run.unit_costs) table.add({name_text(u.name), seconds_text(u.seconds_per_unit), seconds_text(u.error)});
+  for (const record::UnitCost& u : run.unit_costs) table.add({name_text(u.name), seconds_text(u.seconds_per_unit), seconds_text(u.error)});
   return table.text();
 }
 
@@ -153,7 +153,7 @@ std::size_t column_of(const LoadPicture& picture, std::int64_t step) {
 std::string rebalance_marks(const Run& run, const LoadPicture& picture, const Terminal& terminal) {
   std::vector<bool> marked(picture.cols(), false);
   bool any = false;
-  for (const snapshot::Window& w : run.windows) {
+  for (const record::Window& w : run.windows) {
     if (!w.rebalanced) continue;
     marked[column_of(picture, w.rebalanced_at >= 0 ? w.rebalanced_at : w.last)] = true;
     any = true;
@@ -173,7 +173,7 @@ std::string map_footer(const Run& run, const LoadPicture& picture, const HeatSca
   std::string out = right("step", label_width) + " 0";
   if (picture.cols() > last.size() + 2) out += right(last, picture.cols() - 1);
   std::string unit;
-  for (const snapshot::Metric& m : run.metrics) unit = m.name == run.load_metric ? m.unit : unit;
+  for (const record::Metric& m : run.metrics) unit = m.name == run.load_metric ? m.unit : unit;
   out += "\n" + std::string(label_width + 1, ' ') + amount_text(scale.low, unit) + " " + heat_legend(16, terminal) + " " + amount_text(scale.high, unit) + " per step";
   if (scale.most > scale.high) out += " (largest " + amount_text(scale.most, unit) + ")";
   return out + "\n";
@@ -223,8 +223,8 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
   std::vector<double> imbalance;
   double sum = 0, saving = 0, saving_steps = 0, steps = 0, price = 0;
   std::int64_t done = 0, recommended = 0, priced = 0;
-  const snapshot::Window* worst = nullptr;
-  for (const snapshot::Window& w : run.windows) {
+  const record::Window* worst = nullptr;
+  for (const record::Window& w : run.windows) {
     const auto length = static_cast<double>(w.last - w.first + 1);
     imbalance.push_back(w.imbalance);
     sum += length * w.imbalance;
@@ -243,10 +243,10 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
   const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
   out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
-  return out + saving_text(run, saving_steps > 0 ? saving / saving_steps : snapshot::absent);
+  return out + saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
 }
 
-std::string load_map_text(snapshot::Reader& reader, const snapshot::SeriesReader& series, const Terminal& terminal, std::size_t lines) {
+std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal, std::size_t lines) {
   const Run& run = reader.run();
   const std::size_t per_line = heat_map_rows_per_line(terminal);
   const std::size_t width = std::clamp<std::size_t>(terminal.width, label_width + 10, 130) - label_width - 2;
@@ -262,7 +262,7 @@ std::string load_map_text(snapshot::Reader& reader, const snapshot::SeriesReader
   return out + rebalance_marks(run, picture, terminal) + map_footer(run, picture, scale, terminal);
 }
 
-std::string info_text(snapshot::Reader& reader, const snapshot::SeriesReader& series, const InfoOptions& options) {
+std::string info_text(record::Reader& reader, const record::SeriesReader& series, const InfoOptions& options) {
   const Run& run = reader.run();
   std::string out = head(reader, series);
   if (options.heat_map) out += load_map_text(reader, series, options.terminal, std::min<std::size_t>(map_lines, std::max<std::size_t>(4, static_cast<std::size_t>(run.ranks))));
@@ -270,7 +270,7 @@ std::string info_text(snapshot::Reader& reader, const snapshot::SeriesReader& se
   if (!run.series.empty()) out += regions_table(run, options);
   if (!run.windows.empty()) out += windows_table(run, options);
   if (!run.strata.empty()) {
-    const snapshot::Strata& last = run.strata.back();
+    const record::Strata& last = run.strata.back();
     out += "\nStrata of steps " + std::to_string(last.first) + ".." + std::to_string(last.last) + "\n" + strata_table(last, options.symbols) + moves_text(run);
   }
   if (!run.unit_costs.empty()) out += "\nUnit costs\n" + units_table(run);

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/reader.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/reader.hpp"
+#include "record/series.hpp"
 #include "tools/symbols.hpp"
 #include "tools/terminal.hpp"
 
@@ -20,14 +20,14 @@ struct InfoOptions {
 };
 
 /// What is in a snapshot: the run, its load as a picture, balance, regions, windows, strata, unit costs, notes.
-std::string info_text(snapshot::Reader& reader, const snapshot::SeriesReader& series, const InfoOptions& options);
+std::string info_text(record::Reader& reader, const record::SeriesReader& series, const InfoOptions& options);
 
 /// The heat map of the load with its axes, `lines` lines high: mean load per step, ranks down, steps across, rebalances
 /// marked below.  Kokkos must be initialised.  Empty for a run without steps.
-std::string load_map_text(snapshot::Reader& reader, const snapshot::SeriesReader& series, const Terminal& terminal, std::size_t lines);
+std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal, std::size_t lines);
 
 /// Imbalance over the windows as a line of bars, with rebalances and what ideal balance would bring.
-std::string balance_text(const snapshot::Run& run, const Terminal& terminal);
+std::string balance_text(const record::Run& run, const Terminal& terminal);
 
 /// Names of these regions for a table.
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width);

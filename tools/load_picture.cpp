@@ -7,8 +7,8 @@
 
 namespace effort::tools {
 
-using snapshot::Grid;
-using snapshot::Run;
+using record::Grid;
+using record::Run;
 
 namespace {
 
@@ -21,12 +21,12 @@ std::vector<std::uint32_t> load_series(const Run& run) {
   for (std::uint32_t i = 0; i < run.series.size(); ++i) {
     if (run.series[i].metric != metric) continue;
     all.push_back(i);
-    if (run.series[i].kind == snapshot::Kind::compute) compute.push_back(i);
+    if (run.series[i].kind == record::Kind::compute) compute.push_back(i);
   }
   return compute.empty() ? all : compute;
 }
 
-int choose_level(const Run& run, const snapshot::SeriesReader& reader, std::size_t series, std::size_t rows, std::size_t cols) {
+int choose_level(const Run& run, const record::SeriesReader& reader, std::size_t series, std::size_t rows, std::size_t cols) {
   int level = 0;
   const auto size = [&](int l) {
     const Grid frame = reader.frame(l);
@@ -47,7 +47,7 @@ std::size_t bin(std::size_t i, std::size_t from, std::size_t to) { return i * to
 
 }  // namespace
 
-LoadPicture load_picture(snapshot::Reader& reader, const snapshot::SeriesReader& series, std::size_t rows, std::size_t cols) {
+LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows, std::size_t cols) {
   const Run& run = reader.run();
   const std::vector<std::uint32_t> wanted = load_series(run);
   LoadPicture out;
@@ -68,7 +68,7 @@ LoadPicture load_picture(snapshot::Reader& reader, const snapshot::SeriesReader&
   }
   for (std::uint32_t index : wanted) {
     for (std::int32_t node : reader.nodes()) {
-      series.each_piece(index, frame, node, [&](const snapshot::Piece& piece) {
+      series.each_piece(index, frame, node, [&](const record::Piece& piece) {
         for (std::size_t r = 0; r < piece.rows.size(); ++r) {
           const std::size_t row = bin(piece.rows[r], frame.rows(), rows);
           const double weight = frame.rank_count[piece.rows[r]];

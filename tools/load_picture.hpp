@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/snapshot/series.hpp"
+#include "record/series.hpp"
 
 namespace effort::tools {
 
@@ -23,6 +23,6 @@ struct LoadPicture {
 /// the histories are so long that this would take seconds.  What was not measured does not count; a cell of nothing else is 0.
 /// Empty for a run without steps.
 /// Kokkos must be initialised.  Errors: as of SeriesReader.
-LoadPicture load_picture(snapshot::Reader& reader, const snapshot::SeriesReader& series, std::size_t rows, std::size_t cols);
+LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows, std::size_t cols);
 
 }  // namespace effort::tools

@@ -93,9 +93,7 @@ void print_report_json(const replay::Report& report, const std::vector<std::stri
   ordered_json out;
   out["windows"] = ordered_json::array();
   for (const replay::WindowReport& w : report.windows) {
-    ordered_json window = window_json(to_window(w, names));
-    window["expected_saving"] = w.expected_saving;
-    out["windows"].push_back(std::move(window));
+    out["windows"].push_back(window_json(to_window(w, names)));
   }
   out["cost_never"] = report.cost_never;
   out["cost_chosen"] = report.chosen.cost;
@@ -123,7 +121,7 @@ void print_report_json(const replay::Report& report, const std::vector<std::stri
 
 std::string decision_text(const replay::WindowReport& w) {
   if (w.rebalanced_at >= 0) return "from step " + std::to_string(w.rebalanced_at);
-  return w.rebalance != 0 ? "too late" : "";
+  return w.rebalance ? "too late" : "";
 }
 
 std::string saving_text(double cost, double never) {
@@ -138,8 +136,8 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
   for (const replay::WindowReport& w : report.windows) {
     std::string why;
     for (const std::string& word : advice_names(w.advice)) why += (why.empty() ? "" : ", ") + word;
-    windows.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance), seconds_text(w.gain_per_step), seconds_text(w.expected_saving), seconds_text(w.price),
-                 decision_text(w), std::to_string(w.strata), percent_text(w.prediction_error), std::to_string(w.unified), std::to_string(w.stratified),
+    windows.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance), seconds_text(w.gain_per_step), seconds_text(w.expected_saving), seconds_text(w.rebalance_cost),
+                 decision_text(w), std::to_string(w.strata), percent_text(w.prediction_error), std::to_string(w.samples_unified), std::to_string(w.samples_stratified),
                  w.worst_region >= 0 ? name_text(names[static_cast<std::size_t>(w.worst_region)], 24) : "-", why});
   }
   Table costs({{"schedule", Table::Align::left}, {"rebalances"}, {"critical path"}, {"", Table::Align::left}});

@@ -4,7 +4,7 @@
 #include <numeric>
 #include <utility>
 
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
 namespace effort::tools {
 
@@ -29,7 +29,7 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
   }
   add_step_loads(node, input);
   if (exact_) {
-    snapshot::ExactBlock block;
+    record::ExactBlock block;
     block.first_step = input.first_step;
     block.steps = static_cast<std::int32_t>(steps);
     for (std::uint32_t g = 0; g < regions_.size(); ++g) block.series.push_back(g);
@@ -39,9 +39,9 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
   for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
   node.bytes = static_cast<std::int64_t>(result.bytes);
   if (index == 0 && !result.medoid_rank.empty()) {
-    if (!strata_log_) strata_log_.emplace(snapshot::StrataLog::usual_bound(static_cast<std::int64_t>(result.stratum.size())));
-    strata_log_->add(result.first_step, result.last_step, result.n_strata, result.stratum);
-    node.strata = {{result.first_step, result.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
+    if (!strata_log_) strata_log_.emplace(record::StrataLog::usual_bound(static_cast<std::int64_t>(result.stratum.size())));
+    strata_log_->add(input.first_step, input.last_step, result.strata, result.stratum);
+    node.strata = {{input.first_step, input.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
   }
 }
 
@@ -61,7 +61,7 @@ void ReplayRecorder::add_step_loads(Node& node, const window::Input& input) cons
 }
 
 /// What the run's steps took, from the nodes' parts.
-void ReplayRecorder::describe_steps(snapshot::Run& run) const {
+void ReplayRecorder::describe_steps(record::Run& run) const {
   const std::size_t steps = nodes_[0].step_sum.size();
   std::vector<double> loads(2 * steps);
   for (const Node& node : nodes_) {
@@ -79,8 +79,8 @@ void ReplayRecorder::describe_steps(snapshot::Run& run) const {
   run.step_loads = history.serialize_final();
 }
 
-snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
-  snapshot::Series s;
+record::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
+  record::Series s;
   s.region = regions_[region];
   for (const Node& node : nodes_) {
     for (std::size_t r = 0; r < node.ranks.size(); ++r) {
@@ -95,7 +95,7 @@ snapshot::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) 
   return s;
 }
 
-void ReplayRecorder::describe(snapshot::Run& run) const {
+void ReplayRecorder::describe(record::Run& run) const {
   std::vector<std::int32_t> node_of_rank;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     node_of_rank.insert(node_of_rank.end(), nodes_[i].ranks.size(), static_cast<std::int32_t>(i));
@@ -112,7 +112,7 @@ void ReplayRecorder::describe(snapshot::Run& run) const {
 }
 
 void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report) {
-  snapshot::Run run;
+  record::Run run;
   run.version = EFFORT_VERSION_TEXT;
   run.name = name;
   run.job = "replay";
@@ -125,36 +125,21 @@ void ReplayRecorder::write(const std::filesystem::path& path, const std::string&
   run.notes = {"replayed from a recording: wall time is the critical path of the schedule chosen"};
   std::vector<std::vector<std::byte>> parts;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    snapshot::NodePart part;
+    record::NodePart part;
     part.node = static_cast<std::int32_t>(i);
     for (std::uint32_t g = 0; g < nodes_[i].histories.size(); ++g) part.tiles.push_back({g, 0, nodes_[i].histories[g].serialize_final()});
     part.exact = std::move(nodes_[i].exact);
-    parts.push_back(snapshot::encode_part(part));
+    parts.push_back(record::encode_part(part));
   }
-  snapshot::write_file(path, snapshot::encode(run, parts));
+  record::write_file(path, record::encode(run, parts));
 }
 
-snapshot::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions) {
-  snapshot::Window out;
-  out.first = w.first;
-  out.last = w.last;
-  out.imbalance = w.imbalance;
-  out.gain_per_step = w.gain_per_step;
-  out.rebalance_cost = w.price;
-  out.rebalance = w.rebalance != 0;
+record::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions) {
+  record::Window out;
+  static_cast<window::Report&>(out) = w;
   out.rebalanced = w.rebalanced_at >= 0;
   out.rebalanced_at = w.rebalanced_at;
-  out.strata = w.strata;
-  out.advice = w.advice;
-  out.prediction_error = w.prediction_error;
-  out.load_balance = w.efficiencies.load_balance;
-  out.communication_efficiency = w.efficiencies.communication;
-  out.parallel_efficiency = w.efficiencies.parallel;
-  out.ideal_saving = w.efficiencies.ideal_saving;
-  out.strata_agreement = w.strata_agreement;
-  if (w.worst_region >= 0) out.worst_region = regions.at(static_cast<std::size_t>(w.worst_region));
-  out.samples_unified = w.unified;
-  out.samples_stratified = w.stratified;
+  if (w.worst_region >= 0) out.worst_region_name = regions.at(static_cast<std::size_t>(w.worst_region));
   return out;
 }
 

@@ -11,7 +11,7 @@
 #include "analytics/codec/history.hpp"
 #include "analytics/replay/replay.hpp"
 #include "analytics/window/window.hpp"
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 namespace effort::tools {
 
@@ -25,7 +25,7 @@ class ReplayRecorder {
   /// One window of one node: the loads as the analysis saw them.
   void add(int index, const window::Input& input, const window::Result& result);
 
-  /// Writes the file; an existing one is not overwritten.  Errors: as snapshot::write_file.
+  /// Writes the file; an existing one is not overwritten.  Errors: as record::write_file.
   void write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report);
 
  private:
@@ -34,25 +34,25 @@ class ReplayRecorder {
     std::vector<codec::History> histories;    ///< [regions]
     std::vector<double> sums;                 ///< [regions][ranks] seconds
     std::vector<double> step_largest, step_sum;  ///< [steps] over the node's ranks, seconds
-    std::vector<snapshot::ExactBlock> exact;
+    std::vector<record::ExactBlock> exact;
     double cpu_seconds = 0;
     std::int64_t bytes = 0;
-    std::vector<snapshot::Strata> strata;     ///< of the last window; node 0 only
+    std::vector<record::Strata> strata;     ///< of the last window; node 0 only
   };
   void start(Node& node, const window::Input& input);
   void add_step_loads(Node& node, const window::Input& input) const;
-  void describe(snapshot::Run& run) const;
-  void describe_steps(snapshot::Run& run) const;
-  snapshot::Series series(std::size_t region, std::int64_t ranks) const;
+  void describe(record::Run& run) const;
+  void describe_steps(record::Run& run) const;
+  record::Series series(std::size_t region, std::int64_t ranks) const;
 
   std::vector<std::string> regions_;
   int passes_;
   bool exact_;
   std::vector<Node> nodes_;
-  std::optional<snapshot::StrataLog> strata_log_;  ///< node 0's
+  std::optional<record::StrataLog> strata_log_;  ///< node 0's
 };
 
 /// A window of a replay as snapshots and `--json` show it.
-snapshot::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions);
+record::Window to_window(const replay::WindowReport& w, const std::vector<std::string>& regions);
 
 }  // namespace effort::tools

@@ -75,14 +75,14 @@ struct Described {
   std::vector<SeriesBytes> series;
   std::vector<SeriesSummary> summaries;
   ExactValues exact;
-  snapshot::Run run;
+  record::Run run;
   std::unique_ptr<Symbols> symbols;
 };
 
 Described describe(const std::string& path, const Arguments& a, std::span<const RankOrder> orders) {
-  snapshot::Reader reader{fs::path(path)};
+  record::Reader reader{fs::path(path)};
   reader.verify();
-  const snapshot::SeriesReader series(reader);
+  const record::SeriesReader series(reader);
   Progress progress("reading " + path, static_cast<double>(reader.run().series.size()));
   RunSummary summary = summarise(reader.run(), series, [&] { progress.advance(1); });
   use_step_loads(summary.load, reader.run(), series);

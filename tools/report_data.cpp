@@ -13,7 +13,7 @@
 namespace effort::tools {
 
 using nlohmann::ordered_json;
-using snapshot::Run;
+using record::Run;
 
 namespace {
 
@@ -36,20 +36,20 @@ ordered_json quantised(const std::vector<float>& values) {
 }
 
 /// Where the histories of each series stand in its bytes: [node, first step, bytes], in order.
-std::vector<ordered_json> history_tables(snapshot::Reader& reader) {
+std::vector<ordered_json> history_tables(record::Reader& reader) {
   std::vector<ordered_json> out(reader.run().series.size(), ordered_json::array());
   for (const std::int32_t node : reader.nodes())
-    for (const snapshot::Tile& tile : reader.tiles(node)) out[tile.series].push_back({node, tile.first_step, tile.history.size()});
+    for (const record::Tile& tile : reader.tiles(node)) out[tile.series].push_back({node, tile.first_step, tile.history.size()});
   return out;
 }
 
-ordered_json series_json(snapshot::Reader& reader, const RunSummary& summary, const ExactValues& exact) {
+ordered_json series_json(record::Reader& reader, const RunSummary& summary, const ExactValues& exact) {
   const Run& run = reader.run();
   const std::vector<RegionRow> regions = regions_of(run);
   const std::vector<ordered_json> tables = history_tables(reader);
   ordered_json out = ordered_json::array();
   for (std::size_t i = 0; i < run.series.size(); ++i) {
-    const snapshot::Series& s = run.series[i];
+    const record::Series& s = run.series[i];
     const auto region = std::find_if(regions.begin(), regions.end(), [&](const RegionRow& r) { return r.series[s.metric] == static_cast<std::int64_t>(i); });
     const SeriesSummary& short_form = summary.series[i];
     out.push_back(
@@ -95,13 +95,13 @@ std::string base64(std::span<const std::byte> bytes) {
   return out;
 }
 
-ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders) {
+ordered_json report_json(record::Reader& reader, const record::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders) {
   const Run& run = reader.run();
   ordered_json out;
   out["file"] = std::filesystem::path(reader.name()).filename().string();
   out["info"] = info_json(reader, series);
   out["placement"] = ordered_json::array();
-  for (const snapshot::NodeRun& part : run.placement) out["placement"].push_back({part.node, part.count});
+  for (const record::NodeRun& part : run.placement) out["placement"].push_back({part.node, part.count});
   out["series"] = series_json(reader, summary, exact);
   out["exact_left_out"] = exact.left_out;
   out["load"] = load_json(summary.load);
@@ -113,10 +113,10 @@ ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader&
   return out;
 }
 
-ExactValues report_exact(const Run& run, const snapshot::SeriesReader& series, std::size_t most_bytes) {
+ExactValues report_exact(const Run& run, const record::SeriesReader& series, std::size_t most_bytes) {
   ExactValues out;
   std::vector<bool> stored(run.series.size());
-  series.each_exact_piece([&](std::uint32_t which, const snapshot::Piece&) { stored[which] = true; });
+  series.each_exact_piece([&](std::uint32_t which, const record::Piece&) { stored[which] = true; });
   const std::size_t metric = load_metric_of(run);
   std::vector<std::size_t> order;
   for (std::size_t i = 0; i < stored.size(); ++i)
@@ -131,7 +131,7 @@ ExactValues report_exact(const Run& run, const snapshot::SeriesReader& series, s
   out.series.resize(run.series.size());
   for (std::size_t k = 0; k < room; ++k) out.series[order[k]].assign(values, std::numeric_limits<double>::quiet_NaN());
   if (room == 0) return out;
-  series.each_exact_piece([&](std::uint32_t which, const snapshot::Piece& piece) {
+  series.each_exact_piece([&](std::uint32_t which, const record::Piece& piece) {
     std::vector<double>& to = out.series[which];
     for (std::size_t r = 0; r < piece.rows.size() && !to.empty(); ++r)
       std::copy_n(piece.values.begin() + static_cast<std::ptrdiff_t>(r * piece.cols), piece.cols, to.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * steps + piece.first_col));
@@ -139,10 +139,10 @@ ExactValues report_exact(const Run& run, const snapshot::SeriesReader& series, s
   return out;
 }
 
-std::vector<SeriesBytes> report_bytes(snapshot::Reader& reader) {
+std::vector<SeriesBytes> report_bytes(record::Reader& reader) {
   std::vector<SeriesBytes> out(reader.run().series.size());
   for (const std::int32_t node : reader.nodes())
-    for (const snapshot::Tile& tile : reader.tiles(node)) out[tile.series].insert(out[tile.series].end(), tile.history.begin(), tile.history.end());
+    for (const record::Tile& tile : reader.tiles(node)) out[tile.series].insert(out[tile.series].end(), tile.history.begin(), tile.history.end());
   return out;
 }
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/reader.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/reader.hpp"
+#include "record/series.hpp"
 #include "tools/report_source.hpp"
 #include "tools/report_summary.hpp"
 
@@ -33,14 +33,14 @@ struct ExactValues {
 };
 
 /// Exact values of the dearest series of the load metric first, then of the others, as far as `most_bytes` allow.
-ExactValues report_exact(const snapshot::Run& run, const snapshot::SeriesReader& series, std::size_t most_bytes = std::size_t{16} << 20);
+ExactValues report_exact(const record::Run& run, const record::SeriesReader& series, std::size_t most_bytes = std::size_t{16} << 20);
 
 /// What the page knows of a run before it decodes histories: "info" as `effort info --json` prints it, and beside it the
 /// placement, profiles, coarse pictures, similar regions, and per series the table of its histories.
-nlohmann::ordered_json report_json(snapshot::Reader& reader, const snapshot::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders);
+nlohmann::ordered_json report_json(record::Reader& reader, const record::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders);
 
 /// The histories of all series, [series].  Memory: those of the file once.
-std::vector<SeriesBytes> report_bytes(snapshot::Reader& reader);
+std::vector<SeriesBytes> report_bytes(record::Reader& reader);
 
 /// Places in the source, "region" an index into the regions of the first run that knows the name.
 nlohmann::ordered_json source_json(const SourceMap& source);

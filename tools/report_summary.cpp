@@ -17,7 +17,7 @@ namespace effort::tools {
 
 namespace {
 
-using snapshot::Grid;
+using record::Grid;
 
 constexpr std::int64_t spark_bins = 64;
 constexpr std::int64_t load_bins = 2048;
@@ -25,7 +25,7 @@ constexpr std::size_t most_shapes = 2048;
 constexpr std::uint32_t shape_rows = 24, shape_cols = 24;
 
 /// The level at which a grid has at most so many values.
-int level_for(const snapshot::Run& run, std::size_t most_values) {
+int level_for(const record::Run& run, std::size_t most_values) {
   const double values = static_cast<double>(run.ranks) * static_cast<double>(run.steps);
   int level = 0;
   while (level < 30 && values / std::exp2(2.0 * level) > static_cast<double>(most_values)) ++level;
@@ -67,7 +67,7 @@ double steps_of(const Grid& grid, std::size_t col, std::int64_t steps) {
 }
 
 /// Sums over all steps; above level 0 the neighbours that a row stands for share its value.
-std::vector<float> rank_totals(const Grid& grid, const snapshot::Run& run) {
+std::vector<float> rank_totals(const Grid& grid, const record::Run& run) {
   std::vector<float> out(static_cast<std::size_t>(run.ranks));
   for (std::size_t i = 0; i < grid.rows(); ++i) {
     double total = 0;
@@ -96,7 +96,7 @@ std::pair<std::uint32_t, std::uint32_t> screen_size(const Grid& frame) {
 
 /// What a page shows of a series, or of a sum of some, before it has decoded their histories; where one of these alone
 /// takes it long.
-void add_screen(SeriesSummary& out, const Grid& grid, const snapshot::Run& run) {
+void add_screen(SeriesSummary& out, const Grid& grid, const record::Run& run) {
   constexpr std::size_t worth_it = 8, most_series = 128, most_totals = std::size_t{1} << 20;
   constexpr double nrmse = 1.0 / 512;  // as fine as the bytes of the other pictures
   const auto [rows, cols] = screen_size(grid);
@@ -139,7 +139,7 @@ std::vector<float> binned(const std::vector<double>& values, std::size_t bins) {
   return out;
 }
 
-LoadSummary load_summary(const snapshot::Run& run, const Grid& load) {
+LoadSummary load_summary(const record::Run& run, const Grid& load) {
   LoadSummary out;
   out.level = load.level;
   out.rank_total.assign(static_cast<std::size_t>(run.ranks), 0);
@@ -181,7 +181,7 @@ LoadSummary load_summary(const snapshot::Run& run, const Grid& load) {
 }
 
 /// The series to compare: those of the load metric, dearest first.
-std::vector<std::uint32_t> series_to_compare(const snapshot::Run& run, std::size_t metric) {
+std::vector<std::uint32_t> series_to_compare(const record::Run& run, std::size_t metric) {
   std::vector<std::uint32_t> out;
   for (std::uint32_t i = 0; i < run.series.size(); ++i)
     if (run.series[i].metric == metric && run.series[i].total > 0) out.push_back(i);
@@ -199,8 +199,8 @@ struct Digest {
 
 /// What is to be made of a series.
 struct Plan {
-  const snapshot::Run& run;
-  const snapshot::SeriesReader& reader;
+  const record::Run& run;
+  const record::SeriesReader& reader;
   Grid frame;
   std::size_t metric = 0;
   std::map<std::uint32_t, std::size_t> leaf;  ///< of the series that are compared
@@ -229,8 +229,8 @@ Digest digest(const Plan& plan, std::uint32_t index) {
   out.series.coarse = block_means(grid, rows, cols);
   add_screen(out.series, grid, plan.run);
   if (plan.leaf.contains(index)) out.shape = block_means(grid, plan.rows(shape_rows), plan.cols(shape_cols));
-  const snapshot::Series& s = plan.run.series[index];
-  if (s.metric == plan.metric && s.kind == snapshot::Kind::compute) out.load = std::move(grid.values);
+  const record::Series& s = plan.run.series[index];
+  if (s.metric == plan.metric && s.kind == record::Kind::compute) out.load = std::move(grid.values);
   return out;
 }
 
@@ -243,7 +243,7 @@ std::size_t series_at_once(const Grid& frame) {
 
 }  // namespace
 
-RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader,
+RunSummary summarise(const record::Run& run, const record::SeriesReader& reader,
                      const std::function<void()>& progress, std::size_t most_values) {
   RunSummary out;
   const std::size_t metric = load_metric_of(run);
@@ -286,8 +286,8 @@ RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& rea
   return out;
 }
 
-void use_step_loads(LoadSummary& load, const snapshot::Run& run, const snapshot::SeriesReader& reader) {
-  const snapshot::StepLoads steps = reader.step_loads();
+void use_step_loads(LoadSummary& load, const record::Run& run, const record::SeriesReader& reader) {
+  const record::StepLoads steps = reader.step_loads();
   if (steps.largest.empty() || !(run.critical_path >= 0) || !(run.mean_path >= 0)) return;
   const auto per_bin = static_cast<std::size_t>(load.steps_per_bin);
   for (std::size_t k = 0; k < load.mean.size(); ++k) {

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "analytics/cluster/hierarchical.hpp"
-#include "runtime/snapshot/run.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/run.hpp"
+#include "record/series.hpp"
 
 namespace effort::tools {
 
@@ -49,11 +49,11 @@ struct RunSummary {
 /// Decodes every series once, on all cores.  Grids have at most `most_values` values, so that larger runs are
 /// summarised from a coarser level, and those held at a time about a gigabyte.  Kokkos must be initialised.  `progress`
 /// is called after every series.  Errors: FormatError.
-RunSummary summarise(const snapshot::Run& run, const snapshot::SeriesReader& reader,
+RunSummary summarise(const record::Run& run, const record::SeriesReader& reader,
                      const std::function<void()>& progress, std::size_t most_values = std::size_t{1} << 25);
 
 /// Puts the loads of the steps as they were measured in the place of what the histories tell, where the file holds them.
 /// Errors: FormatError.
-void use_step_loads(LoadSummary& load, const snapshot::Run& run, const snapshot::SeriesReader& reader);
+void use_step_loads(LoadSummary& load, const record::Run& run, const record::SeriesReader& reader);
 
 }  // namespace effort::tools

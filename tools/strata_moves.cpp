@@ -8,7 +8,7 @@
 
 namespace effort::tools {
 
-using snapshot::Run;
+using record::Run;
 using Labels = std::span<const std::int32_t>;
 
 namespace {
@@ -20,7 +20,7 @@ std::set<std::size_t> windows_to_show(const Run& run, std::size_t kept, std::siz
   std::vector<std::pair<std::int64_t, std::size_t>> moves;
   for (std::size_t i = 0; i < run.moves.size(); ++i) {
     std::int64_t moved = 0;
-    for (const snapshot::LabelRun& part : run.moves[i].runs) moved += part.count;
+    for (const record::LabelRun& part : run.moves[i].runs) moved += part.count;
     if (moved > 0) moves.emplace_back(-moved, i);
   }
   std::sort(moves.begin(), moves.end());
@@ -100,12 +100,12 @@ StrataMovement strata_movement(const Run& run, std::size_t most_windows, std::si
   const std::size_t kept = run.moves.empty() ? run.strata.size() : run.moves.size() + 1;
   if (kept < 2 || run.strata.empty()) return {};
   Walk walk(windows_to_show(run, kept, most_windows), kept, static_cast<std::size_t>(run.ranks));
-  const auto whole = [&](const snapshot::Strata& s) { walk.window(s.first, s.last, static_cast<std::int32_t>(s.medoid_rank.size()), s.label); };
+  const auto whole = [&](const record::Strata& s) { walk.window(s.first, s.last, static_cast<std::int32_t>(s.medoid_rank.size()), s.label); };
   whole(run.strata.back());
   if (run.moves.empty()) {
     for (std::size_t i = run.strata.size() - 1; i-- > 0;) whole(run.strata[i]);
   } else {
-    snapshot::each_earlier(run.moves, run.strata.back().label, [&](const snapshot::StrataMove& move, Labels label) { walk.window(move.first, move.last, move.strata, label); });
+    record::each_earlier(run.moves, run.strata.back().label, [&](const record::StrataMove& move, Labels label) { walk.window(move.first, move.last, move.strata, label); });
   }
   return walk.finish(most_movers);
 }

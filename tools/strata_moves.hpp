@@ -5,7 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <vector>
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 namespace effort::tools {
 
@@ -31,7 +31,7 @@ struct StrataMovement {
 
 /// @param most_windows  windows to tell flows between: the first, the last, those around the largest moves, others in between; at least 2
 /// Empty where fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks that moved).
-StrataMovement strata_movement(const snapshot::Run& run, std::size_t most_windows, std::size_t most_movers);
+StrataMovement strata_movement(const record::Run& run, std::size_t most_windows, std::size_t most_movers);
 
 /// For the page.
 nlohmann::ordered_json movement_json(const StrataMovement& movement);

@@ -39,7 +39,7 @@ bool is_regular(const fs::path& path) {
 
 }  // namespace
 
-Symbols::Symbols(std::vector<snapshot::Module> modules, std::vector<fs::path> search) : recorded_(std::move(modules)), search_(std::move(search)) {
+Symbols::Symbols(std::vector<record::Module> modules, std::vector<fs::path> search) : recorded_(std::move(modules)), search_(std::move(search)) {
   for (const fs::path& path : search_) {
     std::error_code ignored;
     if (!fs::exists(path, ignored)) throw std::runtime_error("there is no '" + path.string() + "', give --module-path a directory or a file that exists");
@@ -56,7 +56,7 @@ std::vector<fs::path> Symbols::candidates(const std::string& name) const {
     if (place.filename() == name && is_regular(place)) out.push_back(place);
     if (plain && is_regular(place / name)) out.push_back(place / name);
   }
-  for (const snapshot::Module& module : recorded_) {
+  for (const record::Module& module : recorded_) {
     if (module.name == name && is_regular(module.path)) out.emplace_back(module.path);
   }
   return out;
@@ -65,7 +65,7 @@ std::vector<fs::path> Symbols::candidates(const std::string& name) const {
 Symbols::Module Symbols::open(const std::string& name) const {
   if (!DebugInfo::available()) return {nullptr, "call paths are not resolved: this effort was built without libdw, build it where libdw-dev is installed"};
   std::string wanted, problem;
-  for (const snapshot::Module& module : recorded_) {
+  for (const record::Module& module : recorded_) {
     if (module.name == name) wanted = module.build_id;
   }
   for (const fs::path& path : candidates(name)) {
@@ -200,8 +200,8 @@ std::vector<std::string> Symbols::notes() const {
   return out;
 }
 
-bool has_call_paths(const snapshot::Run& run) {
-  return std::any_of(run.series.begin(), run.series.end(), [](const snapshot::Series& s) { return !call_paths(s.region).empty(); });
+bool has_call_paths(const record::Run& run) {
+  return std::any_of(run.series.begin(), run.series.end(), [](const record::Series& s) { return !call_paths(s.region).empty(); });
 }
 
 }  // namespace effort::tools

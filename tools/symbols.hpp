@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 #include "tools/call_path.hpp"
 #include "tools/debug_info.hpp"
 
@@ -22,7 +22,7 @@ class Symbols {
   /// @param modules  what the run recorded (Run::modules); may be empty
   /// @param search   directories that hold, or files that are, programs and libraries
   /// Errors: std::runtime_error where a place to search does not exist.
-  Symbols(std::vector<snapshot::Module> modules, std::vector<std::filesystem::path> search);
+  Symbols(std::vector<record::Module> modules, std::vector<std::filesystem::path> search);
   ~Symbols();
 
   /// Where a frame's call stands: the innermost function first, then those that it was inlined into.  Empty: not known.
@@ -58,13 +58,13 @@ class Symbols {
   std::string text_of(const CallPath& path, std::size_t depth);
   std::string work_text(const CallPath& from, const CallPath& to, std::size_t depth);
 
-  std::vector<snapshot::Module> recorded_;
+  std::vector<record::Module> recorded_;
   std::vector<std::filesystem::path> search_;
   std::map<std::string, Module> modules_;
   std::map<Frame, std::vector<Location>> known_;
 };
 
 /// Whether any of a run's regions is named by call paths.
-bool has_call_paths(const snapshot::Run& run);
+bool has_call_paths(const record::Run& run);
 
 }  // namespace effort::tools

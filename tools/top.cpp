@@ -11,8 +11,8 @@
 #include <string>
 #include <thread>
 
-#include "runtime/snapshot/reader.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/reader.hpp"
+#include "record/series.hpp"
 #include "tools/commands.hpp"
 #include "tools/follow.hpp"
 #include "tools/info_text.hpp"
@@ -45,13 +45,13 @@ class Follower {
     const std::vector<SnapshotFile> files = snapshots_in(arguments_.directory, arguments_.job);
     if (files.empty() || (file_ && files.back() == *file_)) return false;
     const bool other_run = !file_ || file_->run != files.back().run;
-    std::optional<snapshot::Run> before;
+    std::optional<record::Run> before;
     if (!other_run && reader_) before = reader_->run();
     if (other_run && files.size() > 1) before = run_in(files[files.size() - 2].path);
-    auto fresh = std::make_unique<snapshot::Reader>(files.back().path);
+    auto fresh = std::make_unique<record::Reader>(files.back().path);
     fresh->verify();
     pace_ = pace_of(fresh->run(), before ? &*before : nullptr);
-    series_ = std::make_unique<snapshot::SeriesReader>(*fresh);
+    series_ = std::make_unique<record::SeriesReader>(*fresh);
     reader_ = std::move(fresh);
     symbols_ = std::make_unique<Symbols>(reader_->run().modules, std::vector<fs::path>(arguments_.module_paths.begin(), arguments_.module_paths.end()));
     file_ = files.back();
@@ -59,8 +59,8 @@ class Follower {
   }
 
   bool found() const { return reader_ != nullptr; }
-  snapshot::Reader& reader() const { return *reader_; }
-  const snapshot::SeriesReader& series() const { return *series_; }
+  record::Reader& reader() const { return *reader_; }
+  const record::SeriesReader& series() const { return *series_; }
   const Pace& pace() const { return pace_; }
   Symbols& symbols() const { return *symbols_; }
   const SnapshotFile& file() const { return *file_; }
@@ -68,9 +68,9 @@ class Follower {
 
  private:
   /// At the start the file before serves; where it is damaged, or gone by now, none does.
-  static std::optional<snapshot::Run> run_in(const fs::path& path) {
+  static std::optional<record::Run> run_in(const fs::path& path) {
     try {
-      return snapshot::Reader(path).run();
+      return record::Reader(path).run();
     } catch (const std::runtime_error&) {
       return std::nullopt;
     }
@@ -78,39 +78,39 @@ class Follower {
 
   const Arguments& arguments_;
   std::optional<SnapshotFile> file_;
-  std::unique_ptr<snapshot::Reader> reader_;
-  std::unique_ptr<snapshot::SeriesReader> series_;
+  std::unique_ptr<record::Reader> reader_;
+  std::unique_ptr<record::SeriesReader> series_;
   std::unique_ptr<Symbols> symbols_;
   Pace pace_;
 };
 
-std::string load_unit(const snapshot::Run& run) {
-  for (const snapshot::Metric& m : run.metrics) {
+std::string load_unit(const record::Run& run) {
+  for (const record::Metric& m : run.metrics) {
     if (m.name == run.load_metric) return m.unit;
   }
   return "";
 }
 
 std::string head(const Follower& f) {
-  const snapshot::Run& run = f.reader().run();
+  const record::Run& run = f.reader().run();
   std::string out = name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ": step " + std::to_string(run.steps);
   if (f.pace().steps_per_second > 0) out += ", " + amount_text(f.pace().steps_per_second, "steps/s");
   out += ", " + (f.age_seconds() < 1 ? "now" : seconds_text(static_cast<double>(static_cast<std::int64_t>(f.age_seconds()))) + " ago");
   return out + "; " + plural(run.ranks, "rank") + " on " + plural(run.nodes, "node") + "\n";
 }
 
-std::string last_window(const snapshot::Run& run, Symbols& symbols) {
+std::string last_window(const record::Run& run, Symbols& symbols) {
   if (run.windows.empty()) return "";
-  const snapshot::Window& w = run.windows.back();
+  const record::Window& w = run.windows.back();
   std::string out = "  now         " + percent_text(w.imbalance) + " (steps " + std::to_string(w.first) + ".." + std::to_string(w.last) + ")";
   if (w.worst_rank >= 0) out += ", most on rank " + std::to_string(w.worst_rank);
-  if (!w.worst_region.empty()) out += " in " + table_names({w.worst_region}, &symbols, 36)[0];
+  if (!w.worst_region_name.empty()) out += " in " + table_names({w.worst_region_name}, &symbols, 36)[0];
   if (w.rebalanced) return out + ", rebalanced\n";
   return out + (w.rebalance ? ", a rebalance is recommended\n" : "\n");
 }
 
 std::string regions(const Follower& f, const Terminal& terminal, std::size_t lines) {
-  const snapshot::Run& run = f.reader().run();
+  const record::Run& run = f.reader().run();
   const std::string unit = load_unit(run);
   std::vector<RegionPace> shown = f.pace().regions;
   shown.resize(std::min(shown.size(), lines));
@@ -123,14 +123,14 @@ std::string regions(const Follower& f, const Terminal& terminal, std::size_t lin
   Table table({{"region", Align::left}, {"kind", Align::left}, {"per step"}, {"share"}, {"whole run"}, {"imbalance"}, {"of rank"}});
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const RegionPace& r = shown[i];
-    table.add({names[i], snapshot::kind_name(r.kind), amount_text(r.lately, unit), percent_text(all > 0 ? r.lately / all : 0), amount_text(r.on_average, unit), percent_text(r.imbalance), std::to_string(r.max_rank)});
+    table.add({names[i], record::kind_name(r.kind), amount_text(r.lately, unit), percent_text(all > 0 ? r.lately / all : 0), amount_text(r.on_average, unit), percent_text(r.imbalance), std::to_string(r.max_rank)});
   }
   return "\nRegions since step " + std::to_string(f.pace().since) + ", " + name_text(run.load_metric, 20) + " per rank and step\n" + table.text();
 }
 
 /// A screen: what does not fit is left out from the end.
 std::string page(const Follower& f, const Terminal& terminal) {
-  const snapshot::Run& run = f.reader().run();
+  const record::Run& run = f.reader().run();
   const std::size_t height = terminal.interactive ? terminal.height : 40;
   const std::size_t map = height > 30 ? std::min<std::size_t>(12, height - 26) : height > 22 ? 5 : 0;
   std::string out = head(f);
@@ -143,7 +143,7 @@ std::string page(const Follower& f, const Terminal& terminal) {
 }
 
 ordered_json json(const Follower& f) {
-  const snapshot::Run& run = f.reader().run();
+  const record::Run& run = f.reader().run();
   ordered_json out;
   out["snapshot"] = f.file().path.string();
   out["age_seconds"] = f.age_seconds();
@@ -155,10 +155,10 @@ ordered_json json(const Follower& f) {
   out["steps_per_second"] = known(f.pace().steps_per_second);
   out["load_metric"] = run.load_metric;
   out["imbalance"] = run.windows.empty() ? ordered_json(nullptr) : ordered_json(run.windows.back().imbalance);
-  out["rebalances"] = std::count_if(run.windows.begin(), run.windows.end(), [](const snapshot::Window& w) { return w.rebalanced; });
+  out["rebalances"] = std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
   out["regions"] = ordered_json::array();
   for (const RegionPace& r : f.pace().regions) {
-    out["regions"].push_back({{"name", r.name}, {"kind", snapshot::kind_name(r.kind)}, {"phase", r.phase}, {"mean_per_step", r.lately}, {"mean_per_step_of_run", r.on_average}, {"imbalance_of_run", r.imbalance}, {"max_rank", r.max_rank}});
+    out["regions"].push_back({{"name", r.name}, {"kind", record::kind_name(r.kind)}, {"phase", r.phase}, {"mean_per_step", r.lately}, {"mean_per_step_of_run", r.on_average}, {"imbalance_of_run", r.imbalance}, {"max_rank", r.max_rank}});
   }
   return out;
 }

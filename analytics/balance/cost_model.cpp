@@ -48,7 +48,7 @@ double lower_median(std::span<const double> values, std::span<const double> weig
 }
 
 // Costs with those that can't be told apart shared out somehow: for predicting, any split that fits will do.
-std::vector<double> foretelling(const NormalEquations& all, const NonNegativeFit& fit) {
+std::vector<double> predicting(const NormalEquations& all, const NonNegativeFit& fit) {
   std::vector<double> cost = fit.x;
   if (fit.collinear) {
     NormalEquations ridge = all;
@@ -86,7 +86,7 @@ void fit_at(std::span<const NormalEquations> groups, GroupFit& g) {
   g.all = NormalEquations(groups.front().n);
   for (std::size_t k = 0; k < groups.size(); ++k) g.all.add(groups[k], g.speed[k]);
   g.fit = nnls(g.all);
-  g.cost = foretelling(g.all, g.fit);
+  g.cost = predicting(g.all, g.fit);
 }
 
 GroupFit fit_groups(std::span<const NormalEquations> groups, std::span<const double> ranks) {
@@ -174,19 +174,9 @@ CostModel fit_costs(const WorkScale& scale, std::span<const std::vector<std::int
   }
   model.unit_cost = g.fit.x;
   model.unit_cost_error = cost_errors(classes, g);
-  model.foretelling_cost = g.cost;
+  model.predicting_cost = g.cost;
   model.collinear = g.fit.collinear;
   model.relative_noise = std::sqrt(g.fit.variance);
-  for (int region = 0; region < scale.regions(); ++region) {
-    NormalEquations part = g.all;
-    std::fill(part.xy.begin(), part.xy.end(), 0.0);
-    for (std::size_t c = 0; c < n_classes; ++c) {
-      const std::vector<double> xy = scale.region(sums[c], region);
-      for (std::size_t u = 0; u < xy.size(); ++u) part.xy[u] += g.speed[c] * xy[u];
-    }
-    const std::vector<double> x = nnls(part).x;
-    model.region_unit_cost.insert(model.region_unit_cost.end(), x.begin(), x.end());
-  }
   return model;
 }
 

@@ -15,8 +15,7 @@ inline constexpr double notable_difference = 0.1;
 struct CostModel {
   std::vector<double> unit_cost;         ///< [units] seconds per unit on a typical node; -1: could not be told
   std::vector<double> unit_cost_error;   ///< [units] standard errors, the speeds' uncertainty included
-  std::vector<double> region_unit_cost;  ///< [regions][units]; -1 likewise
-  std::vector<double> foretelling_cost;  ///< [units] >= 0: unit_cost, with what can't be told apart shared out somehow
+  std::vector<double> predicting_cost;   ///< [units] >= 0: unit_cost, with what can't be told apart shared out somehow
   std::vector<double> node_speed;        ///< [nodes] time per unit relative to the typical node, 1 where not told apart
   double relative_noise = 0;             ///< standard deviation of a rank's step about the model, relative
   bool collinear = false;                ///< some units cannot be told apart
@@ -32,7 +31,7 @@ struct CostModel {
 /// @param nodes  [nodes][scale.width()] as WorkLog::sums()
 /// @param ranks  [nodes] ranks of each node, for the median
 /// @throws std::invalid_argument when sums are not finite
-/// Time O(nodes x (rounds x units^2 + log nodes) + regions x units^4).
+/// Time O(nodes x (rounds x units^2 + log nodes) + units^4).
 CostModel fit_costs(const WorkScale& scale, std::span<const std::vector<std::int64_t>> nodes, std::span<const double> ranks);
 
 /// A rank's speed for given costs, from its own observations.

@@ -102,7 +102,7 @@ void Decision::rebalanced(double price) {
   asked_ = -1;
   ++rebalances_;
   age_ = 0;
-  lost_ = avoidable_ = 0;
+  avoidable_ = 0;
   last_loss_ = -1;
   rising_ = 0;
   level_.restart();
@@ -139,7 +139,6 @@ void Decision::observe(const StepFacts& facts) {
   last_mean_ = facts.mean;
   mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
   if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back() - drift_);
-  lost_ += facts.largest - facts.mean;
   keep(losses_, loss, losses_kept);
   last_kind_ = facts.kind;
   const auto age = std::min(static_cast<std::size_t>(age_), fresh_.size() - 1);
@@ -232,7 +231,6 @@ Verdict Decision::decide(const LookFacts& facts) {
   Verdict v;
   v.price = price();
   v.no_price = !(v.price >= 0);
-  v.lost = lost_;
   if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
   const double price = v.no_price ? unknown_price : v.price / mean_;
   v.predictor = choose(facts, price, fresh_);
@@ -251,7 +249,6 @@ Verdict Decision::decide(const LookFacts& facts) {
   seen_ = std::max(0.0, now.level + ageing - first);
   const double doubted = std::min(1.0, payback() / slow_payback);
   excess_ = std::max(0.0, seen_ - doubted * caution * now.error);
-  v.residual = first + effect_.after(seen_);
 
   // A trial is to tell what a rebalance leaves: it is tried in good faith (optimism under uncertainty: Auer et al. 2002).
   const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(seen_);

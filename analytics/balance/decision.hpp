@@ -48,8 +48,6 @@ struct Verdict {
   Predictor predictor = Predictor::last;  ///< whose predictions lose least until the next rebalance
   double price = -1;            ///< seconds; < 0 unknown
   double expected_saving = 0;   ///< seconds, of a rebalance now, until the next good opportunity
-  double residual = 0;          ///< loss in the first step after a rebalance, learned
-  double lost = 0;              ///< seconds lost to imbalance since the last rebalance
   int patience = 1;             ///< steps until a rebalance is expected to pay, >= 1
   double urgency = 0;           ///< mean loads lost for each step that a rebalance comes later, learned
   bool balanced = false;        ///< less than 2 % could be gained by any distribution
@@ -135,7 +133,7 @@ class Decision {
   double effect_sum_ = 0;      ///< excess in the first steps after it
   double drift_ = 0;           ///< by which the loss grows from step to step of a distribution
   int failures_ = 0;           ///< rebalances in a row, but for the last, that left nearly all
-  double lost_ = 0, avoidable_ = 0;  ///< seconds since the last rebalance
+  double avoidable_ = 0;       ///< seconds since the last rebalance
   double last_loss_ = -1;      ///< at the last look
   int rising_ = 0;             ///< looks in a row at which the loss rose
 };

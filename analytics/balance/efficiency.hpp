@@ -8,7 +8,6 @@ struct Efficiencies {
   double load_balance = -1;   ///< mean / largest load of the ranks, of the window's sums
   double communication = -1;  ///< largest load / elapsed time
   double parallel = -1;       ///< load balance x communication: mean load / elapsed time
-  double transfer = -1;       ///< never known here: it needs a replay on an ideal network
   double ideal_saving = -1;   ///< share of the elapsed time that ideal balance in every step would save
 };
 

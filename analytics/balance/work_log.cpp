@@ -18,22 +18,19 @@ int exponent_of(double squares) {
   return std::clamp(exponent, -400, 400);
 }
 
-std::size_t sums_of(int units, int regions) {
-  return static_cast<std::size_t>(units) * units + static_cast<std::size_t>(units) * (regions + 1) + 2;
-}
+std::size_t sums_of(int units) { return static_cast<std::size_t>(units) * (static_cast<std::size_t>(units) + 1) + 2; }
 
 }  // namespace
 
-WorkScale::WorkScale(int units, int regions, std::span<const double> largest, int ranks) : units_(units), regions_(regions) {
+WorkScale::WorkScale(int units, std::span<const double> largest, int ranks) : units_(units) {
   int all = 0;
   std::frexp(static_cast<double>(ranks), &all);
   const auto n = static_cast<std::size_t>(units);
-  const int load = exponent_of(largest[n]), region_load = exponent_of(largest[n + 1]);
+  const int load = exponent_of(largest[n]);
   const auto add = [this, all](int exponent) { unit_.push_back(std::ldexp(1.0, exponent + all - bits)); };
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) add(exponent_of(largest[i]) + exponent_of(largest[j]));
-  for (int g = -1; g < regions; ++g)
-    for (std::size_t i = 0; i < n; ++i) add(exponent_of(largest[i]) + (g < 0 ? load : region_load));
+  for (std::size_t i = 0; i < n; ++i) add(exponent_of(largest[i]) + load);
   add(2 * load);
   unit_.push_back(1.0);  // observations
 }
@@ -57,18 +54,10 @@ NormalEquations WorkScale::whole(std::span<const std::int64_t> sums) const {
   return e;
 }
 
-std::vector<double> WorkScale::region(std::span<const std::int64_t> sums, int g) const {
-  std::vector<double> xy(static_cast<std::size_t>(units_));
-  std::size_t next = static_cast<std::size_t>(units_) * (static_cast<std::size_t>(units_) + 1 + static_cast<std::size_t>(g));
-  for (double& v : xy) v = value(sums, next++);
-  return xy;
-}
+WorkLog::WorkLog(int units, int ranks)
+    : units_(units), ranks_(ranks), values_(width() * static_cast<std::size_t>(ranks), 0.0) {}
 
-WorkLog::WorkLog(int units, int regions, int ranks)
-    : units_(units), regions_(regions), ranks_(ranks), values_(width() * static_cast<std::size_t>(ranks), 0.0),
-      region_squares_(static_cast<std::size_t>(ranks) * regions, 0.0) {}
-
-std::size_t WorkLog::width() const { return sums_of(units_, regions_); }
+std::size_t WorkLog::width() const { return sums_of(units_); }
 
 void WorkLog::observe(std::span<double> row, std::span<const double> x, double y, double weight) const {
   const auto n = static_cast<std::size_t>(units_);
@@ -82,9 +71,8 @@ void WorkLog::observe(std::span<double> row, std::span<const double> x, double y
   row[row.size() - 1] += 1;
 }
 
-void WorkLog::add(std::span<const double> work, std::span<const double> load, std::span<const double> region_load, int steps,
-                  double floor) {
-  const auto n = static_cast<std::size_t>(units_), regions = static_cast<std::size_t>(regions_);
+void WorkLog::add(std::span<const double> work, std::span<const double> load, int steps, double floor) {
+  const auto n = static_cast<std::size_t>(units_);
   const std::size_t plane = static_cast<std::size_t>(ranks_) * steps;
   std::vector<double> x(n);
   for (int r = 0; r < ranks_; ++r) {
@@ -100,20 +88,13 @@ void WorkLog::add(std::span<const double> work, std::span<const double> load, st
         x[u] = work[u * plane + at];
         any = any || x[u] > 0;
       }
-      if (!any) continue;
-      observe(sums, x, load[at], weight);
-      for (std::size_t g = 0; g < regions; ++g) {
-        const double y = region_load[g * plane + at];
-        for (std::size_t u = 0; u < n; ++u) sums[n * (n + 1 + g) + u] += weight * x[u] * y;
-        region_squares_[static_cast<std::size_t>(r) * regions + g] += weight * y * y;
-      }
+      if (any) observe(sums, x, load[at], weight);
     }
   }
 }
 
 void WorkLog::add(const WorkLog& other) {
   for (std::size_t i = 0; i < values_.size(); ++i) values_[i] += other.values_[i];
-  for (std::size_t i = 0; i < region_squares_.size(); ++i) region_squares_[i] += other.region_squares_[i];
 }
 
 NormalEquations WorkLog::rank(int r) const {
@@ -128,13 +109,12 @@ NormalEquations WorkLog::rank(int r) const {
 
 std::vector<double> WorkLog::largest() const {
   const auto n = static_cast<std::size_t>(units_);
-  std::vector<double> squares(n + 2, 0.0);
+  std::vector<double> squares(n + 1, 0.0);
   for (int r = 0; r < ranks_; ++r) {
     const std::span<const double> sums = row(r);
     for (std::size_t u = 0; u < n; ++u) squares[u] = std::max(squares[u], sums[u * n + u]);
     squares[n] = std::max(squares[n], sums[sums.size() - 2]);
   }
-  for (double region : region_squares_) squares[n + 1] = std::max(squares[n + 1], region);
   return squares;
 }
 

@@ -14,27 +14,24 @@ namespace effort::balance {
 /// Integers add up to the same in any order, so a sum over nodes is that over their ranks, bit for bit.
 class WorkScale {
  public:
-  /// @param largest  [units + 2] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be scaled
+  /// @param largest  [units + 1] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be scaled
   /// @param ranks    of the whole run, >= 1
-  WorkScale(int units, int regions, std::span<const double> largest, int ranks);
+  WorkScale(int units, std::span<const double> largest, int ranks);
 
   /// Whether all are finite and below 1e240, so that products stay within bounds.
   static bool fits(std::span<const double> largest);
 
   int units() const { return units_; }
-  int regions() const { return regions_; }
   /// Sums per node.
   std::size_t width() const { return unit_.size(); }
   /// A rank's sum as an integer; to 2^-60 of the largest that all ranks together can reach.
   std::int64_t rounded(std::size_t sum, double value) const;
   /// The normal equations of a node's or a group of nodes' sums, [width()].
   NormalEquations whole(std::span<const std::int64_t> sums) const;
-  /// [units] sums of work x load of one region.
-  std::vector<double> region(std::span<const std::int64_t> sums, int g) const;
 
  private:
   double value(std::span<const std::int64_t> sums, std::size_t i) const { return static_cast<double>(sums[i]) * unit_[i]; }
-  int units_ = 0, regions_ = 0;
+  int units_ = 0;
   std::vector<double> unit_;  // [width] what an integer of 1 stands for
 };
 
@@ -44,27 +41,23 @@ class WorkScale {
 /// load in a window: its clock stands still.
 class WorkLog {
  public:
-  /// @param units    kinds of units of work
-  /// @param regions  regions of which the load is split as well
-  /// @param ranks    of this node
-  explicit WorkLog(int units = 0, int regions = 0, int ranks = 0);
+  /// @param units  kinds of units of work
+  /// @param ranks  of this node
+  explicit WorkLog(int units = 0, int ranks = 0);
   /// Adds a window.
-  /// @param work         [units][ranks][steps]
-  /// @param load         [ranks][steps] seconds
-  /// @param region_load  [regions][ranks][steps] seconds
-  /// @param floor        least mean load that is weighted by, seconds > 0
-  /// Time O(ranks x steps x units (units + regions)).
-  void add(std::span<const double> work, std::span<const double> load, std::span<const double> region_load, int steps,
-           double floor);
+  /// @param work   [units][ranks][steps]
+  /// @param load   [ranks][steps] seconds
+  /// @param floor  least mean load that is weighted by, seconds > 0
+  /// Time O(ranks x steps x units^2).
+  void add(std::span<const double> work, std::span<const double> load, int steps, double floor);
   /// Adds another log of the same shape, rank by rank.
   void add(const WorkLog& other);
 
   int units() const { return units_; }
-  int regions() const { return regions_; }
   int ranks() const { return ranks_; }
   /// The observations of one rank.
   NormalEquations rank(int r) const;
-  /// [units + 2] largest sum of squares of any rank: of each unit, of its load, of its regions' loads.
+  /// [units + 1] largest sum of squares of any rank: of each unit, of its load.
   std::vector<double> largest() const;
   /// [scale.width()] sums over the ranks.
   /// @param left_out  [ranks] flags of ranks that don't count; empty: all count
@@ -72,7 +65,7 @@ class WorkLog {
   std::size_t bytes() const { return values_.size() * sizeof(double); }
 
  private:
-  // One rank's row: xx, xy, the regions' xy, yy, observations, and the regions' yy beside it.
+  // One rank's row: xx, xy, yy, observations.
   std::size_t width() const;
   std::span<double> row(int r) { return std::span<double>(values_).subspan(static_cast<std::size_t>(r) * width(), width()); }
   std::span<const double> row(int r) const {
@@ -80,9 +73,8 @@ class WorkLog {
   }
   void observe(std::span<double> row, std::span<const double> x, double y, double weight) const;
 
-  int units_, regions_, ranks_;
-  std::vector<double> values_;          // [ranks][width]
-  std::vector<double> region_squares_;  // [ranks][regions] weighted
+  int units_, ranks_;
+  std::vector<double> values_;  // [ranks][width]
 };
 
 }  // namespace effort::balance

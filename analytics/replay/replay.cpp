@@ -115,24 +115,6 @@ class Feeder {
   window::Input input_;
 };
 
-WindowReport summary(const window::Result& r) {
-  WindowReport w;
-  w.rebalance = r.rebalance;
-  w.strata = r.n_strata;
-  w.unified = r.sample_unified;
-  w.stratified = r.sample_stratified;
-  w.prediction_error = r.prediction_error;
-  w.gain_per_step = r.gain_per_step;
-  w.expected_saving = r.expected_saving;
-  w.price = r.rebalance_cost;
-  w.strata_agreement = r.strata_agreement;
-  w.worst_region = r.worst_region;
-  w.worst_region_share = r.worst_region_share;
-  w.advice = r.advice;
-  w.efficiencies = r.efficiencies;
-  return w;
-}
-
 // CPU time of each stage and window on one node, and the most memory that each stage took there.
 struct StageLog {
   std::vector<std::array<double, window::n_stages>> seconds;
@@ -225,7 +207,7 @@ class NodeReplay {
     result_ = &result;
     const std::int64_t at = step + 1 + lag_;
     lag_ = result.next.lag;
-    if (!options_.decide || result.rebalance != 1) return;
+    if (!options_.decide || !result.rebalance) return;
     predicted_.assign(result.predicted.begin(), result.predicted.begin() + recording_.ranks());
     close(step);
     if (at >= recording_.steps()) return;
@@ -245,11 +227,10 @@ class NodeReplay {
     if (closed_ == step) return;
     closed_ = step;
     const window::WindowLoads loads = analyzer_.close_window(nodes_);
-    windows.push_back(summary(*result_));
-    windows.back().first = loads.first;
-    windows.back().last = loads.last;
-    windows.back().imbalance = loads.imbalance;
-    if (looked_ < loads.first) windows.back().rebalance = 0;
+    WindowReport report{*result_};
+    loads.describe(report);
+    if (looked_ < loads.first) report.rebalance = false;
+    windows.push_back(report);
   }
 
   const Recording& recording_;

@@ -39,20 +39,8 @@ struct Options {
 inline constexpr int tile_steps = 10;
 
 /// One window's outcome: of the steps up to a recommended rebalance, or to the end of a described window.
-struct WindowReport {
-  std::int64_t first = 0, last = 0;   ///< steps
-  double imbalance = 0;
-  int rebalance = 0;                  ///< recommended on this window's hint
-  std::int64_t rebalanced_at = -1;    ///< first step with new loads; -1: not rebalanced (or the recording ended before)
-  int strata = 0;
-  std::int64_t unified = 0, stratified = 0;  ///< sample sizes
-  double prediction_error = -1;       ///< relative; < 0: nothing was predicted
-  double gain_per_step = 0, expected_saving = 0, price = -1;  ///< seconds; price < 0: unknown
-  double strata_agreement = -1;
-  int worst_region = -1;
-  double worst_region_share = 0;
-  std::uint32_t advice = 0;           ///< window::Advice bits
-  window::Efficiencies efficiencies;
+struct WindowReport : window::Report {
+  std::int64_t rebalanced_at = -1;  ///< first step with new loads; -1: not rebalanced (or the recording ended before)
 };
 
 /// What a stage of the analysis used, over all windows.

@@ -112,7 +112,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   measure(nodes, pass);
   stop(Stage::loads);
   fit_costs(nodes, pass);
-  watch.value_work(pass.foretelling);
+  watch.value_work(pass.predicting);
   stop(Stage::cost_model);
   stratify(nodes, pass);
   stop(Stage::strata);
@@ -197,7 +197,7 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
   const auto steps = static_cast<std::size_t>(pass.steps), rows_of_steps = static_cast<std::size_t>(pass.rows) * steps;
   of(Stage::loads) = watch.bytes() + size(ranks, layout.values, layout.offsets, row_spikes, pass.rank_mean, pass.row_mean) + 2 * rows_of_steps * sizeof(double);
   for (const balance::WorkLog& log : work_logs) of(Stage::cost_model) += log.bytes();
-  of(Stage::cost_model) += size(unlike, r.speed, r.region_unit_cost);
+  of(Stage::cost_model) += size(unlike, r.speed);
   of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load);
   // The signatures are a copy of the regions' means.
   of(Stage::strata) = size(last_labels, r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);

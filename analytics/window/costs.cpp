@@ -18,21 +18,19 @@ constexpr int most_unlike = 4;  // no more than one rank in so many is unlike it
 // What node 0 tells the others, as one array.
 class Told {
  public:
-  Told(std::size_t units, std::size_t regions, std::size_t nodes)
-      : units_(units), regions_(regions), nodes_(nodes), values_((3 + regions) * units + nodes + 3, -1.0) {}
+  Told(std::size_t units, std::size_t nodes) : units_(units), nodes_(nodes), values_(3 * units + nodes + 3, -1.0) {}
   std::span<double> all() { return values_; }
   std::span<double> cost() { return part(0, units_); }
   std::span<double> error() { return part(units_, units_); }
-  std::span<double> foretelling() { return part(2 * units_, units_); }
-  std::span<double> region_cost() { return part(3 * units_, regions_ * units_); }
-  std::span<double> speed() { return part((3 + regions_) * units_, nodes_); }
+  std::span<double> predicting() { return part(2 * units_, units_); }
+  std::span<double> speed() { return part(3 * units_, nodes_); }
   double& noise() { return values_[values_.size() - 3]; }
   double& collinear() { return values_[values_.size() - 2]; }
   double& slow() { return values_[values_.size() - 1]; }
 
  private:
   std::span<double> part(std::size_t first, std::size_t n) { return std::span<double>(values_).subspan(first, n); }
-  std::size_t units_, regions_, nodes_;
+  std::size_t units_, nodes_;
   std::vector<double> values_;
 };
 
@@ -50,8 +48,7 @@ void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all
     const balance::CostModel model = balance::fit_costs(scale, nodes, ranks);
     std::copy(model.unit_cost.begin(), model.unit_cost.end(), told.cost().begin());
     std::copy(model.unit_cost_error.begin(), model.unit_cost_error.end(), told.error().begin());
-    std::copy(model.foretelling_cost.begin(), model.foretelling_cost.end(), told.foretelling().begin());
-    std::copy(model.region_unit_cost.begin(), model.region_unit_cost.end(), told.region_cost().begin());
+    std::copy(model.predicting_cost.begin(), model.predicting_cost.end(), told.predicting().begin());
     std::copy(model.node_speed.begin(), model.node_speed.end(), told.speed().begin());
     told.noise() = model.relative_noise;
     told.collinear() = model.collinear ? 1 : 0;
@@ -66,15 +63,15 @@ void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all
 void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   const Input& in = pass.input;
   Result& result = pass.result;
-  const auto units = static_cast<std::size_t>(in.n_units), regions = static_cast<std::size_t>(in.n_regions);
+  const auto units = static_cast<std::size_t>(in.n_units);
   slow_node = collinear_units = false;
   if (in.n_units == 0) return;
   const balance::WorkLog recent = log_work(pass);
   std::vector<double> largest = recent.largest();
   nodes.allreduce(std::span<double>(largest), ReduceOp::max);
-  Told told(units, regions, static_cast<std::size_t>(nodes.size()));
+  Told told(units, static_cast<std::size_t>(nodes.size()));
   if (balance::WorkScale::fits(largest)) {
-    const balance::WorkScale scale(in.n_units, in.n_regions, largest, n_ranks);
+    const balance::WorkScale scale(in.n_units, largest, n_ranks);
     const std::vector<std::int64_t> sums = recent.sums(scale, unlike);
     const Gathered<std::int64_t> all = nodes.gatherv(std::span<const std::int64_t>(sums), 0);
     if (nodes.rank() == 0) conclude(scale, all, layout, told);
@@ -82,11 +79,10 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   }
   result.unit_cost = vector_of(told.cost());
   result.unit_cost_error = vector_of(told.error());
-  result.region_unit_cost = vector_of(told.region_cost());
-  pass.foretelling = vector_of(told.foretelling());
+  pass.predicting = vector_of(told.predicting());
   collinear_units = told.collinear() > 0;
   slow_node = told.slow() > 0;
-  rate_ranks(nodes, recent, pass.foretelling, told.speed(), told.noise(), result);
+  rate_ranks(nodes, recent, pass.predicting, told.speed(), told.noise(), result);
   follow_costs(nodes, pass, told.noise());
 }
 
@@ -97,8 +93,8 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
   const auto complete = [&](const std::vector<double>& cost) {
     return cost.size() == static_cast<std::size_t>(in.n_units) && std::all_of(cost.begin(), cost.end(), [](double c) { return c >= 0; });
   };
-  if (!complete(pass.foretelling)) return;
-  if (!complete(stated_cost)) stated_cost.assign(pass.foretelling.size(), 0.0);
+  if (!complete(pass.predicting)) return;
+  if (!complete(stated_cost)) stated_cost.assign(pass.predicting.size(), 0.0);
   const auto steps = static_cast<std::size_t>(pass.steps), n = in.ranks.size();
   ExactSum sums(most_above * pass.agreed.largest_load * in.n_ranks * pass.steps);
   const std::size_t load = sums.reserve(3), fitted = load + 1, stated = load + 2;
@@ -107,9 +103,9 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
     for (std::size_t s = 0; s < steps; ++s) {
       const double speed = pass.result.speed[static_cast<std::size_t>(in.ranks[i])];
       double now = 0, before = 0;
-      for (std::size_t u = 0; u < pass.foretelling.size(); ++u) {
+      for (std::size_t u = 0; u < pass.predicting.size(); ++u) {
         const double amount = in.work[(u * n + i) * steps + s];
-        now += speed * pass.foretelling[u] * amount;
+        now += speed * pass.predicting[u] * amount;
         before += speed * stated_cost[u] * amount;
       }
       const double seconds = in.rank_load[i * steps + s];
@@ -132,28 +128,27 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
   const auto scale = [&](double& cost) {
     if (moved && cost >= 0) cost *= level;
   };
-  for (double& cost : pass.foretelling) scale(cost);
-  for (double& cost : pass.result.region_unit_cost) scale(cost);
+  for (double& cost : pass.predicting) scale(cost);
   for (std::size_t u = 0; u < pass.result.unit_cost.size(); ++u) {
     double &cost = pass.result.unit_cost[u], &error = pass.result.unit_cost_error[u];
     scale(cost);
     if (cost >= 0 && error >= 0) error = std::hypot(error, cost * change);
   }
-  stated_cost = pass.foretelling;
+  stated_cost = pass.predicting;
 }
 
 // What a unit of work costs does not depend on where it is done: windows before a rebalance count as well.
 balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
   const Input& in = pass.input;
   const auto n = static_cast<int>(in.ranks.size());
-  if (!work_logs.empty() && (work_logs.front().units() != in.n_units || work_logs.front().regions() != in.n_regions)) work_logs.clear();
-  balance::WorkLog log(in.n_units, in.n_regions, n);
+  if (!work_logs.empty() && work_logs.front().units() != in.n_units) work_logs.clear();
+  balance::WorkLog log(in.n_units, n);
   const double floor = std::max(1e-3 * std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0) /
                                     (static_cast<double>(in.n_ranks) * pass.steps), 1e-300);
-  log.add(in.work, in.rank_load, in.region_load, pass.steps, floor);
+  log.add(in.work, in.rank_load, pass.steps, floor);
   work_logs.push_front(std::move(log));
   if (work_logs.size() > windows_fitted) work_logs.pop_back();
-  balance::WorkLog recent(in.n_units, in.n_regions, n);
+  balance::WorkLog recent(in.n_units, n);
   for (const balance::WorkLog& each : work_logs) recent.add(each);
   return recent;
 }

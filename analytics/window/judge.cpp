@@ -1,4 +1,5 @@
 // What else there is to say of a window: judged on node 0 and broadcast.
+#include "analytics/balance/efficiency.hpp"
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
@@ -26,7 +27,7 @@ bool waiting_hides_loads(const Pass& pass, double imbalance) {
 
 void Analyzer::State::judge(Communicator& nodes, Pass& pass) {
   struct {
-    Efficiencies efficiencies;
+    balance::Efficiencies efficiencies;
     std::uint32_t advice;
   } c{};
   if (nodes.rank() == 0) {
@@ -44,7 +45,10 @@ void Analyzer::State::judge(Communicator& nodes, Pass& pass) {
   nodes.bcast(std::span(&c, 1), 0);
   described = c.advice;
   known.advice = decided | described;
-  known.efficiencies = c.efficiencies;
+  known.load_balance = c.efficiencies.load_balance;
+  known.communication_efficiency = c.efficiencies.communication;
+  known.parallel_efficiency = c.efficiencies.parallel;
+  known.ideal_saving = c.efficiencies.ideal_saving;
 }
 
 }  // namespace effort::window

@@ -42,7 +42,7 @@ struct Pass {
   std::vector<double> region_peak;    ///< [n_regions] largest rank's load of each step, median over the steps
   double wait_share = 0;              ///< share of the ranks' time in COMM, WAIT and IO, where both are given
   double largest_mean = 0;            ///< of one rank
-  std::vector<double> foretelling;    ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
+  std::vector<double> predicting;     ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
   std::vector<double> row_total;      ///< [rows] mean load per step, summed over all ranks
 };
 

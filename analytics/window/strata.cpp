@@ -62,7 +62,7 @@ void Analyzer::State::stratify(Communicator& nodes, Pass& pass) {
         match(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
   }
   rename(nodes, labels, medoids);
-  pass.result.n_strata = k;
+  pass.result.strata = k;
   pass.result.medoid_rank = medoids;
   const Gathered<std::int32_t> all = nodes.allgatherv(std::span<const std::int32_t>(labels));
   pass.result.stratum.resize(static_cast<std::size_t>(n_ranks));
@@ -187,8 +187,8 @@ void Analyzer::State::plan_sample(Communicator& nodes, Pass& pass, const std::ve
     }
   }
   nodes.bcast(std::span<std::int64_t>(planned), 0);
-  pass.result.sample_unified = planned[0];
-  pass.result.sample_stratified = planned[1];
+  pass.result.samples_unified = planned[0];
+  pass.result.samples_stratified = planned[1];
 }
 
 void Analyzer::State::find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) const {

@@ -28,7 +28,7 @@ balance::DecisionSettings decision_settings(const Settings& s) {
 
 // What node 0 decides and tells the others.
 struct Conclusion {
-  double residual, price, saving, lost;
+  double price, saving;
   std::int32_t rebalance, predictor;
   std::uint32_t advice;
   NextLook next;
@@ -274,8 +274,8 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
   const bool fresh = fresh_ > 0;
   std::vector<double> mine = fresh ? fresh_sum_ : sum_;
   for (double& x : mine) x /= fresh ? fresh_ : std::max(summed_, 1);
-  result.first_step = fresh ? first_fresh_ : seen_from_;
-  result.last_step = last_step_;
+  result.first = fresh ? first_fresh_ : seen_from_;
+  result.last = last_step_;
   result.n_ranks = n_ranks_;
   result.load = gather(nodes, mine);
   const double mean = mean_of(result.load), largest = largest_of(result.load);
@@ -289,16 +289,14 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
     facts.imbalance = result.imbalance;
     for (std::size_t p = 0; p < facts.known.size(); ++p) facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));
     const balance::Verdict v = decision_.decide(facts);
-    c = {v.residual, v.price, v.expected_saving, v.lost, v.rebalance ? 1 : 0, static_cast<std::int32_t>(v.predictor), advice_of(v, stale), {}};
+    c = {v.price, v.expected_saving, v.rebalance ? 1 : 0, static_cast<std::int32_t>(v.predictor), advice_of(v, stale), {}};
     c.next = settings_.window > 0 ? NextLook{settings_.window, settings_.hint_lag} : cadence_.next(cost, v.rebalance || stale ? 1 : v.patience, v.urgency);
     if (settings_.hint_lag >= 0) c.next = {std::max(c.next.steps, settings_.hint_lag), settings_.hint_lag};
   }
   nodes.bcast(std::span<Conclusion>(&c, 1), 0);
-  result.residual = c.residual;
   result.rebalance_cost = c.price;
   result.expected_saving = c.saving;
-  result.lost_since_rebalance = c.lost;
-  result.rebalance = c.rebalance;
+  result.rebalance = c.rebalance != 0;
   result.advice = c.advice;
   result.next = c.next;
 

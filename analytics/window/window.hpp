@@ -1,9 +1,9 @@
 // The analysis of one window of steps: what the engine asks for, once per window, on every node.
 #pragma once
 
-#include "analytics/balance/efficiency.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/cadence.hpp"
+#include "analytics/window/report.hpp"
 
 #include <array>
 #include <cstdint>
@@ -12,24 +12,6 @@
 #include <vector>
 
 namespace effort::window {
-
-/// Why a hint says what it says; the values are those of EFFORT_ADVICE_* in the C API.
-enum Advice : std::uint32_t {
-  advice_stale = 1,            ///< the window holds steps from before the last rebalance
-  advice_trend = 2,            ///< the imbalance grows steadily
-  advice_jump = 4,             ///< the loads changed abruptly since the window before
-  advice_slow_node = 8,        ///< a node needs more time per unit of work than the others
-  advice_periodic = 16,        ///< steps of regular distance stand out (a checkpoint, say)
-  advice_balanced = 32,        ///< there is nothing to gain but noise
-  advice_unmarked_comm = 64,   ///< all ranks equal to within noise although waiting dominates, or seems to
-  advice_no_price = 128,       ///< no rebalance has been measured yet: the threshold decided
-  advice_too_expensive = 256,  ///< imbalanced, but rebalancing would not pay
-  advice_collinear_units = 512,  ///< some units of work cannot be told apart: their costs are not given
-  advice_truncated = 1024,     ///< set by the engine
-  advice_trial = 2048,         ///< recommended to learn what a rebalance costs and does
-};
-
-using balance::Efficiencies;
 
 /// Parts of the analysis, for timing.
 enum class Stage : int { loads = 0, strata = 1, prediction = 2, cost_model = 3, decision = 4 };
@@ -88,39 +70,20 @@ struct Input {
   bool failed = false;                         ///< this node has failed and only serves the exchange; arrays are ignored
 };
 
-/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.  A look fills what is marked *,
-/// a description the rest, which stands until the next one.
-struct Result {
+/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.  A look fills what is marked * and
+/// the report's steps, load, price and decision; a description fills the rest, which stands until the next one.
+struct Result : Report {
   bool failed = false;         ///< a node failed or had bad input: every other field is empty
-  std::int64_t first_step = 0, last_step = 0;  ///< * that load is made of
   NextLook next;               ///< *
   int n_ranks = 0, n_regions = 0, n_units = 0;
-  std::vector<double> load;                ///< * [n_ranks] seconds per step, mean over the window
+  std::vector<double> load;                ///< * [n_ranks] seconds per step, mean over the steps of the report
   std::vector<double> predicted;           ///< * [n_ranks] seconds per step, for the steps from delivery to the next hint
   std::vector<double> speed;               ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
   std::vector<std::int32_t> stratum;       ///< [n_ranks]
-  int n_strata = 0;
-  std::vector<std::int32_t> medoid_rank;   ///< [n_strata]
-  std::vector<double> stratum_region_load;  ///< [n_strata][n_regions] seconds per step, mean over the stratum's ranks
-  double strata_agreement = -1;            ///< share of ranks in matching strata, approximate against exact; < 0: not asked
-  double imbalance = 0;                    ///< * max / mean - 1 of load
-  double gain_per_step = 0;                ///< * predicted max - mean, seconds
-  double residual = 0;                     ///< * loss in the first window after a rebalance, learned, share of the mean
-  double rebalance_cost = -1;              ///< * seconds; < 0: unknown
-  double expected_saving = 0;              ///< * seconds, until the next good opportunity
-  double lost_since_rebalance = 0;         ///< * seconds
-  int rebalance = 0;                       ///< * 1: worth it now
-  std::uint32_t advice = 0;                ///< * Advice bits
+  std::vector<std::int32_t> medoid_rank;   ///< [strata]
+  std::vector<double> stratum_region_load;  ///< [strata][n_regions] seconds per step, mean over the stratum's ranks
   std::vector<double> unit_cost;           ///< [n_units] seconds per unit; < 0: could not be told
   std::vector<double> unit_cost_error;     ///< [n_units] standard errors, seconds per unit; < 0: could not be told
-  std::vector<double> region_unit_cost;    ///< [n_regions][n_units] the same, region by region
-  int worst_region = -1;                   ///< the region that carries most of the imbalance; -1: none
-  double worst_region_share = 0;           ///< its share of the largest rank's excess
-  int worst_rank = -1;                     ///< * the rank of largest load
-  Efficiencies efficiencies;
-  std::int64_t sample_unified = 0;         ///< ranks to sample for Settings::confidence and relative_error
-  std::int64_t sample_stratified = 0;      ///< the same, drawn stratum by stratum
-  double prediction_error = -1;            ///< * of the last prediction for this window, relative; < 0: there was none
   std::vector<double> local_region_load;   ///< local: [n_regions][n_local] seconds per step, mean over the window
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
   std::size_t bytes = 0;                   ///< local: memory kept between windows
@@ -132,6 +95,14 @@ struct WindowLoads {
   std::int64_t first = 0, last = 0;
   double imbalance = 0;  ///< max / mean - 1 of the ranks' loads over the window
   int worst_rank = 0;    ///< the rank of largest load
+
+  /// A report of the looks in the window becomes one of the window.
+  void describe(Report& report) const {
+    report.first = first;
+    report.last = last;
+    report.imbalance = imbalance;
+    report.worst_rank = worst_rank;
+  }
 };
 
 /// Analyses one run: decides look by look, describes window by window.  Every node holds one, with equal settings; its memory is

@@ -30,13 +30,13 @@ void bench_costs() {
           work[load.size() + i] = 300 * amount(engine);
           load[i] = speed * (cost[0] * work[i] + cost[1] * work[load.size() + i]) * (1 + 0.1 * normal(engine));
         }
-        logs.emplace_back(2, 0, ranks);
-        logs.back().add(work, load, {}, steps, 1e-12);
+        logs.emplace_back(2, ranks);
+        logs.back().add(work, load, steps, 1e-12);
         const std::vector<double> own = logs.back().largest();
         largest.resize(own.size(), 0.0);
         for (std::size_t i = 0; i < own.size(); ++i) largest[i] = std::max(largest[i], own[i]);
       }
-      const balance::WorkScale scale(2, 0, largest, nodes * ranks);
+      const balance::WorkScale scale(2, largest, nodes * ranks);
       std::vector<std::vector<std::int64_t>> sums;
       for (const balance::WorkLog& log : logs) sums.push_back(log.sums(scale));
       const balance::CostModel model = balance::fit_costs(scale, sums, std::vector<double>(nodes, ranks));

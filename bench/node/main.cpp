@@ -2,7 +2,7 @@
 // usage: bench_node [rounds]
 #include "runtime/measure/clock.hpp"
 #include "runtime/node/ring.hpp"
-#include "runtime/snapshot/reader.hpp"
+#include "record/reader.hpp"
 
 #include <effort/effort.h>
 
@@ -61,7 +61,7 @@ void publishing(int rounds) {
 std::int64_t merged_steps() {
   const auto file = std::filesystem::temp_directory_path() / ("bench_node-" + std::to_string(monotonic_ns()) + ".effort");
   if (effort_snapshot(file.c_str()) != EFFORT_OK) return -1;
-  const std::int64_t merged = effort::snapshot::Reader(file).run().merged_steps;
+  const std::int64_t merged = effort::record::Reader(file).run().merged_steps;
   std::filesystem::remove(file);
   return merged;
 }

@@ -16,12 +16,12 @@
 #include <vector>
 
 #include "analytics/codec/history.hpp"
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
 namespace {
 
 namespace codec = effort::codec;
-namespace snapshot = effort::snapshot;
+namespace record = effort::record;
 
 struct Size {
   int ranks = 16384, steps = 1024, regions = 32, nodes = 64, shapes = 16;
@@ -73,11 +73,11 @@ std::vector<std::byte> history_of(const Size& size, int region, int shape, Sums&
   return history.serialize_final();
 }
 
-snapshot::Series series_of(const Size& size, int region, const std::vector<Sums>& sums) {
+record::Series series_of(const Size& size, int region, const std::vector<Sums>& sums) {
   static const std::array<const char*, 8> names = {"advance", "reaction", "diffusion", "halo", "gravity", "assemble", "solve", "allreduce"};
-  snapshot::Series s;
+  record::Series s;
   s.region = std::string(names[static_cast<std::size_t>(region) % names.size()]) + (region < 8 ? "" : "_" + std::to_string(region / 8));
-  s.kind = region % 4 == 3 ? (region % 8 == 3 ? snapshot::Kind::comm : snapshot::Kind::wait) : snapshot::Kind::compute;
+  s.kind = region % 4 == 3 ? (region % 8 == 3 ? record::Kind::comm : record::Kind::wait) : record::Kind::compute;
   for (int node = 0; node < size.nodes; ++node) {
     const Sums& part = sums[static_cast<std::size_t>(node % size.shapes)];
     s.total += part.total;
@@ -89,9 +89,9 @@ snapshot::Series series_of(const Size& size, int region, const std::vector<Sums>
   return s;
 }
 
-void add_windows(const Size& size, snapshot::Run& run) {
+void add_windows(const Size& size, record::Run& run) {
   for (int first = 0; first < size.steps; first += run.window) {
-    snapshot::Window w;
+    record::Window w;
     w.first = first;
     w.last = std::min(first + run.window, size.steps) - 1;
     w.imbalance = 0.35 + 0.1 * std::sin(0.05 * first);
@@ -105,15 +105,15 @@ void add_windows(const Size& size, snapshot::Run& run) {
     w.rebalanced = first / run.window % 20 == 4;
     w.rebalanced_at = w.rebalanced ? w.last + 3 : -1;
     w.strata = 2;
-    w.prediction_error = first == 0 ? snapshot::absent : 0.03;
+    w.prediction_error = first == 0 ? record::absent : 0.03;
     w.worst_rank = first * 7 % size.ranks;
-    w.worst_region = "advance";
+    w.worst_region_name = "advance";
     run.windows.push_back(w);
   }
 }
 
-snapshot::Run run_of(const Size& size) {
-  snapshot::Run run;
+record::Run run_of(const Size& size) {
+  record::Run run;
   run.version = "0.1.0";
   run.name = "synthetic";
   run.job = std::to_string(size.ranks);
@@ -127,7 +127,7 @@ snapshot::Run run_of(const Size& size) {
   run.own_cpu_seconds.assign(static_cast<std::size_t>(size.nodes), 0.5);
   run.own_bytes.assign(static_cast<std::size_t>(size.nodes), 1 << 24);
   add_windows(size, run);
-  snapshot::Strata strata;
+  record::Strata strata;
   strata.first = run.windows.empty() ? 0 : run.windows.back().first;
   strata.last = size.steps - 1;
   for (int rank = 0; rank < size.ranks; ++rank) strata.label.push_back(node_of_rank[static_cast<std::size_t>(rank)] % size.shapes % 7 == 3);
@@ -140,8 +140,8 @@ snapshot::Run run_of(const Size& size) {
 }
 
 void write(const Size& size, const std::string& path) {
-  snapshot::Run run = run_of(size);
-  std::vector<snapshot::NodePart> parts(static_cast<std::size_t>(size.nodes));
+  record::Run run = run_of(size);
+  std::vector<record::NodePart> parts(static_cast<std::size_t>(size.nodes));
   for (int region = 0; region < size.regions; ++region) {
     std::vector<Sums> sums(static_cast<std::size_t>(size.shapes));
     std::vector<std::vector<std::byte>> histories;
@@ -153,9 +153,9 @@ void write(const Size& size, const std::string& path) {
     run.series.push_back(series_of(size, region, sums));
   }
   std::vector<std::vector<std::byte>> encoded;
-  for (const snapshot::NodePart& part : parts) encoded.push_back(snapshot::encode_part(part));
-  const std::vector<std::byte> bytes = snapshot::encode(run, encoded);
-  snapshot::write_file(path, bytes);
+  for (const record::NodePart& part : parts) encoded.push_back(record::encode_part(part));
+  const std::vector<std::byte> bytes = record::encode(run, encoded);
+  record::write_file(path, bytes);
   std::printf("%zu bytes\n", bytes.size());
 }
 

@@ -45,41 +45,36 @@ effort_status not_from_callback(const char* function) {
 
 void fill(effort_hint& out, const engine::DeliveredHint& h) {
   const node::HintNumbers& n = *h.view.numbers;
+  const window::Report& r = n.report;
   out = {};
   out.struct_size = sizeof out;
   out.step = h.step;
-  out.window_first = n.window_first;
-  out.window_last = n.window_last;
+  out.window_first = r.first;
+  out.window_last = r.last;
   out.rank = h.rank;
   out.n_ranks = h.n_ranks;
   out.load = h.view.load;
   out.predicted = h.view.predicted;
+  out.speed = h.view.speed;
   out.n_regions = n.n_regions;
   out.region_name = h.region_name;
   out.region_load = h.view.region_load;
   out.stratum_region_load = h.view.stratum_region_load;
   out.stratum = h.view.stratum;
-  out.n_strata = n.n_strata;
+  out.n_strata = r.strata;
   out.medoid_rank = h.view.medoid_rank;
-  out.imbalance = n.imbalance;
-  out.gain_per_step = n.gain_per_step;
-  out.rebalance_cost = n.rebalance_cost;
-  out.rebalance = n.rebalance;
-  out.advice = n.advice;
   out.n_units = n.n_units;
   out.unit_name = h.unit_name;
   out.unit_cost = h.view.unit_cost;
   out.unit_cost_error = h.view.unit_cost_error;
-  out.worst_region = n.worst_region;
-  out.worst_region_share = n.worst_region_share;
-  out.load_balance = n.load_balance;
-  out.prediction_error = n.prediction_error;
-  out.parallel_efficiency = n.parallel_efficiency;
-  out.communication_efficiency = n.communication_efficiency;
-  out.transfer_efficiency = n.transfer_efficiency;
-  out.ideal_saving = n.ideal_saving;
-  out.expected_saving = n.expected_saving;
-  out.speed = h.view.speed;
+  out.rebalance = r.rebalance ? 1 : 0;
+  out.advice = r.advice;
+  out.worst_region = r.worst_region;
+  out.load_balance = 1 / (1 + r.imbalance);
+  out.transfer_efficiency = -1;
+#define EFFORT_NUMBER(name, unknown) out.name = r.name;
+  EFFORT_HINT_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
   if (!h.overtaken) return;
   out.rebalance = 0;
   out.advice |= EFFORT_ADVICE_STALE;

@@ -67,8 +67,8 @@ void add_columns(double* to, const std::vector<double>& from, int n_local, int c
 }
 
 /// Runs of equal speeds.
-std::vector<snapshot::SpeedRun> speed_runs(const std::vector<double>& speed) {
-  std::vector<snapshot::SpeedRun> out;
+std::vector<record::SpeedRun> speed_runs(const std::vector<double>& speed) {
+  std::vector<record::SpeedRun> out;
   for (const double time : speed) {
     if (out.empty() || out.back().time != time) out.push_back({0, time});
     ++out.back().count;
@@ -91,7 +91,7 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       history_(segment.n_local(), settings_, nodes.size()),
       analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
       appointment_(first_look(settings_)),
-      strata_log_(snapshot::StrataLog::usual_bound(setup_.n_ranks)) {}
+      strata_log_(record::StrataLog::usual_bound(setup_.n_ranks)) {}
 
 Engine::~Engine() { stop(); }
 
@@ -412,7 +412,7 @@ void Engine::look() {
   }
   ++looks_;
   last_look_ = now;
-  if (known_->rebalance != 0) remember_window(*known_);
+  if (known_->rebalance) remember_window(*known_);
 }
 
 void Engine::publish_hint(const window::Result& r, node::Appointment now) {
@@ -443,25 +443,9 @@ void Engine::publish_hint(const window::Result& r, node::Appointment now) {
   hint.numbers.look = looks_;
   hint.numbers.now = now;
   hint.numbers.next = appointment_;
-  hint.numbers.window_first = r.first_step;
-  hint.numbers.window_last = r.last_step;
   hint.numbers.n_regions = r.n_regions;
-  hint.numbers.n_strata = r.n_strata;
   hint.numbers.n_units = static_cast<std::int32_t>(cost.size());
-  hint.numbers.rebalance = r.rebalance;
-  hint.numbers.advice = r.advice;
-  hint.numbers.worst_region = r.worst_region;
-  hint.numbers.imbalance = r.imbalance;
-  hint.numbers.gain_per_step = r.gain_per_step;
-  hint.numbers.rebalance_cost = r.rebalance_cost;
-  hint.numbers.worst_region_share = r.worst_region_share;
-  hint.numbers.load_balance = r.imbalance >= 0 ? 1.0 / (1.0 + r.imbalance) : 0.0;
-  hint.numbers.prediction_error = r.prediction_error;
-  hint.numbers.parallel_efficiency = r.efficiencies.parallel;
-  hint.numbers.communication_efficiency = r.efficiencies.communication;
-  hint.numbers.transfer_efficiency = r.efficiencies.transfer;
-  hint.numbers.ideal_saving = r.efficiencies.ideal_saving;
-  hint.numbers.expected_saving = r.expected_saving;
+  hint.numbers.report = r;
   hint.load = r.load;
   hint.predicted = r.predicted;
   hint.speed = speed;
@@ -483,25 +467,11 @@ void Engine::remember_window(const window::Result& r) {
   if (windowed_ == followed_) return;
   const window::WindowLoads loads = analyzer_->close_window(nodes_);
   windowed_ = followed_;
-  snapshot::Window w;
-  w.first = loads.first;
-  w.last = loads.last;
-  w.imbalance = loads.imbalance;
-  w.worst_rank = loads.worst_rank;
-  w.gain_per_step = r.gain_per_step;
-  w.rebalance_cost = r.rebalance_cost;
-  w.rebalance = r.rebalance != 0 && last_look_.last >= loads.first;
-  w.strata = r.n_strata;
-  w.advice = r.advice;
-  w.prediction_error = r.prediction_error;
-  w.load_balance = r.efficiencies.load_balance;
-  w.communication_efficiency = r.efficiencies.communication;
-  w.parallel_efficiency = r.efficiencies.parallel;
-  w.ideal_saving = r.efficiencies.ideal_saving;
-  w.strata_agreement = r.strata_agreement;
-  if (r.worst_region >= 0) w.worst_region = names_.run().of(Definition::region)[static_cast<std::size_t>(r.worst_region)].name;
-  w.samples_unified = r.sample_unified;
-  w.samples_stratified = r.sample_stratified;
+  record::Window w;
+  static_cast<window::Report&>(w) = r;
+  loads.describe(w);
+  w.rebalance = r.rebalance && last_look_.last >= loads.first;
+  if (r.worst_region >= 0) w.worst_region_name = names_.run().of(Definition::region)[static_cast<std::size_t>(r.worst_region)].name;
   if (windows_.empty() && early_rebalance_ >= 0) {
     w.rebalanced = true;
     w.rebalanced_at = early_rebalance_;
@@ -527,8 +497,8 @@ void Engine::remember_description(const window::Result& r) {
 
 /// What only the node that writes the file keeps of every window.
 void Engine::remember_for_the_file(const window::Result& r) {
-  if (r.n_strata > 0) strata_log_.add(last_strata_.first, last_strata_.last, r.n_strata, r.stratum);
-  for (const snapshot::UnitCost& cost : unit_costs_)
+  if (r.strata > 0) strata_log_.add(last_strata_.first, last_strata_.last, r.strata, r.stratum);
+  for (const record::UnitCost& cost : unit_costs_)
     window_costs_.push_back({last_strata_.first, cost.name, cost.seconds_per_unit, cost.error});
   if (!unit_costs_.empty() && r.speed.size() == static_cast<std::size_t>(setup_.n_ranks)) speed_ = r.speed;
 }
@@ -607,7 +577,7 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
   std::int64_t status = final ? lost_status_ : 0;
   if (nodes_.rank() == 0) {
     try {
-      snapshot::Run run = describe();
+      record::Run run = describe();
       if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
       job.complete(run, names_.run(), setup_.n_ranks);
       if (final && settings_.verbose && settings_.report != "summary")
@@ -631,8 +601,8 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
   return static_cast<int>(status);
 }
 
-snapshot::Run Engine::describe() {
-  snapshot::Run run;
+record::Run Engine::describe() {
+  record::Run run;
   run.version = EFFORT_VERSION_STRING;
   run.name = setup_.name;
   run.job = setup_.job;

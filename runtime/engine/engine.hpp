@@ -9,7 +9,7 @@
 #include "runtime/engine/history_store.hpp"
 #include "runtime/engine/placement.hpp"
 #include "runtime/node/segment.hpp"
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 #include <atomic>
 #include <functional>
@@ -94,7 +94,7 @@ class Engine {
   int write_snapshot(const std::string& path, Occasion occasion);
   int lose_snapshot(const char* why);
   void finish_writing();
-  snapshot::Run describe();
+  record::Run describe();
   void record_failure(const std::string& what) noexcept;
   double own_cpu_seconds() const;
 
@@ -124,13 +124,13 @@ class Engine {
   std::future<double> writing_;         ///< of a periodic one, by a thread of its own: the CPU seconds that it took
   double writing_cpu_seconds_ = 0;      ///< of those that are done
   std::vector<window::Rebalance> new_rebalances_;
-  std::vector<snapshot::Window> windows_;
+  std::vector<record::Window> windows_;
   std::vector<node::Appointment> window_looks_;  ///< the last look of each of these
-  snapshot::Strata last_strata_;
-  snapshot::StrataLog strata_log_;      ///< on node 0
-  std::vector<snapshot::WindowCost> window_costs_;
+  record::Strata last_strata_;
+  record::StrataLog strata_log_;      ///< on node 0
+  std::vector<record::WindowCost> window_costs_;
   std::vector<double> speed_;           ///< [ranks] of the last window that told them
-  std::vector<snapshot::UnitCost> unit_costs_;
+  std::vector<record::UnitCost> unit_costs_;
   double wall_seconds_ = 0;             ///< of all windows, largest local rank
   double critical_path_ = 0;            ///< sum over steps of the largest rank's load, over the run
   double mean_path_ = 0;

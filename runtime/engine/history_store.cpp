@@ -111,14 +111,14 @@ HistoryStore::Sums HistoryStore::sums(const SeriesKey& key) const {
   return out;
 }
 
-std::vector<snapshot::Tile> HistoryStore::tiles(const Places& places, bool final) const {
-  std::vector<snapshot::Tile> tiles;
+std::vector<record::Tile> HistoryStore::tiles(const Places& places, bool final) const {
+  std::vector<record::Tile> tiles;
   for (const auto& [key, s] : series_)
     tiles.push_back({places.at(key), s.first_step, final ? s.history.serialize_final() : s.history.serialize()});
   return tiles;
 }
 
-std::vector<snapshot::Tile> HistoryStore::shared_tiles(Communicator& nodes, const Places& places) const {
+std::vector<record::Tile> HistoryStore::shared_tiles(Communicator& nodes, const Places& places) const {
   std::vector<std::int64_t> first;  // step of each series on the node that saw it first
   for (const auto& [key, place] : places) {
     const auto at = series_.find(key);
@@ -134,17 +134,17 @@ std::vector<snapshot::Tile> HistoryStore::shared_tiles(Communicator& nodes, cons
                    static_cast<std::size_t>(own - *begin), static_cast<std::size_t>(steps_ - *begin)});
     ++begin;
   }
-  std::vector<snapshot::Tile> tiles;
+  std::vector<record::Tile> tiles;
   std::vector<std::vector<std::byte>> coded = histories.finish();
   for (std::size_t i = 0; i < coded.size(); ++i) tiles.push_back({static_cast<std::uint32_t>(i), first[i], std::move(coded[i])});
   return tiles;
 }
 
-snapshot::NodePart HistoryStore::part(int node, const Places& places) const {
-  snapshot::NodePart part;
+record::NodePart HistoryStore::part(int node, const Places& places) const {
+  record::NodePart part;
   part.node = node;
   for (const ExactWindow& w : exact_windows_) {
-    snapshot::ExactBlock block;
+    record::ExactBlock block;
     block.first_step = w.first_step;
     block.steps = w.steps;
     for (const auto& [key, values] : w.values) {
@@ -162,7 +162,7 @@ std::size_t HistoryStore::held_bytes() const {
   for (const auto& [key, s] : series_) bytes += s.history.held_bytes() + s.rank_sums.size() * sizeof(double);
   for (const auto& w : exact_windows_)
     for (const auto& [key, values] : w.values) bytes += values.size() * sizeof(double);
-  return bytes + traffic_.flows.size() * sizeof(snapshot::Flow);
+  return bytes + traffic_.flows.size() * sizeof(record::Flow);
 }
 
 }  // namespace effort::engine

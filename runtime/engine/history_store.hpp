@@ -5,7 +5,7 @@
 #include "analytics/comm/communicator.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/collector.hpp"
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 #include <map>
 #include <vector>
@@ -35,13 +35,13 @@ class HistoryStore {
   /// Places of the run's series in the snapshot, the same on all nodes.
   using Places = std::map<SeriesKey, std::uint32_t>;
   /// This node's tiles.
-  std::vector<snapshot::Tile> tiles(const Places& places, bool final) const;
+  std::vector<record::Tile> tiles(const Places& places, bool final) const;
   /// What a node contributes beside them.
-  snapshot::NodePart part(int node, const Places& places) const;
+  record::NodePart part(int node, const Places& places) const;
   /// Whether the histories of all nodes can be coded as one.
   bool shared() const { return shared_; }
   /// Collective, where shared(): the tiles of all nodes as one, on node 0; nothing elsewhere.
-  std::vector<snapshot::Tile> shared_tiles(Communicator& nodes, const Places& places) const;
+  std::vector<record::Tile> shared_tiles(Communicator& nodes, const Places& places) const;
   std::size_t held_bytes() const;
   std::int64_t steps() const { return steps_; }
 
@@ -69,7 +69,7 @@ class HistoryStore {
   };
   std::vector<ExactWindow> exact_windows_;
   std::int64_t windows_ = 0;
-  snapshot::Traffic traffic_;
+  record::Traffic traffic_;
   std::map<std::string, std::int32_t> traffic_regions_;  ///< places in traffic_.regions
 };
 

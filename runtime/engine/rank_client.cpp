@@ -241,7 +241,7 @@ void RankClient::rebalance_end() {
 
 const DeliveredHint& RankClient::latest() {
   // Every rank brackets the same rebalance in the same step, so that all come to the same without a message.
-  if (latest_.step >= 0) latest_.overtaken = rebalancing_ || rebalanced_ > latest_.view.numbers->window_last;
+  if (latest_.step >= 0) latest_.overtaken = rebalancing_ || rebalanced_ > latest_.view.numbers->report.last;
   return latest_;
 }
 

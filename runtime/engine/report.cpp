@@ -41,19 +41,19 @@ std::vector<std::string> names_apart(const std::vector<std::string>& names, std:
 }
 
 /// Of the load; run.metrics.size() where no rank has defined it.
-std::uint32_t load_metric(const snapshot::Run& run) {
+std::uint32_t load_metric(const record::Run& run) {
   std::uint32_t m = 0;
   while (m < run.metrics.size() && run.metrics[m].name != run.load_metric) ++m;
   return m;
 }
 
-std::string load_unit(const snapshot::Run& run) {
+std::string load_unit(const record::Run& run) {
   const std::uint32_t m = load_metric(run);
   return m < run.metrics.size() ? run.metrics[m].unit : std::string();
 }
 
-std::string regions_table(const snapshot::Run& run) {
-  std::vector<const snapshot::Series*> rows;
+std::string regions_table(const record::Run& run) {
+  std::vector<const record::Series*> rows;
   std::size_t left_out = 0;
   double all = 0;
   const std::uint32_t metric = load_metric(run);
@@ -77,14 +77,14 @@ std::string regions_table(const snapshot::Run& run) {
                          "worst rank", "imbalance", "rank");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& s = *rows[i];
-    out += line("  %-*s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", width, names[i].c_str(), snapshot::kind_name(s.kind), s.mean_over_ranks,
+    out += line("  %-*s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", width, names[i].c_str(), record::kind_name(s.kind), s.mean_over_ranks,
                 all > 0 ? 100 * s.mean_over_ranks / all : 0.0, s.max_over_ranks, 100 * s.imbalance, static_cast<int>(s.max_rank));
   }
   if (left_out > 0) out += line("  ... and %zu more", left_out);
   return out;
 }
 
-std::string rebalances_table(const snapshot::Run& run, const RunTotals& totals) {
+std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
   if (totals.rebalances == 0) {
     const auto wanted = std::count_if(run.windows.begin(), run.windows.end(), [](const auto& w) { return w.rebalance; });
     return wanted == 0 ? line("  no rebalance was recommended") : line("  %d of %zu hints recommended a rebalance; none was done", static_cast<int>(wanted), run.windows.size());
@@ -106,7 +106,7 @@ std::string rebalances_table(const snapshot::Run& run, const RunTotals& totals) 
 
 }  // namespace
 
-std::string summary(const snapshot::Run& run, const RunTotals& t) {
+std::string summary(const record::Run& run, const RunTotals& t) {
   std::string out = line("effort: %lld steps on %d ranks, %d node(s), %.4g s; load is %s", static_cast<long long>(run.steps), static_cast<int>(run.ranks),
                          static_cast<int>(run.nodes), run.wall_seconds, run.load_metric.c_str());
   out += regions_table(run);

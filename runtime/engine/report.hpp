@@ -1,7 +1,7 @@
 // The table that makes a first run worth it.
 #pragma once
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 #include <string>
 
@@ -17,6 +17,6 @@ struct RunTotals {
 
 /// Text of REPORT=summary: regions by time, imbalance, worst rank, rebalances with price and gain, what ideal balance
 /// would save, the library's own cost.
-std::string summary(const snapshot::Run& run, const RunTotals& totals);
+std::string summary(const record::Run& run, const RunTotals& totals);
 
 }  // namespace effort::engine

@@ -1,6 +1,6 @@
 #include "runtime/engine/snapshot_job.hpp"
 
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -36,24 +36,24 @@ HistoryStore::Places SnapshotJob::places() const {
 
 /// What this node alone contributes; its tiles, unless they are shared.  Collective.
 std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
-  snapshot::NodePart part = history_.part(nodes_.rank(), places());
-  if (shared) return snapshot::encode_part(part);
+  record::NodePart part = history_.part(nodes_.rank(), places());
+  if (shared) return record::encode_part(part);
   part.tiles = history_.tiles(places(), final);
   std::vector<double> nrmse(stats_.size(), 0.0);
-  for (const snapshot::Tile& tile : part.tiles) nrmse[tile.series] = codec::HistoryReader(tile.history).nrmse();
+  for (const record::Tile& tile : part.tiles) nrmse[tile.series] = codec::HistoryReader(tile.history).nrmse();
   nodes_.allreduce(std::span(nrmse), ReduceOp::max);
   std::size_t i = 0;
   for (auto& [key, stat] : stats_) stat.nrmse = nrmse[i++];
-  return snapshot::encode_part(part);
+  return record::encode_part(part);
 }
 
 /// The histories of all nodes as one, on node 0; nothing elsewhere.  Collective.
 std::vector<std::byte> SnapshotJob::shared_part() {
-  const std::vector<snapshot::Tile> tiles = history_.shared_tiles(nodes_, places());
+  const std::vector<record::Tile> tiles = history_.shared_tiles(nodes_, places());
   if (nodes_.rank() != 0) return {};
   std::size_t i = 0;
   for (auto& [key, stat] : stats_) stat.nrmse = codec::HistoryReader(tiles[i++].history).nrmse();
-  return snapshot::encode_shared(tiles);
+  return record::encode_shared(tiles);
 }
 
 void SnapshotJob::collect_facts(double own_cpu_seconds) {
@@ -78,7 +78,7 @@ std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_c
   return parts;
 }
 
-void SnapshotJob::complete(snapshot::Run& run, const Names& names, int n_ranks) const {
+void SnapshotJob::complete(record::Run& run, const Names& names, int n_ranks) const {
   run.steps = history_.steps();
   for (const NodeFacts& f : facts_) {
     run.own_cpu_seconds.push_back(f.own_cpu_seconds);
@@ -90,9 +90,9 @@ void SnapshotJob::complete(snapshot::Run& run, const Names& names, int n_ranks) 
   const bool phases = names.of(Definition::phase).size() > 1;
   for (const auto& [key, stat] : stats_) {
     const auto& region = names.of(Definition::region)[key.region];
-    snapshot::Series s;
+    record::Series s;
     s.region = region.name;
-    s.kind = static_cast<snapshot::Kind>(region.kind);
+    s.kind = static_cast<record::Kind>(region.kind);
     if (phases) s.phase = names.of(Definition::phase)[key.phase].name;
     s.metric = key.metric;
     s.total = stat.total;
@@ -105,13 +105,13 @@ void SnapshotJob::complete(snapshot::Run& run, const Names& names, int n_ranks) 
   }
 }
 
-void write_snapshot_file(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
+void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
                          const std::string& path) {
-  const std::vector<std::byte> bytes = snapshot::encode(run, parts);
+  const std::vector<std::byte> bytes = record::encode(run, parts);
   if (path.empty())
-    snapshot::write_snapshot(directory, run, bytes);
+    record::write_snapshot(directory, run, bytes);
   else
-    snapshot::write_file(path, bytes);
+    record::write_file(path, bytes);
 }
 
 }  // namespace effort::engine

@@ -4,7 +4,7 @@
 #include "analytics/comm/communicator.hpp"
 #include "runtime/engine/history_store.hpp"
 #include "runtime/node/segment.hpp"
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 #include <map>
 #include <span>
@@ -25,7 +25,7 @@ class SnapshotJob {
   /// Collective.  Returns the encoded parts (on node 0; empty elsewhere).
   std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds);
   /// Node 0: fills in what the nodes brought.
-  void complete(snapshot::Run& run, const Names& names, int n_ranks) const;
+  void complete(record::Run& run, const Names& names, int n_ranks) const;
 
  private:
   struct Stat {
@@ -54,7 +54,7 @@ class SnapshotJob {
 
 /// Writes what a job has brought to node 0 and completed: to `path`, or where that is empty under a name of its own in `directory`.
 /// @throws std::filesystem::filesystem_error and others
-void write_snapshot_file(const snapshot::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
+void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
                          const std::string& path);
 
 }  // namespace effort::engine

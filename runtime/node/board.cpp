@@ -95,16 +95,17 @@ void Board::publish(const HintContent& content) {
   const std::int32_t full = numbers.n_regions;
   numbers.n_regions = std::min(full, names_written_);
   numbers.n_units = std::min(numbers.n_units, units_written_);
-  numbers.n_strata = std::min(numbers.n_strata, max_strata);
-  if (numbers.n_regions < full) numbers.advice |= 1024;  // EFFORT_ADVICE_TRUNCATED
-  if (numbers.worst_region >= numbers.n_regions) numbers.worst_region = -1;
+  window::Report& report = numbers.report;
+  report.strata = std::min(report.strata, max_strata);
+  if (numbers.n_regions < full) report.advice |= window::advice_truncated;
+  if (report.worst_region >= numbers.n_regions) report.worst_region = -1;
   copy(base, layout.load, content.load);
   copy(base, layout.predicted, content.predicted);
   copy(base, layout.speed, content.speed);
   copy(base, layout.stratum, content.stratum);
-  copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(numbers.n_strata)));
+  copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(report.strata)));
   const auto n = static_cast<std::size_t>(numbers.n_regions);
-  for (std::size_t s = 0; s < static_cast<std::size_t>(numbers.n_strata); ++s)
+  for (std::size_t s = 0; s < static_cast<std::size_t>(report.strata); ++s)
     copy(base, layout.stratum_region_load + s * n * 8, content.stratum_region_load.subspan(s * content.stratum_stride, n));
   for (std::size_t r = 0; r < static_cast<std::size_t>(shape_.n_local); ++r)
     copy(base, layout.region_load + r * max_hint_regions * 8,

@@ -1,6 +1,8 @@
 // The hint board: what the background thread tells the ranks of its node, in shared memory.
 #pragma once
 
+#include "analytics/window/report.hpp"
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -31,13 +33,8 @@ struct Appointment {
 struct HintNumbers {
   std::int64_t look = -1;                  ///< index of the look, from 0
   Appointment now, next;                   ///< this look's and the next one's
-  std::int64_t window_first = 0, window_last = 0;
-  std::int32_t n_regions = 0, n_strata = 0, n_units = 0;
-  std::int32_t rebalance = 0;
-  std::uint32_t advice = 0;
-  std::int32_t worst_region = -1;
-  double imbalance = 0, gain_per_step = 0, rebalance_cost = -1, worst_region_share = 0, load_balance = 0, prediction_error = -1;
-  double parallel_efficiency = -1, communication_efficiency = -1, transfer_efficiency = -1, ideal_saving = 0, expected_saving = 0;
+  std::int32_t n_regions = 0, n_units = 0;
+  window::Report report;
 };
 
 /// What the background thread publishes; spans are copied.

@@ -1,4 +1,4 @@
-# Holds the include graph to the allowed directions: capi -> runtime -> analytics, with every other folder in its place.
+# Holds the include graph to the allowed directions: capi -> runtime -> record -> analytics, with every other folder in its place.
 # cmake -DROOT=<source tree> -P includes.cmake
 
 cmake_minimum_required(VERSION 3.22)
@@ -20,31 +20,32 @@ allow(analytics/codec analytics/comm/ analytics/wavelet/)
 allow(analytics/cluster analytics/comm/ analytics/sampling/)
 allow(analytics/window analytics/comm/ analytics/wavelet/ analytics/sampling/ analytics/balance/ analytics/cluster/)
 allow(analytics/replay analytics/comm/ analytics/window/)
+allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(runtime)
 allow(runtime/config runtime/status)
 allow(runtime/measure runtime/status)
-allow(runtime/node runtime/status)
+allow(runtime/node analytics/window/report.hpp runtime/status)
 allow(runtime/exchange analytics/comm/ runtime/status)
-allow(runtime/snapshot analytics/ runtime/status)
-allow(runtime/engine analytics/ runtime/)
+allow(runtime/engine analytics/ record/ runtime/)
 allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/status)
 allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ effort/)
 allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp)
-allow(tools analytics/ runtime/snapshot/)
-allow(viewer analytics/ runtime/snapshot/)
+allow(tools analytics/ record/)
+allow(viewer analytics/ record/)
 allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp runtime/measure/ runtime/status effort/)
 
 # Headers of the system that a layer must do without: no MPI below capi's one file and the adapter, no files or output in
 # analytics.
 set(forbidden_analytics "mpi.h|fstream|iostream|cstdio|stdio.h")
 set(forbidden_runtime "mpi.h|iostream")
+set(forbidden_record "mpi.h|iostream")
 set(forbidden_tools "mpi.h")
 set(forbidden_viewer "mpi.h")
 
 set(wrong "")
 set(seen 0)
-foreach(layer analytics runtime adapters capi tools viewer)
+foreach(layer analytics record runtime adapters capi tools viewer)
   file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${layer}/*.cpp" "${ROOT}/${layer}/*.hpp" "${ROOT}/${layer}/*.h" "${ROOT}/${layer}/*.inc")
   foreach(file IN LISTS files)
     math(EXPR seen "${seen} + 1")

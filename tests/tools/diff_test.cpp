@@ -9,9 +9,9 @@
 #include "runs.hpp"
 
 using namespace effort::tools::test;
-using effort::snapshot::Kind;
-using effort::snapshot::Run;
-using effort::snapshot::test::golden_file;
+using effort::record::Kind;
+using effort::record::Run;
+using effort::record::test::golden_file;
 
 namespace {
 

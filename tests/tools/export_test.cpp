@@ -10,8 +10,8 @@
 #include "golden_run.hpp"
 
 using namespace effort::tools::test;
-using effort::snapshot::test::golden_file;
-using effort::snapshot::test::golden_load;
+using effort::record::test::golden_file;
+using effort::record::test::golden_load;
 
 namespace {
 

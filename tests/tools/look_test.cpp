@@ -15,9 +15,9 @@
 #include "runs.hpp"
 
 using namespace effort::tools::test;
-using effort::snapshot::Kind;
-using effort::snapshot::Run;
-using effort::snapshot::test::golden_file;
+using effort::record::Kind;
+using effort::record::Run;
+using effort::record::test::golden_file;
 
 namespace {
 
@@ -165,7 +165,7 @@ TEST_CASE("info: a screen's worth, and all of it on demand") {
   for (int i = 0; i < 2000; ++i) regions.push_back({"region_" + std::to_string(i), Kind::compute, 1.0 + i});
   Run run = run_of(4, 5000, regions);
   for (int i = 0; i < 500; ++i) {
-    effort::snapshot::Window w;
+    effort::record::Window w;
     w.first = 10 * i;
     w.last = 10 * i + 9;
     w.imbalance = 0.1;

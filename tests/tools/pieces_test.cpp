@@ -7,10 +7,10 @@
 
 #include "golden_run.hpp"
 #include "runs.hpp"
-#include "runtime/snapshot/series.hpp"
+#include "record/series.hpp"
 
-using namespace effort::snapshot;
-using effort::snapshot::test::golden_file;
+using namespace effort::record;
+using effort::record::test::golden_file;
 using effort::tools::test::interleaved_file;
 
 namespace {

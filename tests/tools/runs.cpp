@@ -2,12 +2,12 @@
 
 #include "analytics/codec/history.hpp"
 #include "golden_run.hpp"
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
 namespace effort::tools::test {
 
-snapshot::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions) {
-  snapshot::Run run;
+record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions) {
+  record::Run run;
   run.version = "0.1.0";
   run.name = "app";
   run.job = "7";
@@ -19,7 +19,7 @@ snapshot::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& region
   run.own_cpu_seconds = {0.25};
   run.own_bytes = {1024};
   for (const RegionSpec& spec : regions) {
-    snapshot::Series s;
+    record::Series s;
     s.region = spec.name;
     s.kind = spec.kind;
     s.total = spec.mean * ranks;
@@ -32,11 +32,11 @@ snapshot::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& region
   return run;
 }
 
-std::vector<std::byte> file_of(const snapshot::Run& run) { return snapshot::encode(run, {}); }
+std::vector<std::byte> file_of(const record::Run& run) { return record::encode(run, {}); }
 
 std::vector<std::byte> interleaved_file(bool shared) {
   constexpr int steps = 40, late = 25;
-  snapshot::Run run = run_of(7, steps, {{"first"}, {"second"}});
+  record::Run run = run_of(7, steps, {{"first"}, {"second"}});
   run.place(std::vector<std::int32_t>{0, 1, 0, 1, 0, 1, 0});
   run.own_cpu_seconds = {0.25, 0.5};
   run.own_bytes = {1024, 2048};
@@ -46,18 +46,18 @@ std::vector<std::byte> interleaved_file(bool shared) {
   std::vector<std::vector<std::byte>> parts;
   const auto load = [](std::uint32_t series, std::int32_t rank, int step) { return 1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17); };
   if (shared) {
-    parts.push_back(snapshot::test::shared_histories(run, {0, late, 0}, [&](int series, const std::vector<std::int32_t>& ranks, int first) {
+    parts.push_back(record::test::shared_histories(run, {0, late, 0}, [&](int series, const std::vector<std::int32_t>& ranks, int first) {
       std::vector<double> block;
       for (std::int32_t rank : ranks) {
         for (int step = first; step < steps; ++step) block.push_back(load(static_cast<std::uint32_t>(series), rank, step));
       }
       return block;
     }));
-    return snapshot::encode(run, parts);
+    return record::encode(run, parts);
   }
   for (std::int32_t node = 0; node < 2; ++node) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
-    snapshot::NodePart part;
+    record::NodePart part;
     part.node = node;
     for (std::uint32_t series = 0; series < 3; ++series) {
       const int first = series == 1 ? late : 0;
@@ -69,9 +69,9 @@ std::vector<std::byte> interleaved_file(bool shared) {
       history.append(block, static_cast<std::size_t>(steps - first));
       part.tiles.push_back({series, first, history.serialize_final()});
     }
-    parts.push_back(snapshot::encode_part(part));
+    parts.push_back(record::encode_part(part));
   }
-  return snapshot::encode(run, parts);
+  return record::encode(run, parts);
 }
 
 }  // namespace effort::tools::test

@@ -5,21 +5,21 @@
 #include <string>
 #include <vector>
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
 namespace effort::tools::test {
 
 /// A run without histories: a region per entry, whose largest rank is rank 1.
 struct RegionSpec {
   std::string name;
-  snapshot::Kind kind = snapshot::Kind::compute;
+  record::Kind kind = record::Kind::compute;
   double mean = 1;       ///< seconds per rank over the whole run
   double imbalance = 0;
 };
-snapshot::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions);
+record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions);
 
 /// run_of as a file.
-std::vector<std::byte> file_of(const snapshot::Run& run);
+std::vector<std::byte> file_of(const record::Run& run);
 
 /// 7 ranks that two nodes take in turn, 40 steps, two metrics, one of two regions measured by both; the second region begins
 /// at step 25.  Kokkos must be initialised.

@@ -9,10 +9,10 @@
 #include "surgery.hpp"
 
 using namespace effort::tools::test;
-using effort::snapshot::test::golden_file;
-using effort::snapshot::test::golden_load;
-using effort::snapshot::test::golden_run;
-using effort::snapshot::test::RawFile;
+using effort::record::test::golden_file;
+using effort::record::test::golden_load;
+using effort::record::test::golden_run;
+using effort::record::test::RawFile;
 
 TEST_CASE("info says what is in a snapshot") {
   const Scratch scratch;

@@ -12,17 +12,17 @@
 #include <numeric>
 
 #include "golden_run.hpp"
-#include "runtime/snapshot/reader.hpp"
+#include "record/reader.hpp"
 
 using namespace effort;
 using namespace effort::tools;
-using effort::snapshot::test::golden_file;
+using effort::record::test::golden_file;
 
 namespace {
 
 RunSummary summary_of(const std::vector<std::byte>& file, std::size_t most_values) {
-  snapshot::Reader reader(file, "summary.effort");
-  const snapshot::SeriesReader series(reader);
+  record::Reader reader(file, "summary.effort");
+  const record::SeriesReader series(reader);
   std::size_t done = 0;
   RunSummary out = summarise(
       reader.run(), series, [&] { ++done; }, most_values);
@@ -46,13 +46,13 @@ TEST_CASE("a run that is too large to be held is summed up from a coarser level"
   CHECK(std::abs(coarse.load.mean_path / whole.load.mean_path - 1) < 0.05);
   CHECK(coarse.load.critical_path < 1.1 * whole.load.critical_path);
   CHECK(coarse.load.critical_path > 0.9 * coarse.load.mean_path);
-  REQUIRE(coarse.load.rank_total.size() == snapshot::test::golden_ranks);
+  REQUIRE(coarse.load.rank_total.size() == record::test::golden_ranks);
   CHECK(std::abs(mean(coarse.load.rank_total) / mean(whole.load.rank_total) - 1) < 0.05);
   CHECK(coarse.load.steps_per_bin % (std::int64_t{1} << coarse.load.level) == 0);
   CHECK(coarse.load.mean.size() == coarse.load.max.size());
   CHECK(coarse.load.mean.size() == coarse.load.worst_rank.size());
-  CHECK(static_cast<std::int64_t>(coarse.load.mean.size()) * coarse.load.steps_per_bin >= snapshot::test::golden_steps);
-  for (const std::int32_t rank : coarse.load.worst_rank) CHECK((rank >= 0 && rank < snapshot::test::golden_ranks));
+  CHECK(static_cast<std::int64_t>(coarse.load.mean.size()) * coarse.load.steps_per_bin >= record::test::golden_steps);
+  for (const std::int32_t rank : coarse.load.worst_rank) CHECK((rank >= 0 && rank < record::test::golden_ranks));
   REQUIRE(coarse.series.size() == whole.series.size());
   for (std::size_t s = 0; s < whole.series.size(); ++s) {
     REQUIRE(coarse.series[s].coarse.size() == std::size_t{coarse.series[s].rows} * coarse.series[s].cols);
@@ -63,9 +63,9 @@ TEST_CASE("a run that is too large to be held is summed up from a coarser level"
 
 TEST_CASE("loads of steps are shown as they were measured, not as the histories tell them") {
   const std::vector<std::byte> file = golden_file(false);
-  snapshot::Reader reader(file, "summary.effort");
-  const snapshot::SeriesReader series(reader);
-  const std::vector<double> truth = snapshot::test::golden_step_loads();
+  record::Reader reader(file, "summary.effort");
+  const record::SeriesReader series(reader);
+  const std::vector<double> truth = record::test::golden_step_loads();
   for (const std::size_t most : {std::size_t{1} << 20, std::size_t{40}}) {
     RunSummary summary = summarise(
         reader.run(), series, [] {}, most);
@@ -79,7 +79,7 @@ TEST_CASE("loads of steps are shown as they were measured, not as the histories 
     REQUIRE(summary.load.max.size() == bins);
     const auto per_bin = static_cast<std::size_t>(summary.load.steps_per_bin);
     for (std::size_t k = 0; k < bins; ++k) {
-      const auto begin = truth.begin() + static_cast<std::ptrdiff_t>(k * per_bin), end = truth.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>((k + 1) * per_bin, snapshot::test::golden_steps));
+      const auto begin = truth.begin() + static_cast<std::ptrdiff_t>(k * per_bin), end = truth.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>((k + 1) * per_bin, record::test::golden_steps));
       const double largest = std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
       CHECK(std::abs(summary.load.max[k] / largest - 1) < 0.01);
       CHECK(summary.load.max[k] >= summary.load.mean[k]);

@@ -15,9 +15,9 @@
 #include "symbols_fixture.hpp"
 
 using namespace effort::tools::test;
-using effort::snapshot::Kind;
-using effort::snapshot::Module;
-using effort::snapshot::Run;
+using effort::record::Kind;
+using effort::record::Module;
+using effort::record::Run;
 namespace fs = std::filesystem;
 
 namespace {

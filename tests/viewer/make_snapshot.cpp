@@ -21,7 +21,7 @@
 #include "analytics/codec/history.hpp"
 #include "analytics/codec/shared_history.hpp"
 #include "analytics/comm/thread_group.hpp"
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
 namespace {
 
@@ -92,11 +92,11 @@ std::string name_of(const Shape& shape, int region) {
   return region < 4 ? names[region] : "region " + std::to_string(region);
 }
 
-snapshot::Kind kind_of(int region) { return region % 4 == 3 ? snapshot::Kind::comm : snapshot::Kind::compute; }
+record::Kind kind_of(int region) { return region % 4 == 3 ? record::Kind::comm : record::Kind::compute; }
 
 /// The compressed histories of one node, its ranks' sums [regions][ranks], and what its steps took.
 struct Part {
-  snapshot::NodePart part;
+  record::NodePart part;
   std::vector<std::vector<double>> sums;
   std::vector<double> step_loads;  ///< [ranks][steps] of the computing regions, by the first metric
 };
@@ -109,7 +109,7 @@ void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t fi
   }
 }
 
-Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
+Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
   const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
   Part out;
   out.part.node = node;
@@ -129,7 +129,7 @@ Part part_of(const Shape& shape, const snapshot::Run& run, std::int32_t node) {
           sums[r] += value;
         }
       if (!shape.shared) history.append(block, static_cast<std::size_t>(n));
-      if (s < static_cast<std::uint32_t>(shape.regions) && kind_of(region) == snapshot::Kind::compute) add_step_loads(out, block, first, n, shape.steps);
+      if (s < static_cast<std::uint32_t>(shape.regions) && kind_of(region) == record::Kind::compute) add_step_loads(out, block, first, n, shape.steps);
       if (shape.exact) out.part.exact.push_back({first, static_cast<std::int32_t>(n), {s}, block});
     }
     if (shape.steps > 0 && !shape.shared) out.part.tiles.push_back({s, 0, history.serialize_final()});
@@ -145,10 +145,10 @@ std::vector<std::int32_t> labels_of(const Shape& shape, std::int32_t strata, std
   return out;
 }
 
-void add_windows(snapshot::Run& run, const Shape& shape) {
-  snapshot::StrataLog log(snapshot::StrataLog::usual_bound(shape.ranks));
+void add_windows(record::Run& run, const Shape& shape) {
+  record::StrataLog log(record::StrataLog::usual_bound(shape.ranks));
   for (std::int64_t first = 0; first + run.window <= shape.steps; first += run.window) {
-    snapshot::Window w;
+    record::Window w;
     w.first = first;
     w.last = first + run.window - 1;
     const auto index = first / run.window;
@@ -164,7 +164,7 @@ void add_windows(snapshot::Run& run, const Shape& shape) {
     w.communication_efficiency = 0.9;
     w.parallel_efficiency = 0.9 * w.load_balance;
     w.worst_rank = static_cast<std::int32_t>(index % shape.ranks);
-    w.worst_region = "solve";
+    w.worst_region_name = "solve";
     run.windows.push_back(w);
     const std::int32_t k = std::min(3, shape.ranks);
     const std::vector<std::int32_t> label = labels_of(shape, k, index);
@@ -175,7 +175,7 @@ void add_windows(snapshot::Run& run, const Shape& shape) {
       if (index > 0) run.window_costs.push_back({first, "particles", 3.5e-8 / swing, 4e-10});
     }
     if (first + 2 * run.window <= shape.steps) continue;
-    snapshot::Strata strata;
+    record::Strata strata;
     strata.first = w.first;
     strata.last = w.last;
     strata.label = label;
@@ -187,8 +187,8 @@ void add_windows(snapshot::Run& run, const Shape& shape) {
   run.moves = log.moves();
 }
 
-snapshot::Run run_of(const Shape& shape, const std::string& name) {
-  snapshot::Run run;
+record::Run run_of(const Shape& shape, const std::string& name) {
+  record::Run run;
   run.version = "0.1.0";
   run.name = name;
   run.job = "7";
@@ -204,7 +204,7 @@ snapshot::Run run_of(const Shape& shape, const std::string& name) {
   run.own_bytes.assign(static_cast<std::size_t>(run.nodes), 1 << 20);
   for (std::uint32_t m = 0; m < run.metrics.size(); ++m) {
     for (int g = 0; g < shape.regions; ++g) {
-      snapshot::Series s;
+      record::Series s;
       s.region = name_of(shape, g);
       s.kind = kind_of(g);
       if (shape.full) s.phase = g % 2 == 0 ? "set-up" : "time loop";
@@ -219,9 +219,9 @@ snapshot::Run run_of(const Shape& shape, const std::string& name) {
   return run;
 }
 
-void finish_series(snapshot::Run& run, const std::vector<Part>& parts) {
+void finish_series(record::Run& run, const std::vector<Part>& parts) {
   for (std::size_t s = 0; s < run.series.size(); ++s) {
-    snapshot::Series& series = run.series[s];
+    record::Series& series = run.series[s];
     for (const Part& part : parts) {
       const std::vector<std::int32_t> ranks = run.ranks_of_node(part.part.node);
       for (std::size_t r = 0; r < ranks.size(); ++r) {
@@ -236,7 +236,7 @@ void finish_series(snapshot::Run& run, const std::vector<Part>& parts) {
 }
 
 /// What every step took, from all nodes' parts.
-void finish_steps(snapshot::Run& run, std::vector<Part>& parts) {
+void finish_steps(record::Run& run, std::vector<Part>& parts) {
   const auto steps = static_cast<std::size_t>(run.steps);
   std::vector<double> loads(2 * steps);
   for (Part& part : parts) {
@@ -256,7 +256,7 @@ void finish_steps(snapshot::Run& run, std::vector<Part>& parts) {
 }
 
 /// The histories of all nodes as one, as the last snapshot of a run holds them.
-std::vector<std::byte> shared_part(const Shape& shape, const snapshot::Run& run) {
+std::vector<std::byte> shared_part(const Shape& shape, const record::Run& run) {
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());
@@ -271,9 +271,9 @@ std::vector<std::byte> shared_part(const Shape& shape, const snapshot::Run& run)
       history.append(block, static_cast<std::size_t>(shape.steps));
       shared.add({&history, ranks.size(), 0, static_cast<std::size_t>(shape.steps)});
     }
-    std::vector<snapshot::Tile> tiles;
+    std::vector<record::Tile> tiles;
     for (std::vector<std::byte>& bytes : shared.finish()) tiles.push_back({static_cast<std::uint32_t>(tiles.size()), 0, std::move(bytes)});
-    if (nodes.rank() == 0) out = snapshot::encode_shared(tiles);
+    if (nodes.rank() == 0) out = record::encode_shared(tiles);
   });
   return out;
 }
@@ -305,7 +305,7 @@ int main(int argc, char** argv) {
   const Shape shape = shape_of(argv[1]);
   std::filesystem::remove(argv[2]);
   const Kokkos::ScopeGuard kokkos(argc, argv);
-  snapshot::Run run = run_of(shape, argv[1]);
+  record::Run run = run_of(shape, argv[1]);
   std::vector<Part> parts(static_cast<std::size_t>(shape.nodes));
   std::atomic<std::int32_t> next{0};
   std::vector<std::thread> threads;
@@ -317,8 +317,8 @@ int main(int argc, char** argv) {
   finish_series(run, parts);
   finish_steps(run, parts);
   std::vector<std::vector<std::byte>> coded;
-  for (const Part& part : parts) coded.push_back(snapshot::encode_part(part.part));
+  for (const Part& part : parts) coded.push_back(record::encode_part(part.part));
   if (shape.shared) coded.push_back(shared_part(shape, run));
-  snapshot::write_file(argv[2], snapshot::encode(run, coded));
+  record::write_file(argv[2], record::encode(run, coded));
   return 0;
 }

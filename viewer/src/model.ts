@@ -33,7 +33,10 @@ export interface Window {
   communication_efficiency: number | null;
   parallel_efficiency: number | null;
   ideal_saving: number | null;
+  expected_saving: number | null;
+  strata_agreement: number | null;
   worst_rank: number | null;
+  worst_region_share: number | null;
   worst_region: string | null;
   wait_seconds: number;
   unit_costs?: { name: string; seconds_per_unit: number | null; error: number | null }[];

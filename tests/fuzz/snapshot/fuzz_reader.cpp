@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/snapshot/cbor.hpp"
-#include "runtime/snapshot/reader.hpp"
+#include "record/cbor.hpp"
+#include "record/reader.hpp"
 #include "sample_run.hpp"
 #include "surgery.hpp"
 
@@ -15,15 +15,15 @@ namespace {
 
 void read_all(std::vector<std::byte> file) {
   try {
-    effort::snapshot::Reader reader(std::move(file), "fuzz");
+    effort::record::Reader reader(std::move(file), "fuzz");
     reader.verify();
     for (std::int32_t node : reader.nodes()) reader.exact(node);
-  } catch (const effort::snapshot::FormatError&) {
+  } catch (const effort::record::FormatError&) {
   }
 }
 
 std::vector<std::byte> with_payload(std::uint8_t choice, std::vector<std::byte> payload) {
-  using namespace effort::snapshot::test;
+  using namespace effort::record::test;
   static const RawFile good = RawFile::parse(sample_file());
   RawFile file = good;
   RawSection& section = file.sections.at(choice % file.sections.size());

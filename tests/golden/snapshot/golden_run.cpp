@@ -6,9 +6,9 @@
 
 #include "analytics/codec/shared_history.hpp"
 #include "analytics/comm/thread_group.hpp"
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
-namespace effort::snapshot::test {
+namespace effort::record::test {
 
 double golden_load(int region, int rank, int step) {
   const double front = 1.0 / (1.0 + 0.25 * static_cast<double>((rank * 8 - step) * (rank * 8 - step)) / 16);
@@ -63,7 +63,7 @@ Window window_of(int index) {
   w.prediction_error = index == 0 ? absent : 0.0625;
   w.load_balance = 0.75;
   w.worst_rank = index;
-  w.worst_region = "region_5";
+  w.worst_region_name = "region_5";
   return w;
 }
 
@@ -170,4 +170,4 @@ std::vector<std::byte> shared_histories(const Run& run, const std::vector<int>& 
   return out;
 }
 
-}  // namespace effort::snapshot::test
+}  // namespace effort::record::test

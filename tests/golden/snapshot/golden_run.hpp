@@ -6,9 +6,9 @@
 #include <functional>
 #include <vector>
 
-#include "runtime/snapshot/run.hpp"
+#include "record/run.hpp"
 
-namespace effort::snapshot::test {
+namespace effort::record::test {
 
 inline constexpr int golden_ranks = 8;
 inline constexpr int golden_steps = 60;
@@ -34,4 +34,4 @@ std::vector<std::byte> golden_file(bool exact, bool shared = false);
 std::vector<std::byte> shared_histories(const Run& run, const std::vector<int>& first,
                                         const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block);
 
-}  // namespace effort::snapshot::test
+}  // namespace effort::record::test

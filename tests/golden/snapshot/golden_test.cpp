@@ -12,12 +12,12 @@
 #include <vector>
 
 #include "golden_run.hpp"
-#include "runtime/snapshot/reader.hpp"
-#include "runtime/snapshot/series.hpp"
-#include "runtime/snapshot/writer.hpp"
+#include "record/reader.hpp"
+#include "record/series.hpp"
+#include "record/writer.hpp"
 
-using namespace effort::snapshot;
-using namespace effort::snapshot::test;
+using namespace effort::record;
+using namespace effort::record::test;
 
 namespace {
 const std::string file_1_0 = std::string(GOLDEN_DIRECTORY) + "/format-1.0.effort";

@@ -6,7 +6,7 @@
 #include <exception>
 
 #include "golden_run.hpp"
-#include "runtime/snapshot/writer.hpp"
+#include "record/writer.hpp"
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
   }
   try {
     Kokkos::ScopeGuard kokkos(argc, argv);
-    effort::snapshot::write_file(argv[1], effort::snapshot::test::golden_file(true, true));
+    effort::record::write_file(argv[1], effort::record::test::golden_file(true, true));
   } catch (const std::exception& e) {
     std::fprintf(stderr, "write_golden: %s\n", e.what());
     return 1;

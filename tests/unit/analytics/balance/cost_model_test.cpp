@@ -28,8 +28,8 @@ WorkLog generated(std::mt19937& engine, int ranks, int steps, double speed, int 
     load[i] = speed * (cost[0] * work[i] + cost[1] * work[n + i]) * (1 + 0.1 * normal(engine));
     if (static_cast<int>(i) / steps == slow_rank) load[i] *= 2;
   }
-  WorkLog log(2, 1, ranks);
-  log.add(work, load, load, steps, 1e-12);
+  WorkLog log(2, ranks);
+  log.add(work, load, steps, 1e-12);
   return log;
 }
 
@@ -46,7 +46,7 @@ std::vector<double> largest_of(const std::vector<WorkLog>& logs) {
 CostModel fit(const std::vector<WorkLog>& logs) {
   std::vector<double> ranks;
   for (const WorkLog& log : logs) ranks.push_back(log.ranks());
-  const WorkScale scale(logs[0].units(), logs[0].regions(), largest_of(logs),
+  const WorkScale scale(logs[0].units(), largest_of(logs),
                         static_cast<int>(std::accumulate(ranks.begin(), ranks.end(), 0.0)));
   std::vector<std::vector<std::int64_t>> sums;
   for (const WorkLog& log : logs) sums.push_back(log.sums(scale));
@@ -103,8 +103,8 @@ WorkLog part_of_run(int first, int n, int slow) {
       work[all + at] = 300 + 11.3 * ((id * 5 + s * 11) % 31);
       load[at] = (cost[0] * work[at] + cost[1] * work[all + at]) * (1 + 0.01 * ((id * 13 + s * 17) % 19 - 9)) * (id >= slow ? 1.5 : 1.0);
     }
-  WorkLog log(2, 1, n);
-  log.add(work, load, load, steps, 1e-12);
+  WorkLog log(2, n);
+  log.add(work, load, steps, 1e-12);
   return log;
 }
 
@@ -120,7 +120,6 @@ TEST_CASE("the split of the ranks into nodes does not show in costs and speeds",
     for (const CostModel& model : models) {
       CHECK(same_bits(model.unit_cost, models[0].unit_cost));
       CHECK(same_bits(model.unit_cost_error, models[0].unit_cost_error));
-      CHECK(same_bits(model.region_unit_cost, models[0].region_unit_cost));
       CHECK(model.node_speed.front() == 1.0);
       CHECK(std::memcmp(&model.node_speed.back(), &models[0].node_speed.back(), sizeof(double)) == 0);
     }
@@ -142,16 +141,16 @@ TEST_CASE("a rank that is unlike its node is told from one that is not", "[balan
   }
   CHECK(found == 50);
   CHECK(wrong == 0);
-  CHECK_FALSE(unlike_node(rank_speed(WorkLog(2, 0, 1).rank(0), truth, 0.1), 1.0));
+  CHECK_FALSE(unlike_node(rank_speed(WorkLog(2, 1).rank(0), truth, 0.1), 1.0));
 }
 
 TEST_CASE("a rank whose clock stands still says nothing about costs", "[balance]") {
   std::mt19937 engine(5);
   const CostModel good = fit({generated(engine, 4, 40, 1.0)});
   engine.seed(5);
-  WorkLog log = generated(engine, 4, 40, 1.0), stopped(2, 1, 4);
+  WorkLog log = generated(engine, 4, 40, 1.0), stopped(2, 4);
   const std::vector<double> work(2 * 4 * 40, 500.0), none(4 * 40, 0.0);
-  stopped.add(work, none, none, 40, 1e-12);
+  stopped.add(work, none, 40, 1e-12);
   log.add(stopped);
   CHECK(same_bits(fit({log}).unit_cost, good.unit_cost));
 }

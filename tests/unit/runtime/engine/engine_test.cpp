@@ -3,7 +3,7 @@
 #include "runtime/engine/rank_client.hpp"
 #include "analytics/codec/history.hpp"
 #include "runtime/measure/boundary.hpp"
-#include "runtime/snapshot/reader.hpp"
+#include "record/reader.hpp"
 
 #include "../thread_transport.hpp"
 
@@ -144,10 +144,13 @@ struct World {
     append(h.view.load, n * 8);
     append(h.view.predicted, n * 8);
     append(h.view.stratum, n * 4);
-    append(h.view.medoid_rank, static_cast<std::size_t>(s.numbers.n_strata) * 4);
-    append(h.view.stratum_region_load, static_cast<std::size_t>(s.numbers.n_strata * s.numbers.n_regions) * 8);
-    append(&s.numbers.imbalance, 3 * sizeof(double));
-    append(&s.numbers.rebalance, 2 * sizeof(std::int32_t));
+    append(h.view.medoid_rank, static_cast<std::size_t>(s.numbers.report.strata) * 4);
+    append(h.view.stratum_region_load, static_cast<std::size_t>(s.numbers.report.strata * s.numbers.n_regions) * 8);
+    append(&s.numbers.report.rebalance, sizeof(bool));
+    append(&s.numbers.report.advice, sizeof(std::uint32_t));
+#define EFFORT_NUMBER(name, unknown) append(&s.numbers.report.name, sizeof(double));
+    EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
     return s;
   }
 };
@@ -175,10 +178,10 @@ TEST_CASE("hints arrive HINT_LAG steps after each window, the same on all ranks 
     for (std::size_t i = 0; i < 4; ++i) {
       const Seen& hint = w.logs[0].hints[i];
       CHECK(hint.step == static_cast<std::int64_t>(10 * i + 11));
-      CHECK(hint.numbers.window_last == static_cast<std::int64_t>(10 * i + 9));
+      CHECK(hint.numbers.report.last == static_cast<std::int64_t>(10 * i + 9));
       for (int r = 0; r < 6; ++r) CHECK(hint.load[static_cast<std::size_t>(r)] == Catch::Approx(1.0 + r));
-      CHECK(hint.numbers.imbalance == Catch::Approx(6 / 3.5 - 1));
-      CHECK(hint.numbers.rebalance == 1);
+      CHECK(hint.numbers.report.imbalance == Catch::Approx(6 / 3.5 - 1));
+      CHECK(hint.numbers.report.rebalance == 1);
       all.insert(all.end(), hint.bytes.begin(), hint.bytes.end());
     }
     if (!reference) reference = all;
@@ -214,9 +217,9 @@ TEST_CASE("after a rebalance a window begins with the first new step") {
   for (const RankLog& log : w.logs) {
     REQUIRE(log.hints.size() == 5);
     for (std::size_t i = 0; i < 5; ++i) {
-      const node::HintNumbers& n = log.hints[i].numbers;
-      CHECK(n.window_first == (i == 1 ? 12 : static_cast<std::int64_t>(10 * i)));
-      CHECK(n.window_last == static_cast<std::int64_t>(10 * i) + 9);
+      const window::Report& n = log.hints[i].numbers.report;
+      CHECK(n.first == (i == 1 ? 12 : static_cast<std::int64_t>(10 * i)));
+      CHECK(n.last == static_cast<std::int64_t>(10 * i) + 9);
       CHECK((n.advice & 1u) == 0);
       CHECK(n.rebalance == 1);
     }
@@ -232,14 +235,14 @@ TEST_CASE("windows that end before a rebalance are stale, those with new steps a
   w.run();
   const auto& hints = w.logs[0].hints;
   REQUIRE(hints.size() == 5);
-  CHECK((hints[0].numbers.advice & 1u) == 0);
-  CHECK((hints[1].numbers.advice & 1u) == 1);  // steps 10..19, the rebalance was at 19
-  CHECK(hints[1].numbers.window_first == 10);
-  CHECK(hints[1].numbers.rebalance == 0);
-  CHECK((hints[2].numbers.advice & 1u) == 0);
-  CHECK(hints[2].numbers.rebalance == 1);      // nothing changed: recommended again
+  CHECK((hints[0].numbers.report.advice & 1u) == 0);
+  CHECK((hints[1].numbers.report.advice & 1u) == 1);  // steps 10..19, the rebalance was at 19
+  CHECK(hints[1].numbers.report.first == 10);
+  CHECK(hints[1].numbers.report.rebalance == 0);
+  CHECK((hints[2].numbers.report.advice & 1u) == 0);
+  CHECK(hints[2].numbers.report.rebalance == 1);      // nothing changed: recommended again
   // With a load that is no time there is no price, however long the callback took.
-  CHECK(hints[4].numbers.rebalance_cost < 0);
+  CHECK(hints[4].numbers.report.rebalance_cost < 0);
 }
 
 TEST_CASE("a rebalance between a window's end and its hint overtakes the hint, on all ranks") {
@@ -255,7 +258,7 @@ TEST_CASE("a rebalance between a window's end and its hint overtakes the hint, o
   for (const RankLog& log : w.logs) {
     REQUIRE(log.hints.size() == 5);
     for (std::size_t i = 0; i < 5; ++i) CHECK(log.hints[i].overtaken == (i == 2));
-    CHECK(log.hints[3].numbers.window_first == 31);
+    CHECK(log.hints[3].numbers.report.first == 31);
   }
 }
 
@@ -323,13 +326,13 @@ struct Stored {
 Stored last_history(const World& w) {
   Stored out;
   for (const auto& f : std::filesystem::directory_iterator(w.settings.snapshot_dir)) {
-    snapshot::Reader reader(f.path());
+    record::Reader reader(f.path());
     reader.verify();
-    const snapshot::Run& run = reader.run();
+    const record::Run& run = reader.run();
     if (run.steps != w.steps) continue;
-    REQUIRE(reader.nodes() == std::vector<std::int32_t>{run.nodes > 1 ? snapshot::all_nodes : 0});
-    for (const snapshot::Tile& tile : reader.tiles(reader.nodes()[0])) {
-      const snapshot::Series& s = run.series[tile.series];
+    REQUIRE(reader.nodes() == std::vector<std::int32_t>{run.nodes > 1 ? record::all_nodes : 0});
+    for (const record::Tile& tile : reader.tiles(reader.nodes()[0])) {
+      const record::Series& s = run.series[tile.series];
       if (s.region != "solve" || run.metrics[s.metric].name != "units") continue;
       CHECK(tile.first_step == 0);
       out = {tile.history, s.nrmse, s.region};
@@ -393,8 +396,8 @@ TEST_CASE("what every step took is kept far finer than the histories, the same o
     w.run();
     int files = 0;
     for (const auto& f : std::filesystem::directory_iterator(w.settings.snapshot_dir)) {
-      snapshot::Reader reader(f.path());
-      const snapshot::Run& run = reader.run();
+      record::Reader reader(f.path());
+      const record::Run& run = reader.run();
       const auto so_far = static_cast<std::size_t>(run.steps);
       std::vector<double> truth(2 * so_far);
       for (std::size_t s = 0; s < so_far; ++s)

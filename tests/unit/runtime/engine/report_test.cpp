@@ -10,8 +10,8 @@ using namespace effort;
 
 namespace {
 
-snapshot::Run run_of(const std::vector<std::string>& regions) {
-  snapshot::Run run;
+record::Run run_of(const std::vector<std::string>& regions) {
+  record::Run run;
   run.ranks = 2;
   run.nodes = 1;
   run.load_metric = "cpu_time";
@@ -19,12 +19,12 @@ snapshot::Run run_of(const std::vector<std::string>& regions) {
   run.metrics = {{"time", "s"}, {"cpu_time", "s"}};
   run.own_cpu_seconds = {1};
   for (const std::string& name : regions) {
-    snapshot::Series s;
+    record::Series s;
     s.region = name;
     s.metric = 1;
     s.total = 10;
     run.series.push_back(s);
-    s.kind = snapshot::Kind::wait;
+    s.kind = record::Kind::wait;
     s.region += " wait";
     run.series.push_back(s);
     s.metric = 0;

@@ -112,8 +112,8 @@ TEST_CASE("a board shows a hint as it was published") {
     HintContent h;
     h.numbers.look = w;
     h.numbers.n_regions = 2;
-    h.numbers.n_strata = 2;
-    h.numbers.imbalance = 0.5 * static_cast<double>(w);
+    h.numbers.report.strata = 2;
+    h.numbers.report.imbalance = 0.5 * static_cast<double>(w);
     h.load = load;
     h.predicted = predicted;
     h.stratum = stratum;
@@ -125,7 +125,7 @@ TEST_CASE("a board shows a hint as it was published") {
     board.publish(h);
     CHECK(board.newest() == w);
     const HintView v = board.view(w, 1);
-    CHECK(v.numbers->imbalance == 0.5 * static_cast<double>(w));
+    CHECK(v.numbers->report.imbalance == 0.5 * static_cast<double>(w));
     CHECK(v.predicted[2] == 6);
     CHECK(v.stratum[2] == 1);
     CHECK(v.stratum_region_load[3] == 4);
@@ -145,7 +145,7 @@ TEST_CASE("a hint with more regions than the board has room for says so") {
   HintContent h;
   h.numbers.look = 0;
   h.numbers.n_regions = static_cast<std::int32_t>(names.size());
-  h.numbers.n_strata = 1;
+  h.numbers.report.strata = 1;
   h.load = h.predicted = one;
   h.stratum = h.medoid_rank = zero;
   h.stratum_region_load = h.region_load = loads;
@@ -154,5 +154,5 @@ TEST_CASE("a hint with more regions than the board has room for says so") {
   segment->board().publish(h);
   const HintView v = segment->board().view(0, 0);
   CHECK(v.numbers->n_regions == max_hint_regions);
-  CHECK((v.numbers->advice & 1024u) != 0);
+  CHECK((v.numbers->report.advice & 1024u) != 0);
 }

@@ -1,0 +1,65 @@
+// The report of a window: every plain number that the analysis knows about it, in one table.
+//
+// The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from this table.  A number is
+// added with one row here, a field of the same name in effort.h and effort.F90 (if it is part of the hint), and the line
+// of the analysis that sets it.
+#pragma once
+
+#include <cstdint>
+
+// Rows are X(name, value while unknown).  All are double.  A negative value means "not known"; a number that starts at 0 is
+// always known, and a file without it is refused.
+
+/// Numbers of effort_hint, which has a field of each name.
+#define EFFORT_HINT_NUMBERS(X)                                                                                  \
+  X(imbalance, 0)                 /* max / mean - 1 of the ranks' loads */                                      \
+  X(gain_per_step, -1)            /* predicted max - mean, seconds per step */                                  \
+  X(rebalance_cost, -1)           /* what a rebalance costs, seconds, measured on this run */                   \
+  X(expected_saving, -1)          /* seconds a rebalance now saves until the next good opportunity */           \
+  X(worst_region_share, -1)       /* share of the largest rank's excess that the worst region carries, 0 to 1 */ \
+  X(prediction_error, -1)         /* mean |predicted - seen| / mean seen of the last prediction */              \
+  X(parallel_efficiency, -1)      /* POP: mean load / elapsed time */                                           \
+  X(communication_efficiency, -1) /* POP: largest load / elapsed time */                                        \
+  X(ideal_saving, -1)             /* share of the elapsed time that ideal balance in every step would save */
+
+/// Numbers of the snapshot and of JSON beside those.
+#define EFFORT_DESCRIPTION_NUMBERS(X)                                                                           \
+  X(load_balance, -1)             /* POP: mean / largest load */                                                \
+  X(strata_agreement, -1)         /* share of ranks in matching strata, approximate against exact ones */
+
+#define EFFORT_WINDOW_NUMBERS(X) EFFORT_HINT_NUMBERS(X) EFFORT_DESCRIPTION_NUMBERS(X)
+
+namespace effort::window {
+
+/// Why a hint says what it says; the values are those of EFFORT_ADVICE_* in the C API.
+enum Advice : std::uint32_t {
+  advice_stale = 1,              ///< the window holds steps from before the last rebalance
+  advice_trend = 2,              ///< the imbalance grows steadily
+  advice_jump = 4,               ///< the loads changed abruptly since the window before
+  advice_slow_node = 8,          ///< a node needs more time per unit of work than the others
+  advice_periodic = 16,          ///< steps at regular intervals stand out (a checkpoint, say)
+  advice_balanced = 32,          ///< there is nothing to gain but noise
+  advice_unmarked_comm = 64,     ///< all ranks are equal to within noise although waiting dominates, or seems to
+  advice_no_price = 128,         ///< no rebalance has been measured yet: the threshold decided
+  advice_too_expensive = 256,    ///< imbalanced, but a rebalance would not pay
+  advice_collinear_units = 512,  ///< some units of work cannot be told apart: their costs are not given
+  advice_truncated = 1024,       ///< the hint board has no room for all regions
+  advice_trial = 2048,           ///< recommended to learn what a rebalance costs and does
+};
+
+/// What is known of a window of steps.  Trivially copyable: it is passed through shared memory.
+struct Report {
+  std::int64_t first = 0, last = 0;      ///< steps, inclusive
+  bool rebalance = false;                ///< recommended
+  std::uint32_t advice = 0;              ///< Advice bits
+  std::int32_t strata = 0;               ///< groups of ranks that behave alike
+  std::int32_t worst_rank = -1;          ///< the rank of largest load; -1: not known
+  std::int32_t worst_region = -1;        ///< the run's id of the region that carries most of the imbalance; -1: none
+  std::int64_t samples_unified = -1;     ///< ranks to sample for Settings::confidence and relative_error; -1: not known
+  std::int64_t samples_stratified = -1;  ///< the same, drawn stratum by stratum
+#define EFFORT_NUMBER(name, unknown) double name = unknown;
+  EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
+};
+
+}  // namespace effort::window

@@ -1,0 +1,103 @@
+// The numbers of FORMAT.md, and the few operations on bytes that writer and reader share.  Internal.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::record::format {
+
+using Bytes = std::vector<std::byte>;
+using View = std::span<const std::byte>;
+
+inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'F', 'T', '\r', '\n', 0x1a, '\n'};
+inline constexpr std::array<unsigned char, 8> end_magic = {'E', 'F', 'T', '-', 'E', 'N', 'D', '\n'};
+inline constexpr std::uint16_t major = 1;
+inline constexpr std::uint16_t minor = 3;
+inline constexpr std::size_t header_bytes = 24;
+inline constexpr std::size_t entry_bytes = 40;
+inline constexpr std::size_t footer_bytes = 40;
+
+inline constexpr std::uint16_t flag_required = 1;
+inline constexpr std::uint16_t flag_zstd = 2;
+inline constexpr std::uint16_t section_version = 1;
+
+constexpr std::uint32_t four(const char (&name)[5]) {
+  return static_cast<std::uint32_t>(static_cast<unsigned char>(name[0])) |
+         static_cast<std::uint32_t>(static_cast<unsigned char>(name[1])) << 8 |
+         static_cast<std::uint32_t>(static_cast<unsigned char>(name[2])) << 16 |
+         static_cast<std::uint32_t>(static_cast<unsigned char>(name[3])) << 24;
+}
+inline constexpr std::uint32_t type_run = four("RUN ");
+inline constexpr std::uint32_t type_windows = four("WIND");
+inline constexpr std::uint32_t type_strata = four("STRA");
+inline constexpr std::uint32_t type_moves = four("MOVE");
+inline constexpr std::uint32_t type_path = four("PATH");
+inline constexpr std::uint32_t type_tiles = four("TILE");
+inline constexpr std::uint32_t type_shared = four("SHAR");
+inline constexpr std::uint32_t type_exact = four("EXAC");
+inline constexpr std::uint32_t type_traffic = four("COMM");
+
+/// One section as the index describes it.
+struct Entry {
+  std::uint32_t type = 0;
+  std::uint32_t key = 0;
+  std::uint16_t flags = 0;
+  std::uint16_t version = section_version;
+  std::uint64_t stored = 0;
+  std::uint64_t raw = 0;
+  std::uint64_t hash = 0;
+};
+
+/// XXH3, 64 bits, seed 0.
+std::uint64_t hash(View bytes);
+
+/// Little-endian integers of 2, 4 and 8 bytes.
+template <typename T>
+void put(Bytes& out, T value) {
+  for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
+}
+template <typename T>
+T get(View bytes, std::size_t at) {
+  std::uint64_t value = 0;
+  for (std::size_t i = 0; i < sizeof(T); ++i) value |= std::to_integer<std::uint64_t>(bytes[at + i]) << (8 * i);
+  return static_cast<T>(value);
+}
+void put_entry(Bytes& out, const Entry& entry);
+/// `at`: first byte of an entry that lies within `bytes`.
+Entry get_entry(View bytes, std::size_t at);
+std::string type_text(std::uint32_t type);
+
+/// The most bytes a section of `stored` bytes may claim to hold; a writer that would exceed it stores uncompressed.
+constexpr std::uint64_t most_raw(std::uint64_t stored) { return 65536 + 32 * stored; }
+
+/// Compresses where that helps and sets entry.flags, stored, raw and hash; returns the stored bytes.
+Bytes pack(Entry& entry, Bytes raw);
+/// The inverse; the caller has checked the hash.  Errors: std::runtime_error saying what is wrong.
+Bytes unpack(const Entry& entry, Bytes stored);
+
+/// Unsigned LEB128.
+void put_varint(Bytes& out, std::uint64_t value);
+
+/// Reads from bytes that nobody vouches for.  Errors of every member: std::runtime_error saying what is wrong.
+class Cursor {
+ public:
+  explicit Cursor(View bytes) : bytes_(bytes) {}
+  std::size_t at() const { return at_; }
+  std::size_t left() const { return bytes_.size() - at_; }
+  std::uint64_t varint();
+  /// A varint that must not exceed `most`.
+  std::uint64_t varint(std::uint64_t most, const char* what);
+  View take(std::uint64_t count);
+  /// Nothing may be left.
+  void finish() const;
+
+ private:
+  View bytes_;
+  std::size_t at_ = 0;
+};
+
+}  // namespace effort::record::format

@@ -1,0 +1,193 @@
+#include "record/metadata.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "record/columns.hpp"
+
+namespace effort::record {
+
+namespace {
+
+/// The per-node numbers as rows, so that they are a table like the others.
+struct NodeCost {
+  double own_cpu_seconds = 0;
+  std::int64_t own_bytes = 0;
+};
+
+std::vector<Column<Series>> series_columns() {
+  return {column("region", &Series::region),
+          column("kind", &Series::kind),
+          column("phase", &Series::phase),
+          column("metric", &Series::metric),
+          column("total", &Series::total),
+          column("mean_over_ranks", &Series::mean_over_ranks),
+          column("max_over_ranks", &Series::max_over_ranks),
+          column("max_rank", &Series::max_rank),
+          column("imbalance", &Series::imbalance),
+          column("nrmse", &Series::nrmse, Presence::optional)};
+}
+
+std::vector<Column<Window>> window_columns() {
+  constexpr Presence optional = Presence::optional;
+  std::vector<Column<Window>> columns = {
+      column<Window, std::int64_t>("first", &Window::first),
+      column<Window, std::int64_t>("last", &Window::last),
+      column<Window, bool>("rebalance", &Window::rebalance),
+      column("rebalanced", &Window::rebalanced),
+      column("rebalanced_at", &Window::rebalanced_at, optional),
+      column<Window, std::int32_t>("strata", &Window::strata),
+      column<Window, std::uint32_t>("advice", &Window::advice, optional),
+      column<Window, std::int32_t>("worst_rank", &Window::worst_rank, optional),
+      column("worst_region", &Window::worst_region_name, optional),
+      column("wait_seconds", &Window::wait_seconds, optional),
+      column<Window, std::int64_t>("samples_unified", &Window::samples_unified, optional),
+      column<Window, std::int64_t>("samples_stratified", &Window::samples_stratified, optional)};
+#define EFFORT_NUMBER(name, unknown) columns.push_back(column<Window, double>(#name, &Window::name, (unknown) < 0 ? optional : Presence::required));
+  EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
+  return columns;
+}
+
+Column<Run> node_costs() {
+  const std::vector<Column<NodeCost>> columns = {column("own_cpu_seconds", &NodeCost::own_cpu_seconds),
+                                                 column("own_bytes", &NodeCost::own_bytes)};
+  return {"nodes", true,
+          [columns](cbor::Encoder& out, const Run& run) {
+            std::vector<NodeCost> rows(run.own_cpu_seconds.size());
+            for (std::size_t i = 0; i < rows.size(); ++i) rows[i] = {run.own_cpu_seconds[i], run.own_bytes[i]};
+            put_table(out, columns, rows);
+          },
+          [columns](cbor::Decoder& in, Run& run) {
+            for (const NodeCost& row : get_table(in, columns)) {
+              run.own_cpu_seconds.push_back(row.own_cpu_seconds);
+              run.own_bytes.push_back(row.own_bytes);
+            }
+          }};
+}
+
+Column<Run> notes() {
+  return {"notes", false,
+          [](cbor::Encoder& out, const Run& run) {
+            out.array(run.notes.size());
+            for (const std::string& note : run.notes) out.text(note);
+          },
+          [](cbor::Decoder& in, Run& run) {
+            for (std::uint64_t count = in.array(); count > 0; --count) run.notes.push_back(in.text());
+          }};
+}
+
+const std::vector<Column<Run>>& run_fields() {
+  constexpr Presence optional = Presence::optional;
+  static const std::vector<Column<NodeRun>> placement = {column("node", &NodeRun::node), column("count", &NodeRun::count)};
+  static const std::vector<Column<Metric>> metrics = {column("name", &Metric::name), column("unit", &Metric::unit)};
+  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name), column("seconds_per_unit", &UnitCost::seconds_per_unit), column("error", &UnitCost::error)};
+  static const std::vector<Column<WindowCost>> window_costs = {column("first", &WindowCost::first), column("unit", &WindowCost::unit),
+                                                               column("seconds_per_unit", &WindowCost::seconds_per_unit), column("error", &WindowCost::error)};
+  static const std::vector<Column<SpeedRun>> speeds = {column("count", &SpeedRun::count), column("time", &SpeedRun::time)};
+  static const std::vector<Column<Module>> modules = {column("name", &Module::name), column("path", &Module::path), column("build_id", &Module::build_id)};
+  static const std::vector<Column<Run>> fields = {
+      column("version", &Run::version),
+      column("name", &Run::name),
+      column("job", &Run::job),
+      column("ranks", &Run::ranks),
+      column("node_count", &Run::nodes),
+      column("steps", &Run::steps),
+      column("window", &Run::window),
+      column("hint_lag", &Run::hint_lag),
+      column("load_metric", &Run::load_metric),
+      column("wall_seconds", &Run::wall_seconds),
+      column("critical_path", &Run::critical_path, Presence::optional),
+      column("mean_path", &Run::mean_path, Presence::optional),
+      column("measuring_seconds", &Run::measuring_seconds, Presence::optional),
+      column("merged_steps", &Run::merged_steps),
+      column("lost_snapshots", &Run::lost_snapshots),
+      table_field("placement", &Run::placement, placement),
+      node_costs(),
+      table_field("metrics", &Run::metrics, metrics),
+      table_field("series", &Run::series, series_columns()),
+      table_field("unit_costs", &Run::unit_costs, unit_costs),
+      table_field("window_costs", &Run::window_costs, window_costs, optional),
+      table_field("speeds", &Run::speeds, speeds, optional),
+      table_field("modules", &Run::modules, modules, optional),
+      notes()};
+  return fields;
+}
+
+void require(bool good, const char* problem) {
+  if (!good) throw std::runtime_error(problem);
+}
+
+void check_placement(const Run& run) {
+  require(run.ranks >= 1 && run.ranks <= max_ranks, "the number of ranks is out of range");
+  require(run.nodes >= 1 && run.nodes <= run.ranks, "the number of nodes is out of range");
+  std::int64_t sum = 0;
+  for (const NodeRun& part : run.placement) {
+    require(part.count >= 1 && part.node >= 0 && part.node < run.nodes, "the placement of ranks names a node that does not exist");
+    sum += part.count;
+  }
+  require(sum == run.ranks, "the placement of ranks does not cover every rank once");
+  require(run.own_cpu_seconds.size() == static_cast<std::size_t>(run.nodes), "own_cpu_seconds is not one number per node");
+  require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes is not one number per node");
+}
+
+void check_strata(const Run& run, const Strata& s) {
+  require(s.label.size() == static_cast<std::size_t>(run.ranks), "strata do not label every rank");
+  const auto count = static_cast<std::int32_t>(s.medoid_rank.size());
+  for (std::int32_t label : s.label) require(label >= 0 && label < count, "a rank's stratum does not exist");
+  for (std::int32_t rank : s.medoid_rank) require(rank >= 0 && rank < run.ranks, "a stratum's medoid is no rank");
+  require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
+}
+
+void check_speeds(const Run& run) {
+  std::int64_t sum = 0;
+  for (const SpeedRun& s : run.speeds) {
+    require(s.count >= 1, "the speeds of ranks are not counted");
+    sum += s.count;
+  }
+  require(run.speeds.empty() || sum == run.ranks, "the speeds of ranks do not cover every rank once");
+}
+
+}  // namespace
+
+void check(const Run& run) {
+  check_placement(run);
+  require(run.steps >= 0 && run.steps <= max_steps, "the number of steps is out of range");
+  require(run.window >= 0 && run.hint_lag >= 0, "the window's length or the hint's lag is out of range");
+  require(static_cast<std::int64_t>(run.series.size()) <= max_series, "there are too many series");
+  for (const Series& s : run.series) {
+    require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");
+    require(s.kind <= Kind::io, "a region is of a kind that does not exist");
+    require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
+  }
+  for (const Strata& s : run.strata) check_strata(run, s);
+  check_speeds(run);
+}
+
+format::Bytes encode_run(const Run& run) {
+  format::Bytes out;
+  cbor::Encoder encoder(out);
+  put_record(encoder, run_fields(), run);
+  return out;
+}
+
+void decode_run(format::View raw, Run& run) {
+  cbor::Decoder decoder(raw);
+  get_record(decoder, run_fields(), run);
+  decoder.finish();
+}
+
+format::Bytes encode_windows(const Run& run) {
+  format::Bytes out;
+  cbor::Encoder encoder(out);
+  put_table(encoder, window_columns(), run.windows);
+  return out;
+}
+
+void decode_windows(format::View raw, Run& run) {
+  cbor::Decoder decoder(raw);
+  run.windows = get_table(decoder, window_columns());
+  decoder.finish();
+}
+
+}  // namespace effort::record

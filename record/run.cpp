@@ -1,0 +1,72 @@
+#include "record/run.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace effort::record {
+
+const char* kind_name(Kind kind) {
+  switch (kind) {
+    case Kind::compute: return "compute";
+    case Kind::comm: return "comm";
+    case Kind::wait: return "wait";
+    case Kind::io: return "io";
+  }
+  return "unknown";
+}
+
+double Run::computing_seconds() const {
+  const std::string clock = load_metric == "cpu_time" ? load_metric : "time";
+  double sum = 0;
+  for (const Series& s : series)
+    if (s.kind == Kind::compute && s.metric < metrics.size() && metrics[s.metric].name == clock) sum += s.total;
+  return sum;
+}
+
+double Run::own_cpu_seconds_total() const {
+  return std::accumulate(own_cpu_seconds.begin(), own_cpu_seconds.end(), 0.0);
+}
+
+void Run::place(std::span<const std::int32_t> node_of_rank) {
+  placement.clear();
+  std::int32_t largest = 0;
+  for (std::int32_t node : node_of_rank) {
+    if (placement.empty() || placement.back().node != node) placement.push_back({node, 0});
+    ++placement.back().count;
+    largest = std::max(largest, node);
+  }
+  ranks = static_cast<std::int32_t>(node_of_rank.size());
+  nodes = largest + 1;
+}
+
+std::vector<std::int32_t> Run::ranks_of_node(std::int32_t node) const {
+  if (node == all_nodes) return ranks_by_node();
+  std::vector<std::int32_t> out;
+  out.reserve(static_cast<std::size_t>(count_of_node(node)));
+  std::int32_t rank = 0;
+  for (const NodeRun& run : placement) {
+    if (run.node == node) {
+      for (std::int32_t i = 0; i < run.count; ++i) out.push_back(rank + i);
+    }
+    rank += run.count;
+  }
+  return out;
+}
+
+std::vector<std::int32_t> Run::ranks_by_node() const {
+  std::vector<std::int32_t> of_rank, out(static_cast<std::size_t>(ranks));
+  for (const NodeRun& run : placement) of_rank.insert(of_rank.end(), static_cast<std::size_t>(run.count), run.node);
+  std::iota(out.begin(), out.end(), 0);
+  std::stable_sort(out.begin(), out.end(), [&](std::int32_t a, std::int32_t b) { return of_rank[static_cast<std::size_t>(a)] < of_rank[static_cast<std::size_t>(b)]; });
+  return out;
+}
+
+std::int64_t Run::count_of_node(std::int32_t node) const {
+  std::int64_t count = 0;
+  for (const NodeRun& run : placement) {
+    if (run.node == node) count += run.count;
+  }
+  return count;
+}
+
+}  // namespace effort::record

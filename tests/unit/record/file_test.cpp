@@ -1,0 +1,161 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+#include "record/reader.hpp"
+#include "record/writer.hpp"
+#include "sample_run.hpp"
+
+using namespace effort::record;
+using namespace effort::record::test;
+namespace fs = std::filesystem;
+
+namespace {
+
+/// A directory of its own per test, gone afterwards.
+class Scratch {
+ public:
+  Scratch() {
+    std::string pattern = (fs::temp_directory_path() / "effort-snapshot-XXXXXX").string();
+    if (::mkdtemp(pattern.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    path_ = pattern;
+  }
+  ~Scratch() { fs::remove_all(path_); }
+  const fs::path& path() const { return path_; }
+  std::size_t entries() const {
+    std::size_t count = 0;
+    for ([[maybe_unused]] const auto& entry : fs::directory_iterator(path_)) ++count;
+    return count;
+  }
+
+ private:
+  fs::path path_;
+};
+
+}  // namespace
+
+TEST_CASE("a written file is read back, and nothing else is left behind") {
+  Scratch scratch;
+  const fs::path path = write_snapshot(scratch.path(), sample_run(), sample_file());
+  CHECK(path.filename() == "advect-4711-00000024.effort");
+  CHECK(scratch.entries() == 1);
+  Reader reader(path);
+  reader.verify();
+  CHECK(reader.size() == sample_file().size());
+  CHECK(reader.run().job == "4711");
+}
+
+TEST_CASE("a file that exists is never overwritten") {
+  Scratch scratch;
+  const fs::path path = scratch.path() / "run.effort";
+  std::ofstream(path) << "precious";
+  try {
+    write_file(path, sample_file());
+    FAIL("written");
+  } catch (const fs::filesystem_error& e) {
+    CHECK(e.code() == std::errc::file_exists);
+    CHECK(e.path1() == path);
+  }
+  CHECK(fs::file_size(path) == 8);
+  CHECK(scratch.entries() == 1);
+}
+
+TEST_CASE("a taken name gets a number") {
+  Scratch scratch;
+  CHECK(write_snapshot(scratch.path(), sample_run(), sample_file()).filename() == "advect-4711-00000024.effort");
+  CHECK(write_snapshot(scratch.path(), sample_run(), sample_file()).filename() == "advect-4711-00000024.1.effort");
+  CHECK(write_snapshot(scratch.path(), sample_run(), sample_file()).filename() == "advect-4711-00000024.2.effort");
+  CHECK(scratch.entries() == 3);
+}
+
+TEST_CASE("missing directories are created") {
+  Scratch scratch;
+  const fs::path path = scratch.path() / "a" / "b" / "run.effort";
+  write_file(path, sample_file());
+  CHECK(fs::exists(path));
+}
+
+TEST_CASE("a directory that cannot be one is an error that names the path") {
+  Scratch scratch;
+  std::ofstream(scratch.path() / "file") << "x";
+  CHECK_THROWS_AS(write_file(scratch.path() / "file" / "run.effort", sample_file()), fs::filesystem_error);
+  if (::geteuid() == 0) {
+    WARN("running as root: the case of a directory without write permission is left out");
+  } else {
+    ::chmod(scratch.path().c_str(), 0500);
+    CHECK_THROWS_AS(write_file(scratch.path() / "run.effort", sample_file()), fs::filesystem_error);
+    ::chmod(scratch.path().c_str(), 0700);
+  }
+}
+
+TEST_CASE("a full disk is an error") {
+  // A file size limit has the same effect on write() as a full disk.
+  Scratch scratch;
+  const pid_t child = ::fork();
+  if (child == 0) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    struct rlimit limit = {100, 100};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+    int result = 1;
+    try {
+      write_file(scratch.path() / "run.effort", sample_file());
+    } catch (const fs::filesystem_error& e) {
+      result = e.code().value() == EFBIG ? 0 : 2;
+    }
+    ::_exit(result);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 0);
+  CHECK(scratch.entries() == 0);
+}
+
+TEST_CASE("of many writers of one name exactly one wins") {
+  Scratch scratch;
+  const fs::path path = scratch.path() / "run.effort";
+  std::atomic<int> written{0}, refused{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&] {
+      try {
+        write_file(path, sample_file());
+        ++written;
+      } catch (const fs::filesystem_error& e) {
+        refused += e.code() == std::errc::file_exists;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(written == 1);
+  CHECK(refused == 7);
+  CHECK(scratch.entries() == 1);
+}
+
+TEST_CASE("names are made fit for a file system") {
+  Run run = sample_run();
+  run.name = "../my app\n\xc3\xa9";
+  run.job = "";
+  run.steps = 1234567890;
+  CHECK(file_name(run) == "_._my_app___-run-1234567890.effort");
+  run.name = std::string(10000, 'x');
+  CHECK(file_name(run).size() < 200);
+}
+
+TEST_CASE("what cannot be opened is named") {
+  Scratch scratch;
+  CHECK_THROWS_AS(Reader(scratch.path() / "none.effort"), std::system_error);
+  CHECK_THROWS_AS(Reader(scratch.path()), std::system_error);
+  std::ofstream(scratch.path() / "empty.effort");
+  CHECK_THROWS_AS(Reader(scratch.path() / "empty.effort"), FormatError);
+}
