@@ -62,7 +62,7 @@ class Thread {
   Thread();
 
   /// Ready for the session at hand; false without one.
-  bool prepare() noexcept;
+  bool prepare();
   bool ready(const measure::ThreadSlot* slot) const {
     return slot && slot->known.load(std::memory_order_relaxed) > 0 &&
            slot->session.load(std::memory_order_relaxed) == session_;
@@ -111,10 +111,10 @@ class Thread {
   static constexpr std::size_t places = 1024;
   static std::size_t place(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % places; }
 
-  Site* add_site(Call call, const void* return_address, const std::byte* cfa) noexcept;
+  Site* add_site(Call call, const void* return_address, const std::byte* cfa);
   void read_cpu_clock(Site& site);
   void count_much(std::uint64_t gap);
-  effort_region_id find_pair(Site& site) noexcept;
+  effort_region_id find_pair(Site& site);
 
   std::uint64_t session_ = 0;
   effort_region_id own_ = 0;           ///< takes the time in which call paths are made out

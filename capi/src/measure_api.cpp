@@ -1,14 +1,13 @@
 // Regions, work and metrics: the calls on the host's hot paths.
-#include "boundary.hpp"
 #include "effort/effort_inline.h"
 #include "runtime/measure/boundary.hpp"
+#include "state.hpp"
 
 #include <cstdio>
 #include <cstring>
 
 using namespace effort;
 using capi::fail;
-using capi::guarded;
 using capi::Mode;
 using measure::ThreadSlot;
 using measure::this_thread_slot;
@@ -30,12 +29,10 @@ static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) && offsetof(me
 
 namespace {
 
-/// The recorder of an active session; null otherwise, with the code for the caller.
-measure::Recorder* recorder(effort_status& code) noexcept {
-  if (capi::mode() == Mode::active)
-    if (engine::Session* s = capi::session()) return &s->recorder();
-  code = capi::inactive();
-  return nullptr;
+/// Runs `body(recorder)` in an active session, whoever began it.
+template <typename Body>
+effort_status with_recorder(Body&& body) {
+  return capi::in_session([&](engine::Session& s) { return body(s.recorder()); });
 }
 
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
@@ -44,23 +41,20 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
 }
 
 // First call of a thread, new regions, and everything that is wrong.
-[[gnu::noinline]] effort_status begin_first(effort_region_id r) noexcept {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec->registry().n_regions()) return bad_region(r, *rec);
-    ThreadSlot& slot = rec->slot();
+[[gnu::noinline]] effort_status begin_first(effort_region_id r) {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
+    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    ThreadSlot& slot = rec.slot();
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
-                                     rec->registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
+                                     rec.registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
     measure::open_carefully(slot, static_cast<std::uint32_t>(r));
     return EFFORT_OK;
   });
 }
 
 // Counters, sampling, a signal handler in the middle of another begin.  Apart from what is rare, which would have it save registers at every call.
-[[gnu::noinline]] effort_status begin_slow(effort_region_id r) noexcept {
+[[gnu::noinline]] effort_status begin_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
   if (!known || (!known->busy.load(std::memory_order_relaxed) &&
                  (static_cast<std::uint32_t>(r) - 1u >= known->known.load(std::memory_order_relaxed) || known->depth >= measure::max_depth)))
@@ -69,22 +63,19 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   return EFFORT_OK;
 }
 
-[[gnu::noinline]] effort_status bad_end(effort_region_id r) noexcept {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec->registry().n_regions()) return bad_region(r, *rec);
-    const std::string name = rec->registry().region_name(static_cast<std::uint32_t>(r));
-    const ThreadSlot& slot = rec->slot();
+[[gnu::noinline]] effort_status bad_end(effort_region_id r) {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
+    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    const std::string name = rec.registry().region_name(static_cast<std::uint32_t>(r));
+    const ThreadSlot& slot = rec.slot();
     if (slot.depth == 0)
       return fail(Status::nesting, "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
-    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec->registry().region_name(measure::innermost(slot)) +
+    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec.registry().region_name(measure::innermost(slot)) +
                                      "' is the innermost one: end regions in the reverse order of their begins");
   });
 }
 
-[[gnu::noinline]] effort_status end_slow(effort_region_id r) noexcept {
+[[gnu::noinline]] effort_status end_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
   if (known && measure::close_carefully(*known, static_cast<std::uint32_t>(r))) return EFFORT_OK;
   return bad_end(r);
@@ -101,15 +92,12 @@ effort_status bad_amount(const char* what, double amount, double most) {
 
 /// Shared by the calls that add an amount to something with an id from `first` on.
 template <typename Known, typename Add>
-effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, double most, const char* what, const Known& known, const Add& add) noexcept {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
-    if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec->registry()))
+effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, double most, const char* what, const Known& known, const Add& add) {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
+    if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec.registry()))
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what + " was never given out: use what the registration returned");
     if (!(amount >= 0 && amount <= most)) return bad_amount(what, amount, most);
-    add(*rec);
+    add(rec);
     return EFFORT_OK;
   });
 }
@@ -121,7 +109,7 @@ static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
 std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
 
 /// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
-effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) noexcept {
+effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
     const std::int32_t cached = __atomic_load_n(cache, __ATOMIC_RELAXED);
@@ -170,11 +158,8 @@ extern "C" {
 }
 
 effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region: the place for the id is a null pointer");
     // A C host may pass any number; as an enum of C++ it could not even be looked at.
     int number = 0;
@@ -182,22 +167,19 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     std::memcpy(&number, &kind, sizeof number);
     if (number < EFFORT_COMPUTE || number > EFFORT_IO)
       return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(number) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
-    const auto found = rec->registry().region(name, static_cast<measure::Kind>(number));
+    const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
-    rec->count_conflict();
+    rec.count_conflict();
     return fail(Status::conflict, "region '" + std::string(name) + "' is known with another kind, which holds: register it with one kind");
   });
 }
 
 effort_status effort_region_find(const char* name, effort_region_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region_find: the place for the id is a null pointer");
-    const std::uint32_t id = rec->registry().find_region(name);
+    const std::uint32_t id = rec.registry().find_region(name);
     if (id == 0) return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
     *out = static_cast<effort_region_id>(id);
     return EFFORT_OK;
@@ -232,20 +214,14 @@ effort_status effort_add(effort_region_id r, double seconds) {
 }
 
 effort_status effort_phase(const char* name) {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&] { rec->set_phase(rec->registry().phase(name)); });
+  return with_recorder([&](measure::Recorder& rec) { rec.set_phase(rec.registry().phase(name)); });
 }
 
 effort_status effort_work_unit(const char* name, effort_work_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_work_unit: the place for the id is a null pointer");
-    *out = static_cast<effort_work_id>(rec->registry().unit(name));
+    *out = static_cast<effort_work_id>(rec.registry().unit(name));
     return EFFORT_OK;
   });
 }
@@ -256,13 +232,10 @@ effort_status effort_work(effort_work_id w, double amount) {
 }
 
 effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_metric_define: the place for the id is a null pointer");
-    const auto found = rec->registry().metric(name, unit);
+    const auto found = rec.registry().metric(name, unit);
     *out = static_cast<effort_metric_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     return fail(Status::conflict, "metric '" + std::string(name) + "' is known with another unit, which holds");
