@@ -58,7 +58,7 @@ std::int32_t id_of(const char* name, Kind kind) {
   const auto* slot = measure::this_thread_slot();
   if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port->slot();
   if (!slot) return 0;
-  const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
+  const std::uint64_t session = slot->session();
   if (names.session != session) {
     names = {};
     names.session = session;

@@ -89,7 +89,7 @@ Thread& make_thread() {
 bool Thread::prepare() {
   const measure::ThreadSlot* slot = port().slot();
   if (!slot) return false;
-  const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
+  const std::uint64_t session = slot->session();
   if (session == session_) return true;
   return disarm_on_error([&] {
     const Path& before = main && last->path ? *last->path : landmark("start");
@@ -192,8 +192,8 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
   if (!outermost && gap < least_gap) return;
   const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
   const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
-  if (slot.n_counters > 0) return port().claim(slot, to);
-  measure::claim_outside_ticks(slot, to);
+  if (!slot.short_path()) return port().claim(slot, to);
+  slot.claim_outside_ticks(to);
   if (waiting) measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks, slot.own.before_begin.load(std::memory_order_relaxed));
 }
 

@@ -57,9 +57,7 @@ class Port final : public engine::AdapterPort {
   }
 
   void claim(measure::ThreadSlot& slot, std::uint32_t region) override {
-    measure::settle(slot);
-    measure::claim_outside(slot, region);
-    measure::keep_own(slot, region);
+    measure::claim(slot, region);
   }
 
   bool attached() const override {
