@@ -58,7 +58,7 @@ std::int32_t id_of(const char* name, Kind kind) {
   const auto* slot = measure::this_thread_slot();
   if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port->slot();
   if (!slot) return 0;
-  const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
+  const std::uint64_t session = slot->session();
   if (names.session != session) {
     names = {};
     names.session = session;
@@ -72,11 +72,11 @@ std::int32_t id_of(const char* name, Kind kind) {
 }
 
 /// Begins a region and returns its id; 0 for none, which end() leaves alone.  Nothing may pass into Kokkos.
-std::int32_t begin(const char* name, Kind kind) noexcept {
+std::int32_t begin(const char* name, Kind kind) {
   try {
     const std::int32_t id = id_of(name, kind);
     return id > 0 && effort_begin(id) == EFFORT_OK ? id : 0;
-  } catch (...) {
+  } catch (const std::exception&) {
     return 0;
   }
 }
@@ -130,7 +130,7 @@ EFFORT_KOKKOS_HOOK void kokkosp_push_profile_region(const char* name) {
   const std::int32_t id = begin(name, Kind::compute);
   try {
     names.pushed.push_back(id);
-  } catch (...) {
+  } catch (const std::exception&) {
     end(id);
   }
 }

@@ -65,7 +65,7 @@ const measure::ThreadSlot* slot() {
 /// The number of the active session; 0 without one.
 std::uint64_t session() {
   const measure::ThreadSlot* s = slot();
-  return s ? s->session.load(std::memory_order_relaxed) : 0;
+  return s ? s->session() : 0;
 }
 
 std::int32_t barrier_region() {
@@ -122,7 +122,7 @@ void on_parallel_begin(ompt_data_t*, const ompt_frame_t*, ompt_data_t* parallel,
   auto* team = new (std::nothrow) Team;
   if (!team) return;
   team->region = static_cast<std::int32_t>(measure::innermost(*s));
-  team->session = s->session.load(std::memory_order_relaxed);
+  team->session = s->session();
   parallel->ptr = team;
 }
 

@@ -310,7 +310,7 @@ extern "C" __attribute__((visibility("default"))) int effort_event_source(const 
   try {
     *answer = effort::adapters::papi_events(*names, *options);
     return 0;
-  } catch (...) {
+  } catch (const std::exception&) {
     return -2;  // out of memory: the caller reports all names as refused
   }
 }

@@ -60,13 +60,13 @@ const char* name_of_all(Kind kind) {
   }
 }
 
-/// What goes wrong in here (memory) ends the measuring, not the host.
+/// Runs `body`.  If it throws (memory), measuring ends, not the host.
 template <typename Body>
-bool orderly(const Body& body) noexcept {
+bool disarm_on_error(const Body& body) {
   try {
     body();
     return true;
-  } catch (...) {
+  } catch (const std::exception&) {
     armed = false;
     return false;
   }
@@ -86,12 +86,12 @@ Thread& make_thread() {
   return *this_thread;
 }
 
-bool Thread::prepare() noexcept {
+bool Thread::prepare() {
   const measure::ThreadSlot* slot = port().slot();
   if (!slot) return false;
-  const std::uint64_t session = slot->session.load(std::memory_order_relaxed);
+  const std::uint64_t session = slot->session();
   if (session == session_) return true;
-  return orderly([&] {
+  return disarm_on_error([&] {
     const Path& before = main && last->path ? *last->path : landmark("start");
     landmark_.then = &Site::nowhere;
     pass(before);
@@ -143,11 +143,11 @@ Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) 
   return add_site(call, return_address, cfa);
 }
 
-Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) noexcept {
+Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) {
   Site* made = nullptr;
   // This takes a tenth of a millisecond at first: no computation of the host's.
   const bool apart = effort_begin(own_) == EFFORT_OK;
-  orderly([&] {
+  disarm_on_error([&] {
     // On a stack of unknown extent (fibers), only the return address itself can be recognised.
     const bool known = stack_end_ && cfa < stack_end_ && cfa > stack_end_ - (std::ptrdiff_t{1} << 40);
     auto site = std::make_unique<Site>();
@@ -173,9 +173,9 @@ effort_region_id Thread::pair(const Path& to) {
   return at->second;
 }
 
-effort_region_id Thread::find_pair(Site& site) noexcept {
+effort_region_id Thread::find_pair(Site& site) {
   last->then = &Site::nowhere;
-  if (!orderly([&] { last->pair = pair(*site.path); })) return 0;
+  if (!disarm_on_error([&] { last->pair = pair(*site.path); })) return 0;
   if (site.region > 0 && last->pair > 0) last->then = &site;
   return last->pair;
 }
@@ -192,8 +192,8 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
   if (!outermost && gap < least_gap) return;
   const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
   const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
-  if (slot.n_counters > 0) return port().claim(slot, to);
-  measure::claim_outside_ticks(slot, to);
+  if (!slot.short_path()) return port().claim(slot, to);
+  slot.claim_outside_ticks(to);
   if (waiting) measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks, slot.own.before_begin.load(std::memory_order_relaxed));
 }
 

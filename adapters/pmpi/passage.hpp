@@ -62,10 +62,10 @@ class Thread {
   Thread();
 
   /// Ready for the session at hand; false without one.
-  bool prepare() noexcept;
+  bool prepare();
   bool ready(const measure::ThreadSlot* slot) const {
     return slot && slot->known.load(std::memory_order_relaxed) > 0 &&
-           slot->session.load(std::memory_order_relaxed) == session_;
+           slot->session() == session_;
   }
 
   /// Null where memory has run out.
@@ -111,10 +111,10 @@ class Thread {
   static constexpr std::size_t places = 1024;
   static std::size_t place(const void* address) { return reinterpret_cast<std::uintptr_t>(address) % places; }
 
-  Site* add_site(Call call, const void* return_address, const std::byte* cfa) noexcept;
+  Site* add_site(Call call, const void* return_address, const std::byte* cfa);
   void read_cpu_clock(Site& site);
   void count_much(std::uint64_t gap);
-  effort_region_id find_pair(Site& site) noexcept;
+  effort_region_id find_pair(Site& site);
 
   std::uint64_t session_ = 0;
   effort_region_id own_ = 0;           ///< takes the time in which call paths are made out
@@ -202,17 +202,12 @@ struct UsualWay {
       thread.count_computation(now - before);
     }
     thread.nesting = 1;  // first: what a signal handler calls from here on is within this call
-    // Here and below, what can be read again is not kept: the registers are full of the host's arguments.
-    const bool sampled = measure::count_own(cell(slot, site->region).begins);
-    if (__builtin_expect(sampled || !measure::replace_own(slot.stamp, before, now), 0)) {
-      measure::uncount_own(cell(slot, site->region).begins);
+    if (__builtin_expect(!measure::begin_outermost(slot, static_cast<std::uint32_t>(site->region), before, now), 0)) {
       thread.nesting = 0;
       if (steps_want_cpu_time) thread.computed -= static_cast<std::int64_t>(now - before);  // close_gap will count it
       return nullptr;
     }
     const std::uint64_t gap = now - before;
-    slot.depth = 1;  // its word on the stack is that of outside, as ever
-    slot.current.store(static_cast<std::uint32_t>(site->region), std::memory_order_release);
     const bool waiting = polls && thread.polled_in_vain && thread.last->path == site->path && gap < poll_gap;
     const std::uint64_t own = waiting ? 0 : slot.own.before_begin.load(std::memory_order_relaxed);
     measure::add_own(cell(slot, waiting ? site->region : thread.last->pair).ticks, gap - own);
@@ -222,14 +217,7 @@ struct UsualWay {
   /// False, with nothing changed, where something has come in between.
   __attribute__((always_inline)) static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain,
                                                    std::uint64_t now) {
-    const auto region = static_cast<std::uint32_t>(site.region);
-    if (__builtin_expect(slot.current.load(std::memory_order_relaxed) != region, 0)) return false;
-    const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
-    if (__builtin_expect(now < before || !measure::replace_own(slot.stamp, before, now), 0)) return false;
-    slot.current.store(measure::outside, std::memory_order_release);
-    std::atomic_signal_fence(std::memory_order_seq_cst);
-    slot.depth = 0;
-    measure::add_own(cell(slot, site.region).ticks, now - before - slot.own.before_end.load(std::memory_order_relaxed));
+    if (__builtin_expect(!measure::end_outermost(slot, static_cast<std::uint32_t>(site.region), now), 0)) return false;
     thread.last = &site;
     if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last
     thread.left = now;

@@ -162,7 +162,7 @@ void leave_init(const void* return_address, const void* cfa) {
   if (!initialized) return;
   try {
     begin(return_address, cfa);
-  } catch (...) {
+  } catch (const std::exception&) {
     armed = false;
   }
 }
@@ -177,7 +177,7 @@ void before_finalize(const void* return_address, const void* cfa) {
     const bool joined = port().attached() || port().owner() == Owner::adapter;
     armed = false;
     if (joined) port().finalize();
-  } catch (...) {
+  } catch (const std::exception&) {
     armed = false;
   }
 }

@@ -59,7 +59,7 @@ bool join() {
   if (port().attached()) return true;
   try {
     return port().attach(std::make_unique<adapters::MpiTransport>(MPI_COMM_WORLD));
-  } catch (...) {
+  } catch (const std::exception&) {
     return false;
   }
 }

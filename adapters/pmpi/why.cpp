@@ -46,11 +46,11 @@ bool leave_line(const std::string& path, const std::string& reason) {
 
 }  // namespace
 
-void tell_why_nothing_here(const std::string& reason) noexcept {
+void tell_why_nothing_here(const std::string& reason) {
   if (setting("EFFORT_VERBOSE") == "1") say(reason);
 }
 
-void tell_why_nothing(const std::string& reason) noexcept {
+void tell_why_nothing(const std::string& reason) {
   try {
     tell_why_nothing_here(reason);
     const std::string_view given = setting("EFFORT_SNAPSHOT_DIR");
@@ -59,7 +59,7 @@ void tell_why_nothing(const std::string& reason) noexcept {
     std::filesystem::create_directories(folder, ignored);
     const bool first = leave_line((folder / (std::string(program_invocation_short_name) + "-not-measured.txt")).string(), reason);
     if (first && setting("EFFORT_REPORT") == "summary" && setting("EFFORT_VERBOSE") != "1") say(reason);
-  } catch (...) {
+  } catch (const std::exception&) {
     return;
   }
 }

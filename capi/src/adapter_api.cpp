@@ -1,7 +1,8 @@
 // The port for adapters that measure by themselves.
 #include "attach.hpp"
-#include "boundary.hpp"
+#include "runtime/exchange/agreement.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "state.hpp"
 #include "step_hooks.hpp"
 
 #include <atomic>
@@ -13,8 +14,6 @@ using engine::Owner;
 
 namespace {
 
-engine::Session* active() noexcept { return capi::mode() == Mode::active ? capi::session() : nullptr; }
-
 class Port final : public engine::AdapterPort {
  public:
   bool claim_interception() override { return !intercepted_.exchange(true); }
@@ -22,12 +21,12 @@ class Port final : public engine::AdapterPort {
   bool begin() override { return effort_adapter_begin() == EFFORT_OK && capi::mode() == Mode::active; }
 
   Owner owner() const override {
-    if (!active()) return Owner::nobody;
+    if (!capi::active_session()) return Owner::nobody;
     return capi::begun_by_adapter() ? Owner::adapter : Owner::host;
   }
 
   const config::Settings* settings() const override {
-    const engine::Session* s = active();
+    const engine::Session* s = capi::active_session();
     return s ? &s->settings() : nullptr;
   }
 
@@ -36,7 +35,7 @@ class Port final : public engine::AdapterPort {
   measure::ThreadSlot* slot() override {
     measure::ThreadSlot* slot = nullptr;
     guarded([&] {
-      if (engine::Session* s = active()) slot = &s->recorder().slot();
+      if (engine::Session* s = capi::active_session()) slot = &s->recorder().slot();
     });
     return slot;
   }
@@ -44,7 +43,7 @@ class Port final : public engine::AdapterPort {
   std::uint32_t region(const std::string& name, measure::Kind kind) override {
     std::uint32_t id = 0;
     guarded([&] {
-      if (engine::Session* s = active()) id = s->recorder().registry().region(name.c_str(), kind).id;
+      if (engine::Session* s = capi::active_session()) id = s->recorder().registry().region(name.c_str(), kind).id;
     });
     return id;
   }
@@ -52,55 +51,47 @@ class Port final : public engine::AdapterPort {
   measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
     measure::Kind kind = measure::Kind::compute;
     guarded([&] {
-      if (engine::Session* s = active()) kind = s->recorder().registry().region_kind(measure::innermost(slot));
+      if (engine::Session* s = capi::active_session()) kind = s->recorder().registry().region_kind(measure::innermost(slot));
     });
     return kind;
   }
 
   void claim(measure::ThreadSlot& slot, std::uint32_t region) override {
-    measure::settle(slot);
-    measure::claim_outside(slot, region);
-    measure::keep_own(slot, region);
+    measure::claim(slot, region);
   }
 
   bool attached() const override {
-    const engine::Session* s = active();
+    const engine::Session* s = capi::active_session();
     return s && s->attached();
   }
 
   bool attach(std::unique_ptr<exchange::Transport> transport) override {
-    exchange::Transport* const keep = transport.get();
-    const bool joined = guarded([&]() -> effort_status {
-      std::int64_t ready = active() != nullptr && !active()->attached();
-      if (!keep->world_min(&ready, 1)) return capi::fail(Status::mpi, keep->error());
-      if (ready == 0) {
-        keep->release();
-        return capi::fail(Status::state, "a rank has no session to attach");
-      }
-      active()->attach(std::move(transport));
-      return EFFORT_OK;
-    }) == EFFORT_OK;
-    return joined;
+    return guarded([&]() -> effort_status {
+             const bool ready = capi::active_session() && !attached();
+             const Status worst = exchange::worst_status(*transport, ready ? Status::ok : Status::state);
+             if (worst != Status::ok) {
+               transport->release();
+               return capi::fail(worst, "a rank has no session to attach");
+             }
+             capi::active_session()->attach(std::move(transport));
+             return EFFORT_OK;
+           }) == EFFORT_OK;
   }
 
   bool progress_step() override {
     if (owner() == Owner::host) return effort_progress_step() == EFFORT_OK;
-    return guarded([&]() -> effort_status {
-      engine::Session* s = active();
-      if (!s) return EFFORT_ERR_STATE;
-      const capi::StepScope scope;
-      const Status status = s->client().progress_step({});
-      if (status == Status::ok) return EFFORT_OK;
-      capi::set_mode(Mode::off);
-      measure::SlotRegistry::instance().retire_all();
-      return static_cast<effort_status>(status);
-    }) == EFFORT_OK;
+    return capi::in_session([&](engine::Session& s) -> effort_status {
+             const capi::StepScope scope;
+             const Status status = s.client().progress_step({});
+             if (status != Status::ok) capi::switch_off(s);
+             return static_cast<effort_status>(status);
+           }) == EFFORT_OK;
   }
 
   void phase(const char* name) override { effort_phase(name); }
   void traffic(std::span<const measure::Flow> flows) override {
     guarded([&] {
-      if (engine::Session* s = active()) s->client().traffic(flows);
+      if (engine::Session* s = capi::active_session()) s->client().traffic(flows);
     });
   }
 
@@ -108,7 +99,7 @@ class Port final : public engine::AdapterPort {
 
   void module(const std::string& base_name, const std::string& identity) override {
     guarded([&] {
-      if (engine::Session* s = active()) s->recorder().registry().module(base_name.c_str(), identity.c_str());
+      if (engine::Session* s = capi::active_session()) s->recorder().registry().module(base_name.c_str(), identity.c_str());
     });
   }
 

@@ -1,14 +1,13 @@
 // Regions, work and metrics: the calls on the host's hot paths.
-#include "boundary.hpp"
 #include "effort/effort_inline.h"
 #include "runtime/measure/boundary.hpp"
+#include "state.hpp"
 
 #include <cstdio>
 #include <cstring>
 
 using namespace effort;
 using capi::fail;
-using capi::guarded;
 using capi::Mode;
 using measure::ThreadSlot;
 using measure::this_thread_slot;
@@ -19,23 +18,28 @@ static_assert(EFFORT_MAX_REGIONS == measure::max_regions && EFFORT_MAX_DEPTH == 
 
 #if defined(EFFORT_INLINE_LAYOUT)
 static_assert(EFFORT_INLINE_LAYOUT == measure::inline_layout);
-static_assert(offsetof(ThreadSlot, layout) == offsetof(effort_thread_slot, layout) && offsetof(ThreadSlot, limit) == offsetof(effort_thread_slot, limit) &&
-              offsetof(ThreadSlot, current) == offsetof(effort_thread_slot, current) && offsetof(ThreadSlot, depth) == offsetof(effort_thread_slot, depth) &&
-              offsetof(ThreadSlot, stamp) == offsetof(effort_thread_slot, stamp) && offsetof(ThreadSlot, cells) == offsetof(effort_thread_slot, cells) &&
-              offsetof(ThreadSlot, stack) == offsetof(effort_thread_slot, stack) && offsetof(ThreadSlot, own) == offsetof(effort_thread_slot, own_before_begin) &&
-              offsetof(measure::OwnTicks, before_end) == offsetof(effort_thread_slot, own_before_end) - offsetof(effort_thread_slot, own_before_begin));
+#define SAME_PLACE(member, inline_member) \
+  static_assert(offsetof(measure::SlotFront, member) == offsetof(effort_thread_slot, inline_member))
+SAME_PLACE(layout, layout);
+SAME_PLACE(limit, limit);
+SAME_PLACE(current, current);
+SAME_PLACE(depth, depth);
+SAME_PLACE(stamp, stamp);
+SAME_PLACE(cells, cells);
+SAME_PLACE(stack, stack);
+SAME_PLACE(own.before_begin, own_before_begin);
+SAME_PLACE(own.before_end, own_before_end);
+#undef SAME_PLACE
 static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) && offsetof(measure::Cell, ticks) == offsetof(effort_thread_cell, ticks) &&
               offsetof(measure::Cell, begins) == offsetof(effort_thread_cell, begins));
 #endif
 
 namespace {
 
-/// The recorder of an active session; null otherwise, with the code for the caller.
-measure::Recorder* recorder(effort_status& code) noexcept {
-  if (capi::mode() == Mode::active)
-    if (engine::Session* s = capi::session()) return &s->recorder();
-  code = capi::inactive();
-  return nullptr;
+/// Runs `body(recorder)` in an active session, whoever began it.
+template <typename Body>
+effort_status with_recorder(Body&& body) {
+  return capi::in_session([&](engine::Session& s) { return body(s.recorder()); });
 }
 
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
@@ -44,47 +48,41 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
 }
 
 // First call of a thread, new regions, and everything that is wrong.
-[[gnu::noinline]] effort_status begin_first(effort_region_id r) noexcept {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec->registry().n_regions()) return bad_region(r, *rec);
-    ThreadSlot& slot = rec->slot();
+[[gnu::noinline]] effort_status begin_first(effort_region_id r) {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
+    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    ThreadSlot& slot = rec.slot();
     if (slot.depth >= measure::max_depth)
       return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
-                                     rec->registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
+                                     rec.registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
     measure::open_carefully(slot, static_cast<std::uint32_t>(r));
     return EFFORT_OK;
   });
 }
 
 // Counters, sampling, a signal handler in the middle of another begin.  Apart from what is rare, which would have it save registers at every call.
-[[gnu::noinline]] effort_status begin_slow(effort_region_id r) noexcept {
+[[gnu::noinline]] effort_status begin_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
-  if (!known || (!known->busy.load(std::memory_order_relaxed) &&
+  if (!known || (!known->gate.closed() &&
                  (static_cast<std::uint32_t>(r) - 1u >= known->known.load(std::memory_order_relaxed) || known->depth >= measure::max_depth)))
     return begin_first(r);
   measure::open_carefully(*known, static_cast<std::uint32_t>(r));
   return EFFORT_OK;
 }
 
-[[gnu::noinline]] effort_status bad_end(effort_region_id r) noexcept {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
-    if (r < 1 || static_cast<std::uint32_t>(r) > rec->registry().n_regions()) return bad_region(r, *rec);
-    const std::string name = rec->registry().region_name(static_cast<std::uint32_t>(r));
-    const ThreadSlot& slot = rec->slot();
+[[gnu::noinline]] effort_status bad_end(effort_region_id r) {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
+    if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
+    const std::string name = rec.registry().region_name(static_cast<std::uint32_t>(r));
+    const ThreadSlot& slot = rec.slot();
     if (slot.depth == 0)
       return fail(Status::nesting, "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
-    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec->registry().region_name(measure::innermost(slot)) +
+    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec.registry().region_name(measure::innermost(slot)) +
                                      "' is the innermost one: end regions in the reverse order of their begins");
   });
 }
 
-[[gnu::noinline]] effort_status end_slow(effort_region_id r) noexcept {
+[[gnu::noinline]] effort_status end_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
   if (known && measure::close_carefully(*known, static_cast<std::uint32_t>(r))) return EFFORT_OK;
   return bad_end(r);
@@ -101,15 +99,12 @@ effort_status bad_amount(const char* what, double amount, double most) {
 
 /// Shared by the calls that add an amount to something with an id from `first` on.
 template <typename Known, typename Add>
-effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, double most, const char* what, const Known& known, const Add& add) noexcept {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
-    if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec->registry()))
+effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, double most, const char* what, const Known& known, const Add& add) {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
+    if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec.registry()))
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what + " was never given out: use what the registration returned");
     if (!(amount >= 0 && amount <= most)) return bad_amount(what, amount, most);
-    add(*rec);
+    add(rec);
     return EFFORT_OK;
   });
 }
@@ -121,11 +116,11 @@ static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
 std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
 
 /// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
-effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) noexcept {
+effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
     const std::int32_t cached = __atomic_load_n(cache, __ATOMIC_RELAXED);
-    if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session.load(std::memory_order_relaxed)) && cached > 0) return cached & ((1 << id_bits) - 1);
+    if ((cached & ~((1 << id_bits) - 1)) == tag_of(slot->session()) && cached > 0) return cached & ((1 << id_bits) - 1);
   }
   effort_region_id id = -1;
   status = effort_region(name, kind, &id);
@@ -144,37 +139,22 @@ effort_status no_cache(const char* function) {
 
 extern "C" {
 
-// Both begin a cache line: where they fall across two, by chance of what stands before them, a pair costs 0.04 of the floor more.
+// Both begin a cache line: a pair costs 0.04 of the floor more if they happen to fall across two.
 [[gnu::aligned(64)]] effort_status effort_begin(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : begin_slow(r);
-  const auto region = static_cast<std::uint32_t>(r);
-  if (__builtin_expect(region - 1u >= slot->limit.load(std::memory_order_relaxed), 0)) return begin_slow(r);
-  measure::Cell* const cells = slot->cells.load(std::memory_order_relaxed);
-  if (measure::is_sampled(*slot, cells, region)) return begin_slow(r);
-  const std::uint64_t now = measure::tsc();
-  if (__builtin_expect(slot->depth >= measure::max_depth, 0)) return begin_slow(r);
-  measure::enter_short(*slot, cells, region, now);
-  return EFFORT_OK;
+  return __builtin_expect(measure::begin_short(*slot, static_cast<std::uint32_t>(r)), 1) ? EFFORT_OK : begin_slow(r);
 }
 
 [[gnu::aligned(64)]] effort_status effort_end(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : end_slow(r);
-  const auto region = static_cast<std::uint32_t>(r);
-  if (__builtin_expect(slot->current.load(std::memory_order_relaxed) != region, 0)) return end_slow(r);
-  const std::uint64_t now = measure::tsc();
-  if (__builtin_expect(slot->depth == 0, 0)) return end_slow(r);
-  measure::leave_short(*slot, region, now);
-  return EFFORT_OK;
+  return __builtin_expect(measure::end_short(*slot, static_cast<std::uint32_t>(r)), 1) ? EFFORT_OK : end_slow(r);
 }
 
 effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region: the place for the id is a null pointer");
     // A C host may pass any number; as an enum of C++ it could not even be looked at.
     int number = 0;
@@ -182,22 +162,18 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     std::memcpy(&number, &kind, sizeof number);
     if (number < EFFORT_COMPUTE || number > EFFORT_IO)
       return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(number) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
-    const auto found = rec->registry().region(name, static_cast<measure::Kind>(number));
+    const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
-    rec->count_conflict();
     return fail(Status::conflict, "region '" + std::string(name) + "' is known with another kind, which holds: register it with one kind");
   });
 }
 
 effort_status effort_region_find(const char* name, effort_region_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region_find: the place for the id is a null pointer");
-    const std::uint32_t id = rec->registry().find_region(name);
+    const std::uint32_t id = rec.registry().find_region(name);
     if (id == 0) return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
     *out = static_cast<effort_region_id>(id);
     return EFFORT_OK;
@@ -232,20 +208,14 @@ effort_status effort_add(effort_region_id r, double seconds) {
 }
 
 effort_status effort_phase(const char* name) {
-  effort_status code = EFFORT_OK;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&] { rec->set_phase(rec->registry().phase(name)); });
+  return with_recorder([&](measure::Recorder& rec) { rec.set_phase(rec.registry().phase(name)); });
 }
 
 effort_status effort_work_unit(const char* name, effort_work_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_work_unit: the place for the id is a null pointer");
-    *out = static_cast<effort_work_id>(rec->registry().unit(name));
+    *out = static_cast<effort_work_id>(rec.registry().unit(name));
     return EFFORT_OK;
   });
 }
@@ -256,13 +226,10 @@ effort_status effort_work(effort_work_id w, double amount) {
 }
 
 effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
-  effort_status code = EFFORT_OK;
   if (out) *out = -1;
-  measure::Recorder* rec = recorder(code);
-  if (!rec) return code;
-  return guarded([&]() -> effort_status {
+  return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_metric_define: the place for the id is a null pointer");
-    const auto found = rec->registry().metric(name, unit);
+    const auto found = rec.registry().metric(name, unit);
     *out = static_cast<effort_metric_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     return fail(Status::conflict, "metric '" + std::string(name) + "' is known with another unit, which holds");

@@ -1,4 +1,4 @@
-#include "boundary.hpp"
+#include "state.hpp"
 
 #include "runtime/measure/thread_slot.hpp"
 
@@ -14,18 +14,6 @@ namespace effort::capi {
 std::atomic<Mode> current_mode{Mode::none};
 
 namespace {
-
-thread_local const char* last_literal = "";
-thread_local std::string* last_text = nullptr;  // freed with its thread by TextOwner
-
-struct TextOwner {
-  ~TextOwner() {
-    delete last_text;
-    last_text = nullptr;
-    last_literal = "";
-  }
-};
-thread_local TextOwner text_owner;
 
 std::atomic<engine::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
@@ -57,23 +45,6 @@ void register_handlers() {
 }
 
 }  // namespace
-
-effort_status fail(Status status, const char* literal) noexcept {
-  if (last_text) last_text->clear();
-  last_literal = literal;
-  return static_cast<effort_status>(status);
-}
-
-effort_status fail(Status status, const std::string& message) noexcept {
-  try {
-    (void)&text_owner;  // makes sure it is destroyed with the thread
-    if (!last_text) last_text = new std::string;
-    *last_text = message;
-  } catch (...) {
-    last_literal = "out of memory while keeping an error message";
-  }
-  return static_cast<effort_status>(status);
-}
 
 void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }
 engine::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
@@ -129,16 +100,42 @@ void install(std::unique_ptr<engine::Session> session) {
   set_mode(Mode::active);
 }
 
-void note(const std::string& text) noexcept {
-  engine::Session* const s = mode() == Mode::active ? session() : nullptr;
+void disable() noexcept {
+  set_session(nullptr);
+  set_mode(Mode::disabled);
+}
+
+void switch_off(engine::Session& session) {
+  set_mode(Mode::off);
+  measure::SlotRegistry::instance().retire_all();
+  if (!session.settings().verbose) return;
+  const std::string why = session.failure();
+  std::fprintf(stderr, "effort: switched off: %s\n", why.empty() ? "another rank failed" : why.c_str());
+}
+
+std::unique_ptr<engine::Session> adopt(config::Settings settings) {
+  engine::Session& begun = *session();
+  if (!begun.started() && !begun.measures(settings)) return std::make_unique<engine::Session>(std::move(settings), &begun);
+  begun.adopt(std::move(settings));
+  return nullptr;
+}
+
+effort_status refused(const char* function, effort_status status) {
+  if (mode() == Mode::active && begun_by_adapter())
+    note(std::string(function) + " of the host was refused (" + effort_last_error() +
+         "): what is measured is without its regions, steps and settings");
+  return status;
+}
+
+effort_status already_initialized() noexcept {
+  return fail(Status::already_initialized, "the library is initialized already: call effort_finalize before another init");
+}
+
+void note(const std::string& text) {
+  engine::Session* const s = active_session();
   if (!s) return;
   guarded([&] { s->recorder().registry().note(text.substr(0, measure::max_name).c_str()); });
   if (s->settings().verbose) std::fprintf(stderr, "effort: %s\n", text.c_str());
 }
 
 }  // namespace effort::capi
-
-extern "C" const char* effort_last_error(void) {
-  using namespace effort::capi;
-  return last_text && !last_text->empty() ? last_text->c_str() : last_literal;
-}

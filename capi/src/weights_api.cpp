@@ -1,7 +1,6 @@
 // Weights for partitioners: functions of their arguments alone.
-#include "boundary.hpp"
-
 #include "analytics/balance/weights.hpp"
+#include "errors.hpp"
 
 #include <algorithm>
 #include <span>

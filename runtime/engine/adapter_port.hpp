@@ -50,7 +50,7 @@ class AdapterPort {
   virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
   /// Kind of the region that the slot's thread, the calling one, is in.
   virtual measure::Kind current_kind(const measure::ThreadSlot& slot) const = 0;
-  /// measure::claim_outside, up to this moment.
+  /// See measure::claim.
   virtual void claim(measure::ThreadSlot& slot, std::uint32_t region) = 0;
 
   virtual bool attached() const = 0;
@@ -81,9 +81,9 @@ namespace effort::engine {
 
 /// What an adapter and the library have in common when they fit: the version, and the layout of what both write to.
 inline std::string port_build() {
-  constexpr int face = 1;  ///< raised with every change of AdapterPort's members between versions
+  constexpr int face = 2;  ///< raised with every change of AdapterPort's members between versions
   return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " + std::to_string(sizeof(config::Settings)) +
-         " " + std::to_string(offsetof(measure::ThreadSlot, session));
+         " " + std::to_string(sizeof(measure::SlotFront));
 }
 
 /// For adapters: the port, or null where libeffort is of another build.

@@ -148,16 +148,39 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   appointment_ = latest_.view.numbers->next;
   latest();
   recorder_.resume();
+  call_back(step, deliver);
+  return Status::ok;
+}
+
+void RankClient::call_back(std::int64_t step, const Deliver& deliver) {
   measure::Pricing around;
   recorder_.begin_price(around);
   delivering_ = true;
   answered_ = false;
-  const int answer = deliver(latest_);
-  delivering_ = false;
-  const measure::Price price = recorder_.end_price(around);
-  // Ranks that did not take part say nothing: their time is no price.
-  if (answer != 0 && !answered_) push_answer(step, price, answer, false);
-  return Status::ok;
+  const auto answered = [&](int answer) {
+    delivering_ = false;
+    const measure::Price price = recorder_.end_price(around);
+    // Ranks that did not take part say nothing: their time is no price.
+    if (answer != 0 && !answered_) push_answer(step, price, answer, false);
+  };
+  int answer = -1;
+  try {
+    answer = deliver(latest_);
+  } catch (...) {  // the thread ends in the callback: for any other thread the step is over
+    answered(answer);
+    finish_step();
+    throw;
+  }
+  answered(answer);
+}
+
+/// Publishes the step under way; the next one begins.
+void RankClient::finish_step() {
+  const std::int64_t looked_at = appointment_.last, step = step_++;
+  release_step();
+  if (step == looked_at || step_ % setup_.tile == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
+  if (setup_.mailbox) setup_.mailbox->drive();
+  recorder_.resume();
 }
 
 Status RankClient::progress_step(const Deliver& deliver) {
@@ -180,13 +203,7 @@ Status RankClient::progress_step(const Deliver& deliver) {
     off_.store(true, std::memory_order_relaxed);
     return Status::switched_off;
   }
-
-  const std::int64_t looked_at = appointment_.last;
-  release_step();
-  ++step_;
-  if (step == looked_at || step_ % setup_.tile == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
-  if (setup_.mailbox) setup_.mailbox->drive();
-  recorder_.resume();
+  finish_step();
   return Status::ok;
 }
 

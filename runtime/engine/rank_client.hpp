@@ -71,6 +71,8 @@ class RankClient {
   void build(std::int64_t look, std::int64_t step);
   void catch_up(std::int64_t step);
   void release_step();
+  void call_back(std::int64_t step, const Deliver& deliver);
+  void finish_step();
 
   const Setup setup_;
   measure::Recorder& recorder_;

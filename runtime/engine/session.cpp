@@ -1,5 +1,6 @@
 #include "runtime/engine/session.hpp"
 
+#include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
 
 #include <algorithm>
@@ -198,19 +199,38 @@ void Session::adopt(config::Settings settings) {
   settings_ = std::move(settings);
 }
 
+/// Whether this rank can join others under the settings that all have agreed on; ok, or why not.
+Status Session::attachable(const config::Settings& agreed) const {
+  if (transport_) return Status::already_initialized;
+  if (started()) return Status::state;
+  if (!recorder_->load_refusal().empty()) return Status::unsupported;
+  return measures(agreed) ? Status::ok : Status::config;
+}
+
+/// What stands against attaching, on this rank or on another.
+std::string Session::why_not(Status worst) const {
+  switch (worst) {
+    case Status::already_initialized:
+      return "a communicator is attached already: call effort_finalize before another effort_init_mpi";
+    case Status::state:
+      return "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first "
+             "effort_progress_step";
+    case Status::unsupported:
+      if (!recorder_->load_refusal().empty()) return recorder_->load_refusal();
+      return "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank";
+    default:
+      return "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD of a session that was begun "
+             "earlier differ from rank 0's: set them alike on all ranks";
+  }
+}
+
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   // All ranks must be able to, before any of them starts.
-  std::int64_t state = transport_ ? -2 : started() ? -1 : recorder_->load_refusal().empty() ? 0 : -3;
-  require(transport->world_min(&state, 1), *transport);
   config::Settings agreed = agree(settings_, *transport);
-  std::int64_t alike = measures(agreed);
-  require(transport->world_min(&alike, 1), *transport);
-  if (state < 0 || alike == 0) transport->release();
-  if (state == -2) throw Error(Status::already_initialized, "a communicator is attached already: call effort_finalize before another effort_init_mpi");
-  if (state == -3)
-    throw Error(Status::unsupported, recorder_->load_refusal().empty() ? "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank" : recorder_->load_refusal());
-  if (state == -1) throw Error(Status::state, "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first effort_progress_step");
-  if (alike == 0) throw Error(Status::config, "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD of a session that was begun earlier differ from rank 0's: set them alike on all ranks");
+  if (const Status worst = exchange::worst_status(*transport, attachable(agreed)); worst != Status::ok) {
+    transport->release();
+    throw Error(worst, why_not(worst));
+  }
 
   config::Settings before = std::exchange(settings_, std::move(agreed));
   transport_ = std::move(transport);
@@ -253,9 +273,7 @@ void Session::join() {
 
 /// Goes on if all is good on every rank; what one rank alone knows must not leave the others waiting for it.
 void Session::agree_that(bool good, const std::string& problem) {
-  std::int64_t all = good;
-  require(transport_->world_min(&all, 1), *transport_);
-  if (all == 1) return;
+  if (exchange::worst_status(*transport_, good ? Status::ok : Status::memory) == Status::ok) return;
   throw Error(Status::memory, good ? "another rank could not begin: its effort_last_error() says why" : "this rank could not begin: " + problem);
 }
 

@@ -63,6 +63,8 @@ class Session {
   void join_node(Node& node, NodeSetup& setup);
   void join_leaders(const Node& node, NodeSetup& setup);
   void join();
+  Status attachable(const config::Settings& agreed) const;
+  std::string why_not(Status worst) const;
   void agree_that(bool good, const std::string& problem);
   void detach();
   void start_local();

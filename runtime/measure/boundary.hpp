@@ -11,64 +11,91 @@ inline std::uint64_t tsc() noexcept { return __rdtsc(); }
 inline std::uint64_t tsc() noexcept { return ticks(); }
 #endif
 
-/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one; `own` of it was the
-/// library's.  Only where the short path may be taken (limit > 0, or a current word without flags).
+/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one; `own` of it
+/// was the library's.  Only where the short path may be taken (limit > 0, or a current word without flags).
 inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now, std::uint64_t own) noexcept {
   const std::uint64_t passed = advance_stamp(s.stamp, now);
   s.current.store(next, std::memory_order_release);
   add_own(left.ticks, passed - own);
 }
 
-/// Begins a region at the moment `now`.
-inline void enter_short(ThreadSlot& s, Cell* cells, std::uint32_t region, std::uint64_t now) noexcept {
+/// Begins a region on the short path; false, with nothing changed, if that is closed, or if the stack is full.
+inline bool begin_short(ThreadSlot& s, std::uint32_t region) noexcept {
+  if (__builtin_expect(region - 1u >= s.limit.load(std::memory_order_relaxed), 0)) return false;
+  Cell* const cells = s.cells.load(std::memory_order_relaxed);
+  // Whether begins of the region are sampled: the first look says no at the least cost.  The clock is read after it,
+  // because a call that is skipped must not pay for that.
+  if (__builtin_expect(s.layout.load(std::memory_order_relaxed) != inline_layout, 0) &&
+      cells[region].begins.load(std::memory_order_relaxed) < 0)
+    return false;
+  const std::uint64_t now = tsc();
+  const std::uint32_t depth = s.depth;
+  if (__builtin_expect(depth >= max_depth, 0)) return false;
   count_own(cells[region].begins);
-  const std::uint32_t depth = s.depth, around = s.current.load(std::memory_order_relaxed);
+  const std::uint32_t around = s.current.load(std::memory_order_relaxed);
   s.stack[depth] = around;
   s.depth = depth + 1;
   switch_short(s, cells[around], region, now, s.own.before_begin.load(std::memory_order_relaxed));
+  return true;
 }
 
-/// Whether begins of a region are sampled.  The first look says no at the least cost; the clock is read after it, because a call that is
-/// skipped must not pay for that.
-inline bool is_sampled(const ThreadSlot& s, const Cell* cells, std::uint32_t region) noexcept {
-  return __builtin_expect(s.layout.load(std::memory_order_relaxed) != inline_layout, 0) && cells[region].begins.load(std::memory_order_relaxed) < 0;
-}
-
-/// Ends `region`, which is the innermost one, at the moment `now`.  What it returns to is read before the stack is lowered: a signal
-/// handler may use what lies above.
-inline void leave_short(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
+/// Ends a region on the short path; false, with nothing changed, if that is closed, or if another region is the innermost.
+inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
+  if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
+  const std::uint64_t now = tsc();
+  if (__builtin_expect(s.depth == 0, 0)) return false;
+  // The region that it returns to is read before the stack is lowered: a signal handler may use what lies above.
   const std::uint32_t depth = s.depth - 1, next = s.stack[depth];
   switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now, s.own.before_end.load(std::memory_order_relaxed));
   s.depth = depth;
+  return true;
+}
+
+/// Begins a region with no other open, at the moment `now`, on the short path; false, with nothing changed, if the stamp is
+/// no longer `before` or the region is sampled.  The time since `before` is the caller's to give away.
+__attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t before, std::uint64_t now) noexcept {
+  // What can be read again is not kept: callers may have few registers left.
+  const bool sampled = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
+  if (__builtin_expect(sampled || !replace_own(s.stamp, before, now), 0)) {
+    uncount_own(s.cells.load(std::memory_order_relaxed)[region].begins);
+    return false;
+  }
+  s.depth = 1;  // its word on the stack is that of outside, as ever
+  s.current.store(region, std::memory_order_release);
+  return true;
+}
+
+/// Ends that region; false, with nothing changed, if something has come in between.
+__attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
+  if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
+  const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
+  if (__builtin_expect(now < before || !replace_own(s.stamp, before, now), 0)) return false;
+  s.current.store(outside, std::memory_order_release);
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  s.depth = 0;
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, now - before - s.own.before_end.load(std::memory_order_relaxed));
+  return true;
 }
 
 /// Begins a region; the caller has checked that 1 <= region <= known and depth < max_depth.
 void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
-/// Ends a region; false where another one is the innermost.
+/// Ends a region; false if another one is the innermost.
 bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 
-/// The same by whichever path is open: what adapters call.
+/// The same by whichever path is open.
 inline void open_region(ThreadSlot& s, std::uint32_t region) noexcept {
-  if (region - 1u >= s.limit.load(std::memory_order_relaxed)) return open_carefully(s, region);
-  Cell* const cells = s.cells.load(std::memory_order_relaxed);
-  if (is_sampled(s, cells, region)) return open_carefully(s, region);
-  enter_short(s, cells, region, tsc());
+  if (!begin_short(s, region)) open_carefully(s, region);
 }
-inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
-  if (s.current.load(std::memory_order_relaxed) != region || s.depth == 0) return close_carefully(s, region);
-  leave_short(s, region, tsc());
-  return true;
-}
+inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept { return end_short(s, region) || close_carefully(s, region); }
 
 /// From here to close_price, every boundary is exact.  Returns the pricing under way, which goes on afterwards.
 Pricing open_price(ThreadSlot& s) noexcept;
-/// What has been spent since open_price, which returned `around`; not open where that was in another thread.
+/// What has been spent since open_price, which returned `around`; not open if that was in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
-/// Gives a region that waits what the last begin has left out before it, because the wait would have lasted as long without the library;
-/// nothing to others.
-void keep_own(ThreadSlot& s, std::uint32_t region) noexcept;
-/// What has passed since the last boundary was the library's: it goes to no region.
+/// Gives what ran up outside all regions up to this moment to `region`, which only now is known (0: to nobody).
+void claim(ThreadSlot& s, std::uint32_t region) noexcept;
+/// The time since the last boundary was the library's: it goes to no region.
 void disregard(ThreadSlot& s) noexcept;
 /// Books everything up to this moment: to the current region, or where sampling says.
 void settle(ThreadSlot& s) noexcept;

@@ -42,4 +42,9 @@ inline std::uint64_t ticks() noexcept {
   return monotonic_ns();
 }
 
+/// Ticks, which may be a negative number modulo 2^64, in nanoseconds.
+inline std::int64_t ns_of(std::uint64_t ticks) noexcept {
+  return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * tick_rate().seconds_per_tick * 1e9);
+}
+
 }  // namespace effort::measure

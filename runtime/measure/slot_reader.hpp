@@ -1,30 +1,77 @@
-// What the recorder saw of a thread's slot at the last step; for the recorder's own sources.
+// What a thread's slot has run up since the last step, as the thread that ends steps sees it.
 #pragma once
 
-#include "runtime/measure/recorder.hpp"
+#include "runtime/measure/measuring_cost.hpp"
+#include "runtime/measure/step_frame.hpp"
+#include "runtime/measure/thread_slot.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
 namespace effort::measure {
 
-struct Recorder::SlotReader {
-  explicit SlotReader(ThreadSlot* s) : slot(s) {}
+/// What is the same for all slots of a session.
+struct Reading {
+  const LoadRule& load;
+  const CounterChoice& counters;
+  const MeasuringCost& cost;
+};
 
-  ThreadSlot* slot;
-  bool own = false;  ///< the stepping thread's
-  std::vector<std::uint64_t> ticks;
-  std::vector<std::int64_t> begins;
-  std::vector<std::int64_t> counters;
-  std::vector<std::int64_t> step_totals;
-  std::vector<std::int64_t> looked;   ///< begins when the guard looked last
-  std::int64_t skips = 0;             ///< of the slot, when they were last counted
-  std::uint64_t cpu_readings = 0;     ///< the same
-  double measured = 0;                ///< seconds that measuring has cost since the guard looked last
-  double computed = 0;                ///< seconds of load since then; of the stepping thread, see Recorder::computing
-  bool told = false;                  ///< the slot knows what the library takes
-  std::uint64_t load_ticks = 0;       ///< of all COMPUTE regions
-  std::uint64_t load_counts = 0;      ///< the same of the counter that is the load
-  std::uint32_t sampling_version = 0; ///< of the periods that the slot was offered
-  std::vector<double> work;
-  std::vector<std::vector<double>> metric;
+/// Remembers what was seen of one slot, and takes the differences.
+class SlotReader {
+ public:
+  explicit SlotReader(ThreadSlot* slot) : slot_(slot) {}
+
+  ThreadSlot& slot() const noexcept { return *slot_; }
+
+  /// Adds what the slot has run up since the last call to the step's frame.
+  /// @param stepping  the slot is that of the thread that ends the step
+  void read(const Reading& how, bool stepping, std::uint64_t now, StepFrame& frame);
+  /// The load that the thread has added since the last step, in the load's unit; by that thread.
+  double load_since_step(const Reading& how, const StepFrame& frame) const;
+
+  // ---- for the guard, since its last look
+  /// Seconds that measuring has cost.
+  double measured() const noexcept { return measured_; }
+  /// Seconds of load, if that is a time.
+  double computed() const noexcept { return computed_; }
+  bool stepping() const noexcept { return stepping_; }
+  /// Raises most[region] to the calls of COMPUTE regions.
+  void raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const;
+  void looked();
+  /// Which periods the slot was offered, by their version.
+  std::uint32_t plan_version = 0;
+
+ private:
+  std::uint32_t visible_regions(const StepFrame& frame) const;
+  void read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame);
+  void read_counters(const Reading& how, std::uint32_t n, StepFrame& frame);
+  void read_counter(const Reading& how, int counter, std::uint32_t n, StepFrame& frame);
+  void read_step_counters_of(const Reading& how, StepFrame& frame);
+  void read_metrics(const Reading& how, std::uint32_t n, StepFrame& frame);
+  void read_work(StepFrame& frame);
+  double read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame);
+  void add_load(std::uint64_t& last, std::uint64_t total, double scale);
+  double own_in_waits(std::uint32_t region, const StepFrame& frame) const;
+  void tell_own(const MeasuringCost& cost);
+
+  ThreadSlot* const slot_;
+  bool stepping_ = false;
+  std::vector<std::uint64_t> ticks_;                 ///< [region]
+  std::vector<std::int64_t> begins_;                 ///< [region]
+  std::vector<std::int64_t> counters_;               ///< [region][counter]
+  std::vector<std::int64_t> step_totals_;            ///< [step counter]
+  std::vector<std::vector<double>> metric_;          ///< [metric][region]
+  std::vector<double> work_;                         ///< [unit]
+  std::int64_t skips_ = 0;
+  std::uint64_t cpu_readings_ = 0;
+  std::uint64_t load_ticks_ = 0, load_counts_ = 0;   ///< of all COMPUTE regions, if the load is made of them
+  double load_ = 0;                                  ///< of the step
+  bool told_ = false;                                ///< the slot knows what the library takes
+  std::vector<std::int64_t> looked_;                 ///< begins at the guard's last look
+  double measured_ = 0, computed_ = 0;
 };
 
 }  // namespace effort::measure

@@ -1,9 +1,10 @@
 // What one host thread measures: written by that thread alone, read by the one that ends steps.
 #pragma once
 
-#include "runtime/measure/metric_source.hpp"
-#include "runtime/measure/registry.hpp"
 #include "runtime/measure/short_path.hpp"
+#include "runtime/measure/slot_amounts.hpp"
+#include "runtime/measure/slot_counters.hpp"
+#include "runtime/measure/slot_sampling.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -15,13 +16,11 @@
 namespace effort::measure {
 
 inline constexpr std::uint32_t max_depth = 128;
-inline constexpr std::uint32_t max_units = 32;
-inline constexpr std::uint32_t max_metrics = 32;
 inline constexpr std::uint32_t inline_layout = 3;  ///< of the front of ThreadSlot
-inline constexpr std::uint32_t outside = 0;  ///< the cell that takes time spent in no region; never a host's id
+inline constexpr std::uint32_t outside = 0;        ///< the cell that takes time spent in no region; never a host's id
 
-// ThreadSlot::current and the stack hold a region with flags; a word without any is what the short path can leave.
-inline constexpr std::uint32_t careful = 0x80000000;   ///< whoever leaves it takes the careful path (boundary.cpp)
+// SlotFront::current and the stack hold a region with flags; a word without any is what the short path can leave.
+inline constexpr std::uint32_t careful = 0x80000000;   ///< is left on the careful path (boundary.cpp)
 inline constexpr std::uint32_t skipped = 0x40000000;   ///< begun without a look at the clock: its time goes to the region around it
 inline constexpr std::uint32_t weighted = 0x20000000;  ///< timed in place of several that were skipped
 inline constexpr std::uint32_t flags = careful | skipped | weighted;
@@ -30,19 +29,9 @@ constexpr std::uint32_t region_of(std::uint32_t word) { return word & ~flags; }
 /// What a thread has run up in a region.
 struct Cell {
   std::atomic<std::uint64_t> ticks{0};   ///< modulo 2^64; may fall where sampling corrects an estimate
-  std::atomic<std::int64_t> begins{0};   ///< how often it was begun; the sign bit is set where not every time is timed
+  std::atomic<std::int64_t> begins{0};   ///< how often it was begun; the sign bit is set if not every call is timed
 };
 inline constexpr std::int64_t sampled_sign = std::numeric_limits<std::int64_t>::min();
-
-/// Which of a region's calls are timed: of every `period` one, drawn anew for each block of calls.
-struct Sampling {
-  std::uint32_t period = 1, position = 0, pick = 0;
-};
-struct SamplingPlan {
-  std::uint32_t size;                  ///< regions from this one on are timed always
-  std::unique_ptr<Sampling[]> calls;   ///< [size] by region, where it and the region around are both part of the load or both not
-  std::unique_ptr<Sampling[]> apart;   ///< [size] where one of them is: what is wrong here is wrong in the load
-};
 
 /// What the library itself takes of the time between two boundaries, in ticks.
 struct OwnTicks {
@@ -64,6 +53,52 @@ struct Pricing {
   Spent whole, waited;      ///< all of it; in regions of such kinds that were begun in it
 };
 
+/// What begin and end touch on the short path: one cache line.  The members up to `own` are what <effort/effort_inline.h>
+/// sees: their layout is checked where both are known (capi).
+struct SlotFront {
+  std::atomic<std::uint32_t> layout{0};   ///< inline_layout if the TSC is the clock and no region is sampled; else 0
+  std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may take the short path; 0: all take the careful one
+  std::atomic<std::uint32_t> current{outside};
+  std::uint32_t depth = 0;
+  std::atomic<std::uint64_t> stamp{0};
+  std::atomic<Cell*> cells{nullptr};      ///< [room] by region
+  std::uint32_t* stack = nullptr;         ///< [max_depth] the words around the current one
+  OwnTicks own;                           ///< left out at each boundary; 0 until it has been measured
+  std::atomic<std::uint32_t> known{0};    ///< ids 1 .. known have their cells; 0 before and after a session
+  std::atomic<std::uint32_t> requests{0}; ///< bits of Request, set by others
+};
+
+/// Tells signal handlers that the thread is in the middle of a boundary.  What they begin meanwhile is not seen, but is
+/// counted, so that its end is known.
+class HandlerGate {
+ public:
+  bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
+  void close() noexcept {
+    closed_.store(true, std::memory_order_relaxed);
+    fence();
+  }
+  void open() noexcept {
+    fence();
+    closed_.store(false, std::memory_order_relaxed);
+    fence();
+  }
+  std::uint32_t unseen() const noexcept { return unseen_; }
+  void begin_unseen() noexcept { ++unseen_; }
+  void end_unseen() noexcept {
+    if (unseen_ > 0) --unseen_;
+  }
+  void reset() noexcept {
+    closed_.store(false, std::memory_order_relaxed);
+    unseen_ = 0;
+  }
+
+ private:
+  static void fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+
+  std::atomic<bool> closed_{false};
+  std::uint32_t unseen_ = 0;  ///< begun by handlers and not ended yet
+};
+
 /// Totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which cost nothing on
 /// x86); nothing is ever reset, so that the reader only takes differences.
 ///
@@ -71,85 +106,76 @@ struct Pricing {
 /// `current`, the total, then `stamp`.  Whatever falls between is seen too small by at most the time that the owner
 /// is about to add, never twice, and is there at the next look.
 ///
-/// A signal handler may begin and end regions in the thread that it interrupts, wherever that one is (see short_path.hpp).
-struct alignas(64) ThreadSlot {
-  // The front is what <effort/effort_inline.h> sees: its layout is checked where both are known (capi).
-  std::atomic<std::uint32_t> layout{0};   ///< inline_layout where the TSC is the clock and no region is sampled; else 0
-  std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may take the short path; 0: all take the careful one
-  std::atomic<std::uint32_t> current{outside};
-  std::uint32_t depth = 0;
-  std::atomic<std::uint64_t> stamp{0};
-  std::atomic<Cell*> cells{nullptr};      ///< [capacity] by region
-  std::uint32_t* stack = open_regions;    ///< [max_depth] the words around the current one
-  OwnTicks own;                           ///< left out at each boundary; 0 until it has been measured
+/// A signal handler may begin and end regions in the thread that it interrupts, at any point (see short_path.hpp).
+///
+/// Arrays that were outgrown live as long as the slot, because the reader may still look at them.
+class alignas(64) ThreadSlot : public SlotFront {
+ public:
+  explicit ThreadSlot(std::uint32_t number = 0) : number_(number) { stack = open_regions_; }
+  ThreadSlot(const ThreadSlot&) = delete;
+  ThreadSlot& operator=(const ThreadSlot&) = delete;
 
-  std::atomic<std::uint32_t> known{0};    ///< ids 1 .. known have their cells; 0 before and after a session
-  std::atomic<std::uint32_t> requests{0}; ///< bits of Request, set by others
-  std::atomic<bool> busy{false};          ///< on the careful path; what a signal handler begins meanwhile is not seen
-  bool short_path = false;                ///< nothing but the TSC is read at a boundary
-  std::uint32_t unseen = 0;               ///< begun by signal handlers while busy, not ended yet
-  std::uint32_t special = 0;              ///< open words that are skipped or weighted, and a rebalance that is being priced
-  /// Where not 0, no call is skipped: in a rebalance that is being priced, and inside a call that stands for several, because the
-  /// weights of both would multiply, and their errors.
-  std::uint32_t all_timed = 0;
-  std::uint32_t weight = 1;               ///< for so many calls the weighted word stands
+  // ---- any thread
+  /// Generation of the session that prepared the slot.
+  std::uint64_t session() const noexcept { return session_.load(std::memory_order_acquire); }
+  /// Of the slot in its process.
+  std::uint32_t number() const noexcept { return number_; }
+  /// Asks the owner for something at its next boundary; bits of Request.
+  void ask(std::uint32_t what) noexcept {
+    requests.fetch_or(what, std::memory_order_release);
+    limit.store(0, std::memory_order_relaxed);
+  }
+  /// The owner's next begin or end takes the slow path.
+  void retire() noexcept {
+    limit.store(0, std::memory_order_relaxed);
+    known.store(0, std::memory_order_relaxed);
+  }
 
-  bool counters_open = false;             ///< by the owner, for the session
-  int n_counters = 0;                                          ///< read at every boundary
-  int cpu_counter = -1;                                        ///< which of them is cpu_time; -1: none
-  std::atomic<std::atomic<std::int64_t>*> counters{nullptr};   ///< [capacity * n_counters]
-  CounterReader* boundary = nullptr;      ///< owned by `readers`; null where this thread cannot count
-  std::int64_t counter_stamp[max_metrics] = {};
-  bool brief_by_ticks = false;            ///< CPU time is the one counter, and is read only where more than a moment has passed
-  std::int64_t cpu_ahead = 0;             ///< nanoseconds booked by ticks since it was read last
-  std::atomic<std::uint64_t> cpu_readings{0};
-  int n_step_counters = 0;                                     ///< read once a step
-  CounterReader* at_step = nullptr;
-  std::uint32_t step_values = 0;          ///< bit per step counter: a state, not a count
-  std::int64_t step_stamp[max_metrics] = {};
-  std::atomic<std::int64_t> step_totals[max_metrics] = {};
-  std::atomic<std::uint32_t> fallen{0};   ///< bit per counter, first those at boundaries: fell other than by wrapping
-  std::uint32_t open_regions[max_depth] = {};
+  // ---- the owner
+  /// Makes room for `regions` ids, opens the counters and starts the clock.  Allocates.
+  void prepare(std::uint64_t session, std::uint32_t regions, const SlotPlan& plan);
+  /// Nothing but the TSC is read at a boundary.
+  bool short_path() const noexcept { return short_path_; }
+  std::uint32_t room() const noexcept { return room_; }
+  Kind kind_of(std::uint32_t region) const noexcept { return registry_ ? registry_->region_kind(region) : Kind::compute; }
+  /// Gives what ran up outside all regions since the last claim, up to the last boundary, to `region`, which only now is
+  /// known (0: to nobody).  Ticks only: for slots without counters.
+  void claim_outside_ticks(std::uint32_t region) noexcept {
+    Cell* const all = cells.load(std::memory_order_relaxed);
+    const std::uint64_t total = all[outside].ticks.load(std::memory_order_relaxed);
+    if (region != outside) add_own(all[region].ticks, total - outside_claimed_);
+    outside_claimed_ = total;
+  }
+  /// The same, counters included.
+  void claim_outside(std::uint32_t region) noexcept {
+    claim_outside_ticks(region);
+    counters.claim_outside(region);
+  }
+  /// The session may be over, and its registry with it.
+  void leave_session() noexcept { registry_ = nullptr; }
 
-  std::atomic<SamplingPlan*> offered{nullptr};  ///< by the guard; taken over at `resample`
-  SamplingPlan* sampling = nullptr;       ///< in force
-  Pricing pricing;                        ///< while it is open, every boundary is exact
-  std::uint64_t random = 0;
-  std::atomic<std::int64_t> skips{0};     ///< calls that were not timed, counted by whole blocks
+  HandlerGate gate;
+  SlotSampling sampling;
+  Pricing pricing;  ///< while it is open, every boundary is exact
+  SlotCounters counters;
+  SlotAmounts amounts;
 
-  // Of what ran up outside all regions, how much claim_outside has given to one.
-  std::uint64_t outside_claimed = 0;
-  std::int64_t outside_counters_claimed[max_metrics] = {};
+ private:
+  friend class SlotRegistry;
 
-  std::atomic<double> work[max_units] = {};
-  std::atomic<std::atomic<double>*> metric[max_metrics] = {};  ///< [capacity] by region; null until used
+  void clear();
+  void make_room(std::uint32_t room, const SlotPlan& plan);
 
-  std::uint32_t capacity = 0;             ///< regions that the arrays have room for
-  std::uint32_t number = 0;               ///< of the slot in its process
-  const Registry* registry = nullptr;     ///< of the session; null: all regions are of kind COMPUTE
-  std::atomic<std::uint64_t> session{0};  ///< generation of the session that prepared this slot
-  std::atomic<bool> owned{false};
-  std::unique_ptr<CounterReader> readers[2];  ///< of the session: at boundaries, at steps
-
-  // Arrays that were outgrown: the reader may still look at them, so they live as long as the slot (at most as
-  // much memory again).
-  std::vector<std::unique_ptr<Cell[]>> cell_arrays;
-  std::vector<std::unique_ptr<std::atomic<std::int64_t>[]>> counter_arrays;
-  std::vector<std::unique_ptr<std::atomic<double>[]>> metric_arrays;
-  std::vector<std::unique_ptr<SamplingPlan>> plans;  ///< kept by the thread that ends steps
+  bool short_path_ = false;
+  std::uint32_t room_ = 0;  ///< regions that the arrays have room for
+  const std::uint32_t number_;
+  std::uint64_t outside_claimed_ = 0;
+  const Registry* registry_ = nullptr;  ///< of the session; null: all regions are of kind COMPUTE
+  std::atomic<std::uint64_t> session_{0};
+  std::atomic<bool> owned_{false};
+  std::uint32_t open_regions_[max_depth] = {};
+  std::vector<std::unique_ptr<Cell[]>> cell_arrays_;
 };
-
-/// Gives what ran up outside all regions since the last claim, up to the last boundary, to `region`, which only now is
-/// known (0: to nobody).  Ticks only: for slots without counters.
-inline void claim_outside_ticks(ThreadSlot& s, std::uint32_t region) noexcept {
-  Cell* cells = s.cells.load(std::memory_order_relaxed);
-  const std::uint64_t total = cells[outside].ticks.load(std::memory_order_relaxed);
-  if (region != outside) add_own(cells[region].ticks, total - s.outside_claimed);
-  s.outside_claimed = total;
-}
-
-/// The same, counters included.
-void claim_outside(ThreadSlot& s, std::uint32_t region) noexcept;
 
 /// The calling thread's slot; null before its first call and after finalize.  Initial-exec: the library is linked,
 /// not loaded late, so a read is one instruction.
@@ -176,23 +202,11 @@ class SlotRegistry {
   void abandon();
 
  private:
+  struct Owner;  // gives a thread's slot back when the thread ends
+  static thread_local Owner owner_;
+
   std::atomic<std::size_t> count_{0};
   std::vector<std::unique_ptr<ThreadSlot>> all_;
 };
-
-/// What a session reads beside the clock.
-struct SlotPlan {
-  const SourceSet* boundary = nullptr;  ///< read at every boundary; may be null
-  const SourceSet* at_step = nullptr;   ///< read once a step; may be null
-  bool whole = false;                   ///< this thread reads what counts for the whole process
-  const Registry* registry = nullptr;   ///< knows the regions' kinds
-  bool brief_by_ticks = false;          ///< see ThreadSlot; `boundary` is cpu_time alone
-};
-
-/// Makes room for `regions` ids, opens the counters and starts the clock; called by the owner.
-void prepare_slot(ThreadSlot& slot, std::uint64_t session, std::uint32_t regions, const SlotPlan& plan);
-
-/// The owner's array of an application metric, made on first use.
-std::atomic<double>* metric_cells(ThreadSlot& slot, std::uint32_t metric);
 
 }  // namespace effort::measure

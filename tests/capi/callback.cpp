@@ -1,6 +1,8 @@
 // What a callback may get wrong: each has a stated outcome (docs/hints.md), and the run goes on.
 #include "check.h"
 
+#include <pthread.h>
+
 #include <stdexcept>
 #include <thread>
 
@@ -93,6 +95,53 @@ void threads_inside() {
   CHECK_OK(effort_finalize());
 }
 
+int cancelled(const effort_hint*, void* calls) {
+  ++*static_cast<int*>(calls);
+  pthread_cancel(pthread_self());
+  pthread_testcancel();
+  return 1;
+}
+
+int exiting(const effort_hint*, void* calls) {
+  ++*static_cast<int*>(calls);
+  pthread_exit(nullptr);
+}
+
+// A thread that ends in the callback unwinds through the library: that callback has failed, its step is over, and another
+// thread takes the next ones.
+void thread_ends_in(effort_rebalance_fn ending) {
+  int calls = 0;
+  start();
+  CHECK_OK(effort_on_rebalance(ending, &calls));
+  pthread_t thread;
+  bool destroyed = false, returned = false;
+  struct Stepping {
+    bool *destroyed, *returned;
+  } stepping{&destroyed, &returned};
+  const auto run = [](void* argument) -> void* {
+    const Stepping& of = *static_cast<Stepping*>(argument);
+    struct Noticed {
+      bool* destroyed;
+      ~Noticed() { *destroyed = true; }
+    } const noticed{of.destroyed};
+    steps(2 * window);
+    *of.returned = true;
+    return nullptr;
+  };
+  CHECK(pthread_create(&thread, nullptr, run, &stepping) == 0);
+  CHECK(pthread_join(thread, nullptr) == 0);
+  CHECK(calls == 1 && destroyed && !returned);
+  effort_hint h;
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(h.step == window + lag - 1 && h.rebalance_cost < 0);
+  CHECK_OK(effort_on_rebalance(large, &calls));
+  steps(3 * window);
+  CHECK(calls > 1);
+  CHECK_OK(effort_hint_latest(&h));
+  CHECK(h.load[0] > 0.49 && h.load[0] < 0.51);
+  CHECK_OK(effort_finalize());
+}
+
 }  // namespace
 
 int main() {
@@ -100,5 +149,7 @@ int main() {
   answers_beyond_one();
   brackets_inside();
   threads_inside();
+  thread_ends_in(cancelled);
+  thread_ends_in(exiting);
   return failures() != 0;
 }

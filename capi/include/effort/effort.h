@@ -40,7 +40,7 @@ extern "C" {
 
 /* ---- status ------------------------------------------------------------------------------------------------- */
 
-/** What a call came to.  Values are fixed for ever; every error is negative. */
+/** The outcome of a call.  Values are fixed for ever; every error is negative. */
 typedef enum effort_status {
   EFFORT_OK = 0,
   EFFORT_ERR_INVALID_ARGUMENT = -1,    /**< null pointer, NaN or negative amount, empty, too long or multi-line name */
@@ -62,10 +62,10 @@ typedef enum effort_status {
   EFFORT_ERR_NO_HINT = -17             /**< no hint has been delivered yet */
 } effort_status;
 
-/** A short English description of a status; never NULL, also for values that are none.  Cost: a look-up. */
+/** A short English description of a status; never NULL, not even for an unknown value.  Cost: a look-up. */
 EFFORT_API const char* effort_status_string(effort_status s);
 
-/** The message of the last call of this thread that failed: problem, reason, remedy.  Never NULL, "" before any
+/** The message of this thread's last failing call: problem, reason, remedy.  Never NULL, "" before any
  *  error; valid until the thread's next failing call. */
 EFFORT_API const char* effort_last_error(void);
 
@@ -105,13 +105,13 @@ EFFORT_API effort_status effort_config_free(effort_config* c);
 EFFORT_API effort_status effort_init(const effort_config* cfg);
 
 /** Ends the session: closes what is open, analyses what is left, writes the last snapshot, joins the background
- *  thread and frees everything; effort_init works again afterwards.  Collective where the init was.  After
- *  MPI_Finalize it only frees local state.  Not from within a callback.  Blocks until all that is done. */
+ *  thread and frees everything; effort_init works again afterwards.  Collective if the init was.  After
+ *  MPI_Finalize it only frees local state.  Not allowed in a callback.  Blocks until all of this is done. */
 EFFORT_API effort_status effort_finalize(void);
 
 /* ---- regions ------------------------------------------------------------------------------------------------- */
 
-/** What a region's time is spent on.  Load is COMPUTE time exclusive of nested regions of the other kinds. */
+/** How a region's time counts.  Load is the time of COMPUTE regions, exclusive of nested regions of the other kinds. */
 typedef enum effort_kind { EFFORT_COMPUTE = 0, EFFORT_COMM = 1, EFFORT_WAIT = 2, EFFORT_IO = 3 } effort_kind;
 
 typedef int32_t effort_region_id;
@@ -119,34 +119,35 @@ typedef int32_t effort_work_id;
 typedef int32_t effort_metric_id;
 
 /** Registers a region by name, or finds it again.  Names are 1 to EFFORT_MAX_NAME bytes without control characters;
- *  regions are united by name over the ranks, which may know them in any order or not at all.  A second
+ *  ranks may register them in any order, or only some of them: regions are matched by name.  A second
  *  registration with another kind returns EFFORT_ERR_CONFLICT and still sets *out.  Cost: a locked look-up. */
 EFFORT_API effort_status effort_region(const char* name, effort_kind kind, effort_region_id* out);
 
-/** Finds a region that is registered already, whatever its kind; EFFORT_ERR_UNKNOWN_ID and *out = -1 otherwise. */
+/** Finds a registered region, whatever its kind; EFFORT_ERR_UNKNOWN_ID and *out = -1 otherwise. */
 EFFORT_API effort_status effort_region_find(const char* name, effort_region_id* out);
 
-/** Opens a region in the calling thread; time goes to the innermost open one.  A region that is open across a
- *  progress step is split there.  Cost: about 10 ns, no lock, no allocation after a thread's first call. */
+/** Opens a region in the calling thread.  Time is exclusive: it goes to the innermost open region.  A region that is
+ *  open across a progress step is split there.  Cost: about 10 ns, no lock, no allocation after a thread's first call. */
 EFFORT_API effort_status effort_begin(effort_region_id r);
-/** Closes the region that the calling thread opened last; any other id changes nothing: EFFORT_ERR_NESTING. */
+/** Closes the region that the calling thread opened last.  With any other id nothing changes, and it returns
+ *  EFFORT_ERR_NESTING. */
 EFFORT_API effort_status effort_end(effort_region_id r);
 
 /** Adds seconds that the host measured itself to a region and the current step; 0 .. 1e6, anything else is refused.
- *  They count as `time`, and as the load where LOAD_METRIC is `time` or `cpu_time`.  Not subtracted from open
- *  regions. */
+ *  They count as `time`, and as the load if LOAD_METRIC is `time` or `cpu_time`.  They are not subtracted
+ *  from open regions. */
 EFFORT_API effort_status effort_add(effort_region_id r, double seconds);
 
-/** Begins a phase: steps that end from now on belong to it, until the next call.  Collective in meaning, not in
- *  time.  Name rules as for regions. */
+/** Begins a phase: steps that end from now on belong to it, until the next call.  Call it on every
+ *  rank for the same step; it does not synchronize.  Name rules as for regions. */
 EFFORT_API effort_status effort_phase(const char* name);
 
-/* Regions by literal name; the id is looked up once per place, and again where the look-up failed.  C++ has
+/* Regions by literal name; the id is looked up once per call site, and again if the look-up failed.  C++ has
  * effort::Region in effort.hpp for scopes. */
 EFFORT_API effort_status effort_begin_named(const char* name, volatile effort_region_id* cache);
 EFFORT_API effort_status effort_end_named(const char* name, volatile effort_region_id* cache);
-/** What effort::Region calls: effort_begin_named for a region of any kind, which also gives its id for effort_end (-1
- *  where it has none).  *cache is -1 at first; it may be shared by threads. */
+/** Called by effort::Region: effort_begin_named for a region of any kind, which also returns its id for effort_end (-1
+ *  if it has none).  *cache is -1 at first; it may be shared by threads. */
 EFFORT_API effort_status effort_begin_scope(const char* name, effort_kind kind, volatile effort_region_id* cache,
                                             effort_region_id* id);
 #define EFFORT_BEGIN(name)                                  \
@@ -174,10 +175,10 @@ EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
 /* ---- progress ------------------------------------------------------------------------------------------------ */
 
 /** Ends a step.  All ranks call it equally often, each from one thread at a time (with MPI_THREAD_FUNNELED the
- *  main thread).  Publishes what the step cost and delivers a hint where one is due: waits for it, driving MPI
- *  progress, and runs the callback.  Waits for nothing else.  With WINDOW=auto hints are due as often as they pay,
- *  otherwise HINT_LAG steps after each window of WINDOW steps; always at the same step on all ranks.  Cost without
- *  a due hint: about 1 us.  Errors: EFFORT_ERR_CALLBACK where the callback calls it. */
+ *  main thread).  Publishes the cost of the step.  If a hint is due, waits for it while driving MPI progress, and runs
+ *  the callback; it waits for nothing else.  With WINDOW=auto hints are due as often as they pay, otherwise HINT_LAG
+ *  steps after each window of WINDOW steps; always at the same step on all ranks.  Cost if no hint is due: about 1 us.
+ *  Errors: EFFORT_ERR_CALLBACK if the callback calls it. */
 EFFORT_API effort_status effort_progress_step(void);
 
 #ifndef EFFORT_NO_SHORT_NAMES
@@ -195,15 +196,15 @@ enum {
   EFFORT_ADVICE_PERIODIC = 16,       /**< a recurring peak explains the imbalance */
   EFFORT_ADVICE_BALANCED = 32,       /**< less than 2 % to gain */
   EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< all ranks look equal although waiting dominates: mark communication */
-  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance was seen yet: REBALANCE_THRESHOLD decides, or a trial is made */
+  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance was seen yet: REBALANCE_THRESHOLD or a trial decides */
   EFFORT_ADVICE_TOO_EXPENSIVE = 256, /**< imbalanced, but rebalancing would not pay */
-  EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that cannot be told apart have no cost of their own */
-  EFFORT_ADVICE_TRUNCATED = 1024,    /**< regions beyond the board's room are missing in this hint */
-  EFFORT_ADVICE_TRIAL = 2048         /**< recommended below the threshold, to learn what a rebalance costs and does */
+  EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that grow together have no cost of their own */
+  EFFORT_ADVICE_TRUNCATED = 1024,    /**< the hint has no room for all regions: some are missing */
+  EFFORT_ADVICE_TRIAL = 2048         /**< recommended below the threshold, to measure the cost and the effect */
 };
 
-/** What the library knows about the load, the same on every rank bit for bit but for the fields marked local.
- *  Arrays are owned by the library, are read-only, exist once per node and are valid until the next progress
+/** The state of the load and what to do about it.  Bit for bit the same on every rank, except for the fields marked
+ *  local.  Arrays belong to the library, are read-only, exist once per node and are valid until the next progress
  *  step.  Loads are seconds of COMPUTE effort per step (or the LOAD_METRIC's unit). */
 typedef struct effort_hint {
   size_t struct_size;                 /**< bytes of this struct as the library knows it */
@@ -224,7 +225,7 @@ typedef struct effort_hint {
   double rebalance_cost;              /**< seconds, measured on this run; < 0 while unknown */
   int32_t rebalance;                  /**< 1 = worth it now */
   uint32_t advice;                    /**< EFFORT_ADVICE_* bits */
-  int32_t n_units;                    /**< units of work with a fitted cost; 0 where none could be fitted */
+  int32_t n_units;                    /**< units of work with a fitted cost; 0 if none could be fitted */
   const char* const* unit_name;       /**< [n_units] */
   const double* unit_cost;            /**< [n_units] seconds per unit */
   const double* unit_cost_error;      /**< [n_units] standard error of the above */
@@ -232,37 +233,37 @@ typedef struct effort_hint {
   double worst_region_share;          /**< its share of (max - mean), 0 .. 1 */
   double load_balance;                /**< mean / max of `load`, 0 .. 1; the POP metric */
   double prediction_error;            /**< relative error of the last prediction; < 0 while unknown */
-  /* Efficiencies of the window after the POP methodology, shares of its elapsed time, 0 .. 1; < 0: not known
-   * (the load is not a time).  load_balance x communication = parallel. */
+  /* Efficiencies of the window by the POP methodology, as shares of its elapsed time, 0 .. 1; < 0: unknown,
+   * because the load is not a time.  load_balance x communication = parallel. */
   double parallel_efficiency;         /**< mean load / elapsed time */
   double communication_efficiency;    /**< largest load / elapsed time */
-  double transfer_efficiency;         /**< not known: always < 0 */
+  double transfer_efficiency;         /**< unknown: always < 0 */
   double ideal_saving;                /**< share of the time that ideal balance in every step would have saved */
   double expected_saving;             /**< seconds that a rebalance now would save until the next good opportunity */
   const double* speed;                /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
-                                           needs work units; that of its node, or its own where it is clearly unlike */
+                                           needs work units; its node's, or its own if that clearly differs */
 } effort_hint;
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
- *  step, for every hint.  Returns 1: did rebalance now, 0: did not, < 0: failed; the ranks' answers are combined by
- *  maximum.  A C++ callback that throws has failed.  It may call everything but effort_progress_step, effort_finalize,
- *  effort_init*, effort_snapshot, which return EFFORT_ERR_CALLBACK and do nothing.  However long it takes, nothing of
- *  the library waits for it but the next hint. */
+ *  step, for every hint.  Returns 1: rebalanced now, 0: did not, < 0: failed; the ranks' answers are combined by
+ *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits.  It may
+ *  call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return
+ *  EFFORT_ERR_CALLBACK and do nothing.  Only the next hint waits for it, however long it takes. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 
-/** Sets the callback (NULL: none) and its user pointer, which the library only hands on. */
+/** Sets the callback (NULL: none) and its user pointer, which the library only passes on. */
 EFFORT_API effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user);
 
-/** Bracket a rebalance that happens outside the callback, both in one thread; its time is the price of rebalancing.  Every rank brackets
- *  the same rebalance, in the same step (no message is sent).  Hints made from steps before it, delivered or pulled
- *  while it is open or after it, carry EFFORT_ADVICE_STALE and `rebalance` 0. */
+/** Bracket a rebalance that happens outside the callback, both in one thread; its time is the price of rebalancing.
+ *  Every rank brackets the same rebalance in the same step (no message is sent).  A hint made from earlier steps that is
+ *  delivered or pulled during the rebalance or after it carries EFFORT_ADVICE_STALE and `rebalance` 0. */
 EFFORT_API effort_status effort_rebalance_begin(void);
 EFFORT_API effort_status effort_rebalance_end(void);
 
 /** Copies the last delivered hint to *out; EFFORT_ERR_NO_HINT before the first. */
 EFFORT_API effort_status effort_hint_latest(effort_hint* out);
-/** The same for `bytes` bytes, of the struct as the caller was compiled with it: a library whose struct has grown
- *  fills what the caller has, an older one leaves 0 in what it does not know. */
+/** The same for a struct of `bytes` bytes, as the caller was compiled with: a newer library fills the members that the
+ *  caller has, and an older one leaves 0 in the members that it does not know. */
 EFFORT_API effort_status effort_hint_copy(effort_hint* out, size_t bytes);
 #define effort_hint_latest(out) effort_hint_copy((out), sizeof(effort_hint))
 
@@ -275,15 +276,15 @@ EFFORT_API effort_status effort_hint_copy(effort_hint* out, size_t bytes);
  *  @param n_items    items >= 0
  *  @param n_units    kinds of units >= 0; 0 (no cost is known): every item weighs 1
  *  @param amount     [n_items * n_units] units of work of each item, row = item, >= 0
- *  @param unit_cost  [n_units] seconds per unit (effort_hint.unit_cost); < 0 (not known) counts as 0, and where none is
- *                    above 0 every item weighs 1
+ *  @param unit_cost  [n_units] seconds per unit (effort_hint.unit_cost); < 0 (unknown) counts as 0, and if none is above 0
+ *                    every item weighs 1
  *  @param weight     [n_items] out
  *  Time O(n_items * n_units). */
 EFFORT_API effort_status effort_weights_items(size_t n_items, int32_t n_units, const double* amount,
                                               const double* unit_cost, double* weight);
 
-/** Each item's part of its rank's load, in proportion to the host's own estimates: for codes that know how their items
- *  compare, but not what they cost today.
+/** Each item's share of its rank's load, in proportion to the host's own estimates: for codes that know how their items
+ *  compare, but not their present cost.
  *  @param estimate  [n_items] finite, >= 0; NULL or all zero: equal parts
  *  @param load      of the rank that has the items, finite, >= 0 (effort_hint.predicted[rank])
  *  @param weight    [n_items] out; they add up to `load` */
@@ -293,14 +294,14 @@ EFFORT_API effort_status effort_weights_share(size_t n_items, const double* esti
  *  @param n_items  items >= 0
  *  @param weight   [n_items] finite, >= 0; all zero: taken as equal
  *  @param sum      0 .. 2^52, at least `least` * n_items
- *  @param least    what every item gets at least, >= 0
+ *  @param least    minimum of every item, >= 0
  *  @param cost     [n_items] out
  *  Time O(n log n). */
 EFFORT_API effort_status effort_weights_integers(size_t n_items, const double* weight, int64_t sum, int64_t least,
                                                  int64_t* cost);
 
-/** How much more each rank's items should count than the mean rank's for the same work: load / mean load, at least 1/20,
- *  and 1 on average.  For codes that know one weight per rank only.
+/** By what factor each rank's items should count more than the mean rank's for the same work: load / mean load, at
+ *  least 1/20, and 1 on average.  For codes that have one weight per rank only.
  *  @param n_ranks  >= 0
  *  @param load     [n_ranks] effort_hint.predicted or .load, finite, >= 0; all zero: factors of 1
  *  @param factor   [n_ranks] out */

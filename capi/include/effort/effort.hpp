@@ -10,14 +10,14 @@
 
 namespace effort {
 
-/// A region by name, looked up once per session: it stays right when the library is ended and started again, and where
-/// it is made before the library is started.
+/// A region by name, looked up once per session.  It stays valid when the library is finalized and initialized again, and
+/// may be constructed before the library is initialized.
 ///
 ///     static const effort::RegionId solve("solve");
 ///     effort::Region in_solve(solve);
 ///
-/// Any number of threads may use one.  Regions opened with one whose name or kind is refused measure nothing; the reason
-/// is in effort_last_error.
+/// Threads may share one.  If its name or kind is refused, regions opened with it measure nothing; effort_last_error
+/// gives the reason.
 class RegionId {
  public:
   /// Registers the region, or finds it again.  The name is copied.
@@ -28,7 +28,7 @@ class RegionId {
     }
     (void)get();
   }
-  /// The id in the current session; -1 where there is none.  Cost: a locked look-up.
+  /// The id in the current session; -1 if there is none.  Cost: a locked look-up.
   effort_region_id get() const noexcept {
     effort_region_id id = -1;
     (void)effort_region(name_.c_str(), kind_, &id);
@@ -59,14 +59,14 @@ class Region {
   bool open_;
 };
 
-// Weights for partitioners, as in effort.h; what they return is empty where the arguments are bad (effort_last_error).
+// Weights for partitioners, as in effort.h.  They return an empty vector if the arguments are bad (effort_last_error).
 
 /// Seconds that each item costs.
 /// @param amount  [items][unit_cost.size()] units of work of each item, row = item
 inline std::vector<double> weights_items(const std::vector<double>& amount, const std::vector<double>& unit_cost) {
   const bool whole = unit_cost.empty() ? amount.empty() : amount.size() % unit_cost.size() == 0;
   std::vector<double> weight(unit_cost.empty() ? 0 : amount.size() / unit_cost.size());
-  // Amounts that are no whole rows are refused as if there were none for an item.
+  // An incomplete last row is refused, as a null pointer is.
   const std::size_t items = whole ? weight.size() : 1;
   if (effort_weights_items(items, static_cast<std::int32_t>(unit_cost.size()), whole ? amount.data() : nullptr, unit_cost.data(),
                            whole ? weight.data() : nullptr) != EFFORT_OK)
@@ -74,7 +74,7 @@ inline std::vector<double> weights_items(const std::vector<double>& amount, cons
   return weight;
 }
 
-/// Each item's part of its rank's load, in proportion to the estimates.
+/// Each item's share of its rank's load, in proportion to the estimates.
 inline std::vector<double> weights_share(const std::vector<double>& estimate, double load) {
   std::vector<double> weight(estimate.size());
   if (effort_weights_share(weight.size(), estimate.data(), load, weight.data()) != EFFORT_OK) weight.clear();
@@ -88,7 +88,7 @@ inline std::vector<std::int64_t> weights_integers(const std::vector<double>& wei
   return cost;
 }
 
-/// How much more each rank's items should count than the mean rank's: 1 on average.
+/// By what factor each rank's items should count more than the mean rank's: 1 on average.
 inline std::vector<double> weights_ranks(const std::vector<double>& load) {
   std::vector<double> factor(load.size());
   if (effort_weights_ranks(static_cast<std::int32_t>(load.size()), load.data(), factor.data()) != EFFORT_OK) factor.clear();

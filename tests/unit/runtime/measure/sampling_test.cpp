@@ -41,16 +41,15 @@ struct Run {
 Run simulate(std::uint64_t seed, std::array<std::uint32_t, n_regions + 1> periods) {
   SourceSet counters;
   counters.add(std::make_shared<TestSource>());
-  auto slot = std::make_unique<ThreadSlot>();
-  slot->number = static_cast<std::uint32_t>(seed);
+  auto slot = std::make_unique<ThreadSlot>(static_cast<std::uint32_t>(seed));
   now = 0;
-  prepare_slot(*slot, 1, n_regions, {&counters, nullptr, true});
-  SamplingPlan plan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1), std::make_unique<Sampling[]>(n_regions + 1)};
+  slot->prepare(1, n_regions, {&counters, nullptr, true});
+  auto plan = std::make_unique<SamplingPlan>(n_regions + 1);
   std::mt19937_64 random(seed);
   for (std::uint32_t r = 0; r <= n_regions; ++r)
-    plan.calls[r] = plan.apart[r] = {periods[r], 0, static_cast<std::uint32_t>(random() % periods[r])};
-  slot->offered = &plan;
-  slot->requests = resample;
+    plan->calls[r] = plan->apart[r] = {periods[r], 0, static_cast<std::uint32_t>(random() % periods[r])};
+  slot->sampling.offer(std::move(plan));
+  slot->ask(resample);
   std::mt19937_64 lengths(7);  // the same run for every seed of the sampling
   Run run;
   std::vector<std::uint32_t> open{outside};
@@ -90,9 +89,9 @@ Run simulate(std::uint64_t seed, std::array<std::uint32_t, n_regions + 1> period
   }
   settle(*slot);
   REQUIRE(slot->depth == 0);
-  REQUIRE(slot->special == 0);
+  REQUIRE_FALSE(slot->sampling.special());
   for (std::uint32_t r = 0; r <= n_regions; ++r) {
-    run.estimate[r] = static_cast<double>(slot->counters.load()[r].load());
+    run.estimate[r] = static_cast<double>(slot->counters.total(r, 0));
     run.counted[r] = slot->cells.load()[r].begins.load() & ~sampled_sign;
   }
   return run;
@@ -150,16 +149,15 @@ TEST_CASE("periods change while regions are open") {
   counters.add(std::make_shared<TestSource>());
   auto slot = std::make_unique<ThreadSlot>();
   now = 0;
-  prepare_slot(*slot, 1, n_regions, {&counters, nullptr, true});
-  std::vector<std::unique_ptr<SamplingPlan>> plans;
+  slot->prepare(1, n_regions, {&counters, nullptr, true});
   std::mt19937 random(3);
   std::vector<std::uint32_t> open;
   for (int i = 0; i < 20000; ++i) {
     if (i % 50 == 0) {
-      plans.push_back(std::make_unique<SamplingPlan>(SamplingPlan{n_regions + 1, std::make_unique<Sampling[]>(n_regions + 1), std::make_unique<Sampling[]>(n_regions + 1)}));
-      for (std::uint32_t r = 1; r <= n_regions; ++r) plans.back()->calls[r].period = plans.back()->apart[r].period = 1u << (random() % 6);
-      slot->offered = plans.back().get();
-      slot->requests = resample;
+      auto plan = std::make_unique<SamplingPlan>(n_regions + 1);
+      for (std::uint32_t r = 1; r <= n_regions; ++r) plan->calls[r].period = plan->apart[r].period = 1u << (random() % 6);
+      slot->sampling.offer(std::move(plan));
+      slot->ask(resample);
     }
     now += static_cast<std::int64_t>(random() % 100);
     if (open.size() < 8 && random() % 2 == 0) {
@@ -176,9 +174,9 @@ TEST_CASE("periods change while regions are open") {
   }
   settle(*slot);
   std::int64_t all = 0;
-  for (std::uint32_t r = 0; r <= n_regions; ++r) all += slot->counters.load()[r].load();
+  for (std::uint32_t r = 0; r <= n_regions; ++r) all += slot->counters.total(r, 0);
   CHECK(all == now);
-  CHECK(slot->special == 0);
+  CHECK_FALSE(slot->sampling.special());
 }
 
 TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is open around it") {
@@ -189,11 +187,11 @@ TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is op
   for (const std::uint32_t around : {outside, solve, halo}) {
     auto slot = std::make_unique<ThreadSlot>();
     now = 0;
-    prepare_slot(*slot, 1, names.n_regions(), {&counters, nullptr, true, &names});
-    SamplingPlan plan{names.n_regions() + 1, std::make_unique<Sampling[]>(names.n_regions() + 1), std::make_unique<Sampling[]>(names.n_regions() + 1)};
-    for (const std::uint32_t r : {solve, halo}) plan.calls[r] = plan.apart[r] = {64, 0, 63};
-    slot->offered = &plan;
-    slot->requests = resample;
+    slot->prepare(1, names.n_regions(), {&counters, nullptr, true, &names});
+    auto plan = std::make_unique<SamplingPlan>(names.n_regions() + 1);
+    for (const std::uint32_t r : {solve, halo}) plan->calls[r] = plan->apart[r] = {64, 0, 63};
+    slot->sampling.offer(std::move(plan));
+    slot->ask(resample);
     for (int call = 0; call < 70; ++call) {  // the 64th stands for all of them, and the next ones for none
       open_region(*slot, halo);
       now += 5;
@@ -222,9 +220,9 @@ TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is op
     now += 1000;
     if (around != outside) CHECK(close_region(*slot, around));
     settle(*slot);
-    CHECK(slot->special == 0);
+    CHECK_FALSE(slot->sampling.special());
     std::int64_t all = 0;
-    for (std::uint32_t r = 0; r <= names.n_regions(); ++r) all += slot->counters.load()[r].load();
+    for (std::uint32_t r = 0; r <= names.n_regions(); ++r) all += slot->counters.total(r, 0);
     CHECK(all == now);
   }
 }
@@ -236,7 +234,7 @@ TEST_CASE("a region around a rebalance may end in it") {
   const std::uint32_t solve = names.region("solve", Kind::compute).id, halo = names.region("halo", Kind::comm).id;
   auto slot = std::make_unique<ThreadSlot>();
   now = 0;
-  prepare_slot(*slot, 1, names.n_regions(), {&counters, nullptr, true, &names});
+  slot->prepare(1, names.n_regions(), {&counters, nullptr, true, &names});
   open_region(*slot, solve);
   open_region(*slot, halo);
   const Pricing before = open_price(*slot);

@@ -1,0 +1,119 @@
+// How the ranks of a communicator are joined: each step is taken by all of them or by none.
+#include "attach.hpp"
+#include "host.hpp"
+#include "runtime/exchange/agreement.hpp"
+#include "state.hpp"
+#include "step_hooks.hpp"
+
+#include <memory>
+#include <utility>
+
+using namespace effort;
+using capi::fail;
+using capi::guarded;
+using capi::Mode;
+
+namespace {
+
+/// In which state a process comes to effort_init_mpi; all ranks must be in the same one.
+enum class Standing : std::int64_t {
+  fresh,     ///< nothing has been initialized
+  begun,     ///< a session of the host or of an adapter, without a communicator
+  attached,  ///< a session with a communicator
+  disabled   ///< initialized with DISABLE
+};
+
+Standing standing() noexcept {
+  if (capi::mode() == Mode::none) return Standing::fresh;
+  if (capi::session() && capi::session()->attached()) return Standing::attached;
+  return capi::mode() == Mode::disabled ? Standing::disabled : Standing::begun;
+}
+
+/// The worst of all ranks' statuses; a rank that is worse off than this one becomes this one's message.
+effort_status agreed(exchange::Transport& transport, effort_status mine) {
+  const Status worst = exchange::worst_status(transport, static_cast<Status>(mine));
+  const auto code = static_cast<effort_status>(worst);
+  if (mine != EFFORT_OK || worst == Status::ok) return code;
+  return fail(worst, std::string("another rank could not initialize: ") + effort_status_string(code));
+}
+
+/// What this rank brings along: the settings that it asks for, if it may join at all.
+effort_status prepare(Standing before, const effort_config* cfg, config::Settings& settings) {
+  return guarded([&]() -> effort_status {
+    if (capi::host.in_callback) return capi::not_from_callback("effort_init_mpi");
+    if (capi::mode() == Mode::off) return capi::inactive();
+    if (before == Standing::attached && !capi::begun_by_adapter()) return capi::already_initialized();
+    settings = capi::settings_from(cfg);
+    return EFFORT_OK;
+  });
+}
+
+/// Whether all ranks may go on: all are well, and in the same state.
+effort_status agree_to_join(exchange::Transport& transport, effort_status mine, Standing before) {
+  return guarded([&]() -> effort_status {
+    const effort_status status = agreed(transport, mine);
+    if (status != EFFORT_OK || exchange::same_on_all_ranks(transport, static_cast<std::int64_t>(before))) return status;
+    return fail(Status::state,
+                "the ranks come to effort_init_mpi from different states (with and without effort_init or an adapter "
+                "before it, or disabled on some by DISABLE): make the same calls with the same DISABLE on all ranks");
+  });
+}
+
+/// Whether a session that an adapter has attached goes on as the host's: if the host's settings are the same, or if it
+/// holds ranks that are not here.
+bool stays(const engine::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
+  if (config::to_text(settings) == config::to_text(begun.settings())) return true;
+  if (transport.size() == begun.ranks()) return false;
+  capi::note("the host's settings came too late, from fewer ranks than are measured already, and were ignored: set them "
+             "in the environment");
+  return true;
+}
+
+/// Makes the host's session of all ranks: keeps the one that is there, or replaces it if that measures something else.
+/// Collective.
+effort_status join(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
+  engine::Session* const begun = capi::session();
+  const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
+  settings = engine::Session::agree(std::move(settings), *transport);
+  const bool disabled = settings.disable && (!begun || adopted);
+  const bool goes_on = attached && !disabled && stays(*begun, settings, *transport);
+  std::unique_ptr<engine::Session> made;
+  const effort_status status = agreed(*transport, guarded([&]() -> effort_status {
+    if (disabled || goes_on) return EFFORT_OK;
+    if (!begun || attached)
+      made = std::make_unique<engine::Session>(settings, begun);
+    else if (adopted)
+      made = capi::adopt(settings);
+    // The measurements of the other ranks must not end for nothing.
+    const bool refuses = attached && !made->recorder().load_refusal().empty();
+    return refuses ? fail(Status::unsupported, made->recorder().load_refusal()) : EFFORT_OK;
+  }));
+  if (status != EFFORT_OK || disabled || goes_on) transport->release();
+  if (status != EFFORT_OK || goes_on) return status;
+  if (attached) begun->finalize();
+  if (attached || disabled) capi::disable();
+  if (disabled) return EFFORT_OK;
+  (made ? *made : *begun).attach(std::move(transport));
+  if (made) capi::install(std::move(made));
+  return EFFORT_OK;
+}
+
+}  // namespace
+
+extern "C" effort_status effort_attach_transport(exchange::Transport* raw, const effort_config* cfg) {
+  std::unique_ptr<exchange::Transport> transport(raw);
+  const Standing before = standing();
+  config::Settings settings;
+  const effort_status mine = prepare(before, cfg, settings);
+  effort_status status = agree_to_join(*transport, mine, before);
+  if (status != EFFORT_OK || before == Standing::disabled) {
+    transport->release();
+  } else {
+    status = guarded([&] { return join(std::move(transport), std::move(settings)); });
+    // Do not charge initialization to a compute region.
+    if (capi::step_hooks.after) capi::step_hooks.after();
+  }
+  if (status != EFFORT_OK) return capi::refused("effort_init_mpi", status);
+  capi::set_begun_by_adapter(false);
+  return status;
+}

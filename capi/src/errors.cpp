@@ -1,0 +1,83 @@
+#include "errors.hpp"
+
+namespace effort::capi {
+namespace {
+
+thread_local const char* last_literal = "";
+thread_local std::string* last_text = nullptr;  // freed with its thread by TextOwner
+
+struct TextOwner {
+  ~TextOwner() {
+    delete last_text;
+    last_text = nullptr;
+    last_literal = "";
+  }
+};
+thread_local TextOwner text_owner;
+
+void keep(const char* message) noexcept {
+  try {
+    (void)&text_owner;  // makes sure it is destroyed with the thread
+    if (!last_text) last_text = new std::string;
+    // Built aside: the message may be the one that is kept already.
+    std::string text(message);
+    last_text->swap(text);
+    last_literal = "";
+  } catch (const std::exception&) {
+    if (last_text) last_text->clear();
+    last_literal = "out of memory while keeping an error message";
+  }
+}
+
+}  // namespace
+
+effort_status fail(Status status, const char* literal) noexcept {
+  if (last_text) last_text->clear();
+  last_literal = literal;
+  return static_cast<effort_status>(status);
+}
+
+effort_status fail(Status status, const std::string& message) noexcept {
+  keep(message.c_str());
+  return static_cast<effort_status>(status);
+}
+
+}  // namespace effort::capi
+
+extern "C" {
+
+effort_status effort_fail(effort_status status, const char* message) {
+  effort::capi::keep(message);
+  return status;
+}
+
+const char* effort_last_error(void) {
+  using namespace effort::capi;
+  return last_text && !last_text->empty() ? last_text->c_str() : last_literal;
+}
+
+const char* effort_status_string(effort_status s) {
+  switch (s) {
+    case EFFORT_OK: return "no error";
+    case EFFORT_ERR_INVALID_ARGUMENT: return "invalid argument";
+    case EFFORT_ERR_NOT_INITIALIZED: return "the library is not initialized";
+    case EFFORT_ERR_ALREADY_INITIALIZED: return "the library is initialized already";
+    case EFFORT_ERR_UNKNOWN_ID: return "unknown id";
+    case EFFORT_ERR_NESTING: return "regions are not properly nested";
+    case EFFORT_ERR_LIMIT: return "a limit is exceeded";
+    case EFFORT_ERR_CONFLICT: return "conflicting registration";
+    case EFFORT_ERR_CONFIG: return "bad configuration";
+    case EFFORT_ERR_MPI: return "MPI error";
+    case EFFORT_ERR_MEMORY: return "out of memory";
+    case EFFORT_ERR_IO: return "input or output failed";
+    case EFFORT_ERR_UNSUPPORTED: return "not supported by this build";
+    case EFFORT_ERR_CALLBACK: return "not allowed from within a callback";
+    case EFFORT_ERR_INTERNAL: return "internal error";
+    case EFFORT_ERR_SWITCHED_OFF: return "the library has switched itself off";
+    case EFFORT_ERR_STATE: return "not allowed at this time";
+    case EFFORT_ERR_NO_HINT: return "no hint yet";
+  }
+  return "unknown status";
+}
+
+}  // extern "C"

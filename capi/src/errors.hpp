@@ -1,0 +1,45 @@
+// The C boundary: one wrapper turns exceptions into codes, and messages are kept per thread.
+#pragma once
+
+#include "attach.hpp"
+#include "runtime/status.hpp"
+
+#include <cxxabi.h>
+#include <exception>
+#include <new>
+#include <string>
+#include <type_traits>
+
+namespace effort::capi {
+
+/// Keeps a message for effort_last_error() and returns the status as a code; a literal is not copied.
+effort_status fail(Status status, const char* literal) noexcept;
+effort_status fail(Status status, const std::string& message) noexcept;
+
+/// Runs `body`, which returns void or effort_status, and turns what it throws into a code.  A thread that is cancelled
+/// or that calls pthread_exit in the body goes on unwinding: that must not be stopped.
+template <typename Body>
+effort_status guarded(Body&& body) {
+  try {
+    if constexpr (std::is_void_v<decltype(body())>) {
+      body();
+      return EFFORT_OK;
+    } else {
+      return body();
+    }
+#ifdef __GLIBCXX__
+  } catch (abi::__forced_unwind&) {
+    throw;
+#endif
+  } catch (const Error& e) {
+    return effort_fail(static_cast<effort_status>(e.status()), e.what());
+  } catch (const std::bad_alloc&) {
+    return effort_fail(EFFORT_ERR_MEMORY, "out of memory");
+  } catch (const std::exception& e) {
+    return effort_fail(EFFORT_ERR_INTERNAL, e.what());
+  } catch (...) {
+    return effort_fail(EFFORT_ERR_INTERNAL, "an unknown exception inside the library");
+  }
+}
+
+}  // namespace effort::capi

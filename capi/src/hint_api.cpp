@@ -1,0 +1,149 @@
+// Progress steps, hints and rebalances.
+#include "host.hpp"
+#include "state.hpp"
+#include "step_hooks.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace effort;
+using capi::fail;
+using capi::host;
+using capi::in_host_session;
+using engine::Session;
+
+static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS && int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
+              int(window::advice_unmarked_comm) == EFFORT_ADVICE_UNMARKED_COMM && int(window::advice_stale) == EFFORT_ADVICE_STALE);
+
+namespace {
+
+void fill(effort_hint& out, const engine::DeliveredHint& h) {
+  const node::HintNumbers& n = *h.view.numbers;
+  const window::Report& r = n.report;
+  out = {};
+  out.struct_size = sizeof out;
+  out.step = h.step;
+  out.window_first = r.first;
+  out.window_last = r.last;
+  out.rank = h.rank;
+  out.n_ranks = h.n_ranks;
+  out.load = h.view.load;
+  out.predicted = h.view.predicted;
+  out.speed = h.view.speed;
+  out.n_regions = n.n_regions;
+  out.region_name = h.region_name;
+  out.region_load = h.view.region_load;
+  out.stratum_region_load = h.view.stratum_region_load;
+  out.stratum = h.view.stratum;
+  out.n_strata = r.strata;
+  out.medoid_rank = h.view.medoid_rank;
+  out.n_units = n.n_units;
+  out.unit_name = h.unit_name;
+  out.unit_cost = h.view.unit_cost;
+  out.unit_cost_error = h.view.unit_cost_error;
+  out.rebalance = r.rebalance ? 1 : 0;
+  out.advice = r.advice;
+  out.worst_region = r.worst_region;
+  out.load_balance = 1 / (1 + r.imbalance);
+  out.transfer_efficiency = -1;
+#define EFFORT_NUMBER(name, unknown) out.name = r.name;
+  EFFORT_HINT_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
+  if (!h.overtaken) return;
+  out.rebalance = 0;
+  out.advice |= EFFORT_ADVICE_STALE;
+}
+
+int run_callback(const engine::DeliveredHint& delivered) {
+  if (!host.callback) return 0;
+  effort_hint hint;
+  fill(hint, delivered);
+  struct InCallback {
+    InCallback() { host.in_callback = true; }
+    ~InCallback() { host.in_callback = false; }
+  } const scope;
+  // A C++ callback that throws has failed; the exception must not pass through the host's frames of the library.
+  try {
+    return host.callback(&hint, host.user);
+#ifdef __GLIBCXX__
+  } catch (abi::__forced_unwind&) {  // the thread is cancelled, or exits
+    throw;
+#endif
+  } catch (...) {
+    return -1;
+  }
+}
+
+}  // namespace
+
+extern "C" {
+
+effort_status effort_progress_step(void) {
+  return in_host_session([](Session& s) -> effort_status {
+    if (host.in_callback) return capi::not_from_callback("effort_progress_step");
+    const capi::StepScope hooks;
+    const Status status = s.client().progress_step(run_callback);
+    const bool strict_failure = __builtin_expect(s.settings().strict, 0) && s.engine_failed();
+    const std::string why = strict_failure ? "STRICT: " + s.failure() : std::string();
+    if (status != Status::ok) capi::switch_off(s);
+    if (strict_failure) return fail(Status::internal, why);
+    return status == Status::ok ? EFFORT_OK : capi::inactive();
+  });
+}
+
+effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user) {
+  return in_host_session([&](Session&) -> effort_status {
+    host.callback = fn;
+    host.user = user;
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_rebalance_begin(void) {
+  return in_host_session([](Session& s) -> effort_status {
+    if (host.rebalancing) return fail(Status::nesting, "effort_rebalance_begin was called twice: call effort_rebalance_end between");
+    s.client().rebalance_begin();
+    host.rebalancing = true;
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_rebalance_end(void) {
+  return in_host_session([](Session& s) -> effort_status {
+    if (!host.rebalancing) return fail(Status::nesting, "effort_rebalance_end without effort_rebalance_begin");
+    host.rebalancing = false;
+    s.client().rebalance_end();
+    return EFFORT_OK;
+  });
+}
+
+effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
+  // A disabled library has no hint to give, and the host must not read an unset one.
+  if (capi::mode() == capi::Mode::disabled) return fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints");
+  return in_host_session([&](Session& s) -> effort_status {
+    if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the place for the hint is a null pointer");
+    if (!s.started() || s.client().latest().step < 0)
+      return fail(Status::no_hint, "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");
+    effort_hint hint;
+    fill(hint, s.client().latest());
+    std::memset(static_cast<void*>(out), 0, bytes);
+    std::memcpy(static_cast<void*>(out), &hint, std::min(bytes, sizeof hint));
+    return EFFORT_OK;
+  });
+}
+
+// For callers that do not go through the header's macro.
+effort_status (effort_hint_latest)(effort_hint* out) { return effort_hint_copy(out, sizeof *out); }
+
+effort_status effort_snapshot(const char* path) {
+  return in_host_session([&](Session& s) -> effort_status {
+    if (host.in_callback) return capi::not_from_callback("effort_snapshot");
+    const Status status = s.client().snapshot(path ? path : "");
+    if (status == Status::ok) return EFFORT_OK;
+    if (status == Status::switched_off) return capi::inactive();
+    const std::string why = s.failure();
+    return fail(status, why.empty() ? std::string("the snapshot could not be written; rank 0's effort_last_error says why") : why);
+  });
+}
+
+}  // extern "C"

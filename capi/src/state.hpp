@@ -1,0 +1,70 @@
+// What state the process is in, and the session behind the C API.
+#pragma once
+
+#include "effort/effort.h"
+#include "errors.hpp"
+#include "runtime/engine/session.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
+
+namespace effort::capi {
+
+enum class Mode : int { none, active, disabled, off };
+
+extern std::atomic<Mode> current_mode;
+inline Mode mode() noexcept { return current_mode.load(std::memory_order_acquire); }
+void set_mode(Mode mode) noexcept;
+/// The session while the mode is active or off; null otherwise.
+engine::Session* session() noexcept;
+/// The session while the mode is active; null otherwise.
+inline engine::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
+/// Replaces the session; the old one is destroyed.
+void set_session(engine::Session* session) noexcept;
+/// The same with one that is to be used from now on.
+void install(std::unique_ptr<engine::Session> session);
+bool begun_by_adapter() noexcept;
+void set_begun_by_adapter(bool adapter) noexcept;
+/// After an error inside, or another rank's: every call of the host returns one code from now on.
+void switch_off(engine::Session& session);
+
+/// The code for a call that needs an active session, in any other mode: ok if disabled.
+effort_status inactive() noexcept;
+
+/// Runs `body(session)` under guarded(); without an active session, returns the code of the mode.
+template <typename Body>
+effort_status in_session(Body&& body) {
+  engine::Session* const s = active_session();
+  return s ? guarded([&] { return body(*s); }) : inactive();
+}
+
+/// The same in a session of the host.  A host must first adopt a session that an adapter began: one whose init was
+/// refused would otherwise end steps of its own in a session that all ranks measure in.
+template <typename Body>
+effort_status in_host_session(Body&& body) {
+  return begun_by_adapter() ? inactive() : in_session(std::forward<Body>(body));
+}
+
+/// Makes a session from `cfg`; the mode becomes active or disabled.
+effort_status begin_session(const effort_config* cfg, bool adapter);
+config::Settings settings_from(const effort_config* cfg);
+/// The session to go on with under the host's settings after an adapter has begun one: null for that one, or a new one
+/// if the settings measure something else.
+std::unique_ptr<engine::Session> adopt(config::Settings settings);
+/// Ends the session without finalizing it; calls do nothing from now on.
+void disable() noexcept;
+
+/// Adds a note to an adapter's session that goes on after an init of the host has failed, because the host may not look
+/// at `status`, which is returned.
+effort_status refused(const char* function, effort_status status);
+effort_status already_initialized() noexcept;
+
+/// A line for the notes of the active session, and for stderr under VERBOSE.
+void note(const std::string& text);
+
+}  // namespace effort::capi
+
+struct effort_config {
+  std::vector<effort::config::Pair> pairs;
+};

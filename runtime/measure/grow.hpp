@@ -1,0 +1,28 @@
+// Arrays of totals that grow while another thread reads them.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <vector>
+
+namespace effort::measure {
+
+/// Replaces an array by a longer one with the same content.  The old one stays in `owned`, because another thread may be
+/// reading it (at most as much memory again).
+template <typename T, typename Copy>
+void grow(std::atomic<T*>& array, std::vector<std::unique_ptr<T[]>>& owned, std::size_t old_size, std::size_t new_size, const Copy& copy) {
+  auto fresh = std::make_unique<T[]>(new_size);
+  if (const T* old = array.load(std::memory_order_relaxed))
+    for (std::size_t i = 0; i < old_size; ++i) copy(fresh[i], old[i]);
+  array.store(fresh.get(), std::memory_order_release);
+  owned.push_back(std::move(fresh));
+}
+
+template <typename T>
+void copy_value(std::atomic<T>& to, const std::atomic<T>& from) {
+  to.store(from.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+}  // namespace effort::measure

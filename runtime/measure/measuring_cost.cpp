@@ -1,0 +1,70 @@
+#include "runtime/measure/measuring_cost.hpp"
+
+#include "runtime/measure/boundary.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <memory>
+
+namespace effort::measure {
+namespace {
+
+constexpr int chunks = 10, rounds = 64;
+
+/// Seconds per round of `body`, the least of several chunks: interruptions are not part of the cost.
+template <typename Body>
+double seconds_per_round(const Body& body) {
+  std::uint64_t least = ~std::uint64_t{0};
+  for (int c = 0; c < chunks; ++c) {
+    const std::uint64_t start = ticks();
+    for (int i = 0; i < rounds; ++i) body();
+    least = std::min(least, ticks() - start);
+  }
+  return static_cast<double>(least) * tick_rate().seconds_per_tick / rounds;
+}
+
+}  // namespace
+
+// On a slot of its own that nobody reads.
+MeasuringCost measure_cost(ThreadSlot& own, SlotPlan plan) {
+  MeasuringCost cost;
+  const bool brief_by_ticks = own.counters.brief_by_ticks();
+  const auto scratch = std::make_unique<ThreadSlot>();
+  if (!brief_by_ticks) plan.boundary = nullptr;
+  plan.at_step = nullptr;
+  scratch->prepare(own.session(), 1, plan);
+  const auto pair = [&] {
+    open_region(*scratch, 1);
+    close_region(*scratch, 1);
+  };
+  // What is booked to empty regions and between them is the library's.
+  const Cell* const cells = scratch->cells.load(std::memory_order_relaxed);
+  const auto booked = [&](std::uint32_t region) { return cells[region].ticks.load(std::memory_order_relaxed); };
+  cost.before_begin = cost.before_end = std::numeric_limits<double>::infinity();
+  for (int c = 0; c < chunks; ++c) {
+    pair();
+    const std::uint64_t between = booked(outside), inside = booked(1);
+    for (int i = 0; i < rounds; ++i) pair();
+    cost.before_begin = std::min(cost.before_begin, static_cast<double>(booked(outside) - between) / rounds);
+    cost.before_end = std::min(cost.before_end, static_cast<double>(booked(1) - inside) / rounds);
+  }
+  cost.pair.timed = (cost.before_begin + cost.before_end) * tick_rate().seconds_per_tick;
+  auto sampled = std::make_unique<SamplingPlan>(2);
+  sampled->calls[1] = sampled->apart[1] = {Guard::longest_period, 1, 0};
+  scratch->sampling.offer(std::move(sampled));
+  scratch->ask(resample);
+  cost.pair.skipped = std::min(seconds_per_round(pair), cost.pair.timed);
+  if (!own.counters.boundary()) return cost;
+  std::int64_t values[max_metrics];
+  const double reading = seconds_per_round([&] { own.counters.boundary()->read(values); });
+  if (brief_by_ticks) {
+    cost.cpu_reading = reading;
+    return cost;
+  }
+  cost.pair.timed += 2 * reading;
+  cost.before_begin += reading / tick_rate().seconds_per_tick;
+  cost.before_end += reading / tick_rate().seconds_per_tick;
+  return cost;
+}
+
+}  // namespace effort::measure

@@ -1,0 +1,108 @@
+#include "runtime/measure/sampling_control.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace effort::measure {
+namespace {
+
+// Often enough to react within a window, seldom enough that an interval means something.
+constexpr double least_seconds_between_looks = 0.05;
+constexpr int least_steps_between_looks = 4;
+// Timed calls that a step keeps if an error in them is one of the load, because either the region or the one around it is
+// part of it: calls that scatter by as much as they last make 2 % of it.
+constexpr std::int64_t least_apart = 2500;
+// One look may have fallen on a moment in which the rank did not run.
+constexpr int exhausted_looks_before_note = 3;
+
+}  // namespace
+
+void SamplingControl::step(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost, bool cpu_time_is_read,
+                           std::uint64_t now, Registry& registry) {
+  if (limit_ <= 0) return;
+  for (SlotReader* reader : readers)
+    if (reader->plan_version != version_) offer_periods(*reader);
+  waited_ += cpu_time_is_read ? frame.cpu_wait : frame.wait;
+  const double wall = static_cast<double>(now - look_stamp_) * tick_rate().seconds_per_tick;
+  if (!cost.known() || ++looked_steps_ < least_steps_between_looks || wall < least_seconds_between_looks) return;
+  look(readers, frame, cost, cpu_time_is_read, wall, registry);
+  look_stamp_ = now;
+  looked_steps_ = 0;
+  fixed_ = 0;
+}
+
+void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost, bool cpu_time_is_read,
+                           double wall, Registry& registry) {
+  std::vector<std::int64_t> begins(frame.n_regions(), 0);
+  double measured = 0;
+  for (SlotReader* reader : readers) {
+    measured = std::max(measured, reader->measured());
+    reader->raise_to_calls(frame, begins);
+  }
+  per_step_.assign(begins.size(), 0);
+  for (std::size_t r = 0; r < begins.size(); ++r) per_step_[r] = begins[r] / looked_steps_;
+  // Beyond what sampling has a hand in.
+  fixed_ += std::max(0.0, measured - guard_.seconds(begins, cost.pair));
+  const double seconds = computing(readers, cpu_time_is_read, wall);
+  for (SlotReader* reader : readers) reader->looked();
+  if (guard_.look(begins, fixed_, seconds, cost.pair)) {
+    ++version_;
+    note_sampling(registry);
+    for (SlotReader* reader : readers) offer_periods(*reader);
+  }
+  exhausted_looks_ = guard_.exhausted() ? exhausted_looks_ + 1 : 0;
+  if (exhausted_looks_ >= exhausted_looks_before_note)
+    registry.note("measuring costs more than MAX_OVERHEAD of the computing time, and what makes the load is not sampled more coarsely: make "
+                  "regions larger, or steps longer");
+}
+
+/// Seconds that the busiest thread has computed since the last look: the stepping thread's CPU time less its waiting, or
+/// another thread's load.
+double SamplingControl::computing(std::span<SlotReader* const> readers, bool cpu_time_is_read, double wall) {
+  const std::int64_t cpu = thread_cpu_ns();
+  double seconds = wall;
+  if (stepping_ == std::this_thread::get_id()) {
+    seconds = static_cast<double>(cpu - looked_cpu_) * 1e-9;
+    seconds = cpu_time_is_read ? seconds - waited_ : std::min(seconds, wall - waited_);
+  }
+  stepping_ = std::this_thread::get_id();
+  looked_cpu_ = cpu;
+  waited_ = 0;
+  for (const SlotReader* reader : readers)
+    if (!reader->stepping()) seconds = std::max(seconds, reader->computed());
+  return std::clamp(seconds, 1e-3 * wall, wall);
+}
+
+/// Gives a slot's thread the periods in force, which it takes over at its next boundary.
+void SamplingControl::offer_periods(SlotReader& reader) {
+  const auto periods = guard_.periods();
+  auto plan = std::make_unique<SamplingPlan>(static_cast<std::uint32_t>(periods.size()));
+  std::uint64_t state = 0x2545f4914f6cdd1du + reader.slot().number() + version_ * 7919u;
+  const auto drawn = [&](std::uint32_t period) -> Sampling {
+    state = state * 6364136223846793005u + 1442695040888963407u;
+    return {period, 0, static_cast<std::uint32_t>((state >> 32) * period >> 32)};
+  };
+  for (std::size_t r = 0; r < periods.size(); ++r) {
+    plan->calls[r] = drawn(periods[r]);
+    const std::int64_t most = r < per_step_.size() ? per_step_[r] / least_apart : 1;
+    plan->apart[r] = drawn(std::bit_floor(static_cast<std::uint32_t>(std::clamp<std::int64_t>(most, 1, periods[r]))));
+  }
+  reader.slot().sampling.offer(std::move(plan));
+  reader.slot().ask(resample);
+  reader.plan_version = version_;
+}
+
+/// Says which regions are timed by sampling.
+void SamplingControl::note_sampling(Registry& registry) {
+  const auto periods = guard_.periods();
+  noted_.resize(std::max(noted_.size(), periods.size()), false);
+  for (std::uint32_t r = 1; r < periods.size(); ++r) {
+    if (periods[r] <= 1 || noted_[r] || notes_left_ == 0) continue;
+    noted_[r] = true;
+    std::string text = "the overhead guard (MAX_OVERHEAD) counts region '" + registry.region_name(r) + "' and times it by sampling";
+    if (--notes_left_ == 0) text = "the overhead guard (MAX_OVERHEAD) times further regions by sampling";
+    registry.note(text.substr(0, max_name).c_str());
+  }
+}
+
+}  // namespace effort::measure

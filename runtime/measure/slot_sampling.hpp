@@ -1,0 +1,111 @@
+// Which of a thread's calls are timed, and what each stands for (docs/adr/0014).
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace effort::measure {
+
+/// Of a region's calls, one of every `period` is timed, drawn anew for each block of calls.
+struct Sampling {
+  std::uint32_t period = 1, position = 0, pick = 0;
+};
+
+struct SamplingPlan {
+  explicit SamplingPlan(std::uint32_t regions)
+      : size(regions), calls(std::make_unique<Sampling[]>(regions)), apart(std::make_unique<Sampling[]>(regions)) {}
+
+  std::uint32_t size;                 ///< regions from this one on are timed always
+  std::unique_ptr<Sampling[]> calls;  ///< [size] if the region and the one around it are both part of the load, or both not
+  std::unique_ptr<Sampling[]> apart;  ///< [size] if one of them is: an error here is one of the load
+};
+
+/// The sampling of one thread.
+class SlotSampling {
+ public:
+  /// Makes a plan ready for the owner, which takes it over at a boundary.  By the thread that ends steps.
+  void offer(std::unique_ptr<SamplingPlan> plan) {
+    offered_.store(plan.get(), std::memory_order_release);
+    plans_.push_back(std::move(plan));
+  }
+  /// Calls that were not timed, counted by whole blocks.  Any thread.
+  std::int64_t skips() const noexcept { return skips_.load(std::memory_order_relaxed); }
+
+  // ---- by the owner
+  void reset() noexcept {
+    offered_.store(nullptr, std::memory_order_relaxed);
+    in_force_ = nullptr;
+    skips_.store(0, std::memory_order_relaxed);
+    forget_open();
+  }
+  void seed(std::uint32_t number) noexcept { random_ = 0x9e3779b97f4a7c15u * (number + 1); }
+  void take_over() noexcept { in_force_ = offered_.load(std::memory_order_acquire); }
+  bool active() const noexcept { return in_force_ != nullptr; }
+  bool samples(std::uint32_t region) const noexcept {
+    return in_force_ && region < in_force_->size && in_force_->calls[region].period > 1;
+  }
+
+  /// What becomes of a call.
+  enum class Turn { timed, skipped, weighted };
+  /// @param alike  the region and the one around it are both part of the load, or both not
+  Turn turn_of(std::uint32_t region, bool alike) noexcept {
+    Sampling& calls = (alike ? in_force_->calls : in_force_->apart)[region];
+    if (!its_turn(calls)) return Turn::skipped;
+    if (calls.period <= 1) return Turn::timed;
+    weight_ = calls.period;
+    skips_.store(skips_.load(std::memory_order_relaxed) + calls.period - 1, std::memory_order_relaxed);  // of its block
+    return Turn::weighted;
+  }
+  /// Whether turn_of() is to be asked about a region.
+  bool has_say(std::uint32_t region) const noexcept { return all_timed_ == 0 && in_force_ && region < in_force_->size; }
+
+  void begun(Turn turn) noexcept {
+    special_ += turn != Turn::timed;
+    all_timed_ += turn == Turn::weighted;
+  }
+  void ended(Turn turn) noexcept {
+    special_ -= turn != Turn::timed;
+    all_timed_ -= turn == Turn::weighted;
+  }
+  /// While a rebalance is priced, every call is timed.
+  void time_all(bool all) noexcept {
+    special_ += all ? 1u : -1u;
+    all_timed_ += all ? 1u : -1u;
+  }
+  void forget_open() noexcept { special_ = all_timed_ = 0; }
+  /// Whether a call is open that is skipped or weighted, or a rebalance is being priced.
+  bool special() const noexcept { return special_ > 0; }
+  /// For how many calls the open weighted one stands.
+  std::uint32_t weight() const noexcept { return weight_; }
+
+ private:
+  bool its_turn(Sampling& calls) noexcept {
+    const bool turn = calls.position == calls.pick;
+    if (++calls.position >= calls.period) {
+      calls.position = 0;
+      calls.pick = draw(calls.period);
+    }
+    return turn;
+  }
+  std::uint32_t draw(std::uint32_t below) noexcept {  // xorshift
+    random_ ^= random_ << 13;
+    random_ ^= random_ >> 7;
+    random_ ^= random_ << 17;
+    return static_cast<std::uint32_t>((random_ >> 32) * below >> 32);
+  }
+
+  std::atomic<SamplingPlan*> offered_{nullptr};
+  SamplingPlan* in_force_ = nullptr;
+  std::uint32_t special_ = 0;
+  /// Above 0, no call is skipped: while a rebalance is priced, and inside a call that stands for several, because the
+  /// weights of both would multiply, and their errors.
+  std::uint32_t all_timed_ = 0;
+  std::uint32_t weight_ = 1;
+  std::uint64_t random_ = 0;
+  std::atomic<std::int64_t> skips_{0};
+  std::vector<std::unique_ptr<SamplingPlan>> plans_;  ///< kept by the thread that ends steps
+};
+
+}  // namespace effort::measure

@@ -1,0 +1,96 @@
+#include "runtime/measure/step_frame.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace effort::measure {
+
+DerivedMetrics::DerivedMetrics(const std::vector<std::string>& metrics, const std::string& load_unit, Registry& registry) {
+  const auto define = [&](const char* name, const std::string& unit, std::uint32_t& id) {
+    if (std::find(metrics.begin(), metrics.end(), name) != metrics.end()) id = registry.metric(name, unit.c_str()).id;
+  };
+  define("calls", "1", calls);
+  define("thread_sum", load_unit, thread_sum);
+  define("thread_max", load_unit, thread_max);
+  define("thread_imbalance", load_unit, thread_imbalance);
+}
+
+void StepFrame::define(const Defined& d) {
+  if (d.what == Definition::region) kinds_.push_back(d.kind);
+  if (d.what == Definition::metric) ++n_series_;
+  if (d.what == Definition::unit) work_.push_back(0);
+}
+
+void StepFrame::clear(const LoadRule& rule, const DerivedMetrics& derived, std::size_t step_counters) {
+  rule_ = rule;
+  derived_ = derived;
+  stride_ = kinds_.size();
+  values_.assign(n_series_ * stride_, 0.0);
+  std::fill(work_.begin(), work_.end(), 0.0);
+  step_values_.assign(step_counters, 0.0);
+  if (derived.of_threads()) teams_.assign(stride_, Team());
+  load_ = measuring_ = wait = cpu_wait = 0;
+}
+
+void StepFrame::fold(std::uint32_t series, std::uint32_t region, double value, bool sum) {
+  double& v = this->value(series, region);
+  v = sum ? v + value : std::max(v, value);
+  if (series != rule_.metric || teams_.empty()) return;
+  Team& team = teams_[region];
+  team.sum += value;
+  team.most = std::max(team.most, value);
+  ++team.threads;
+}
+
+void StepFrame::add_calls(std::uint32_t region, double n) {
+  if (derived_.calls != 0) value(derived_.calls, region) += n;
+}
+
+void StepFrame::add_thread(double load, double measuring) noexcept {
+  load_ = rule_.sums() ? load_ + load : std::max(load_, load);
+  measuring_ = std::max(measuring_, measuring);
+}
+
+/// Sum, maximum, and by how much the busiest thread exceeds the mean of those that took part.  Amounts, not ratios: they
+/// add up over steps.
+void StepFrame::write_teams() {
+  for (std::size_t r = 0; r < teams_.size(); ++r) {
+    const Team& team = teams_[r];
+    if (team.threads == 0) continue;
+    const auto set = [&](std::uint32_t metric, double amount) {
+      if (metric != 0) value(metric, r) = amount;
+    };
+    set(derived_.thread_sum, team.sum);
+    set(derived_.thread_max, team.most);
+    set(derived_.thread_imbalance, team.most - team.sum / team.threads);
+  }
+}
+
+void StepFrame::write(FrameHeader h, const std::vector<CounterChoice::Metric>& step_metrics, RecordStream& out) {
+  write_teams();
+  h.load = load_;
+  h.wait = wait;
+  auto& bytes = out.bytes();
+  const std::size_t at = bytes.size();
+  bytes.resize(at + sizeof h);
+  const auto entry = [&](std::uint32_t region, std::uint32_t series, double value) {
+    if (value == 0) return;
+    const Entry e{region, static_cast<std::uint16_t>(series), 0, value};
+    const std::size_t end = bytes.size();
+    bytes.resize(end + sizeof e);
+    std::memcpy(bytes.data() + end, &e, sizeof e);
+    ++h.n_entries;
+  };
+  for (std::uint32_t m = 0; m < n_series_; ++m)
+    for (std::uint32_t r = 0; r < stride_; ++r) entry(r, m, value(m, r));
+  for (std::size_t c = 0; c < step_metrics.size(); ++c) {
+    // Equal shares of a frame of several steps would divide a state, too.
+    const double steps = step_metrics[c].value ? static_cast<double>(h.last_step - h.first_step + 1) : 1;
+    entry(whole_step, step_metrics[c].id, step_values_[c] * steps);
+  }
+  for (std::uint32_t u = 0; u < work_.size(); ++u) entry(0, work_series + u, work_[u]);
+  h.record = {static_cast<std::uint32_t>(bytes.size() - at), Record::frame, 0};
+  std::memcpy(bytes.data() + at, &h, sizeof h);
+}
+
+}  // namespace effort::measure

@@ -1,0 +1,88 @@
+// What one step cost a rank, summed over its threads, and the frame that says so.
+#pragma once
+
+#include "runtime/measure/counter_choice.hpp"
+#include "runtime/measure/frame.hpp"
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effort::measure {
+
+/// How the threads of a rank make up its load.
+enum class LoadThreads { max, sum };
+
+/// What the load is made of.
+struct LoadRule {
+  std::uint32_t metric = 0;  ///< 0: time
+  LoadThreads threads = LoadThreads::max;
+  bool is_cpu_time = false;
+
+  /// Time, wall or CPU, which can be weighed against a price.
+  bool in_seconds() const noexcept { return metric == 0 || is_cpu_time; }
+  bool sums() const noexcept { return threads == LoadThreads::sum; }
+};
+
+/// Metrics made from the slots' own totals, if METRICS asks for them; 0: not.
+struct DerivedMetrics {
+  std::uint32_t calls = 0, thread_sum = 0, thread_max = 0, thread_imbalance = 0;
+
+  DerivedMetrics() = default;
+  DerivedMetrics(const std::vector<std::string>& metrics, const std::string& load_unit, Registry& registry);
+  bool of_threads() const noexcept { return thread_sum + thread_max + thread_imbalance != 0; }
+};
+
+/// A matrix of series x regions, zero where untouched, and what belongs to the step as a whole.
+class StepFrame {
+ public:
+  /// Takes note of a definition that has been published.
+  void define(const Defined& d);
+  std::uint32_t n_regions() const noexcept { return static_cast<std::uint32_t>(kinds_.size()); }  ///< `outside` included
+  std::uint32_t n_series() const noexcept { return n_series_; }
+  std::uint32_t n_units() const noexcept { return static_cast<std::uint32_t>(work_.size()); }
+  /// Of a region; COMPUTE for `outside`.
+  Kind kind(std::uint32_t region) const noexcept { return kinds_[region]; }
+
+  /// Begins a step: all sums to zero.
+  void clear(const LoadRule& rule, const DerivedMetrics& derived, std::size_t step_counters);
+  /// What a thread has run up in a region.  Once per slot, series, region and step.
+  void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
+  void add_calls(std::uint32_t region, double n);
+  void add_work(std::uint32_t unit, double amount) noexcept { work_[unit] += amount; }
+  void add_step_value(std::size_t counter, double value) noexcept { step_values_[counter] += value; }
+  /// The load of a thread, and the seconds that its boundaries cost.
+  void add_thread(double load, double measuring) noexcept;
+  /// Seconds that the stepping thread waited, by the clock and on the CPU.
+  double wait = 0, cpu_wait = 0;
+
+  double load() const noexcept { return load_; }
+  /// Seconds that boundaries cost the busiest thread.
+  double measuring() const noexcept { return measuring_; }
+
+  /// Appends the frame; the header's load and wait are filled in here.
+  void write(FrameHeader header, const std::vector<CounterChoice::Metric>& step_metrics, RecordStream& out);
+
+ private:
+  void write_teams();
+  double& value(std::uint32_t series, std::size_t region) noexcept { return values_[series * stride_ + region]; }
+
+  /// The load of a region's threads in the step.
+  struct Team {
+    double sum = 0, most = 0;
+    int threads = 0;
+  };
+
+  std::vector<Kind> kinds_{Kind::compute};  ///< by region id; `outside` takes application metrics that belong to no region
+  std::uint32_t n_series_ = 0;
+  LoadRule rule_;
+  DerivedMetrics derived_;
+  std::size_t stride_ = 0;                  ///< regions per series in values_
+  std::vector<double> values_;              ///< [series][region]
+  std::vector<double> work_;                ///< [unit]
+  std::vector<double> step_values_;         ///< [step counter]
+  std::vector<Team> teams_;                 ///< [region]; empty unless a metric of threads was asked for
+  double load_ = 0, measuring_ = 0;
+};
+
+}  // namespace effort::measure
