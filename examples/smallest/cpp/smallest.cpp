@@ -1,7 +1,7 @@
-// The smallest use of effort in C++. Each rank computes some rows of a Mandelbrot image that moves from step to step, and
-// the rows are divided anew when a hint says that it pays.
-#include <effort/effort.hpp>
+// The smallest use of effort in C++. Each rank computes some rows of a Mandelbrot image that moves from step to step,
+// and the rows are divided anew when a hint says that it pays.
 #include <effort/effort_mpi.h>
+#include <effort/effort.hpp>
 
 #include <complex>
 #include <cstdio>
