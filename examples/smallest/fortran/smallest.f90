@@ -1,5 +1,5 @@
-! The smallest use of effort in Fortran. Each rank computes some rows of a Mandelbrot image that moves from step to step,
-! and the rows are divided anew when a hint says that it pays.
+! The smallest use of effort in Fortran. Each rank computes some rows of a Mandelbrot image that moves from step to
+! step, and the rows are divided anew when a hint says that it pays.
 module image
   use, intrinsic :: iso_c_binding, only: c_int, c_double, c_ptr, c_f_pointer
   use, intrinsic :: iso_fortran_env, only: int64
