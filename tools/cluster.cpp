@@ -119,7 +119,7 @@ void add_cluster(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
-  command->add_option("--rows", a->rows, "objects")->required()->check(CLI::PositiveNumber);
+  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
   command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
   command->add_option("-k", a->k_text, "number of strata, or auto")->required();
   command->add_option("--algorithm", a->algorithm, "how")->capture_default_str()->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));

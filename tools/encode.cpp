@@ -63,8 +63,8 @@ void run_encode(const Arguments& a) {
 void add_encode(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order), lossily");
-  command->add_option("--rows", a->rows, "ranks")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "steps")->required()->check(CLI::PositiveNumber);
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(CLI::PositiveNumber);
   CLI::Option_group* target = command->add_option_group("target", "when the encoding stops (default: 5 passes)");
   target->add_option("--passes", a->passes, "bit-plane passes");
   target->add_option("--nrmse", a->nrmse, "at most this root mean square error over the range of the values");

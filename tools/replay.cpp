@@ -188,9 +188,9 @@ void add_replay(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
       "replay", "Runs the in-situ analysis on a recording (raw [regions][ranks][steps] seconds) as if live");
-  command->add_option("--regions", a->regions, "regions")->required()->check(CLI::Range(1, 1 << 20));
-  command->add_option("--ranks", a->ranks, "ranks")->required()->check(CLI::Range(1, 1 << 26));
-  command->add_option("--steps", a->steps, "steps")->required()->check(CLI::Range(1, 1 << 30));
+  command->add_option("--regions", a->regions, "number of regions")->required()->check(CLI::Range(1, 1 << 20));
+  command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
+  command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
   command->add_option("--window", a->window, "steps per window, or auto: a look after every step")->capture_default_str();
   command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")->check(CLI::Range(0, 1 << 20));
   command->add_option("--rebalancer", a->rebalancer, "what a rebalance does: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")->capture_default_str();
@@ -211,7 +211,7 @@ void add_replay(CLI::App& app) {
   command->add_option("-o", a->out, "snapshot file to write");
   command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")->capture_default_str()->check(CLI::Range(1, 60));
   command->add_flag("--exact", a->exact, "also store the raw windows in the snapshot");
-  command->add_option("cube", a->in, "recording")->required();
+  command->add_option("cube", a->in, "recording to replay")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_replay(*a); });
 }

@@ -69,10 +69,10 @@ void run_sample_size(const Arguments& a) {
 void add_sample_size(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand(
-      "sample-size", "Number of ranks to trace so that the mean of every column has at most a given relative error");
-  command->add_option("--rows", a->rows, "ranks")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "metrics")->required()->check(CLI::PositiveNumber);
-  command->add_option("--labels", a->labels, "stratum of every rank, one per line");
+      "sample-size", "Computes how many ranks to trace for a given relative error of every column's mean");
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--labels", a->labels, "file with the stratum of every rank, one per line");
   const auto open_unit = [](const std::string& text) {
     double value = 0;
     return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
