@@ -18,8 +18,8 @@ add_library(effort_private_kokkos INTERFACE)
 target_include_directories(effort_private_kokkos SYSTEM INTERFACE "${EFFORT_DEPS_DIR}/kokkos-private/include")
 file(GLOB _kokkos_archives "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscontainers.a")
 file(GLOB _kokkos_core "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscore.a")
-# KOKKOS_* in the host's environment are meant for the host's own Kokkos, and can stop this one: it asks a function of
-# ours instead (runtime/engine/kokkos_scope.cpp).
+# KOKKOS_* in the host's environment are meant for the host's own Kokkos and can stop this one, which therefore calls a
+# function of ours instead of getenv (runtime/engine/kokkos_scope.cpp).
 set(_deaf_core "${PROJECT_BINARY_DIR}/kokkos-private/libkokkoscore.a")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_kokkos_core}")
 if("${_kokkos_core}" IS_NEWER_THAN "${_deaf_core}")
@@ -32,7 +32,7 @@ list(APPEND _kokkos_archives "${_deaf_core}")
 target_link_libraries(effort_private_kokkos INTERFACE ${_kokkos_archives} Threads::Threads ${CMAKE_DL_LIBS})
 set(EFFORT_PRIVATE_KOKKOS_ARCHIVES ${_kokkos_archives})
 
-# The Kokkos of the command, the tests and the benchmarks: the machine's own where it works, else ours with OpenMP.
+# The Kokkos of the command, the tests and the benchmarks: the machine's own if it works, else ours with OpenMP.
 include(EffortKokkos)
 
 find_package(nlohmann_json 3.10 REQUIRED)
@@ -67,7 +67,7 @@ if(EFFORT_ENABLE_OMPT)
 endif()
 if(EFFORT_ENABLE_TOOLS)
   find_package(CLI11 REQUIRED)
-  # Where these are missing the command is built without what needs them, and says so.
+  # Without these the command is built without the parts that need them, and says so.
   pkg_check_modules(LIBDW IMPORTED_TARGET libdw)
   find_package(HDF5 COMPONENTS C HL)
   if(HDF5_FOUND AND HDF5_IS_PARALLEL)

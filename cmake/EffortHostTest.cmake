@@ -27,7 +27,7 @@ function(effort_add_mpi_host_test name target)
   set_tests_properties(${name} PROPERTIES PROCESSORS 2)
 endfunction()
 
-# Settings of whoever runs the tests must not reach the hosts; what they write goes to a directory of its own.
+# Settings in the environment of the tests must not reach the hosts; their files go to a directory of their own.
 set(EFFORT_HOST_TEST_DIR "${PROJECT_BINARY_DIR}/tests/host-files")
 file(MAKE_DIRECTORY "${EFFORT_HOST_TEST_DIR}")
 function(effort_host_test_properties name labels default_label)

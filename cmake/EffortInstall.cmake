@@ -2,7 +2,7 @@
 include(CMakePackageConfigHelpers)
 
 # effort_add_host_library(NAME CORE ALIAS PRIVATE_ARCHIVES...): lib<NAME>.so and lib<NAME>.a of the static library
-# CORE, with nothing visible but its C API.
+# CORE, which export only its C API.
 function(effort_add_host_library name core alias)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp" "")
   add_library(${name} SHARED "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
@@ -24,8 +24,8 @@ function(effort_add_host_library name core alias)
 endfunction()
 
 # One relocatable object in which everything but the C API is local: a host that links it statically can have a Kokkos
-# or zstd of its own. --force-group-allocation: groups that the final link would otherwise fold into the host's
-# copies hold symbols that have become local.
+# or zstd of its own. --force-group-allocation: the final link would otherwise fold groups, whose symbols have become
+# local, into the host's copies.
 function(effort_add_static_host_library name core)
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}_all.o")
   set(archive "${CMAKE_CURRENT_BINARY_DIR}/lib${name}.a")

@@ -1,4 +1,4 @@
-# effort_kokkos: the Kokkos that serves the command, the tests and the benchmarks.
+# effort_kokkos: the Kokkos of the command, the tests and the benchmarks.
 # A package found on the machine may be broken in ways that stop CMake, so it is tried in a project of its own.
 if(NOT DEFINED EFFORT_MACHINE_KOKKOS_WORKS)
   set(_probe "${CMAKE_BINARY_DIR}/kokkos-probe")

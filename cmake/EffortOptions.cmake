@@ -1,4 +1,4 @@
-# What is built, and how every target of the project is compiled.
+# The build options, and the compile options of every target.
 include(CheckLanguage)
 include(GNUInstallDirs)
 
@@ -40,7 +40,7 @@ set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 # The installed libraries find each other wherever the tree is moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN")
 
-# -ffp-contract=off: what must be bitwise equal on all nodes must not depend on where the compiler fuses.
+# -ffp-contract=off: results must be bitwise equal on all nodes, whatever operations a compiler would fuse.
 add_library(effort_compile_options INTERFACE)
 target_compile_options(effort_compile_options INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off>

@@ -32,7 +32,7 @@ function(effort_add_test name)
   endif()
 endfunction()
 
-# Ranks may be more than cores, and root may run them: this is a test machine.
+# Test machines may have fewer cores than ranks, and may run them as root.
 set(EFFORT_MPIEXEC_FLAGS "")
 set(EFFORT_MPIEXEC_ENVIRONMENT "OMP_NUM_THREADS=1")
 if(MPI_C_LIBRARY_VERSION_STRING MATCHES "Open MPI" OR MPI_C_INCLUDE_DIRS MATCHES "openmpi")

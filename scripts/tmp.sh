@@ -1,5 +1,5 @@
-# Sourced with $top, the checkout: temporary files of compilers, MPI, npm and tests stay in it too.  Not where its path is
-# so long that their sockets, which the system allows about 100 characters, might not fit behind it.
+# Sourced with $top, the checkout: keeps temporary files of compilers, MPI, npm and tests in it.  If its path is long,
+# the system's place is used, because the paths of their sockets are limited to about 100 characters.
 if [ ${#top} -le 60 ]; then
   export TMPDIR="$top/build/tmp"
   mkdir -p "$TMPDIR"

@@ -7,8 +7,8 @@ namespace effort::tools {
 
 namespace {
 
-/// "a+0x1 b+0x2": a module's name may hold blanks and plus signs, so each ends at the next "+0x" with a number up to a
-/// blank or the end.
+/// "a+0x1 b+0x2": a module's name may contain blanks and plus signs, so each ends at the next "+0x" that is followed by
+/// a number and a blank or the end.
 std::optional<std::vector<Frame>> parse_frames(std::string_view text) {
   std::vector<Frame> frames;
   std::size_t begin = 0;

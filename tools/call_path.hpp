@@ -1,4 +1,4 @@
-// Call paths as the names of intercepted regions write them.
+// Call paths in the names of intercepted regions.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,18 @@ struct Frame {
   auto operator<=>(const Frame&) const = default;
 };
 
-/// Where a call of MPI came from: "MPI_Allreduce [app+0x1234 libsolver.so+0x88]".
+/// The origin of an MPI call: "MPI_Allreduce [app+0x1234 libsolver.so+0x88]".
 struct CallPath {
-  std::string call;           ///< "MPI_Allreduce"; "start", "step" or "end" where a stretch of work begins or ends otherwise
+  std::string call;  ///< "MPI_Allreduce"; "start", "step" or "end" if a stretch of work begins or ends otherwise
   std::vector<Frame> frames;  ///< innermost first
 };
 
 /// The call paths in a region's name: one for a call, two for the work between two calls ("A [..] > B [..]"), none
-/// where the name holds no frames (a region that the host named).
+/// if the name holds no frames (a region named by the host).
 std::vector<CallPath> call_paths(std::string_view region);
 
 /// "MPI_Wait+0x12->MPI_Send+0x34" for "MPI_Wait@lib.so+0x12->MPI_Send@lib.so+0x34", as tools name stretches between
-/// calls: where there is little room, what tells such names apart is what remains.  Other names as they are.
+/// calls: a short form for narrow places that still distinguishes such names.  Other names are returned unchanged.
 std::string without_modules(std::string_view region);
 
 }  // namespace effort::tools

@@ -26,7 +26,7 @@ using cluster::Clustering;
 using cluster::Signatures;
 using Space = Kokkos::DefaultHostExecutionSpace;
 
-/// Choosing k looks at all pairs of so many objects.
+/// Choosing k compares all pairs of this many objects.
 constexpr std::int64_t objects_to_choose_from = 400;
 
 struct Arguments {
@@ -42,7 +42,8 @@ int parse_k(const std::string& text, std::size_t rows) {
   if (text == "auto") return 0;
   int k = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
-  if (error != std::errc() || end != text.data() + text.size() || k < 1) throw UsageError("-k: '" + text + "' is neither a number from 1 nor auto");
+  if (error != std::errc() || end != text.data() + text.size() || k < 1)
+    throw UsageError("-k: '" + text + "' is neither auto nor a number of at least 1");
   if (static_cast<std::size_t>(k) > rows) throw UsageError("-k: " + text + " strata of " + std::to_string(rows) + " rows, give at most as many as there are rows");
   return k;
 }
@@ -116,17 +117,19 @@ void run_cluster(Arguments a) {
 
 void add_cluster(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance, ids from 0)");
-  command->add_option("--rows", a->rows, "objects")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "values of each")->required()->check(CLI::PositiveNumber);
+  CLI::App* command = app.add_subcommand(
+      "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
+  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
   command->add_option("-k", a->k_text, "number of strata, or auto")->required();
   command->add_option("--algorithm", a->algorithm, "how")->capture_default_str()->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
   command->add_option("--linkage", a->linkage, "of hierarchical")->capture_default_str()->check(CLI::IsMember({"average", "complete", "single", "ward"}));
-  command->add_option("--seed", a->seed, "of the draws")->capture_default_str();
+  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
   command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--sample-size", a->sample_size, "of clara (40 + 2 k where not given)")->check(CLI::PositiveNumber);
-  command->add_option("--medoids", a->medoids, "file to write the medoids to, one per line");
-  command->add_option("--labels", a->labels, "file to write the stratum of every row to, one per line");
+  command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line");
+  command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line");
   command->add_option("in", a->in, "raw matrix")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_cluster(*a); });

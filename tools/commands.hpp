@@ -1,5 +1,5 @@
-// The subcommands of `effort`.  Each function adds one to the parser; what it does runs when the parser has read
-// the arguments.  Errors leave as exceptions: UsageError ends the program with 2, any other with 1.
+// The subcommands of `effort`.  Each function adds one to the parser, which runs it when it has read the
+// arguments.  Errors are exceptions: UsageError ends the program with 2, any other with 1.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -8,7 +8,7 @@
 
 namespace effort::tools {
 
-/// Arguments that are well-formed but make no sense.
+/// Arguments that are well-formed but not meaningful.
 class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;

@@ -18,7 +18,7 @@ using record::Series;
 
 namespace {
 
-constexpr double negligible = 1e-3;  ///< of the time of all regions: smaller changes are no news
+constexpr double negligible = 1e-3;  ///< of the time of all regions: smaller changes are ignored
 
 std::size_t find_metric(const Run& run, const std::string& name) {
   std::size_t i = 0;
@@ -41,7 +41,7 @@ std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, co
   throw std::runtime_error("the runs " + asked + (common.empty() ? " and no other metric either" : ", give --metric one of: " + common));
 }
 
-/// Mean over the windows that know the value, weighted by their steps; negative where none does.
+/// Mean over the windows with a known value, weighted by their steps; negative if there is none.
 double mean_over_windows(const Run& run, double record::Window::* value) {
   double sum = 0, steps = 0;
   for (const record::Window& w : run.windows) {
@@ -83,7 +83,7 @@ RegionSide region_side(const Run& run, const Series& s) {
   return {s.region, per_step(s.total, run), per_step(s.mean_over_ranks, run), per_step(s.max_over_ranks, run), s.max_rank, s.imbalance};
 }
 
-/// Modules that both runs name, in different builds: addresses in them say nothing across the runs.
+/// Modules of both runs that have different builds: their addresses cannot be compared.
 std::vector<std::string> rebuilt_modules(const Run& a, const Run& b) {
   std::vector<std::string> out;
   for (const record::Module& m : a.modules) {
@@ -122,8 +122,8 @@ class Identity {
 
 using Key = std::tuple<std::string, Kind, std::string>;
 
-/// The regions of both sides, in the order of the first run and then of the second.  Several regions of a run that become
-/// one by function names are added up.
+/// The regions of both sides, in the order of the first run and then of the second.  Regions of a run that share their
+/// function names are added up.
 class Pairs {
  public:
   RegionChange& at(const Key& key, const std::string& name) {
@@ -142,7 +142,7 @@ void add(std::optional<RegionSide>& side, const RegionSide& more) {
     side = more;
     return;
   }
-  // The rank with most of the sum is not known; the sum of the largest is an upper bound.
+  // The largest rank of the sum is not known; the sum of the largest is an upper bound.
   side->total += more.total;
   side->mean += more.mean;
   side->largest += more.largest;
@@ -220,7 +220,8 @@ Comparison compare(const Run& a, const Run& b, Symbols& symbols_a, Symbols& symb
   out.regions = std::move(pairs.regions);
   for (RegionChange& r : out.regions) judge(r, options.threshold, std::max(out.a.compute + out.a.other, out.b.compute + out.b.other));
   std::stable_sort(out.regions.begin(), out.regions.end(), [](const RegionChange& x, const RegionChange& y) { return std::abs(x.change) > std::abs(y.change); });
-  for (const std::string& name : rebuilt) out.notes.push_back(name + " is of different builds in the two runs: its call paths are compared by functions");
+  for (const std::string& name : rebuilt)
+    out.notes.push_back(name + " has different builds in the two runs: its call paths are compared by function");
   for (Symbols* symbols : {&symbols_a, &symbols_b}) {
     for (std::string& note : symbols->notes()) {
       if (std::find(out.notes.begin(), out.notes.end(), note) == out.notes.end()) out.notes.push_back(std::move(note));

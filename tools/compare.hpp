@@ -12,12 +12,12 @@
 namespace effort::tools {
 
 /// A region in one of the runs.  Amounts are per step of that run, in the metric's unit, so that runs of different
-/// lengths compare.
+/// lengths can be compared.
 struct RegionSide {
-  std::string name;         ///< as in the snapshot; differs between the sides where the program was built anew
-  double total = 0;         ///< sum over the ranks: what grows with the work, whatever the number of ranks
+  std::string name;         ///< as in the snapshot; differs between the sides if the program was rebuilt
+  double total = 0;         ///< sum over the ranks, which grows with the work and not with the number of ranks
   double mean = 0;          ///< per rank
-  double largest = 0;       ///< of the rank with most: what the others wait for
+  double largest = 0;       ///< of the largest rank, for which the others wait
   std::int32_t max_rank = 0;
   double imbalance = 0;     ///< largest / mean - 1
 };
@@ -28,7 +28,7 @@ const char* verdict_name(Verdict verdict);
 
 /// A region in both runs, or in one.
 struct RegionChange {
-  std::string name;  ///< for people: readable, without what differs between builds
+  std::string name;  ///< readable, without the parts that differ between builds
   record::Kind kind = record::Kind::compute;
   std::string phase;
   std::optional<RegionSide> a, b;
@@ -60,16 +60,16 @@ struct Comparison {
 };
 
 struct CompareOptions {
-  std::string metric;       ///< empty: the first run's load metric where the second has it, else "time"
+  std::string metric;       ///< empty: the first run's load metric if the second has it, else "time"
   double threshold = 0.02;  ///< a region whose largest rank changed by no more than this share is the same; so is one that
                             ///< changed by less than a thousandth of all regions' time
 };
 
 /// Compares two runs of any number of ranks and steps.
 ///
-/// Regions are the same where name, kind and phase are.  Call paths of two builds of a program are compared by functions
-/// instead of addresses, as far as both builds' files are found.
-/// Errors: std::runtime_error where the runs share no such metric.  Cost: O(regions log regions), no history is read.
+/// Regions are the same if name, kind and phase are.  Call paths of two builds of a program are compared by function
+/// instead of address, as far as both builds' files are found.
+/// Errors: std::runtime_error if the runs share no such metric.  Cost: O(regions log regions), no history is read.
 Comparison compare(const record::Run& a, const record::Run& b, Symbols& symbols_a, Symbols& symbols_b, const CompareOptions& options = {});
 
 /// `effort diff --json`.

@@ -34,7 +34,7 @@ const Dwfl_Callbacks& callbacks() {
   return all;
 }
 
-/// Without the list of arguments: the first parenthesis outside of templates that is part of no name.
+/// Without the list of arguments, which begins at the first parenthesis outside of templates and names.
 std::string without_arguments(const std::string& name) {
   constexpr std::string_view anonymous = "(anonymous namespace)", call = "operator()";
   int depth = 0;
@@ -57,7 +57,7 @@ std::string without_arguments(const std::string& name) {
   return name;
 }
 
-/// As in the source: C++ demangled, gfortran's module procedures as module::procedure.
+/// The name as in the source: C++ demangled, gfortran's module procedures as module::procedure.
 std::string readable(const char* symbol) {
   if (symbol == nullptr) return "";
   std::string name = symbol;
@@ -87,7 +87,7 @@ bool is_function(Dwarf_Die* die) {
   return tag == DW_TAG_subprogram || tag == DW_TAG_inlined_subroutine || tag == DW_TAG_entry_point;
 }
 
-/// Where a function was inlined: the call in the function around it.
+/// The place at which a function was inlined: the call in the surrounding function.
 Location call_site(Dwarf_Die* inlined, Dwarf_Die* unit) {
   Location out;
   Dwarf_Attribute attribute;
@@ -106,7 +106,7 @@ Location call_site(Dwarf_Die* inlined, Dwarf_Die* unit) {
 struct DebugInfo::State {
   std::unique_ptr<Dwfl, DwflEnd> dwfl;
   Dwfl_Module* module = nullptr;
-  Dwarf_Addr bias = 0;  ///< what libdw adds to the file's addresses
+  Dwarf_Addr bias = 0;  ///< libdw adds it to the file's addresses
   std::string build_id;
   bool has_lines = false;
 
@@ -160,7 +160,7 @@ std::vector<Location> DebugInfo::State::functions_at(Dwarf_Addr address) const {
   Dwarf_Die* around = nullptr;
   if (dwarf_getscopes(unit, address - unit_bias, &around) <= 0) return out;
   const std::unique_ptr<Dwarf_Die, Free> innermost(around);
-  // The first list leaves the place of inlining for the place of definition; the second stays.
+  // From an inlined function, dwarf_getscopes goes on at its definition, dwarf_getscopes_die at the place of inlining.
   Dwarf_Die* concrete = nullptr;
   const int count = dwarf_getscopes_die(innermost.get(), &concrete);
   if (count <= 0) return out;
@@ -181,7 +181,7 @@ std::vector<Location> DebugInfo::look_up(std::uint64_t file_address) const {
   const Dwarf_Addr address = state_->bias + file_address;
   std::vector<Location> out = state_->functions_at(address);
   if (!out.empty()) return out;
-  // No debug information: the table of symbols still names the function.
+  // Without debug information, the symbol table still names the function.
   Location here = state_->line_at(address);
   GElf_Off distance = 0;
   GElf_Sym symbol;

@@ -1,4 +1,4 @@
-// What a program or library says about its own addresses.
+// Symbols and lines of a program or library.
 #pragma once
 
 #include <cstdint>
@@ -27,11 +27,11 @@ class DebugInfo {
 
   /// Whether this build of effort can read any.
   static bool available();
-  /// In lower-case hexadecimal digits; empty where the file has none.
+  /// In lower-case hexadecimal digits; empty if the file has none.
   const std::string& build_id() const;
-  /// Whether there is line information at all.
+  /// Whether there is any line information.
   bool has_lines() const;
-  /// What lies at an address as the file counts them: the innermost function first, then those that it was inlined
+  /// The functions at an address as the file counts them: the innermost first, then those that it was inlined
   /// into.  Empty: nothing is known.
   std::vector<Location> look_up(std::uint64_t address) const;
 

@@ -1,4 +1,4 @@
-// Where libdw was not there when effort was built.
+// Replaces debug_info.cpp in a build without libdw.
 #include <stdexcept>
 
 #include "tools/debug_info.hpp"
@@ -9,7 +9,9 @@ struct DebugInfo::State {
   std::string build_id;
 };
 
-DebugInfo::DebugInfo(const std::filesystem::path&) { throw std::runtime_error("this effort was built without libdw, build it where libdw-dev is installed"); }
+DebugInfo::DebugInfo(const std::filesystem::path&) {
+  throw std::runtime_error("this effort was built without libdw, install libdw-dev and build it again");
+}
 DebugInfo::~DebugInfo() = default;
 bool DebugInfo::available() { return false; }
 const std::string& DebugInfo::build_id() const { return state_->build_id; }

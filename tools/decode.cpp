@@ -25,7 +25,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// Half of the machine's memory: a small damaged file must not be able to ask for all of it.
+/// Half of the machine's memory, so that a small damaged file cannot request all of it.
 std::size_t most_values() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return std::size_t{1} << 28;
@@ -38,8 +38,9 @@ codec::Decoded decode_file(const Arguments& a) {
     const codec::StreamInfo info = codec::inspect(stream);
     const double cell = std::exp2(a.level), values = std::ceil(static_cast<double>(info.rows) / cell) * std::ceil(static_cast<double>(info.cols) / cell);
     if (values > static_cast<double>(most_values())) {
-      throw std::runtime_error("the file stands for " + std::to_string(info.rows) + " x " + std::to_string(info.cols) + " values, too many for this machine's memory (file '" +
-                               a.in + "'), give a higher --level");
+      throw std::runtime_error("the file expands to " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
+                               " values, too many for this machine's memory (file '" + a.in +
+                               "'), give a higher --level");
     }
     codec::DecodeOptions options;
     options.passes = a.passes;
@@ -47,7 +48,7 @@ codec::Decoded decode_file(const Arguments& a) {
     options.max_values = most_values();
     return codec::decode(stream, options);
   } catch (const codec::CodecError& e) {
-    throw std::runtime_error(std::string(e.what()) + " (file '" + a.in + "'), take the file from its origin again");
+    throw std::runtime_error(std::string(e.what()) + " (file '" + a.in + "'), copy the file from its origin again");
   }
 }
 
@@ -70,8 +71,8 @@ void run_decode(const Arguments& a) {
 
 void add_decode(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("decode", "Expands what encode wrote to a raw matrix");
-  command->add_option("--passes", a->passes, "use only so many bit-plane passes")->check(CLI::PositiveNumber);
+  CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode to a raw matrix");
+  command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(CLI::PositiveNumber);
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")->check(CLI::Range(0, 30));
   command->add_option("in", a->in, "compressed file")->required();
   command->add_option("out", a->out, "raw matrix to write")->required();

@@ -31,7 +31,7 @@ struct Arguments {
   bool all = false, json = false;
 };
 
-/// "+12.3 %"; empty where one of them is not known.
+/// "+12.3 %"; empty if one of them is not known.
 std::string change_text(double a, double b) {
   if (!(a > 0) || !(b >= 0)) return "";
   std::array<char, 32> text{};
@@ -83,7 +83,7 @@ std::string regions_table(const Comparison& c, const char* title, std::initializ
   if (!arguments.all) chosen.resize(std::min(all, most_lines));
   std::string out = std::string("\n") + title;
   if (chosen.size() < all) out += ", the largest " + std::to_string(chosen.size()) + " of " + std::to_string(all) + " (--all shows the rest)";
-  // What the others wait for comes first; the means only where there is room.
+  // The largest rank comes first, because the others wait for it; the means only if there is room.
   const bool narrow = terminal.interactive && terminal.width < 118;
   const std::size_t width = !terminal.interactive ? 48 : narrow ? std::clamp<std::size_t>(terminal.width, 88, 118) - 74 : std::min<std::size_t>(terminal.width, 160) - 100;
   std::vector<Table::Heading> headings = {{"region", Align::left}, {"kind", Align::left}, {"largest A"}, {"B"}, {"change"}};
@@ -142,13 +142,19 @@ void run_diff(const Arguments& arguments) {
 
 void add_diff(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("diff", "Compares two runs, of any numbers of ranks: what got better and what got worse");
+  CLI::App* command =
+      app.add_subcommand("diff", "Compares two runs with any numbers of ranks: what got better and what got worse");
   command->add_option("A", a->a, "snapshot file before")->required();
   command->add_option("B", a->b, "snapshot file after")->required();
-  command->add_option("--metric", a->metric, "compare this one (the first run's load metric)");
-  command->add_option("--threshold", a->threshold, "share by which a region's largest rank must change to be better or worse")->capture_default_str()->check(CLI::NonNegativeNumber);
-  command->add_option("--module-path", a->module_paths, "directory of, or file of, a program or library that call paths point into (repeatable)");
-  command->add_flag("--all", a->all, "every region, the unchanged ones too");
+  command->add_option("--metric", a->metric, "metric to compare (by default the first run's load metric)");
+  command
+      ->add_option("--threshold", a->threshold,
+                   "relative change of a region's largest rank that counts as better or worse")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--all", a->all, "every region, including unchanged ones");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_diff(*a); });
 }

@@ -62,14 +62,14 @@ void run_encode(const Arguments& a) {
 
 void add_encode(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order) with loss");
-  command->add_option("--rows", a->rows, "ranks")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "steps")->required()->check(CLI::PositiveNumber);
-  CLI::Option_group* target = command->add_option_group("target", "what ends the encoding (5 passes where none is given)");
+  CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order), lossily");
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(CLI::PositiveNumber);
+  CLI::Option_group* target = command->add_option_group("target", "when the encoding stops (default: 5 passes)");
   target->add_option("--passes", a->passes, "bit-plane passes");
-  target->add_option("--nrmse", a->nrmse, "root mean square error over the range of the values, at most");
-  target->add_option("--max-error", a->max_error, "largest absolute error, at most");
-  target->add_option("--max-bytes", a->max_bytes, "size of the result, at most");
+  target->add_option("--nrmse", a->nrmse, "at most this root mean square error over the range of the values");
+  target->add_option("--max-error", a->max_error, "at most this absolute error");
+  target->add_option("--max-bytes", a->max_bytes, "at most this size of the result");
   target->require_option(0, 1);
   command->add_option("--coder", a->coder, "context, or ezw: zerotrees, run lengths and Huffman codes")->check(CLI::IsMember({"context", "ezw"}));
   command->add_option("in", a->in, "raw matrix")->required();

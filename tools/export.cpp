@@ -24,7 +24,7 @@ struct Arguments {
   bool exact = false, raw_names = false, json = false;
 };
 
-/// What regions are called where each needs a name of its own: resolved, then with what else tells them apart.
+/// Distinct names for the regions: resolved, then extended by whatever distinguishes them.
 std::vector<std::string> labels_of(const std::vector<RegionRow>& regions, Symbols* symbols) {
   std::vector<std::string> out;
   for (const RegionRow& r : regions) out.push_back(symbols != nullptr ? symbols->readable(r.name) : r.name);
@@ -57,7 +57,7 @@ Selection select(record::Reader& reader, const record::SeriesReader& series, con
   return out;
 }
 
-/// Cells that each_piece is going to pass over.
+/// The number of cells that each_piece visits.
 double work_of(const Selection& selection) {
   double series = 0;
   for (std::size_t m : selection.metrics) {
@@ -79,8 +79,11 @@ void write(const Selection& selection, const Arguments& a) {
 }
 
 void run_export(const Arguments& a) {
-  if (a.format == "hdf5" && !hdf5_available()) throw UsageError("--format hdf5 is not built into this effort (HDF5 was missing), build it where libhdf5-dev is installed or give vtk, csv or npy");
-  if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, leave --level out");
+  if (a.format == "hdf5" && !hdf5_available())
+    throw UsageError(
+        "--format hdf5 is not built into this effort (HDF5 was missing), install libhdf5-dev and build it again, or "
+        "give vtk, csv or npy");
+  if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, omit --level");
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const record::SeriesReader series(reader);
@@ -145,7 +148,8 @@ void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, doubl
 
 void add_export(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("export", "Writes the loads in a snapshot in a format that other programs read");
+  CLI::App* command =
+      app.add_subcommand("export", "Writes the loads of a snapshot in a format that other programs read");
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
   command
       ->add_option("--format", a->format,
@@ -156,8 +160,9 @@ void add_export(CLI::App& app) {
   command->add_option("--region", a->region, "only this region");
   command->add_option("--metric", a->metric, "only this metric");
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")->check(CLI::Range(0, 30));
-  command->add_flag("--exact", a->exact, "the exact values where they were stored (EXACT=1), NaN elsewhere");
-  command->add_option("--module-path", a->module_paths, "directory of, or file of, a program or library that call paths point into (repeatable)");
+  command->add_flag("--exact", a->exact, "the exact values, if they were stored (EXACT=1), and NaN elsewhere");
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
   command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_export(*a); });

@@ -1,4 +1,4 @@
-// What the formats of `effort export` share.
+// The common part of the formats of `effort export`.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@
 
 namespace effort::tools {
 
-/// What is to be exported: for every metric a cube of regions x rows x columns.
+/// The data to export: for every metric a cube of regions x rows x columns.
 struct Selection {
   record::Reader& reader;
   const record::SeriesReader& series;
-  std::vector<RegionRow> regions;    ///< those asked for
-  std::vector<std::string> labels;   ///< [regions] for people: call paths resolved; each differs from the others
-  bool resolved = false;             ///< whether labels say more than names: there are call paths
-  std::vector<std::size_t> metrics;  ///< rows of Run::metrics asked for
+  std::vector<RegionRow> regions;    ///< the selected ones
+  std::vector<std::string> labels;   ///< [regions] readable and distinct: call paths resolved
+  bool resolved = false;             ///< whether there are call paths, so that labels differ from names
+  std::vector<std::size_t> metrics;  ///< rows of Run::metrics, the selected ones
   int level = 0;
-  bool exact = false;                ///< the values stored beside instead of the histories
+  bool exact = false;                ///< the stored exact values instead of the histories
   record::Grid frame;              ///< rows and columns of every region
   Progress* progress = nullptr;
 
@@ -31,7 +31,7 @@ struct Selection {
   /// Memory: see SeriesReader.
   using Take = std::function<void(std::size_t region, const record::Piece& piece)>;
   void each_piece(std::size_t metric, const Take& take) const;
-  /// What was not measured: 0; NaN where exact values were not stored.
+  /// The value of unmeasured cells: 0; NaN for exact values that were not stored.
   double fill() const;
   /// Cells of one region.
   std::size_t plane() const { return frame.rows() * frame.cols(); }

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-/// Quoted as RFC 4180 asks where a name holds a comma, a quote or a line's end.
+/// A name, quoted according to RFC 4180 if it contains a comma, a quote or a line end.
 std::string field(const std::string& text) {
   if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
   std::string out = "\"";
@@ -24,7 +24,7 @@ std::string field(const std::string& text) {
   return out + "\"";
 }
 
-/// The shortest text that reads back to the same number; nothing for a NaN.
+/// The shortest text that reads back as the same number; empty for a NaN.
 void append(std::string& out, double value) {
   if (std::isnan(value)) return;
   std::array<char, 32> buffer{};
@@ -32,8 +32,8 @@ void append(std::string& out, double value) {
   out.append(buffer.data(), result.ptr);
 }
 
-/// Nodes whose ranks lie among each other, and the rows from their first to their last: what must be together to be
-/// written in the order of ranks.  A node of consecutive ranks is one by itself.
+/// Nodes whose ranks interleave, and the rows from their first to their last.  They must be in memory together to be
+/// written in the order of ranks.  A node of consecutive ranks is a group by itself.
 struct Group {
   std::vector<std::int32_t> nodes;
   std::size_t first = 0, last = 0;  ///< rows

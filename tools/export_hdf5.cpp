@@ -1,4 +1,4 @@
-// What of a snapshot goes into HDF5, and under which names (docs/command.md).
+// The contents of the exported HDF5 file and their names (docs/command.md).
 #include <algorithm>
 #include <array>
 #include <cerrno>
@@ -19,7 +19,8 @@ using hdf5::require;
 using hdf5::space_of;
 
 constexpr std::size_t chunk_rows = 128, chunk_cols = 1024;          ///< 1 MiB
-constexpr std::size_t least_cache = std::size_t{16} << 20, most_cache = std::size_t{256} << 20;  ///< bytes of chunks held while pieces come in
+constexpr std::size_t least_cache = std::size_t{16} << 20,
+                      most_cache = std::size_t{256} << 20;  ///< bytes of chunks held while pieces arrive
 
 void put_run(File& file, const Selection& selection) {
   const record::Run& run = selection.reader.run();
@@ -56,14 +57,17 @@ bool has_strata(const Selection& selection) { return selection.level == 0 && !se
 void put_ranks(File& file, const Selection& selection) {
   const record::Run& run = selection.reader.run();
   const record::Grid& frame = selection.frame;
-  file.add_dimension("rank", frame.first_rank, selection.level == 0 ? "MPI rank" : "first of the MPI ranks that a row stands for");
+  file.add_dimension("rank", frame.first_rank,
+                     selection.level == 0 ? "MPI rank" : "first of the MPI ranks that a row represents");
   std::vector<std::int32_t> node_of_rank;
   for (const record::NodeRun& part : run.placement) node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(part.count), part.node);
   std::vector<std::int32_t> nodes;
   for (std::int32_t rank : frame.first_rank) nodes.push_back(node_of_rank[static_cast<std::size_t>(rank)]);
   file.add_values("node", "rank", nodes, "node that the rank ran on");
-  if (selection.level > 0) file.add_values("rank_count", "rank", frame.rank_count, "ranks that a row stands for");
-  if (has_strata(selection)) file.add_values("stratum", "rank", run.strata.back().label, "group of ranks that behave alike, in the last window that kept them");
+  if (selection.level > 0) file.add_values("rank_count", "rank", frame.rank_count, "ranks that a row represents");
+  if (has_strata(selection))
+    file.add_values("stratum", "rank", run.strata.back().label,
+                    "group of ranks that behave alike, in the last window with strata");
 }
 
 template <typename T, typename Value>
@@ -92,7 +96,7 @@ void put_windows(File& file, const record::Run& run) {
   efficiency("window_parallel_efficiency", "mean load / elapsed time", &W::parallel_efficiency);
 }
 
-/// Whether ranks of different nodes lie among each other, so that a node's pieces touch chunks all over a region.
+/// Whether ranks of different nodes interleave, so that a node's pieces touch chunks all over a region.
 bool is_interleaved(const Selection& selection) {
   for (std::int32_t node : selection.reader.nodes()) {
     const std::vector<std::size_t> rows = selection.series.rows_of(node, selection.frame);
@@ -101,8 +105,8 @@ bool is_interleaved(const Selection& selection) {
   return false;
 }
 
-/// Chunks of a region's matrix, and room for as many of them as pieces can leave unfinished.  Exact values come window by
-/// window through all regions: they lie in one block, as chunks would be taken up again and again.
+/// A dataset with chunks of a region's matrix, and a cache for those that pieces can leave unfinished.  Exact values
+/// arrive window by window for all regions; they are stored contiguously, because chunks would be reloaded repeatedly.
 Handle make_cube(const File& file, const Selection& selection, const std::string& name) {
   const hsize_t rows = selection.frame.rows(), cols = selection.frame.cols();
   const Handle properties(H5Pcreate(H5P_DATASET_CREATE), H5Pclose, "make a dataset");
@@ -120,8 +124,8 @@ Handle make_cube(const File& file, const Selection& selection, const std::string
   return {H5Dcreate2(file.id(), name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, access), H5Dclose, "make a dataset"};
 }
 
-/// Writes a piece: its rows as stretches with a common distance, which is one for nodes of consecutive ranks and for
-/// nodes that take ranks in turn.
+/// Writes a piece: its rows as stretches of constant stride.  One stretch suffices for nodes of consecutive ranks and
+/// for round-robin placement.
 void write_piece(hid_t dataset, hid_t space, std::size_t region, const record::Piece& piece) {
   for (std::size_t r = 0; r < piece.rows.size();) {
     const std::size_t stride = r + 1 < piece.rows.size() ? piece.rows[r + 1] - piece.rows[r] : 1;
@@ -135,7 +139,7 @@ void write_piece(hid_t dataset, hid_t space, std::size_t region, const record::P
   }
 }
 
-/// What xarray is to take as coordinates beside those of the dimensions.
+/// The coordinates for xarray in addition to those of the dimensions.
 std::string coordinates(const Selection& selection) {
   std::string out = "kind phase node";
   if (selection.resolved) out += " location";
@@ -184,7 +188,8 @@ void export_hdf5(const Selection& selection, const std::filesystem::path& path) 
     put_run(file, selection);
     put_regions(file, selection);
     put_ranks(file, selection);
-    file.add_dimension("step", selection.frame.first_step, selection.level == 0 ? "progress step" : "first of the progress steps that a column stands for");
+    file.add_dimension("step", selection.frame.first_step,
+                       selection.level == 0 ? "progress step" : "first of the progress steps that a column represents");
     put_windows(file, selection.reader.run());
     for (std::size_t m : selection.metrics) put_metric(file, selection, m);
     file.close();

@@ -1,4 +1,4 @@
-// Where HDF5 was not there when effort was built.
+// Replaces export_hdf5.cpp in a build without HDF5.
 #include <stdexcept>
 
 #include "tools/export.hpp"

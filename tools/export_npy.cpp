@@ -11,7 +11,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// A metric's name as a file name; only '/' and what hides a file have to go.
+/// A metric's name as a file name: '/', control characters and a leading '.' are replaced.
 std::string file_stem(const std::string& metric) {
   std::string out = metric.empty() ? "metric" : metric;
   for (char& c : out) {

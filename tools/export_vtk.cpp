@@ -1,4 +1,5 @@
-// VTK XML image data (.vti), arrays appended as raw bytes: written in any order, and a reader loads only those it shows.
+// VTK XML image data (.vti) with arrays appended as raw bytes: they can be written in any order, and a reader loads
+// only those that it shows.
 #include <array>
 #include <charconv>
 #include <span>
@@ -18,7 +19,7 @@ struct Array {
   double nrmse = -1, max_error = -1;
 };
 
-/// Attribute text; control characters have no place in XML.
+/// Attribute text; control characters are not allowed in XML.
 std::string escaped(const std::string& text) {
   std::string out;
   for (char c : text) {
@@ -84,7 +85,9 @@ constexpr std::string_view footer = "\n  </AppendedData>\n</VTKFile>\n";
 }  // namespace
 
 void export_vtk(const Selection& selection, const std::filesystem::path& path) {
-  if (selection.plane() == 0) throw std::runtime_error("an image needs a step at least, and '" + selection.reader.name() + "' holds none, give --format csv or npy");
+  if (selection.plane() == 0)
+    throw std::runtime_error("an image needs at least one step, but '" + selection.reader.name() +
+                             "' holds none, give --format csv or npy");
   const std::vector<Array> arrays = arrays_of(selection);
   OutputFile file(path);
   file.write(header(selection, arrays));

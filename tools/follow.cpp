@@ -18,7 +18,7 @@ bool is_number(std::string_view text) { return !text.empty() && text.find_first_
 std::optional<SnapshotFile> parse(const fs::path& path) {
   if (path.extension() != ".effort") return std::nullopt;
   std::string stem = path.stem().string();
-  // A name that was taken got a number.
+  // The writer appends a number if the name exists.
   if (const std::size_t dot = stem.rfind('.'); dot != std::string::npos && is_number(std::string_view(stem).substr(dot + 1)) && stem.find('-', dot) == std::string::npos) stem.resize(dot);
   const std::size_t step_at = stem.rfind('-');
   if (step_at == std::string::npos || !is_number(std::string_view(stem).substr(step_at + 1))) return std::nullopt;
@@ -53,7 +53,7 @@ std::vector<SnapshotFile> snapshots_in(const fs::path& directory, const std::str
 
 Pace pace_of(const record::Run& now, const record::Run* before) {
   Pace out;
-  // Another run of the same name, or the same snapshot again, says nothing about the pace.
+  // Another run of the same name, or the same snapshot again, gives no pace.
   const bool comparable = before != nullptr && before->steps < now.steps && before->ranks == now.ranks && before->wall_seconds <= now.wall_seconds;
   out.since = comparable ? before->steps : 0;
   const auto steps = static_cast<double>(now.steps - out.since);

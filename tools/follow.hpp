@@ -11,7 +11,7 @@
 
 namespace effort::tools {
 
-/// A snapshot's file, after its name: NAME-JOB-STEP.effort, NAME-JOB-STEP.2.effort.
+/// A snapshot file by its name: NAME-JOB-STEP.effort, NAME-JOB-STEP.2.effort.
 struct SnapshotFile {
   std::filesystem::path path;
   std::string run;  ///< NAME-JOB
@@ -21,11 +21,11 @@ struct SnapshotFile {
   bool operator==(const SnapshotFile&) const = default;
 };
 
-/// The snapshots of one run in a directory, oldest first: of the job asked for, else of the run that wrote last.  Other files
-/// are passed over.  Errors: std::filesystem::filesystem_error where the directory cannot be read.
+/// The snapshots of one run in a directory, oldest first: of the requested job, else of the run that wrote last.  Other
+/// files are ignored.  Errors: std::filesystem::filesystem_error if the directory cannot be read.
 std::vector<SnapshotFile> snapshots_in(const std::filesystem::path& directory, const std::string& job);
 
-/// A region's load lately.
+/// A region's recent load.
 struct RegionPace {
   std::string name;
   record::Kind kind = record::Kind::compute;

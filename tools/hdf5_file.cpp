@@ -11,7 +11,7 @@ namespace effort::tools::hdf5 {
 
 namespace {
 
-constexpr unsigned ordered = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;  ///< what netCDF asks of a file that it is to open
+constexpr unsigned ordered = H5P_CRT_ORDER_TRACKED | H5P_CRT_ORDER_INDEXED;  ///< netCDF requires it to open a file
 
 Handle text_type() {
   Handle type(H5Tcopy(H5T_C_S1), H5Tclose, "make a type");

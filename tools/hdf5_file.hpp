@@ -1,4 +1,4 @@
-// A file of HDF5 as netCDF-4 lays it out: dimensions that are coordinates, variables along them, attributes.
+// An HDF5 file in the layout of netCDF-4: dimensions that are coordinates, variables along them, attributes.
 #pragma once
 
 #include <hdf5.h>
@@ -15,7 +15,7 @@ namespace effort::tools::hdf5 {
 /// A handle of HDF5 with the function that closes it.
 class Handle {
  public:
-  /// @param problem  what an id < 0 means, after "HDF5 cannot": std::runtime_error
+  /// @param problem  completes the message "HDF5 cannot ..." of the std::runtime_error for an id < 0
   Handle(hid_t id, herr_t (*closer)(hid_t), const char* problem);
   ~Handle();
   Handle(Handle&& other) noexcept : id_(std::exchange(other.id_, -1)), close_(other.close_) {}
@@ -23,7 +23,7 @@ class Handle {
   Handle& operator=(const Handle&) = delete;
   Handle& operator=(Handle&&) = delete;
   operator hid_t() const { return id_; }  // NOLINT(google-explicit-constructor): stands in for the id in HDF5's calls
-  /// Closing is where a full disk shows: std::runtime_error.
+  /// Reports a full disk, which shows only when the file is closed, as std::runtime_error.
   void close(const char* problem);
 
  private:
@@ -37,13 +37,13 @@ void require(herr_t result, const char* problem);
 /// No shape: a scalar.
 Handle space_of(const std::vector<hsize_t>& shape);
 
-/// Attributes of a file or dataset; text that is no UTF-8 is mended.
+/// Attributes of a file or dataset; text that is not valid UTF-8 is repaired.
 void put(hid_t object, const char* name, const std::string& value);
 void put(hid_t object, const char* name, double value);
 void put(hid_t object, const char* name, std::int64_t value);
 
-/// The file under way and the dimensions that its datasets share.  Errors of every member: std::runtime_error.  One at a
-/// time: HDF5's own messages are switched off for the process.
+/// The file being written and the dimensions that its datasets share.  Errors of every member: std::runtime_error.  One
+/// at a time, because HDF5's own messages are switched off for the process.
 class File {
  public:
   explicit File(const std::filesystem::path& path);

@@ -13,7 +13,8 @@ struct Rgb {
   double r, g, b;
 };
 
-/// From dark to bright with rising lightness (after viridis): the order survives in grey and for colour-blind eyes.
+/// From dark to bright with rising lightness (after viridis), so the order is preserved in grey and for colour-blind
+/// users.
 constexpr std::array<Rgb, 6> colors = {{{68, 1, 84}, {65, 68, 135}, {42, 120, 142}, {34, 168, 132}, {122, 209, 81}, {253, 231, 37}}};
 
 Rgb color_of(double share) {

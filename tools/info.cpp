@@ -50,11 +50,14 @@ void run_info(const Arguments& a) {
 
 void add_info(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("info", "Checks a snapshot and says what is in it");
+  CLI::App* command = app.add_subcommand("info", "Checks a snapshot and prints what is in it");
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
-  command->add_flag("--all", a->all, "every region and window, not only a screen's worth");
-  command->add_option("--heat-map", a->heat_map, "a picture of the load, auto: on a terminal")->capture_default_str()->check(CLI::IsMember({"auto", "always", "never"}));
-  command->add_option("--module-path", a->module_paths, "directory of, or file of, a program or library that call paths point into (repeatable)");
+  command->add_flag("--all", a->all, "every region and window instead of one screen");
+  command->add_option("--heat-map", a->heat_map, "a picture of the load (auto: on a terminal)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
   command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_info(*a); });

@@ -13,7 +13,7 @@ using record::Run;
 
 namespace {
 
-/// Sums over the run of what went between ranks; null where COMM_MATRIX was off.
+/// Sums of the communication matrix over the run; null if COMM_MATRIX was off.
 ordered_json communication_json(record::Reader& reader) {
   std::set<std::pair<std::int32_t, std::int32_t>> pairs;
   double messages = 0, bytes = 0, seconds = 0;
@@ -41,7 +41,8 @@ ordered_json series_json(const Run& run, const record::SeriesReader& reader, std
   return out;
 }
 
-/// Under "metrics" every metric; the load metric's numbers also directly in the region, for whoever has but one.
+/// Every metric under "metrics"; the numbers of the load metric also directly in the region, for readers of only one
+/// metric.
 ordered_json regions_json(const Run& run, const record::SeriesReader& reader, Symbols* symbols) {
   ordered_json out = ordered_json::array();
   for (const RegionRow& row : regions_of(run)) {
@@ -95,7 +96,7 @@ ordered_json units_json(const Run& run) {
   return out;
 }
 
-/// What units of work cost in each window, beside the windows.
+/// The costs of units of work in each window.
 void add_window_costs(ordered_json& windows, const Run& run) {
   std::size_t at = 0;
   for (const record::WindowCost& c : run.window_costs) {

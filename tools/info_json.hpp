@@ -9,7 +9,7 @@
 
 namespace effort::tools {
 
-/// Everything a snapshot says, without the loads.
+/// All contents of a snapshot except the loads.
 /// @param symbols  resolves call paths in regions' names ("resolved" beside each); null: they are left as they are
 nlohmann::ordered_json info_json(record::Reader& reader, const record::SeriesReader& series, Symbols* symbols = nullptr);
 

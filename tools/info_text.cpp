@@ -19,7 +19,7 @@ using record::Run;
 using Align = Table::Align;
 
 constexpr std::size_t most_region_lines = 14, most_window_lines = 6, map_lines = 10;
-constexpr std::size_t label_width = 8;  ///< ranks beside the heat map
+constexpr std::size_t label_width = 8;  ///< of the rank labels beside the heat map
 
 std::string head(record::Reader& reader, const record::SeriesReader& series) {
   const Run& run = reader.run();
@@ -35,12 +35,12 @@ std::string head(record::Reader& reader, const record::SeriesReader& series) {
   out += "; history within an nrmse of " + percent_text(nrmse) + "\n";
   out += "  file " + bytes_text(static_cast<double>(reader.size())) + "; the library itself: " + seconds_text(run.own_cpu_seconds_total()) + " CPU" +
          (computing > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / computing) + " of what the ranks computed)" : "") + ", " + bytes_text(bytes) + "\n";
-  if (run.merged_steps > 0) out += "  " + plural(run.merged_steps, "step") + " merged into others\n";
+  if (run.merged_steps > 0) out += "  " + plural(run.merged_steps, "step") + " merged into later ones\n";
   if (run.lost_snapshots > 0) out += "  " + plural(run.lost_snapshots, "earlier snapshot") + " could not be written\n";
   return out;
 }
 
-/// The regions, most of the load metric first; those that it does not measure last.
+/// The regions in descending order of the load metric; those without a value last.
 std::vector<RegionRow> by_load(const Run& run) {
   std::vector<RegionRow> rows = regions_of(run);
   const auto total = [&](const RegionRow& row) {
@@ -51,7 +51,7 @@ std::vector<RegionRow> by_load(const Run& run) {
   return rows;
 }
 
-/// "Regions", or what part of them is shown.
+/// "Regions", and which part of them is shown.
 std::string title(const char* what, const char* which, std::size_t shown, std::size_t all) {
   std::string out = std::string("\n") + what;
   if (shown < all) out += std::string(", ") + which + " " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)";
@@ -126,7 +126,7 @@ std::string strata_table(const record::Strata& strata, Symbols* symbols) {
   return table.text();
 }
 
-/// How many ranks changed sides; empty where only one window's strata are known.
+/// How many ranks changed their stratum; empty if only the strata of one window are known.
 std::string moves_text(const Run& run) {
   const StrataMovement movement = strata_movement(run, 2, 1);
   if (movement.moved.empty()) return "";
@@ -143,13 +143,13 @@ std::string units_table(const Run& run) {
   return table.text();
 }
 
-/// Where in a row of `cols` cells a step lies.
+/// The cell of a step in a row of `cols` cells.
 std::size_t column_of(const LoadPicture& picture, std::int64_t step) {
   const auto at = std::upper_bound(picture.first_step.begin(), picture.first_step.end(), step);
   return static_cast<std::size_t>(std::max<std::ptrdiff_t>(at - picture.first_step.begin() - 1, 0));
 }
 
-/// A line with a mark under every column in which the host rebalanced; empty where it never did.
+/// A line with a mark under every column in which the host rebalanced; empty if it never did.
 std::string rebalance_marks(const Run& run, const LoadPicture& picture, const Terminal& terminal) {
   std::vector<bool> marked(picture.cols(), false);
   bool any = false;
@@ -208,7 +208,7 @@ std::string fitted(const std::string& text, const Terminal& terminal) {
   return out;
 }
 
-/// @param of_windows  what the windows say, for files without the sums of all steps; < 0: nothing
+/// @param of_windows  the saving according to the windows, for files without the sums of all steps; < 0: unknown
 std::string saving_text(const Run& run, double of_windows) {
   if (const std::optional<IdealSaving> saving = ideal_saving(run)) {
     const std::string unit = run.metrics.empty() ? "" : run.metrics[load_metric_of(run)].unit;
@@ -239,7 +239,7 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
   std::string out = "\nBalance\n";
   if (imbalance.size() > 1) out += "  imbalance   " + spark_line(imbalance, width, terminal) + "\n              ";
   else out += "  imbalance   ";
-  // Of single steps, where they are known: imbalances that follow one another can cancel in a window.
+  // Of single steps if known, because successive imbalances can cancel within a window.
   const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
   out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";

@@ -15,7 +15,7 @@ namespace effort::tools {
 struct InfoOptions {
   Terminal terminal;
   bool heat_map = false;       ///< Kokkos must be initialised
-  bool all = false;            ///< every region and window instead of a screen's worth
+  bool all = false;            ///< every region and window instead of one screen
   Symbols* symbols = nullptr;  ///< null: names as they are in the snapshot
 };
 
@@ -32,7 +32,7 @@ std::string balance_text(const record::Run& run, const Terminal& terminal);
 /// Names of these regions for a table.
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width);
 
-/// Every line cut at the terminal's width; whole where nobody looks.
+/// Every line cut at the terminal's width; uncut if the output is not a terminal.
 std::string fitted(const std::string& text, const Terminal& terminal);
 
 /// "1 rank", "2 ranks".

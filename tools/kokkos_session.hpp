@@ -1,9 +1,9 @@
-// Kokkos for as long as a command needs it: starting it costs milliseconds and threads, so `info` never does.
+// Kokkos for as long as a command needs it.  Starting it costs milliseconds and threads.
 #pragma once
 
 namespace effort::tools {
 
-/// Initialises Kokkos from the main thread (OpenMP where it was built in, with OMP_NUM_THREADS threads) without
+/// Initialises Kokkos from the main thread (OpenMP if it was built in, with OMP_NUM_THREADS threads) without
 /// output, and finalises it.  One at a time.
 class KokkosSession {
  public:

@@ -12,7 +12,7 @@ using record::Run;
 
 namespace {
 
-/// Values decoded in all: more where coarser ones would lose rows, and at most, a few seconds' worth.
+/// Values to decode: the usual number, and the limit (a few seconds' worth) if coarser approximations would lose rows.
 constexpr double wanted_values = 1 << 21, most_values = 1 << 23;
 
 std::vector<std::uint32_t> load_series(const Run& run) {
@@ -42,7 +42,7 @@ int choose_level(const Run& run, const record::SeriesReader& reader, std::size_t
   return level;
 }
 
-/// Where cell i of `from` belongs in a row of `to` cells.
+/// The place of cell i of `from` in a row of `to` cells.
 std::size_t bin(std::size_t i, std::size_t from, std::size_t to) { return i * to / from; }
 
 }  // namespace
@@ -61,7 +61,7 @@ LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& ser
   out.values.assign(rows * cols, 0.0);
   for (std::size_t r = frame.rows(); r-- > 0;) out.first_rank[bin(r, frame.rows(), rows)] = frame.first_rank[r];
   for (std::size_t c = frame.cols(); c-- > 0;) out.first_step[bin(c, frame.cols(), cols)] = frame.first_step[c];
-  // How many ranks and steps a cell stands for; what was not measured (a rank that was missing) does not count.
+  // The number of ranks and steps that a cell represents; unmeasured values (of a missing rank) do not count.
   std::vector<double> weights(rows * cols, 0.0), missing(rows * cols, 0.0);
   for (std::size_t r = 0; r < frame.rows(); ++r) {
     for (std::size_t c = 0; c < frame.cols(); ++c) weights[bin(r, frame.rows(), rows) * cols + bin(c, frame.cols(), cols)] += frame.rank_count[r];

@@ -8,8 +8,8 @@
 
 namespace effort::tools {
 
-/// Mean load per step in cells of neighbouring ranks and steps, in the load metric's unit: the sum over all COMPUTE regions
-/// (over all regions where there is none).
+/// Mean load per step in cells of neighbouring ranks and steps, in the load metric's unit: the sum over all COMPUTE
+/// regions (over all regions if there is none).
 struct LoadPicture {
   std::vector<std::int32_t> first_rank;  ///< [rows]
   std::vector<std::int64_t> first_step;  ///< [columns]
@@ -19,10 +19,9 @@ struct LoadPicture {
   std::size_t cols() const { return first_step.size(); }
 };
 
-/// At most `rows` x `cols` cells, made from the coarsest approximations that still resolve them, and from coarser ones where
-/// the histories are so long that this would take seconds.  What was not measured does not count; a cell of nothing else is 0.
-/// Empty for a run without steps.
-/// Kokkos must be initialised.  Errors: as of SeriesReader.
+/// At most `rows` x `cols` cells, made from the coarsest approximations that still resolve them, or from coarser ones
+/// if the histories are so long that this would take seconds.  Unmeasured values do not count; a cell without any other
+/// is 0. Empty for a run without steps. Kokkos must be initialised.  Errors: as of SeriesReader.
 LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows, std::size_t cols);
 
 }  // namespace effort::tools

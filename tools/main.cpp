@@ -1,4 +1,4 @@
-// effort: looks at snapshots, and runs the library's algorithms on files.
+// effort: shows snapshots, and runs the library's algorithms on files.
 #include <cstdio>
 #include <exception>
 #include <new>
@@ -17,10 +17,11 @@ int complain(const char* message, int code) {
 }
 
 int run(int argc, char** argv) {
-  CLI::App app{"Looks at the snapshots of runs, and runs the library's algorithms on files.", "effort"};
+  CLI::App app{"Shows the snapshots of runs, and runs the library's algorithms on files.", "effort"};
   app.set_version_flag("--version", EFFORT_VERSION_TEXT);
   app.require_subcommand(1);
-  app.footer("Exit status: 0 good, 1 the data are bad, 2 the arguments are.\n'effort COMMAND --help' tells more.");
+  app.footer(
+      "Exit status: 0 success, 1 bad data, 2 bad arguments.\n'effort COMMAND --help' lists the options of a command.");
   effort::tools::add_info(app);
   effort::tools::add_report(app);
   effort::tools::add_top(app);
@@ -44,7 +45,7 @@ int run(int argc, char** argv) {
 int main(int argc, char** argv) {
   try {
     const int code = run(argc, argv);
-    // A full disk or a closed pipe shows at the latest here.
+    // A full disk or a closed pipe is detected here at the latest.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) return complain("cannot write to standard output", data_error);
     return code;
   } catch (const effort::tools::UsageError& e) {

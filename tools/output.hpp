@@ -1,4 +1,4 @@
-// What the commands print: tables and units for people, one JSON object for programs.
+// The output of the commands: tables and units for people, one JSON object for programs.
 #pragma once
 
 #include <chrono>
@@ -9,27 +9,27 @@
 
 namespace effort::tools {
 
-/// Prints one object on one line of standard output; text that is no UTF-8 is mended.
+/// Prints one object on one line of standard output; text that is not valid UTF-8 is repaired.
 void print_json(const nlohmann::ordered_json& object);
 
-/// The text, where it is no UTF-8 with replacement characters for what is wrong.
+/// The text with replacement characters in place of invalid UTF-8.
 std::string valid_utf8(const std::string& text);
 
-/// A number, or null where it is negative (not known) or no number.
+/// A number, or null if it is negative (not known) or NaN.
 nlohmann::ordered_json known(double value);
 
-/// "12.3 ms"; "-" where negative.
+/// "12.3 ms"; "-" if negative.
 std::string seconds_text(double seconds);
 /// "1.5 KiB".
 std::string bytes_text(double bytes);
-/// "12.3 %"; "-" where negative.
+/// "12.3 %"; "-" if negative.
 std::string percent_text(double share);
 /// Four significant digits in the metric's unit: seconds by seconds_text, else "1234 unit".
 std::string amount_text(double value, const std::string& unit);
 /// A name on one line: control characters as \n, \x07; at most `width` columns, the middle left out.
 std::string name_text(const std::string& name, std::size_t width = 40);
 
-/// Columns aligned under their titles; the first to the left, the others to the right unless said.
+/// Columns aligned under their titles: the first to the left, the others to the right unless stated.
 class Table {
  public:
   enum class Align { left, right };

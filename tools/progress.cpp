@@ -9,7 +9,7 @@
 namespace effort::tools {
 
 namespace {
-constexpr double silence = 1.0;   ///< seconds: what is done by then needs no progress
+constexpr double silence = 1.0;   ///< seconds: shorter work shows no progress
 constexpr double interval = 0.1;  ///< seconds between two lines
 }  // namespace
 

@@ -1,4 +1,4 @@
-// How far a long command is.
+// The progress of a long command.
 #pragma once
 
 #include <string>
@@ -8,8 +8,8 @@
 
 namespace effort::tools {
 
-/// A line on standard error while work takes longer than a second, gone at its end.  Only where standard error is a
-/// terminal that can take a line back; else nothing is ever written.
+/// A line on standard error that appears when work takes longer than a second and is erased at its end.  Nothing is
+/// written if standard error is not a terminal that can erase a line.
 class Progress {
  public:
   /// @param what   "exporting"
@@ -19,7 +19,7 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// So much of the work is done now.
+  /// Reports the amount of work done so far.
   void advance(double amount);
 
  private:

@@ -51,7 +51,9 @@ void read_all(std::FILE* file, void* into, std::size_t bytes, const fs::path& pa
 /// Number of values, refusing products that no file can hold.
 std::uint64_t count_values(std::size_t outer, std::size_t rows, std::size_t cols) {
   const double product = static_cast<double>(outer) * static_cast<double>(rows) * static_cast<double>(cols);
-  if (product > 1e18) throw std::runtime_error("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) + " values is beyond any file, check the sizes given");
+  if (product > 1e18)
+    throw std::runtime_error("a matrix of " + std::to_string(rows) + " x " + std::to_string(cols) +
+                             " values is larger than any file, check the sizes given");
   return static_cast<std::uint64_t>(outer) * rows * cols;
 }
 
@@ -63,17 +65,20 @@ std::vector<double> read_raw_cube(const fs::path& path, std::size_t outer, const
   const std::uint64_t size = size_of(file.get(), path);
   const std::string shape = (outer_name ? std::to_string(outer) + " x " : std::string()) + std::to_string(rows) + " x " + std::to_string(cols);
   if (size != 8 * count) {
-    throw std::runtime_error("the file is not of the size given (file '" + path.string() + "', " + std::to_string(size) + " bytes; " + shape +
-                             " float64 are " + std::to_string(8 * count) + "), give its true sizes or a whole file");
+    throw std::runtime_error("the file does not have the size given (file '" + path.string() + "', " +
+                             std::to_string(size) + " bytes; " + shape + " float64 are " + std::to_string(8 * count) +
+                             "), give its true sizes or a complete file");
   }
   std::vector<double> values(count);
   read_all(file.get(), values.data(), size, path);
   for (std::uint64_t i = 0; i < count; ++i) {
     if (std::isfinite(values[i])) continue;
     const std::uint64_t row = i / cols;
-    throw std::runtime_error(std::string(std::isnan(values[i]) ? "NaN" : "an infinity") + " (file '" + path.string() + "', " +
-                             (outer_name ? outer_name + (" " + std::to_string(row / rows)) + ", " : std::string()) + "row " + std::to_string(row % rows) +
-                             ", column " + std::to_string(i % cols) + ", byte " + std::to_string(8 * i) + "), replace or leave out what was not measured");
+    throw std::runtime_error(std::string(std::isnan(values[i]) ? "NaN" : "an infinity") + " (file '" + path.string() +
+                             "', " +
+                             (outer_name ? outer_name + (" " + std::to_string(row / rows)) + ", " : std::string()) +
+                             "row " + std::to_string(row % rows) + ", column " + std::to_string(i % cols) + ", byte " +
+                             std::to_string(8 * i) + "), replace or remove missing values");
   }
   return values;
 }
@@ -104,7 +109,8 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
     std::int32_t value = 0;
     const auto [next, error] = std::from_chars(at, end, value);
     if (error != std::errc() || (next < end && !blank(*next))) {
-      throw std::runtime_error("no whole number (file '" + path.string() + "', line " + std::to_string(line) + "), give one per line");
+      throw std::runtime_error("not an integer (file '" + path.string() + "', line " + std::to_string(line) +
+                               "), give one per line");
     }
     out.push_back(value);
     at = next;
@@ -116,7 +122,7 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
 }
 
 PendingFile::PendingFile(const fs::path& path) : path_(path), temporary_(path.string() + ".part" + std::to_string(::getpid())) {
-  // What is no regular file (a pipe, /dev/stdout) is written in place: it cannot be replaced by another.
+  // A target that is not a regular file (a pipe, /dev/stdout) is written in place, because it cannot be replaced.
   std::error_code ignored;
   const fs::file_status status = fs::status(path, ignored);
   if (fs::is_directory(status)) fail("cannot write", EISDIR);

@@ -12,29 +12,29 @@
 
 namespace effort::tools {
 
-/// Reads rows x cols finite numbers.  Errors: std::runtime_error naming file and remedy, where the file holds
-/// another number of bytes, or a NaN or infinity (with row, column and byte).
+/// Reads rows x cols finite numbers.  Errors: std::runtime_error naming file and remedy, if the file has
+/// another number of bytes, or holds a NaN or infinity (with row, column and byte).
 std::vector<double> read_raw(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
 
-/// The same for [outer][rows][cols]; the complaint then names the outer index too, as `outer_name`.
+/// The same for [outer][rows][cols]; messages then name the outer index too, as `outer_name`.
 std::vector<double> read_raw_cube(const std::filesystem::path& path, std::size_t outer, const char* outer_name,
                                   std::size_t rows, std::size_t cols);
 
-/// One whole number per line, `count` lines.  Errors: std::runtime_error naming file and line.
+/// One integer per line, `count` lines.  Errors: std::runtime_error naming file and line.
 std::vector<std::int32_t> read_integers(const std::filesystem::path& path, std::size_t count);
 
 /// A whole file.  Errors: std::system_error.
 std::vector<std::byte> read_bytes(const std::filesystem::path& path);
 
-/// The name of a file under way: what is written stands under at() and gets its own name at commit(), replacing an older
-/// file.  Without a call of commit() nothing is left behind.  Errors: std::system_error naming the file.
+/// The name of a file that is being written: the file is at() until commit() renames it, replacing an older file.
+/// Without a call of commit() nothing is left behind.  Errors: std::system_error naming the file.
 class PendingFile {
  public:
   explicit PendingFile(const std::filesystem::path& path);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
-  /// Where to write: beside the target, or the target itself where that is a pipe or a device.
+  /// Where to write: beside the target, or the target itself if that is a pipe or a device.
   const std::filesystem::path& at() const { return temporary_.empty() ? path_ : temporary_; }
   /// Whether the target can be written in any order.
   bool is_regular() const { return !temporary_.empty(); }
@@ -59,8 +59,8 @@ class OutputFile {
   void write(std::span<const double> values);
   /// Bytes written so far in order.
   std::uint64_t size() const { return size_; }
-  /// Lengthens the file to `bytes`, zeros where nothing was written: what follows is put into it in any order.  An error
-  /// where the target is no regular file.
+  /// Extends the file with zeros to `bytes`, so that the rest can be written in any order.  An error if the target is
+  /// not a regular file.
   void extend(std::uint64_t bytes);
   /// After extend(): from byte `offset` on.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
@@ -73,7 +73,7 @@ class OutputFile {
   std::uint64_t size_ = 0;
 };
 
-/// Runs an algorithm on what was read from `path`: bad input that it finds itself is reported with the file's name.
+/// Runs an algorithm on data from `path`, and adds the file's name to its messages about bad input.
 template <typename Function>
 auto on_data_of(const std::filesystem::path& path, Function&& function) {
   try {

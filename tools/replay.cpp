@@ -1,4 +1,5 @@
-// effort replay --regions G --ranks P --steps T [--window W] [--lag 2] [--strata K] [--price SECONDS] cube.f64 [-o SNAP]
+// effort replay --regions G --ranks P --steps T [--window W] [--lag 2] [--strata K] [--price SECONDS] cube.f64 [-o
+// SNAP]
 #include "analytics/replay/replay.hpp"
 
 #include <algorithm>
@@ -39,7 +40,8 @@ int parse_count(const char* option, const std::string& text) {
   if (text == "auto") return 0;
   int k = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
-  if (error != std::errc() || end != text.data() + text.size() || k < 1) throw UsageError(std::string(option) + ": '" + text + "' is neither a number from 1 nor auto");
+  if (error != std::errc() || end != text.data() + text.size() || k < 1)
+    throw UsageError(std::string(option) + ": '" + text + "' is neither auto nor a number of at least 1");
   return k;
 }
 
@@ -83,7 +85,7 @@ replay::Options options_of(const Arguments& a) {
   options.price_known = !a.price_unknown;
   options.rebalancer = rebalancer_of(a);
   options.virtual_ranks = a.virtual_ranks;
-  // A node for every 256 ranks, so that the recorder knows them beforehand.
+  // One node per 256 ranks, computed here because the recorder needs the number beforehand.
   const std::int64_t ranks = a.virtual_ranks > 0 ? a.virtual_ranks : static_cast<std::int64_t>(a.ranks);
   options.nodes = a.nodes > 0 ? a.nodes : static_cast<int>(std::clamp<std::int64_t>(ranks / 256, 1, 16));
   return options;
@@ -145,7 +147,9 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
   costs.add({"chosen", std::to_string(report.chosen.steps.size()), seconds_text(report.chosen.cost), saving_text(report.chosen.cost, report.cost_never)});
   const auto fixed = std::min_element(report.cost_fixed.begin(), report.cost_fixed.end());
   costs.add({"best interval, every " + std::to_string(replay::fixed_intervals[static_cast<std::size_t>(fixed - report.cost_fixed.begin())]) + " steps", "", seconds_text(*fixed), saving_text(*fixed, report.cost_never)});
-  costs.add({report.best.exact ? "best of all, known afterwards" : "best found, known afterwards", std::to_string(report.best.steps.size()), seconds_text(report.best.cost), saving_text(report.best.cost, report.cost_never)});
+  costs.add({report.best.exact ? "best of all, in hindsight" : "best found, in hindsight",
+             std::to_string(report.best.steps.size()), seconds_text(report.best.cost),
+             saving_text(report.best.cost, report.cost_never)});
   Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}, {"arrays, a node"}});
   for (int stage = 0; stage < window::n_stages; ++stage) {
     const replay::StageUse& use = report.stages[static_cast<std::size_t>(stage)];
@@ -180,26 +184,32 @@ void run_replay(const Arguments& a) {
 
 void add_replay(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("replay", "Runs the in-situ analysis on a recording, raw [regions][ranks][steps] seconds, as if live");
-  command->add_option("--regions", a->regions, "regions")->required()->check(CLI::Range(1, 1 << 20));
-  command->add_option("--ranks", a->ranks, "ranks")->required()->check(CLI::Range(1, 1 << 26));
-  command->add_option("--steps", a->steps, "steps")->required()->check(CLI::Range(1, 1 << 30));
+  CLI::App* command = app.add_subcommand(
+      "replay", "Runs the in-situ analysis on a recording (raw [regions][ranks][steps] seconds) as if live");
+  command->add_option("--regions", a->regions, "number of regions")->required()->check(CLI::Range(1, 1 << 20));
+  command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
+  command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
   command->add_option("--window", a->window, "steps per window, or auto: a look after every step")->capture_default_str();
   command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")->check(CLI::Range(0, 1 << 20));
   command->add_option("--rebalancer", a->rebalancer, "what a rebalance does: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")->capture_default_str();
   command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
   command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")->check(CLI::Range(0, 30));
-  command->add_option("--price", a->price, "seconds that a rebalance costs (not known where not given)")->check(CLI::NonNegativeNumber);
+  command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
+      ->check(CLI::NonNegativeNumber);
   command->add_flag("--price-unknown", a->price_unknown, "the decision learns the price from its first rebalance");
   command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")->capture_default_str()->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", a->seed, "of the draws")->capture_default_str();
-  command->add_option("--virtual-ranks", a->virtual_ranks, "tile the recording to so many ranks")->check(CLI::Range(1, 1 << 26));
-  command->add_option("--nodes", a->nodes, "simulated nodes, a thread each (one per 256 ranks, at most 16)")->check(CLI::Range(1, 4096));
-  command->add_option("--names", a->names, "JSON file with the regions' names");
+  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
+  command->add_option("--virtual-ranks", a->virtual_ranks, "repeat the recording to fill this many ranks")
+      ->check(CLI::Range(1, 1 << 26));
+  command
+      ->add_option("--nodes", a->nodes,
+                   "simulated nodes, each with a thread (by default one per 256 ranks, at most 16)")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--names", a->names, "JSON file with the names of the regions");
   command->add_option("-o", a->out, "snapshot file to write");
   command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")->capture_default_str()->check(CLI::Range(1, 60));
-  command->add_flag("--exact", a->exact, "store the raw windows in the snapshot too");
-  command->add_option("cube", a->in, "recording")->required();
+  command->add_flag("--exact", a->exact, "also store the raw windows in the snapshot");
+  command->add_option("cube", a->in, "recording to replay")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_replay(*a); });
 }

@@ -60,7 +60,7 @@ void ReplayRecorder::add_step_loads(Node& node, const window::Input& input) cons
   }
 }
 
-/// What the run's steps took, from the nodes' parts.
+/// The loads of the run's steps, from the nodes' parts.
 void ReplayRecorder::describe_steps(record::Run& run) const {
   const std::size_t steps = nodes_[0].step_sum.size();
   std::vector<double> loads(2 * steps);

@@ -1,4 +1,4 @@
-// Makes a snapshot of a replayed run, as the engine would have.
+// Makes a snapshot of a replayed run, as the engine does of a live one.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace effort::tools {
 
-/// Collects windows while the replay runs.  Different nodes may be collected at the same time, by a thread each.
+/// Collects windows while the replay runs.  Different nodes may be collected at the same time, each by one thread.
 class ReplayRecorder {
  public:
   /// @param regions  names, [regions]

@@ -34,7 +34,7 @@ struct Arguments {
   bool json = false;
 };
 
-/// Text that may stand inside a script element.
+/// Text escaped for a script element.
 std::string script_text(const ordered_json& object) {
   const std::string text = object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
   std::string out;
@@ -53,7 +53,7 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// "NAME=FILE" or "FILE", which holds every rank once, in the order wanted.
+/// "NAME=FILE" or "FILE"; the file holds every rank once, in the desired order.
 RankOrder read_order(const std::string& argument) {
   const std::size_t equal = argument.find('=');
   const std::string path = equal == std::string::npos ? argument : argument.substr(equal + 1);
@@ -69,7 +69,7 @@ RankOrder read_order(const std::string& argument) {
   return order;
 }
 
-/// One snapshot, described; its histories follow it into the page later.
+/// The description of one snapshot; its histories are written into the page later.
 struct Described {
   ordered_json json;
   std::vector<SeriesBytes> series;
@@ -103,7 +103,7 @@ std::vector<std::string> all_regions(const std::vector<Described>& runs) {
   return out;
 }
 
-/// Functions, files and lines of the frames in a run's regions; where the regions' calls stand goes to `places`.
+/// Functions, files and lines of the frames in a run's regions; the places of their calls are appended to `places`.
 ordered_json resolve_frames(const std::vector<std::string>& regions, Described& run, std::vector<KnownPlace>& places) {
   std::set<std::string> own;
   for (const ordered_json& region : run.json["info"]["regions"]) own.insert(region["name"]);
@@ -121,14 +121,16 @@ ordered_json resolve_frames(const std::vector<std::string>& regions, Described& 
           for (const Location& l : locations) known.push_back({{"function", l.function}, {"file", l.file}, {"line", l.line}});
         }
         for (const Location& l : locations)
-          if (!l.file.empty()) places.push_back({r, l.file, l.line, (&frame == path.frames.data() ? "call of " : "on the way to ") + path.call});
+          if (!l.file.empty())
+            places.push_back(
+                {r, l.file, l.line, (&frame == path.frames.data() ? "call of " : "leads to ") + path.call});
       }
     }
   }
   return frames;
 }
 
-/// What stands for names that are call paths, wherever there is little room.
+/// Short forms of names that are call paths, for narrow places.
 ordered_json short_names(Described& run) {
   std::vector<std::string> paths;
   for (const ordered_json& region : run.json["info"]["regions"])
@@ -139,7 +141,7 @@ ordered_json short_names(Described& run) {
   return out;
 }
 
-/// Runs against each other, as `effort diff` compares them: all with all, or, where they are many, the first with the others.
+/// Runs compared as by `effort diff`: all with all, or, if there are many, the first with the others.
 ordered_json comparisons(std::vector<Described>& runs) {
   constexpr std::size_t most_all = 4;
   ordered_json out = ordered_json::array();
@@ -176,7 +178,7 @@ void write_page(const fs::path& path, const ordered_json& head, std::vector<Desc
   file.write(before);
   write_element(file, "effort-head", "application/json", script_text(head));
   for (std::size_t r = 0; r < runs.size(); ++r) write_element(file, "effort-run-" + std::to_string(r), "application/json", script_text(runs[r].json));
-  // The page shows its first view here, while the histories are still being read.
+  // The browser draws the first view here, while it still reads the histories.
   file.write(std::string("<script>effortReport.start()</script>\n"));
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (std::size_t s = 0; s < runs[r].summaries.size(); ++s) {
@@ -213,7 +215,9 @@ std::string title_of(const Arguments& a, const std::vector<Described>& runs) {
 
 void run_report(const Arguments& a) {
   if (page_template().before.empty())
-    throw std::runtime_error("this effort has no report page, because Node.js was missing when it was built: install nodejs and npm, configure and build it again");
+    throw std::runtime_error(
+        "this effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
+        "configure and build it again");
   std::vector<RankOrder> orders;
   for (const std::string& order : a.orders) orders.push_back(read_order(order));
   const Stopwatch watch;
@@ -253,9 +257,12 @@ void add_report(CLI::App& app) {
   command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
   command->add_option("--source", a->source, "directory of the application's source files, to show the lines of regions");
-  command->add_option("--module-path", a->module_path, "directory with, or file of, the run's programs and libraries, for functions and lines of call paths (repeatable)");
-  command->add_option("--order", a->orders, "[NAME=]FILE: an order of ranks to offer, such as a topology's; the file holds every rank once");
-  command->add_option("--title", a->title, "title of the page (the runs' names)");
+  command->add_option("--module-path", a->module_path,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_option(
+      "--order", a->orders,
+      "[NAME=]FILE: an order of ranks to offer, such as that of the topology; the file holds every rank once");
+  command->add_option("--title", a->title, "title of the page (by default the names of the runs)");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_report(*a); });
 }

@@ -17,7 +17,7 @@ using record::Run;
 
 namespace {
 
-constexpr std::size_t most_shown_windows = 24;  ///< whose strata are drawn beside each other
+constexpr std::size_t most_shown_windows = 24;  ///< with strata drawn side by side
 constexpr std::size_t most_movers = 20;
 
 template <typename T>
@@ -35,7 +35,7 @@ ordered_json quantised(const std::vector<float>& values) {
   return {{"from", from}, {"range", range}, {"values", base64_of(levels)}};
 }
 
-/// Where the histories of each series stand in its bytes: [node, first step, bytes], in order.
+/// The histories in the bytes of each series: [node, first step, bytes], in order.
 std::vector<ordered_json> history_tables(record::Reader& reader) {
   std::vector<ordered_json> out(reader.run().series.size(), ordered_json::array());
   for (const std::int32_t node : reader.nodes())

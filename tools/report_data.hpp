@@ -14,29 +14,29 @@
 
 namespace effort::tools {
 
-/// An order of ranks that the host gave, such as its topology.
+/// An order of ranks given by the user, such as that of the topology.
 struct RankOrder {
   std::string name;
   std::vector<std::int32_t> ranks;  ///< [ranks] each once
 };
 
-/// The bytes of one series' histories, node after node, as the JSON's table of them says.
+/// The bytes of one series' histories, node after node, as listed in the JSON's table.
 using SeriesBytes = std::vector<std::byte>;
 
 /// Standard base64 with padding.
 std::string base64(std::span<const std::byte> bytes);
 
-/// Exact values that were stored beside (EXACT=1), as many as may go into a page.
+/// Exact values (EXACT=1), as many as fit into a page.
 struct ExactValues {
   std::vector<std::vector<double>> series;  ///< [series][ranks x steps], NaN where none were stored; empty: not in the page
   std::size_t left_out = 0;                 ///< series whose values would make the page too large
 };
 
-/// Exact values of the dearest series of the load metric first, then of the others, as far as `most_bytes` allow.
+/// Exact values of the most expensive series of the load metric first, then of the others, up to `most_bytes`.
 ExactValues report_exact(const record::Run& run, const record::SeriesReader& series, std::size_t most_bytes = std::size_t{16} << 20);
 
-/// What the page knows of a run before it decodes histories: "info" as `effort info --json` prints it, and beside it the
-/// placement, profiles, coarse pictures, similar regions, and per series the table of its histories.
+/// The page's data of a run before it decodes histories: "info" as printed by `effort info --json`, the placement,
+/// profiles, coarse pictures, similar regions, and for each series the table of its histories.
 nlohmann::ordered_json report_json(record::Reader& reader, const record::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders);
 
 /// The histories of all series, [series].  Memory: those of the file once.

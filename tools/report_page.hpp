@@ -5,12 +5,12 @@
 
 namespace effort::tools {
 
-/// The page: everything before the place of the data, and everything behind it.
+/// The page: everything before the data, and everything after it.
 struct PageTemplate {
   std::string_view before, behind;
 };
 
-/// Empty parts where effort was built without Node.js.
+/// Both parts are empty if effort was built without Node.js.
 PageTemplate page_template();
 
 }  // namespace effort::tools

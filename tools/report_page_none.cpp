@@ -1,4 +1,4 @@
-// Stands in for the page where Node.js was missing at build time.
+// Replaces the page in a build without Node.js.
 #include "tools/report_page.hpp"
 
 namespace effort::tools {

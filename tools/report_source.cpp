@@ -20,7 +20,7 @@ namespace {
 
 constexpr std::size_t most_bytes = std::size_t{4} << 20;       ///< of all text in the page
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 20;
-constexpr int context_lines = 30;  ///< looked ahead from a begin to its end, at most this times 20
+constexpr int context_lines = 30;  ///< searched from a begin to its end, at most this times 20
 
 struct Text {
   std::string path;
@@ -62,7 +62,7 @@ std::vector<Text> read_all(const fs::path& directory) {
 /// A quoted word in a line.
 struct Quoted {
   std::string word;
-  std::size_t end;  ///< behind the closing quote
+  std::size_t end;  ///< after the closing quote
 };
 std::vector<Quoted> quoted_in(const std::string& line) {
   std::vector<Quoted> out;
@@ -137,7 +137,9 @@ class Finder {
       place.file = at->second;
     }
     out.places = std::move(places_);
-    if (left_out > 0) out.notes.push_back("the text of " + std::to_string(left_out) + " source files is left out: the page holds at most 4 MiB of source");
+    if (left_out > 0)
+      out.notes.push_back("the text of " + std::to_string(left_out) +
+                          " source files is omitted: the page holds at most 4 MiB of source");
     return out;
   }
 
@@ -162,7 +164,7 @@ class Finder {
     }
   }
 
-  /// The line of the end that names either text, within a few hundred lines; 0: none.
+  /// The line of the end call that names either text, within a few hundred lines; 0: none.
   int end_of(std::size_t f, std::size_t l, const std::string& one, const std::string& other) const {
     const std::vector<std::string>& lines = texts_[f].lines;
     for (std::size_t k = l; k < std::min(lines.size(), l + 20 * context_lines); ++k) {
@@ -185,7 +187,7 @@ class Finder {
     }
   }
 
-  /// The file whose path has the longest common end with `path`; the base name at least must agree.
+  /// The file whose path has the longest common suffix with `path`; at least the base name must agree.
   std::optional<std::size_t> best_file(const std::string& path) const {
     std::optional<std::size_t> best;
     std::size_t longest = 0;

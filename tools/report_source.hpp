@@ -1,4 +1,4 @@
-// Where the regions of a run stand in its source files, for `effort report --source`.
+// Finds the regions of a run in its source files, for `effort report --source`.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct SourcePlace {
 
 struct SourceFile {
   std::string path;  ///< relative to the directory given
-  std::string text;  ///< empty where the page would have grown too large
+  std::string text;  ///< empty if the page would become too large
 };
 
 struct SourceMap {
@@ -35,9 +35,9 @@ struct KnownPlace {
   std::string what;
 };
 
-/// Looks below `directory` for the quoted names of regions (C, C++, Fortran), for the stretches between begin and end of
-/// the variables that they are given to, and for the files of `known`, matched by the longest common end of the path.
-/// Hidden directories and links are passed over.  Errors: std::system_error where the directory cannot be read.
+/// Searches below `directory` for the quoted names of regions (C, C++, Fortran), for the stretches between begin and
+/// end of the variables that hold their ids, and for the files of `known`, matched by the longest common suffix of the
+/// path. Hidden directories and links are skipped.  Errors: std::system_error if the directory cannot be read.
 SourceMap find_source(const std::filesystem::path& directory, const std::vector<std::string>& regions, const std::vector<KnownPlace>& known);
 
 }  // namespace effort::tools

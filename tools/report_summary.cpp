@@ -24,7 +24,7 @@ constexpr std::int64_t load_bins = 2048;
 constexpr std::size_t most_shapes = 2048;
 constexpr std::uint32_t shape_rows = 24, shape_cols = 24;
 
-/// The level at which a grid has at most so many values.
+/// The level at which a grid has at most this many values.
 int level_for(const record::Run& run, std::size_t most_values) {
   const double values = static_cast<double>(run.ranks) * static_cast<double>(run.steps);
   int level = 0;
@@ -32,7 +32,7 @@ int level_for(const record::Run& run, std::size_t most_values) {
   return level;
 }
 
-/// Rows and columns of the coarse pictures: all of them together stay near a million cells.
+/// Rows and columns of the coarse pictures, about a million cells for all pictures together.
 std::pair<std::uint32_t, std::uint32_t> coarse_size(const Grid& frame, std::size_t series) {
   const std::size_t cells = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(series, 1), 256, 12288);
   const auto rows = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(cells) * 0.75));
@@ -40,7 +40,7 @@ std::pair<std::uint32_t, std::uint32_t> coarse_size(const Grid& frame, std::size
   return {static_cast<std::uint32_t>(std::min<std::size_t>(rows, frame.rows())), static_cast<std::uint32_t>(std::min<std::size_t>(cols, frame.cols()))};
 }
 
-/// Means over `rows` x `cols` bins of a grid; rows count as many ranks as they stand for.
+/// Means over `rows` x `cols` bins of a grid; rows are weighted by the number of ranks that they represent.
 std::vector<float> block_means(const Grid& grid, std::uint32_t rows, std::uint32_t cols) {
   std::vector<double> sums(std::size_t{rows} * cols), weights(rows);
   const std::size_t from_cols = grid.cols();
@@ -61,12 +61,12 @@ std::vector<float> block_means(const Grid& grid, std::uint32_t rows, std::uint32
   return out;
 }
 
-/// How many steps a column of a grid stands for.
+/// The number of steps in a column of a grid.
 double steps_of(const Grid& grid, std::size_t col, std::int64_t steps) {
   return static_cast<double>((col + 1 < grid.cols() ? grid.first_step[col + 1] : steps) - grid.first_step[col]);
 }
 
-/// Sums over all steps; above level 0 the neighbours that a row stands for share its value.
+/// Sums over all steps; above level 0 the ranks of a row share its value equally.
 std::vector<float> rank_totals(const Grid& grid, const record::Run& run) {
   std::vector<float> out(static_cast<std::size_t>(run.ranks));
   for (std::size_t i = 0; i < grid.rows(); ++i) {
@@ -81,24 +81,24 @@ std::vector<float> rank_totals(const Grid& grid, const record::Run& run) {
   return out;
 }
 
-/// Whether decoding all series takes a page seconds: then it gets the load as fine as a screen beside the histories.
+/// Whether a page needs seconds to decode all series; it then also gets the load at screen resolution.
 bool takes_seconds(const Grid& frame, std::size_t series) {
   constexpr std::size_t quick_values = std::size_t{1} << 24;
   return frame.rows() * frame.cols() * series > quick_values;
 }
 
-/// Rows and columns of what is as fine as a screen.
+/// Rows and columns of a picture at screen resolution.
 std::pair<std::uint32_t, std::uint32_t> screen_size(const Grid& frame) {
   constexpr std::size_t most_rows = 512, most_cols = 1024;
   return {static_cast<std::uint32_t>(std::min(most_rows, frame.rows())),
           static_cast<std::uint32_t>(std::min(most_cols, frame.cols()))};
 }
 
-/// What a page shows of a series, or of a sum of some, before it has decoded their histories; where one of these alone
-/// takes it long.
+/// The picture of a series, or of a sum of several, that a page shows before it has decoded the histories; only if a
+/// single history takes long to decode.
 void add_screen(SeriesSummary& out, const Grid& grid, const record::Run& run) {
   constexpr std::size_t worth_it = 8, most_series = 128, most_totals = std::size_t{1} << 20;
-  constexpr double nrmse = 1.0 / 512;  // as fine as the bytes of the other pictures
+  constexpr double nrmse = 1.0 / 512;  // the resolution of the bytes of the other pictures
   const auto [rows, cols] = screen_size(grid);
   if (grid.rows() * grid.cols() < worth_it * rows * cols || run.series.size() > most_series) return;
   const std::vector<float> picture = block_means(grid, rows, cols);
@@ -180,7 +180,7 @@ LoadSummary load_summary(const record::Run& run, const Grid& load) {
   return out;
 }
 
-/// The series to compare: those of the load metric, dearest first.
+/// The series to compare: those of the load metric, most expensive first.
 std::vector<std::uint32_t> series_to_compare(const record::Run& run, std::size_t metric) {
   std::vector<std::uint32_t> out;
   for (std::uint32_t i = 0; i < run.series.size(); ++i)
@@ -190,14 +190,14 @@ std::vector<std::uint32_t> series_to_compare(const record::Run& run, std::size_t
   return out;
 }
 
-/// What one series' values are made into, and those of them that are still needed.
+/// The summary of one series, and those of its values that are still needed.
 struct Digest {
   SeriesSummary series;
   std::vector<float> shape;  ///< [shape rows][shape cols]; empty: not compared
   std::vector<double> load;  ///< all values; empty: no part of the load
 };
 
-/// What is to be made of a series.
+/// The summaries to make of a series.
 struct Plan {
   const record::Run& run;
   const record::SeriesReader& reader;
@@ -234,7 +234,7 @@ Digest digest(const Plan& plan, std::uint32_t index) {
   return out;
 }
 
-/// Series that are decoded at a time.
+/// Number of series that are decoded at a time.
 std::size_t series_at_once(const Grid& frame) {
   constexpr std::size_t most_bytes = std::size_t{1} << 30;
   const std::size_t bytes = std::max<std::size_t>(8 * frame.rows() * frame.cols(), 1);

@@ -1,4 +1,5 @@
-// What the page shows before it has decoded anything: profiles over the steps, coarse pictures, similar regions.
+// The data that the page shows before it has decoded anything: profiles over the steps, coarse pictures, similar
+// regions.
 #pragma once
 
 #include <cstddef>
@@ -13,19 +14,19 @@
 
 namespace effort::tools {
 
-/// A series in few numbers.
+/// Summary of a series.
 struct SeriesSummary {
   std::vector<float> spark_mean;  ///< [spark bins] mean over ranks and the bin's steps, per step
   std::vector<float> spark_max;   ///< [spark bins] largest rank, mean over the bin's steps
   std::uint32_t rows = 0, cols = 0;
   std::vector<float> coarse;      ///< [rows][cols] mean over bins of ranks (by id) and of steps
   std::uint32_t screen_rows = 0, screen_cols = 0;
-  std::vector<std::byte> screen;  ///< the same as fine as a screen, as a history (codec::History) of so many rows and
-                                  ///< steps; empty where decoding the series takes no time
+  std::vector<std::byte> screen;  ///< the same at screen resolution, as a history (codec::History) of that many rows
+                                  ///< and steps; empty if the series is decoded quickly
   std::vector<float> rank_total;  ///< [ranks] sum over all steps; empty as `screen`, and where there are too many
 };
 
-/// What the load metric says of all computing regions together.
+/// Summary of the load: the load metric over all COMPUTE regions together.
 struct LoadSummary {
   std::int64_t steps_per_bin = 1;
   std::vector<float> mean, max;          ///< [bins] over ranks, per step
@@ -46,13 +47,13 @@ struct RunSummary {
   cluster::Dendrogram shapes;               ///< by distance of shapes: sqrt(2 - 2 r), r the correlation
 };
 
-/// Decodes every series once, on all cores.  Grids have at most `most_values` values, so that larger runs are
-/// summarised from a coarser level, and those held at a time about a gigabyte.  Kokkos must be initialised.  `progress`
-/// is called after every series.  Errors: FormatError.
+/// Decodes every series once, on all cores.  Grids have at most `most_values` values, so larger runs are summarised
+/// from a coarser level; those held at a time take about a gigabyte.  Kokkos must be initialised.  `progress` is called
+/// after every series.  Errors: FormatError.
 RunSummary summarise(const record::Run& run, const record::SeriesReader& reader,
                      const std::function<void()>& progress, std::size_t most_values = std::size_t{1} << 25);
 
-/// Puts the loads of the steps as they were measured in the place of what the histories tell, where the file holds them.
+/// Replaces the loads of the steps from the histories by the measured ones, if the file holds them.
 /// Errors: FormatError.
 void use_step_loads(LoadSummary& load, const record::Run& run, const record::SeriesReader& reader);
 

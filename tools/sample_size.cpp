@@ -23,7 +23,7 @@ struct Arguments {
 int strata_of(const std::vector<std::int32_t>& labels, const std::string& file) {
   std::int32_t largest = 0;
   for (std::size_t i = 0; i < labels.size(); ++i) {
-    // Numbers beyond the number of rows would only cost memory: strata are numbered from 0.
+    // Strata are numbered from 0; numbers beyond the number of rows would only cost memory.
     if (labels[i] < 0 || static_cast<std::size_t>(labels[i]) >= labels.size()) {
       throw std::runtime_error("stratum " + std::to_string(labels[i]) + " (file '" + file + "', row " + std::to_string(i) + "), number strata from 0 without gaps");
     }
@@ -68,15 +68,20 @@ void run_sample_size(const Arguments& a) {
 
 void add_sample_size(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("sample-size", "How many ranks must be traced so that the mean of every column is right to a relative error");
-  command->add_option("--rows", a->rows, "ranks")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "metrics")->required()->check(CLI::PositiveNumber);
-  command->add_option("--labels", a->labels, "stratum of every rank, one per line");
+  CLI::App* command = app.add_subcommand(
+      "sample-size", "Computes how many ranks to trace for a given relative error of every column's mean");
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--labels", a->labels, "file with the stratum of every rank, one per line");
   const auto open_unit = [](const std::string& text) {
     double value = 0;
-    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1 ? std::string() : "must be above 0 and below 1: " + text;
+    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
+               ? std::string()
+               : "must be greater than 0 and less than 1: " + text;
   };
-  command->add_option("--confidence", a->confidence, "probability that the error is kept")->capture_default_str()->check(CLI::Validator(open_unit, "in (0, 1)"));
+  command->add_option("--confidence", a->confidence, "probability that the error is not exceeded")
+      ->capture_default_str()
+      ->check(CLI::Validator(open_unit, "in (0, 1)"));
   command->add_option("--error", a->error, "relative to the column's mean")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("in", a->in, "raw matrix")->required();
   command->add_flag("--json", a->json, "print one JSON object");

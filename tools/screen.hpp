@@ -1,4 +1,4 @@
-// A terminal taken over for a while.
+// A terminal in full-screen mode.
 #pragma once
 
 #include <memory>
@@ -6,8 +6,8 @@
 
 namespace effort::tools {
 
-/// Shows pages on the terminal's second screen and reads single keys; what was there before is back at the end, also
-/// after SIGINT, SIGTERM and SIGHUP, which read as the key 'q'.  One at a time, in the main thread.
+/// Shows pages on the terminal's alternate screen and reads single keys.  The previous contents are restored at the
+/// end, also after SIGINT, SIGTERM and SIGHUP, which act as the key 'q'.  One at a time, in the main thread.
 class Screen {
  public:
   Screen();
@@ -15,9 +15,9 @@ class Screen {
   Screen(const Screen&) = delete;
   Screen& operator=(const Screen&) = delete;
 
-  /// Replaces what is shown; lines beyond the terminal's height are left out.
+  /// Replaces the page; lines beyond the terminal's height are omitted.
   void show(const std::string& page);
-  /// Waits for a key for so long.  0: none came; resized(): the terminal has another size now.
+  /// Waits for a key.  0: none within the time; resized(): the terminal has another size now.
   char key(double seconds);
   bool resized();
 

@@ -20,22 +20,22 @@ struct RegionRow {
   std::vector<std::int64_t> series;  ///< [metrics] row of Run::series, -1: not measured
 };
 
-/// The regions in the order in which the series name them first.
+/// The regions in the order of their first series.
 std::vector<RegionRow> regions_of(const record::Run& run);
 
-/// Largest nrmse of any series (see SeriesReader::nrmse); negative where there is no history.
+/// Largest nrmse of any series (see SeriesReader::nrmse); negative if there is no history.
 double largest_nrmse(const record::Run& run, const record::SeriesReader& series);
 
-/// Row of the load metric in Run::metrics; the first where the name is none of them.
+/// Row of the load metric in Run::metrics; the first if none has its name.
 std::size_t load_metric_of(const record::Run& run);
 
-/// What ideal balance in every step would save: the run's largest loads less its mean loads.
+/// The saving by ideal balance in every step: the run's largest loads minus its mean loads.
 struct IdealSaving {
   double share = 0;
-  /// Of the run's time; else of the critical path, where the load is not elapsed time or that is not known.
+  /// Share of the run's time; or of the critical path, if the load is not elapsed time or that is not known.
   bool of_time = false;
 };
-/// From the exact sums of the run; none where the file does not hold them or there was no load.  O(1).
+/// From the exact sums of the run; none if the file does not hold them or there was no load.  O(1).
 std::optional<IdealSaving> ideal_saving(const record::Run& run);
 
 /// The names of the advice bits, "stale, trend".

@@ -13,7 +13,8 @@ using Labels = std::span<const std::int32_t>;
 
 namespace {
 
-/// Which of `kept` windows to show: the first and the last, those on both sides of the largest moves, and others spread evenly.
+/// Which of `kept` windows to show: the first and the last, those on both sides of the largest moves, and others evenly
+/// spaced.
 std::set<std::size_t> windows_to_show(const Run& run, std::size_t kept, std::size_t most) {
   most = std::min(kept, std::max<std::size_t>(most, 2));
   std::set<std::size_t> out = {0, kept - 1};
@@ -28,13 +29,13 @@ std::set<std::size_t> windows_to_show(const Run& run, std::size_t kept, std::siz
     if (out.size() + 2 > most) break;
     out.insert({i, i + 1});
   }
-  // The more of them, the finer the grid of those in between.
+  // The more windows, the finer the grid in between.
   for (std::size_t parts = 2; out.size() < most && parts < 2 * kept; parts *= 2)
     for (std::size_t i = 1; i < parts && out.size() < most; i += 2) out.insert(i * (kept - 1) / parts);
   return out;
 }
 
-/// Walks back from the last window and collects.
+/// Collects the moves, going back from the last window.
 class Walk {
  public:
   Walk(std::set<std::size_t> shown, std::size_t kept, std::size_t ranks) : shown_(std::move(shown)), at_(kept), moves_(ranks, 0) {}

@@ -1,4 +1,4 @@
-// How ranks moved between strata: what a snapshot keeps of it, summed up for people.
+// A summary of how ranks moved between strata.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace effort::tools {
 
-/// Ranks that went from one stratum to another (or stayed) between two windows that follow each other in StrataMovement.
+/// Ranks that went from one stratum to another (or stayed) between two successive windows of StrataMovement.
 struct StrataFlow {
   std::size_t window = 0;  ///< index into StrataMovement::windows of the earlier one
   std::int32_t from = 0, to = 0;
@@ -24,13 +24,14 @@ struct StrataWindow {
 struct StrataMovement {
   std::vector<StrataWindow> windows;         ///< oldest first
   std::vector<StrataFlow> flows;
-  std::vector<std::int64_t> first, last;     ///< steps of every window kept but the first
-  std::vector<std::int64_t> moved;           ///< ranks that came into it from another stratum of the window kept before
+  std::vector<std::int64_t> first, last;  ///< steps of every kept window except the first
+  std::vector<std::int64_t> moved;        ///< ranks whose stratum differs from the previous kept window
   std::vector<std::pair<std::int32_t, std::int64_t>> movers;  ///< ranks that moved most often, and how often; at most `most_movers`
 };
 
-/// @param most_windows  windows to tell flows between: the first, the last, those around the largest moves, others in between; at least 2
-/// Empty where fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks that moved).
+/// @param most_windows  windows to tell flows between: the first, the last, those around the largest moves, others in
+/// between; at least 2 Empty if fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks
+/// that moved).
 StrataMovement strata_movement(const record::Run& run, std::size_t most_windows, std::size_t most_movers);
 
 /// For the page.

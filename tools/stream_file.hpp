@@ -1,4 +1,4 @@
-// A compressed matrix on disk, of which only what is asked for is read.
+// A compressed matrix on disk, read on demand.
 #pragma once
 
 #include "analytics/codec/byte_source.hpp"

@@ -50,7 +50,7 @@ Symbols::~Symbols() = default;
 
 std::vector<fs::path> Symbols::candidates(const std::string& name) const {
   std::vector<fs::path> out;
-  // A name that is a path would lead out of the directories.
+  // A name with a path in it would lead out of the directories.
   const bool plain = !name.empty() && name.find('/') == std::string::npos;
   for (const fs::path& place : search_) {
     if (place.filename() == name && is_regular(place)) out.push_back(place);
@@ -63,7 +63,9 @@ std::vector<fs::path> Symbols::candidates(const std::string& name) const {
 }
 
 Symbols::Module Symbols::open(const std::string& name) const {
-  if (!DebugInfo::available()) return {nullptr, "call paths are not resolved: this effort was built without libdw, build it where libdw-dev is installed"};
+  if (!DebugInfo::available())
+    return {nullptr,
+            "call paths are not resolved: this effort was built without libdw, install libdw-dev and build it again"};
   std::string wanted, problem;
   for (const record::Module& module : recorded_) {
     if (module.name == name) wanted = module.build_id;
@@ -72,7 +74,8 @@ Symbols::Module Symbols::open(const std::string& name) const {
     try {
       auto info = std::make_unique<DebugInfo>(path);
       if (!wanted.empty() && info->build_id() != wanted) {
-        problem = name + ": '" + path.string() + "' is of another build than the run's, give the build " + wanted + " by --module-path";
+        problem = name + ": '" + path.string() + "' is of another build than the run's, give build " + wanted +
+                  " by --module-path";
         continue;
       }
       const bool lines = info->has_lines();
@@ -95,7 +98,7 @@ const std::vector<Location>& Symbols::resolve(const Frame& frame) {
   const auto at = known_.find(frame);
   if (at != known_.end()) return at->second;
   const Module& from = module(frame.module);
-  // The address is the one returned to; the call may be the last instruction of its line, or of its function.
+  // The address is the return address; the call before it may be the last instruction of its line, or of its function.
   std::vector<Location> found = from.info && frame.address > 0 ? from.info->look_up(frame.address - 1) : std::vector<Location>{};
   return known_.emplace(frame, std::move(found)).first->second;
 }
@@ -112,7 +115,7 @@ std::string Symbols::text_of(const CallPath& path, std::size_t depth) {
   return out;
 }
 
-/// Calls from one place share what leads to them.
+/// Calls from one place share their path.
 std::string Symbols::work_text(const CallPath& from, const CallPath& to, std::size_t depth) {
   const auto text = [&](const CallPath& path) { return path.frames.empty() ? path.call : text_of(path, depth); };
   if (from.frames.empty() || to.frames.empty()) return text(from) + " -> " + text(to);

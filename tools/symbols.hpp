@@ -14,22 +14,22 @@
 
 namespace effort::tools {
 
-/// Resolves frames with the programs and libraries of a run.  A file is looked for where the user said, then where the
-/// run says that it was; one of another build than the run's is not used.  Nothing is opened before it is needed.
-/// What is missing is no error: frames stay as they are, and notes() says why.  Threads: one at a time.
+/// Resolves frames with the programs and libraries of a run.  A file is searched for in the user's places, then at its
+/// path during the run; one of another build than the run's is not used.  Nothing is opened before it is needed.
+/// A missing file is not an error: frames stay as they are, and notes() says why.  Threads: one at a time.
 class Symbols {
  public:
   /// @param modules  what the run recorded (Run::modules); may be empty
   /// @param search   directories that hold, or files that are, programs and libraries
-  /// Errors: std::runtime_error where a place to search does not exist.
+  /// Errors: std::runtime_error if a place to search does not exist.
   Symbols(std::vector<record::Module> modules, std::vector<std::filesystem::path> search);
   ~Symbols();
 
-  /// Where a frame's call stands: the innermost function first, then those that it was inlined into.  Empty: not known.
+  /// The place of a frame's call: the innermost function first, then those that it was inlined into.  Empty: not known.
   const std::vector<Location>& resolve(const Frame& frame);
 
   /// A region's name for people, on one line: "MPI_Allreduce: norm (solver.cpp:88) < step (solver.cpp:20) < main
-  /// (app.c:12)", "norm (solver.cpp:88-95)" for the work between two calls; the name itself where it has no frames.
+  /// (app.c:12)", "norm (solver.cpp:88-95)" for the work between two calls; the name itself if it has no frames.
   /// @param depth  frames per call path, 0: all
   std::string readable(const std::string& region, std::size_t depth = 0);
 
@@ -39,11 +39,11 @@ class Symbols {
   /// Short names for all of these, each as deep as it must be to differ from the others.
   std::vector<std::string> short_names(const std::vector<std::string>& regions);
 
-  /// What stands in `--json` beside a region's name: {"name": readable, "call_paths": [{"call", "frames": [{"module",
-  /// "address", "locations": [{"function", "file", "line"}]}]}]}; null where the name has no frames.
+  /// The addition to a region's name in `--json`: {"name": readable, "call_paths": [{"call", "frames": [{"module",
+  /// "address", "locations": [{"function", "file", "line"}]}]}]}; null if the name has no frames.
   nlohmann::ordered_json json(const std::string& region);
 
-  /// What could not be found and what to do about it, a sentence per module met so far.
+  /// Missing modules and how to provide them, a sentence per module met so far.
   std::vector<std::string> notes() const;
 
  private:

@@ -1,4 +1,4 @@
-// What a stream can show.
+// The capabilities of an output stream.
 #pragma once
 
 #include <cstddef>
@@ -6,22 +6,22 @@
 
 namespace effort::tools {
 
-/// A terminal, or what stands in for one.
+/// A terminal, or defaults for another kind of stream.
 struct Terminal {
   enum class Color {
     none,     ///< not wanted (NO_COLOR) or not there
     indexed,  ///< 256 colours
     full,     ///< 24 bits
   };
-  bool interactive = false;  ///< a person looks at it
+  bool interactive = false;  ///< is a terminal
   bool controllable = false; ///< interactive, and understands escape sequences
   std::size_t width = 80, height = 24;
   Color color = Color::none;
   bool utf8 = false;
 };
 
-/// The terminal behind a file descriptor, after TERM, COLORTERM, NO_COLOR and the locale; for what is none, the defaults
-/// with COLUMNS and LINES.
+/// The terminal behind a file descriptor, according to TERM, COLORTERM, NO_COLOR and the locale.  If it is not a
+/// terminal, the defaults with COLUMNS and LINES.
 Terminal terminal_of(int descriptor);
 
 }  // namespace effort::tools

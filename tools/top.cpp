@@ -35,7 +35,7 @@ struct Arguments {
   bool once = false, json = false;
 };
 
-/// The newest snapshot of the run that is followed, and what it is measured against.
+/// The newest snapshot of the followed run, and the one that it is compared with.
 class Follower {
  public:
   explicit Follower(const Arguments& arguments) : arguments_(arguments) {}
@@ -67,7 +67,7 @@ class Follower {
   double age_seconds() const { return std::max(0.0, std::chrono::duration<double>(fs::file_time_type::clock::now() - file_->written).count()); }
 
  private:
-  /// At the start the file before serves; where it is damaged, or gone by now, none does.
+  /// At the start this is the previous file, or none if that is damaged or gone.
   static std::optional<record::Run> run_in(const fs::path& path) {
     try {
       return record::Reader(path).run();
@@ -128,7 +128,7 @@ std::string regions(const Follower& f, const Terminal& terminal, std::size_t lin
   return "\nRegions since step " + std::to_string(f.pace().since) + ", " + name_text(run.load_metric, 20) + " per rank and step\n" + table.text();
 }
 
-/// A screen: what does not fit is left out from the end.
+/// One screen; lines that do not fit are cut from the end.
 std::string page(const Follower& f, const Terminal& terminal) {
   const record::Run& run = f.reader().run();
   const std::size_t height = terminal.interactive ? terminal.height : 40;
@@ -165,7 +165,7 @@ ordered_json json(const Follower& f) {
 
 std::string waiting(const Arguments& a) {
   return "effort top: no snapshot" + (a.job.empty() ? std::string() : " of job " + a.job) + " in '" + a.directory +
-         "' yet, waiting; a run writes them while it goes on with EFFORT_SNAPSHOT_EVERY=<steps>\n";
+         "' yet, waiting; a run writes them as it goes if EFFORT_SNAPSHOT_EVERY=<steps> is set\n";
 }
 
 void follow_on_screen(Follower& follower, const Arguments& a) {
@@ -182,7 +182,7 @@ void follow_on_screen(Follower& follower, const Arguments& a) {
       draw = draw || status != e.what();
       status = e.what();
     }
-    // The age in the first line goes on.
+    // The age in the first line advances.
     if (!draw && !screen.resized() && since_drawn.seconds() < 1) continue;
     std::string text = follower.found() ? page(follower, terminal_of(STDOUT_FILENO)) : waiting(a);
     if (!status.empty()) text += "\n" + status + "\n";
@@ -192,7 +192,7 @@ void follow_on_screen(Follower& follower, const Arguments& a) {
   }
 }
 
-/// Where nobody looks: a page per snapshot.
+/// Without a terminal: a page per snapshot.
 void follow_as_text(Follower& follower, const Arguments& a) {
   const Terminal terminal = terminal_of(STDOUT_FILENO);
   while (true) {
@@ -211,7 +211,9 @@ void run_top(const Arguments& a) {
   const KokkosSession kokkos;
   const Terminal terminal = terminal_of(STDOUT_FILENO);
   if (a.once || a.json) {
-    if (!follower.look()) throw std::runtime_error("no snapshot" + (a.job.empty() ? "" : " of job '" + a.job + "'") + " in '" + a.directory + "', a run writes them while it goes on with EFFORT_SNAPSHOT_EVERY=<steps>");
+    if (!follower.look())
+      throw std::runtime_error("no snapshot" + (a.job.empty() ? "" : " of job '" + a.job + "'") + " in '" +
+                               a.directory + "', a run writes them as it goes if EFFORT_SNAPSHOT_EVERY=<steps> is set");
     if (a.json) {
       print_json(json(follower));
     } else {
@@ -228,13 +230,16 @@ void run_top(const Arguments& a) {
 
 void add_top(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("top", "Follows a running job by its snapshots; q ends it");
+  CLI::App* command = app.add_subcommand("top", "Follows a running job by its snapshots; q quits");
   command->add_option("SNAP_DIR", a->directory, "directory into which the run writes snapshots")->required();
-  command->add_option("--job", a->job, "follow this job (the one that wrote last)");
-  command->add_option("--interval", a->interval, "seconds between two looks")->capture_default_str()->check(CLI::Range(0.05, 3600.0));
-  command->add_flag("--once", a->once, "print the state now and end");
-  command->add_option("--module-path", a->module_paths, "directory of, or file of, a program or library that call paths point into (repeatable)");
-  command->add_flag("--json", a->json, "print the state now as one JSON object and end");
+  command->add_option("--job", a->job, "job to follow (by default the one that wrote last)");
+  command->add_option("--interval", a->interval, "seconds between two updates")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 3600.0));
+  command->add_flag("--once", a->once, "print the current state and quit");
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--json", a->json, "print the current state as one JSON object and quit");
   command->callback([a] { run_top(*a); });
 }
 

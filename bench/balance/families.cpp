@@ -105,7 +105,7 @@ void constant(Shape& shape, Random& random) {
   shape.fill([&](int r, std::int64_t) { return fixed[static_cast<std::size_t>(r)]; });
 }
 
-// Loads that wander about their mean: what is left by a rebalancer of the program's own.
+// Loads that wander about their mean, as those of a program with a rebalancer of its own.
 void wandering(Shape& shape, Random& random) {
   const double memory = uniform(random, 5, 60), keep = std::exp(-1 / memory), sigma = uniform(random, 0.03, 0.12);
   std::normal_distribution<double> draw(0, sigma * std::sqrt(1 - keep * keep));

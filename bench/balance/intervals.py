@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Hints against a program's own rebalancing at fixed intervals, runs interleaved, medians over the rounds.
+"""Compares hints with a program's own rebalancing at fixed intervals: interleaved runs, medians over the rounds.
 
 The program is one of the examples: it takes `--balance none|own|hints` and the interval by --option, and prints its critical
 path, its ideal path (or the ranks' compute time) and its rebalances.  On shared cores the processor's speed drifts: path / ideal of

@@ -1,4 +1,4 @@
-// What hints are worth and what they cost.
+// The benefit and the cost of hints.
 // usage: bench_balance regret [--window N] NAME.cpu.f64 ... | families [--window N] [SEED [SEEDS]] | costs | time
 #include "bench/balance/parts.hpp"
 

@@ -24,8 +24,8 @@ std::vector<Recording> generated_recordings(unsigned seed);
 /// Noisy loads of many regions, for timing.
 Recording many_regions(int regions, int ranks, std::int64_t steps);
 
-/// Replays each recording at prices of 0.5, 2 and 10 mean steps and prints what the hints' schedule costs against never
-/// rebalancing and the best schedule known afterwards, as a Markdown table.
+/// Replays each recording at prices of 0.5, 2 and 10 mean steps and compares the cost of the hints' schedule with never
+/// rebalancing and with the best schedule in hindsight.  Prints a Markdown table.
 void bench_regret(const std::vector<Recording>& recordings, int window);
 /// The same for families of runs: how many of each are within the targets.
 void bench_families(unsigned first_seed, unsigned seeds, int window);

@@ -14,7 +14,7 @@ struct Outcome {
 
   double possible() const { return (never - best) / never; }
   double realised() const { return never > best ? (never - chosen) / (never - best) : 1; }
-  // At least 80 % of the best schedule's saving where that exceeds 5 %, never more than 10 % above the best schedule,
+  // At least 80 % of the best schedule's saving if that exceeds 5 %, never more than 10 % above the best schedule,
   // nor 2 % above never rebalancing.
   bool saves() const { return possible() <= 0.05 || realised() >= 0.8; }
   bool near_best() const { return chosen <= 1.1 * best; }

@@ -42,7 +42,7 @@ double seconds_of(const Body& body) {
   return cpu_seconds() - start;
 }
 
-/// The measured figure beside what it must reach.
+/// Prints the measured figure and its target.
 void report(const std::string& what, double measured, const char* relation, double target, const std::string& more = "");
 
 /// The quality mode on many kinds of objects, against full searches on all pairs.

@@ -1,5 +1,5 @@
-// Clustering against R's cluster package and against one read of the data, all in the same run and on one core.
-// Times are CPU seconds of one thread; every comparison is a ratio.  bench_cluster [WORD] runs only the parts of that name:
+// Clustering against R's cluster package and against one read of the data, all in the same run and on one core. Times
+// are CPU seconds of one thread; every comparison is a ratio.  bench_cluster [PART] runs only the parts of that name:
 // clara, large (n = 1,048,576; needs 2 GiB of memory), quality, kinds, pam, windows.
 #include "common.hpp"
 #include "reference.hpp"

@@ -1,4 +1,4 @@
-# What R's cluster package needs and finds on a table of little-endian float64 rows.
+# Time and results of R's cluster package on a table of little-endian float64 rows.
 # Rscript reference.R FILE N D K clara|costs|pam
 suppressPackageStartupMessages(library(cluster))
 a <- commandArgs(trailingOnly = TRUE)

@@ -1,4 +1,4 @@
-// R's cluster package, where it is installed.
+// R's cluster package, if it is installed.
 #pragma once
 
 #include <cstddef>

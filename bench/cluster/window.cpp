@@ -1,4 +1,4 @@
-// What a window's strata cost the background thread.
+// The cost of a window's strata for the background thread.
 #include "common.hpp"
 
 #include "analytics/cluster/distributed_clara.hpp"

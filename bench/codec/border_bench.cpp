@@ -1,4 +1,4 @@
-// What the border between nodes costs: sizes of matrices whose rows are spread over nodes, against one node.
+// The cost of borders between nodes: sizes of matrices whose rows are distributed over nodes, against one node.
 //
 //   bench_codec_border [--quick] [--nodes N]...
 #include "analytics/codec/distributed.hpp"
@@ -21,7 +21,7 @@ struct Shape {
   std::size_t rows, cols;
 };
 
-/// Nodes take turns to have a rank more and a rank less.
+/// Nodes alternate between one rank more and one rank less.
 std::vector<std::byte> encode_over(int n, const std::vector<double>& values, Shape shape, double bound) {
   std::vector<std::byte> stream;
   run_thread_group(n, [&](Communicator& nodes) {

@@ -1,11 +1,10 @@
-// How small, how fast: the codec against zfp and OpenJPEG in this process, and SPERR and SZ3 by published figures.
+// Size and speed of the codec against zfp and OpenJPEG in this process, and against published figures of SPERR and SZ3.
 //
 //   bench_codec [--quick] [--seed N] [DIRECTORY]
 //
 // DIRECTORY: raw matrices named KIND_ROWSxCOLS.f64 that replace the generated ones.  The published figures are of other
-// random numbers than the generated matrices': where few of them decide (the eight loads of `static` set the range that
-// errors are measured by), a ratio is some per cent off; only on the matrices of the figures does it hold for one set
-// alone.
+// random numbers than the generated matrices.  If few of them matter (the eight loads of `static` set the range that
+// errors are relative to), a ratio is off by some per cent; a single set compares only on the matrices of the figures.
 #include "analytics/codec/codec.hpp"
 #include "analytics/wavelet/cdf97.hpp"
 #include "generator.hpp"

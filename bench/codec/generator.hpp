@@ -1,4 +1,4 @@
-// Synthetic effort matrices of the shapes that real runs show.
+// Synthetic effort matrices with the shapes of real runs.
 #pragma once
 
 #include <cstddef>

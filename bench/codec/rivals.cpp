@@ -112,7 +112,7 @@ opj_stream_t* stream_on(Memory& memory, bool reading) {
   return stream;
 }
 
-/// Codes at a ratio and decodes; bytes 0 where the library refuses.
+/// Codes at a ratio and decodes; bytes 0 if the library refuses.
 Result openjpeg_at(const std::vector<double>& values, std::size_t rows, std::size_t cols, double ratio) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double scale = 65535 / (*high - *low);

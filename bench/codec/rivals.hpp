@@ -1,4 +1,4 @@
-// Other compressors, in this process where their libraries were found, and as published figures.
+// Other compressors: in this process if their libraries were found, and as published figures.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ double nrmse_of(const std::vector<double>& values, const std::vector<double>& ba
 /// zfp in accuracy mode, at the largest power-of-two tolerance whose measured error keeps the bound.
 std::optional<Result> run_zfp(const std::vector<double>& values, std::size_t rows, std::size_t cols, double bound);
 
-/// OpenJPEG's 9/7 on 16-bit samples at the highest rate whose measured error keeps the bound; nothing where 16 bits
+/// OpenJPEG's 9/7 on 16-bit samples at the highest rate whose measured error keeps the bound; nothing if 16 bits
 /// do not suffice.
 std::optional<Result> run_openjpeg(const std::vector<double>& values, std::size_t rows, std::size_t cols, double bound);
 

@@ -1,4 +1,4 @@
-/* The floor: what a begin/end pair cannot do without when it is called through a shared library (a call, a
+/* The floor: the least that a begin/end pair must do when it is called through a shared library (a call, a
  * thread-local slot in the initial-exec model, the time-stamp counter, an addition, a count). No checks, no nesting. */
 #include <stdint.h>
 #include <x86intrin.h>

@@ -1,5 +1,5 @@
 // Cost of a begin/end pair against the floor, in one run: chunks of under 0.2 ms, interleaved, median of the ratios of
-// the same round.  Then what counters cost: per pair where they are read at boundaries, per step otherwise.
+// the same round.  Then the cost of counters: per pair if they are read at boundaries, per step otherwise.
 // usage: bench_instrumentation [rounds]
 #include <effort/effort.hpp>
 #include <effort/effort_inline.h>
@@ -25,7 +25,7 @@ int floor_end(int region);
 
 namespace {
 
-int pairs = 4096;  // a chunk: 0.1 ms at 25 ns; less where a pair makes system calls
+int pairs = 4096;  // a chunk: 0.1 ms at 25 ns; less if a pair makes system calls
 
 double now() {
   timespec t{};
@@ -100,7 +100,8 @@ void compare(const char* what, void (*body)(), int rounds, double target, void (
   std::printf("\n");
 }
 
-/// A session that measures `metrics`, read per "region" or per "step"; the guard is off, which would sample these loops.
+/// A session that measures `metrics`, read per "region" or per "step"; the guard is off, because it would sample these
+/// loops.
 bool start(const char* metrics, const char* read) {
   effort_config* cfg = nullptr;
   effort_config_new(&cfg);
@@ -112,9 +113,9 @@ bool start(const char* metrics, const char* read) {
   return good;
 }
 
-/// What one more metric adds to a step's end, in nanoseconds; the rest of a step is in `none`.
+/// The cost that one more metric adds to a step's end, in nanoseconds; the rest of a step is in `none`.
 double ns_per_step(const char* metrics) {
-  // So few that the ring holds all of them: what is measured does not depend on the background thread.
+  // So few that the ring holds all of them, and the result does not depend on the background thread.
   constexpr int chunk = 16, chunks = 100;
   if (!start(metrics, "step")) return 0;
   std::vector<double> cost;

@@ -57,7 +57,7 @@ void publishing(int rounds) {
   std::printf("publish a 1 KiB frame        %8.1f ns  copy + store %6.1f ns  ratio %5.2f  (target 1.50)\n", median(push), median(copy), median(ratio));
 }
 
-// A merged step publishes nothing and so costs next to nothing: how many of the steps so far were.
+// The number of merged steps so far: a merged step publishes nothing and costs next to nothing.
 std::int64_t merged_steps() {
   const auto file = std::filesystem::temp_directory_path() / ("bench_node-" + std::to_string(monotonic_ns()) + ".effort");
   if (effort_snapshot(file.c_str()) != EFFORT_OK) return -1;
@@ -81,7 +81,7 @@ void stepping(int rounds) {
       effort_begin(id);
       effort_end(id);
     }
-    // Steps follow each other slowly enough for the background thread: a full ring would only merge them.
+    // Steps are slow enough for the background thread, because a full ring would only merge them.
     for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < 20'000;) {
     }
     const std::uint64_t a = monotonic_ns();

@@ -1,6 +1,6 @@
-/* What the MPI adapter adds to a call: run with it preloaded, chunks of MPI_Allreduce (intercepted), of PMPI_Allreduce (not) and of
- * the floor take turns; the results are median ratios of chunks of the same round.  The floor is what no timed wrapper can do
- * without: two readings of the processor's clock and an addition.
+/* The overhead of the MPI adapter per call.  With the adapter preloaded, chunks of MPI_Allreduce (intercepted), of
+ * PMPI_Allreduce (not) and of the floor take turns; the results are median ratios of chunks of the same round.  The
+ * floor is the least that a timed wrapper must do: two readings of the processor's clock and an addition.
  *   mpirun -np 2 env LD_PRELOAD=libeffort_pmpi.so EFFORT_STEP=off bench_pmpi [ROUNDS [CALLS]] */
 #include <mpi.h>
 #include <stdint.h>

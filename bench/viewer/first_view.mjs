@@ -1,7 +1,7 @@
-// How long a report takes to open, to refine and to answer, and what it holds:
+// The time that a report takes to open, to refine and to answer, and its memory:
 //   node first_view.mjs NODE_MODULES PAGE.html [TIMES]
-// Prints milliseconds (medians) and the resident memory of the browser's page processes.  Large page: `make_snapshot large`
-// (tests/viewer), then `effort report`.
+// Prints milliseconds (medians) and the resident memory of the browser's page processes.  Large page: `make_snapshot
+// large` (tests/viewer), then `effort report`.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -19,7 +19,7 @@ function resident() {
       const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
       if (command.includes("--type=renderer") && !command.includes("extension")) pages += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
     } catch {
-      // It has ended meanwhile.
+      // The process has ended meanwhile.
     }
   }
   return Math.round(pages / 1024);

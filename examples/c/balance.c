@@ -4,11 +4,11 @@
 
 #include "forces.h"
 
-enum { most_steps_of_history = 10 }; /* older costs belong to particles that have moved on */
+enum { most_steps_of_history = 10 }; /* older costs describe particles that have since moved */
 
 const cost_model by_neighbours = {1.0, 1.0};
 
-/* Moves the boxes, and the particles to where they belong now. */
+/* Moves the boxes, and the particles to their new ranks. */
 static void divide_space(simulation* s, const double* weight) {
   domain_bisect(&s->domain, &s->particles, weight, s->comm);
   exchange_plan(&s->exchange, &s->domain);
@@ -18,13 +18,13 @@ static void divide_space(simulation* s, const double* weight) {
 }
 
 void balance_start(simulation* s) {
-  const double seconds_per_pair = 1e-8; /* any will do: only ratios count here */
+  const double seconds_per_pair = 1e-8; /* any value will do: only ratios matter here */
   for (int round = 0; round < 2; ++round) {
     double* weight = resize(NULL, s->particles.n, sizeof *weight);
     for (size_t i = 0; i < s->particles.n; ++i) {
       weight[i] = seconds_per_pair * (double)(1 + s->particles.at[i].neighbours); /* none counted in round 0 */
     }
-    /* The second division is like later ones: effort learns from it what they cost. */
+    /* The second division is like later ones, so effort learns their price from it. */
     if (round == 1) effort_rebalance_begin();
     divide_space(s, weight);
     if (round == 1) effort_rebalance_end();

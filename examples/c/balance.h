@@ -9,7 +9,7 @@ typedef struct cost_model {
   double particle, pair;
 } cost_model;
 
-/* By neighbours: what is used as long as nothing better is known. */
+/* By neighbours: used until unit costs are known. */
 extern const cost_model by_neighbours;
 
 /* The first division, before any cost was measured: every pair costs the same. */

@@ -1,4 +1,4 @@
-/* What must not change, and two numbers that tell whether two runs are the same. */
+/* The conserved quantities, and two fingerprints by which two runs are compared. */
 #ifndef CONSERVED_H
 #define CONSERVED_H
 

@@ -5,9 +5,9 @@
 
 enum { bins = 512 };                          /* along each axis of a part; inside a bin the cut is interpolated */
 static const double weight_unit = 1.0 / 1e15; /* seconds; whole numbers add up to the same on every rank */
-static const double keep_axis = 1.3;          /* an axis is given up when another extent is so much longer */
+static const double keep_axis = 1.3;          /* another axis is chosen when its extent is longer by this factor */
 
-/* One part that is to be cut in this level. */
+/* A part that is cut at this level. */
 typedef struct part {
   int lo, hi; /* its ranks */
   box space;
@@ -15,7 +15,7 @@ typedef struct part {
   double cut;
 } part;
 
-/* The weight of a part by place along each axis. */
+/* The weight of a part as a histogram along each axis. */
 typedef struct profile {
   int64_t weight[3][bins];
 } profile;
@@ -61,7 +61,7 @@ static size_t bin_of(const part* p, int d, double x) {
   return b <= 0.0 ? 0 : b >= bins ? bins - 1 : (size_t)b;
 }
 
-/* One reduction for all parts of a level and all axes: what a rebalance waits for are its messages. */
+/* One reduction for all parts of a level and all axes, because the cost of a rebalance is mostly its messages. */
 static void find_profiles(const domain* d, profile* profiles, const part* parts, int n_parts, const particle_list* list,
                           const int* member, const int64_t* weight, MPI_Comm comm) {
   memset(profiles, 0, (size_t)n_parts * sizeof *profiles);
@@ -95,7 +95,7 @@ static int choose_axis(const part* p, const profile* of, int last) {
   return last >= 0 && length[longest] < keep_axis * length[last] ? last : longest;
 }
 
-/* Where the lower ranks' share of the weight ends; in the middle of the space where there is no weight. */
+/* The end of the lower ranks' share of the weight; if it falls into empty space, the middle of that space. */
 static double find_cut(const part* p, const int64_t* weight) {
   int64_t total = 0;
   for (int b = 0; b < bins; ++b) total += weight[b];
@@ -107,7 +107,7 @@ static double find_cut(const part* p, const int64_t* weight) {
   return p->space.lo[p->axis] + (b + inside) * bin_width(p, p->axis);
 }
 
-/* Files the cut and puts its two sides into `next` where they are to be cut again; child[0..1] are their places
+/* Records the cut and appends its two sides to `next` if they must be cut again; child[0..1] are their places
  * there, or -1. */
 static int divide(domain* d, const part* p, part* next, int n_next, int child[2]) {
   const int m = p->lo + (p->hi - p->lo) / 2;

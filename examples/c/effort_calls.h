@@ -12,10 +12,10 @@ struct simulation;
 /* Starts effort on all ranks and sets the rebalancer; see hints.c. */
 void hints_start(struct simulation* s);
 
-/* Remembers the work of the step just made, to see how well its costs foretell the load. */
+/* Remembers the work of the step just made, to check later how well unit costs predicted the load. */
 void hints_note_work(const struct simulation* s, double particles, double pairs);
 
-/* Ends effort; says how well unit costs foretold the loads; a snapshot that could not be written is said on stderr. */
+/* Ends effort and prints how well unit costs predicted the loads; reports on stderr if no snapshot could be written. */
 void hints_stop(const struct simulation* s);
 
 #else

@@ -109,7 +109,7 @@ static void pack_leavers(exchange* e, const domain* d, particle_list* list) {
   list->n = kept;
 }
 
-/* A particle bound for a rank that gets no message now would be lost: the time step is too long. */
+/* A particle for a rank that gets no message now would be lost, which means that the time step is too long. */
 static void check_leavers(exchange* e, const int* peers, int n_peers) {
   size_t reached = 0;
   size_t all = 0;

@@ -12,7 +12,7 @@ typedef struct outbox {
   size_t n, capacity; /* bytes */
 } outbox;
 
-/* Own particles, moved by `shift`, may be within the cutoff of that rank's box. */
+/* A peer whose box may come within the cutoff of own particles when these are moved by `shift`. */
 typedef struct route {
   int rank;
   double shift[3];

@@ -1,4 +1,4 @@
-/* Mode hints: effort says when, and what each rank will cost; the rebalancer is the simulation's own. */
+/* Mode hints: effort says when to rebalance and predicts each rank's load; the rebalancer is the simulation's own. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 #include "balance.h"
 #include "effort_calls.h"
 
-/* What a particle and a pair cost, where effort could fit it; else every pair costs the same. */
+/* The fitted cost of a particle and of a pair; without a fit, every pair costs the same. */
 static cost_model model_of(const effort_hint* hint) {
   cost_model m = {0.0, 0.0};
   for (int u = 0; u < hint->n_units; ++u) {
@@ -17,33 +17,33 @@ static cost_model model_of(const effort_hint* hint) {
   return m.particle >= 0.0 && m.pair > 0.0 ? m : by_neighbours;
 }
 
-/* What unit costs of one window say of the loads of the next, on this rank. */
+/* Loads of this rank as the unit costs of the window before predict them. */
 static struct {
   double *particles, *pairs; /* of each step */
   cost_model costs;          /* of the window before; negative: not known */
   double* error;             /* relative, one per window */
   int n_errors;
-} foretold;
+} forecast;
 
 void hints_note_work(const simulation* s, double particles, double pairs) {
   if (s->measure.n_steps < 1) return;
-  foretold.particles[s->measure.n_steps - 1] = particles;
-  foretold.pairs[s->measure.n_steps - 1] = pairs;
+  forecast.particles[s->measure.n_steps - 1] = particles;
+  forecast.pairs[s->measure.n_steps - 1] = pairs;
 }
 
 static void compare_costs(const effort_hint* hint) {
   const double load = hint->load[hint->rank];
-  if (foretold.costs.pair > 0.0) {
+  if (forecast.costs.pair > 0.0) {
     double said = 0.0;
     for (int64_t k = hint->window_first; k <= hint->window_last; ++k)
-      said += foretold.costs.particle * foretold.particles[k] + foretold.costs.pair * foretold.pairs[k];
+      said += forecast.costs.particle * forecast.particles[k] + forecast.costs.pair * forecast.pairs[k];
     said /= (double)(hint->window_last - hint->window_first + 1);
-    foretold.error[foretold.n_errors++] = load > 0.0 ? fabs(said / load - 1.0) : 1.0;
+    forecast.error[forecast.n_errors++] = load > 0.0 ? fabs(said / load - 1.0) : 1.0;
   }
-  foretold.costs.pair = -1.0;
+  forecast.costs.pair = -1.0;
   for (int u = 0; u < hint->n_units; ++u) {
-    if (strcmp(hint->unit_name[u], "particles") == 0) foretold.costs.particle = hint->unit_cost[u];
-    if (strcmp(hint->unit_name[u], "pairs") == 0) foretold.costs.pair = hint->unit_cost[u];
+    if (strcmp(hint->unit_name[u], "particles") == 0) forecast.costs.particle = hint->unit_cost[u];
+    if (strcmp(hint->unit_name[u], "pairs") == 0) forecast.costs.pair = hint->unit_cost[u];
   }
 }
 
@@ -54,16 +54,17 @@ static int ascending(const void* a, const void* b) {
 
 /* The median over ranks and windows. */
 static void report_costs(const simulation* s) {
-  const int n = foretold.n_errors; /* hints are the same on all ranks, so are their numbers */
+  const int n = forecast.n_errors; /* the same on all ranks, because all get the same hints */
   double* all = calloc((size_t)(n * s->n_ranks) + 1, sizeof *all);
-  MPI_Gather(foretold.error, n, MPI_DOUBLE, all, n, MPI_DOUBLE, 0, s->comm);
+  MPI_Gather(forecast.error, n, MPI_DOUBLE, all, n, MPI_DOUBLE, 0, s->comm);
   qsort(all, (size_t)(n * s->n_ranks), sizeof *all, ascending);
   if (s->rank == 0 && n > 0)
-    printf("unit costs foretold a rank's load of the next window within %.1f %% (median)\n", 100.0 * all[n * s->n_ranks / 2]);
+    printf("unit costs predicted a rank's load of the next window within %.1f %% (median)\n",
+           100.0 * all[n * s->n_ranks / 2]);
   free(all);
-  free(foretold.particles);
-  free(foretold.pairs);
-  free(foretold.error);
+  free(forecast.particles);
+  free(forecast.pairs);
+  free(forecast.error);
 }
 
 static int on_hint(const effort_hint* hint, void* user) {
@@ -74,17 +75,17 @@ static int on_hint(const effort_hint* hint, void* user) {
   return 1;
 }
 
-/* A run goes on without effort: it says why, and the calls that follow return an error and do nothing. */
+/* If effort fails, print why and go on: its later calls return an error and do nothing. */
 static void check(effort_status status, const char* what, int rank) {
   if (status != EFFORT_OK && rank == 0) fprintf(stderr, "particles: %s: %s\n", what, effort_last_error());
 }
 
 void hints_start(simulation* s) {
   const size_t steps = (size_t)s->opt.steps;
-  foretold.particles = calloc(steps, sizeof(double));
-  foretold.pairs = calloc(steps, sizeof(double));
-  foretold.error = calloc(steps, sizeof(double));
-  foretold.costs.pair = -1.0;
+  forecast.particles = calloc(steps, sizeof(double));
+  forecast.pairs = calloc(steps, sizeof(double));
+  forecast.error = calloc(steps, sizeof(double));
+  forecast.costs.pair = -1.0;
   effort_config* config = NULL;
   effort_config_new(&config);
   effort_config_set(config, "LOAD_METRIC", "cpu_time"); /* ranks may share cores */

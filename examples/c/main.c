@@ -31,7 +31,7 @@ static void drift(particle_list* list, double length) {
   }
 }
 
-/* Velocity Verlet; the particles change hands between drift and force. */
+/* Velocity Verlet; particles migrate between drift and force. */
 static void advance(simulation* s) {
   measure* m = &s->measure;
   measure_begin(m, SECTION_INTEGRATE);
@@ -85,7 +85,7 @@ static void take_fingerprint(simulation* s, int done) {
   measure_end(&s->measure, SECTION_REDUCE);
 }
 
-/* Tells effort how much of what was done in this step. */
+/* Reports this step's work to effort. */
 static void report_work(const simulation* s) {
   int64_t pairs = 0;
   for (size_t i = 0; i < s->particles.n; ++i) pairs += s->particles.at[i].neighbours;

@@ -1,5 +1,5 @@
-/* What each part of a step costs this rank, in thread CPU seconds: ranks may share cores, where wall time says
- * nothing about work.  The same brackets tell effort about the regions. */
+/* The cost of each part of a step on this rank, in thread CPU seconds, because wall time says nothing about work when
+ * ranks share cores.  The same brackets begin and end effort's regions. */
 #ifndef MEASURE_H
 #define MEASURE_H
 
@@ -12,7 +12,7 @@ typedef enum section {
   SECTION_MIGRATE, /* ... communication ... */
   SECTION_GHOST,
   SECTION_REDUCE,
-  SECTION_REBALANCE, /* ... and what a rebalance takes */
+  SECTION_REBALANCE, /* ... and rebalancing */
   N_SECTIONS
 } section;
 
@@ -32,14 +32,14 @@ double cpu_of_process(void);
 void measure_init(measure* m, int steps);
 void measure_free(measure* m);
 
-/* Registers the regions with effort, once that is initialised. */
+/* Registers the regions with effort; call it after hints_start. */
 void measure_regions(measure* m);
 
 /* Sections do not nest. */
 void measure_begin(measure* m, section s);
 void measure_end(measure* m, section s);
 
-/* Files what the step cost. */
+/* Records the step's cost. */
 void measure_step(measure* m);
 
 /* Mean computation of the last n steps, seconds per step. */

@@ -12,7 +12,7 @@ static const double box_in_radii = 5.6;
 static const double drift_speed = 1.9;        /* along each axis */
 
 /* Centres in units of the box, directions of the drift.  The droplets share their velocity along x and keep 2.4
- * radii of distance there, so that they never meet. */
+ * radii of distance there, so they never meet. */
 static const double centre[2][3] = {{0.28, 0.35, 0.40}, {0.72, 0.65, 0.60}};
 static const double direction[2][3] = {{1.0, 1.0, 1.0}, {1.0, -1.0, -1.0}};
 

@@ -30,7 +30,7 @@ typedef struct ghost_list {
   size_t n, capacity;
 } ghost_list;
 
-/* Memory that is there or ends the run. */
+/* realloc that ends the run if there is no memory. */
 void* resize(void* p, size_t count, size_t size);
 
 /* Makes room for n particles or ghosts; the contents stay. */
@@ -41,7 +41,7 @@ void ghosts_reserve(ghost_list* list, size_t n);
 double droplets_box(int64_t n);
 
 /* Appends the particles with id % n_ranks == rank of two cold, solid droplets that drift in different directions.
- * What a particle starts with depends on its id and the seed only, not on the ranks. */
+ * The initial state of a particle depends only on its id and the seed, not on the ranks. */
 void droplets_make(particle_list* list, int64_t n, uint64_t seed, int rank, int n_ranks);
 
 #endif

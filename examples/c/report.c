@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ends = 20 }; /* steps at the start and at the end that imbalance is given for */
+enum { ends = 20 }; /* imbalance is reported for this many steps at the start and at the end */
 
 static const double energy_tolerance = 1e-3;    /* per particle; a particle inside a droplet is bound by about 7 */
 static const double momentum_tolerance = 1e-10; /* relative to the sum of the absolute momenta */

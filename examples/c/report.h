@@ -1,10 +1,10 @@
-/* What rank 0 prints at the end. */
+/* The output of rank 0 at the end. */
 #ifndef REPORT_H
 #define REPORT_H
 
 #include "simulation.h"
 
-/* What the time loop took. */
+/* Duration of the time loop. */
 typedef struct loop_cost {
   double wall, thread_cpu, process_cpu; /* seconds; the latter two of this rank */
 } loop_cost;

@@ -1,6 +1,6 @@
-/* LAMMPS's library calls tell neither.  These two definitions come before those of two functions of LAMMPS's classes, as
- * mpi_marks.c does with MPI's: Timer::_stamp(ttype) and FixBalance::pre_exchange(), by the names that g++ and clang++ give
- * them.  In a LAMMPS that lacks them, or is linked statically, they are never called: lammps_has_marks() tells. */
+/* LAMMPS's library interface reports neither.  These two definitions therefore wrap two functions of LAMMPS's classes,
+ * as mpi_marks.c wraps MPI's: Timer::_stamp(ttype) and FixBalance::pre_exchange(), by the names that g++ and clang++
+ * give them.  In a LAMMPS that lacks them, or is linked statically, they are never called: see lammps_has_marks(). */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "lammps_marks.h"
 

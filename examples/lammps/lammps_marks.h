@@ -1,11 +1,11 @@
-/* What LAMMPS does inside a run: how long pair forces and neighbour lists take, and when its fix balance acts. */
+/* Observes a run of LAMMPS from inside: the time of pair forces and neighbour lists, and when fix balance acts. */
 #ifndef LAMMPS_MARKS_H
 #define LAMMPS_MARKS_H
 
 /* CPU seconds outside MPI in pair forces and neighbour lists, as LAMMPS's own timers divide a run. */
 double work_seconds(void);
 
-/* Whether this LAMMPS has the two functions that these stand before. */
+/* Whether this LAMMPS has the two functions that are wrapped. */
 int lammps_has_marks(void);
 
 /* Called right before and after each balancing that a fix balance may do; may be NULL. */

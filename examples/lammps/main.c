@@ -4,9 +4,10 @@
  *   mpirun -np 8 droplets --balance none|own|hints|between [--every N] [--steps N] [--chunk N] [--scale X]
  *
  * own:     `fix balance N 1.05 rcb weight time 1.0`
- * hints:   `fix balance CHUNK 1.0 rcb weight var`, in one long run; where effort advises it, each atom gets a weight and the fix
- *          acts with the neighbour lists that are due next
- * between: the same from outside: `run CHUNK pre no post no`, and where effort advises it `balance 1.0 rcb weight var` */
+ * hints:   `fix balance CHUNK 1.0 rcb weight var`, in one long run; when effort recommends it, each atom gets a
+ *          weight and the fix acts together with the next neighbour lists that are due
+ * between: the same from outside: `run CHUNK pre no post no`, and when effort recommends it
+ *          `balance 1.0 rcb weight var` */
 #include <effort/effort.h>
 #include <effort/effort_mpi.h>
 #include <lammps/library.h>
@@ -41,7 +42,7 @@ typedef struct {
   series work, all;
   double set_up; /* pair forces and neighbour lists that no timer of LAMMPS sees */
   int n_chunks;
-  /* rebalances: those at which this rank's part of the box has changed, and what all took */
+  /* rebalances: how often this rank's part of the box has changed, and the time of all */
   signed char moved[most_calls];
   int n_calls;
   double bounds[6], rebalance_began, rebalancing;
@@ -108,8 +109,8 @@ static double cost_of(const effort_hint* hint, const char* unit) {
   return -1;
 }
 
-/* What each atom will cost: by the costs of an atom and of a pair, which effort fits; until they are known, the rank's
- * predicted load, shared out by the number of neighbours. */
+/* The predicted cost of each atom, from the fitted costs of an atom and of a pair; until these are known, the rank's
+ * predicted load, divided in proportion to the number of neighbours. */
 static void weigh_atoms(driver* d, const effort_hint* hint) {
   const int n = lammps_extract_setting(d->lammps, "nlocal");
   double* cost = lammps_extract_atom(d->lammps, "q");
@@ -128,7 +129,7 @@ static void weigh_atoms(driver* d, const effort_hint* hint) {
   free(estimate);
 }
 
-/* LAMMPS does not tell how often it rebalances, but where this rank's part of the box lies. */
+/* LAMMPS does not report how often it rebalances, but it reports the position of this rank's part of the box. */
 static void note_bounds(driver* d) {
   const double* lo = lammps_extract_global(d->lammps, "sublo");
   const double* hi = lammps_extract_global(d->lammps, "subhi");
@@ -318,7 +319,7 @@ int main(int argc, char** argv) {
   if (on_hints) start_effort(&d);
   lmp(&d, "run 0 post no");
   note_bounds(&d);
-  d.moved[0] = 0; /* that was none */
+  d.moved[0] = 0; /* the initial division is not a rebalance */
   d.work.before = work_seconds();
   d.all.before = compute_seconds();
   if (on_hints) mpi_marks_start();

@@ -1,5 +1,5 @@
-/* LAMMPS does not tell where it waits.  These definitions come before those of the MPI library, mark the calls that can
- * block and go on by the profiling interface. */
+/* LAMMPS does not report where it waits.  These definitions precede those of the MPI library: they mark the calls that
+ * can block and pass them on through the profiling interface. */
 #include "mpi_marks.h"
 
 #include <effort/effort.h>

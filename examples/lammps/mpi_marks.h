@@ -1,4 +1,4 @@
-/* Where LAMMPS communicates: told to effort, and counted. */
+/* Marks where LAMMPS communicates for effort, and measures the time of it. */
 #ifndef MPI_MARKS_H
 #define MPI_MARKS_H
 

@@ -67,7 +67,7 @@ TEST_CASE("info for people names everything once") {
   scratch.write("run.effort", golden_file(true));
   const Outcome outcome = scratch.run({"info", "run.effort"});
   REQUIRE(outcome.code == 0);
-  for (const char* part : {"golden (job 1), effort 0.1.0", "8 ranks on 2 nodes, 60 steps in 2.5 s", "3 steps merged into others", "Regions", "region_3", "Windows", "10..19", "done at 22",
+  for (const char* part : {"golden (job 1), effort 0.1.0", "8 ranks on 2 nodes, 60 steps in 2.5 s", "3 steps merged into later ones", "Regions", "region_3", "Windows", "10..19", "done at 22",
                            "Strata of steps 50..59", "Unit costs", "200 ns", "Notes"}) {
     INFO(part);
     CHECK(outcome.out.find(part) != std::string::npos);

@@ -1,4 +1,4 @@
-// Regions named by call paths, "MPI_Send [app+0x12 lib.so+0x88] > MPI_Recv [..]", as people read them.
+// Readable forms of regions named by call paths, "MPI_Send [app+0x12 lib.so+0x88] > MPI_Recv [..]".
 
 import { h } from "./dom";
 import { Frames } from "./model";
@@ -8,7 +8,7 @@ export interface CallPath {
   frames: string[];
 }
 
-/** One path for a call, two for the work between two calls, none for a region that the host named. */
+/** One path for a call, two for the work between two calls, none for a region named by the host. */
 export function callPaths(name: string): CallPath[] {
   const parts = name.split(" > ").map((part) => /^(\S+) \[([^\]]*)\]$/.exec(part));
   if (parts.some((p) => p === null)) return [];
@@ -17,7 +17,7 @@ export function callPaths(name: string): CallPath[] {
 
 const base = (path: string) => path.slice(path.lastIndexOf("/") + 1);
 
-/** A frame as "function (file:line)", or as it is. */
+/** A frame as "function (file:line)", or unchanged if it is not resolved. */
 export function frameText(frames: Frames, frame: string): string {
   const [place] = frames[frame] ?? [];
   if (!place?.function && !place?.file) return frame;

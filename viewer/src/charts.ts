@@ -26,7 +26,7 @@ export interface Chart {
   lines: Line[];
   format: (value: number) => string;
   marks?: Mark[];
-  /** Pairs of lines, by index, between which the ground is filled: upper, lower. */
+  /** Pairs of lines, by index, between which the area is filled: upper, lower. */
   bands?: [number, number][];
   height?: number;
   range?: [number, number | null];
@@ -46,7 +46,7 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([]);
   const shown = marks.map(({ step, kind }) => ({ x: u.valToPos(step, "x", true), kind })).filter(({ x }) => x >= bbox.left && x <= bbox.left + bbox.width);
-  // Where they would hide the lines they shrink to strokes along the upper edge: long ones done, short ones not.
+  // If they would hide the lines, they shrink to strokes along the upper edge: long ones done, short ones not.
   const dense = shown.length * 3 * size > bbox.width;
   for (const { x, kind } of shown) {
     const y = bbox.top + size + 2;
@@ -73,7 +73,7 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
   ctx.restore();
 }
 
-/** A chart as wide as its place; drawn anew when the place or the theme changes. */
+/** A chart as wide as its container; redrawn when the container or the theme changes. */
 export function chart(options: Chart): HTMLElement {
   const peaks = options.clip ? rarePeaks(options.lines.map((l) => l.values)) : undefined;
   const host = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": `${options.title}: ${summary(options)}. Left and right move the cursor.` });
@@ -125,10 +125,10 @@ function domainOf([first, last]: [number | null, number | null]): [number, numbe
   return from < to ? [from, to] : [from - 0.5, from + 0.5];
 }
 
-/** Of fewer steps a single one is not rare. */
+/** With fewer steps, a single one is not rare. */
 const FEW = 8;
 
-/** The largest value, and what all lines stay below in nearly all steps, where they are several times as large in a few. */
+/** The largest value, and a bound for all lines in nearly all steps, if a few steps are several times as large. */
 function rarePeaks(lines: (number | null)[][]): { most: number; usual: number } | undefined {
   const ends = lines.map((values) => {
     const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b), last = known.length - 1;
@@ -138,12 +138,12 @@ function rarePeaks(lines: (number | null)[][]): { most: number; usual: number } 
   return usual > 0 && most > 3 * usual ? { most, usual } : undefined;
 }
 
-/** "50 %", not "50.0 %", where all labels of an axis are whole. */
+/** "50 %", not "50.0 %", if all labels of an axis are integers. */
 function withoutZeros(labels: string[]): string[] {
   return labels.every((label) => /^-?\d+\.0 %$/.test(label)) ? labels.map((label) => label.replace(".0", "")) : labels;
 }
 
-/** A stretch of a line for the legend, with its dashes: colours alone do not tell lines apart. */
+/** A piece of a line for the legend, with its dashes, because colours alone do not distinguish lines. */
 function sample({ colour, dash, width }: Line): SVGElement {
   return svg("svg", { width: 28, height: 8 }, svg("line", { x1: 0, x2: 28, y1: 4, y2: 4, stroke: colour, "stroke-width": width ?? 1.5, "stroke-dasharray": DASHES[dash ?? 0].join(" ") }));
 }
@@ -153,7 +153,7 @@ function rangeOf({ range, least }: Chart, low: number | null, high: number | nul
   return [from, to === from ? from + 1 : range?.[1] != null ? to : from + (to - from) * 1.08];
 }
 
-/** What the chart says, for those who cannot see it. */
+/** A description of the chart for screen readers. */
 function summary({ lines, format }: Chart): string {
   return lines.map(({ title, values }) => {
     const known = values.filter((v): v is number => v !== null);
@@ -161,7 +161,7 @@ function summary({ lines, format }: Chart): string {
   }).join("; ");
 }
 
-/** Draws every chart and heat map below an element at once, as paper needs it. */
+/** Draws every chart and heat map below an element immediately, for printing. */
 export function redraw(root: ParentNode): void {
   for (const drawing of root.querySelectorAll("figure, .heatmap")) (drawing as HTMLElement & { redraw?: () => void }).redraw?.();
 }

@@ -1,4 +1,4 @@
-// Making elements.
+// Creates elements.
 
 type Child = Node | string | number | null | undefined | false | Child[];
 type Attributes = Record<string, string | number | boolean | undefined | null | ((event: never) => void)>;
@@ -38,7 +38,7 @@ export function select(label: string, options: { value: string; title: string }[
   return h("label", { class: "field" }, h("span", {}, label), box);
 }
 
-/** A name whose arrows stay whole where it is broken. */
+/** A name that may be broken, but not within its arrows. */
 export function unbroken(name: string): (Node | string)[] {
   return name.split("->").flatMap((part, i) => (i > 0 ? [h("wbr"), h("span", { class: "arrow" }, "->"), part] : [part]));
 }

@@ -1,4 +1,4 @@
-// Pictures and values of loads from workers, or from this thread where there are none.
+// Pictures and values of loads from workers, or from this thread if there are none.
 
 import { GridRequest } from "./grid";
 import { bytesOf, Run, Series } from "./model";
@@ -6,7 +6,7 @@ import { FromWorker, serve, ToWorker } from "./worker";
 
 declare const WORKER_SOURCE: string;
 
-/** Bytes of decoded values that all workers together keep. */
+/** Limit of the decoded values that all workers together keep, in bytes. */
 const KEEP = 104 << 20;
 
 export interface Picture {
@@ -54,12 +54,13 @@ export class Engine {
     return `${run.index}/${series.index}`;
   }
 
-  /** Sums are taken where all histories of a node are; what all nodes share is with every worker, for a share of the tiles. */
+  /** A worker holds all histories of a node and sums them. Histories shared by all nodes are with every worker, which
+   *  decodes a part of the tiles. */
   private workerOf(node: number): number {
     return node % this.posts.length;
   }
 
-  /** Resolves when the page has read its histories up to the end. */
+  /** Resolves when the page has read all its histories. */
   private static loaded(): Promise<void> {
     if (document.readyState !== "loading") return Promise.resolve();
     return new Promise((resume) => document.addEventListener("DOMContentLoaded", () => resume(), { once: true }));
@@ -92,8 +93,8 @@ export class Engine {
     const id = this.next++;
     let stopped = false;
     const shared = sharesTiles(series);
-    // Of what all nodes share a worker looks at some steps of every rank, which add up to means; the largest needs all series of a
-    // rank and step in one place.
+    // Of shared histories, a worker decodes some steps of every rank, which suffices for means; the largest rank needs
+    // all series of a rank and step in one place.
     const asked = shared && request.mode === "max" ? this.posts.slice(0, 1) : this.posts;
     const parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[] = asked.map(() => undefined);
     const stop = () => {
@@ -120,7 +121,8 @@ export class Engine {
     return stop;
   }
 
-  /** The sum of some series over the whole run as fine as a screen, from the pictures that the page holds of each.  Returns a function that stops it. */
+  /** The sum of some series over the whole run at screen resolution, from the page's pictures of each.  Returns a
+   *  function that stops it. */
   screen(run: Run, series: Series[], show: (picture: { rows: number; cols: number; cells: Float32Array }) => void, failed: (error: Error) => void): () => void {
     const base = this.next++ * 64, { rows, cols } = series[0].screen!, request = { r0: 0, r1: rows, c0: 0, c1: cols, rows, cols, level: 0, mode: "mean" as const };
     // Every worker adds up some of the series.
@@ -166,7 +168,7 @@ export class Engine {
     for (const s of series) await this.ensure(run, s);
     const keys = series.map((s) => this.key(run, s)), base = this.next++ * 64;
     const shared = sharesTiles(series), workers = shared ? this.posts.map((_, i) => i) : [this.workerOf(run.nodeOfRank()[rank])];
-    // Of what is shared one worker has the tile, the others answer 0.
+    // Of shared histories, one worker has the tile, and the others answer 0.
     const answers = await Promise.all(workers.map((worker) => new Promise<{ value: number; error: number }>((resolve, reject) => {
       const id = base + worker;
       this.handlers.set(id, (message) => {

@@ -1,4 +1,4 @@
-// Numbers as people read them; the same rules as in the command's tables.
+// Formats numbers by the same rules as the command's tables.
 
 function significant(value: number, digits = 3): string {
   const text = value.toPrecision(digits);
@@ -49,7 +49,7 @@ export function count(n: number, noun: string): string {
   return `${n.toLocaleString("en")} ${noun}${n === 1 ? "" : "s"}`;
 }
 
-/** At most so many characters: names that are alike mostly differ at their ends. */
+/** Shortens a name in the middle, because similar names mostly differ at their ends. */
 export function middle(text: string, most: number): string {
   const head = Math.ceil((most - 1) / 2);
   return text.length <= most ? text : `${text.slice(0, head)}\u2026${text.slice(text.length - (most - 1 - head))}`;

@@ -1,4 +1,4 @@
-// Pictures of loads: what a rectangle of ranks and steps looks like in so many cells, from the compressed histories.
+// Pictures of loads: a rectangle of ranks and steps in a given number of cells, from the compressed histories.
 // Runs in workers, and in Node for the tests.
 
 import { History } from "./codec/history";
@@ -12,20 +12,20 @@ export interface HistoryInput {
   bytes: Uint8Array;
 }
 
-/** Which tiles of a history are looked at, as [i, n]: every n-th, from the i-th on. */
+/** The tiles of a history to decode, as [i, n]: every n-th, from the i-th on. */
 export type Share = [number, number];
 
 export interface GridRequest {
-  /** Keys of the series whose sum is wanted. */
+  /** Keys of the series to sum. */
   series: string[];
-  /** Where each rank stands in the order wanted; undefined: by id. */
+  /** The position of each rank in the requested order; undefined: by id. */
   position?: Int32Array;
   /** Positions [r0, r1) and steps [c0, c1). */
   r0: number;
   r1: number;
   c0: number;
   c1: number;
-  /** Cells wanted: at most r1 - r0 and c1 - c0. */
+  /** Requested cells: at most r1 - r0 and c1 - c0. */
   rows: number;
   cols: number;
   /** The 2^level times coarser approximation to build it from. */
@@ -46,7 +46,7 @@ export interface GridPart {
   covered: Float32Array;
 }
 
-/** Keeps what was used last, up to so many bytes. */
+/** A cache of the most recently used values, up to a number of bytes. */
 class Cache<T> {
   private readonly entries = new Map<string, { value: T; bytes: number }>();
   private held = 0;
@@ -100,9 +100,9 @@ export class GridSource {
   private readonly sums: Cache<Tile>;
   private readonly sumIds = new Map<string, number>();
 
-  /** Keeps so many bytes of what it decoded. */
+  /** Caches this many bytes of decoded values. */
   constructor(bytes = 96 << 20) {
-    // Arithmetic decoding is dearer than the transform.
+    // Arithmetic decoding is more expensive than the transform.
     this.contents = new Cache(0.6 * bytes);
     this.sums = new Cache(0.4 * bytes);
   }
@@ -111,15 +111,16 @@ export class GridSource {
     return this.series.has(key);
   }
 
-  /** Histories in any order; each node has at most one.  CodecError where bytes are no history. */
+  /** Histories in any order; each node has at most one.  CodecError if bytes are not a history. */
   add(key: string, histories: HistoryInput[]): void {
     this.series.set(key, histories.filter((h) => h.bytes.length > 0).map(({ ranks, firstStep, bytes }) => ({ ranks, firstStep, history: new History(bytes) })));
   }
 
-  /** Node after node; what it yields draws the picture so far, or is undefined where there is nothing new to see yet. */
+  /** Works node after node; yields a function that makes the picture so far, or undefined if there is nothing new yet.
+   *  */
   *compose(request: GridRequest): Generator<(() => GridPart) | undefined> {
     const { r0, r1, rows, cols, mode, level } = request;
-    // The largest of ranks needs each rank's own sum over the series first.
+    // The largest rank is only known after each rank's sum over the series.
     const own = mode === "max" ? r1 - r0 : rows;
     const sums = new Float32Array(own * cols), covered = new Float32Array(own);
     for (const ranks of this.nodesOf(request.series)) {
@@ -139,7 +140,7 @@ export class GridSource {
     }
   }
 
-  /** The sum of some series at one rank and step, and by how much it may be off. */
+  /** The sum of some series at one rank and step, and a bound of its error. */
   value(series: string[], rank: number, step: number, share?: Share): { value: number; error: number } {
     let value = 0, error = 0;
     for (const ranks of this.nodesOf(series)) {
@@ -194,7 +195,7 @@ export class GridSource {
   private content(key: string, part: Part, t: number): TileContent {
     return this.contents.get(`${key}/${part.ranks[0]}/${t}`, () => {
       const content = part.history.content(t), { transform, raw, absent } = content;
-      // Single precision is far finer than what was stored, and a picture needs no more.
+      // Single precision is far finer than the stored precision, and sufficient for a picture.
       if (transform) transform.values = new Float32Array(transform.values);
       return { value: content, bytes: 256 + 8 * (transform?.at.length ?? 0) + (raw?.byteLength ?? 0) + (absent?.byteLength ?? 0) };
     });
@@ -223,7 +224,7 @@ function wanted(target: Int32Array, begin: number, end: number): boolean {
 /** Adds a tile into the rows of the picture that its ranks belong to. */
 function addTile(tile: Tile, { firstRow, rows, first, steps }: Stack, target: Int32Array, { c0, c1, cols, level }: GridRequest, sums: Float32Array): void {
   const width = 2 ** level, binned = new Float32Array(cols);
-  // Ranks of one row of the picture are added first, so that their steps are shared out only once.
+  // Ranks of one row of the picture are added first, so that their steps are distributed only once.
   const row = new Float64Array(tile.cols);
   let to = -1;
   const flush = () => {
@@ -244,7 +245,7 @@ function addTile(tile: Tile, { firstRow, rows, first, steps }: Stack, target: In
   flush();
 }
 
-/** Shares one row of a tile, at `first` of so many steps, out over the columns of the picture, as a mean per step. */
+/** Distributes one row of a tile, which begins at step `first`, over the columns of the picture, as a mean per step. */
 function binColumns(row: Float64Array, first: number, steps: number, width: number, c0: number, c1: number, out: Float32Array): void {
   out.fill(0);
   const cols = out.length, perCol = (c1 - c0) / cols;

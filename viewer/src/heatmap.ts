@@ -1,4 +1,4 @@
-// Rank by step as a picture: coarse at once, refined where it is looked at.
+// Rank by step as a picture: coarse at first, then refined in the visible part.
 
 import { h } from "./dom";
 import { amount } from "./format";
@@ -15,13 +15,13 @@ export interface View {
   rows: number;
   cols: number;
   values: Float32Array;
-  /** Ends of the scale, and the largest value, which lies above it where peaks are rare. */
+  /** Ends of the scale, and the largest value, which is above it if peaks are rare. */
   low: number;
   high: number;
   most: number;
 }
 
-/** A small triangle whose tip is at a place. */
+/** A small triangle with its tip at a point. */
 function arrowUp(ctx: CanvasRenderingContext2D, x: number, y: number): void {
   ctx.beginPath();
   ctx.moveTo(x, y);
@@ -38,7 +38,7 @@ export class HeatMap {
   private readonly readout = h("output", { class: "readout", "aria-live": "polite" });
   private readonly status = h("span", { class: "quiet status" });
   private readonly series: Series[];
-  /** Sum of the series' coarse pictures, and, when they are there, of those as fine as a screen. */
+  /** Sum of the series' coarse pictures, and, once available, of those at screen resolution. */
   private coarse: { rows: number; cols: number; cells: Float32Array };
   private source: "coarse" | "screens to come" | "screen";
   private readonly order?: Int32Array;
@@ -102,7 +102,7 @@ export class HeatMap {
     this.request();
   }
 
-  /** Paper does not wait for what is decoded. */
+  /** For printing, without waiting for decoded histories. */
   private print(): void {
     this.onPaper = true;
     this.width = 0;
@@ -114,7 +114,7 @@ export class HeatMap {
     return { x: LEFT, y: 4, w: Math.max(20, this.width - LEFT - RIGHT - GAP), h: Math.max(20, this.height - BOTTOM - PROFILE - GAP - 4) };
   }
 
-  /** Asks for the picture of what is looked at. */
+  /** Requests the picture of the viewport. */
   request(): void {
     this.stopPicture();
     this.stopPicture = () => {};
@@ -126,7 +126,7 @@ export class HeatMap {
     const { r0, r1, c0, c1 } = this.bounds(), box = this.plot();
     const rows = Math.min(r1 - r0, Math.floor(box.h)), cols = Math.min(c1 - c0, Math.floor(box.w));
     if (this.source === "screen" && this.state.mode === "mean" && !this.position && r1 - r0 === ranks && c1 - c0 === steps) {
-      // As fine as a screen already: decoding histories would take many seconds and show the same.
+      // At screen resolution already: decoding histories would take many seconds and show the same.
       const toRows = Math.min(rows, this.coarse.rows), toCols = Math.min(cols, this.coarse.cols);
       this.take(binned(this.coarse, toRows, toCols), toRows, toCols);
       return this.finished(toRows, toCols);
@@ -186,7 +186,7 @@ export class HeatMap {
     this.schedule();
   }
 
-  /** Pixel by pixel of the screen: browsers that stretch a small picture let the borders of its cells run askew. */
+  /** Draws pixel by pixel, because browsers that stretch a small picture misalign the borders of its cells. */
   private makeImage(): void {
     const { rows, cols, values, low, high } = this.view!, table = colours(this.state.palette), scale = high > low ? 255 / (high - low) : 0;
     const ratio = devicePixelRatio || 1, box = this.plot(), width = Math.max(1, Math.round(box.w * ratio)), height = Math.max(1, Math.round(box.h * ratio));
@@ -281,7 +281,7 @@ export class HeatMap {
     }
   }
 
-  /** Diamonds under the map where the host rebalanced. */
+  /** Diamonds under the map at the steps at which the host rebalanced. */
   private rebalances(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {
     const { c0, c1 } = this.bounds(), y = box.y + box.h + GAP / 2;
     ctx.fillStyle = themed("--mark");
@@ -299,7 +299,7 @@ export class HeatMap {
     }
   }
 
-  /** Mean and largest cell of every column, on the map's scale from zero; what rises above it ends in a point. */
+  /** Mean and largest cell of every column, on the map's scale from zero; values above it end in a point. */
   private profile(ctx: CanvasRenderingContext2D, box: ReturnType<HeatMap["plot"]>): void {
     const { cols, high } = this.view!, { mean, max } = profileOf(this.view!), top = box.y + box.h + GAP, most = Math.max(high, 1e-300);
     const x = (j: number) => box.x + (j / cols) * box.w, y = (v: number) => top + PROFILE - (Math.min(v, most) / most) * (PROFILE - 2);
@@ -359,7 +359,7 @@ export class HeatMap {
     return { position, rank: this.order ? this.order[position] : position, step };
   }
 
-  /** What the picture shows under the cursor. */
+  /** The cell of the picture under the cursor. */
   private around(): number | undefined {
     const { cursor, viewport: v } = this.state;
     if (!cursor || !this.view) return undefined;
@@ -474,7 +474,7 @@ export class HeatMap {
     this.zoomTo({ r0: row - (row - v.r0) * factor, r1: row + (v.r1 - row) * factor, c0: step - (step - v.c0) * factor, c1: step + (v.c1 - step) * factor });
   }
 
-  /** Kept inside the whole and not below one rank and a few steps. */
+  /** Kept inside the run and no smaller than one rank and a few steps. */
   zoomTo(wanted: Viewport): void {
     const { ranks, steps } = this.run.info;
     const fit = (from: number, to: number, least: number): [number, number] => {

@@ -1,4 +1,4 @@
-// Source text in colours, line by line.
+// Syntax highlighting, line by line.
 
 import hljs from "highlight.js/lib/core";
 import cpp from "highlight.js/lib/languages/cpp";
@@ -7,7 +7,7 @@ import fortran from "highlight.js/lib/languages/fortran";
 hljs.registerLanguage("cpp", cpp);
 hljs.registerLanguage("fortran", fortran);
 
-/** Larger files stay plain: colours are not worth seconds. */
+/** Larger files are not coloured: it would take seconds. */
 const MOST_CHARACTERS = 400_000;
 
 /** The lines of a file, each with its words in elements of their classes. */

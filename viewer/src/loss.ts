@@ -1,19 +1,19 @@
-// Where the time between the largest rank and the mean goes: which region, which rank, when.
+// Attributes the time between the largest rank and the mean to regions, ranks and steps.
 
 import { Run } from "./model";
 
 export interface Part<T> {
   what: T;
-  /** Of all that is lost. */
+  /** Share of the whole loss. */
   share: number;
 }
 
 export interface Loss {
-  /** Sum over steps of the largest less the mean load, in the load's unit. */
+  /** Sum over steps of the largest minus the mean load, in the load's unit. */
   total: number;
-  /** Most first; by the windows' most unbalanced regions, as indices. */
+  /** Largest first; by the most unbalanced region of each window, as indices. */
   regions: Part<number>[];
-  /** Most first; by the rank of the largest load. */
+  /** Largest first; by the rank of the largest load. */
   ranks: Part<number>[];
   /** The stretch, a twentieth of the run, in which most is lost, and its share of the steps. */
   stretch: Part<[number, number]> & { ofSteps: number };
@@ -27,7 +27,7 @@ function add<T>(sums: Map<T, number>, key: T, value: number): void {
   sums.set(key, (sums.get(key) ?? 0) + value);
 }
 
-/** What every bin of steps loses. */
+/** The loss of every bin of steps. */
 function lossOfBins({ load, info }: Run): number[] {
   return Array.from(load.mean, (mean, k) => {
     const steps = Math.min(load.stepsPerBin, info.steps - k * load.stepsPerBin);
@@ -38,7 +38,7 @@ function lossOfBins({ load, info }: Run): number[] {
 function byRegion(run: Run, bins: number[], total: number): Part<number>[] {
   const { info, load } = run, sums = new Map<number, number>(), index = new Map<string, number>();
   info.regions.forEach((r, i) => r.kind === "compute" && !index.has(r.name) && index.set(r.name, i));
-  // Steps that no window analysed follow the one before; a run without windows names none.
+  // Steps outside all windows count for the window before; a run without windows names no region.
   const windows = info.windows.filter((w) => w.worst_region !== null && index.has(w.worst_region));
   if (windows.length === 0) return [];
   let at = 0;
@@ -64,7 +64,7 @@ function worstStretch({ load, info }: Run, bins: number[], total: number): Loss[
   return { what: [first, last], share: best / total, ofSteps: (last - first + 1) / info.steps };
 }
 
-/** Undefined where nothing is lost: one rank, no load, or perfect balance. */
+/** Undefined if nothing is lost: one rank, no load, or perfect balance. */
 export function lossOf(run: Run): Loss | undefined {
   const bins = lossOfBins(run), total = bins.reduce((a, b) => a + b, 0);
   if (run.info.ranks < 2 || !(total > 1e-9 * run.load.meanPath)) return undefined;

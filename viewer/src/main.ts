@@ -1,4 +1,4 @@
-// The report page: reads what is embedded, shows one part at a time.
+// The report page: reads the embedded data, shows one part at a time.
 
 import { redraw } from "./charts";
 import { h, select } from "./dom";
@@ -32,7 +32,7 @@ const TABS: Tab[] = [
   { key: "about", title: "About", make: about },
 ];
 
-/** What fits between the margins of A4 and of US Letter. */
+/** The width that fits between the margins of A4 and of US Letter. */
 const PAPER = "690px";
 
 class Page {
@@ -83,13 +83,13 @@ class Page {
     scrollTo(0, 0);
   }
 
-  /** On paper, everything that is not an instrument. */
+  /** On paper, everything except controls. */
   private print(): void {
     this.destroy();
     const { shape } = this.state, parts: (() => void)[] = [];
     this.destroy = () => parts.forEach((destroy) => destroy());
     this.state.shape = "map";
-    // Charts are drawn before the page has its paper's width: they would be as wide as the screen and cut off.
+    // Charts are drawn before the page has the width of the paper; they would be as wide as the screen and cut off.
     this.main.style.width = PAPER;
     this.main.replaceChildren(...this.tabs.filter(({ key }) => !["about", "source"].includes(key)).map((tab) => {
       const made = tab.make(this.state);
@@ -136,12 +136,12 @@ export function start(): void {
     if (report.runs.length === 0) throw new Error("The report holds no run.");
     const page = new Page(new State(report, new Engine()), host);
     host.dataset.ready = String(Math.round(performance.now()));
-    const complete = () => document.getElementById("effort-end")?.textContent === "complete" || page.complain("This report is cut short: what is missing cannot be shown. Write it again with effort report.");
+    const complete = () => document.getElementById("effort-end")?.textContent === "complete" || page.complain("This report is cut short: some parts cannot be shown. Write it again with effort report.");
     document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", complete) : complete();
   } catch (error) {
     host.replaceChildren(h("p", { class: "sentence", role: "alert" }, error instanceof Error ? error.message : String(error)));
   }
 }
 
-// A page that was cut before the end of its description has nothing that would call start().
+// A page that was cut before the end of its description does not call start().
 document.addEventListener("DOMContentLoaded", () => started || start());

@@ -1,4 +1,4 @@
-// What the page knows of the runs in it: the JSON that `effort report` embedded, with its packed arrays unpacked.
+// The data of the runs in the page: the JSON that `effort report` embedded, with its packed arrays unpacked.
 
 export interface MetricNumbers {
   total: number;
@@ -122,7 +122,7 @@ interface SeriesJson {
   mean: Packed;
   max: Packed;
   coarse: Picture;
-  /** Rows and columns of the picture as fine as a screen; 0: none. */
+  /** Rows and columns of the picture at screen resolution; 0: none. */
   screen: [number, number];
   rank_totals: boolean;
   exact: boolean;
@@ -218,7 +218,7 @@ export interface RegionSide {
   imbalance: number;
 }
 
-/** CALL@MODULE+0xHEX without the module where that makes a name too long for a line. */
+/** CALL@MODULE+0xHEX without the module if that makes a name too long for a line. */
 function squeezed(name: string): string {
   return name.length > 40 ? name.replace(/@[^@\s]*?(?=\+0x)/g, "") : name;
 }
@@ -242,7 +242,7 @@ export class Series {
   get coarse(): { rows: number; cols: number; cells: Float32Array } {
     return { rows: this.json.coarse.rows, cols: this.json.coarse.cols, cells: unpack(this.json.coarse.cells) };
   }
-  /** Rows and columns of the picture as fine as a screen; undefined where the histories are decoded in no time. */
+  /** Rows and columns of the picture at screen resolution; undefined if the histories are decoded quickly. */
   get screen(): { rows: number; cols: number } | undefined {
     const [rows, cols] = this.json.screen;
     return rows > 0 ? { rows, cols } : undefined;
@@ -351,12 +351,12 @@ export class Run {
     }
     return this.ranksByNode[node];
   }
-  /** The load of all computing regions as fine as a screen; undefined where it is decoded in no time. */
+  /** The load of all computing regions at screen resolution; undefined if it is decoded quickly. */
   get loadPicture(): { rows: number; cols: number; cells: Float32Array } | undefined {
     const { rows, cols, cells } = this.packedPicture;
     return rows > 0 ? { rows, cols, cells: unpack(cells) } : undefined;
   }
-  /** The sum of some series over all steps by rank; undefined where it has to be decoded, or is not read yet. */
+  /** The sum of some series over all steps by rank; undefined if it has to be decoded, or is not read yet. */
   rankTotals(series: Series[]): Float64Array | undefined {
     const sum = new Float64Array(this.info.ranks);
     for (const s of series) {
@@ -366,7 +366,7 @@ export class Run {
     }
     return sum;
   }
-  /** The sum of some series as it was measured; undefined where it was not stored beside or is not in the page. */
+  /** The exact sum of some series; undefined if it was not stored or is not in the page. */
   exactValue(series: Series[], rank: number, step: number): number | undefined {
     let sum = 0;
     for (const s of series) {
@@ -380,11 +380,11 @@ export class Run {
     }
     return Number.isNaN(sum) ? undefined : sum;
   }
-  /** Stratum of every rank in the last window kept; undefined: none was. */
+  /** Stratum of every rank in the last kept window; undefined: there is none. */
   get lastStrata(): Strata | undefined {
     return this.info.strata[this.info.strata.length - 1];
   }
-  /** Position of every rank in an order; undefined: as numbered. */
+  /** Position of every rank in an order; undefined: by id. */
   positions(order: string): Int32Array | undefined {
     const ranks = this.order(order);
     if (!ranks) return undefined;
@@ -401,7 +401,7 @@ export class Run {
       ...this.givenOrders.map(({ name }) => ({ key: `given:${name}`, title: name })),
     ];
   }
-  /** The rank at each position; undefined: as numbered. */
+  /** The rank at each position; undefined: by id. */
   order(key: string): Int32Array | undefined {
     const sorted = (value: (rank: number) => number) => Int32Array.from({ length: this.info.ranks }, (_, i) => i).sort((a, b) => value(a) - value(b) || a - b);
     if (key === "node") {
@@ -422,12 +422,12 @@ export interface Report {
   runs: Run[];
 }
 
-/** What `effort report` found when it compared the runs; empty with one run. */
+/** The comparisons of the runs by `effort report`; empty with one run. */
 export function readComparisons(): { before: number; after: number; comparison: Comparison }[] {
   return document.getElementById("effort-compare") ? element("effort-compare") : [];
 }
 
-/** Reads one element's JSON; throws what can be shown to people. */
+/** Reads one element's JSON; throws an error with a message for the user. */
 function element<T>(id: string): T {
   const text = document.getElementById(id)?.textContent;
   if (!text) throw new Error(`The report has no part "${id}": it is cut short or was changed. Write it again with effort report.`);

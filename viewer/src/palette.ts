@@ -1,4 +1,4 @@
-// Colours that colour-blind people can tell apart and that keep their order in black and white.
+// Colours that colour-blind users can distinguish and that keep their order in black and white.
 
 /** Control points of lightness that only rises; straight lines between them. */
 const MAPS: Record<string, string[]> = {

@@ -1,13 +1,14 @@
-// What a heat map shows before anything is decoded, and how it is scaled and labelled.
+// The picture of a heat map before anything is decoded, and its scale and labels.
 
 import { Run, Series } from "./model";
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
-/** The end of a scale that shows what most cells do: a hundredth of them, or one column of many, may lie above it, if they lie far above. */
+/** The end of a scale that suits most cells: a hundredth of them, or one column of many, may lie above it, if they lie
+ *  far above. */
 export function withoutPeaks(values: Float32Array, cols: number, low: number, high: number): number {
   let every = Math.max(1, Math.floor(values.length / 20000));
-  while (divisor(every, cols) > 1) ++every; // else it would visit only some of the columns
+  while (divisor(every, cols) > 1) ++every; // otherwise it would visit only some of the columns
   const sample: number[] = [], rare = cols < FEW_COLUMNS ? 0.01 : Math.max(0.01, 1 / cols);
   for (let i = 0; i < values.length; i += every) if (values[i] === values[i]) sample.push(values[i]);
   sample.sort((a, b) => a - b);
@@ -30,7 +31,7 @@ export function sumOfCoarse(series: Series[]): { rows: number; cols: number; cel
   return sum;
 }
 
-/** The picture at once, from the coarse ones in the page; in an order of its own all ranks of a bin look alike. */
+/** The first picture, from the coarse ones in the page; in another order than by id, all ranks of a bin look alike. */
 export function coarse(sum: Float32Array, rows: number, cols: number, run: Run, b: { r0: number; r1: number; c0: number; c1: number; rows: number; cols: number }, position?: Int32Array): Float32Array {
   const { ranks, steps } = run.info, out = new Float32Array(b.rows * b.cols);
   if (rows === 0) return out;
@@ -50,7 +51,7 @@ export function coarse(sum: Float32Array, rows: number, cols: number, run: Run, 
   return out;
 }
 
-/** A picture with fewer cells: means of those that fall into one. */
+/** A picture with fewer cells: the means of the cells in each. */
 export function binned({ rows, cols, cells }: { rows: number; cols: number; cells: Float32Array }, toRows: number, toCols: number): Float32Array {
   const sums = new Float32Array(toRows * toCols), counts = new Uint32Array(toRows * toCols);
   for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
@@ -61,7 +62,7 @@ export function binned({ rows, cols, cells }: { rows: number; cols: number; cell
   return sums.map((sum, k) => sum / counts[k]);
 }
 
-/** Mean and largest cell of every column; cells that are not known yet count for nothing. */
+/** Mean and largest cell of every column; cells that are not known yet do not count. */
 export function profileOf({ rows, cols, values }: { rows: number; cols: number; values: Float32Array }): { mean: Float64Array; max: Float64Array } {
   const mean = new Float64Array(cols), max = new Float64Array(cols);
   for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {

@@ -1,9 +1,9 @@
-// What is looked at, shared by all views.
+// The state of the page, shared by all views.
 
 import { Engine } from "./engine";
 import { Report, Run } from "./model";
 
-/** What a heat map shows. */
+/** The contents of a heat map. */
 export interface Panel {
   run: number;
   /** Regions summed; empty: all that compute. */
@@ -34,7 +34,7 @@ export class State {
   order = "id";
   mode: "mean" | "max" = "mean";
   palette = "viridis";
-  /** "fit" leaves rare peaks out, "whole" does not, "zero" begins there. */
+  /** "fit" cuts rare peaks, "whole" does not, "zero" begins at zero. */
   scale: "fit" | "whole" | "zero" = "fit";
   shape: "map" | "surface" | "both" = "map";
   tab = "overview";
@@ -85,7 +85,7 @@ export class State {
   }
 }
 
-/** The series of a panel: what is summed in its picture. */
+/** The series that are summed in the picture of a panel. */
 export function seriesOfPanel(run: Run, panel: Panel) {
   const regions = panel.regions.length > 0 ? panel.regions : run.computeRegions.length > 0 ? run.computeRegions : run.info.regions.map((_, i) => i);
   return regions.flatMap((r) => (run.seriesOf[r][panel.metric] >= 0 ? [run.series[run.seriesOf[r][panel.metric]]] : []));

@@ -1,4 +1,4 @@
-// The picture of a heat map as a surface in three dimensions; drawn flat where there is no WebGL.
+// The picture of a heat map as a surface in three dimensions; drawn flat without WebGL.
 
 import {
   BufferAttribute, BufferGeometry, Color, DoubleSide, LineBasicMaterial, LineSegments, Mesh, MeshBasicMaterial, PerspectiveCamera, Scene, Sprite, SpriteMaterial,
@@ -12,7 +12,7 @@ import { State } from "./state";
 
 const MOST = 220, HEIGHT = 0.45;
 
-/** At most MOST x MOST cells: the largest value of each, so that peaks stay. */
+/** At most MOST x MOST cells with the largest value of each, so that peaks remain. */
 export function shrink({ rows, cols, values }: View): { rows: number; cols: number; values: Float32Array } {
   const r = Math.min(rows, MOST), c = Math.min(cols, MOST), out = new Float32Array(r * c).fill(-Infinity);
   for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
@@ -60,7 +60,7 @@ class Surface implements SurfaceView {
 
   constructor(private readonly state: State, private readonly height: number) {
     this.renderer = new WebGLRenderer({ antialias: true, alpha: true, preserveDrawingBuffer: true });
-    this.element = h("div", { class: "surface", "data-kind": "webgl" }, this.renderer.domElement, h("p", { class: "quiet" }, "Drag or arrows turn it; the wheel, + and \u2212 come nearer; the right button moves it."));
+    this.element = h("div", { class: "surface", "data-kind": "webgl" }, this.renderer.domElement, h("p", { class: "quiet" }, "Drag or use the arrow keys to rotate; use the wheel, + and \u2212 to zoom; drag with the right button to move."));
     this.renderer.domElement.setAttribute("role", "img");
     this.renderer.domElement.setAttribute("aria-label", "Load by rank and step as a surface; the heat map shows the same.");
     this.renderer.domElement.tabIndex = 0;
@@ -117,7 +117,7 @@ class Surface implements SurfaceView {
 
   private build(): void {
     const view = this.view!, { rows, cols, values } = shrink(view), table = colours(this.state.palette), { low, high } = view;
-    // One rank or one step still needs an area.
+    // Even one rank or one step needs an area.
     const R = Math.max(2, rows), C = Math.max(2, cols);
     const at = new Float32Array(R * C * 3), colour = new Float32Array(R * C * 3), shade = new Color();
     for (let i = 0; i < R; ++i) for (let j = 0; j < C; ++j) {
@@ -146,7 +146,7 @@ class Surface implements SurfaceView {
     this.draw();
   }
 
-  /** The base's outline and what its edges mean. */
+  /** The outline of the base and the labels of its edges. */
   private furnish(): void {
     const corner = [[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]], line: number[] = [];
     corner.forEach(([x, z], i) => {

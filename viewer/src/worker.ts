@@ -14,7 +14,7 @@ export type FromWorker =
   | { kind: "value"; id: number; value: number; error: number }
   | { kind: "failed"; id: number; problem: string };
 
-/** How long a worker computes before it looks at its messages, and before it shows what it has. */
+/** How long a worker computes before it reads its messages, and before it sends a partial picture. */
 const SLICE_MS = 60, SHOW_MS = 240;
 
 export function serve(post: (message: FromWorker) => void): (message: ToWorker) => void {

@@ -17,9 +17,9 @@ module adapt
 
 contains
 
-  ! Refines and coarsens where the temperature asks for it; ghosts must be filled. New blocks stay on the rank of the block
-  ! they came from, so the load shifts with the front. `changed` tells whether anything changed, the same on all ranks.
-  ! Collective.
+  ! Refines and coarsens where the temperature asks for it; ghosts must be filled. New blocks stay on the rank of the
+  ! block they came from, so the load shifts with the front. `changed` tells whether anything changed, the same on all
+  ! ranks. Collective.
   subroutine adapt_mesh(mesh, changed)
     type(mesh_t), intent(inout) :: mesh
     logical, intent(out) :: changed

@@ -13,7 +13,7 @@ module balance
   private
   public :: balance_equal_counts, balance_by_cost, note_costs
 
-  ! What decides which blocks cost what, where somebody knows better than the blocks' own measurement.
+  ! Predicted costs, which replace the measured costs of the blocks.
   type, public :: forecast_t
     real(dp) :: per_block = -1, per_evaluation = -1    ! seconds that a block and an evaluation of the rate cost; < 0: not known
     real(dp) :: ahead = 0                              ! steps to the middle of those that the blocks are dealt out for
@@ -32,7 +32,7 @@ contains
     call migrate(mesh, [((m - 1) * mesh%n_ranks / n, m=1, n)])
   end subroutine balance_equal_counts
 
-  ! Cuts by the cost of blocks, measured or foretold, and moves them. `moved`: blocks that changed hands. Collective.
+  ! Cuts by the cost of blocks, measured or predicted, and moves them. `moved`: blocks that changed hands. Collective.
   subroutine balance_by_cost(mesh, ghosts, moved, forecast)
     type(mesh_t), intent(inout) :: mesh
     type(ghosts_t), intent(inout) :: ghosts
@@ -40,7 +40,7 @@ contains
     type(forecast_t), intent(in), optional :: forecast
     integer :: owner(size(mesh%tree%leaf))
     if (present(forecast)) then
-      owner = cut(foretold_costs(mesh, forecast), mesh%n_ranks)
+      owner = cut(predicted_costs(mesh, forecast), mesh%n_ranks)
     else
       owner = cut(of_all(mesh, mesh%block(mesh%mine)%cost), mesh%n_ranks)
     end if
@@ -50,8 +50,8 @@ contains
     call ghosts_prepare(mesh, ghosts)
   end subroutine balance_by_cost
 
-  ! Smooths the costs of this rank's blocks with those of a finished step, in which the rank computed for `seconds`. What was
-  ! not measured block by block (ghost cells, changes of the mesh) falls to all blocks alike.
+  ! Smooths the costs of this rank's blocks with those of a finished step, in which the rank computed for `seconds`.
+  ! What was not measured block by block (ghost cells, changes of the mesh) falls to all blocks alike.
   subroutine note_costs(mesh, seconds)
     type(mesh_t), intent(inout) :: mesh
     real(dp), intent(in) :: seconds
@@ -67,16 +67,16 @@ contains
     end do
   end subroutine note_costs
 
-  ! By what the blocks will do and what that costs, wherever they lie: the front moves on, and counts have no noise that a
-  ! trend would magnify. Where costs are not known the ranks' loads are, and the measured costs only tell how each spreads
-  ! over the rank's blocks.
-  function foretold_costs(mesh, forecast) result(cost)
+  ! A block costs its extrapolated evaluations times their unit cost, whatever rank it lies on. The front moves on, and
+  ! counts have no noise that a trend would magnify. If unit costs are not known, the predicted load of each rank is
+  ! spread over its blocks in proportion to their measured costs.
+  function predicted_costs(mesh, forecast) result(cost)
     type(mesh_t), intent(in) :: mesh
     type(forecast_t), intent(in) :: forecast
     real(dp) :: cost(size(mesh%tree%leaf)), coming(size(mesh%mine)), total
     integer :: rank
     if (forecast%per_block >= 0 .and. forecast%per_evaluation > 0) then
-      ! Not by a name associated with the blocks: of these, gfortran would make copies.
+      ! Without an associate name for the blocks: gfortran would copy them.
       coming = mesh%block(mesh%mine)%evaluations + forecast%ahead * mesh%block(mesh%mine)%trend
       cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * max(coming, 0.0_dp))
       return
@@ -87,9 +87,10 @@ contains
       if (total <= 0 .or. forecast%load(rank + 1) <= 0) cycle
       where (mesh%tree%leaf%owner == rank) cost = cost * (forecast%load(rank + 1) / total)
     end do
-  end function foretold_costs
+  end function predicted_costs
 
-  ! A number of each of this rank's leaves, made one of all leaves; bitwise the same on all ranks: to each only its owner adds.
+  ! Gathers one number per leaf from the owners. Bitwise the same on all ranks, because only the owner of a leaf adds to
+  ! its sum.
   function of_all(mesh, mine) result(all)
     type(mesh_t), intent(in) :: mesh
     real(dp), intent(in) :: mine(:)

@@ -1,5 +1,6 @@
 ! The source term: fuel burns to product and releases heat, at a rate that grows steeply with temperature. Each cell
-! integrates it on its own with as many substeps as its accuracy needs: none where it is cold or burnt, many in the flame.
+! integrates it on its own with as many substeps as its accuracy needs: none where it is cold or burnt, many in the
+! flame.
 module chemistry
   use parameters, only: dp, nb, ng, i_fuel, i_product, i_temperature, heat_release, activation, burnt
   implicit none
@@ -12,7 +13,8 @@ module chemistry
 
 contains
 
-  ! Burns in all cells of a block for the time dt; `rate` is that of hot fuel. `evaluations`: how often the rate was evaluated.
+  ! Burns in all cells of a block for the time dt; `rate` is that of hot fuel. `evaluations`: how often the rate was
+  ! evaluated.
   subroutine react(u, rate, dt, evaluations)
     real(dp), intent(inout) :: u(1 - ng:, 1 - ng:, :)
     real(dp), intent(in) :: rate, dt
@@ -31,8 +33,8 @@ contains
     end do
   end subroutine react
 
-  ! Fuel that burns within dt. Backward Euler with step doubling: two half steps against one whole give the error, by which
-  ! the substep is chosen, and are extrapolated to second order.
+  ! Fuel that burns within dt, by backward Euler with step doubling. The difference of two half steps and one whole step
+  ! controls the substep, and extrapolation makes the result second order.
   pure subroutine burn(fuel, temperature, rate, dt, burnt_fuel, evaluations)
     real(dp), intent(in) :: fuel, temperature, rate, dt
     real(dp), intent(out) :: burnt_fuel

@@ -1,5 +1,5 @@
-! Where the CPU time of this rank goes. At any moment the thread's time belongs to exactly one bucket; switching reads the
-! clock once. Thread CPU time, not wall time: where ranks share cores, wall time says nothing about work.
+! Accounts for the CPU time of this rank. At any moment the thread's time belongs to exactly one bucket; switching reads
+! the clock once. It is thread CPU time, because wall time says nothing about work when ranks share cores.
 module clock
   use, intrinsic :: iso_c_binding, only: c_int, c_long
   use parameters, only: dp

@@ -1,4 +1,4 @@
-! Fills the ghost cells of blocks from their neighbours, and mends the mass balance where coarse meets fine.
+! Fills the ghost cells of blocks from their neighbours, and corrects the mass balance between coarse and fine blocks.
 module ghosts
   use links, only: plan_t, link_t, plan_make, plan_run, same, finer, coarser
   use mesh, only: mesh_t, block_t, face_cell, minmod, cell_width
@@ -52,8 +52,8 @@ contains
     real(dp), intent(in) :: dt
     integer :: i, face
     call plan_run(mesh, ghosts%fluxes, pack_fluxes, unpack_fluxes)
-    ! Faces in a fixed order, whatever order messages came in: a corner cell gets two corrections, and sums must not depend
-    ! on who owns what.
+    ! Faces in a fixed order, not in that of the messages: a corner cell gets two corrections, and the sum must not
+    ! depend on the owners of the blocks.
     do i = 1, size(mesh%mine)
       do face = 1, n_faces
         if (.not. mesh%block(mesh%mine(i))%finer(face)) cycle
@@ -77,7 +77,7 @@ contains
     end associate
   end subroutine pack_cells
 
-  ! ng layers of `n` cells from number `first` on; where that runs off the face, its last cell again.
+  ! ng layers of `n` cells from number `first` on; beyond the end of the face, its last cell is repeated.
   subroutine pack_strip(u, face, first, n, words)
     real(dp), intent(in) :: u(1 - ng:, 1 - ng:, :)
     integer, intent(in) :: face, first, n
@@ -134,8 +134,8 @@ contains
     end do
   end subroutine unpack_strip
 
-  ! Ghosts from coarser cells: linear with limited slopes. Along the face the slope is that of the coarse cells; across it,
-  ! the mean of this block's own cells stands on the near side.
+  ! Ghosts from coarser cells: linear with limited slopes. Along the face the slope is that of the coarse cells; across
+  ! it, the mean of this block's own cells stands on the near side.
   subroutine unpack_prolonged(u, face, words)
     real(dp), intent(inout) :: u(1 - ng:, 1 - ng:, :)
     integer, intent(in) :: face

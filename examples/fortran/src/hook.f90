@@ -1,4 +1,4 @@
-! What this code does with a hint of effort.
+! Rebalances on the hints of effort.
 module hook
   use, intrinsic :: iso_c_binding, only: c_int, c_ptr, c_double, c_f_pointer
   use, intrinsic :: iso_fortran_env, only: int64
@@ -13,15 +13,15 @@ module hook
 
 contains
 
-  ! Called inside progress_step, on all ranks at the same step with the same numbers. Rebalances when the hint says that it
-  ! pays, by what the hint says of costs.
+  ! Called inside progress_step, on all ranks at the same step with the same numbers. Rebalances when the hint says that
+  ! it pays, by the costs in the hint.
   integer(c_int) function on_hint(hint, user) bind(C)
     type(effort_hint), intent(in) :: hint
     type(c_ptr), value :: user
     type(simulation_t), pointer :: sim
     type(forecast_t) :: forecast
     real(c_double), pointer :: predicted(:)
-    integer(int64), save :: last = 0    ! step of the hint before
+    integer(int64), save :: last = 0    ! step of the previous hint
     real(dp) :: cost(2), ahead
     on_hint = 0
     call c_f_pointer(user, sim)
@@ -36,8 +36,8 @@ contains
     on_hint = 1
   end function on_hint
 
-  ! How long this rank takes for its work, relative to what the units cost. Of what it took beyond them in the window, half is
-  ! expected again: its core may be slow, but who follows all of it follows noise.
+  ! This rank's time for its work, relative to the unit costs. Half of its excess in the window is expected again: its
+  ! core may be slow, but part of the excess is noise.
   real(dp) function pace(sim, hint, cost)
     type(simulation_t), intent(in) :: sim
     type(effort_hint), intent(in) :: hint
@@ -53,7 +53,7 @@ contains
     if (said > 0) pace = 1 + 0.5_dp * (load(sim%mesh%rank + 1) / said - 1)
   end function pace
 
-  ! Seconds; negative where effort could not tell.
+  ! Seconds; negative if effort could not fit it.
   real(dp) function unit_cost(hint, name)
     type(effort_hint), intent(in) :: hint
     character(len=*), intent(in) :: name

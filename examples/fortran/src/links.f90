@@ -1,6 +1,7 @@
-! Who needs what from whom: the links across block faces, and the messages that carry them.
+! The links across block faces, and the messages that carry them between ranks.
 !
-! A plan is made from the tree alone, so sender and receiver list the links of a message in the same order without talking.
+! A plan is made from the tree alone, so sender and receiver list the links of a message in the same order without
+! communication.
 module links
   use mpi_f08
   use clock, only: clock_switch, in_mpi

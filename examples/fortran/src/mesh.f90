@@ -130,8 +130,8 @@ contains
     end do
   end subroutine restrict
 
-  ! Speeds through the cell faces as differences of the stream function at their ends: no cell gains or loses volume, and
-  ! the speeds through two fine faces add up to that through the coarse face they make.
+  ! Speeds through the cell faces as differences of the stream function at their ends: no cell gains or loses volume,
+  ! and the speeds through two fine faces add up to that through the coarse face they make.
   subroutine set_speeds(b, corner, h)
     type(block_t), intent(inout) :: b
     real(dp), intent(in) :: corner(2), h

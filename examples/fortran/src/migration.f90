@@ -14,7 +14,7 @@ module migration
 
 contains
 
-  ! Gives each leaf to the rank `owner` names; all ranks must name the same. Ghost cells do not travel. Collective.
+  ! Gives each leaf to the rank in `owner`, which must be the same on all ranks. Ghost cells do not travel. Collective.
   subroutine migrate(mesh, owner)
     type(mesh_t), intent(inout) :: mesh
     integer, intent(in) :: owner(:)

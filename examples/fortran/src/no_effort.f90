@@ -1,5 +1,5 @@
-! Stands in for the library where the example is built without it (-DWITH_EFFORT=OFF): the names that this code uses, each
-! doing nothing.
+! Replaces the library when the example is built without it (-DWITH_EFFORT=OFF): the procedures that this code calls,
+! each of which does nothing.
 module effort
   use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_null_ptr
   use mpi_f08, only: MPI_Comm

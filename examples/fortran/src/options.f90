@@ -52,7 +52,7 @@ contains
       '             [--adapt-every N] [--average N]'
   end subroutine print_usage
 
-  ! What follows from the options, and whether they fit together.
+  ! Derives settings from the options, and checks that they are consistent.
   subroutine complete(opt, error)
     type(options_t), intent(inout) :: opt
     character(len=:), allocatable, intent(inout) :: error

@@ -22,8 +22,8 @@ module parameters
   real(dp), parameter, public :: kernel_x = 0.77_dp, kernel_y = 0.42_dp
   real(dp), parameter, public :: kernel_radius = 0.12_dp, kernel_wrinkle = 0.06_dp
 
-  ! Fuel burns to product and heats by heat_release: T + heat_release * fuel is conserved, as fuel + product is. The fuel is
-  ! not evenly mixed: between 1 - lean and 1.
+  ! Fuel burns to product and heats by heat_release: T + heat_release * fuel is conserved, as fuel + product is. The
+  ! fuel is not evenly mixed: between 1 - lean and 1.
   real(dp), parameter, public :: cold = 0.3_dp, heat_release = 1.0_dp, lean = 0.1_dp
   real(dp), parameter, public :: burnt = cold + heat_release
   real(dp), parameter, public :: zeldovich = 6.0_dp

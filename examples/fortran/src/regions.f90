@@ -1,4 +1,4 @@
-! The parts of a step that effort tells apart, and the work that it counts.
+! The regions and the units of work that this code reports to effort.
 module regions
   use effort
   implicit none

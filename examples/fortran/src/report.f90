@@ -1,4 +1,4 @@
-! What a run prints: the physics, checked, and where the time went.
+! The output of a run: checks of the physics, and where the time went.
 module report
   use, intrinsic :: iso_fortran_env, only: int64, output_unit
   use mpi_f08
@@ -25,7 +25,7 @@ module report
 
 contains
 
-  ! Sums over all cells, in curve order and so the same to the last bit whoever owns what. Collective.
+  ! Sums over all cells in curve order, so not even the last bit depends on the owners. Collective.
   function measure_state(mesh) result(state)
     type(mesh_t), intent(in) :: mesh
     type(state_t) :: state
@@ -132,7 +132,7 @@ contains
     sums = sums * h**2
   end function block_sums
 
-  ! Every bit of every cell counts, and where it stands.
+  ! A hash of every bit of every cell and of its position.
   integer(int64) function block_checksum(b, m) result(checksum)
     type(block_t), intent(in) :: b
     integer, intent(in) :: m
@@ -147,7 +147,7 @@ contains
     end do
   end function block_checksum
 
-  ! A point after turning by `angle` about the middle of the vessel.
+  ! A point rotated by `angle` about the middle of the vessel.
   pure function turned(point, angle)
     real(dp), intent(in) :: point(2), angle
     real(dp) :: turned(2), arm(2)

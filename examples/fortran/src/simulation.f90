@@ -1,4 +1,4 @@
-! The flame kernel in the turning vessel: start and time step.
+! The flame kernel in the rotating vessel: initial state and time step.
 module simulation
   use mpi_f08, only: MPI_Comm, MPI_Comm_rank, MPI_Comm_size
   use adapt, only: adapt_mesh
@@ -17,7 +17,8 @@ module simulation
   private
   public :: simulation_start, simulation_step, simulation_rebalance
 
-  ! Steps before the first that counts: the flame takes its shape and the blocks show their cost.
+  ! Steps before the first one that is reported, in which the flame takes its shape and the costs of blocks are
+  ! measured.
   integer, parameter, public :: settling_steps = 15
 
   type, public :: simulation_t
@@ -33,7 +34,7 @@ module simulation
 
 contains
 
-  ! The kernel on its first mesh, the blocks dealt out by the cost of a trial. Collective.
+  ! The kernel on its first mesh, with blocks distributed by the cost of a trial. Collective.
   subroutine simulation_start(sim, opt, comm)
     type(simulation_t), intent(inout) :: sim
     type(options_t), intent(in) :: opt
@@ -77,7 +78,7 @@ contains
     if (sim%step > 0) sim%compute(sim%step) = before
   end subroutine simulation_step
 
-  ! Deals the blocks out anew, by measured cost or by that of a forecast. Collective.
+  ! Distributes the blocks anew, by measured or predicted cost. Collective.
   subroutine simulation_rebalance(sim, forecast)
     type(simulation_t), intent(inout) :: sim
     type(forecast_t), intent(in), optional :: forecast
@@ -151,9 +152,9 @@ contains
     call effort_end(region_refine)
   end subroutine follow_front
 
-  ! The flame is as thin as the finest cells resolve. A flat flame burns at sqrt(2 D k) / zeldovich, k the rate of hot fuel
-  ! (Zeldovich and Frank-Kamenetskii, for equal diffusion of heat and fuel), and is D / speed thick. The
-  ! step keeps advection and diffusion together stable where the limiter leaves first order upwind.
+  ! The flame is as thin as the finest cells resolve. A flat flame burns at sqrt(2 D k) / zeldovich, k the rate of hot
+  ! fuel (Zeldovich and Frank-Kamenetskii, for equal diffusion of heat and fuel), and is D / speed thick. The step keeps
+  ! advection and diffusion together stable where the limiter leaves first order upwind.
   subroutine set_time_step_and_flame(sim)
     type(simulation_t), intent(inout) :: sim
     real(dp) :: h
@@ -185,7 +186,7 @@ contains
     end do
   end subroutine first_mesh
 
-  ! Burnt gas inside a wrinkled circle, fuel outside, a border as thick as the flame; richer here, leaner there.
+  ! Burnt gas inside a wrinkled circle, fuel of varying richness outside, and a border as thick as the flame.
   subroutine set_kernel(b, corner, h, finest_h)
     type(block_t), intent(inout) :: b
     real(dp), intent(in) :: corner(2), h, finest_h
@@ -206,7 +207,7 @@ contains
     end do
   end subroutine set_kernel
 
-  ! First costs: each block is advanced a few times on trial and put back.
+  ! First costs: each block is advanced a few times as a trial, then restored.
   subroutine try_costs(sim)
     type(simulation_t), intent(inout) :: sim
     integer, parameter :: n_trials = 3

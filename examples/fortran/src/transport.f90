@@ -8,7 +8,8 @@ module transport
 
 contains
 
-  ! Stage 1 or 2 of a step of length dt on one block, whose ghosts must be filled; also adds up the outer fluxes of the step.
+  ! Stage 1 or 2 of a step of length dt on one block, whose ghosts must be filled; also adds up the outer fluxes of the
+  ! step.
   subroutine transport_stage(b, stage, h, dt, diffusivity)
     type(block_t), intent(inout) :: b
     integer, intent(in) :: stage

@@ -1,7 +1,8 @@
 ! The quadtree of blocks: its leaves in the order of the Hilbert curve, the same on every rank.
 !
-! A leaf of level l is one of 2^l by 2^l squares that tile the vessel. Leaves that share a face differ by at most one level.
-! The tree holds no field data and speaks to no other rank: all ranks change it in the same way from the same flags.
+! A leaf of level l is one of 2^l by 2^l squares that tile the vessel. Leaves that share a face differ by at most one
+! level. The tree holds no field data and needs no communication: all ranks change it in the same way from the same
+! flags.
 module tree
   use, intrinsic :: iso_fortran_env, only: int64
   use parameters, only: n_faces
@@ -140,7 +141,7 @@ contains
     parent%key = hilbert_key(parent%level, parent%ix, parent%iy, finest)
   end function tree_parent
 
-  ! Refines coarser neighbours of what is refined, until neighbours differ by one level at most.
+  ! Refines the coarser neighbours of refined leaves, until neighbours differ by one level at most.
   subroutine refine_around(tree, wish)
     type(tree_t), intent(in) :: tree
     integer, intent(inout) :: wish(:)

@@ -1,4 +1,4 @@
-// The bands of a transformed matrix: where they lie, what they weigh, which coarser band predicts which; see
+// The bands of a transformed matrix: their positions, their weights, and which coarser band predicts which; see
 // analytics/codec/bands and FORMAT.md.
 
 import { join, lowLength, Matrix, spareSize, synthesisNorm } from "./wavelet";
@@ -78,7 +78,7 @@ function findParents(bands: Band[], b: number): void {
   }
 }
 
-/** All bands for a choice of splits, coarse ones first; every band's parents stand before it. */
+/** All bands for a choice of splits, coarse ones first; the parents of a band come before it. */
 export function makeBands(rows: number, cols: number, rowLevels: number, colLevels: number, splits: PacketSplit[]): Band[] {
   const bands: Band[] = [];
   const joint = Math.min(rowLevels, colLevels), deepest = Math.max(rowLevels, colLevels);

@@ -1,9 +1,9 @@
 // The small numbers of stream headers; see analytics/codec/FORMAT.md.
 
-/** Bytes that are no valid stream. */
+/** Thrown for bytes that are not a valid stream. */
 export class CodecError extends Error {}
 
-/** Takes numbers off the front of a byte string; CodecError where it ends too early. */
+/** Takes numbers off the front of a byte string; CodecError if it ends too early. */
 export class ByteReader {
   offset = 0;
   constructor(readonly bytes: Uint8Array) {}
@@ -47,7 +47,7 @@ export class ByteReader {
   }
 }
 
-/** An error as it stands in headers: 0 is exactly 0, c stands for 2^(30 - c / 700). */
+/** An error code of headers: 0 is exactly 0, c is 2^(30 - c / 700). */
 export function errorOfCode(code: number): number {
   return code === 0 ? 0 : 2 ** (30 - code / 700);
 }

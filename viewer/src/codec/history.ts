@@ -82,7 +82,7 @@ export class History {
     if (extent === 0 || extent > room) throw new CodecError("the tiles do not suit the history");
   }
 
-  /** What one tile holds, still transformed: most of the work of decoding it. */
+  /** The coefficients of one tile; this is most of the work of decoding it. */
   content(tile: number): TileContent {
     const { bytes, rows, steps } = this.tiles[tile];
     return readTile(bytes, rows, steps);

@@ -45,7 +45,7 @@ export class Decisions {
     return bit;
   }
 
-  /** Three models, mixed.  Most of the time goes into this and the next, so nothing in them is a loop or a call that could be spared. */
+  /** Three models, mixed.  Most of the time is spent in this function and the next, so they avoid loops and calls. */
   mixed3(a: number, b: number, c: number, mixer: number): number {
     const { one, weights } = this, at = mixer * 5;
     const xa = STRETCH[one[a] >> 4], xb = STRETCH[one[b] >> 4], xc = STRETCH[one[c] >> 4];
@@ -88,7 +88,7 @@ export class Decisions {
   }
 }
 
-/** Where a weighted sum stands in SQUASHED. */
+/** The index of a weighted sum in SQUASHED. */
 function place(sum: number): number {
   const x = Math.floor(sum * (1 / 65536)) + 2048;
   return x < 1 ? 1 : x > 4095 ? 4095 : x;

@@ -19,7 +19,7 @@ const LEVEL4 = Uint8Array.from({ length: 64 }, (_, n) => (n === 0 ? 0 : n === 1 
 const LEVEL5 = Uint8Array.from({ length: 64 }, (_, n) => (n < 3 ? n : n < 5 ? 3 : 4));
 const NOTHING = new Uint8Array(1);
 
-// Where the models of each kind begin.
+// The first index of the models of each kind.
 let models = 0;
 const take = (n: number): number => (models += n) - n;
 const ACTIVITY = take(6 * 4 * 12), PATTERN = take(6 * 5 * 5 * 4), BAND_ACTIVITY = take(BANDS * 6), PARENTS = take(4 * 4 * 12), LEAF = take(4 * 4 * 6 * 2);
@@ -29,7 +29,8 @@ const NODE = take(5 * 6 * 3 * 3), NODE_BAND = take(BANDS * 4), NODE_PATTERN = ta
 const ROOT = take(6 * 5 * 5), ROOT_BAND = take(BANDS), ROOT_RUN = take(8 * 3);
 const ACTIVITY_MIXER = 0, SIGN_MIXER = 12, REFINE_MIXER = 13, NODE_MIXER = 16, MIXERS = 22;
 
-/** For every node of one level of the tree how many bit planes its largest coefficient has; with a border of zeros. */
+/** The number of bit planes of the largest coefficient below every node of one level of the tree; with a border of
+ *  zeros. */
 class TreeLevel {
   readonly stride: number;
   readonly planes: Uint8Array;
@@ -47,7 +48,7 @@ export class BandData {
   readonly stride: number;
   readonly magnitude: Uint32Array;
   readonly negative: Uint8Array;
-  /** What is known of a magnitude in units of the plane under way, at most MOST_LEVEL. */
+  /** The known part of a magnitude in units of the current plane, at most MOST_LEVEL. */
   readonly level: Uint8Array;
   readonly tree: TreeLevel[] = [];
   constructor(readonly rows: number, readonly cols: number) {
@@ -77,7 +78,7 @@ export class BandData {
   }
 }
 
-/** Cleared bands by their sizes: tiles of a history are alike, and garbage of a megabyte a tile piles up. */
+/** Cleared bands by size, for reuse: tiles of a history are alike, and a megabyte of garbage per tile accumulates. */
 const spare = new Map<string, BandData[]>();
 const MOST_SPARE = 1 << 20;
 
@@ -85,7 +86,7 @@ function takeBand(rows: number, cols: number): BandData {
   return spare.get(`${rows}/${cols}`)?.pop() ?? new BandData(rows, cols);
 }
 
-/** Takes back bands that nobody reads any more. */
+/** Returns bands that are no longer used. */
 export function giveBack(bands: (BandData | undefined)[]): void {
   for (const band of bands) {
     if (!band || band.rows * band.cols > MOST_SPARE) continue;
@@ -109,7 +110,7 @@ export class PlaneDecoder {
   private readonly classes: number[];
   private mixedLeft: number;
   private plane = 0;
-  // One row of leaves under way: its stretches of columns, sums over neighbours, columns still zero and others.
+  // The current row of leaves: its stretches of columns, sums over neighbours, columns still zero and others.
   private readonly segmentBegin: Int32Array;
   private readonly segmentEnd: Int32Array;
   private segments = 0;
@@ -119,7 +120,7 @@ export class PlaneDecoder {
   private readonly known: Int32Array;
   private openCount = 0;
   private knownCount = 0;
-  // What the parents know at the columns of the row.
+  // The levels of the parents at the columns of the row.
   private readonly parentLevel: Uint8Array[] = [NOTHING, NOTHING];
   private readonly parentAt = [0, 0];
   private readonly parentShift = [31, 31];
@@ -217,7 +218,7 @@ export class PlaneDecoder {
     }
   }
 
-  /** What the parents' trees say of a node: 0 nothing, 1 significant in this plane, 2 before. */
+  /** The significance of a node in the parents' trees: 0 none, 1 in this plane, 2 in an earlier one. */
   private parentOfNode(b: number, k: number, i: number, j: number): number {
     const p = this.plane;
     let parent = 0;

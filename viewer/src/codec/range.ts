@@ -1,8 +1,9 @@
-// The binary arithmetic decoder: a 64-bit interval, held as two halves of 32 bits, since numbers here are exact to 53.
+// The binary arithmetic decoder: a 64-bit interval, held as two halves of 32 bits, because JavaScript numbers are exact
+// to 53.
 
 const WORD = 4294967296;
 
-/** Reads decisions; behind the end of the bytes it reads zeros. */
+/** Reads decisions; after the end of the bytes it reads zeros. */
 export class RangeDecoder {
   private at = 0;
   private beyond = 0;
@@ -16,7 +17,7 @@ export class RangeDecoder {
     this.valueLow = this.nextWord();
   }
 
-  /** Far more was read than there are bytes: they were no whole stream. */
+  /** Whether far more was read than there are bytes, so that they were not a complete stream. */
   get overran(): boolean {
     return this.beyond > 4096;
   }
@@ -50,7 +51,7 @@ export class RangeDecoder {
     const rh = this.rangeHigh >>> n;
     const rl = ((this.rangeHigh << (32 - n)) | (this.rangeLow >>> n)) >>> 0;
     const vh = this.valueHigh, vl = this.valueLow, most = (1 << n) - 1;
-    // The quotient of rounded numbers is off by one at most.
+    // The quotient of rounded numbers is off by at most one.
     let q = Math.min(most, Math.floor((vh * WORD + vl) / (rh * WORD + rl)));
     let restHigh = 0, restLow = 0;
     for (let attempt = 0; ; ++attempt) {

@@ -6,11 +6,11 @@ import { ByteReader, CodecError } from "./bytes";
 import { RangeDecoder } from "./range";
 import { deepestLevel, inverse, lowLength, Matrix } from "./wavelet";
 
-/** Finer planes than so many below the highest are left out: 2^-31 of the largest coefficient. */
+/** Planes more than this many below the highest are omitted: 2^-31 of the largest coefficient. */
 const MOST_PLANES = 31;
 const PARTIAL_POINTS = 0xa8;
 
-/** A tile's approximation, row-major, values in the unit of what was measured; absent ones are NaN. */
+/** A tile's approximation, row-major, values in the unit of the measurement; absent ones are NaN. */
 export interface Values {
   rows: number;
   cols: number;
@@ -38,7 +38,7 @@ function readContextHeader(input: ByteReader): ContextHeader {
   return { exponent, mantissa, planes: planes & 127, points };
 }
 
-/** (1 + mantissa / 256) 2^exponent without leaving the range of doubles on the way. */
+/** (1 + mantissa / 256) 2^exponent without intermediate overflow. */
 function step(exponent: number, mantissa: number): number {
   const half = Math.trunc(exponent / 2);
   return (1 + mantissa / 256) * 2 ** half * 2 ** (exponent - half);
@@ -66,7 +66,7 @@ function readFirst(io: RangeDecoder): number {
 
 const pointValue = (nibble: number): number => 0.1 + 0.04 * nibble;
 
-/** A coded tile's transform: its coefficients that are not zero, in units of what was measured. */
+/** A coded tile's transform: its coefficients that are not zero, in the unit of the measurement. */
 export interface Coefficients {
   splits: PacketSplit[];
   /** Row-major places in the transformed matrix. */
@@ -74,16 +74,17 @@ export interface Coefficients {
   values: Float64Array | Float32Array;
 }
 
-/** What a tile holds, short of the inverse transform.  Transforms of equal shape can be added before they are undone. */
+/** The contents of a tile before the inverse transform.  Transforms of equal shape can be added before they are
+ *  inverted. */
 export interface TileContent {
   rows: number;
   cols: number;
   transform?: Coefficients;
-  /** Every value, NaN where absent; where the tile was stored as it was. */
+  /** Every value, NaN if absent; for a tile that was stored raw. */
   raw?: Float64Array;
   /** The one value of all. */
   constant?: number;
-  /** 1 where nothing was measured. */
+  /** 1 for values that were not measured. */
   absent?: Uint8Array;
 }
 
@@ -139,7 +140,7 @@ function readContext(input: ByteReader, rows: number, cols: number, plain: boole
   return { splits, at, values };
 }
 
-/** Above so many values single precision is held: the transform of all ranks of a large run at once. */
+/** Above this many values single precision is used: the transform of all ranks of a large run at once. */
 const NARROW = 1 << 22;
 
 /** Zeros, to be transformed. */
@@ -147,7 +148,8 @@ function matrixOf(values: number): Matrix {
   return values > NARROW ? new Float32Array(values) : new Float64Array(values);
 }
 
-/** The sum of transforms of one shape, undone down to the approximation that is 2^level times coarser in both directions. */
+/** The sum of transforms of one shape, inverted to the approximation that is 2^level times coarser in both directions.
+ *  */
 export function undo(transforms: Coefficients[], rows: number, cols: number, level: number): Matrix {
   const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
   const rowLevels = deepestLevel(rows), colLevels = deepestLevel(cols);
@@ -250,7 +252,7 @@ export function valuesOf({ rows, cols, transform, raw, constant, absent }: TileC
   return { rows: outRows, cols: outCols, values };
 }
 
-/** The sum of tiles of one shape; what is absent counts as 0. */
+/** The sum of tiles of one shape; absent values count as 0. */
 export function sumOf(tiles: TileContent[], rows: number, cols: number, level: number): Values {
   const whole = tiles.filter((t) => t.transform && !t.absent).map((t) => t.transform!);
   const outRows = lowLength(rows, level), outCols = lowLength(cols, level);

@@ -1,4 +1,4 @@
-// Keys, what the page was made from, and the licences of what is in it.
+// Keys, the source of the page, and the licences of its parts.
 
 import { h, heading } from "../dom";
 import { bytes } from "../format";
@@ -15,12 +15,12 @@ export function about(state: State): HTMLElement {
   const { head, runs } = state.report;
   return h("div", {},
     h("section", {}, heading("Keys"), h("table", {}, h("tbody", {}, KEYS.map(([key, what]) => h("tr", {}, h("td", {}, h("kbd", {}, key)), h("td", {}, what)))))),
-    h("section", {}, heading("Made from", `by effort ${head.effort}. Nothing is ever fetched: the page holds the compressed histories themselves and decodes what is looked at.`),
+    h("section", {}, heading("Made from", `by effort ${head.effort}. The page fetches nothing: it holds the compressed histories and decodes the parts that you look at.`),
       h("ul", {}, runs.map((r) => h("li", {}, `${r.file}: ${bytes(r.info.bytes)}, written by effort ${r.info.version}`)))),
     h("section", {}, heading("Reading"), h("ul", {},
-      h("li", {}, "Imbalance is the largest load over the mean load, less one: the share by which the slowest rank is behind an even share."),
-      h("li", {}, "Load is what ranks spend computing (regions of kind compute, without what is nested in them), in the metric that the run chose."),
+      h("li", {}, "Imbalance is the largest load over the mean load, minus one: how much more the slowest rank has to do than an even share."),
+      h("li", {}, "Load is the computing of a rank (regions of kind compute, exclusive of nested regions), in the metric that the run chose."),
       h("li", {}, "Efficiencies are those of POP: load balance = mean / largest computing time; communication = largest computing time / elapsed; parallel = their product."),
-      h("li", {}, "Histories are stored with loss: a value under the cursor comes with the largest error that any value of its history has."))),
+      h("li", {}, "Histories are compressed lossily: a value under the cursor is shown with the largest error of any value in its history."))),
     h("section", {}, heading("Licences"), LICENCES.map((l) => h("details", {}, h("summary", {}, `${l.name} ${l.version}: ${l.licence}`), h("pre", {}, l.text)))));
 }

@@ -1,4 +1,4 @@
-// Runs side by side, as `effort diff` compares them: what got better and worse, also with different numbers of ranks and in
+// Runs side by side, as compared by `effort diff`: what got better and worse, also with different numbers of ranks and
 // other builds of the program.
 
 import { chart } from "../charts";

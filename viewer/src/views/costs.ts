@@ -1,4 +1,4 @@
-// What a unit of work costs, and nodes that take longer for it.
+// Costs of units of work, and slow nodes.
 
 import { chart } from "../charts";
 import { empty, h, heading } from "../dom";
@@ -15,14 +15,14 @@ export function costs(state: State): HTMLElement {
 
 function units(run: Run): HTMLElement {
   const { unit_costs: fitted } = run.info;
-  if (fitted.length === 0) return h("section", {}, heading("Cost of a unit of work"), empty("The application declared no units of work (effort_work), so none has a price."));
-  return h("section", {}, heading("Cost of a unit of work", "Fitted while the run went on; the error is the standard error of the fit."),
+  if (fitted.length === 0) return h("section", {}, heading("Cost of a unit of work"), empty("The application reported no units of work (effort_work), so there are no costs."));
+  return h("section", {}, heading("Cost of a unit of work", "Fitted during the run; the error is the standard error of the fit."),
     h("table", {}, h("thead", {}, h("tr", {}, h("th", {}, "unit"), h("th", { class: "number" }, "per unit"), h("th", { class: "number" }, "standard error"), h("th", { class: "number" }, "relative"))),
       h("tbody", {}, fitted.map((u) => h("tr", {}, h("td", {}, u.name), h("td", { class: "number" }, seconds(u.seconds_per_unit)), h("td", { class: "number" }, seconds(u.error)),
         h("td", { class: "number" }, u.seconds_per_unit && u.error !== null ? percent(u.error / u.seconds_per_unit) : "-"))))));
 }
 
-/** Where the windows of the snapshot say what a unit cost in each. */
+/** The costs of units by window, if the snapshot has them. */
 function overTime(run: Run): HTMLElement | null {
   const { windows } = run.info, names = [...new Set(windows.flatMap((w) => (w.unit_costs ?? []).map((u) => u.name)))];
   if (names.length === 0) return null;
@@ -37,7 +37,7 @@ function overTime(run: Run): HTMLElement | null {
 
 const MOST_NODES = 40, SLOW = 1.05;
 
-/** Nodes and ranks by the time that they take for a unit of work. */
+/** Nodes and ranks by their time for a unit of work. */
 function speeds(run: Run): HTMLElement | null {
   const { speeds: runs, ranks, nodes } = run.info;
   if (runs.length === 0) return null;

@@ -1,4 +1,4 @@
-// Rank by step: heat maps and surfaces of the same, side by side.
+// Rank by step: heat maps and surfaces, side by side.
 
 import { empty, h, select } from "../dom";
 import { amount } from "../format";

@@ -1,4 +1,4 @@
-// What ran, how well its work was shared out, what rebalancing brought, what looking cost.
+// The run, its balance, its rebalances, and the cost of measuring.
 
 import { chart, Mark } from "../charts";
 import { h, heading, unbroken } from "../dom";
@@ -8,7 +8,7 @@ import { Run, Window } from "../model";
 import { category } from "../palette";
 import { State, Viewport, WHOLE } from "../state";
 
-/** The share of time that ideal balance would save, and of what. */
+/** The share of time that ideal balance would save, and the time it is a share of. */
 export function idealSaving(run: Run): { share: number; of: "time" | "path" } | undefined {
   const { criticalPath, meanPath } = run.load, saved = criticalPath - meanPath;
   if (!(criticalPath > 0)) return undefined;
@@ -28,7 +28,7 @@ function verdict(run: Run): HTMLElement {
     saving ? h("p", { class: "quiet" }, facts.join("; "), ".") : null);
 }
 
-/** How unbalanced, which region, which rank, when: what to look at first. */
+/** The first things to look at: how unbalanced, which region, which rank, when. */
 function findings(state: State): HTMLElement | null {
   const { run } = state, loss = lossOf(run), unit = run.unit(run.loadMetric), { ranks, steps } = run.info;
   if (!loss) return null;
@@ -63,7 +63,7 @@ export function marksOf(run: Run): Mark[] {
   return run.info.windows.flatMap((w): Mark[] => (w.rebalanced ? [{ step: w.rebalanced_at ?? w.last + 1, kind: "done" }] : w.rebalance ? [{ step: w.last + 1, kind: "wanted" }] : []));
 }
 
-/** What all charts over steps reach from and to. */
+/** The range of steps of all charts. */
 export function domainOf({ info }: Run): [number, number] {
   return [0, Math.max(0, info.steps - 1)];
 }
@@ -121,7 +121,7 @@ function rebalances(run: Run): HTMLElement | null {
   const rows = run.info.windows.map((w, i) => ({ w, i })).filter(({ w }) => w.rebalance || w.rebalanced);
   if (rows.length === 0) return null;
   return h("section", {},
-    heading("Rebalances", "Windows whose hint recommended one, or after which the host did one."),
+    heading("Rebalances", "Windows whose hint recommended a rebalance, or after which the host rebalanced."),
     h("div", { class: "scroll" }, h("table", {},
       h("thead", {}, h("tr", {}, ["window", "recommended", "done at step", "price", "gain per step", "imbalance before", "after", "why"].map((t, i) => h("th", { class: i > 1 && i < 7 ? "number" : "" }, t)))),
       rebalanceRows(run, rows))));
@@ -129,7 +129,7 @@ function rebalances(run: Run): HTMLElement | null {
 
 const FIRST_REBALANCES = 10;
 
-/** One line per rebalance; the first few, and the others when they are asked for. */
+/** One line per rebalance: the first few, and the others on request. */
 function rebalanceRows(run: Run, rows: { w: Window; i: number }[]): HTMLElement {
   const after = (i: number, at: number) => run.info.windows.slice(i + 1).find((w) => w.first > at)?.imbalance;
   const row = ({ w, i }: { w: Window; i: number }) => {
@@ -164,10 +164,10 @@ function mostExpensive(state: State): HTMLElement | null {
 export function overview(state: State): HTMLElement {
   const { run } = state, { info } = run;
   const notes = [...info.notes];
-  if (info.merged_steps > 0) notes.push(`${count(info.merged_steps, "step")} merged into neighbours, because a buffer was full`);
+  if (info.merged_steps > 0) notes.push(`${count(info.merged_steps, "step")} merged into later ones, because a buffer was full`);
   if (info.lost_snapshots > 0) notes.push(`${count(info.lost_snapshots, "earlier snapshot")} could not be written`);
   if (run.load.level > 0) notes.push(`steps and critical path are taken from an approximation that is ${2 ** run.load.level} times coarser`);
-  if (run.exactLeftOut > 0) notes.push(`exact values of ${run.exactLeftOut} region${run.exactLeftOut === 1 ? "" : "s"} (by metric) are in the snapshot only: the page would have grown too large`);
+  if (run.exactLeftOut > 0) notes.push(`exact values of ${run.exactLeftOut} region${run.exactLeftOut === 1 ? "" : "s"} (by metric) are only in the snapshot: the page would become too large`);
   if (info.steps === 0) notes.push("The run ended before its first step.");
   return h("div", {},
     verdict(run), findings(state), facts(run), h("div", { class: "charts" }, charts(state)),

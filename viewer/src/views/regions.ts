@@ -156,7 +156,7 @@ export function regions(state: State): HTMLElement {
     h("div", { class: "scroll" }, table), sum);
 }
 
-/** Where the largest of some values stands. */
+/** The index of the largest value. */
 function worstOf(values: ArrayLike<number>): number {
   let worst = 0;
   for (let i = 1; i < values.length; ++i) if (values[i] > values[worst]) worst = i;

@@ -32,13 +32,13 @@ export function source(state: State): HTMLElement {
   const wanted = state.sourceRegion === undefined ? undefined : byName.get(state.sourceRegion);
   if (listed.length === 0) return empty("This run recorded no regions.");
   show(wanted ?? known.find((i) => own.has(head.regions[i])) ?? byName.get(paths[0]) ?? listed[0].i);
-  return h("div", {}, heading("Source", "Where a region is named, and the lines between its begin and its end."), (texts?.notes ?? []).map((n) => h("p", { class: "quiet" }, n)), h("div", { class: "source" }, choice, view));
+  return h("div", {}, heading("Source", "The lines that name a region, and those between its begin and its end."), (texts?.notes ?? []).map((n) => h("p", { class: "quiet" }, n)), h("div", { class: "source" }, choice, view));
 }
 
 /** The lines around the places; the rest of the file folded. */
 function listing(file: { path: string; text: string }, places: { first: number; last: number; what: string }[]): HTMLElement {
   const lines = file.text.split("\n");
-  if (file.text === "") return h("p", { class: "quiet" }, `${file.path}: left out, the page would have grown too large.`);
+  if (file.text === "") return h("p", { class: "quiet" }, `${file.path}: omitted, because the page would become too large.`);
   const coloured = highlighted(file.path, file.text);
   const inside = (n: number) => places.find((p) => n >= p.first && n <= p.last), near = (n: number) => places.some((p) => n >= p.first - 8 && n <= p.last + 8);
   const body = h("tbody");

@@ -23,7 +23,7 @@ export function strata(state: State): HTMLElement {
   return out;
 }
 
-/** Bars of the regions' shares; hatching tells them apart without colours. */
+/** Bars of the regions' shares; hatching distinguishes them without colours. */
 function profiles(state: State): HTMLElement {
   const { run } = state, kept = run.info.strata;
   let at = kept.length - 1;
