@@ -1,14 +1,25 @@
 # Every outside library the project uses, as one target each.
 set(EFFORT_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup puts Kokkos and Catch2")
 
-if(NOT EXISTS "${EFFORT_DEPS_DIR}/kokkos-private/.ready" OR NOT EXISTS "${EFFORT_DEPS_DIR}/kokkos/.ready"
-   OR (EFFORT_ENABLE_TESTS AND NOT EXISTS "${EFFORT_DEPS_DIR}/catch2/.ready"))
-  message(STATUS "Building Kokkos and Catch2 (scripts/setup --libraries), about one minute")
-  execute_process(COMMAND "${PROJECT_SOURCE_DIR}/scripts/setup" --libraries RESULT_VARIABLE setup_failed)
-  if(setup_failed)
-    message(FATAL_ERROR "scripts/setup --libraries failed: see its message above, mend it, and configure again")
-  endif()
+set(_setup "${PROJECT_SOURCE_DIR}/scripts/setup" --libraries)
+set(_needed kokkos-private)
+if(EFFORT_ENABLE_TESTS OR EFFORT_ENABLE_BENCH)
+  list(APPEND _needed kokkos catch2)
+else()
+  list(APPEND _setup --no-tests)
 endif()
+foreach(_library IN LISTS _needed)
+  if(NOT EXISTS "${EFFORT_DEPS_DIR}/${_library}/.ready")
+    list(JOIN _setup " " _command)
+    list(JOIN _needed ", " _names)
+    message(STATUS "Building ${_names} (${_command}), about one minute")
+    execute_process(COMMAND ${_setup} RESULT_VARIABLE _setup_failed)
+    if(_setup_failed)
+      message(FATAL_ERROR "${_command} failed: see its message above, mend it, and configure again")
+    endif()
+    break()
+  endif()
+endforeach()
 
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
@@ -19,7 +30,7 @@ target_include_directories(effort_private_kokkos SYSTEM INTERFACE "${EFFORT_DEPS
 file(GLOB _kokkos_archives "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscontainers.a")
 file(GLOB _kokkos_core "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscore.a")
 # KOKKOS_* in the host's environment are meant for the host's own Kokkos and can stop this one, which therefore calls a
-# function of ours instead of getenv (runtime/engine/kokkos_scope.cpp).
+# function of ours instead of getenv (analytics/private_kokkos.cpp).
 set(_deaf_core "${PROJECT_BINARY_DIR}/kokkos-private/libkokkoscore.a")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_kokkos_core}")
 if("${_kokkos_core}" IS_NEWER_THAN "${_deaf_core}")
@@ -29,10 +40,12 @@ if("${_kokkos_core}" IS_NEWER_THAN "${_deaf_core}")
   file(RENAME "${_deaf_core}.new" "${_deaf_core}")
 endif()
 list(APPEND _kokkos_archives "${_deaf_core}")
-target_link_libraries(effort_private_kokkos INTERFACE ${_kokkos_archives} Threads::Threads ${CMAKE_DL_LIBS})
+add_library(effort_kokkos_environment STATIC "${PROJECT_SOURCE_DIR}/analytics/private_kokkos.cpp")
+target_link_libraries(effort_kokkos_environment PRIVATE effort_compile_options)
+target_link_libraries(effort_private_kokkos INTERFACE ${_kokkos_archives} effort_kokkos_environment Threads::Threads
+  ${CMAKE_DL_LIBS})
 set(EFFORT_PRIVATE_KOKKOS_ARCHIVES ${_kokkos_archives})
 
-# The Kokkos of the command, the tests and the benchmarks: the machine's own if it works, else ours with OpenMP.
 include(EffortKokkos)
 
 find_package(nlohmann_json 3.10 REQUIRED)

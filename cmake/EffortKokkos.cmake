@@ -1,4 +1,5 @@
-# effort_kokkos: the Kokkos of the command, the tests and the benchmarks.
+# effort_kokkos: the Kokkos of the command, the tests and the benchmarks: the machine's own if it works, else ours with
+# OpenMP if it was built (tests and benchmarks need it), else the private one, with which the command uses one thread.
 # A package found on the machine may be broken in ways that stop CMake, so it is tried in a project of its own.
 if(NOT DEFINED EFFORT_MACHINE_KOKKOS_WORKS)
   set(_probe "${CMAKE_BINARY_DIR}/kokkos-probe")
@@ -24,16 +25,22 @@ int main(int argc, char** argv) { Kokkos::initialize(argc, argv); Kokkos::finali
     set(EFFORT_MACHINE_KOKKOS_WORKS ON CACHE INTERNAL "")
   endif()
 endif()
+add_library(effort_kokkos INTERFACE)
+if(NOT EFFORT_MACHINE_KOKKOS_WORKS AND NOT EXISTS "${EFFORT_DEPS_DIR}/kokkos/.ready")
+  message(STATUS "Kokkos of the command: the library's own, on one thread")
+  target_link_libraries(effort_kokkos INTERFACE effort_private_kokkos)
+  set(EFFORT_ONE_KOKKOS TRUE)
+  return()
+endif()
 if(EFFORT_MACHINE_KOKKOS_WORKS)
   find_package(Kokkos 3.4 REQUIRED)
 else()
   find_package(OpenMP REQUIRED COMPONENTS CXX)
   find_package(Kokkos REQUIRED PATHS "${EFFORT_DEPS_DIR}/kokkos" NO_DEFAULT_PATH)
 endif()
-get_target_property(_kokkos_include Kokkos::kokkoscore INTERFACE_INCLUDE_DIRECTORIES)
 message(STATUS "Kokkos of the command, tests and benchmarks: ${Kokkos_DIR}")
-add_library(effort_kokkos INTERFACE)
 target_link_libraries(effort_kokkos INTERFACE Kokkos::kokkos)
+get_target_property(_kokkos_include Kokkos::kokkoscore INTERFACE_INCLUDE_DIRECTORIES)
 if(_kokkos_include)
   target_include_directories(effort_kokkos SYSTEM INTERFACE ${_kokkos_include})
 endif()

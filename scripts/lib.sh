@@ -17,11 +17,11 @@ quiet() {
   rm -f "$log"
 }
 
-build_and_install() {
+build_and_install() { # preset
   say "building"
-  quiet cmake --preset default
-  quiet cmake --build --preset default
-  quiet cmake --install build/default --prefix "$prefix"
+  quiet cmake --preset "$1"
+  quiet cmake --build --preset "$1"
+  quiet cmake --install "build/$1" --prefix "$prefix"
 }
 
 # Against the installed package, as a user would.
