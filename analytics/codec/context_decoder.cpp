@@ -2,15 +2,13 @@
 #include "analytics/codec/tile.hpp"
 #include "analytics/codec/plane_coder.hpp"
 #include "analytics/codec/prelude.hpp"
+#include "analytics/simd/widest.hpp"
 #include "analytics/wavelet/pages.hpp"
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>  // brings the C library's feature macros for clones.hpp
 #include <memory>
 #include <type_traits>
-
-#include "analytics/wavelet/clones.hpp"
 
 namespace effort::codec {
 namespace {
@@ -24,20 +22,20 @@ struct Places {
 
 /// A row of coefficients; `unit`: the step in their own scale.  The same arithmetic as in the encoder's verification.
 template <typename Q>
-[[gnu::always_inline]] inline void place(const Q* __restrict magnitude, const std::uint8_t* __restrict negative, std::size_t n, int missing,
-                                         double first, double others, double unit, double* __restrict out) {
+inline void place(const Q* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
+                  double unit, double* out) {
   using Signed = std::make_signed_t<Q>;
-  for (std::size_t j = 0; j < n; ++j) {
+  simd::for_each(n, [&](std::size_t j) {
     const auto units = static_cast<Signed>(magnitude[j] >> missing);
     const double point = units == 1 ? first : others;
     const double exists = magnitude[j] != 0 ? 1.0 : 0.0;  // of a cut stream, the bits that are there
     const auto sign = static_cast<double>(1 - 2 * static_cast<std::int32_t>(negative[j]));
     out[j] = (static_cast<double>(units) + point) * unit * exists * sign;
-  }
+  });
 }
-EFFORT_VECTOR_CLONES void place_row(const std::uint32_t* __restrict magnitude, const std::uint8_t* __restrict negative, std::size_t n,
-                                    int missing, double first, double others, double unit, double* __restrict out) {
-  place(magnitude, negative, n, missing, first, others, unit, out);
+void place_row(const std::uint32_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
+               double unit, double* out) {
+  simd::widest([=](auto) { place(magnitude, negative, n, missing, first, others, unit, out); });
 }
 void place_row(const std::uint64_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
                double unit, double* out) {

@@ -1,17 +1,16 @@
 #include "analytics/codec/matrix.hpp"
 
+#include "analytics/simd/pack.hpp"
+#include "analytics/simd/widest.hpp"
+
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>  // brings the C library's feature macros for clones.hpp
 #include <string>
-
-#include "analytics/wavelet/clones.hpp"
-#include "analytics/wavelet/lanes.hpp"
 
 namespace effort::codec {
 namespace {
 
-using wavelet::Lanes;
+using simd::Lanes;
 
 [[noreturn]] void refuse(const char* what, std::size_t i, std::size_t cols) {
   throw std::invalid_argument(std::string(what) + " in row " + std::to_string(i / cols) + ", column " +
@@ -32,23 +31,25 @@ struct RowError {
   double squares, worst;
 };
 
-EFFORT_VECTOR_CLONES RowError row_error(const double* __restrict a, const double* __restrict b, std::size_t n) {
-  Lanes x, y, sums{}, worst{};
-  const auto add = [&]() __attribute__((always_inline)) {
-    x -= y;
-    sums += x * x;
-    wavelet::raise_to_magnitudes(worst, x);
-  };
-  std::size_t j = 0;
-  for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
-    wavelet::load(x, a + j);
-    wavelet::load(y, b + j);
+RowError row_error(const double* a, const double* b, std::size_t n) {
+  return simd::widest([=](auto) {
+    Lanes x, y, sums{}, worst{};
+    const auto add = [&]() __attribute__((always_inline)) {
+      x -= y;
+      sums += x * x;
+      simd::raise_to_magnitudes(worst, x);
+    };
+    std::size_t j = 0;
+    for (; j + simd::lanes <= n; j += simd::lanes) {
+      simd::load(x, a + j);
+      simd::load(y, b + j);
+      add();
+    }
+    simd::load_some(x, a + j, n - j);
+    simd::load_some(y, b + j, n - j);
     add();
-  }
-  wavelet::load_some(x, a + j, n - j);
-  wavelet::load_some(y, b + j, n - j);
-  add();
-  return {wavelet::sum_of(sums), wavelet::largest_of(worst)};
+    return RowError{simd::sum_of(sums), simd::largest_of(worst)};
+  });
 }
 
 RowError short_row_error(const double* a, const double* b, std::size_t n) {
@@ -61,26 +62,29 @@ RowError short_row_error(const double* a, const double* b, std::size_t n) {
   return error;
 }
 
-/// The extremes; `not_finite` becomes NaN if any value is not, else 0.
-EFFORT_VECTOR_CLONES void find_extremes(const double* __restrict values, std::size_t n, double& low, double& high, double& not_finite) {
-  Lanes v, highs = Lanes{} - HUGE_VAL, minus_lows = highs, sums{};
-  const auto add = [&]() __attribute__((always_inline)) {
-    wavelet::raise_to(highs, v);
-    wavelet::raise_to(minus_lows, -v);
-    sums += v - v;  // NOLINT(misc-redundant-expression): not 0 where a value is not finite
-  };
-  std::size_t j = 0;
-  for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
-    wavelet::load(v, values + j);
-    add();
-  }
-  for (; j < n; ++j) {
-    v = Lanes{} + values[j];
-    add();
-  }
-  low = -wavelet::largest_of(minus_lows);
-  high = wavelet::largest_of(highs);
-  not_finite = wavelet::sum_of(sums);
+struct RowExtremes {
+  double low, high, not_finite;  ///< the last: NaN if any value is not finite, else 0
+};
+
+RowExtremes find_extremes(const double* values, std::size_t n) {
+  return simd::widest([=](auto) {
+    Lanes v, highs = Lanes{} - HUGE_VAL, minus_lows = highs, sums{};
+    const auto add = [&]() __attribute__((always_inline)) {
+      simd::raise_to(highs, v);
+      simd::raise_to(minus_lows, -v);
+      sums += v - v;  // NOLINT(misc-redundant-expression): not 0 where a value is not finite
+    };
+    std::size_t j = 0;
+    for (; j + simd::lanes <= n; j += simd::lanes) {
+      simd::load(v, values + j);
+      add();
+    }
+    for (; j < n; ++j) {
+      v = Lanes{} + values[j];
+      add();
+    }
+    return RowExtremes{-simd::largest_of(minus_lows), simd::largest_of(highs), simd::sum_of(sums)};
+  });
 }
 
 RowError present_error(const double* a, const double* b, const std::uint8_t* gone, std::size_t n) {
@@ -120,13 +124,15 @@ double Matrix::nrmse_unit() const {
 Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
   check_sizes(values, rows, cols, absent);
   Extremes seen;
-  double not_finite = 0;
-  if (absent.empty()) find_extremes(values.data(), values.size(), seen.low, seen.high, not_finite);
-  if (absent.empty() && not_finite == 0) {
-    seen.present = values.size();
-    return seen;
+  if (absent.empty()) {
+    const RowExtremes row = find_extremes(values.data(), values.size());
+    if (row.not_finite == 0) {
+      seen.low = row.low;
+      seen.high = row.high;
+      seen.present = values.size();
+      return seen;
+    }
   }
-  seen = {};
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!absent.empty() && absent[i]) continue;
     const double v = values[i];
@@ -171,7 +177,7 @@ void ErrorSum::add(std::size_t row, const double* reconstruction) {
   const std::uint8_t* gone = matrix_.absent.empty() ? nullptr : matrix_.absent.data() + row * matrix_.cols;
   const std::size_t n = matrix_.cols;
   const RowError error = gone                     ? present_error(values, reconstruction, gone, n)
-                         : n < wavelet::wide_from ? short_row_error(values, reconstruction, n)
+                         : n < simd::wide_from ? short_row_error(values, reconstruction, n)
                                                   : row_error(values, reconstruction, n);
   squares_[row] = error.squares;
   worst_ = std::max(worst_, error.worst);

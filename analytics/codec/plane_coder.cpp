@@ -1,9 +1,8 @@
 #include "analytics/codec/plane_coder.hpp"
 
-#include <cstdlib>  // brings the C library's feature macros for clones.hpp
 #include <cstring>
 
-#include "analytics/wavelet/clones.hpp"
+#include "analytics/simd/widest.hpp"
 
 namespace effort::codec {
 namespace {
@@ -99,11 +98,13 @@ struct Neighbours {
 };
 
 /// What was known in units of the plane before, in units of this one.
-EFFORT_VECTOR_CLONES void double_levels(std::uint8_t* level, std::size_t n) {
-  for (std::size_t i = 0; i < n; ++i) {
-    const auto twice = static_cast<std::uint8_t>(level[i] + level[i]);
-    level[i] = twice < most_level ? twice : static_cast<std::uint8_t>(most_level);
-  }
+void double_levels(std::uint8_t* level, std::size_t n) {
+  simd::widest([=](auto) {
+    simd::for_each(n, [&](std::size_t i) {
+      const auto twice = static_cast<std::uint8_t>(level[i] + level[i]);
+      level[i] = twice < most_level ? twice : static_cast<std::uint8_t>(most_level);
+    });
+  });
 }
 
 }  // namespace

@@ -1,29 +1,26 @@
 #include "analytics/codec/quantiser.hpp"
 
-#include <array>
-#include <cstdlib>  // brings the C library's feature macros for clones.hpp
+#include "analytics/simd/pack.hpp"
+#include "analytics/simd/widest.hpp"
 
-#include "analytics/wavelet/clones.hpp"
-#include "analytics/wavelet/lanes.hpp"
+#include <array>
 
 namespace effort::codec {
 namespace {
 
-using wavelet::Lanes;
+using simd::Lanes;
 
 /// What the decoder will make of a row of coefficients; Integer holds the largest of them in steps.
 template <typename Integer>
-[[gnu::always_inline]] inline void requantise(const double* __restrict in, std::size_t n, double scale, double unit, double first,
-                                              double others, double* __restrict out) {
-  for (std::size_t j = 0; j < n; ++j) {
+inline void requantise(const double* in, std::size_t n, double scale, double unit, double first, double others, double* out) {
+  simd::for_each(n, [&](std::size_t j) {
     const auto q = static_cast<Integer>(std::fabs(in[j]) * scale);
     const double point = q == 1 ? first : others, exists = q != 0 ? 1.0 : 0.0;
     out[j] = std::copysign((static_cast<double>(q) + point) * unit * exists, in[j]);
-  }
+  });
 }
-EFFORT_VECTOR_CLONES void requantise_narrow(const double* __restrict in, std::size_t n, double scale, double unit, double first,
-                                            double others, double* __restrict out) {
-  requantise<std::int32_t>(in, n, scale, unit, first, others, out);
+void requantise_narrow(const double* in, std::size_t n, double scale, double unit, double first, double others, double* out) {
+  simd::widest([=](auto) { requantise<std::int32_t>(in, n, scale, unit, first, others, out); });
 }
 
 /// The same without branches: which values are zero is hard to foretell.
@@ -36,26 +33,31 @@ void requantise_short(const double* in, std::size_t n, double scale, double unit
   }
 }
 
-EFFORT_VECTOR_CLONES void quantise_narrow(const double* __restrict in, std::size_t n, double scale, std::uint32_t* __restrict magnitude,
-                                          std::uint8_t* __restrict negative) {
-  for (std::size_t j = 0; j < n; ++j) magnitude[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::abs(in[j]) * scale));
-  for (std::size_t j = 0; j < n; ++j) negative[j] = in[j] < 0;
+void quantise_narrow(const double* in, std::size_t n, double scale, std::uint32_t* magnitude, std::uint8_t* negative) {
+  simd::widest([=](auto) {
+    simd::for_each(n, [&](std::size_t j) {
+      magnitude[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::abs(in[j]) * scale));
+    });
+    simd::for_each(n, [&](std::size_t j) { negative[j] = in[j] < 0; });
+  });
 }
 
-EFFORT_VECTOR_CLONES RowSize size_of_row(const double* row, std::size_t n) {
-  Lanes c, largest{}, squares{};
-  const auto add = [&]() __attribute__((always_inline)) {
-    wavelet::raise_to_magnitudes(largest, c);
-    squares += c * c;
-  };
-  std::size_t j = 0;
-  for (; j + wavelet::lanes <= n; j += wavelet::lanes) {
-    wavelet::load(c, row + j);
+RowSize size_of_row(const double* row, std::size_t n) {
+  return simd::widest([=](auto) {
+    Lanes c, largest{}, squares{};
+    const auto add = [&]() __attribute__((always_inline)) {
+      simd::raise_to_magnitudes(largest, c);
+      squares += c * c;
+    };
+    std::size_t j = 0;
+    for (; j + simd::lanes <= n; j += simd::lanes) {
+      simd::load(c, row + j);
+      add();
+    }
+    simd::load_some(c, row + j, n - j);
     add();
-  }
-  wavelet::load_some(c, row + j, n - j);
-  add();
-  return {wavelet::largest_of(largest), wavelet::sum_of(squares)};
+    return RowSize{simd::largest_of(largest), simd::sum_of(squares)};
+  });
 }
 
 RowSize size_of_short_row(const double* row, std::size_t n) {
@@ -76,7 +78,7 @@ unsigned nearest_point(double fraction) {
 void requantise_row(const double* in, std::size_t n, double gain, double step, const Points& points, bool narrow,
                     double* out) {
   const double scale = gain / step, unit = step / gain;
-  if (narrow && n < wavelet::wide_from) {
+  if (narrow && n < simd::wide_from) {
     requantise_short(in, n, scale, unit, points.first(), points.others(), out);
   } else if (narrow) {
     requantise_narrow(in, n, scale, unit, points.first(), points.others(), out);
@@ -97,7 +99,7 @@ void quantise_row(const double* in, std::size_t n, double scale, std::uint64_t* 
 double largest_in(const double* row, std::size_t n) { return size_of(row, n).largest; }
 
 RowSize size_of(const double* row, std::size_t n) {
-  return n < wavelet::wide_from ? size_of_short_row(row, n) : size_of_row(row, n);
+  return n < simd::wide_from ? size_of_short_row(row, n) : size_of_row(row, n);
 }
 
 void PlaceSums::add_row(const double* row, std::size_t n, double scale, double weight) {

@@ -1,10 +1,9 @@
 #include "analytics/codec/rare_values.hpp"
 
+#include "analytics/simd/widest.hpp"
+
 #include <array>
 #include <cmath>
-#include <cstdlib>  // brings the C library's feature macros for clones.hpp
-
-#include "analytics/wavelet/clones.hpp"
 
 namespace effort::codec {
 namespace {
@@ -27,26 +26,28 @@ struct Places {
   }
 };
 
-EFFORT_VECTOR_CLONES double sum_errors(const double* __restrict values, std::size_t n, double step) {
-  const double scale = 1 / step;
-  Lanes zeros{};
-  Places ones, others;
-  for (std::size_t j = 0; j < n; j += lanes)
-    for (std::size_t l = 0; l < lanes; ++l) {
-      const double c = values[j + l] * scale;
-      const double whole = static_cast<double>(static_cast<int>(c < 1e9 ? c : 1e9)), place = c - whole;
-      const double is_zero = c < 1 ? 1.0 : 0.0, is_one = c >= 1 && c < 2 ? 1.0 : 0.0, is_other = c >= 2 && c < 1e9 ? 1.0 : 0.0;
-      zeros[l] += is_zero * c * c;
-      ones.count[l] += is_one;
-      ones.sum[l] += is_one * place;
-      ones.squares[l] += is_one * place * place;
-      others.count[l] += is_other;
-      others.sum[l] += is_other * place;
-      others.squares[l] += is_other * place * place;
-    }
-  double sum = ones.error() + others.error();
-  for (const double z : zeros) sum += z;
-  return sum * step * step;
+double sum_errors(const double* values, std::size_t n, double step) {
+  return simd::widest([=](auto) {
+    const double scale = 1 / step;
+    Lanes zeros{};
+    Places ones, others;
+    for (std::size_t j = 0; j < n; j += lanes)
+      for (std::size_t l = 0; l < lanes; ++l) {
+        const double c = values[j + l] * scale;
+        const double whole = static_cast<double>(static_cast<int>(c < 1e9 ? c : 1e9)), place = c - whole;
+        const double is_zero = c < 1 ? 1.0 : 0.0, is_one = c >= 1 && c < 2 ? 1.0 : 0.0, is_other = c >= 2 && c < 1e9 ? 1.0 : 0.0;
+        zeros[l] += is_zero * c * c;
+        ones.count[l] += is_one;
+        ones.sum[l] += is_one * place;
+        ones.squares[l] += is_one * place * place;
+        others.count[l] += is_other;
+        others.sum[l] += is_other * place;
+        others.squares[l] += is_other * place * place;
+      }
+    double sum = ones.error() + others.error();
+    for (const double z : zeros) sum += z;
+    return sum * step * step;
+  });
 }
 
 }  // namespace

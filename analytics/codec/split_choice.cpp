@@ -3,18 +3,19 @@
 #include "analytics/codec/quantiser.hpp"
 
 #include <algorithm>
-#include <cstdlib>  // brings the C library's feature macros for clones.hpp
 
-#include "analytics/wavelet/clones.hpp"
+#include "analytics/simd/widest.hpp"
 
 namespace effort::codec {
 namespace {
 
-EFFORT_VECTOR_CLONES void raise_to(const double* __restrict row, std::size_t n, double* __restrict largest) {
-  for (std::size_t j = 0; j < n; ++j) {
-    const double c = std::abs(row[j]);
-    largest[j] = c > largest[j] ? c : largest[j];
-  }
+void raise_to(const double* row, std::size_t n, double* largest) {
+  simd::widest([=](auto) {
+    simd::for_each(n, [&](std::size_t j) {
+      const double c = std::abs(row[j]);
+      largest[j] = c > largest[j] ? c : largest[j];
+    });
+  });
 }
 
 /// A split treats all lines along its direction alike, so that a sample shows what it gains: the strongest lines,

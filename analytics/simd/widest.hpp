@@ -1,0 +1,88 @@
+// Compiles a piece of work once for each instruction set and runs the widest that the processor has.
+//
+//   simd::widest([=](auto) { for (std::size_t i = 0; i < n; ++i) out[i] = c * in[i]; });
+//
+// Every variant does the same operations on every element in the same order, so all give the same bits: nothing is
+// contracted (-ffp-contract=off), and sums are written lane by lane.  The choice is a branch of our own.  The resolvers
+// of target_clones would run before the sanitizers are set up, and need the dynamic loader's help in a library with
+// hidden symbols.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define EFFORT_SIMD_X86 1
+#endif
+
+namespace effort::simd {
+
+enum class InstructionSet { portable, avx2, avx512 };
+
+/// The widest set of this processor that the kernels are compiled for.
+InstructionSet best();
+
+/// What work is called with: `width` is the number of doubles in a register.
+template <InstructionSet set>
+struct Registers {
+  static constexpr int width = set == InstructionSet::avx512 ? 8 : set == InstructionSet::avx2 ? 4 : 2;
+};
+
+#ifdef EFFORT_SIMD_X86
+#ifdef __clang__  // ignores an attribute of which it does not know every part
+#define EFFORT_SIMD_AVX512 "avx512f,avx512dq,avx512vl"
+#define EFFORT_SIMD_OPTIMIZE
+#else
+#define EFFORT_SIMD_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
+#define EFFORT_SIMD_OPTIMIZE __attribute__((optimize("O3")))
+#endif
+
+namespace detail {
+// Flattened: what the work calls must be compiled for the same registers.  By value: see widest().
+template <typename Work>
+__attribute__((target(EFFORT_SIMD_AVX512), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx512(Work work) {
+  return work(Registers<InstructionSet::avx512>{});
+}
+template <typename Work>
+__attribute__((target("avx2,fma"), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx2(Work work) {
+  return work(Registers<InstructionSet::avx2>{});
+}
+template <typename Work>
+__attribute__((flatten)) EFFORT_SIMD_OPTIMIZE auto run_portable(Work work) {
+  return work(Registers<InstructionSet::portable>{});
+}
+}  // namespace detail
+
+/// Runs `work` compiled for `set`, which the processor must have.  Returns what it returns.
+template <typename Work>
+inline auto run_with(InstructionSet set, const Work& work) {
+  if (set == InstructionSet::avx512) return detail::run_avx512(work);
+  if (set == InstructionSet::avx2) return detail::run_avx2(work);
+  return detail::run_portable(work);
+}
+#else
+template <typename Work>
+inline auto run_with(InstructionSet, const Work& work) {
+  return work(Registers<InstructionSet::portable>{});
+}
+#endif
+
+/// Runs `work(Registers)` compiled for best(), and returns what it returns.  Capture by value: the compiler must assume
+/// that a store changes what is captured by reference.  Only functions whose definition is visible are compiled for the
+/// registers with it.  Cost: a load and a branch.
+template <typename Work>
+inline auto widest(const Work& work) {
+  return run_with(best(), work);
+}
+
+/// body(i) for 0 <= i < n, in registers: the caller vouches that no iteration reads what another one writes.
+template <typename Body>
+inline void for_each(std::size_t n, const Body& body) {
+#ifdef __clang__
+#pragma clang loop vectorize(assume_safety)
+#else
+#pragma GCC ivdep
+#endif
+  for (std::size_t i = 0; i < n; ++i) body(i);
+}
+
+}  // namespace effort::simd
