@@ -112,31 +112,39 @@ Layout make_layout(std::size_t rows, std::size_t cols, Levels levels, std::vecto
   return layout;
 }
 
-void apply_split(double* matrix, std::size_t stride, const PacketSplit& split, int from, int to) {
+namespace {
+
+/// The low band of a split after `depth` halvings.
+wavelet::MatrixView low_band(const wavelet::MatrixView& matrix, const PacketSplit& split, int depth) {
+  using Range = std::pair<std::size_t, std::size_t>;
+  const std::size_t rows = split.along_rows ? low_length(split.rows, depth) : split.rows;
+  const std::size_t cols = split.along_rows ? split.cols : low_length(split.cols, depth);
+  return Kokkos::subview(matrix, Range(split.row0, split.row0 + rows), Range(split.col0, split.col0 + cols));
+}
+
+void copy_rows(const wavelet::MatrixView& from, const wavelet::MatrixView& to) {
+  for (std::size_t i = 0; i < from.extent(0); ++i) std::memcpy(&to(i, 0), &from(i, 0), from.extent(1) * sizeof(double));
+}
+
+}  // namespace
+
+void apply_split(const wavelet::MatrixView& matrix, const PacketSplit& split, int from, int to) {
   if (split.rows == 0 || split.cols == 0) return;
-  const Kokkos::Serial space;
-  auto aside = wavelet::make_doubles(split.rows * split.cols);
+  const auto aside = wavelet::make_doubles(split.rows * split.cols);
   for (int k = from; k < to; ++k) {
-    const std::size_t rows = split.along_rows ? low_length(split.rows, k) : split.rows;
-    const std::size_t cols = split.along_rows ? split.cols : low_length(split.cols, k);
-    const wavelet::Rect low{matrix + split.row0 * stride + split.col0, rows, cols, stride};
-    const wavelet::Rect copy{aside.get(), rows, cols, cols};
-    for (std::size_t i = 0; i < rows; ++i) std::memcpy(copy.data + i * cols, low.data + i * stride, cols * sizeof(double));
-    wavelet::split(space, copy, low, split.along_rows, !split.along_rows);
+    const wavelet::MatrixView low = low_band(matrix, split, k), copy(aside.get(), low.extent(0), low.extent(1));
+    copy_rows(low, copy);
+    wavelet::split(Kokkos::Serial(), copy, low, split.along_rows, !split.along_rows);
   }
 }
 
-void undo_split(double* matrix, std::size_t stride, const PacketSplit& split) {
+void undo_split(const wavelet::MatrixView& matrix, const PacketSplit& split) {
   if (split.extra == 0 || split.rows == 0 || split.cols == 0) return;
-  const Kokkos::Serial space;
-  auto aside = wavelet::make_doubles(split.rows * split.cols);
+  const auto aside = wavelet::make_doubles(split.rows * split.cols);
   for (int k = split.extra - 1; k >= 0; --k) {
-    const std::size_t rows = split.along_rows ? low_length(split.rows, k) : split.rows;
-    const std::size_t cols = split.along_rows ? split.cols : low_length(split.cols, k);
-    const wavelet::Rect low{matrix + split.row0 * stride + split.col0, rows, cols, stride};
-    const wavelet::Rect copy{aside.get(), rows, cols, cols};
-    wavelet::join(space, low, copy, split.along_rows, !split.along_rows);
-    for (std::size_t i = 0; i < rows; ++i) std::memcpy(low.data + i * stride, copy.data + i * cols, cols * sizeof(double));
+    const wavelet::MatrixView low = low_band(matrix, split, k), copy(aside.get(), low.extent(0), low.extent(1));
+    wavelet::join(Kokkos::Serial(), low, copy, split.along_rows, !split.along_rows);
+    copy_rows(copy, low);
   }
 }
 

@@ -52,7 +52,7 @@ std::vector<PacketSplit> possible_splits(std::size_t rows, std::size_t cols, wav
 Layout make_layout(std::size_t rows, std::size_t cols, wavelet::Levels levels, std::vector<PacketSplit> splits);
 
 /// Applies or undoes the extra halvings of one split in a row-major matrix with `stride` values per row.
-void apply_split(double* matrix, std::size_t stride, const PacketSplit& split, int from, int to);
-void undo_split(double* matrix, std::size_t stride, const PacketSplit& split);
+void apply_split(const wavelet::MatrixView& matrix, const PacketSplit& split, int from, int to);
+void undo_split(const wavelet::MatrixView& matrix, const PacketSplit& split);
 
 }  // namespace effort::codec

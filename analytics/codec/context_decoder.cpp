@@ -35,7 +35,7 @@ inline void place(const Q* magnitude, const std::uint8_t* negative, std::size_t 
 }
 void place_row(const std::uint32_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
                double unit, double* out) {
-  simd::widest([=](auto) { place(magnitude, negative, n, missing, first, others, unit, out); });
+  simd::widest([=] { place(magnitude, negative, n, missing, first, others, unit, out); });
 }
 void place_row(const std::uint64_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
                double unit, double* out) {
@@ -109,7 +109,7 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
   const std::uint8_t sign = negative;
   place_row(&first, &sign, 1, 0, point_value(header.points & 15), point_value(header.points >> 4), header.step() / layout.bands[0].gain, corner.get());
   for (const PacketSplit& split : layout.splits)
-    if (split.level > level && split.extra > 0 && holds_any(split, layout, data)) undo_split(corner.get(), cols, split);
+    if (split.level > level && split.extra > 0 && holds_any(split, layout, data)) undo_split(wavelet::MatrixView(corner.get(), rows, cols), split);
   data.clear();
   return rebuild(layout, corner.get(), rows, cols, level);
 }

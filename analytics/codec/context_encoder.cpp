@@ -100,7 +100,7 @@ void LocalCoefficients::choose_splits(double step) {
   for (PacketSplit& split : splits) {
     if (largest_within(split) < step / 4) continue;
     split.extra = best_split(split, coefficients_.get(), matrix_.cols, step);
-    apply_split(coefficients_.get(), matrix_.cols, split, 0, split.extra);
+    apply_split(wavelet::MatrixView(coefficients_.get(), matrix_.rows, matrix_.cols), split, 0, split.extra);
     any |= split.extra > 0;
   }
   if (!any) return;
@@ -170,7 +170,7 @@ Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
     cleared_[b] = zero && levels_.rows > 0 && band.level == 1 && band.row_level + band.col_level <= 2;
   }
   for (const PacketSplit& split : layout_.splits)
-    if (split.extra > 0 && largest_within(split) >= unit * 0.999) undo_split(scratch_.get(), matrix_.cols, split);
+    if (split.extra > 0 && largest_within(split) >= unit * 0.999) undo_split(wavelet::MatrixView(scratch_.get(), matrix_.rows, matrix_.cols), split);
   const std::size_t rows = matrix_.rows, cols = matrix_.cols;
   ErrorSum sum(matrix_);
   wavelet::inverse_rows(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols), levels_,

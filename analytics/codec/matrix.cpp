@@ -1,6 +1,6 @@
 #include "analytics/codec/matrix.hpp"
 
-#include "analytics/simd/pack.hpp"
+#include "analytics/simd/lanes.hpp"
 #include "analytics/simd/widest.hpp"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ struct RowError {
 };
 
 RowError row_error(const double* a, const double* b, std::size_t n) {
-  return simd::widest([=](auto) {
+  return simd::widest([=] {
     Lanes x, y, sums{}, worst{};
     const auto add = [&]() __attribute__((always_inline)) {
       x -= y;
@@ -67,7 +67,7 @@ struct RowExtremes {
 };
 
 RowExtremes find_extremes(const double* values, std::size_t n) {
-  return simd::widest([=](auto) {
+  return simd::widest([=] {
     Lanes v, highs = Lanes{} - HUGE_VAL, minus_lows = highs, sums{};
     const auto add = [&]() __attribute__((always_inline)) {
       simd::raise_to(highs, v);

@@ -99,7 +99,7 @@ struct Neighbours {
 
 /// What was known in units of the plane before, in units of this one.
 void double_levels(std::uint8_t* level, std::size_t n) {
-  simd::widest([=](auto) {
+  simd::widest([=] {
     simd::for_each(n, [&](std::size_t i) {
       const auto twice = static_cast<std::uint8_t>(level[i] + level[i]);
       level[i] = twice < most_level ? twice : static_cast<std::uint8_t>(most_level);

@@ -1,6 +1,6 @@
 #include "analytics/codec/quantiser.hpp"
 
-#include "analytics/simd/pack.hpp"
+#include "analytics/simd/lanes.hpp"
 #include "analytics/simd/widest.hpp"
 
 #include <array>
@@ -20,7 +20,7 @@ inline void requantise(const double* in, std::size_t n, double scale, double uni
   });
 }
 void requantise_narrow(const double* in, std::size_t n, double scale, double unit, double first, double others, double* out) {
-  simd::widest([=](auto) { requantise<std::int32_t>(in, n, scale, unit, first, others, out); });
+  simd::widest([=] { requantise<std::int32_t>(in, n, scale, unit, first, others, out); });
 }
 
 /// The same without branches: which values are zero is hard to foretell.
@@ -34,7 +34,7 @@ void requantise_short(const double* in, std::size_t n, double scale, double unit
 }
 
 void quantise_narrow(const double* in, std::size_t n, double scale, std::uint32_t* magnitude, std::uint8_t* negative) {
-  simd::widest([=](auto) {
+  simd::widest([=] {
     simd::for_each(n, [&](std::size_t j) {
       magnitude[j] = static_cast<std::uint32_t>(static_cast<std::int32_t>(std::abs(in[j]) * scale));
     });
@@ -43,7 +43,7 @@ void quantise_narrow(const double* in, std::size_t n, double scale, std::uint32_
 }
 
 RowSize size_of_row(const double* row, std::size_t n) {
-  return simd::widest([=](auto) {
+  return simd::widest([=] {
     Lanes c, largest{}, squares{};
     const auto add = [&]() __attribute__((always_inline)) {
       simd::raise_to_magnitudes(largest, c);

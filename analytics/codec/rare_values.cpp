@@ -27,7 +27,7 @@ struct Places {
 };
 
 double sum_errors(const double* values, std::size_t n, double step) {
-  return simd::widest([=](auto) {
+  return simd::widest([=] {
     const double scale = 1 / step;
     Lanes zeros{};
     Places ones, others;

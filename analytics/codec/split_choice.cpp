@@ -10,7 +10,7 @@ namespace effort::codec {
 namespace {
 
 void raise_to(const double* row, std::size_t n, double* largest) {
-  simd::widest([=](auto) {
+  simd::widest([=] {
     simd::for_each(n, [&](std::size_t j) {
       const double c = std::abs(row[j]);
       largest[j] = c > largest[j] ? c : largest[j];
@@ -52,7 +52,7 @@ class SplitSample {
     const std::size_t length = sample_.along_rows ? sample_.rows : sample_.cols;
     std::vector<double> low{cost(0, length, step)}, high{0};
     for (int k = 0; k < sample_.deepest; ++k) {
-      apply_split(values_.data(), sample_.cols, sample_, k, k + 1);
+      apply_split(wavelet::MatrixView(values_.data(), sample_.rows, sample_.cols), sample_, k, k + 1);
       const std::size_t whole = wavelet::low_length(length, k), half = wavelet::low_length(whole, 1);
       high.push_back(cost(half, whole, step));
       low.push_back(cost(0, half, step));

@@ -29,8 +29,8 @@ void SpreadCoefficients::for_each_piece(const Visit& visit) const {
   for (const Piece& piece : transform_.pieces()) {
     if (piece.shared && !transform_.speaks()) continue;
     const Band& band = transform_.layout().bands[piece.band];
-    for (std::size_t i = 0; i < piece.coefficient.rows; ++i)
-      visit(piece, band, piece.row0 + i, piece.coefficient.data + i * piece.coefficient.stride);
+    for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)
+      visit(piece, band, piece.row0 + i, &piece.coefficient(i, 0));
   }
 }
 
@@ -41,7 +41,7 @@ void SpreadCoefficients::look() {
   model_.clear();
   double largest = 0, first = 0;
   for_each_piece([&](const Piece& piece, const Band& band, std::size_t i, const double* row) {
-    const std::size_t n = piece.coefficient.cols;
+    const std::size_t n = piece.coefficient.extent(1);
     const double here = largest_in(row, n) * band.gain;
     band_largest_[piece.band] = std::max(band_largest_[piece.band], here);
     if (piece.band == 0) {
@@ -72,7 +72,7 @@ Points SpreadCoefficients::choose_points(double step) {
   PlaceSums sums;
   for_each_piece([&](const Piece& piece, const Band& band, std::size_t i, const double* row) {
     const std::size_t every = sampling(band);
-    if (piece.band > 0 && i % every == 0) sums.add_row(row, piece.coefficient.cols, band.gain / step, static_cast<double>(every));
+    if (piece.band > 0 && i % every == 0) sums.add_row(row, piece.coefficient.extent(1), band.gain / step, static_cast<double>(every));
   });
   std::vector<std::int64_t> numbers;
   for (std::size_t k = 0; k < 2; ++k) {
@@ -90,10 +90,10 @@ Points SpreadCoefficients::choose_points(double step) {
 Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
   const bool fits = narrow(step.value());
   for (const Piece& piece : transform_.pieces())
-    for (std::size_t i = 0; i < piece.coefficient.rows; ++i)
-      requantise_row(piece.coefficient.data + i * piece.coefficient.stride, piece.coefficient.cols,
+    for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)
+      requantise_row(&piece.coefficient(i, 0), piece.coefficient.extent(1),
                      transform_.layout().bands[piece.band].gain, step.value(), points, fits,
-                     piece.trial.data + i * piece.trial.stride);
+                     &piece.trial(i, 0));
   transform_.inverse(reconstruction_);
   const Errors mine = measure(local_, reconstruction_.data());
   struct Sums {
@@ -118,7 +118,7 @@ Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
 std::size_t SpreadCoefficients::busy_values(double step) const {
   std::int64_t busy = 0;
   for_each_piece([&](const Piece& piece, const Band&, std::size_t, const double*) {
-    if (band_largest_[piece.band] >= step) busy += static_cast<std::int64_t>(piece.coefficient.cols);
+    if (band_largest_[piece.band] >= step) busy += static_cast<std::int64_t>(piece.coefficient.extent(1));
   });
   nodes_.allreduce(std::span(&busy, 1), ReduceOp::sum);
   return static_cast<std::size_t>(busy);
@@ -138,15 +138,15 @@ Bytes SpreadCoefficients::quantised(const Trial& trial) const {
   for (const Piece& piece : transform_.pieces()) {
     if (piece.shared && !transform_.speaks()) continue;
     const Band& band = transform_.layout().bands[piece.band];
-    const wavelet::Rect& rect = piece.coefficient;
+    const wavelet::MatrixView& values = piece.coefficient;
     const double scale = band.gain / step;
     put_varint(out, piece.band);
     put_varint(out, piece.row0);
-    put_varint(out, rect.rows);
+    put_varint(out, values.extent(0));
     std::uint64_t gap = 0;
-    for (std::size_t i = 0; i < rect.rows; ++i)
-      for (std::size_t j = 0; j < rect.cols; ++j) {
-        const double c = rect.data[i * rect.stride + j];
+    for (std::size_t i = 0; i < values.extent(0); ++i)
+      for (std::size_t j = 0; j < values.extent(1); ++j) {
+        const double c = values(i, j);
         const auto magnitude = static_cast<std::uint64_t>(std::abs(c) * scale);
         if (magnitude == 0) {
           ++gap;
@@ -156,7 +156,7 @@ Bytes SpreadCoefficients::quantised(const Trial& trial) const {
         put_varint(out, magnitude << 1 | (c < 0 ? 1 : 0));
         gap = 0;
       }
-    put_varint(out, rect.rows * rect.cols);
+    put_varint(out, values.size());
   }
   return out;
 }

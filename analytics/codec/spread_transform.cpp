@@ -9,7 +9,7 @@
 namespace effort::codec {
 
 using wavelet::low_length;
-using wavelet::Rect;
+using wavelet::MatrixView;
 using wavelet::RowRange;
 
 namespace {
@@ -17,35 +17,36 @@ namespace {
 /// Low bands up to this size may always be brought to all nodes.
 constexpr std::size_t always_shared = 4096;
 
-void copy_rows(const Rect& from, const Rect& to) {
-  for (std::size_t i = 0; i < from.rows; ++i) std::copy_n(from.data + i * from.stride, from.cols, to.data + i * to.stride);
+void copy_rows(const MatrixView& from, const MatrixView& to) {
+  for (std::size_t i = 0; i < from.extent(0); ++i) std::copy_n(&from(i, 0), from.extent(1), &to(i, 0));
 }
 
-double largest_of(const Rect& rect) {
+double largest_of(const MatrixView& part) {
   double largest = 0;
-  for (std::size_t i = 0; i < rect.rows; ++i) largest = std::max(largest, largest_in(rect.data + i * rect.stride, rect.cols));
+  for (std::size_t i = 0; i < part.extent(0); ++i) largest = std::max(largest, largest_in(&part(i, 0), part.extent(1)));
   return largest;
 }
 
-double cost_of(const Rect& rect, double step) {
+double cost_of(const MatrixView& part, double step) {
   CostSum sum(step);
-  for (std::size_t i = 0; i < rect.rows; ++i)
-    for (std::size_t j = 0; j < rect.cols; ++j) sum.add(rect.data[i * rect.stride + j]);
+  for (std::size_t i = 0; i < part.extent(0); ++i)
+    for (std::size_t j = 0; j < part.extent(1); ++j) sum.add(part(i, j));
   return sum.bits();
 }
 
-/// A split of all of a rectangle, with its first value at the origin.
-PacketSplit split_of(const Rect& rect, bool along_rows, int extra) {
+/// A split of a whole matrix, with its first value at the origin.
+PacketSplit split_of(const MatrixView& matrix, bool along_rows, int extra) {
   PacketSplit split{};
-  split.rows = rect.rows;
-  split.cols = rect.cols;
+  split.rows = matrix.extent(0);
+  split.cols = matrix.extent(1);
   split.along_rows = along_rows;
   split.extra = split.deepest = extra;
   return split;
 }
 
-Rect part(const Rect& rect, std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols) {
-  return {rect.data + row0 * rect.stride + col0, rows, cols, rect.stride};
+MatrixView part(const MatrixView& matrix, std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols) {
+  using Range = std::pair<std::size_t, std::size_t>;
+  return Kokkos::subview(matrix, Range(row0, row0 + rows), Range(col0, col0 + cols));
 }
 
 /// The parts that `extra` halvings make of an extent: low first, then high ones, the coarsest first.
@@ -102,9 +103,9 @@ int SpreadTransform::level_to_gather(int from, bool halve_cols, std::size_t widt
 }
 
 /// The rows of all nodes of the group, one after the other.  Collective unless every node is a group of its own.
-std::vector<double> SpreadTransform::gather(const Rect& own) const {
-  std::vector<double> mine(own.rows * own.cols);
-  copy_rows(own, {mine.data(), own.rows, own.cols, own.cols});
+std::vector<double> SpreadTransform::gather(const MatrixView& own) const {
+  std::vector<double> mine(own.size());
+  copy_rows(own, MatrixView(mine.data(), own.extent(0), own.extent(1)));
   if (alone()) return mine;
   const int first = spread_.first_node(group_), end = spread_.end_node(group_);
   const bool single = end - first == 1;
@@ -117,10 +118,10 @@ std::vector<double> SpreadTransform::gather(const Rect& own) const {
 void SpreadTransform::forward(std::span<const double> rows) {
   const Kokkos::Serial space;
   // Only read from.
-  Rect low{const_cast<double*>(rows.data()), rows.size() / std::max<std::size_t>(cols_, 1), cols_, cols_};
+  MatrixView low(const_cast<double*>(rows.data()), rows.size() / std::max<std::size_t>(cols_, 1), cols_);
   for (int level = 1; level <= static_cast<int>(fine_.size()); ++level) {
     Level& here = fine_[static_cast<std::size_t>(level) - 1];
-    const Rect low_out = here.low.at(false, 0, here.low.cols), high_out = here.high.at(false, 0, here.high.cols);
+    const MatrixView low_out = here.low.at(false, 0, here.low.cols), high_out = here.high.at(false, 0, here.high.cols);
     wavelet::spread_split(nodes_, spread_, level - 1, low, low_out, high_out, here.halves_cols);
     if (!here.halves_rows) wavelet::split(space, low, low_out, false, here.halves_cols);
     low = here.low.at(false, 0, low_cols(level));
@@ -139,7 +140,7 @@ const PacketSplit* SpreadTransform::split_at(int level, bool along_rows) const {
 }
 
 /// What a split of a fine level halves, of this node's rows.
-Rect SpreadTransform::split_region(int level, bool along_rows, bool of_trial) {
+MatrixView SpreadTransform::split_region(int level, bool along_rows, bool of_trial) {
   Level& here = fine_[static_cast<std::size_t>(level) - 1];
   const std::size_t low = low_cols(level), width = here.low.cols;
   return along_rows ? here.low.at(of_trial, low, width - low) : here.high.at(of_trial, 0, low);
@@ -176,22 +177,22 @@ struct SpreadTransform::Costs {
 };
 
 void SpreadTransform::run_cascade(int level, Cascade& cascade) {
-  Rect low = split_region(level, true, false);
-  cascade.width = low.cols;
-  cascade.gather_level = level_to_gather(level, false, low.cols);
+  MatrixView low = split_region(level, true, false);
+  cascade.width = low.extent(1);
+  cascade.gather_level = level_to_gather(level, false, low.extent(1));
   const int me = nodes_.rank();
   for (int k = level; k < cascade.gather_level; ++k) {
-    Grid& next = cascade.low.emplace_back(spread_.owned(me, k + 1).size(), low.cols);
+    Grid& next = cascade.low.emplace_back(spread_.owned(me, k + 1).size(), low.extent(1));
     const bool halved = spread_.rows(group_, k) > 1;
-    Grid& high = cascade.high.emplace_back(halved ? wavelet::high_rows(spread_, me, k) : 0, low.cols);
-    const Rect next_rows = next.at(false, 0, low.cols);
-    wavelet::spread_split(nodes_, spread_, k, low, next_rows, high.at(false, 0, low.cols), false);
+    Grid& high = cascade.high.emplace_back(halved ? wavelet::high_rows(spread_, me, k) : 0, low.extent(1));
+    const MatrixView next_rows = next.at(false, 0, low.extent(1));
+    wavelet::spread_split(nodes_, spread_, k, low, next_rows, high.at(false, 0, low.extent(1)), false);
     if (!halved) copy_rows(low, next_rows);
     low = next_rows;
   }
-  cascade.gathered.cols = low.cols;
+  cascade.gathered.cols = low.extent(1);
   cascade.gathered.coefficient = gather(low);
-  cascade.gathered.rows = low.cols ? cascade.gathered.coefficient.size() / low.cols : 0;
+  cascade.gathered.rows = low.extent(1) ? cascade.gathered.coefficient.size() / low.extent(1) : 0;
   cascade.gathered.trial.resize(cascade.gathered.coefficient.size());
 }
 
@@ -206,11 +207,11 @@ void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSpl
   }
   if (!speaks()) return;
   Grid copy = cascade.gathered;
-  const Rect all = copy.at(false, 0, copy.cols);
+  const MatrixView all = copy.at(false, 0, copy.cols);
   const PacketSplit rest = split_of(all, true, split.deepest);
   for (int k = spread_depth + 1; k <= split.deepest; ++k) {
     const int done = k - 1 - spread_depth;
-    apply_split(copy.coefficient.data(), copy.cols, rest, done, done + 1);
+    apply_split(all, rest, done, done + 1);
     const std::size_t whole = low_length(copy.rows, done), low = low_length(whole, 1);
     costs.add(at, k, false, cost_of(part(all, 0, low, 0, copy.cols), step));
     costs.add(at, k, true, cost_of(part(all, low, whole - low, 0, copy.cols), step));
@@ -219,13 +220,13 @@ void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSpl
 
 void SpreadTransform::column_costs(int level, const PacketSplit& split, double step, Costs& costs) {
   const std::size_t at = costs.at(group_, level, false);
-  const Rect region = split_region(level, false, false);
-  Grid copy(region.rows, region.cols);
-  const Rect all = copy.at(false, 0, copy.cols);
+  const MatrixView region = split_region(level, false, false);
+  Grid copy(region.extent(0), region.extent(1));
+  const MatrixView all = copy.at(false, 0, copy.cols);
   copy_rows(region, all);
   const PacketSplit rest = split_of(all, false, split.deepest);
   for (int k = 1; k <= split.deepest; ++k) {
-    apply_split(copy.coefficient.data(), copy.cols, rest, k - 1, k);
+    apply_split(all, rest, k - 1, k);
     const std::size_t whole = low_length(copy.cols, k - 1), low = low_length(whole, 1);
     costs.add(at, k, false, cost_of(part(all, 0, copy.rows, 0, low), step));
     costs.add(at, k, true, cost_of(part(all, 0, copy.rows, low, whole - low), step));
@@ -283,20 +284,20 @@ void SpreadTransform::choose_splits(double step) {
 void SpreadTransform::apply(const PacketSplit& split, Cascade* cascade) {
   if (split.extra == 0) return;
   if (split.level > static_cast<int>(fine_.size())) {
-    apply_split(coarse_.coefficient.data(), coarse_.cols, split, 0, split.extra);
+    apply_split(coarse_.at(false, 0, coarse_.cols), split, 0, split.extra);
   } else if (cascade) {
     Grid& rest = cascade->gathered;
-    if (split.extra > cascade->depth())
-      apply_split(rest.coefficient.data(), rest.cols, split_of(rest.at(false, 0, rest.cols), true, split.extra), 0, split.extra - cascade->depth());
+    const MatrixView all = rest.at(false, 0, rest.cols);
+    if (split.extra > cascade->depth()) apply_split(all, split_of(all, true, split.extra), 0, split.extra - cascade->depth());
   } else {
-    const Rect region = split_region(split.level, false, false);
-    apply_split(region.data, region.stride, split_of(region, false, split.extra), 0, split.extra);
+    const MatrixView region = split_region(split.level, false, false);
+    apply_split(region, split_of(region, false, split.extra), 0, split.extra);
   }
 }
 
-void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const Rect& coefficient,
-                                const Rect& trial, bool shared) {
-  if (coefficient.rows == 0 || coefficient.cols == 0) return;
+void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const MatrixView& coefficient,
+                                const MatrixView& trial, bool shared) {
+  if (coefficient.size() == 0) return;
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
     if (band.row_level == row_level && band.row_high == row_high && band.col_level == col_level && band.col_high == col_high)
@@ -310,9 +311,10 @@ void SpreadTransform::find_pieces() {
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
     if (b > 0 && band.level <= fine) continue;
-    const std::size_t at = band.row0 * coarse_.cols + band.col0;
-    pieces_.push_back({b, 0, {coarse_.coefficient.data() + at, band.rows, band.cols, coarse_.cols},
-                       {coarse_.trial.data() + at, band.rows, band.cols, coarse_.cols}, true});
+    const auto place = [&](bool of_trial) {
+      return part(coarse_.at(of_trial, 0, coarse_.cols), band.row0, band.rows, band.col0, band.cols);
+    };
+    pieces_.push_back({b, 0, place(false), place(true), true});
   }
   for (int level = fine; level >= 1; --level) fine_pieces(level);
 }
@@ -358,11 +360,11 @@ void SpreadTransform::cascade_pieces(int level, Cascade& cascade, const PacketSp
 }
 
 void SpreadTransform::column_pieces(int level, const PacketSplit& split) {
-  const Rect coefficient = split_region(level, false, false), trial = split_region(level, false, true);
+  const MatrixView coefficient = split_region(level, false, false), trial = split_region(level, false, true);
   const std::size_t row0 = spread_.owned(nodes_.rank(), level).first;
-  for (const SplitPart& p : parts_of(coefficient.cols, split.extra))
-    add_piece(level, true, level + p.depth, p.high, row0, part(coefficient, 0, coefficient.rows, p.first, p.size),
-              part(trial, 0, trial.rows, p.first, p.size), false);
+  for (const SplitPart& p : parts_of(coefficient.extent(1), split.extra))
+    add_piece(level, true, level + p.depth, p.high, row0, part(coefficient, 0, coefficient.extent(0), p.first, p.size),
+              part(trial, 0, trial.extent(0), p.first, p.size), false);
 }
 
 void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSplit& split) {
@@ -370,14 +372,14 @@ void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSpli
   // Other groups may have split less deep or not at all: their part is carried along unused.
   if (split.extra > depth) {
     Grid& rest = cascade.gathered;
-    undo_split(rest.trial.data(), rest.cols, split_of(rest.at(true, 0, rest.cols), true, split.extra - depth));
+    undo_split(rest.at(true, 0, rest.cols), split_of(rest.at(true, 0, rest.cols), true, split.extra - depth));
     if (depth > 0) {
       Grid& low = cascade.low.back();
       const std::size_t first = spread_.owned(nodes_.rank(), level + depth).first;
       copy_rows(part(rest.at(true, 0, rest.cols), first, low.rows, 0, rest.cols), low.at(true, 0, low.cols));
     } else {
-      const Rect region = split_region(level, true, true);
-      copy_rows(part(rest.at(true, 0, rest.cols), spread_.owned(nodes_.rank(), level).first, region.rows, 0, rest.cols), region);
+      const MatrixView region = split_region(level, true, true);
+      copy_rows(part(rest.at(true, 0, rest.cols), spread_.owned(nodes_.rank(), level).first, region.extent(0), 0, rest.cols), region);
     }
   }
   for (int k = std::min(depth, cascade.used); k >= 1; --k) {
@@ -385,9 +387,9 @@ void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSpli
     Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
     Grid spare;
     const bool wanted = k <= split.extra;
-    const Rect region = split_region(level, true, true);
-    if (!wanted) spare = Grid(k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].rows : region.rows, cascade.width);
-    const Rect out = !wanted ? spare.at(true, 0, spare.cols) : k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].at(true, 0, cascade.width) : region;
+    const MatrixView region = split_region(level, true, true);
+    if (!wanted) spare = Grid(k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].rows : region.extent(0), cascade.width);
+    const MatrixView out = !wanted ? spare.at(true, 0, spare.cols) : k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].at(true, 0, cascade.width) : region;
     wavelet::spread_join(nodes_, spread_, level + k - 1, low.at(true, 0, low.cols), high.at(true, 0, high.cols), out, false);
   }
 }
@@ -396,26 +398,26 @@ void SpreadTransform::inverse(std::span<double> rows) {
   const Kokkos::Serial space;
   const int fine = static_cast<int>(fine_.size());
   for (const PacketSplit& split : layout_.splits)
-    if (split.level > fine) undo_split(coarse_.trial.data(), coarse_.cols, split);
+    if (split.level > fine) undo_split(coarse_.at(true, 0, coarse_.cols), split);
   for (int level = fine; level >= 1; --level) {
     Cascade& cascade = cascades_[static_cast<std::size_t>(level) - 1];
     const PacketSplit *by_rows = split_at(level, true), *by_cols = split_at(level, false);
     if (cascade.used > 0) undo_cascade(level, cascade, by_rows ? *by_rows : PacketSplit{});
     if (!by_cols || by_cols->extra == 0) continue;
-    const Rect region = split_region(level, false, true);
-    undo_split(region.data, region.stride, split_of(region, false, by_cols->extra));
+    const MatrixView region = split_region(level, false, true);
+    undo_split(region, split_of(region, false, by_cols->extra));
   }
   wavelet::inverse(space, wavelet::MatrixView(coarse_.trial.data(), coarse_.rows, coarse_.cols),
                    {std::max(levels_.rows - fine, 0), std::max(levels_.cols - fine, 0)});
   const auto low_of = [&](int level) {
-    if (level == 0) return Rect{rows.data(), rows.size() / std::max<std::size_t>(cols_, 1), cols_, cols_};
+    if (level == 0) return MatrixView(rows.data(), rows.size() / std::max<std::size_t>(cols_, 1), cols_);
     return fine_[static_cast<std::size_t>(level) - 1].low.at(true, 0, low_cols(level));
   };
   const RowRange mine = spread_.owned(nodes_.rank(), fine);
-  copy_rows(part({coarse_.trial.data(), coarse_.rows, coarse_.cols, coarse_.cols}, mine.first, mine.size(), 0, coarse_.cols), low_of(fine));
+  copy_rows(part(coarse_.at(true, 0, coarse_.cols), mine.first, mine.size(), 0, coarse_.cols), low_of(fine));
   for (int level = fine; level >= 1; --level) {
     Level& here = fine_[static_cast<std::size_t>(level) - 1];
-    const Rect low = here.low.at(true, 0, here.low.cols), out = low_of(level - 1);
+    const MatrixView low = here.low.at(true, 0, here.low.cols), out = low_of(level - 1);
     wavelet::spread_join(nodes_, spread_, level - 1, low, here.high.at(true, 0, here.high.cols), out, here.halves_cols);
     if (!here.halves_rows) wavelet::join(space, low, out, false, here.halves_cols);
   }

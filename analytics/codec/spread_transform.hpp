@@ -16,15 +16,15 @@ struct Grid {
 
   Grid() = default;
   Grid(std::size_t r, std::size_t c) : rows(r), cols(c), coefficient(r * c), trial(r * c) {}
-  wavelet::Rect at(bool of_trial, std::size_t col0, std::size_t n) {
-    return {(of_trial ? trial : coefficient).data() + col0, rows, n, cols};
+  wavelet::MatrixView at(bool of_trial, std::size_t col0, std::size_t n) {
+    return wavelet::view_of((of_trial ? trial : coefficient).data() + col0, rows, n, cols);
   }
 };
 
 /// Some rows of a band of the group's layout.
 struct Piece {
   std::size_t band = 0, row0 = 0;
-  wavelet::Rect coefficient{}, trial{};
+  wavelet::MatrixView coefficient{}, trial{};
   bool shared = false;  ///< every node of the group holds the same
 };
 
@@ -68,17 +68,17 @@ class SpreadTransform {
   std::size_t low_cols(int level) const { return wavelet::low_length(cols_, std::min(level, levels_.cols)); }
   bool alone() const { return spread_.groups() == spread_.nodes(); }
   int level_to_gather(int from, bool halve_cols, std::size_t width) const;
-  std::vector<double> gather(const wavelet::Rect& own) const;
+  std::vector<double> gather(const wavelet::MatrixView& own) const;
   void run_cascade(int level, Cascade& cascade);
   void cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step, Costs& costs) const;
   void column_costs(int level, const PacketSplit& split, double step, Costs& costs);
   void apply(const PacketSplit& split, Cascade* cascade);
   void undo_cascade(int level, Cascade& cascade, const PacketSplit& split);
-  wavelet::Rect split_region(int level, bool along_rows, bool of_trial);
+  wavelet::MatrixView split_region(int level, bool along_rows, bool of_trial);
   const PacketSplit* split_at(int level, bool along_rows) const;
   PacketSplit here(const PacketSplit& split) const;
-  void add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const wavelet::Rect& coefficient,
-                 const wavelet::Rect& trial, bool shared);
+  void add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const wavelet::MatrixView& coefficient,
+                 const wavelet::MatrixView& trial, bool shared);
   void find_pieces();
   void fine_pieces(int level);
   void cascade_pieces(int level, Cascade& cascade, const PacketSplit& split);

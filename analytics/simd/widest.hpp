@@ -1,6 +1,6 @@
 // Compiles a piece of work once for each instruction set and runs the widest that the processor has.
 //
-//   simd::widest([=](auto) { for (std::size_t i = 0; i < n; ++i) out[i] = c * in[i]; });
+//   simd::widest([=] { for (std::size_t i = 0; i < n; ++i) out[i] = c * in[i]; });
 //
 // Every variant does the same operations on every element in the same order, so all give the same bits: nothing is
 // contracted (-ffp-contract=off), and sums are written lane by lane.  The choice is a branch of our own.  The resolvers
@@ -16,16 +16,14 @@
 
 namespace effort::simd {
 
-enum class InstructionSet { portable, avx2, avx512 };
+/// `narrow`: compiled without loop optimisations, for rows that are done before a loop over registers has begun.
+enum class InstructionSet { narrow, portable, avx2, avx512 };
+
+/// Rows shorter than this are faster with `narrow`.
+inline constexpr std::size_t wide_from = 24;
 
 /// The widest set of this processor that the kernels are compiled for.
 InstructionSet best();
-
-/// What work is called with: `width` is the number of doubles in a register.
-template <InstructionSet set>
-struct Registers {
-  static constexpr int width = set == InstructionSet::avx512 ? 8 : set == InstructionSet::avx2 ? 4 : 2;
-};
 
 #ifdef EFFORT_SIMD_X86
 #ifdef __clang__  // ignores an attribute of which it does not know every part
@@ -40,15 +38,19 @@ namespace detail {
 // Flattened: what the work calls must be compiled for the same registers.  By value: see widest().
 template <typename Work>
 __attribute__((target(EFFORT_SIMD_AVX512), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx512(Work work) {
-  return work(Registers<InstructionSet::avx512>{});
+  return work();
 }
 template <typename Work>
 __attribute__((target("avx2,fma"), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx2(Work work) {
-  return work(Registers<InstructionSet::avx2>{});
+  return work();
 }
 template <typename Work>
 __attribute__((flatten)) EFFORT_SIMD_OPTIMIZE auto run_portable(Work work) {
-  return work(Registers<InstructionSet::portable>{});
+  return work();
+}
+template <typename Work>
+__attribute__((flatten)) auto run_narrow(Work work) {
+  return work();
 }
 }  // namespace detail
 
@@ -57,18 +59,19 @@ template <typename Work>
 inline auto run_with(InstructionSet set, const Work& work) {
   if (set == InstructionSet::avx512) return detail::run_avx512(work);
   if (set == InstructionSet::avx2) return detail::run_avx2(work);
+  if (set == InstructionSet::narrow) return detail::run_narrow(work);
   return detail::run_portable(work);
 }
 #else
 template <typename Work>
 inline auto run_with(InstructionSet, const Work& work) {
-  return work(Registers<InstructionSet::portable>{});
+  return work();
 }
 #endif
 
-/// Runs `work(Registers)` compiled for best(), and returns what it returns.  Capture by value: the compiler must assume
-/// that a store changes what is captured by reference.  Only functions whose definition is visible are compiled for the
-/// registers with it.  Cost: a load and a branch.
+/// Runs `work()` compiled for best(), and returns what it returns.  Capture by value: the compiler must assume that a
+/// store changes what is captured by reference.  Only functions whose definition is visible are compiled for the registers
+/// with it.  Cost: a load and a branch.
 template <typename Work>
 inline auto widest(const Work& work) {
   return run_with(best(), work);

@@ -1,194 +1,89 @@
 #include "analytics/wavelet/cdf97.hpp"
 
-#include "analytics/wavelet/lifting.hpp"
 #include "analytics/wavelet/pages.hpp"
+#include "analytics/wavelet/strips.hpp"
 
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
-#include <utility>
+#include <type_traits>
 
 namespace effort::wavelet {
 namespace {
 
-/// Scratch memory.  Not a View: making one of the default space's kind needs the thread that initialised Kokkos.
-using Buffer = std::unique_ptr<double[]>;
+/// How many teams share `n` pieces of work of which each needs at least `least`.
+template <typename Space>
+std::size_t teams_for(const Space& space, std::size_t n, std::size_t least) {
+  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
+  return std::clamp<std::size_t>(n / least, 1, threads);
+}
 
-Buffer make_buffer(std::size_t n) { return make_doubles(n); }
-
-/// Row buffers of the vertical pipelines that swap roles from step to step.
-class RowRing {
+/// Memory for the levels of a transform: a copy of the largest low band, and the rings of the strips that work on it.
+template <typename Space>
+class Workspace {
  public:
-  static constexpr std::size_t row_count = 11;
-  RowRing(double* memory, std::size_t cols) : memory_(memory), cols_(cols) {
-    std::fill_n(memory, row_count * cols, 0.0);
+  Workspace(const Space& space, std::size_t rows, std::size_t cols, bool with_copy)
+      : copy_size_(with_copy ? rows * cols : 0), strips_(teams_for(space, (rows + 1) / 2, 16)) {
+    const std::size_t n = copy_size_ + strips_ * Strip<Space>::ring_rows * cols;
+    if constexpr (simd::on_host<Space>) {
+      memory_ = make_doubles(n);
+      data_ = memory_.get();
+    } else {
+      memory_ = Memory(Kokkos::view_alloc(Kokkos::WithoutInitializing, "effort"), n);
+      data_ = memory_.data();
+    }
   }
-  double* row(std::size_t i) { return memory_ + i * cols_; }
+  MatrixOn<Space> copy(std::size_t rows, std::size_t cols) const { return MatrixOn<Space>(data_, rows, cols); }
+  /// A ring for each of at most as many strips as there were to begin with.
+  MatrixOn<Space> rings(std::size_t cols) const {
+    return MatrixOn<Space>(data_ + copy_size_, strips_ * Strip<Space>::ring_rows, cols);
+  }
 
  private:
-  double* memory_;
-  std::size_t cols_;
+  /// A view takes six times as long to allocate as an array, which shows in the matrices of a window.
+  using Memory = std::conditional_t<simd::on_host<Space>, std::unique_ptr<double[]>,
+                                    Kokkos::View<double*, typename Space::memory_space>>;
+  std::size_t copy_size_, strips_;
+  Memory memory_;
+  double* data_;
 };
 
-/// Where the rows of a whole rectangle lie, continued by reflection.
-struct WholeRows {
-  const double* data;
-  std::size_t rows, stride;
-  const double* operator()(std::ptrdiff_t i) const { return data + reflect(i, rows) * stride; }
-};
+// Labels are short enough for a string without memory of its own: matrices of a window are small.
 
-/// The same of a rectangle whose halves are separate: even rows in the low half.
-struct HalvedRows {
-  const double* data;
-  std::size_t rows, stride;
-  const double* operator()(std::ptrdiff_t i) const {
-    const std::size_t at = reflect(i, rows), lows = (rows + 1) / 2;
-    return data + (at % 2 == 0 ? at / 2 : lows + at / 2) * stride;
-  }
-};
-
-/// Rows from four before the first pair on, each where the caller has it.
-struct ListedRows {
-  const double* const* rows;
-  const double* operator()(std::ptrdiff_t i) const { return rows[i + 4]; }
-};
-
-/// Splits the row pairs [first, last); every strip warms up on the rows before it, so that strips are independent
-/// and give the same bits as one sweep.
-template <typename Rows>
-struct SplitStrip {
-  Rows source;
-  std::size_t cols;
-  Rect low, high;
-  bool halve_cols;
-
-  void load(std::ptrdiff_t i, double* to) const {
-    if (halve_cols) {
-      split_row(source(i), cols, to);
-    } else {
-      std::memcpy(to, source(i), cols * sizeof(double));
-    }
-  }
-
-  void operator()(std::size_t first, std::size_t last, double* memory) const {
-    RowRing ring(memory, cols);
-    double *even = ring.row(0), *odd = ring.row(1), *even_next = ring.row(2);
-    std::array<double*, 2> d1{ring.row(3), ring.row(4)}, s1{ring.row(5), ring.row(6)}, kept{ring.row(7), ring.row(8)};
-    const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
-    load(2 * (begin - 2), even);
-    for (std::ptrdiff_t i = begin - 2; i <= end; ++i) {
-      load(2 * i + 1, odd);
-      load(2 * i + 2, even_next);
-      const bool wanted = i > begin;
-      const auto k = static_cast<std::size_t>(i - 1);
-      double* spare = ring.row(9);
-      double* low_out = wanted ? low.data + k * low.stride : spare;
-      double* high_out = wanted && k < high.rows ? high.data + k * high.stride : spare;
-      split_columns({even, odd, even_next, d1[0], s1[0], kept[0], d1[1], s1[1], kept[1]}, cols, low_out, high_out);
-      std::swap(d1[0], d1[1]);
-      std::swap(s1[0], s1[1]);
-      std::swap(kept[0], kept[1]);
-      std::swap(even, even_next);
-    }
-  }
-};
-
-/// Where joined rows go: into a rectangle,
-struct StoredRows {
-  Rect out;
-  std::size_t rows() const { return out.rows; }
-  void store(const double* from, std::size_t cols, std::size_t row, bool halve_cols, double* scratch, double*) const {
-    double* to = out.data + row * out.stride;
-    if (halve_cols) {
-      join_row(from, cols, to, scratch);
-    } else {
-      std::memcpy(to, from, cols * sizeof(double));
-    }
-  }
-};
-
-/// or to somebody who looks at them.
-struct ShownRows {
-  std::size_t count;
-  const std::function<void(std::size_t, const double*)>* take;
-  std::size_t rows() const { return count; }
-  void store(const double* from, std::size_t cols, std::size_t row, bool halve_cols, double* scratch, double* joined) const {
-    if (halve_cols) join_row(from, cols, joined, scratch);
-    (*take)(row, halve_cols ? joined : from);
-  }
-};
-
-/// Joins the row pairs [first, last); see SplitStrip.
-template <typename Rows, typename Out = StoredRows>
-struct JoinStrip {
-  Rows source;
-  std::size_t cols;
-  Out out;
-  bool halve_cols;
-
-  void operator()(std::size_t first, std::size_t last, double* memory) const {
-    RowRing ring(memory, cols);
-    std::array<double*, 2> high{ring.row(0), ring.row(1)}, s1{ring.row(2), ring.row(3)}, d1{ring.row(4), ring.row(5)},
-        even{ring.row(6), ring.row(7)};
-    double *odd = ring.row(8), *scratch = ring.row(9), *joined = ring.row(10);
-    const auto begin = static_cast<std::ptrdiff_t>(first), end = static_cast<std::ptrdiff_t>(last);
-    for (std::ptrdiff_t i = begin - 2; i <= end + 1; ++i) {
-      join_columns({source(2 * i), source(2 * i + 1), high[0], s1[0], d1[0], even[0], high[1], s1[1], d1[1], even[1], odd},
-                   cols);
-      if (i - 1 >= begin && i - 1 < end) out.store(even[1], cols, 2 * static_cast<std::size_t>(i - 1), halve_cols, scratch, joined);
-      if (i - 2 >= begin && i - 2 < end) {
-        const auto row = 2 * static_cast<std::size_t>(i - 2) + 1;
-        if (row < out.rows()) out.store(odd, cols, row, halve_cols, scratch, joined);
-      }
-      std::swap(high[0], high[1]);
-      std::swap(s1[0], s1[1]);
-      std::swap(d1[0], d1[1]);
-      std::swap(even[0], even[1]);
-    }
-  }
-};
-
-/// Work for one thread is no kernel: what starting one costs shows in small matrices.
-template <typename Space, typename Work>
-void run(const Space& space, const char* label, std::size_t n, const Work& work) {
-  if (n == 1) return work(0);
-  Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, n), work);
+template <typename Space, typename Source>
+void split_strips(const Space& space, const Workspace<Space>& work, const Source& source, const MatrixOn<Space>& low,
+                  const MatrixOn<Space>& high, bool halve_cols) {
+  const std::size_t pairs = low.extent(0), cols = low.extent(1), strips = teams_for(space, pairs, 16);
+  simd::for_each_team(
+      space, "effort::split", strips, cols,
+      SplitStrip<Space, Source>{{pairs, strips, cols, work.rings(cols)}, source, low, high, halve_cols});
   space.fence();
 }
 
-template <typename Space, typename Strip>
-void run_strips(const Space& space, const char* label, std::size_t pairs, const Strip& strip) {
-  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
-  const std::size_t strips = std::clamp<std::size_t>(pairs / 16, 1, threads);
-  const std::size_t memory_per_strip = RowRing::row_count * strip.cols;
-  Buffer memory = make_buffer(strips * memory_per_strip);
-  double* rows = memory.get();
-  run(space, label, strips,
-      [=](const std::size_t s) { strip(s * pairs / strips, (s + 1) * pairs / strips, rows + s * memory_per_strip); });
+template <typename Space, typename Source, typename Out>
+void join_strips(const Space& space, const Workspace<Space>& work, const Source& source, std::size_t cols,
+                 const Out& out, bool halve_cols) {
+  const std::size_t pairs = (out.rows() + 1) / 2, strips = teams_for(space, pairs, 16);
+  simd::for_each_team(space, "effort::join", strips, cols,
+                      JoinStrip<Space, Source, Out>{{pairs, strips, cols, work.rings(cols)}, source, out, halve_cols});
+  space.fence();
 }
 
-/// Applies `row_work(row, scratch)` to every row, in as many groups as the space has threads.
-template <typename Space, typename RowWork>
-void run_rows(const Space& space, const char* label, const Rect& rect, const RowWork& row_work) {
-  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
-  const std::size_t groups = std::clamp<std::size_t>(rect.rows / 8, 1, threads);
-  Buffer memory = make_buffer(groups * rect.cols);
-  double* scratch = memory.get();
-  run(space, label, groups, [=](const std::size_t g) {
-    for (std::size_t i = g * rect.rows / groups; i < (g + 1) * rect.rows / groups; ++i)
-      row_work(i, scratch + g * rect.cols);
-  });
-}
-
+/// Work on rows that are on their own.  Strips are at least as large as these groups, so the rings serve as scratch.
 template <typename Space>
-void copy(const Space& space, const Rect& in, const Rect& out) {
-  run_rows(space, "effort::wavelet::copy", in, [=](std::size_t i, double*) {
-    std::memcpy(out.data + i * out.stride, in.data + i * in.stride, in.cols * sizeof(double));
-  });
+void each_row(const Space& space, const Workspace<Space>& work, const MatrixOn<Space, const double>& in,
+              const MatrixOn<Space>& out, RowWork kind) {
+  const std::size_t groups = teams_for(space, in.extent(0), 32);
+  simd::for_each_team(space, "effort::rows", groups, in.extent(1),
+                      EachRow<Space>{groups, in, out, work.rings(in.extent(1)), kind});
+  space.fence();
+}
+
+template <typename Matrix>
+Matrix rows_of(const Matrix& matrix, std::size_t first, std::size_t last) {
+  return Kokkos::subview(matrix, std::pair<std::size_t, std::size_t>(first, last), Kokkos::ALL);
 }
 
 void check(std::size_t rows, std::size_t cols, Levels levels) {
@@ -199,139 +94,134 @@ void check(std::size_t rows, std::size_t cols, Levels levels) {
                               " values: use at most deepest_level() of each extent");
 }
 
-Rect corner(Rect rect, Levels levels, int level) {
-  rect.rows = low_length(rect.rows, std::min(level, levels.rows));
-  rect.cols = low_length(rect.cols, std::min(level, levels.cols));
-  return rect;
+/// The low band after `level` halvings.
+template <typename Matrix>
+Matrix corner(const Matrix& matrix, Levels levels, int level) {
+  const std::size_t rows = low_length(matrix.extent(0), std::min(level, levels.rows));
+  const std::size_t cols = low_length(matrix.extent(1), std::min(level, levels.cols));
+  return Kokkos::subview(matrix, std::pair<std::size_t, std::size_t>(0, rows),
+                         std::pair<std::size_t, std::size_t>(0, cols));
 }
 
-Rect whole(const MatrixView& view) { return {view.data(), view.extent(0), view.extent(1), view.extent(1)}; }
-
-/// Levels first+1 .. of the transform, on the low corner that level `first` left in `rect`.
 template <typename Space>
-void forward_from(const Space& space, const Rect& rect, Levels levels, int first) {
+void split_with(const Space& space, const Workspace<Space>& work, const MatrixOn<Space, const double>& in,
+                const MatrixOn<Space>& out, bool halve_rows, bool halve_cols) {
+  if (!halve_rows) return each_row(space, work, in, out, halve_cols ? RowWork::split : RowWork::copy);
+  const std::size_t lows = (in.extent(0) + 1) / 2;
+  split_strips(space, work, WholeRows<Space>{in}, rows_of(out, 0, lows), rows_of(out, lows, in.extent(0)), halve_cols);
+}
+
+template <typename Space>
+void join_with(const Space& space, const Workspace<Space>& work, const MatrixOn<Space, const double>& in,
+               const MatrixOn<Space>& out, bool halve_rows, bool halve_cols) {
+  if (!halve_rows) return each_row(space, work, in, out, halve_cols ? RowWork::join : RowWork::copy);
+  join_strips(space, work, HalvedRows<Space>{in}, in.extent(1), StoredRows<Space>{out}, halve_cols);
+}
+
+/// Levels first+1 .. of the transform, on the low corner that level `first` left in `matrix`.
+template <typename Space>
+void forward_from(const Space& space, const MatrixOn<Space>& matrix, Levels levels, int first) {
   const int deepest = std::max(levels.rows, levels.cols);
-  if (first >= deepest) return;
-  const Rect start = corner(rect, levels, first);
-  Buffer memory = make_buffer(start.rows * start.cols);
+  const MatrixOn<Space> start = corner(matrix, levels, first);
+  if (first >= deepest || start.size() == 0) return;
+  const Workspace<Space> work(space, start.extent(0), start.extent(1), true);
   for (int level = first; level < deepest; ++level) {
-    const Rect low = corner(rect, levels, level);
-    const Rect aside{memory.get(), low.rows, low.cols, low.cols};
-    copy(space, low, aside);
-    split(space, aside, low, level < levels.rows, level < levels.cols);
+    const MatrixOn<Space> low = corner(matrix, levels, level), copy = work.copy(low.extent(0), low.extent(1));
+    each_row<Space>(space, work, low, copy, RowWork::copy);
+    split_with<Space>(space, work, copy, low, level < levels.rows, level < levels.cols);
   }
 }
 
 template <typename Space>
-void inverse_down_to(const Space& space, const Rect& rect, Levels levels, int last) {
+void inverse_down_to(const Space& space, const MatrixOn<Space>& matrix, Levels levels, int last) {
   const int deepest = std::max(levels.rows, levels.cols);
-  if (last >= deepest) return;
-  const Rect end = corner(rect, levels, last);
-  Buffer memory = make_buffer(end.rows * end.cols);
+  const MatrixOn<Space> end = corner(matrix, levels, last);
+  if (last >= deepest || end.size() == 0) return;
+  const Workspace<Space> work(space, end.extent(0), end.extent(1), true);
   for (int level = deepest - 1; level >= last; --level) {
-    const Rect low = corner(rect, levels, level);
-    const Rect aside{memory.get(), low.rows, low.cols, low.cols};
-    join(space, low, aside, level < levels.rows, level < levels.cols);
-    copy(space, aside, low);
+    const MatrixOn<Space> low = corner(matrix, levels, level), copy = work.copy(low.extent(0), low.extent(1));
+    join_with<Space>(space, work, low, copy, level < levels.rows, level < levels.cols);
+    each_row<Space>(space, work, copy, low, RowWork::copy);
   }
 }
 
 }  // namespace
 
 template <typename Space>
-void split(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols) {
-  if (in.rows == 0 || in.cols == 0) return;
-  if (halve_rows) {
-    const std::size_t lows = (in.rows + 1) / 2;
-    const Rect low{out.data, lows, out.cols, out.stride}, high{out.data + lows * out.stride, in.rows - lows, out.cols, out.stride};
-    run_strips(space, "effort::wavelet::split", lows,
-               SplitStrip<WholeRows>{{in.data, in.rows, in.stride}, in.cols, low, high, halve_cols});
-  } else if (halve_cols) {
-    run_rows(space, "effort::wavelet::split_cols", in,
-             [=](std::size_t i, double*) { split_row(in.data + i * in.stride, in.cols, out.data + i * out.stride); });
-  } else {
-    copy(space, in, out);
-  }
+void split(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, bool halve_rows,
+           bool halve_cols) {
+  if (in.size() == 0) return;
+  split_with(space, Workspace<Space>(space, in.extent(0), in.extent(1), false), in, out, halve_rows, halve_cols);
 }
 
 template <typename Space>
-void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols) {
-  if (in.rows == 0 || in.cols == 0) return;
-  if (halve_rows) {
-    run_strips(space, "effort::wavelet::join", (in.rows + 1) / 2,
-               JoinStrip<HalvedRows>{{in.data, in.rows, in.stride}, in.cols, {out}, halve_cols});
-  } else if (halve_cols) {
-    run_rows(space, "effort::wavelet::join_cols", in, [=](std::size_t i, double* scratch) {
-      join_row(in.data + i * in.stride, in.cols, out.data + i * out.stride, scratch);
-    });
-  } else {
-    copy(space, in, out);
-  }
+void join(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, bool halve_rows,
+          bool halve_cols) {
+  if (in.size() == 0) return;
+  join_with(space, Workspace<Space>(space, in.extent(0), in.extent(1), false), in, out, halve_rows, halve_cols);
+}
+
+void split_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& low, const MatrixView& high,
+                 bool halve_cols) {
+  if (low.size() == 0) return;
+  const Workspace<Kokkos::Serial> work(space, 2 * low.extent(0), low.extent(1), false);
+  split_strips(space, work, ListedRows{rows}, low, high, halve_cols);
+}
+
+void join_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& out, bool halve_cols) {
+  if (out.size() == 0) return;
+  const Workspace<Kokkos::Serial> work(space, out.extent(0), out.extent(1), false);
+  join_strips(space, work, ListedRows{rows}, out.extent(1), StoredRows<Kokkos::Serial>{out}, halve_cols);
 }
 
 template <typename Space>
-void split_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& low, const Rect& high, bool halve_cols) {
-  if (low.rows == 0 || cols == 0) return;
-  run_strips(space, "effort::wavelet::split_pairs", low.rows, SplitStrip<ListedRows>{{rows}, cols, low, high, halve_cols});
-}
-
-template <typename Space>
-void join_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& out, bool halve_cols) {
-  if (out.rows == 0 || cols == 0) return;
-  run_strips(space, "effort::wavelet::join_pairs", (out.rows + 1) / 2, JoinStrip<ListedRows>{{rows}, cols, {out}, halve_cols});
-}
-
-template <typename Space>
-void forward(const Space& space, const ConstMatrixView& in, const MatrixView& out, Levels levels) {
+void forward(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, Levels levels) {
   check(in.extent(0), in.extent(1), levels);
-  // split() only reads from its input
-  const Rect from{const_cast<double*>(in.data()), in.extent(0), in.extent(1), in.extent(1)};
-  split(space, from, whole(out), levels.rows > 0, levels.cols > 0);
-  forward_from(space, whole(out), levels, 1);
+  split(space, in, out, levels.rows > 0, levels.cols > 0);
+  forward_from(space, out, levels, 1);
 }
 
 template <typename Space>
-void forward(const Space& space, const MatrixView& matrix, Levels levels) {
+void forward(const Space& space, const MatrixOn<Space>& matrix, Levels levels) {
   check(matrix.extent(0), matrix.extent(1), levels);
-  forward_from(space, whole(matrix), levels, 0);
+  forward_from(space, matrix, levels, 0);
 }
 
 template <typename Space>
-void inverse(const Space& space, const MatrixView& in, const MatrixView& out, Levels levels) {
+void inverse(const Space& space, const MatrixOn<Space>& in, const MatrixOn<Space>& out, Levels levels) {
   check(in.extent(0), in.extent(1), levels);
-  inverse_down_to(space, whole(in), levels, 1);
-  join(space, whole(in), whole(out), levels.rows > 0, levels.cols > 0);
+  inverse_down_to(space, in, levels, 1);
+  join<Space>(space, in, out, levels.rows > 0, levels.cols > 0);
 }
 
-void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels, const std::function<void(std::size_t, const double*)>& take) {
+template <typename Space>
+void inverse(const Space& space, const MatrixOn<Space>& matrix, Levels levels) {
+  check(matrix.extent(0), matrix.extent(1), levels);
+  inverse_down_to(space, matrix, levels, 0);
+}
+
+void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels,
+                  const std::function<void(std::size_t, const double*)>& take) {
   check(in.extent(0), in.extent(1), levels);
-  const Rect rect = whole(in);
-  if (rect.rows == 0 || rect.cols == 0) return;
+  if (in.size() == 0) return;
   if (levels.rows == 0) {
-    inverse_down_to(space, rect, levels, 0);
-    for (std::size_t i = 0; i < rect.rows; ++i) take(i, rect.data + i * rect.stride);
+    inverse_down_to(space, in, levels, 0);
+    for (std::size_t i = 0; i < in.extent(0); ++i) take(i, &in(i, 0));
     return;
   }
-  inverse_down_to(space, rect, levels, 1);
-  run_strips(space, "effort::wavelet::join_shown", (rect.rows + 1) / 2,
-             JoinStrip<HalvedRows, ShownRows>{{rect.data, rect.rows, rect.stride}, rect.cols, {rect.rows, &take}, levels.cols > 0});
+  inverse_down_to(space, in, levels, 1);
+  const Workspace<Kokkos::Serial> work(space, in.extent(0), in.extent(1), false);
+  join_strips(space, work, HalvedRows<Kokkos::Serial>{in}, in.extent(1), ShownRows{in.extent(0), in.extent(1), &take},
+              levels.cols > 0);
 }
 
-template <typename Space>
-void inverse(const Space& space, const MatrixView& matrix, Levels levels) {
-  check(matrix.extent(0), matrix.extent(1), levels);
-  inverse_down_to(space, whole(matrix), levels, 0);
-}
-
-#define EFFORT_INSTANTIATE(Space)                                                                             \
-  template void forward(const Space&, const MatrixView&, Levels);                                             \
-  template void forward(const Space&, const ConstMatrixView&, const MatrixView&, Levels);                     \
-  template void inverse(const Space&, const MatrixView&, Levels);                                             \
-  template void inverse(const Space&, const MatrixView&, const MatrixView&, Levels);                          \
-  template void split(const Space&, const Rect&, const Rect&, bool, bool);                                    \
-  template void join(const Space&, const Rect&, const Rect&, bool, bool);                                     \
-  template void split_pairs(const Space&, const double* const*, std::size_t, const Rect&, const Rect&, bool); \
-  template void join_pairs(const Space&, const double* const*, std::size_t, const Rect&, bool);
+#define EFFORT_INSTANTIATE(Space)                                                                              \
+  template void forward(const Space&, const MatrixOn<Space>&, Levels);                                         \
+  template void forward(const Space&, const MatrixOn<Space, const double>&, const MatrixOn<Space>&, Levels);   \
+  template void inverse(const Space&, const MatrixOn<Space>&, Levels);                                         \
+  template void inverse(const Space&, const MatrixOn<Space>&, const MatrixOn<Space>&, Levels);                 \
+  template void split(const Space&, const MatrixOn<Space, const double>&, const MatrixOn<Space>&, bool, bool); \
+  template void join(const Space&, const MatrixOn<Space, const double>&, const MatrixOn<Space>&, bool, bool);
 EFFORT_INSTANTIATE(Kokkos::Serial)
 #ifdef KOKKOS_ENABLE_OPENMP
 EFFORT_INSTANTIATE(Kokkos::OpenMP)

@@ -5,14 +5,24 @@
 
 #include <cstddef>
 #include <functional>
+#include <utility>
 
 namespace effort::wavelet {
 
-/// A row-major matrix in host memory (rows = ranks, columns = steps); a managed view converts to it.
-using MatrixView = Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+/// A row-major matrix (rows = ranks, columns = steps) in the memory of a space; rows may be further apart than they are
+/// long.  A managed view converts to it.
+template <typename Space, typename T = double>
+using MatrixOn =
+    Kokkos::View<T**, Kokkos::LayoutRight, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
 
-using ConstMatrixView =
-    Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
+/// The same in host memory.
+using MatrixView = MatrixOn<Kokkos::Serial>;
+using ConstMatrixView = MatrixOn<Kokkos::Serial, const double>;
+
+/// `rows` rows of `cols` values, `stride` values apart.
+inline MatrixView view_of(double* data, std::size_t rows, std::size_t cols, std::size_t stride) {
+  return Kokkos::subview(MatrixView(data, rows, stride), Kokkos::ALL, std::pair<std::size_t, std::size_t>(0, cols));
+}
 
 /// How often each dimension is halved.
 struct Levels {
@@ -46,51 +56,47 @@ constexpr int deepest_level(std::size_t n) {
 /// @param levels  0 <= rows <= deepest_level(extent 0), likewise cols; std::invalid_argument otherwise
 /// Results do not depend on the space or its number of threads.  Cost: one sweep over memory per level.
 template <typename Space>
-void forward(const Space& space, const MatrixView& matrix, Levels levels);
+void forward(const Space& space, const MatrixOn<Space>& matrix, Levels levels);
 
 /// The same from `in` to `out`, of equal extents and not overlapping: saves a copy.
 template <typename Space>
-void forward(const Space& space, const ConstMatrixView& in, const MatrixView& out, Levels levels);
+void forward(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, Levels levels);
 
 /// Undoes forward() with the same levels, to rounding.
 template <typename Space>
-void inverse(const Space& space, const MatrixView& matrix, Levels levels);
+void inverse(const Space& space, const MatrixOn<Space>& matrix, Levels levels);
 
 /// The same from `in` (whose low bands are overwritten on the way) to `out`, not overlapping.
 template <typename Space>
-void inverse(const Space& space, const MatrixView& in, const MatrixView& out, Levels levels);
+void inverse(const Space& space, const MatrixOn<Space>& in, const MatrixOn<Space>& out, Levels levels);
 
 /// The same without a place for the result: `take` sees every row once, in no particular order.
-void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels, const std::function<void(std::size_t row, const double* values)>& take);
+void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels,
+                  const std::function<void(std::size_t row, const double* values)>& take);
 
-/// A rectangle of a row-major matrix: rows of `cols` values, `stride` values apart.
-struct Rect {
-  double* data;
-  std::size_t rows, cols, stride;
-};
-
-/// One halving of `in` into `out` (same size, not overlapping) in the chosen directions, each of extent >= 2: the
-/// low band first, the high band behind it.
+/// One halving of `in` into `out` (of equal extents, not overlapping) in the chosen directions, each of extent >= 2:
+/// the low band first, the high band behind it.
 template <typename Space>
-void split(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols);
+void split(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, bool halve_rows,
+           bool halve_cols);
 
 /// Undoes split().
 template <typename Space>
-void join(const Space& space, const Rect& in, const Rect& out, bool halve_rows, bool halve_cols);
+void join(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, bool halve_rows,
+          bool halve_cols);
 
 /// What split() does to some consecutive row pairs of a larger matrix, to the same bits: for matrices whose rows are
 /// spread over nodes.
-/// @param rows  2 low.rows + 7 rows of `cols` values: four before the first pair, the pairs, three behind them, where
-///              the matrix ends continued by reflection
-/// @param high  low.rows rows, or one less where the matrix ends with an even row
-template <typename Space>
-void split_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& low, const Rect& high, bool halve_cols);
+/// @param rows  2 low.extent(0) + 7 rows of low.extent(1) values: four before the first pair, the pairs, three behind
+///              them, where the matrix ends continued by reflection
+/// @param high  as many rows as `low`, or one less where the matrix ends with an even row
+void split_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& low, const MatrixView& high,
+                 bool halve_cols);
 
 /// What join() makes of some consecutive row pairs, to the same bits.
 /// @param rows  alternately low and high rows, continued by reflection: two pairs before the first, as many pairs as
 ///              give `out`, and two behind them
-template <typename Space>
-void join_pairs(const Space& space, const double* const* rows, std::size_t cols, const Rect& out, bool halve_cols);
+void join_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& out, bool halve_cols);
 
 /// The Euclidean norm of one synthesis basis function of a one-dimensional transform far from the boundary: what
 /// an error of one in a coefficient does to the reconstruction.

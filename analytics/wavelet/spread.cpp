@@ -72,7 +72,9 @@ int RowSpread::group_of(int node) const {
 }
 
 std::size_t RowSpread::rows(int group, int level) const {
-  return low_length(offsets_[static_cast<std::size_t>(end_node(group))] - offsets_[static_cast<std::size_t>(first_node(group))], level);
+  return low_length(
+      offsets_[static_cast<std::size_t>(end_node(group))] - offsets_[static_cast<std::size_t>(first_node(group))],
+      level);
 }
 
 RowRange RowSpread::owned(int node, int level) const {
@@ -129,60 +131,61 @@ const double* Halo::row(std::size_t i) const {
 
 std::size_t high_rows(const RowSpread& spread, int node, int level) {
   const RowRange pairs = spread.owned(node, level + 1);
-  return std::min(pairs.last, spread.rows(spread.group_of(node), level) / 2) - std::min(pairs.first, spread.rows(spread.group_of(node), level) / 2);
+  return std::min(pairs.last, spread.rows(spread.group_of(node), level) / 2) -
+         std::min(pairs.first, spread.rows(spread.group_of(node), level) / 2);
 }
 
-void spread_split(Communicator& nodes, const RowSpread& spread, int level, const Rect& own, const Rect& low, const Rect& high,
-                  bool halve_cols) {
+void spread_split(Communicator& nodes, const RowSpread& spread, int level, const MatrixView& own, const MatrixView& low,
+                  const MatrixView& high, bool halve_cols) {
   const int me = nodes.rank();
   const RowRange here = spread.owned(me, level), pairs = spread.owned(me, level + 1);
   const std::size_t rows = spread.rows(spread.group_of(me), level);
-  const Halo halo(nodes, spread, level, own.cols, [&](std::size_t i, double* to) {
-    std::copy_n(own.data + (i - here.first) * own.stride, own.cols, to);
-  });
+  const Halo halo(nodes, spread, level, own.extent(1),
+                  [&](std::size_t i, double* to) { std::copy_n(&own(i - here.first, 0), own.extent(1), to); });
   if (rows < 2 || pairs.size() == 0) return;
   std::vector<const double*> list;
-  const auto first = 2 * static_cast<std::ptrdiff_t>(pairs.first) - 4, last = 2 * static_cast<std::ptrdiff_t>(pairs.last) + 2;
+  const auto first = 2 * static_cast<std::ptrdiff_t>(pairs.first) - 4,
+             last = 2 * static_cast<std::ptrdiff_t>(pairs.last) + 2;
   for (std::ptrdiff_t i = first; i <= last; ++i) {
     const std::size_t at = reflect(i, rows);
     const bool mine = at >= here.first && at < here.last;
-    list.push_back(mine ? own.data + (at - here.first) * own.stride : halo.row(at));
+    list.push_back(mine ? &own(at - here.first, 0) : halo.row(at));
   }
-  split_pairs(Kokkos::Serial(), list.data(), own.cols, low, high, halve_cols);
+  split_pairs(Kokkos::Serial(), list.data(), low, high, halve_cols);
 }
 
-void spread_join(Communicator& nodes, const RowSpread& spread, int level, const Rect& low, const Rect& high, const Rect& own,
-                 bool halve_cols) {
+void spread_join(Communicator& nodes, const RowSpread& spread, int level, const MatrixView& low, const MatrixView& high,
+                 const MatrixView& own, bool halve_cols) {
   const int me = nodes.rank();
   const RowRange here = spread.owned(me, level), pairs = spread.owned(me, level + 1);
-  const std::size_t rows = spread.rows(spread.group_of(me), level), cols = own.cols;
+  const std::size_t rows = spread.rows(spread.group_of(me), level), cols = own.extent(1);
   const Halo halo(nodes, spread, level + 1, 2 * cols, [&](std::size_t i, double* to) {
     const std::size_t k = i - pairs.first;
-    std::copy_n(low.data + k * low.stride, cols, to);
-    if (k < high.rows) {
-      std::copy_n(high.data + k * high.stride, cols, to + cols);
+    std::copy_n(&low(k, 0), cols, to);
+    if (k < high.extent(0)) {
+      std::copy_n(&high(k, 0), cols, to + cols);
     } else {
       std::fill_n(to + cols, cols, 0.0);
     }
   });
   if (rows < 2 || here.size() == 0) return;
   // The first row may be the second of a pair that the node before holds.
-  const auto first = static_cast<std::ptrdiff_t>(here.first / 2), last = static_cast<std::ptrdiff_t>((here.last + 1) / 2);
+  const auto first = static_cast<std::ptrdiff_t>(here.first / 2),
+             last = static_cast<std::ptrdiff_t>((here.last + 1) / 2);
   std::vector<const double*> list;
   for (std::ptrdiff_t i = 2 * (first - 2); i <= 2 * (last + 1) + 1; ++i) {
     const std::size_t at = reflect(i, rows), pair = at / 2;
     if (pair < pairs.first || pair >= pairs.last) {
       list.push_back(halo.row(pair) + (at % 2) * cols);
     } else {
-      const Rect& half = at % 2 ? high : low;
-      list.push_back(half.data + (pair - pairs.first) * half.stride);
+      list.push_back(&(at % 2 ? high : low)(pair - pairs.first, 0));
     }
   }
-  if (here.first % 2 == 0) return join_pairs(Kokkos::Serial(), list.data(), cols, own, halve_cols);
-  const std::size_t n = own.rows + 1;
+  if (here.first % 2 == 0) return join_pairs(Kokkos::Serial(), list.data(), own, halve_cols);
+  const std::size_t n = own.extent(0) + 1;
   const auto memory = std::make_unique_for_overwrite<double[]>(n * cols);
-  join_pairs(Kokkos::Serial(), list.data(), cols, {memory.get(), n, cols, cols}, halve_cols);
-  for (std::size_t i = 0; i < own.rows; ++i) std::copy_n(memory.get() + (i + 1) * cols, cols, own.data + i * own.stride);
+  join_pairs(Kokkos::Serial(), list.data(), MatrixView(memory.get(), n, cols), halve_cols);
+  for (std::size_t i = 0; i < own.extent(0); ++i) std::copy_n(memory.get() + (i + 1) * cols, cols, &own(i, 0));
 }
 
 }  // namespace effort::wavelet

@@ -62,12 +62,12 @@ class Halo {
 ///
 /// @param own   this node's rows of level `level`
 /// @param low, high  receive its rows of level + 1, high bands of a group that ends with an even row one less
-void spread_split(Communicator& nodes, const RowSpread& spread, int level, const Rect& own, const Rect& low, const Rect& high,
-                  bool halve_cols);
+void spread_split(Communicator& nodes, const RowSpread& spread, int level, const MatrixView& own, const MatrixView& low,
+                  const MatrixView& high, bool halve_cols);
 
 /// Undoes spread_split(): from level + 1 to the node's rows of level `level`.
-void spread_join(Communicator& nodes, const RowSpread& spread, int level, const Rect& low, const Rect& high, const Rect& own,
-                 bool halve_cols);
+void spread_join(Communicator& nodes, const RowSpread& spread, int level, const MatrixView& low, const MatrixView& high,
+                 const MatrixView& own, bool halve_cols);
 
 /// Rows of the high band that a node gets when level `level` is halved.
 std::size_t high_rows(const RowSpread& spread, int node, int level);

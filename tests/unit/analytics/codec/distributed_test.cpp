@@ -52,7 +52,7 @@ TEST_CASE("Rows that are spread are halved and joined to the same bits as in one
     const std::size_t cols = 6;
     const auto values = effort::test::matrix("noise", rows, cols, rows);
     std::vector<double> expected(values.size()), copy = values;
-    const wavelet::Rect in{copy.data(), rows, cols, cols}, out{expected.data(), rows, cols, cols};
+    const wavelet::MatrixView in(copy.data(), rows, cols), out(expected.data(), rows, cols);
     if (rows > 1) wavelet::split(Kokkos::Serial(), in, out, true, true);
     for (const Counts& pattern : {Counts{rows}, Counts{rows / 2, rows - rows / 2}, Counts{0, 1, rows - 1, 0}, Counts(rows, 1)}) {
       run_thread_group(static_cast<int>(pattern.size()), [&](Communicator& nodes) {
@@ -62,14 +62,14 @@ TEST_CASE("Rows that are spread are halved and joined to the same bits as in one
         const wavelet::RowRange pairs = spread.owned(nodes.rank(), 1);
         const std::size_t highs = wavelet::high_rows(spread, nodes.rank(), 0), lows = (rows + 1) / 2;
         std::vector<double> low(pairs.size() * cols), high(highs * cols), back(mine.size());
-        const wavelet::Rect low_rect{low.data(), pairs.size(), cols, cols}, high_rect{high.data(), highs, cols, cols};
-        wavelet::spread_split(nodes, spread, 0, {mine.data(), n, cols, cols}, low_rect, high_rect, true);
+        const wavelet::MatrixView low_rows(low.data(), pairs.size(), cols), high_rows(high.data(), highs, cols);
+        wavelet::spread_split(nodes, spread, 0, wavelet::MatrixView(mine.data(), n, cols), low_rows, high_rows, true);
         if (rows == 1) return;
         for (std::size_t k = 0; k < low.size(); ++k)
           if (low[k] != expected[pairs.first * cols + k]) throw std::runtime_error("another low band");
         for (std::size_t k = 0; k < high.size(); ++k)
           if (high[k] != expected[(lows + pairs.first) * cols + k]) throw std::runtime_error("another high band");
-        wavelet::spread_join(nodes, spread, 0, low_rect, high_rect, {back.data(), n, cols, cols}, true);
+        wavelet::spread_join(nodes, spread, 0, low_rows, high_rows, wavelet::MatrixView(back.data(), n, cols), true);
         for (std::size_t k = 0; k < mine.size(); ++k)
           if (std::abs(back[k] - mine[k]) > 1e-12) throw std::runtime_error("other rows");
       });

@@ -1,0 +1,101 @@
+// Kokkos kernels whose teams work on rows: one source for Serial, OpenMP and devices.
+//
+//   simd::for_each_team(space, "effort::scale", matrix.extent(0), matrix.extent(1), KOKKOS_LAMBDA(const auto& team) {
+//     simd::for_each(team, matrix.extent(1), [&](std::size_t j) { matrix(team.league_rank(), j) *= 2; });
+//   });
+//
+// On a device the members of a team share the iterations of for_each().  On the host a team is one thread, which does
+// them in vector registers: the kernel is compiled once for each instruction set (widest()).
+#pragma once
+
+#include "analytics/simd/widest.hpp"
+
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <type_traits>
+
+namespace effort::simd {
+
+template <typename Space>
+using Team = typename Kokkos::TeamPolicy<Space>::member_type;
+
+/// Whether kernels of this space run on the threads of the host.
+template <typename Space>
+inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
+
+namespace detail {
+
+template <typename Space, typename Kernel>
+struct TeamKernel {
+  Kernel kernel;
+  InstructionSet set;
+  KOKKOS_INLINE_FUNCTION void operator()(const Team<Space>& team) const {
+    if constexpr (on_host<Space>) {
+      run_with(set, [kernel = this->kernel, team] { kernel(team); });
+    } else {
+      kernel(team);
+    }
+  }
+};
+
+template <typename Space>
+struct Nothing {
+  KOKKOS_INLINE_FUNCTION void operator()(const Team<Space>&) const {}
+};
+
+/// Kokkos allocates the memory of a space's teams on the first launch, without a lock.
+template <typename Space>
+void prepare_teams(const Space& space) {
+  static const bool ready = [&] {
+    Kokkos::parallel_for("effort::simd::prepare", Kokkos::TeamPolicy<Space>(space, 1, 1), Nothing<Space>{});
+    return true;
+  }();
+  static_cast<void>(ready);
+}
+
+}  // namespace detail
+
+/// Launches kernel(team) for every league_rank() below `teams`; does not fence.  The kernel is copied.  Any number of
+/// host threads may launch kernels at the same time.
+/// @param width  values of the rows that the teams work on
+template <typename Space, typename Kernel>
+void for_each_team(const Space& space, const char* label, std::size_t teams, std::size_t width, const Kernel& kernel) {
+  const auto n = static_cast<int>(teams);
+  const detail::TeamKernel<Space, Kernel> functor{kernel, width < wide_from ? InstructionSet::narrow : best()};
+  if constexpr (on_host<Space>) {
+    detail::prepare_teams(space);
+    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Space>(space, n, 1), functor);
+  } else {
+    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Space>(space, n, Kokkos::AUTO), functor);
+  }
+}
+
+/// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Follow it
+/// with barrier() where later work of the team reads the results.
+template <typename Member, typename Body>
+KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Body& body) {
+  if constexpr (on_host<typename Member::execution_space>) {
+    for_each(n, body);
+  } else {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n), body);
+  }
+}
+
+/// body() once.
+template <typename Member, typename Body>
+KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
+  if constexpr (on_host<typename Member::execution_space>) {
+    body();
+  } else {
+    Kokkos::single(Kokkos::PerTeam(team), body);
+  }
+}
+
+template <typename Member>
+KOKKOS_INLINE_FUNCTION void barrier(const Member& team) {
+  if constexpr (!on_host<typename Member::execution_space>) team.team_barrier();
+}
+
+}  // namespace effort::simd
