@@ -101,6 +101,7 @@ effort_status join(std::unique_ptr<exchange::Transport> transport, config::Setti
 }  // namespace
 
 extern "C" effort_status effort_attach_transport(exchange::Transport* raw, const effort_config* cfg) {
+  const LibraryScope scope;
   std::unique_ptr<exchange::Transport> transport(raw);
   const Standing before = standing();
   config::Settings settings;

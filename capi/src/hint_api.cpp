@@ -54,7 +54,7 @@ void fill(effort_hint& out, const engine::DeliveredHint& h) {
   out.advice |= EFFORT_ADVICE_STALE;
 }
 
-int run_callback(const engine::DeliveredHint& delivered) {
+int run_callback(const engine::DeliveredHint& delivered, LibraryScope& library) {
   if (!host.callback) return 0;
   effort_hint hint;
   fill(hint, delivered);
@@ -62,6 +62,7 @@ int run_callback(const engine::DeliveredHint& delivered) {
     InCallback() { host.in_callback = true; }
     ~InCallback() { host.in_callback = false; }
   } const scope;
+  const HostScope rules(library);
   // A C++ callback that throws has failed; the exception must not pass through the host's frames of the library.
   try {
     return host.callback(&hint, host.user);
@@ -79,10 +80,11 @@ int run_callback(const engine::DeliveredHint& delivered) {
 extern "C" {
 
 effort_status effort_progress_step(void) {
-  return in_host_session([](Session& s) -> effort_status {
+  LibraryScope library;
+  return in_host_session([&](Session& s) -> effort_status {
     if (host.in_callback) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
-    const Status status = s.client().progress_step(run_callback);
+    const Status status = s.client().progress_step([&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
     const bool strict_failure = __builtin_expect(s.settings().strict, 0) && s.engine_failed();
     const std::string why = strict_failure ? "STRICT: " + s.failure() : std::string();
     if (status != Status::ok) capi::switch_off(s);

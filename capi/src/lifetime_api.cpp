@@ -82,6 +82,7 @@ effort_status effort_init(const effort_config* cfg) {
 
 /// Finalizes the session, whether the host or an adapter began it.
 static effort_status finalize_session() {
+  const LibraryScope scope;  // also of what is destroyed in the end
   const effort_status status = guarded([]() -> effort_status {
     engine::Session* s = capi::session();
     if (!s) return EFFORT_OK;

@@ -8,9 +8,9 @@
 #include "runtime/status.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <system_error>
 
@@ -42,22 +42,6 @@ window::Settings analysis_settings(const config::Settings& s) {
 }
 
 void smooth(double& mean, double value) { mean = mean > 0 ? mean + 0.2 * (value - mean) : value; }
-
-/// Of the calling thread, while it lives.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 // Adds node-local rows [n_local][columns] into those of the run's table, the first `steps` columns.
 /// [n_local][steps] += the columns of [n_local][columns] from `first` on.
@@ -96,11 +80,9 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
 Engine::~Engine() { stop(); }
 
 void Engine::start() {
-  // Signals are the host's business: its handlers must not run on this thread.
-  const AllSignalsBlocked blocked;
   own_thread_ = true;
   try {
-    thread_ = std::thread([this] {
+    thread_.start([this] {
       pthread_setname_np(pthread_self(), "effort");
       run();
     });
@@ -110,13 +92,9 @@ void Engine::start() {
   }
 }
 
-void Engine::join() {
-  if (thread_.joinable()) thread_.join();
-}
+void Engine::join() { thread_.join(); }
 
-void Engine::leave_asleep() {
-  if (thread_.joinable()) thread_.detach();
-}
+void Engine::leave_asleep() { thread_.detach(); }
 
 void Engine::request_stop() {
   stop_.store(true, std::memory_order_release);
@@ -567,6 +545,17 @@ void Engine::finish_writing() {
   }
 }
 
+/// Runs `write` on a thread of its own; where none is to be had, at once.
+void Engine::write_aside(std::function<double()> write) {
+  const auto task = std::make_shared<std::packaged_task<double()>>(std::move(write));
+  writing_ = task->get_future();
+  try {
+    writer_.start([task] { (*task)(); });
+  } catch (const std::system_error&) {
+    (*task)();
+  }
+}
+
 /// Collective.  Returns the least status of all nodes; of the last snapshot, with that of periodic ones, of which nobody
 /// has been told yet.
 int Engine::write_snapshot(const std::string& path, Occasion occasion) {
@@ -588,9 +577,9 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
         write_snapshot_file(run, parts, directory, path);
         return static_cast<double>(measure::thread_cpu_ns() - start) * 1e-9;
       };
-      // Hints do not wait for a file system.  Where no thread is to be had, it is written by whoever waits for it.
+      // Hints do not wait for a file system.
       if (occasion == Occasion::periodic)
-        writing_ = std::async(std::launch::async | std::launch::deferred, std::move(write));
+        write_aside(std::move(write));
       else
         write();
     } catch (const std::exception& e) {

@@ -33,7 +33,7 @@ allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp)
 allow(tools analytics/ record/)
 allow(viewer analytics/ record/)
-allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp runtime/measure/ runtime/status effort/)
+allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp runtime/measure/ runtime/status runtime/host_scope.hpp effort/)
 
 # Headers of the system that a layer must do without: no MPI below capi's one file and the adapter, no files or output in
 # analytics.
