@@ -1,6 +1,7 @@
 #include "state.hpp"
 
 #include "runtime/measure/thread_slot.hpp"
+#include "runtime/quiet_write.hpp"
 
 #include <atomic>
 #include <cstdio>
@@ -88,9 +89,9 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
 /// What is wrong with what was asked for is in the notes; who reads along is told now.
 static void say_notes(engine::Session& session) {
   if (!session.settings().verbose) return;
-  for (const std::string& text : session.settings().notes) std::fprintf(stderr, "effort: %s\n", text.c_str());
+  for (const std::string& text : session.settings().notes) say(text);
   for (const measure::Defined& d : session.recorder().registry().since(0))
-    if (d.what == measure::Definition::note) std::fprintf(stderr, "effort: %s\n", d.name.c_str());
+    if (d.what == measure::Definition::note) say(d.name);
 }
 
 void install(std::unique_ptr<engine::Session> session) {
@@ -110,7 +111,7 @@ void switch_off(engine::Session& session) {
   measure::SlotRegistry::instance().retire_all();
   if (!session.settings().verbose) return;
   const std::string why = session.failure();
-  std::fprintf(stderr, "effort: switched off: %s\n", why.empty() ? "another rank failed" : why.c_str());
+  say("switched off: " + (why.empty() ? "another rank failed" : why));
 }
 
 std::unique_ptr<engine::Session> adopt(config::Settings settings) {
@@ -135,7 +136,7 @@ void note(const std::string& text) {
   engine::Session* const s = active_session();
   if (!s) return;
   guarded([&] { s->recorder().registry().note(text.substr(0, measure::max_name).c_str()); });
-  if (s->settings().verbose) std::fprintf(stderr, "effort: %s\n", text.c_str());
+  if (s->settings().verbose) say(text);
 }
 
 }  // namespace effort::capi

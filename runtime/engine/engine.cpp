@@ -5,6 +5,7 @@
 #include "runtime/engine/report.hpp"
 #include "runtime/engine/snapshot_job.hpp"
 #include "runtime/measure/clock.hpp"
+#include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
@@ -570,7 +571,7 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
       if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
       job.complete(run, names_.run(), setup_.n_ranks);
       if (final && settings_.verbose && settings_.report != "summary")
-        for (const std::string& fault : faults()) std::fprintf(stderr, "effort: %s\n", fault.c_str());
+        for (const std::string& fault : faults()) say(fault);
       if (final && settings_.report != "off") report_ = summary(run, {critical_path_, mean_path_, prices_, rebalances_done_});
       auto write = [run = std::move(run), parts = std::move(parts), path, directory = settings_.snapshot_dir] {
         const std::int64_t start = measure::thread_cpu_ns();

@@ -2,6 +2,7 @@
 
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
+#include "runtime/quiet_write.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -321,9 +322,10 @@ Status Session::emit_report() {
   const std::string& text = engine_->report();
   if (text.empty()) return Status::ok;
   if (settings_.report == "summary") {
-    std::fputs(text.c_str(), stderr);
+    print_error(text);
     return Status::ok;
   }
+  const WriteSignalsHeld held;
   std::ofstream out(settings_.report);
   out << text;
   out.close();
@@ -332,7 +334,7 @@ Status Session::emit_report() {
 
 /// HINT_TIMEOUT only diagnoses: the rank goes on waiting.
 void Session::late(const std::string& what) const {
-  if (settings_.verbose) std::fprintf(stderr, "effort: %s\n", what.c_str());
+  if (settings_.verbose) say(what);
 }
 
 void Session::park() {

@@ -1,5 +1,6 @@
 #include "runtime/node/segment.hpp"
 
+#include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
 #include <cerrno>
@@ -66,6 +67,7 @@ std::unique_ptr<Segment> Segment::create(int n_local, const BoardShape& shape, s
   name = fresh_name();
   const int fd = shm_open(name.c_str(), O_CREAT | O_EXCL | O_RDWR, 0600);
   if (fd < 0) throw refused("creating shared memory " + name, errno);
+  const WriteSignalsHeld held;
   int error = ftruncate(fd, static_cast<off_t>(bytes)) != 0 ? errno : 0;
   // Reserving now turns a full /dev/shm into an error here instead of a SIGBUS in the host later.
   if (error == 0) error = posix_fallocate(fd, 0, static_cast<off_t>(bytes));
