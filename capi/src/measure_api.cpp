@@ -237,7 +237,7 @@ effort_status effort_metric_define(const char* name, const char* unit, effort_me
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_metric_define: the place for the id is a null pointer");
-    const auto found = rec.registry().metric(name, unit);
+    const auto found = rec.registry().metric_of_application(name, unit);
     *out = static_cast<effort_metric_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     return fail(Status::conflict, "metric '" + std::string(name) + "' is known with another unit, which holds");
@@ -245,7 +245,7 @@ effort_status effort_metric_define(const char* name, const char* unit, effort_me
 }
 
 effort_status effort_metric(effort_metric_id m, double value) {
-  return add_amount(m, value, most_of_anything, "a metric", [&](auto& names) { return m >= 0 && static_cast<std::uint32_t>(m) < names.n_metrics(); },
+  return add_amount(m, value, most_of_anything, "a metric", [&](auto& names) { return names.application_has(m); },
                     [&](auto& rec, double amount) { rec.add_metric(static_cast<std::uint32_t>(m), amount); });
 }
 

@@ -167,9 +167,12 @@ EFFORT_API effort_status effort_begin_scope(const char* name, effort_kind kind, 
 EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out);
 /** Reports that this rank did `amount` (0 .. 1e100) units in the current step; amounts of one step add up. */
 EFFORT_API effort_status effort_work(effort_work_id w, double amount);
-/** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC. */
+/** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC.
+ *  Errors: EFFORT_ERR_CONFLICT for another unit than before, which changes nothing and gives the id, and for the name of
+ *  a metric that the library measures itself (time, calls, thread_*, the built-in counters), which gives none. */
 EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
-/** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step. */
+/** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step.
+ *  Errors: EFFORT_ERR_UNKNOWN_ID for an id that effort_metric_define did not return. */
 EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
 
 /* ---- progress ------------------------------------------------------------------------------------------------ */
