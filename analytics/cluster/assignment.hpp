@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
-#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/workers.hpp"
 
 #include <cstdint>
@@ -35,43 +34,16 @@ struct MedoidSets {
   std::vector<std::vector<std::int32_t>> sets;  ///< [trials][k] rows of `points`
 };
 
-/// Sets of medoids of which it is enough to know how little they can cost: their distances are made of products in single
-/// precision, at a fraction of the time, with a bound of what that may be off.
-class ScreenedSets {
- public:
-  ScreenedSets() = default;
-  /// @param largest  exponent of the distances that are usual: of magnitude 2^largest
-  ScreenedSets(MedoidSets sets, int largest);
-
-  std::size_t trials() const { return sets_.sets.size(); }
-  const MedoidSets& sets() const { return sets_; }
-  const std::vector<double>& centre() const { return centre_; }
-  const std::vector<float>& points() const { return points_; }
-  double factor() const { return factor_; }
-  kernels::PointLengths lengths() const { return {squared_.data(), longest_, error_}; }
-
- private:
-  MedoidSets sets_;
-  std::vector<double> centre_;  // [d] mean of the points: products lose less near it
-  std::vector<float> points_;   // [points][d] differences from it
-  std::vector<float> squared_;  // [points] their squared lengths
-  float longest_ = 0, error_ = 0;
-  double factor_ = 1;
-};
-
 struct Assignment {
   std::vector<std::uint16_t> labels;      ///< [trials][n] slot of the nearest medoid, the first of equals
   std::vector<FixedSum> cost;             ///< [trials]
   std::vector<std::int64_t> sizes;        ///< [trials][k]
-  std::vector<std::int64_t> at_least;     ///< [screened trials] the cost is at least this, in units of FixedSum::high
   std::uint64_t largest_bits = 0;         ///< bit pattern of the largest magnitude among the values
   double largest_distance = 0;            ///< of an object to its nearest medoid, over all trials
 };
 
 /// One read of the objects.  Costs are only good when largest_distance is within the unit's limit and all values are
 /// finite: the caller looks at largest_bits, which costs less here than a read of its own.  n may be 0.
-/// @param screened  further sets, of which only at_least is found; `medoids` and these are applied in the same read
-Assignment assign(const Workers& workers, const Signatures& objects, const MedoidSets& medoids, FixedUnit unit,
-                  const ScreenedSets& screened = {});
+Assignment assign(const Workers& workers, const Signatures& objects, const MedoidSets& medoids, FixedUnit unit);
 
 }  // namespace effort::cluster

@@ -13,17 +13,12 @@ struct ClaraParameters {
   int samples = 5;           ///< trials, at least 1
   int sample_size = 0;       ///< objects per sample, at least k; 0: 40 + 2 k; more than n counts as n
   std::uint64_t seed = 1;    ///< what the draws follow from, together with trial and object id
-  bool pooled = true;        ///< one more trial on all samples together, evaluated in the same read of the data
-  int finalists = 2;         ///< with `pooled`: trials, the best on all samples together, that are tried on all objects; 0: all
-  bool join = false;         ///< the classical form: the best medoids so far join the next sample (one read per trial)
-  bool spread = false;       ///< across nodes: each trial on a node of its own (one more collective per trial)
   int previous_k = 0;        ///< with k = 0: strata of the window before, kept unless another k is clearly better; 0: none
 };
 
-/// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement; the medoids
-/// that are best for all objects win.  Their sets are evaluated together, in one read of the data: by default those of the
-/// two trials that are best for all samples' objects; with all as finalists these two exactly, and the others' costs are
-/// bounded from below first and summed only where that does not rule them out (docs/adr/0021).
+/// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement, and once more on
+/// all samples together.  The two sets of medoids that are best for the samples' objects are tried on all objects, in one
+/// read of the data; the better one wins (docs/adr/0021).
 ///
 /// @param space       as for pam; the result does not depend on it, nor on its number of threads
 /// @param signatures  n x d, as for pam

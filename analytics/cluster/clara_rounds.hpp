@@ -24,16 +24,8 @@ class ClaraRounds {
 
  private:
   void draw();
-  std::size_t finalists() const;
-  std::size_t favourites(std::size_t count) const;
   Proposal::Status check_local() const;
-  SampleTable gather(const Ids& wanted, int root);
-  SearchedSamples search(const SampleTable& table, const std::vector<Ids>& trials, bool pooled) const;
-  Evaluated evaluate_together(const Proposal& mine, bool pooled);
-  Evaluated evaluate_shared(const Proposal& mine, std::size_t sets, std::size_t favourites);
-  Evaluated run_together();
-  Evaluated run_spread();
-  Evaluated run_joined();
+  SampleTable gather();
   DistributedClustering finish(const Evaluated& evaluated) const;
 
   const Workers& workers_;

@@ -22,10 +22,6 @@ struct Evaluated {
   std::size_t best = 0;                ///< the set that costs least
   FixedSum sum;                        ///< of the best
   double cost = 0;
-  std::vector<std::int64_t> at_least;  ///< see Assignment
-
-  /// The one that costs less; of equals the one with the smaller ids, so that it does not matter which came first.
-  Evaluated better_of(Evaluated other) &&;
 };
 
 /// One node's part of it.  Borrows all it is made of.
@@ -38,17 +34,14 @@ class Evaluation {
              std::int64_t n_global)
       : workers_(workers), nodes_(nodes), local_(local), ids_(ids), n_(n_global) {}
 
-  /// All sets of medoids.  The favourites' costs are summed exactly; the others' are known to be at least something, and
-  /// where that does not rule them out (it nearly always does) they are looked at again.  So the result is that of
-  /// summing all.  Collective; one reduction, or two, and two more where the samples had not shown the largest values.
-  /// @param favourites  so many, the first ones
+  /// Sums the costs of all sets of medoids exactly.  Collective; one reduction, and two more if the samples had not shown
+  /// the largest values.
   /// @throws std::invalid_argument on all nodes alike when a value is not finite
-  /// Time O(n_local d k) for each favourite, a fraction of it for each other set; memory O(n_local) for each.
-  Evaluated evaluate(Proposal proposal, std::size_t favourites);
+  /// Time O(n_local d k) for each set; memory O(n_local) for each.
+  Evaluated evaluate(Proposal proposal);
 
  private:
-  Evaluated measure(Proposal proposal, std::size_t favourites);
-  void choose_best(const Proposal& proposal, std::size_t favourites, Evaluated& result) const;
+  void choose_best(Proposal proposal, Evaluated& result) const;
   [[noreturn]] void throw_bad_value();
 
   const Workers& workers_;

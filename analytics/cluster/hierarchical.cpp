@@ -178,13 +178,6 @@ std::vector<std::int32_t> cut_to_number(const Dendrogram& dendrogram, int k) {
   return cut_after(dendrogram, static_cast<std::size_t>(dendrogram.n - k));
 }
 
-std::vector<std::int32_t> cut_at_height(const Dendrogram& dendrogram, double height) {
-  if (std::isnan(height)) throw std::invalid_argument("the height is not a number: pass the height to cut at");
-  std::size_t merges = 0;
-  while (merges < dendrogram.merges.size() && dendrogram.merges[merges].height <= height) ++merges;
-  return cut_after(dendrogram, merges);
-}
-
 void normalise_shapes(std::span<double> values, std::size_t n, std::size_t d) {
   check_signatures({values, n, d});
   for (std::size_t i = 0; i < n; ++i) {

@@ -39,9 +39,6 @@ Dendrogram hierarchical(std::span<const double> distances, std::size_t n, Linkag
 /// Cuts a dendrogram into k groups, 1 to n.  Returns each object's group, numbered in order of first appearance.
 std::vector<std::int32_t> cut_to_number(const Dendrogram& dendrogram, int k);
 
-/// Cuts a dendrogram where merges are higher than `height`.  Returns each object's group as cut_to_number does.
-std::vector<std::int32_t> cut_at_height(const Dendrogram& dendrogram, double height);
-
 /// Scales each row to mean 0 and Euclidean length 1 (a constant row becomes 0), so that distances compare shapes alone:
 /// the squared distance of two rows is 2 - 2 r, r their correlation.  In place, [n][d].
 void normalise_shapes(std::span<double> values, std::size_t n, std::size_t d);

@@ -45,14 +45,6 @@ struct TrialSums {
   std::int64_t* sizes;  ///< [k][lanes] members: a lane's own counters, so that none waits for its neighbour's
 };
 
-/// What squared distances to some points may be off by when they are made of products of rounded differences from a
-/// centre: at most `error` * (an object's squared length + `longest`).
-struct PointLengths {
-  const float* squared;  ///< [points]
-  float longest;         ///< the largest of them
-  float error;
-};
-
 /// One set of kernels.
 struct Table {
   /// tile[j * lanes + l] = rows[l * stride + j]; lanes beyond `count` repeat the last row.
@@ -109,17 +101,6 @@ struct Table {
   void (*swap_changes_single)(const SwapRowsOf<float>& rows, std::size_t first, std::size_t width, double sign,
                               double* shared, double* removal, std::size_t removal_stride);
 
-  /// out[j * lanes + l] = (tile[j * lanes + l] - centre[j]) * factor, rounded; squares[l] = sum over j of
-  /// their squares before that.
-  void (*centre_tile)(const double* tile, const double* centre, double factor, std::size_t d, float* out, float* squares);
-
-  /// out[p * lanes + l] = sum over j of tile[j * lanes + l] * points[p * d + j].
-  void (*products)(const float* tile, const float* points, std::size_t n_points, std::size_t d, float* out);
-
-  /// sums[l] += a lower bound of the distance of lane l's object to the nearest of k points, given the products with all
-  /// points and the squared lengths; for the first `count` lanes.
-  void (*add_least)(const float* products, const std::int32_t* slots, std::size_t k, std::size_t count,
-                    const float* squares, PointLengths lengths, double* sums);
 };
 
 /// The fastest set this processor runs.

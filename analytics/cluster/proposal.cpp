@@ -61,21 +61,6 @@ void throw_if_bad(const Proposal& p) {
 
 }  // namespace
 
-Proposal Proposal::part(std::span<const std::size_t> which) const {
-  Proposal some = *this;
-  some.medoids.clear();
-  some.rows.clear();
-  const auto size = static_cast<std::size_t>(k);
-  const std::size_t d = medoids.empty() ? 0 : rows.size() / medoids.size();
-  for (const std::size_t t : which) {
-    const auto first = static_cast<std::ptrdiff_t>(t * size), last = static_cast<std::ptrdiff_t>((t + 1) * size);
-    const auto width = static_cast<std::ptrdiff_t>(d);
-    some.medoids.insert(some.medoids.end(), medoids.begin() + first, medoids.begin() + last);
-    some.rows.insert(some.rows.end(), rows.begin() + first * width, rows.begin() + last * width);
-  }
-  return some;
-}
-
 Proposal share(Communicator& nodes, const Proposal& mine, std::size_t trials, std::size_t most_k, std::size_t d) {
   if (nodes.size() == 1) {
     throw_if_bad(mine);

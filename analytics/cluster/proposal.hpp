@@ -27,9 +27,6 @@ struct Proposal {
   std::vector<std::int32_t> medoids;  ///< [trials][k] global ids, ascending in each trial
   std::vector<double> rows;           ///< [trials][k][d]
 
-  /// Some of the trials.
-  Proposal part(std::span<const std::size_t> which) const;
-
   std::size_t trials() const { return k == 0 ? 0 : medoids.size() / static_cast<std::size_t>(k); }
 };
 

@@ -67,7 +67,7 @@ Ids positions_in(std::span<const std::int32_t> all, std::span<const std::int32_t
 }
 
 SearchedSamples search_samples(const Workers& workers, const SampleTable& table, const std::vector<Ids>& trials,
-                               bool pooled, const ClaraParameters& parameters) {
+                               const ClaraParameters& parameters) {
   SearchedSamples searched;
   Proposal& proposal = searched.proposal;
   proposal.status = table.status;
@@ -83,10 +83,9 @@ SearchedSamples search_samples(const Workers& workers, const SampleTable& table,
   }
   proposal.range_exponent = range_exponent(kernels::table().largest_bits(table.values.data(), table.values.size()));
   const InRange range(objects, proposal.range_exponent);
-  const bool whole = pooled || parameters.k == 0;
+  const bool pooled = trials.size() > 1;
   std::optional<DistanceTable>& all = searched.all;
-  if (whole || (trials.size() == 1 && trials[0].size() == table.ids.size()))
-    all = all_distances(workers, range.signatures());
+  all = all_distances(workers, range.signatures());
   proposal.k = parameters.k;
   if (parameters.k == 0) {
     ChooseKParameters choice;
@@ -96,29 +95,20 @@ SearchedSamples search_samples(const Workers& workers, const SampleTable& table,
     proposal.k = chosen.k;
     proposal.silhouette = chosen.silhouette;
   }
-  const auto consider_limit = [&](const DistanceTable& distances) {
-    proposal.limit_exponent =
-        std::max(proposal.limit_exponent, exponent_above(largest_entry(distances)) + outlier_exponent);
-  };
-  if (all) consider_limit(*all);
+  proposal.limit_exponent = std::max(proposal.limit_exponent, exponent_above(largest_entry(*all)) + outlier_exponent);
   const auto add = [&](const DistanceTable& distances, const Ids& positions) {
     Ids medoids = build_medoids(workers, distances, proposal.k);
     swap_medoids(workers, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
     std::sort(medoids.begin(), medoids.end());
-    if (!all) consider_limit(distances);
     for (std::int32_t& medoid : medoids) medoid = positions[static_cast<std::size_t>(medoid)];
     searched.sets.push_back(std::move(medoids));
   };
   for (const Ids& trial : trials) {
     const Ids positions = positions_in(table.ids, trial);
-    if (all && positions.size() == table.ids.size()) {
+    if (positions.size() == table.ids.size())
       add(*all, positions);
-    } else if (all) {
+    else
       add(part_of(*all, positions), positions);
-    } else {
-      const auto rows = rows_of(range.signatures(), positions);
-      add(all_distances(workers, {rows, positions.size(), objects.d}), positions);
-    }
   }
   if (pooled) {
     Ids everything(table.ids.size());
@@ -131,7 +121,7 @@ SearchedSamples search_samples(const Workers& workers, const SampleTable& table,
 Proposal propose(const SampleTable& table, SearchedSamples searched, std::size_t most) {
   Proposal proposal = std::move(searched.proposal);
   if (proposal.status != Proposal::good) return proposal;
-  if (most > 0) keep_best(*searched.all, most, searched.sets);
+  keep_best(*searched.all, most, searched.sets);
   for (const Ids& medoids : searched.sets)
     for (const std::int32_t medoid : medoids) proposal.medoids.push_back(table.ids[static_cast<std::size_t>(medoid)]);
   proposal.rows = rows_of(table.signatures(), positions_in(table.ids, proposal.medoids));

@@ -32,18 +32,17 @@ struct SampleTable {
 struct SearchedSamples {
   Proposal proposal;                 ///< without medoids
   std::vector<Ids> sets;             ///< medoids of each trial, positions in the table
-  std::optional<DistanceTable> all;  ///< of all pairs, where it was needed
+  std::optional<DistanceTable> all;  ///< of all pairs; none if the objects are bad
 };
 
-/// PAM on each trial's objects, and with `pooled` on all of the table.
+/// PAM on each trial's objects, and on all of the table if there are several trials.
 /// @param trials  [trials] global ids, ascending, all in the table
-/// Time and memory O(s^2) for s objects of a trial; of the table where k is chosen by data or with `pooled`.
+/// Time and memory O(s^2) for s objects of the table.
 SearchedSamples search_samples(const Workers& workers, const SampleTable& table, const std::vector<Ids>& trials,
-                               bool pooled, const ClaraParameters& parameters);
+                               const ClaraParameters& parameters);
 
-/// All sets that were found.
-/// @param most  at most so many of them, those that are best for the table's objects; 0: all
-Proposal propose(const SampleTable& table, SearchedSamples searched, std::size_t most = 0);
+/// At most so many of the sets that were found: those that are best for the table's objects.
+Proposal propose(const SampleTable& table, SearchedSamples searched, std::size_t most);
 
 /// Where `some` are among `all`, both ascending.
 Ids positions_in(std::span<const std::int32_t> all, std::span<const std::int32_t> some);

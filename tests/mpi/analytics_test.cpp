@@ -43,10 +43,8 @@ bool same(const Result& a, const Result& b) {
 
 TEST_CASE("strata over MPI are those over threads, bit for bit, with unequal nodes") {
   const std::size_t n = GENERATE(40, 997), d = 6;
-  const bool spread = GENERATE(false, true);
   cluster::ClaraParameters parameters;
   parameters.k = GENERATE(0, 3);
-  parameters.spread = spread;
   const auto values = cluster::test::groups_of(n, d, 3, 6, 11);
 
   adapters::MpiTransport transport(MPI_COMM_WORLD);

@@ -1,4 +1,4 @@
-// CLARA over nodes: the same bits for any number of nodes, however the objects are spread.
+// CLARA over nodes: the same bits for any number of nodes, however the objects are distributed.
 #include "analytics/cluster/distributed_clara.hpp"
 #include "analytics/comm/thread_group.hpp"
 
@@ -109,12 +109,10 @@ class Counting final : public Communicator {
 
 TEST_CASE("1, 2, 3, 5, 8 nodes with unequal objects give the same bits") {
   const std::size_t n = GENERATE(4, 60, 997);
-  const int mode = GENERATE(0, 1, 2, 3);  // plain, spread, joined, k chosen from the data
+  const int k = GENERATE(0, 3);
   const auto values = groups_of(n, 5, 3, 6, static_cast<int>(n) + 1);
   ClaraParameters parameters;
-  parameters.k = mode == 3 ? 0 : 3;
-  parameters.spread = mode == 1;
-  parameters.join = mode == 2;
+  parameters.k = k;
   const Whole one = over_nodes(values, 5, 1, 0, parameters);
   const auto local = clara(Kokkos::Serial{}, {values, n, 5}, parameters);
   REQUIRE(local.medoids == one.common.medoids);
@@ -124,21 +122,13 @@ TEST_CASE("1, 2, 3, 5, 8 nodes with unequal objects give the same bits") {
     for (int way = 0; way < 4; ++way) require_same(one, over_nodes(values, 5, nodes, way, parameters));
 }
 
-TEST_CASE("spreading the trials over nodes finds what one node finds, bit for bit") {
-  const auto values = groups_of(1200, 6, 4, 3, 9);
-  for (const double scale : {1.0, 0x1p600})  // the second is out of the range of squares
-    for (const bool pooled : {true, false})
-      for (const int finalists : {0, 2}) {
-        std::vector<double> scaled;
-        for (const double value : values) scaled.push_back(scale * value);
-        ClaraParameters parameters;
-        parameters.k = 4;
-        parameters.pooled = pooled;
-        parameters.finalists = finalists;
-        const Whole together = over_nodes(scaled, 6, 3, 1, parameters);
-        parameters.spread = true;
-        for (const int nodes : {1, 2, 3, 8}) require_same(together, over_nodes(scaled, 6, nodes, 1, parameters));
-      }
+TEST_CASE("values out of the range of squares give the same bits on any number of nodes") {
+  auto values = groups_of(1200, 6, 4, 3, 9);
+  for (double& value : values) value *= 0x1p600;
+  ClaraParameters parameters;
+  parameters.k = 4;
+  const Whole one = over_nodes(values, 6, 1, 1, parameters);
+  for (const int nodes : {2, 3, 8}) require_same(one, over_nodes(values, 6, nodes, 1, parameters));
 }
 
 TEST_CASE("three collectives are enough") {
@@ -189,8 +179,6 @@ TEST_CASE("all nodes refuse what one node has wrong") {
   auto values = groups_of(500, 3, 2, 2, 6);
   ClaraParameters parameters;
   parameters.k = 2;
-  const bool spread = GENERATE(false, true);
-  parameters.spread = spread;
   for (int bad = 0; bad < 3; ++bad) {
     std::mutex mutex;
     std::vector<std::string> messages;

@@ -1,5 +1,5 @@
 // Quality measures on cases worked by hand, and the verifier on wrong answers.
-#include "analytics/cluster/measures.hpp"
+#include "measures.hpp"
 #include "analytics/cluster/pam.hpp"
 
 #include "sets.hpp"
@@ -91,38 +91,4 @@ TEST_CASE("silhouettes, by hand") {
   // One that is nearer to the other stratum: 0 alone, (1 - 9) / 9 and (10 - 9) / 10.
   const std::vector<double> wrong = {0, 1, 10};
   REQUIRE(average_silhouette({wrong, 3, 1}, std::vector<std::int32_t>{0, 1, 1}, 2) == Approx((-8.0 / 9 + 0.1) / 3));
-}
-
-TEST_CASE("Mirkin distance") {
-  const std::vector<std::int32_t> a = {0, 0, 1, 1}, b = {0, 1, 0, 1}, renamed = {7, 7, 2, 2}, apart = {0, 1, 2, 3},
-                                  together = {0, 0, 0, 0};
-  REQUIRE(mirkin_distance(a, renamed) == 0);
-  REQUIRE(mirkin_distance(a, b) == Approx(8.0 / 16));  // pairs (0,1), (2,3), (0,2), (1,3), each counted twice
-  REQUIRE(mirkin_distance(apart, together) == Approx(12.0 / 16));
-  REQUIRE(mirkin_distance(a, b) == mirkin_distance(b, a));
-  REQUIRE_THROWS_AS(mirkin_distance(a, std::vector<std::int32_t>{0}), std::invalid_argument);
-  REQUIRE_THROWS_AS(mirkin_distance(std::vector<std::int32_t>{-1}, std::vector<std::int32_t>{0}), std::invalid_argument);
-  Uniform uniform(5);
-  std::vector<std::int32_t> x, y;
-  for (int i = 0; i < 60; ++i) {
-    x.push_back(static_cast<std::int32_t>(uniform() * 4));
-    y.push_back(static_cast<std::int32_t>(uniform() * 3));
-  }
-  int differ = 0;
-  for (std::size_t i = 0; i < 60; ++i)
-    for (std::size_t j = 0; j < 60; ++j) differ += (x[i] == x[j]) != (y[i] == y[j]);
-  REQUIRE(mirkin_distance(x, y) == Approx(differ / 3600.0));
-}
-
-TEST_CASE("mean and deviation of every region in every stratum") {
-  const std::vector<double> values = {1, 10, 3, 10, 5, 20};
-  const auto profile = stratum_profile({values, 3, 2}, std::vector<std::int32_t>{0, 0, 1}, 2);
-  REQUIRE(profile.sizes == std::vector<std::int64_t>{2, 1});
-  REQUIRE(profile.mean == std::vector<double>{2, 10, 5, 20});
-  REQUIRE(profile.deviation[0] == Approx(std::sqrt(2.0)));
-  REQUIRE(profile.deviation[1] == 0);
-  REQUIRE(profile.deviation[2] == 0);
-  auto large = values;
-  for (double& value : large) value *= 1e160;
-  REQUIRE(stratum_profile({large, 3, 2}, std::vector<std::int32_t>{0, 0, 1}, 2).deviation[0] == Approx(std::sqrt(2.0) * 1e160));
 }

@@ -1,7 +1,7 @@
 // PAM against R, against brute force, and under changes that must not matter.
 #include "analytics/cluster/pam.hpp"
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/measures.hpp"
+#include "measures.hpp"
 
 #include "sets.hpp"
 

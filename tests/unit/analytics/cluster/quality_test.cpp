@@ -2,7 +2,7 @@
 #include "analytics/cluster/quality.hpp"
 #include "analytics/cluster/clara.hpp"
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/measures.hpp"
+#include "measures.hpp"
 #include "analytics/cluster/pam.hpp"
 #include "analytics/sampling/draw.hpp"
 

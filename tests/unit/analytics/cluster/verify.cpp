@@ -1,4 +1,4 @@
-#include "analytics/cluster/measures.hpp"
+#include "measures.hpp"
 
 #include <algorithm>
 #include <cmath>

@@ -21,22 +21,6 @@ double average_silhouette(const Signatures& signatures, std::span<const std::int
 /// The same on a symmetric matrix of distances, [n][n].
 double average_silhouette(std::span<const double> distances, std::span<const std::int32_t> labels, int k);
 
-/// Mirkin distance of two clusterings of the same n objects: ordered pairs that are together in one and apart in the
-/// other, divided by n^2 (Mirkin 1996; Meila 2005); 0 for equal clusterings, below 1.  Labels are 0 or above.
-/// @throws std::invalid_argument when lengths differ or a label is negative
-double mirkin_distance(std::span<const std::int32_t> a, std::span<const std::int32_t> b);
-
-/// Mean and standard deviation (divisor members - 1; 0 for one member) of every region in every stratum.
-struct StratumProfile {
-  std::vector<std::int64_t> sizes;  ///< [k]
-  std::vector<double> mean;         ///< [k][d]
-  std::vector<double> deviation;    ///< [k][d]
-};
-
-/// @param labels  [n] 0..k-1
-/// @throws std::invalid_argument when labels do not fit
-StratumProfile stratum_profile(const Signatures& signatures, std::span<const std::int32_t> labels, int k);
-
 /// What is wrong with a clustering; empty when it is right: medoids are objects, ascending and distinct, every object
 /// is at a nearest medoid (to 1e-12 relative), each medoid in its own stratum, sizes and cost (to 1e-9 relative,
 /// recomputed in long double) are those of the labels.

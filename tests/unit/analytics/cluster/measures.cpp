@@ -1,4 +1,4 @@
-#include "analytics/cluster/measures.hpp"
+#include "measures.hpp"
 
 #include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/range.hpp"
@@ -8,7 +8,6 @@
 #include <limits>
 #include <stdexcept>
 #include <string>
-#include <unordered_map>
 
 namespace effort::cluster {
 namespace {
@@ -120,61 +119,6 @@ double average_silhouette(std::span<const double> distances, std::span<const std
     silhouettes.add(i, sums.data());
   }
   return silhouettes.average();
-}
-
-double mirkin_distance(std::span<const std::int32_t> a, std::span<const std::int32_t> b) {
-  if (a.size() != b.size())
-    throw std::invalid_argument("the clusterings have " + std::to_string(a.size()) + " and " + std::to_string(b.size()) +
-                                " objects: compare clusterings of the same objects");
-  if (a.empty()) return 0;
-  std::unordered_map<std::int64_t, std::int64_t> in_a, in_b, in_both;
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    if (a[i] < 0 || b[i] < 0)
-      throw std::invalid_argument("label of object " + std::to_string(i) + " is negative: labels are 0 or above");
-    ++in_a[a[i]];
-    ++in_b[b[i]];
-    ++in_both[(std::int64_t{a[i]} << 32) | b[i]];
-  }
-  // Sums of squared counts are integers: the result does not depend on the order of the maps.
-  const auto squares = [](const auto& counts) {
-    double sum = 0;
-    for (const auto& [label, count] : counts) sum += static_cast<double>(count) * static_cast<double>(count);
-    return sum;
-  };
-  const auto n = static_cast<double>(a.size());
-  return (squares(in_a) + squares(in_b) - 2 * squares(in_both)) / (n * n);
-}
-
-StratumProfile stratum_profile(const Signatures& signatures, std::span<const std::int32_t> labels, int k) {
-  check_signatures(signatures);
-  check_labels(labels, signatures.n, k);
-  const InRange range(signatures);
-  const Signatures& objects = range.signatures();
-  const std::size_t d = objects.d, strata = static_cast<std::size_t>(k);
-  StratumProfile profile{std::vector<std::int64_t>(strata, 0), std::vector<double>(strata * d, 0.0),
-                         std::vector<double>(strata * d, 0.0)};
-  for (std::size_t i = 0; i < objects.n; ++i) {
-    const auto s = static_cast<std::size_t>(labels[i]);
-    ++profile.sizes[s];
-    for (std::size_t j = 0; j < d; ++j) profile.mean[s * d + j] += objects.row(i)[j];
-  }
-  for (std::size_t s = 0; s < strata; ++s)
-    for (std::size_t j = 0; j < d && profile.sizes[s] > 0; ++j)
-      profile.mean[s * d + j] /= static_cast<double>(profile.sizes[s]);
-  for (std::size_t i = 0; i < objects.n; ++i) {
-    const std::size_t at = static_cast<std::size_t>(labels[i]) * d;
-    for (std::size_t j = 0; j < d; ++j) {
-      const double away = objects.row(i)[j] - profile.mean[at + j];
-      profile.deviation[at + j] += away * away;
-    }
-  }
-  for (std::size_t s = 0; s < strata; ++s)
-    for (std::size_t j = 0; j < d; ++j) {
-      const auto divisor = static_cast<double>(std::max<std::int64_t>(1, profile.sizes[s] - 1));
-      profile.deviation[s * d + j] = range.unscaled(std::sqrt(profile.deviation[s * d + j] / divisor));
-      profile.mean[s * d + j] = range.unscaled(profile.mean[s * d + j]);
-    }
-  return profile;
 }
 
 }  // namespace effort::cluster
