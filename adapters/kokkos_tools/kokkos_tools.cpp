@@ -4,6 +4,7 @@
 // after their launch has returned: the time until they are done shows in the fence.
 #include "effort/effort.h"
 #include "runtime/engine/adapter_port.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
 
@@ -93,7 +94,7 @@ void end(std::int32_t id) noexcept {
 EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) {
   if (engine::AdapterPort* const port = engine::adapter_port())
     port->begin();
-  else if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
+  else if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
     effort::say("libeffort_kokkos measures nothing: libeffort is of another build: install both from one");
 }
 

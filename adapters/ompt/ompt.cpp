@@ -6,6 +6,7 @@
 // appear in a later step.  All other barriers are booked as they pass.
 #include "effort/effort.h"
 #include "runtime/engine/adapter_port.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
 
@@ -197,7 +198,7 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   if (!set) return 0;
   if (!engine::adapter_port()) {
-    if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
+    if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
       effort::say("libeffort_ompt measures nothing: libeffort is of another build: install both from one");
     return 0;
   }

@@ -1,5 +1,6 @@
 #include "adapters/pmpi/why.hpp"
 
+#include "runtime/environment.hpp"
 #include "runtime/quiet_write.hpp"
 
 #include <cerrno>
@@ -16,7 +17,7 @@ namespace effort::pmpi {
 namespace {
 
 std::string_view setting(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = environment(name);
   return value ? value : "";
 }
 

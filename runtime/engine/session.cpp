@@ -1,5 +1,6 @@
 #include "runtime/engine/session.hpp"
 
+#include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
 #include "runtime/quiet_write.hpp"
@@ -21,7 +22,7 @@ constexpr std::size_t name_room = 256;
 
 std::string job_id() {
   for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"})
-    if (const char* id = std::getenv(variable); id && *id) return id;
+    if (const char* id = environment(variable); id && *id) return id;
   return std::to_string(getpid());
 }
 
