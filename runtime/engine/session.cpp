@@ -18,8 +18,6 @@
 namespace effort::engine {
 namespace {
 
-constexpr std::size_t name_room = 256;
-
 std::string job_id() {
   for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"})
     if (const char* id = environment(variable); id && *id) return id;
@@ -93,7 +91,6 @@ void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<v
 
 std::unique_ptr<node::Segment> Session::share_memory(const Node& node, std::string& refusal) {
   const node::BoardShape shape{transport_->size(), node.n_local};
-  char name[name_room] = "";
   std::unique_ptr<node::Segment> segment;
   auto attempt = [&](auto&& make) {
     try {
@@ -106,20 +103,19 @@ std::unique_ptr<node::Segment> Session::share_memory(const Node& node, std::stri
     attempt([&] { return node::Segment::make_private(1, shape); });
     return segment;
   }
-  if (node.local == 0)
-    attempt([&] {
-      std::string fresh;
-      auto made = node::Segment::create(node.n_local, shape, fresh);
-      std::snprintf(name, sizeof name, "%s", fresh.c_str());
-      return made;
-    });
-  require(transport_->node_bcast(name, sizeof name), *transport_);
-  if (node.local != 0 && name[0]) attempt([&] { return node::Segment::attach(name, node.n_local, shape); });
-  std::int64_t ok = segment != nullptr;
-  require(transport_->node_min(&ok, 1), *transport_);
-  if (node.local == 0 && name[0]) node::Segment::unlink(name);
-  if (ok == 0) segment.reset();
-  return segment;
+  for (const node::Way way : {node::Way::descriptor, node::Way::name}) {
+    node::Address address;
+    std::unique_ptr<node::Offer> offer;
+    if (node.local == 0) attempt([&] { return node::Segment::create(node.n_local, shape, way, offer); });
+    if (offer) address = offer->address();
+    require(transport_->node_bcast(&address, sizeof address), *transport_);
+    if (node.local != 0 && address.given()) attempt([&] { return node::Segment::attach(address, node.n_local, shape); });
+    std::int64_t ok = segment != nullptr;
+    require(transport_->node_min(&ok, 1), *transport_);
+    if (ok != 0) return segment;
+    segment.reset();
+  }
+  return nullptr;
 }
 
 void Session::join_node(Node& node, NodeSetup& setup) {

@@ -55,8 +55,18 @@ static int segments(void) {
   return n;
 }
 
-/* The status of finalize. */
-static effort_status session(void) {
+/* Whether this process shares memory that has never had a name. */
+static int shares_unnamed(void) {
+  char line[512];
+  int found = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps)) found |= strstr(line, "/memfd:effort") != NULL;
+  if (maps) fclose(maps);
+  return found;
+}
+
+/* The status of finalize.  `room`: for shared memory. */
+static effort_status session(int room) {
   int32_t solve;
   CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, NULL));
   CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
@@ -64,12 +74,13 @@ static effort_status session(void) {
     CHECK_OK(effort_add(solve, 1.0));
     CHECK_OK(effort_progress_step());
   }
+  CHECK(shares_unnamed() == room);
   return effort_finalize();
 }
 
 static void no_room(void) {
   const rlim_t before = limit_files(16);
-  const effort_status status = session();
+  const effort_status status = session(0);
   limit_files(before);
   CHECK(status == EFFORT_ERR_IO);
   CHECK(segments() == 0);
@@ -113,7 +124,8 @@ int main(int argc, char** argv) {
   CHECK(pipe(ends) == 0);
   close(ends[0]);
   dup2(ends[1], STDERR_FILENO);
-  const effort_status status = session();
+  const effort_status status = session(1);
+  CHECK(!shares_unnamed());
   dup2(usual, STDERR_FILENO);
   close(usual);
   close(ends[1]);
