@@ -40,7 +40,7 @@ effort_status agreed(exchange::Transport& transport, effort_status mine) {
 /// What this rank brings along: the settings that it asks for, if it may join at all.
 effort_status prepare(Standing before, const effort_config* cfg, config::Settings& settings) {
   return guarded([&]() -> effort_status {
-    if (capi::host.in_callback) return capi::not_from_callback("effort_init_mpi");
+    if (capi::inside_callback()) return capi::not_from_callback("effort_init_mpi");
     if (capi::mode() == Mode::off) return capi::inactive();
     if (before == Standing::attached && !capi::begun_by_adapter()) return capi::already_initialized();
     settings = capi::settings_from(cfg);

@@ -58,21 +58,7 @@ int run_callback(const engine::DeliveredHint& delivered, LibraryScope& library) 
   if (!host.callback) return 0;
   effort_hint hint;
   fill(hint, delivered);
-  struct InCallback {
-    InCallback() { host.in_callback = true; }
-    ~InCallback() { host.in_callback = false; }
-  } const scope;
-  const HostScope rules(library);
-  // A C++ callback that throws has failed; the exception must not pass through the host's frames of the library.
-  try {
-    return host.callback(&hint, host.user);
-#ifdef __GLIBCXX__
-  } catch (abi::__forced_unwind&) {  // the thread is cancelled, or exits
-    throw;
-#endif
-  } catch (...) {
-    return -1;
-  }
+  return capi::call_host(hint, library);
 }
 
 }  // namespace
@@ -82,7 +68,7 @@ extern "C" {
 effort_status effort_progress_step(void) {
   LibraryScope library;
   return in_host_session([&](Session& s) -> effort_status {
-    if (host.in_callback) return capi::not_from_callback("effort_progress_step");
+    if (capi::inside_callback()) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
     const Status status = s.client().progress_step([&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
     const bool strict_failure = __builtin_expect(s.settings().strict, 0) && s.engine_failed();
@@ -139,7 +125,7 @@ effort_status (effort_hint_latest)(effort_hint* out) { return effort_hint_copy(o
 
 effort_status effort_snapshot(const char* path) {
   return in_host_session([&](Session& s) -> effort_status {
-    if (host.in_callback) return capi::not_from_callback("effort_snapshot");
+    if (capi::inside_callback()) return capi::not_from_callback("effort_snapshot");
     const Status status = s.client().snapshot(path ? path : "");
     if (status == Status::ok) return EFFORT_OK;
     if (status == Status::switched_off) return capi::inactive();

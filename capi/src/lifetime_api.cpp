@@ -61,7 +61,7 @@ effort_status effort_adapter_begin(void) {
 }
 
 effort_status effort_init(const effort_config* cfg) {
-  if (host.in_callback) return capi::not_from_callback("effort_init");
+  if (capi::inside_callback()) return capi::not_from_callback("effort_init");
   made_by_mpi = MadeByMpi::no;
   const effort_status status = guarded([&]() -> effort_status {
     if (capi::mode() == Mode::none) return capi::begin_session(cfg, false);
@@ -101,7 +101,7 @@ static effort_status finalize_session() {
 }
 
 effort_status effort_finalize(void) {
-  if (host.in_callback) return capi::not_from_callback("effort_finalize");
+  if (capi::inside_callback()) return capi::not_from_callback("effort_finalize");
   if (capi::mode() == Mode::none) return late_finalize();
   if (capi::mode() == Mode::active && capi::begun_by_adapter()) return capi::inactive();
   return finalize_session();
@@ -109,7 +109,7 @@ effort_status effort_finalize(void) {
 
 void effort_finalize_forgotten(void) {
   if (capi::mode() == Mode::none) return;
-  const effort_status status = host.in_callback ? capi::not_from_callback("effort_finalize") : finalize_session();
+  const effort_status status = capi::inside_callback() ? capi::not_from_callback("effort_finalize") : finalize_session();
   made_by_mpi = status == EFFORT_OK ? MadeByMpi::ok : MadeByMpi::failed;
 }
 

@@ -148,30 +148,35 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   appointment_ = latest_.view.numbers->next;
   latest();
   recorder_.resume();
-  call_back(step, deliver);
+  call_back(deliver);
   return Status::ok;
 }
 
-void RankClient::call_back(std::int64_t step, const Deliver& deliver) {
-  measure::Pricing around;
-  recorder_.begin_price(around);
+void RankClient::call_back(const Deliver& deliver) {
+  recorder_.begin_price(around_callback_);
   delivering_ = true;
   answered_ = false;
-  const auto answered = [&](int answer) {
-    delivering_ = false;
-    const measure::Price price = recorder_.end_price(around);
-    // Ranks that did not take part say nothing: their time is no price.
-    if (answer != 0 && !answered_) push_answer(step, price, answer, false);
-  };
   int answer = -1;
   try {
     answer = deliver(latest_);
   } catch (...) {  // the thread ends in the callback: for any other thread the step is over
-    answered(answer);
-    finish_step();
+    callback_left();
     throw;
   }
-  answered(answer);
+  callback_ended(answer);
+}
+
+void RankClient::callback_ended(int answer) {
+  delivering_ = false;
+  const measure::Price price = recorder_.end_price(around_callback_);
+  // Ranks that did not take part say nothing: their time is no price.
+  if (answer != 0 && !answered_) push_answer(step_, price, answer, false);
+}
+
+void RankClient::callback_left() {
+  if (!delivering_) return;
+  callback_ended(-1);
+  finish_step();
 }
 
 /// Publishes the step under way; the next one begins.

@@ -52,6 +52,8 @@ class RankClient {
   Status finalize();
   /// Before the step that is to end: what went between ranks since the last time.
   void traffic(std::span<const measure::Flow> flows);
+  /// The callback will not return: it has failed, and the step that it is part of ends.
+  void callback_left();
   void rebalance_begin();
   void rebalance_end();
 
@@ -71,7 +73,8 @@ class RankClient {
   void build(std::int64_t look, std::int64_t step);
   void catch_up(std::int64_t step);
   void release_step();
-  void call_back(std::int64_t step, const Deliver& deliver);
+  void call_back(const Deliver& deliver);
+  void callback_ended(int answer);
   void finish_step();
 
   const Setup setup_;
@@ -87,6 +90,7 @@ class RankClient {
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
   measure::Pricing around_bracket_;  ///< what was being priced around rebalance_begin
+  measure::Pricing around_callback_;
   bool delivering_ = false;          ///< inside the callback: what is bracketed there counts as its answer
   bool answered_ = false;            ///< what was bracketed there is the answer
   bool rebalancing_ = false;         ///< between rebalance_begin and _end

@@ -249,8 +249,9 @@ typedef struct effort_hint {
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
  *  step, for every hint.  Returns 1: rebalanced now, 0: did not, < 0: failed; the ranks' answers are combined by
- *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits.  It may
- *  call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return
+ *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits, or
+ *  that it leaves by longjmp (known at the next call of a step, a snapshot or effort_finalize, which takes the step to its
+ *  end).  It may call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return
  *  EFFORT_ERR_CALLBACK and do nothing.  Only the next hint waits for it, however long it takes. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 
