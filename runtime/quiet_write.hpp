@@ -42,13 +42,13 @@ class WriteSignalsHeld {
 };
 
 /// Writes `text` to stderr as it is.
-inline void print_error(const std::string& text) {
+inline void print_error(const char* text) {
   const WriteSignalsHeld held;
-  std::fputs(text.c_str(), stderr);
+  std::fputs(text, stderr);
   std::fflush(stderr);  // a host may have given it a buffer: what is written later, is written by the host
 }
 
 /// Writes a line of the library's to stderr.
-inline void say(const std::string& line) { print_error("effort: " + line + "\n"); }
+inline void say(const std::string& line) { print_error(("effort: " + line + "\n").c_str()); }
 
 }  // namespace effort

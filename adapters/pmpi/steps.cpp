@@ -59,7 +59,7 @@ State state;
 bool join() {
   if (port().attached()) return true;
   try {
-    return port().attach(std::make_unique<adapters::MpiTransport>(MPI_COMM_WORLD));
+    return port().attach(adapters::MpiTransport::over(MPI_COMM_WORLD));
   } catch (const std::exception&) {
     return false;
   }

@@ -74,11 +74,12 @@ bool stays(const engine::Session& begun, const config::Settings& settings, const
 effort_status join(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
   engine::Session* const begun = capi::session();
   const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
-  settings = engine::Session::agree(std::move(settings), *transport);
+  settings = engine::Session::agree(settings, *transport);
   const bool disabled = settings.disable && (!begun || adopted);
-  const bool goes_on = attached && !disabled && stays(*begun, settings, *transport);
+  bool goes_on = false;
   std::unique_ptr<engine::Session> made;
   const effort_status status = agreed(*transport, guarded([&]() -> effort_status {
+    goes_on = attached && !disabled && stays(*begun, settings, *transport);
     if (disabled || goes_on) return EFFORT_OK;
     if (!begun || attached)
       made = std::make_unique<engine::Session>(settings, begun);

@@ -71,10 +71,8 @@ effort_status effort_progress_step(void) {
     if (capi::inside_callback()) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
     const Status status = s.client().progress_step([&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
-    const bool strict_failure = __builtin_expect(s.settings().strict, 0) && s.engine_failed();
-    const std::string why = strict_failure ? "STRICT: " + s.failure() : std::string();
     if (status != Status::ok) capi::switch_off(s);
-    if (strict_failure) return fail(Status::internal, why);
+    if (__builtin_expect(s.settings().strict, 0) && s.failed()) return fail(Status::internal, "STRICT: " + s.failure());
     return status == Status::ok ? EFFORT_OK : capi::inactive();
   });
 }
@@ -128,7 +126,7 @@ effort_status effort_snapshot(const char* path) {
     if (capi::inside_callback()) return capi::not_from_callback("effort_snapshot");
     const Status status = s.client().snapshot(path ? path : "");
     if (status == Status::ok) return EFFORT_OK;
-    if (status == Status::switched_off) return capi::inactive();
+    if (status == Status::switched_off) return capi::switched_off();
     const std::string why = s.failure();
     return fail(status, why.empty() ? std::string("the snapshot could not be written; rank 0's effort_last_error says why") : why);
   });

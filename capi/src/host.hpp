@@ -25,7 +25,7 @@ int call_host(const effort_hint& hint, LibraryScope& library);
 bool inside_callback() noexcept;
 
 inline effort_status not_from_callback(const char* function) {
-  return fail(Status::callback, std::string(function) + " cannot be called from within a rebalance callback: return from it first");
+  return guarded([&] { return fail(Status::callback, std::string(function) + " cannot be called from within a rebalance callback: return from it first"); });
 }
 
 }  // namespace effort::capi

@@ -124,7 +124,7 @@ void Engine::run() {
   segment_.header().news.notify();
 }
 
-void Engine::record_failure(const std::string& what) noexcept {
+void Engine::record_failure(const char* what) noexcept {
   try {
     failure_ = what;
   } catch (...) {
@@ -145,6 +145,7 @@ void Engine::record_failure(const std::string& what) noexcept {
 void Engine::loop() {
   while (!stop_.load(std::memory_order_acquire)) {
     const std::uint32_t ticket = segment_.header().work.ticket();
+    look_for_failed_ranks();
     const bool came = collector_.drain();
     const bool complete = collector_.advance(pass_end());
 
@@ -165,6 +166,12 @@ void Engine::loop() {
     // Ranks notify at the end of a window and when a ring fills; the timeout only covers a stop.
     segment_.header().work.wait(ticket, 100'000'000);
   }
+}
+
+/// A rank that cannot go on ends the analysis for all.
+void Engine::look_for_failed_ranks() {
+  for (int r = 0; r < segment_.n_local(); ++r)
+    if (segment_.rank(r).failed.load(std::memory_order_acquire) != 0) throw Error(Status::memory, segment_.rank(r).failure);
 }
 
 /// Returns the steps after which the run ends, the fewest of all nodes; -1 while no node is at its end.
@@ -437,6 +444,8 @@ void Engine::publish_hint(const window::Result& r, node::Appointment now) {
   hint.unit_names = unit_names;
   hint.unit_cost = cost;
   hint.unit_cost_error = error;
+  // Every node has what it publishes: one that fails before this keeps the hint from all, and after it from none.
+  nodes_.allreduce(std::span<std::int64_t>(), ReduceOp::max);
   segment_.board().publish(hint);
   segment_.header().news.notify();
 }

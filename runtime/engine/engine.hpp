@@ -70,6 +70,7 @@ class Engine {
   class Snapshots;
 
   void loop();
+  void look_for_failed_ranks();
   bool process_steps();
   void look();
   void describe_window();
@@ -96,7 +97,7 @@ class Engine {
   void write_aside(std::function<double()> write);
   void finish_writing();
   record::Run describe();
-  void record_failure(const std::string& what) noexcept;
+  void record_failure(const char* what) noexcept;
   double own_cpu_seconds() const;
 
   config::Settings settings_;

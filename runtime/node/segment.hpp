@@ -22,6 +22,8 @@ struct RankArea {
   std::atomic<std::int64_t> total_wait_ns;
   std::atomic<std::int64_t> last_wait_ns;  ///< for the last hint
   std::atomic<std::int64_t> measuring_ns;  ///< what measuring has cost the rank's busiest thread
+  std::atomic<std::uint32_t> failed;       ///< 1: the rank cannot go on, for the reason that follows
+  char failure[200];
 };
 
 /// Start of the segment; zero-initialised by the kernel, then filled by the leader before anyone else looks.
