@@ -6,6 +6,7 @@
 #include "step_hooks.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 using namespace effort;
@@ -38,7 +39,7 @@ effort_status agreed(exchange::Transport& transport, effort_status mine) {
 }
 
 /// What this rank brings along: the settings that it asks for, if it may join at all.
-effort_status prepare(Standing before, const effort_config* cfg, config::Settings& settings) {
+effort_status prepare(Standing before, const effort_config* cfg, std::optional<config::Settings>& settings) {
   return guarded([&]() -> effort_status {
     if (capi::inside_callback()) return capi::not_from_callback("effort_init_mpi");
     if (capi::mode() == Mode::off) return capi::inactive();
@@ -105,13 +106,13 @@ extern "C" effort_status effort_attach_transport(exchange::Transport* raw, const
   const LibraryScope scope;
   std::unique_ptr<exchange::Transport> transport(raw);
   const Standing before = standing();
-  config::Settings settings;
+  std::optional<config::Settings> settings;
   const effort_status mine = prepare(before, cfg, settings);
   effort_status status = agree_to_join(*transport, mine, before);
   if (status != EFFORT_OK || before == Standing::disabled) {
     transport->release();
   } else {
-    status = guarded([&] { return join(std::move(transport), std::move(settings)); });
+    status = guarded([&] { return join(std::move(transport), std::move(*settings)); });
     // Do not charge initialization to a compute region.
     if (capi::step_hooks.after) capi::step_hooks.after();
   }

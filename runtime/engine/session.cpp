@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include <unistd.h>
@@ -213,7 +214,7 @@ std::unique_ptr<RankClient> Session::make_client(int local) {
 
 config::Settings Session::agree(const config::Settings& mine, exchange::Transport& transport) {
   Attempt attempt;
-  config::Settings agreed;
+  std::optional<config::Settings> agreed;
   std::string text;
   attempt([&] {
     agreed = mine;
@@ -224,9 +225,9 @@ config::Settings Session::agree(const config::Settings& mine, exchange::Transpor
   attempt([&] { text.resize(static_cast<std::size_t>(length)); });
   agree_on(attempt, transport);
   require(transport.world_bcast(text.data(), text.size(), 0), transport);
-  attempt([&] { config::apply_text(agreed, text); });
+  attempt([&] { config::apply_text(*agreed, text); });
   agree_on(attempt, transport);
-  return agreed;
+  return std::move(*agreed);
 }
 
 bool Session::measures(const config::Settings& settings) const {
@@ -254,6 +255,8 @@ std::string Session::why_not(Status worst) const {
     case Status::state:
       return "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first "
              "effort_progress_step";
+    case Status::memory:
+      return "a rank is out of memory";
     case Status::unsupported:
       if (!recorder_->load_refusal().empty()) return recorder_->load_refusal();
       return "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank";
@@ -266,7 +269,9 @@ std::string Session::why_not(Status worst) const {
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   // All ranks must be able to, before any of them starts.
   config::Settings agreed = agree(settings_, *transport);
-  if (const Status worst = exchange::worst_status(*transport, attachable(agreed)); worst != Status::ok) {
+  Status mine = Status::memory;
+  Attempt()([&] { mine = attachable(agreed); });
+  if (const Status worst = exchange::worst_status(*transport, mine); worst != Status::ok) {
     transport->release();
     throw Error(worst, why_not(worst));
   }
