@@ -1,11 +1,14 @@
 // Putting a snapshot on disk in one piece.
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <cstdio>
+#include <string>
 #include <system_error>
 
 #include "record/writer.hpp"
@@ -20,37 +23,77 @@ namespace {
   throw fs::filesystem_error(problem, path, std::error_code(error, std::generic_category()));
 }
 
-/// A temporary file beside the target; gone when this goes, unless it got its name.
+class Descriptor {
+ public:
+  explicit Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  int number() const { return number_; }
+  bool open() const { return number_ >= 0; }
+
+  /// All of `bytes`, through to the disk.
+  void write(std::span<const std::byte> bytes, const fs::path& path) const {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(number_, bytes.data(), bytes.size());
+      if (written < 0 && errno == EINTR) continue;
+      if (written < 0) fail("cannot write a snapshot", path, errno);
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+    if (::fsync(number_) != 0) fail("cannot write a snapshot through to the disk", path, errno);
+  }
+
+ private:
+  const int number_;
+};
+
+[[noreturn]] void fail_as_taken(const fs::path& target) { fail("a snapshot of this name exists and is not overwritten", target, EEXIST); }
+
+/// Writes a file that has no name until it is complete: nothing is left of a process that is killed.  False where the file
+/// system has no such files.
+bool write_unnamed(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
+  const Descriptor file(::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666));
+  const std::string self = "/proc/self/fd/" + std::to_string(file.number());
+  if (!file.open() || ::access(self.c_str(), F_OK) != 0) return false;
+  file.write(bytes, target);
+  if (::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, target.c_str(), AT_SYMLINK_FOLLOW) == 0) return true;
+  if (errno == EEXIST) fail_as_taken(target);
+  return false;
+}
+
+/// The names of temporary files end with the machine, the process and a number.
+std::string ending_here() {
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  return std::string(".") + host + ".";
+}
+
+/// A locked temporary file beside the target; gone when this goes.  The lock says that its writer lives.
 class Temporary {
  public:
-  explicit Temporary(const fs::path& target) : path_(unique_beside(target)) {
-    descriptor_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (descriptor_ < 0) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
+  explicit Temporary(const fs::path& target) : path_(unique_beside(target)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+    if (!file_.open()) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
+    ::flock(file_.number(), LOCK_EX | LOCK_NB);
   }
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
-  ~Temporary() {
-    if (descriptor_ >= 0) ::close(descriptor_);
-    ::unlink(path_.c_str());
+  ~Temporary() { ::unlink(path_.c_str()); }
+
+  /// Another process may have taken it for a dead writer's before it was locked.
+  bool lost() const {
+    struct stat st {};
+    return ::fstat(file_.number(), &st) == 0 && st.st_nlink == 0;
   }
 
-  void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
-      if (written < 0 && errno == EINTR) continue;
-      if (written < 0) fail("cannot write a snapshot", path_, errno);
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
-    if (::fsync(descriptor_) != 0) fail("cannot write a snapshot through to the disk", path_, errno);
-    const int descriptor = descriptor_;
-    descriptor_ = -1;
-    if (::close(descriptor) != 0) fail("cannot finish a snapshot", path_, errno);
-  }
+  void write(std::span<const std::byte> bytes) { file_.write(bytes, path_); }
 
   /// A hard link fails where the name is taken, which a plain rename does not; not every file system has links.
   void give_name(const fs::path& target) {
     if (::link(path_.c_str(), target.c_str()) == 0) return;
-    if (errno == EEXIST) fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
+    if (errno == EEXIST) fail_as_taken(target);
     if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS && errno != EMLINK) fail("cannot name a snapshot", target, errno);
     rename_without_links(target);
   }
@@ -59,7 +102,7 @@ class Temporary {
   void rename_without_links(const fs::path& target) {
 #ifdef RENAME_NOREPLACE
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return;
-    if (errno == EEXIST) fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
+    if (errno == EEXIST) fail_as_taken(target);
 #endif
     // Neither links nor renameat2: claim the name exclusively, then replace the empty file that holds it.
     const int claim = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
@@ -74,13 +117,42 @@ class Temporary {
 
   static fs::path unique_beside(const fs::path& target) {
     static std::atomic<unsigned> counter{0};
-    return target.parent_path() / ("." + target.filename().string() + "." + std::to_string(::getpid()) + "." +
+    return target.parent_path() / ("." + target.filename().string() + ending_here() + std::to_string(::getpid()) + "." +
                                    std::to_string(counter.fetch_add(1)) + ".part");
   }
 
   fs::path path_;
-  int descriptor_ = -1;
+  Descriptor file_;
 };
+
+/// Whether a file is a temporary one of this machine, whose locks are known here.
+bool is_temporary(const std::string& name, const std::string& ending) {
+  const std::size_t at = name.rfind(ending);
+  if (!name.starts_with('.') || !name.ends_with(".part") || at == std::string::npos) return false;
+  const std::string numbers = name.substr(at + ending.size(), name.size() - at - ending.size() - 5);
+  return numbers.find_first_not_of("0123456789.") == std::string::npos && std::count(numbers.begin(), numbers.end(), '.') == 1;
+}
+
+/// Removes what writers that were killed have left.
+void remove_abandoned(const fs::path& directory) {
+  const std::string ending = ending_here();
+  std::error_code unreadable;
+  for (fs::directory_iterator entry(directory, unreadable), end; entry != end; entry.increment(unreadable)) {
+    if (!is_temporary(entry->path().filename().string(), ending)) continue;
+    const Descriptor file(::open(entry->path().c_str(), O_WRONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+    if (file.open() && ::flock(file.number(), LOCK_EX | LOCK_NB) == 0) ::unlink(entry->path().c_str());
+  }
+}
+
+void write_named(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
+  remove_abandoned(directory);
+  for (;;) {
+    Temporary temporary(directory / target.filename());
+    if (temporary.lost()) continue;
+    temporary.write(bytes);
+    return temporary.give_name(target);
+  }
+}
 
 /// The name of a file is on disk only when its directory is.
 void sync_directory(const fs::path& directory) {
@@ -98,11 +170,7 @@ void sync_directory(const fs::path& directory) {
 void write_file(const fs::path& path, std::span<const std::byte> bytes) {
   const fs::path directory = path.has_parent_path() ? path.parent_path() : fs::path(".");
   fs::create_directories(directory);
-  {
-    Temporary temporary(directory / path.filename());
-    temporary.write(bytes);
-    temporary.give_name(path);
-  }
+  if (!write_unnamed(directory, path, bytes)) write_named(directory, path, bytes);
   sync_directory(directory);
 }
 

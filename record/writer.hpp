@@ -32,9 +32,10 @@ std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::b
 /// '.', '_', '+' and '-' become '_', an empty one "run", STEP has eight digits or more.
 std::string file_name(const Run& run);
 
-/// Writes `bytes` under `path` so that a reader sees nothing or all of it: a temporary file in the same directory,
-/// fsync, rename, fsync of the directory.  Missing directories are created.  A file of that name is never
-/// overwritten: see the error; the temporary file is removed whatever happens.
+/// Writes `bytes` under `path` so that a reader sees nothing or all of it: a file without a name in the same directory,
+/// fsync, link, fsync of the directory.  Missing directories are created.  A file of that name is never overwritten: see
+/// the error.  On a file system that has no files without a name, the temporary file of a process that is killed stays,
+/// and is removed by the next write into that directory from the same machine.
 /// Errors: std::filesystem::filesystem_error (code() is std::errc::file_exists where the name is taken).
 /// Threads: any.  Blocks on the disk.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);

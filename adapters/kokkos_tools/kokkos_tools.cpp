@@ -4,10 +4,11 @@
 // after their launch has returned: the time until they are done shows in the fence.
 #include "effort/effort.h"
 #include "runtime/engine/adapter_port.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/quiet_write.hpp"
 
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <string>
@@ -93,8 +94,8 @@ void end(std::int32_t id) noexcept {
 EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) {
   if (engine::AdapterPort* const port = engine::adapter_port())
     port->begin();
-  else if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
-    std::fprintf(stderr, "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from one\n");
+  else if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
+    effort::say("libeffort_kokkos measures nothing: libeffort is of another build: install both from one");
 }
 
 /// Kokkos asks what a tool needs; the first word of its answer is whether all devices are to be idle whenever a kernel or a region begins

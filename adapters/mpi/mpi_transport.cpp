@@ -3,12 +3,31 @@
 #include "runtime/status.hpp"
 
 #include <climits>
+#include <new>
 
 namespace effort::adapters {
 
 using exchange::Operation;
 
-MpiTransport::MpiTransport(MPI_Comm comm) {
+std::unique_ptr<MpiTransport> MpiTransport::over(MPI_Comm comm) {
+  std::unique_ptr<MpiTransport> transport;
+  int size = 1, all_good = 0;
+  PMPI_Comm_size(comm, &size);
+  try {
+    transport.reset(new MpiTransport(static_cast<std::size_t>(size)));
+  } catch (const std::bad_alloc&) {
+  }
+  // No rank may be left alone in what comes next.
+  const int good = transport != nullptr;
+  if (PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) throw Error(Status::mpi, "MPI_Allreduce failed");
+  if (all_good == 0) throw Error(Status::memory, good ? "another rank is out of memory" : "out of memory");
+  transport->duplicate(comm);
+  return transport;
+}
+
+MpiTransport::MpiTransport(std::size_t ranks) : counts_(ranks), offsets_(ranks) {}
+
+void MpiTransport::duplicate(MPI_Comm comm) {
   int level = MPI_THREAD_SINGLE;
   PMPI_Query_thread(&level);
   any_thread_ = level == MPI_THREAD_MULTIPLE;
@@ -26,13 +45,21 @@ bool MpiTransport::ok(int code, const char* call) {
   char text[MPI_MAX_ERROR_STRING] = "";
   int length = 0;
   PMPI_Error_string(code, text, &length);
-  error_ = std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(length));
+  try {
+    error_ = std::string(call) + " failed: " + std::string(text, static_cast<std::size_t>(length));
+  } catch (const std::bad_alloc&) {
+    error_.clear();
+  }
   return false;
 }
 
 bool MpiTransport::fits(std::size_t bytes) {
   if (bytes <= INT_MAX) return true;
-  error_ = "a message of " + std::to_string(bytes) + " bytes is larger than MPI can count; use fewer regions or ranks per node";
+  try {
+    error_ = "a message of " + std::to_string(bytes) + " bytes is larger than MPI can count; use fewer regions or ranks per node";
+  } catch (const std::bad_alloc&) {
+    error_.clear();
+  }
   return false;
 }
 
@@ -91,10 +118,8 @@ bool MpiTransport::form_leaders(bool leader, int& place, int& n_leaders) {
 }
 
 bool MpiTransport::layout(const Operation& o) {
-  counts_.resize(static_cast<std::size_t>(leaders_size_));
-  offsets_.resize(counts_.size());
   std::size_t at = 0;
-  for (std::size_t r = 0; r < counts_.size(); ++r) {
+  for (std::size_t r = 0; r < static_cast<std::size_t>(leaders_size_); ++r) {
     if (!fits(at + o.counts[r])) return false;
     counts_[r] = static_cast<int>(o.counts[r]);
     offsets_[r] = static_cast<int>(at);

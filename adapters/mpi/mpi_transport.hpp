@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <memory>
 #include <vector>
 
 namespace effort::adapters {
@@ -13,8 +14,9 @@ namespace effort::adapters {
 /// Calls PMPI names only: a tool that wraps MPI never sees the library.
 class MpiTransport final : public exchange::Transport {
  public:
-  /// Duplicates `comm`; collective.  @throws Error(mpi)
-  explicit MpiTransport(MPI_Comm comm);
+  /// Duplicates `comm`; collective.  Where a rank has no memory for it, all fail.
+  /// @throws Error(mpi), Error(memory)
+  static std::unique_ptr<MpiTransport> over(MPI_Comm comm);
   ~MpiTransport() override;
 
   int rank() const override { return rank_; }
@@ -38,6 +40,8 @@ class MpiTransport final : public exchange::Transport {
   bool alive() const override;
 
  private:
+  explicit MpiTransport(std::size_t ranks);
+  void duplicate(MPI_Comm comm);
   bool ok(int code, const char* call);
   bool fits(std::size_t bytes);
   bool layout(const exchange::Operation& operation);
@@ -47,7 +51,7 @@ class MpiTransport final : public exchange::Transport {
   bool any_thread_ = false;
   MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int n_requests_ = 0;
-  std::vector<int> counts_, offsets_;  // of the operation under way
+  std::vector<int> counts_, offsets_;  // of the operation under way; room for all ranks: nothing is allocated later
   std::string error_;
 };
 

@@ -6,12 +6,13 @@
 // appear in a later step.  All other barriers are booked as they pass.
 #include "effort/effort.h"
 #include "runtime/engine/adapter_port.hpp"
+#include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/quiet_write.hpp"
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <new>
 #include <string_view>
@@ -197,8 +198,8 @@ int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   if (!set) return 0;
   if (!engine::adapter_port()) {
-    if (const char* verbose = std::getenv("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
-      std::fprintf(stderr, "effort: libeffort_ompt measures nothing: libeffort is of another build: install both from one\n");
+    if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
+      effort::say("libeffort_ompt measures nothing: libeffort is of another build: install both from one");
     return 0;
   }
   set(ompt_callback_parallel_begin, reinterpret_cast<ompt_callback_t>(on_parallel_begin));

@@ -4,6 +4,7 @@
 #include "adapters/pmpi/functions.hpp"
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/step_finder.hpp"
+#include "runtime/host_scope.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -58,7 +59,7 @@ State state;
 bool join() {
   if (port().attached()) return true;
   try {
-    return port().attach(std::make_unique<adapters::MpiTransport>(MPI_COMM_WORLD));
+    return port().attach(adapters::MpiTransport::over(MPI_COMM_WORLD));
   } catch (const std::exception&) {
     return false;
   }
@@ -115,6 +116,7 @@ std::string percent(double share) {
 /// place if it turns out to have been the inside of something (the first solver's iterations).  Collective, within a collective of the host's
 /// (ranks_meet).
 void look() {
+  const LibraryScope scope;
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
   struct {
     double computed;

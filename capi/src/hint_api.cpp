@@ -54,24 +54,11 @@ void fill(effort_hint& out, const engine::DeliveredHint& h) {
   out.advice |= EFFORT_ADVICE_STALE;
 }
 
-int run_callback(const engine::DeliveredHint& delivered) {
+int run_callback(const engine::DeliveredHint& delivered, LibraryScope& library) {
   if (!host.callback) return 0;
   effort_hint hint;
   fill(hint, delivered);
-  struct InCallback {
-    InCallback() { host.in_callback = true; }
-    ~InCallback() { host.in_callback = false; }
-  } const scope;
-  // A C++ callback that throws has failed; the exception must not pass through the host's frames of the library.
-  try {
-    return host.callback(&hint, host.user);
-#ifdef __GLIBCXX__
-  } catch (abi::__forced_unwind&) {  // the thread is cancelled, or exits
-    throw;
-#endif
-  } catch (...) {
-    return -1;
-  }
+  return capi::call_host(hint, library);
 }
 
 }  // namespace
@@ -79,14 +66,13 @@ int run_callback(const engine::DeliveredHint& delivered) {
 extern "C" {
 
 effort_status effort_progress_step(void) {
-  return in_host_session([](Session& s) -> effort_status {
-    if (host.in_callback) return capi::not_from_callback("effort_progress_step");
+  LibraryScope library;
+  return in_host_session([&](Session& s) -> effort_status {
+    if (capi::inside_callback()) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
-    const Status status = s.client().progress_step(run_callback);
-    const bool strict_failure = __builtin_expect(s.settings().strict, 0) && s.engine_failed();
-    const std::string why = strict_failure ? "STRICT: " + s.failure() : std::string();
+    const Status status = s.client().progress_step([&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
     if (status != Status::ok) capi::switch_off(s);
-    if (strict_failure) return fail(Status::internal, why);
+    if (__builtin_expect(s.settings().strict, 0) && s.failed()) return fail(Status::internal, "STRICT: " + s.failure());
     return status == Status::ok ? EFFORT_OK : capi::inactive();
   });
 }
@@ -137,10 +123,10 @@ effort_status (effort_hint_latest)(effort_hint* out) { return effort_hint_copy(o
 
 effort_status effort_snapshot(const char* path) {
   return in_host_session([&](Session& s) -> effort_status {
-    if (host.in_callback) return capi::not_from_callback("effort_snapshot");
+    if (capi::inside_callback()) return capi::not_from_callback("effort_snapshot");
     const Status status = s.client().snapshot(path ? path : "");
     if (status == Status::ok) return EFFORT_OK;
-    if (status == Status::switched_off) return capi::inactive();
+    if (status == Status::switched_off) return capi::switched_off();
     const std::string why = s.failure();
     return fail(status, why.empty() ? std::string("the snapshot could not be written; rank 0's effort_last_error says why") : why);
   });

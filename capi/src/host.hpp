@@ -3,19 +3,29 @@
 
 #include "errors.hpp"
 
+#include <pthread.h>
+
 namespace effort::capi {
 
 /// Read and written by one thread at a time: the calls that touch it are the host's stepping thread's.
 struct Host {
   effort_rebalance_fn callback = nullptr;
   void* user = nullptr;
-  bool in_callback = false;
+  bool in_callback = false;           ///< or it was left by longjmp
+  pthread_t callback_thread{};
+  const void* callback_frame = nullptr;  ///< of call_host, which called it
   bool rebalancing = false;  ///< between effort_rebalance_begin and _end
 };
 inline Host host;
 
+/// Runs the host's callback; a C++ callback that throws has failed.
+int call_host(const effort_hint& hint, LibraryScope& library);
+
+/// Whether the caller is inside the callback.  One that was left by longjmp has failed, and its step ends here.
+bool inside_callback() noexcept;
+
 inline effort_status not_from_callback(const char* function) {
-  return fail(Status::callback, std::string(function) + " cannot be called from within a rebalance callback: return from it first");
+  return guarded([&] { return fail(Status::callback, std::string(function) + " cannot be called from within a rebalance callback: return from it first"); });
 }
 
 }  // namespace effort::capi

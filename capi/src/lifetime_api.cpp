@@ -61,7 +61,7 @@ effort_status effort_adapter_begin(void) {
 }
 
 effort_status effort_init(const effort_config* cfg) {
-  if (host.in_callback) return capi::not_from_callback("effort_init");
+  if (capi::inside_callback()) return capi::not_from_callback("effort_init");
   made_by_mpi = MadeByMpi::no;
   const effort_status status = guarded([&]() -> effort_status {
     if (capi::mode() == Mode::none) return capi::begin_session(cfg, false);
@@ -82,6 +82,7 @@ effort_status effort_init(const effort_config* cfg) {
 
 /// Finalizes the session, whether the host or an adapter began it.
 static effort_status finalize_session() {
+  const LibraryScope scope;  // also of what is destroyed in the end
   const effort_status status = guarded([]() -> effort_status {
     engine::Session* s = capi::session();
     if (!s) return EFFORT_OK;
@@ -100,7 +101,7 @@ static effort_status finalize_session() {
 }
 
 effort_status effort_finalize(void) {
-  if (host.in_callback) return capi::not_from_callback("effort_finalize");
+  if (capi::inside_callback()) return capi::not_from_callback("effort_finalize");
   if (capi::mode() == Mode::none) return late_finalize();
   if (capi::mode() == Mode::active && capi::begun_by_adapter()) return capi::inactive();
   return finalize_session();
@@ -108,7 +109,7 @@ effort_status effort_finalize(void) {
 
 void effort_finalize_forgotten(void) {
   if (capi::mode() == Mode::none) return;
-  const effort_status status = host.in_callback ? capi::not_from_callback("effort_finalize") : finalize_session();
+  const effort_status status = capi::inside_callback() ? capi::not_from_callback("effort_finalize") : finalize_session();
   made_by_mpi = status == EFFORT_OK ? MadeByMpi::ok : MadeByMpi::failed;
 }
 

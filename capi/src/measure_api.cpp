@@ -3,11 +3,15 @@
 #include "runtime/measure/boundary.hpp"
 #include "state.hpp"
 
+#include <cfloat>
+#include <cmath>
 #include <cstdio>
 #include <cstring>
 
 using namespace effort;
 using capi::fail;
+using capi::guarded;
+using capi::guarded_sum;
 using capi::Mode;
 using measure::ThreadSlot;
 using measure::this_thread_slot;
@@ -97,16 +101,20 @@ effort_status bad_amount(const char* what, double amount, double most) {
   return fail(Status::invalid_argument, std::string(text));
 }
 
-/// Shared by the calls that add an amount to something with an id from `first` on.
+/// Shared by the calls that add an amount to something whose id `known` tells.  They may be made once per item: a floating-point
+/// environment of their own would cost them ten times as much.  What could trap in the host's is avoided instead: comparisons are
+/// quiet, and an amount too small to be added without underflow is nothing.
 template <typename Known, typename Add>
-effort_status add_amount(std::int32_t id, std::uint32_t first, double amount, double most, const char* what, const Known& known, const Add& add) {
-  return with_recorder([&](measure::Recorder& rec) -> effort_status {
-    if (id < 0 || static_cast<std::uint32_t>(id) - first >= known(rec.registry()))
+effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known, const Add& add) {
+  engine::Session* const s = capi::active_session();
+  if (!s) return capi::inactive();
+  measure::Recorder& rec = s->recorder();
+  if (!known(rec.registry()))
+    return guarded([&] {
       return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what + " was never given out: use what the registration returned");
-    if (!(amount >= 0 && amount <= most)) return bad_amount(what, amount, most);
-    add(rec);
-    return EFFORT_OK;
-  });
+    });
+  if (!(std::isgreaterequal(amount, 0.0) && std::islessequal(amount, most))) return guarded([&] { return bad_amount(what, amount, most); });
+  return guarded_sum([&] { add(rec, std::isgreaterequal(amount, DBL_MIN) ? amount : 0.0); });
 }
 
 // A place's cache holds an id of one session, and which: ids mean something else after a new init.
@@ -203,8 +211,8 @@ effort_status effort_begin_scope(const char* name, effort_kind kind, volatile ef
 }
 
 effort_status effort_add(effort_region_id r, double seconds) {
-  return add_amount(r, 1, seconds, most_seconds, "seconds", [](auto& names) { return names.n_regions(); },
-                    [&](auto& rec) { rec.add_seconds(static_cast<std::uint32_t>(r), seconds); });
+  return add_amount(r, seconds, most_seconds, "seconds", [&](auto& names) { return r >= 1 && static_cast<std::uint32_t>(r) <= names.n_regions(); },
+                    [&](auto& rec, double amount) { rec.add_seconds(static_cast<std::uint32_t>(r), amount); });
 }
 
 effort_status effort_phase(const char* name) {
@@ -221,15 +229,15 @@ effort_status effort_work_unit(const char* name, effort_work_id* out) {
 }
 
 effort_status effort_work(effort_work_id w, double amount) {
-  return add_amount(w, 0, amount, most_of_anything, "an amount of work", [](auto& names) { return names.n_units(); },
-                    [&](auto& rec) { rec.add_work(static_cast<std::uint32_t>(w), amount); });
+  return add_amount(w, amount, most_of_anything, "an amount of work", [&](auto& names) { return w >= 0 && static_cast<std::uint32_t>(w) < names.n_units(); },
+                    [&](auto& rec, double whole) { rec.add_work(static_cast<std::uint32_t>(w), whole); });
 }
 
 effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_metric_define: the place for the id is a null pointer");
-    const auto found = rec.registry().metric(name, unit);
+    const auto found = rec.registry().metric_of_application(name, unit);
     *out = static_cast<effort_metric_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
     return fail(Status::conflict, "metric '" + std::string(name) + "' is known with another unit, which holds");
@@ -237,8 +245,8 @@ effort_status effort_metric_define(const char* name, const char* unit, effort_me
 }
 
 effort_status effort_metric(effort_metric_id m, double value) {
-  return add_amount(m, 0, value, most_of_anything, "a metric", [](auto& names) { return names.n_metrics(); },
-                    [&](auto& rec) { rec.add_metric(static_cast<std::uint32_t>(m), value); });
+  return add_amount(m, value, most_of_anything, "a metric", [&](auto& names) { return names.application_has(m); },
+                    [&](auto& rec, double amount) { rec.add_metric(static_cast<std::uint32_t>(m), amount); });
 }
 
 }  // extern "C"

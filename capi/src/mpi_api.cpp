@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <string>
 #include <vector>
 
@@ -74,7 +75,16 @@ effort_status integers(MPI_Comm comm, std::size_t n_items, const double* weight,
   if (PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
     return fail(Status::mpi, "effort_weights_integers_mpi: the communicator cannot be used");
   const double mine[2] = {total_weight(n_items, weight, cost), static_cast<double>(n_items)};
-  std::vector<double> all(2 * static_cast<std::size_t>(ranks));
+  std::vector<double> all;
+  int good = 1, all_good = 0;
+  try {
+    all.resize(2 * static_cast<std::size_t>(ranks));
+  } catch (const std::bad_alloc&) {
+    good = 0;
+  }
+  if (PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+    return fail(Status::mpi, "effort_weights_integers_mpi: MPI_Allreduce failed");
+  if (all_good == 0) return effort_fail(EFFORT_ERR_MEMORY, good ? "another rank is out of memory" : "out of memory");
   if (PMPI_Allgather(mine, 2, MPI_DOUBLE, all.data(), 2, MPI_DOUBLE, comm) != MPI_SUCCESS)
     return fail(Status::mpi, "effort_weights_integers_mpi: MPI_Allgather failed");
   std::vector<double> totals, counts;
@@ -112,7 +122,7 @@ effort_status init(MPI_Comm comm, const effort_config* cfg) {
   if (is_inter(comm))
     return fail(Status::invalid_argument, "effort_init_mpi: the communicator joins two groups (an intercommunicator): merge them with "
                                           "MPI_Intercomm_merge first");
-  const effort_status status = effort_attach_transport(new effort::adapters::MpiTransport(comm), cfg);
+  const effort_status status = effort_attach_transport(effort::adapters::MpiTransport::over(comm).release(), cfg);
   if (status == EFFORT_OK) finalize_with_mpi();
   return status;
 }

@@ -1,11 +1,13 @@
 #include "state.hpp"
 
 #include "runtime/measure/thread_slot.hpp"
+#include "runtime/quiet_write.hpp"
 
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <mutex>
+#include <new>
 
 #include <pthread.h>
 
@@ -56,10 +58,14 @@ void set_session(engine::Session* session) noexcept {
   delete current_session.exchange(session, std::memory_order_acq_rel);
 }
 
+effort_status switched_off() noexcept {
+  return fail(Status::switched_off, "the library has switched itself off after an internal error; the host runs on without it");
+}
+
 effort_status inactive() noexcept {
   switch (mode()) {
     case Mode::disabled: return EFFORT_OK;
-    case Mode::off: return fail(Status::switched_off, "the library has switched itself off after an internal error; the host runs on without it");
+    case Mode::off: return switched_off();
     case Mode::none:
     case Mode::active: break;
   }
@@ -88,14 +94,17 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
 /// What is wrong with what was asked for is in the notes; who reads along is told now.
 static void say_notes(engine::Session& session) {
   if (!session.settings().verbose) return;
-  for (const std::string& text : session.settings().notes) std::fprintf(stderr, "effort: %s\n", text.c_str());
+  for (const std::string& text : session.settings().notes) say(text);
   for (const measure::Defined& d : session.recorder().registry().since(0))
-    if (d.what == measure::Definition::note) std::fprintf(stderr, "effort: %s\n", d.name.c_str());
+    if (d.what == measure::Definition::note) say(d.name);
 }
 
 void install(std::unique_ptr<engine::Session> session) {
   register_handlers();
-  if (!capi::session()) say_notes(*session);
+  try {
+    if (!capi::session()) say_notes(*session);
+  } catch (const std::bad_alloc&) {  // the other ranks count on this one
+  }
   set_session(session.release());
   set_mode(Mode::active);
 }
@@ -109,8 +118,12 @@ void switch_off(engine::Session& session) {
   set_mode(Mode::off);
   measure::SlotRegistry::instance().retire_all();
   if (!session.settings().verbose) return;
-  const std::string why = session.failure();
-  std::fprintf(stderr, "effort: switched off: %s\n", why.empty() ? "another rank failed" : why.c_str());
+  try {
+    const std::string why = session.failure();
+    say("switched off: " + (why.empty() ? "another rank failed" : why));
+  } catch (const std::bad_alloc&) {
+    print_error("effort: switched off: out of memory\n");
+  }
 }
 
 std::unique_ptr<engine::Session> adopt(config::Settings settings) {
@@ -122,8 +135,10 @@ std::unique_ptr<engine::Session> adopt(config::Settings settings) {
 
 effort_status refused(const char* function, effort_status status) {
   if (mode() == Mode::active && begun_by_adapter())
-    note(std::string(function) + " of the host was refused (" + effort_last_error() +
-         "): what is measured is without its regions, steps and settings");
+    guarded([&] {
+      note(std::string(function) + " of the host was refused (" + effort_last_error() +
+           "): what is measured is without its regions, steps and settings");
+    });
   return status;
 }
 
@@ -134,8 +149,10 @@ effort_status already_initialized() noexcept {
 void note(const std::string& text) {
   engine::Session* const s = active_session();
   if (!s) return;
-  guarded([&] { s->recorder().registry().note(text.substr(0, measure::max_name).c_str()); });
-  if (s->settings().verbose) std::fprintf(stderr, "effort: %s\n", text.c_str());
+  guarded([&] {
+    s->recorder().registry().note(text.substr(0, measure::max_name).c_str());
+    if (s->settings().verbose) say(text);
+  });
 }
 
 }  // namespace effort::capi

@@ -32,6 +32,9 @@ void switch_off(engine::Session& session);
 /// The code for a call that needs an active session, in any other mode: ok if disabled.
 effort_status inactive() noexcept;
 
+/// The code of a library that is off, or of one that waits for the step at which all ranks switch off.
+effort_status switched_off() noexcept;
+
 /// Runs `body(session)` under guarded(); without an active session, returns the code of the mode.
 template <typename Body>
 effort_status in_session(Body&& body) {

@@ -3,22 +3,28 @@
 
 #include "runtime/engine/adapter_port.hpp"
 
+#include <exception>
+
 namespace effort::capi {
 
 /// Set once, before the first step; read by the stepping thread.
 inline engine::AdapterPort::StepHooks step_hooks;
 
-/// Runs the hooks around a progress step.
+/// Runs the hooks around a progress step, which takes place whatever becomes of them.
 class StepScope {
  public:
-  StepScope() {
-    if (step_hooks.before) step_hooks.before();
-  }
-  ~StepScope() {
-    if (step_hooks.after) step_hooks.after();
-  }
+  StepScope() { run(step_hooks.before); }
+  ~StepScope() { run(step_hooks.after); }
   StepScope(const StepScope&) = delete;
   StepScope& operator=(const StepScope&) = delete;
+
+ private:
+  static void run(void (*hook)()) {
+    try {
+      if (hook) hook();
+    } catch (const std::exception&) {  // no memory for what the adapter keeps
+    }
+  }
 };
 
 }  // namespace effort::capi

@@ -1,5 +1,6 @@
 #include "runtime/config/settings.hpp"
 
+#include "runtime/environment.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
@@ -261,7 +262,7 @@ void apply_file(Settings& s, const std::string& path) {
 void apply_environment(Settings& s) {
   Source source(s);
   for (const Key& k : keys())
-    if (const char* value = std::getenv((std::string("EFFORT_") + k.name).c_str())) {
+    if (const char* value = environment((std::string("EFFORT_") + k.name).c_str())) {
       try {
         source.apply(k.name, value);
       } catch (const Error& e) {
@@ -303,7 +304,7 @@ std::vector<std::string> unknown_variables() {
   std::vector<std::string> out;
   for (char** entry = environ; entry && *entry && out.size() < 16; ++entry) {
     const std::string text = *entry, variable = text.substr(0, text.find('='));
-    if (!variable.starts_with("EFFORT_") || variable == "EFFORT_CONFIG" || variable.size() > 64) continue;
+    if (!variable.starts_with("EFFORT_") || variable == "EFFORT_CONFIG" || variable.size() > 64 || !environment(variable.c_str())) continue;
     const std::string key = variable.substr(7);
     const auto nearer = [&](const Key& a, const Key& b) { return distance(key, a.name) < distance(key, b.name); };
     const std::string nearest = std::min_element(keys().begin(), keys().end(), nearer)->name;
@@ -326,7 +327,7 @@ Settings resolve(const std::vector<Pair>& given) {
   Settings s;
   Source source(s);
   for (const auto& [key, value] : given) source.apply(upper(key), value);
-  if (const char* path = std::getenv("EFFORT_CONFIG"); path && *path) apply_file(s, path);
+  if (const char* path = environment("EFFORT_CONFIG"); path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);
   fix_place(s.snapshot_dir);

@@ -5,12 +5,13 @@
 #include "runtime/engine/report.hpp"
 #include "runtime/engine/snapshot_job.hpp"
 #include "runtime/measure/clock.hpp"
+#include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
-#include <csignal>
 #include <cstdio>
 #include <limits>
+#include <memory>
 #include <numeric>
 #include <system_error>
 
@@ -42,22 +43,6 @@ window::Settings analysis_settings(const config::Settings& s) {
 }
 
 void smooth(double& mean, double value) { mean = mean > 0 ? mean + 0.2 * (value - mean) : value; }
-
-/// Of the calling thread, while it lives.
-class AllSignalsBlocked {
- public:
-  AllSignalsBlocked() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~AllSignalsBlocked() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  AllSignalsBlocked(const AllSignalsBlocked&) = delete;
-  AllSignalsBlocked& operator=(const AllSignalsBlocked&) = delete;
-
- private:
-  sigset_t before_{};
-};
 
 // Adds node-local rows [n_local][columns] into those of the run's table, the first `steps` columns.
 /// [n_local][steps] += the columns of [n_local][columns] from `first` on.
@@ -96,11 +81,9 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
 Engine::~Engine() { stop(); }
 
 void Engine::start() {
-  // Signals are the host's business: its handlers must not run on this thread.
-  const AllSignalsBlocked blocked;
   own_thread_ = true;
   try {
-    thread_ = std::thread([this] {
+    thread_.start([this] {
       pthread_setname_np(pthread_self(), "effort");
       run();
     });
@@ -110,13 +93,9 @@ void Engine::start() {
   }
 }
 
-void Engine::join() {
-  if (thread_.joinable()) thread_.join();
-}
+void Engine::join() { thread_.join(); }
 
-void Engine::leave_asleep() {
-  if (thread_.joinable()) thread_.detach();
-}
+void Engine::leave_asleep() { thread_.detach(); }
 
 void Engine::request_stop() {
   stop_.store(true, std::memory_order_release);
@@ -145,7 +124,7 @@ void Engine::run() {
   segment_.header().news.notify();
 }
 
-void Engine::record_failure(const std::string& what) noexcept {
+void Engine::record_failure(const char* what) noexcept {
   try {
     failure_ = what;
   } catch (...) {
@@ -166,6 +145,7 @@ void Engine::record_failure(const std::string& what) noexcept {
 void Engine::loop() {
   while (!stop_.load(std::memory_order_acquire)) {
     const std::uint32_t ticket = segment_.header().work.ticket();
+    look_for_failed_ranks();
     const bool came = collector_.drain();
     const bool complete = collector_.advance(pass_end());
 
@@ -186,6 +166,12 @@ void Engine::loop() {
     // Ranks notify at the end of a window and when a ring fills; the timeout only covers a stop.
     segment_.header().work.wait(ticket, 100'000'000);
   }
+}
+
+/// A rank that cannot go on ends the analysis for all.
+void Engine::look_for_failed_ranks() {
+  for (int r = 0; r < segment_.n_local(); ++r)
+    if (segment_.rank(r).failed.load(std::memory_order_acquire) != 0) throw Error(Status::memory, segment_.rank(r).failure);
 }
 
 /// Returns the steps after which the run ends, the fewest of all nodes; -1 while no node is at its end.
@@ -458,6 +444,8 @@ void Engine::publish_hint(const window::Result& r, node::Appointment now) {
   hint.unit_names = unit_names;
   hint.unit_cost = cost;
   hint.unit_cost_error = error;
+  // Every node has what it publishes: one that fails before this keeps the hint from all, and after it from none.
+  nodes_.allreduce(std::span<std::int64_t>(), ReduceOp::max);
   segment_.board().publish(hint);
   segment_.header().news.notify();
 }
@@ -567,6 +555,17 @@ void Engine::finish_writing() {
   }
 }
 
+/// Runs `write` on a thread of its own; where none is to be had, at once.
+void Engine::write_aside(std::function<double()> write) {
+  const auto task = std::make_shared<std::packaged_task<double()>>(std::move(write));
+  writing_ = task->get_future();
+  try {
+    writer_.start([task] { (*task)(); });
+  } catch (const std::system_error&) {
+    (*task)();
+  }
+}
+
 /// Collective.  Returns the least status of all nodes; of the last snapshot, with that of periodic ones, of which nobody
 /// has been told yet.
 int Engine::write_snapshot(const std::string& path, Occasion occasion) {
@@ -581,16 +580,16 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
       if (step_loads_) run.step_loads = final ? step_loads_->serialize_final() : step_loads_->serialize();
       job.complete(run, names_.run(), setup_.n_ranks);
       if (final && settings_.verbose && settings_.report != "summary")
-        for (const std::string& fault : faults()) std::fprintf(stderr, "effort: %s\n", fault.c_str());
+        for (const std::string& fault : faults()) say(fault);
       if (final && settings_.report != "off") report_ = summary(run, {critical_path_, mean_path_, prices_, rebalances_done_});
       auto write = [run = std::move(run), parts = std::move(parts), path, directory = settings_.snapshot_dir] {
         const std::int64_t start = measure::thread_cpu_ns();
         write_snapshot_file(run, parts, directory, path);
         return static_cast<double>(measure::thread_cpu_ns() - start) * 1e-9;
       };
-      // Hints do not wait for a file system.  Where no thread is to be had, it is written by whoever waits for it.
+      // Hints do not wait for a file system.
       if (occasion == Occasion::periodic)
-        writing_ = std::async(std::launch::async | std::launch::deferred, std::move(write));
+        write_aside(std::move(write));
       else
         write();
     } catch (const std::exception& e) {

@@ -5,6 +5,7 @@
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
 #include "runtime/config/settings.hpp"
+#include "runtime/engine/background_thread.hpp"
 #include "runtime/engine/collector.hpp"
 #include "runtime/engine/history_store.hpp"
 #include "runtime/engine/placement.hpp"
@@ -16,7 +17,6 @@
 #include <future>
 #include <memory>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace effort::engine {
@@ -70,6 +70,7 @@ class Engine {
   class Snapshots;
 
   void loop();
+  void look_for_failed_ranks();
   bool process_steps();
   void look();
   void describe_window();
@@ -93,9 +94,10 @@ class Engine {
   enum class Occasion { periodic, asked, end };
   int write_snapshot(const std::string& path, Occasion occasion);
   int lose_snapshot(const char* why);
+  void write_aside(std::function<double()> write);
   void finish_writing();
   record::Run describe();
-  void record_failure(const std::string& what) noexcept;
+  void record_failure(const char* what) noexcept;
   double own_cpu_seconds() const;
 
   config::Settings settings_;
@@ -145,7 +147,8 @@ class Engine {
   std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
 
   bool own_thread_ = false;  // started by start(), to be placed
-  std::thread thread_;
+  BackgroundThread writer_;  // of a periodic snapshot
+  BackgroundThread thread_;
   std::atomic<bool> stop_{false}, failed_{false}, finished_{false};
   std::string failure_, report_;
 };

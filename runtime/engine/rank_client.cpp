@@ -1,8 +1,11 @@
 #include "runtime/engine/rank_client.hpp"
 
-#include <cmath>
 #include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <exception>
 #include <limits>
+#include <new>
 
 namespace effort::engine {
 
@@ -13,6 +16,35 @@ RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& 
       appointment_(setup_.first_look) {
   latest_.rank = setup_.rank;
   latest_.n_ranks = setup_.n_ranks;
+  // A hint is delivered without an allocation.
+  region_names_.reserve(node::max_hint_regions);
+  unit_names_.reserve(node::max_hint_units);
+}
+
+void RankClient::fail(const char* why) noexcept {
+  if (failed_) return;
+  failed_ = true;
+  // What is left of a record that was not finished must not go out.
+  pending_.bytes().clear();
+  fresh_.bytes().clear();
+  sent_ = 0;
+  node::RankArea& area = segment_.rank(setup_.local);
+  std::snprintf(area.failure, sizeof area.failure, "rank %d cannot go on: %s", setup_.rank, why);
+  area.failed.store(1, std::memory_order_release);
+  segment_.header().work.notify();
+}
+
+/// Does what only a rank that has not failed can do.
+template <typename Body>
+void RankClient::attempt(const Body& body) {
+  if (failed_) return;
+  try {
+    body();
+  } catch (const std::bad_alloc&) {
+    fail("out of memory");
+  } catch (const std::exception& e) {
+    fail(e.what());
+  }
 }
 
 /// Puts as much of the stream into the ring as fits; true when nothing is left.
@@ -58,9 +90,10 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
     const double waited = static_cast<double>(measure::monotonic_ns() - start) * 1e-9;
     if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && !late_) {
       late_ = true;
-      if (setup_.on_late)
-        setup_.on_late( "the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" + std::to_string(setup_.hint_timeout) +
-                   " s): a rank has probably stopped calling effort_progress_step");
+      if (setup_.on_late) attempt([&] {
+        setup_.on_late("the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" + std::to_string(setup_.hint_timeout) +
+                       " s): a rank has probably stopped calling effort_progress_step");
+      });
     }
   }
   if (is_hint) {
@@ -89,7 +122,7 @@ void RankClient::build(std::int64_t look, std::int64_t step) {
 void RankClient::publish_held_back(std::int64_t last_step) {
   if (first_unpublished_ > last_step) return;
   wait_for([&] { return flush(pending_) || switched_off(); }, false);
-  recorder_.end_step(first_unpublished_, last_step, pending_);
+  attempt([&] { recorder_.end_step(first_unpublished_, last_step, pending_); });
   first_unpublished_ = last_step + 1;
 }
 
@@ -113,7 +146,7 @@ void RankClient::release_step() {
   if (pending.empty()) {
     pending.swap(fresh);
   } else {
-    pending.insert(pending.end(), fresh.begin(), fresh.end());
+    attempt([&] { pending.insert(pending.end(), fresh.begin(), fresh.end()); });
   }
   fresh.clear();
   fresh_from_ = std::numeric_limits<std::int64_t>::max();
@@ -133,7 +166,7 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
     // A full ring has held back steps that the look needs: the hint cannot come before they are out.
     publish_held_back(step - 1);
     fresh_from_ = step;
-    recorder_.end_step(step, step, fresh_);
+    attempt([&] { recorder_.end_step(step, step, fresh_); });
     first_unpublished_ = step + 1;
   }
   // What the look needs may be in the frame that came with this step: of this step itself, or of some that a full ring held back.
@@ -148,30 +181,37 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   appointment_ = latest_.view.numbers->next;
   latest();
   recorder_.resume();
-  call_back(step, deliver);
+  call_back(deliver);
   return Status::ok;
 }
 
-void RankClient::call_back(std::int64_t step, const Deliver& deliver) {
-  measure::Pricing around;
-  recorder_.begin_price(around);
+void RankClient::call_back(const Deliver& deliver) {
+  attempt([&] { recorder_.begin_price(around_callback_); });
   delivering_ = true;
   answered_ = false;
-  const auto answered = [&](int answer) {
-    delivering_ = false;
-    const measure::Price price = recorder_.end_price(around);
-    // Ranks that did not take part say nothing: their time is no price.
-    if (answer != 0 && !answered_) push_answer(step, price, answer, false);
-  };
   int answer = -1;
   try {
     answer = deliver(latest_);
   } catch (...) {  // the thread ends in the callback: for any other thread the step is over
-    answered(answer);
-    finish_step();
+    callback_left();
     throw;
   }
-  answered(answer);
+  callback_ended(answer);
+}
+
+void RankClient::callback_ended(int answer) {
+  delivering_ = false;
+  attempt([&] {
+    const measure::Price price = recorder_.end_price(around_callback_);
+    // Ranks that did not take part say nothing: their time is no price.
+    if (answer != 0 && !answered_) push_answer(step_, price, answer, false);
+  });
+}
+
+void RankClient::callback_left() {
+  if (!delivering_) return;
+  callback_ended(-1);
+  finish_step();
 }
 
 /// Publishes the step under way; the next one begins.
@@ -183,21 +223,24 @@ void RankClient::finish_step() {
   recorder_.resume();
 }
 
+/// Makes the frame of the step under way.  A full ring holds it back: its cost stays in the totals and goes out with a later
+/// one.
+void RankClient::publish_step() {
+  if (!flush(pending_)) {
+    segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  fresh_from_ = first_unpublished_;
+  recorder_.end_step(first_unpublished_, step_, fresh_);
+  first_unpublished_ = step_ + 1;
+  segment_.rank(setup_.local).measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
+}
+
 Status RankClient::progress_step(const Deliver& deliver) {
   if (off()) return Status::switched_off;
-  const std::int64_t step = step_;
-  // A full ring holds this step back: its cost stays in the totals and goes out with a later one.
-  const bool room = flush(pending_);
-  if (room) {
-    fresh_from_ = first_unpublished_;
-    recorder_.end_step(first_unpublished_, step, fresh_);
-    first_unpublished_ = step + 1;
-    segment_.rank(setup_.local).measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
-  } else {
-    segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
-  }
+  attempt([&] { publish_step(); });
   if (deliver) {
-    const Status status = deliver_due(step, deliver);
+    const Status status = deliver_due(step_, deliver);
     if (status != Status::ok) return status;
   } else if (switched_off()) {
     off_.store(true, std::memory_order_relaxed);
@@ -207,11 +250,11 @@ Status RankClient::progress_step(const Deliver& deliver) {
   return Status::ok;
 }
 
-Status RankClient::snapshot(const std::string& path) {
+Status RankClient::snapshot(const char* path) {
   if (off()) return Status::switched_off;
   // All ranks' requests stand at the same step of their streams, whatever a full ring has delayed.
   publish_held_back(step_ - 1);
-  pending_.text(Record::snapshot, path);
+  attempt([&] { pending_.text(Record::snapshot, path); });
   const std::int64_t number = ++snapshots_;
   flush(pending_);
   segment_.header().work.notify();
@@ -226,9 +269,11 @@ Status RankClient::finalize() {
   if (!off()) {
     measure::FinalRecord f{};
     publish_held_back(step_ - 1);
-    recorder_.last_words(pending_);
     f.steps = step_;
-    pending_.fixed(f, Record::final);
+    attempt([&] {
+      recorder_.last_words(pending_);
+      pending_.fixed(f, Record::final);
+    });
     flush(pending_);
     segment_.header().work.notify();
   }
@@ -239,18 +284,20 @@ Status RankClient::finalize() {
 
 void RankClient::traffic(std::span<const measure::Flow> flows) {
   constexpr std::size_t most = 1000;  // in one record: a ring takes many
-  recorder_.publish_definitions(pending_);
-  for (std::size_t at = 0; at < flows.size(); at += most) pending_.traffic(flows.subspan(at, std::min(most, flows.size() - at)));
+  attempt([&] {
+    recorder_.publish_definitions(pending_);
+    for (std::size_t at = 0; at < flows.size(); at += most) pending_.traffic(flows.subspan(at, std::min(most, flows.size() - at)));
+  });
 }
 
 void RankClient::rebalance_begin() {
   rebalancing_since_ = step_;
-  recorder_.begin_price(around_bracket_);
+  attempt([&] { recorder_.begin_price(around_bracket_); });
   rebalancing_ = true;
 }
 
 void RankClient::rebalance_end() {
-  push_answer(step_, recorder_.end_price(around_bracket_), 1, !delivering_);
+  attempt([&] { push_answer(step_, recorder_.end_price(around_bracket_), 1, !delivering_); });
   answered_ = delivering_;
   rebalancing_ = false;
   rebalanced_ = step_;

@@ -25,7 +25,8 @@ struct DeliveredHint {
 };
 
 /// Publishes a rank's steps and brings it the hints that are due.  progress_step, snapshot and finalize are called
-/// by one thread at a time.
+/// by one thread at a time.  A rank that fails inside (for lack of memory) says so to its node, publishes no more, and goes on
+/// counting steps and waiting like the others, without an allocation, until all switch off together.
 class RankClient {
  public:
   struct Setup {
@@ -47,21 +48,30 @@ class RankClient {
   /// @return ok, or switched_off from the step on at which all ranks have switched off
   Status progress_step(const Deliver& deliver);
   /// Waits until the snapshot is written; its outcome.
-  Status snapshot(const std::string& path);
+  Status snapshot(const char* path);
   /// Says that this rank is done and waits for the engine's last snapshot.
   Status finalize();
   /// Before the step that is to end: what went between ranks since the last time.
   void traffic(std::span<const measure::Flow> flows);
+  /// The callback will not return: it has failed, and the step that it is part of ends.
+  void callback_left();
   void rebalance_begin();
   void rebalance_end();
 
   std::int64_t steps() const { return step_; }
   /// The last hint delivered, as it is now: a bracketed rebalance may have overtaken it since.
   const DeliveredHint& latest();
+  /// This rank cannot go on; its node learns of it.
+  void fail(const char* why) noexcept;
+  bool failed() const { return failed_; }
+  const char* failure() const { return segment_.rank(setup_.local).failure; }
   bool off() const { return off_.load(std::memory_order_relaxed); }
 
  private:
+  template <typename Body>
+  void attempt(const Body& body);
   bool flush(measure::RecordStream& stream);
+  void publish_step();
   void push_answer(std::int64_t step, const measure::Price& price, int answer, bool bracketed);
   template <typename Ready>
   bool wait_for(const Ready& ready, bool is_hint);
@@ -71,7 +81,8 @@ class RankClient {
   void build(std::int64_t look, std::int64_t step);
   void catch_up(std::int64_t step);
   void release_step();
-  void call_back(std::int64_t step, const Deliver& deliver);
+  void call_back(const Deliver& deliver);
+  void callback_ended(int answer);
   void finish_step();
 
   const Setup setup_;
@@ -86,7 +97,9 @@ class RankClient {
   node::Appointment appointment_;    ///< its
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
+  bool failed_ = false;
   measure::Pricing around_bracket_;  ///< what was being priced around rebalance_begin
+  measure::Pricing around_callback_;
   bool delivering_ = false;          ///< inside the callback: what is bracketed there counts as its answer
   bool answered_ = false;            ///< what was bracketed there is the answer
   bool rebalancing_ = false;         ///< between rebalance_begin and _end

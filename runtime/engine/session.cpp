@@ -1,7 +1,9 @@
 #include "runtime/engine/session.hpp"
 
+#include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
+#include "runtime/quiet_write.hpp"
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include <unistd.h>
@@ -16,11 +19,9 @@
 namespace effort::engine {
 namespace {
 
-constexpr std::size_t name_room = 256;
-
 std::string job_id() {
   for (const char* variable : {"SLURM_JOB_ID", "PBS_JOBID", "LSB_JOBID", "JOB_ID", "FLUX_JOB_ID"})
-    if (const char* id = std::getenv(variable); id && *id) return id;
+    if (const char* id = environment(variable); id && *id) return id;
   return std::to_string(getpid());
 }
 
@@ -36,12 +37,37 @@ void require(bool ok, const exchange::Transport& transport) {
 
 }  // namespace
 
+/// What this rank alone comes to must not keep it from what all ranks do next.
+class Session::Attempt {
+ public:
+  template <typename Body>
+  bool operator()(const Body& body) noexcept {
+    try {
+      body();
+      return true;
+    } catch (const std::exception& e) {
+      good_ = false;
+      std::snprintf(why_, sizeof why_, "%s", e.what());
+      return false;
+    }
+  }
+  bool good() const { return good_; }
+  const char* why() const { return why_; }  ///< of the last failure
+
+ private:
+  bool good_ = true;
+  char why_[300] = "";
+};
+
 /// Where this rank stands: on its node, and whether it leads one.
 struct Session::Node {
   int local = 0, n_local = 1;
   bool leader = true;
-  bool refused = false;  // shared memory, for whatever reason
-  std::string refusal;   // the reason, where this rank knows it
+  Attempt shared;  // memory, which may be refused
+};
+
+struct Session::Place {
+  std::int32_t node, refused;
 };
 
 Session::Session(config::Settings settings, Session* before)
@@ -67,105 +93,101 @@ void Session::start_local() {
   NodeSetup setup;
   setup.ranks = {0};
   setup.node_of_rank = {0};
-  setup.name = program_invocation_short_name;
-  setup.job = job_id();
   try {
     start_engine(std::move(setup), *nodes_, nullptr);
   } catch (...) {
     engine_.reset();  // before what it looks at: the next call tries again
     throw;
   }
-  RankClient::Setup client;
-  client.first_look = first_look(settings_);
-  client.tile = settings_.tile_steps();
-  client.hint_timeout = settings_.hint_timeout;
-  client.on_late = [this](const std::string& what) { late(what); };
-  client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
+  client_ = make_client(0);
 }
 
 void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave) {
+  setup.name = program_invocation_short_name;
+  setup.job = job_id();
   placement_ = make_placement();
   engine_ = std::make_unique<Engine>(settings_, std::move(setup), *segment_, nodes, std::move(leave), placement_.get());
   engine_->start();
 }
 
-std::unique_ptr<node::Segment> Session::share_memory(const Node& node, std::string& refusal) {
+std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
   const node::BoardShape shape{transport_->size(), node.n_local};
-  char name[name_room] = "";
   std::unique_ptr<node::Segment> segment;
-  auto attempt = [&](auto&& make) {
-    try {
-      segment = make();
-    } catch (const std::exception& e) {
-      refusal = e.what();
-    }
-  };
   if (node.n_local == 1) {
-    attempt([&] { return node::Segment::make_private(1, shape); });
+    node.shared([&] { segment = node::Segment::make_private(1, shape); });
     return segment;
   }
-  if (node.local == 0)
-    attempt([&] {
-      std::string fresh;
-      auto made = node::Segment::create(node.n_local, shape, fresh);
-      std::snprintf(name, sizeof name, "%s", fresh.c_str());
-      return made;
-    });
-  require(transport_->node_bcast(name, sizeof name), *transport_);
-  if (node.local != 0 && name[0]) attempt([&] { return node::Segment::attach(name, node.n_local, shape); });
-  std::int64_t ok = segment != nullptr;
-  require(transport_->node_min(&ok, 1), *transport_);
-  if (node.local == 0 && name[0]) node::Segment::unlink(name);
-  if (ok == 0) segment.reset();
-  return segment;
+  for (const node::Way way : {node::Way::descriptor, node::Way::name}) {
+    node::Address address;
+    std::unique_ptr<node::Offer> offer;
+    if (node.local == 0) node.shared([&] { segment = node::Segment::create(node.n_local, shape, way, offer); });
+    if (offer) address = offer->address();
+    require(transport_->node_bcast(&address, sizeof address), *transport_);
+    if (node.local != 0 && address.given()) node.shared([&] { segment = node::Segment::attach(address, node.n_local, shape); });
+    std::int64_t ok = segment != nullptr;
+    require(transport_->node_min(&ok, 1), *transport_);
+    if (ok != 0) return segment;
+    segment.reset();
+  }
+  return nullptr;
 }
 
 void Session::join_node(Node& node, NodeSetup& setup) {
   require(transport_->form_nodes(settings_.ranks_per_node, node.local, node.n_local), *transport_);
-  std::vector<int> ranks(static_cast<std::size_t>(node.n_local));
+  Attempt attempt;
+  std::vector<int> ranks;
+  attempt([&] { ranks.resize(static_cast<std::size_t>(node.n_local)); });
+  agree_on(attempt, *transport_);
   const int rank = transport_->rank();
   require(transport_->node_allgather(&rank, sizeof rank, ranks.data()), *transport_);
-  std::string refusal;
-  segment_ = share_memory(node, refusal);
-  std::string problem;
+  segment_ = share_memory(node);
   if (!segment_) {
     // Every rank of this node becomes a node of its own.
-    node = {0, 1, true, true, std::move(refusal)};
-    ranks = {rank};
-    try {
-      segment_ = node::Segment::make_private(1, {transport_->size(), 1});
-    } catch (const std::exception& e) {
-      problem = e.what();
-    }
+    node.local = 0;
+    node.n_local = 1;
+    ranks.assign(1, rank);
+    attempt([&] { segment_ = node::Segment::make_private(1, {transport_->size(), 1}); });
   } else {
     node.leader = node.local == 0;
   }
   if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
   setup.ranks = std::move(ranks);
   // Also: the leader reads the units of all its ranks, which are there from now on.
-  agree_that(segment_ != nullptr, problem);
+  agree_on(attempt, *transport_);
 }
 
-void Session::join_leaders(const Node& node, NodeSetup& setup) {
+/// @param all  [ranks of the run], for the places of all
+void Session::join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all) {
   int place = -1, n_nodes = 0;
   require(transport_->form_leaders(node.leader, place, n_nodes), *transport_);
-  struct Place {
-    std::int32_t node, refused;
-  } mine{place, node.refused};
+  Place mine{place, !node.shared.good()};
   if (segment_->n_local() > 1) require(transport_->node_bcast(&mine.node, sizeof mine.node), *transport_);
-  std::vector<Place> all(static_cast<std::size_t>(transport_->size()));
   require(transport_->world_allgather(&mine, sizeof mine, all.data()), *transport_);
-  if (place == 0) {
-    int refused = 0;
-    for (const Place& p : all) {
-      setup.node_of_rank.push_back(p.node);
-      refused += p.refused;
-    }
-    if (refused > 0)
-      setup.notes.push_back("shared memory was refused to " + std::to_string(refused) + " ranks, which became nodes of their own" +
-                            (node.refusal.empty() ? "" : ": " + node.refusal));
+  Attempt attempt;
+  attempt([&] {
+    if (node.leader) make_exchange(place, n_nodes);
+    client_ = make_client(node.local);
+    if (!node.leader) return;
+    setup.n_ranks = transport_->size();
+    if (place == 0) note_places(node, all, setup);
+    auto* const leaders = static_cast<exchange::LeaderCommunicator*>(nodes_.get());
+    start_engine(std::move(setup), *nodes_, [leaders] { leaders->fail(); });
+  });
+  agree_on(attempt, *transport_);
+}
+
+void Session::note_places(const Node& node, const std::vector<Place>& all, NodeSetup& setup) {
+  int refused = 0;
+  for (const Place& p : all) {
+    setup.node_of_rank.push_back(p.node);
+    refused += p.refused;
   }
-  if (!node.leader) return;
+  if (refused > 0)
+    setup.notes.push_back("shared memory was refused to " + std::to_string(refused) + " ranks, which became nodes of their own" +
+                          (node.shared.good() ? std::string() : std::string(": ") + node.shared.why()));
+}
+
+void Session::make_exchange(int place, int n_nodes) {
   if (transport_->any_thread()) {
     executor_ = std::make_unique<exchange::DirectExecutor>(*transport_);
   } else {
@@ -173,21 +195,39 @@ void Session::join_leaders(const Node& node, NodeSetup& setup) {
     mailbox_ = mailbox.get();
     executor_ = std::move(mailbox);
   }
-  auto leaders = std::make_unique<exchange::LeaderCommunicator>(*executor_, place, n_nodes);
-  nodes_ = std::move(leaders);
-  setup.n_ranks = transport_->size();
-  setup.name = program_invocation_short_name;
-  setup.job = job_id();
+  nodes_ = std::make_unique<exchange::LeaderCommunicator>(*executor_, place, n_nodes);
 }
 
-config::Settings Session::agree(config::Settings mine, exchange::Transport& transport) {
-  std::string text = config::to_text(mine);
-  auto length = static_cast<std::int64_t>(text.size());
+std::unique_ptr<RankClient> Session::make_client(int local) {
+  RankClient::Setup client;
+  client.rank = transport_ ? transport_->rank() : 0;
+  client.n_ranks = ranks();
+  client.local = local;
+  client.first_look = first_look(settings_);
+  client.tile = settings_.tile_steps();
+  client.hint_timeout = settings_.hint_timeout;
+  client.on_late = [this](const std::string& what) { late(what); };
+  client.transport = transport_.get();
+  client.mailbox = mailbox_;
+  return std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
+}
+
+config::Settings Session::agree(const config::Settings& mine, exchange::Transport& transport) {
+  Attempt attempt;
+  std::optional<config::Settings> agreed;
+  std::string text;
+  attempt([&] {
+    agreed = mine;
+    text = config::to_text(mine);
+  });
+  auto length = static_cast<std::int64_t>(attempt.good() ? text.size() : 0);
   require(transport.world_bcast(&length, sizeof length, 0), transport);
-  text.resize(static_cast<std::size_t>(length));
+  attempt([&] { text.resize(static_cast<std::size_t>(length)); });
+  agree_on(attempt, transport);
   require(transport.world_bcast(text.data(), text.size(), 0), transport);
-  config::apply_text(mine, text);
-  return mine;
+  attempt([&] { config::apply_text(*agreed, text); });
+  agree_on(attempt, transport);
+  return std::move(*agreed);
 }
 
 bool Session::measures(const config::Settings& settings) const {
@@ -215,6 +255,8 @@ std::string Session::why_not(Status worst) const {
     case Status::state:
       return "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first "
              "effort_progress_step";
+    case Status::memory:
+      return "a rank is out of memory";
     case Status::unsupported:
       if (!recorder_->load_refusal().empty()) return recorder_->load_refusal();
       return "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank";
@@ -227,7 +269,9 @@ std::string Session::why_not(Status worst) const {
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
   // All ranks must be able to, before any of them starts.
   config::Settings agreed = agree(settings_, *transport);
-  if (const Status worst = exchange::worst_status(*transport, attachable(agreed)); worst != Status::ok) {
+  Status mine = Status::memory;
+  Attempt()([&] { mine = attachable(agreed); });
+  if (const Status worst = exchange::worst_status(*transport, mine); worst != Status::ok) {
     transport->release();
     throw Error(worst, why_not(worst));
   }
@@ -246,35 +290,19 @@ void Session::attach(std::unique_ptr<exchange::Transport> transport) {
 void Session::join() {
   Node node;
   NodeSetup setup;
+  Attempt attempt;
+  std::vector<Place> all;
+  attempt([&] { all.resize(static_cast<std::size_t>(transport_->size())); });
+  agree_on(attempt, *transport_);
   join_node(node, setup);
-  join_leaders(node, setup);
-  std::string problem;
-  try {
-    RankClient::Setup client;
-    client.rank = transport_->rank();
-    client.n_ranks = transport_->size();
-    client.local = node.local;
-    client.first_look = first_look(settings_);
-    client.tile = settings_.tile_steps();
-    client.hint_timeout = settings_.hint_timeout;
-    client.on_late = [this](const std::string& what) { late(what); };
-    client.transport = transport_.get();
-    client.mailbox = mailbox_;
-    client_ = std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
-    if (node.leader) {
-      auto* leaders = static_cast<exchange::LeaderCommunicator*>(nodes_.get());
-      start_engine(std::move(setup), *nodes_, [leaders] { leaders->fail(); });
-    }
-  } catch (const std::exception& e) {
-    problem = e.what();
-  }
-  agree_that(problem.empty(), problem);
+  join_leaders(node, setup, all);
 }
 
 /// Goes on if all is good on every rank; what one rank alone knows must not leave the others waiting for it.
-void Session::agree_that(bool good, const std::string& problem) {
-  if (exchange::worst_status(*transport_, good ? Status::ok : Status::memory) == Status::ok) return;
-  throw Error(Status::memory, good ? "another rank could not begin: its effort_last_error() says why" : "this rank could not begin: " + problem);
+void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
+  if (exchange::worst_status(transport, mine.good() ? Status::ok : Status::memory) == Status::ok) return;
+  throw Error(Status::memory, mine.good() ? std::string("another rank could not begin: its effort_last_error() says why")
+                                          : std::string("this rank could not begin: ") + mine.why());
 }
 
 /// Gives back what join() has made, in the reverse order.
@@ -312,7 +340,8 @@ Status Session::finalize() {
   Status status = client_->finalize();
   drain_engine();
   // The table is there even where the snapshot could not be written; the worse of two failures is told.
-  if (engine_) status = std::min(status, emit_report());
+  Attempt report;
+  if (engine_ && !report([&] { status = std::min(status, emit_report()); })) status = Status::io;
   if (transport_) transport_->release();
   return status;
 }
@@ -321,9 +350,10 @@ Status Session::emit_report() {
   const std::string& text = engine_->report();
   if (text.empty()) return Status::ok;
   if (settings_.report == "summary") {
-    std::fputs(text.c_str(), stderr);
+    print_error(text.c_str());
     return Status::ok;
   }
+  const WriteSignalsHeld held;
   std::ofstream out(settings_.report);
   out << text;
   out.close();
@@ -332,7 +362,7 @@ Status Session::emit_report() {
 
 /// HINT_TIMEOUT only diagnoses: the rank goes on waiting.
 void Session::late(const std::string& what) const {
-  if (settings_.verbose) std::fprintf(stderr, "effort: %s\n", what.c_str());
+  if (settings_.verbose) say(what);
 }
 
 void Session::park() {
@@ -346,6 +376,9 @@ void Session::park() {
     engine_->leave_asleep();
 }
 
-std::string Session::failure() const { return engine_ ? engine_->failure() : std::string(); }
+std::string Session::failure() const {
+  if (client_ && client_->failed()) return client_->failure();
+  return engine_ ? engine_->failure() : std::string();
+}
 
 }  // namespace effort::engine

@@ -10,6 +10,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace effort::engine {
 
@@ -29,7 +30,7 @@ class Session {
   RankClient& client();
 
   /// Rank 0's choices where all ranks must agree, this rank's elsewhere.  Collective.
-  static config::Settings agree(config::Settings mine, exchange::Transport& transport);
+  static config::Settings agree(const config::Settings& mine, exchange::Transport& transport);
   /// Whether it measures what these settings ask for.
   bool measures(const config::Settings& settings) const;
   /// Takes over a session that an adapter has begun, before its first step; it measures what the settings ask for.
@@ -51,21 +52,26 @@ class Session {
   /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is at, or sleeps for ever
   /// in an exchange that has begun.  The session must stay where it is from then on.
   void park();
-  /// Why the engine of this node switched off; empty while all is well.
+  /// Why this rank or the engine of its node switched off; empty while all is well.
   std::string failure() const;
-  bool engine_failed() const { return engine_ && engine_->failed(); }
+  bool failed() const { return (client_ && client_->failed()) || (engine_ && engine_->failed()); }
 
  private:
-  struct Node;  // place of this rank on its node
+  class Attempt;  // at what this rank does alone
+  struct Node;    // place of this rank on its node
+  struct Place;   // and of its node, as told to all
 
   void start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave);
-  std::unique_ptr<node::Segment> share_memory(const Node& node, std::string& refusal);
+  std::unique_ptr<node::Segment> share_memory(Node& node);
   void join_node(Node& node, NodeSetup& setup);
-  void join_leaders(const Node& node, NodeSetup& setup);
+  void join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all);
+  static void note_places(const Node& node, const std::vector<Place>& all, NodeSetup& setup);
+  void make_exchange(int place, int n_nodes);
+  std::unique_ptr<RankClient> make_client(int local);
   void join();
   Status attachable(const config::Settings& agreed) const;
   std::string why_not(Status worst) const;
-  void agree_that(bool good, const std::string& problem);
+  static void agree_on(const Attempt& mine, exchange::Transport& transport);
   void detach();
   void start_local();
   void drain_engine();

@@ -1,10 +1,19 @@
 #include "runtime/measure/registry.hpp"
 
+#include "runtime/measure/metric_source.hpp"
 #include "runtime/measure/thread_slot.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <iterator>
 
 namespace effort::measure {
+namespace {
+
+/// Beside the built-in counters.
+constexpr std::string_view own_metrics[] = {"time", "calls", "thread_sum", "thread_max", "thread_imbalance"};
+
+}  // namespace
 
 void check_name(const char* name, const char* of_what) {
   const std::string what = of_what;
@@ -46,6 +55,16 @@ Registry::Found Registry::metric(const char* name, const char* unit) {
   check_name(name, "metric");
   if (unit && *unit) check_name(unit, "metric unit");
   return define(Definition::metric, name, Kind::compute, unit ? unit : "");
+}
+
+Registry::Found Registry::metric_of_application(const char* name, const char* unit) {
+  check_name(name, "metric");
+  const bool own = is_builtin_counter(name) || std::find(std::begin(own_metrics), std::end(own_metrics), std::string_view(name)) != std::end(own_metrics);
+  if (own) throw Error(Status::conflict, std::string("metric '") + name + "' is one that the library measures: choose another name");
+  const Found found = metric(name, unit);
+  static_assert(max_metrics <= 32);
+  applications_metrics_.fetch_or(1u << found.id, std::memory_order_acq_rel);
+  return found;
 }
 
 void Registry::module(const char* base_name, const char* identity) {

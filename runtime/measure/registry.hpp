@@ -48,6 +48,13 @@ class Registry {
   std::uint32_t phase(const char* name);
   std::uint32_t unit(const char* name);
   Found metric(const char* name, const char* unit);
+  /// The same for the application, which may add to the metric from then on.
+  /// @throws Error(conflict) for a name of the library's own metrics, whether or not they are measured in this run
+  Found metric_of_application(const char* name, const char* unit);
+  /// Whether the application has defined the metric; for any number.
+  bool application_has(std::int32_t metric) const noexcept {
+    return metric >= 0 && metric < 32 && (applications_metrics_.load(std::memory_order_acquire) >> metric & 1u) != 0;
+  }
   /// @param identity  build id in hexadecimal (may be empty), a space, full path
   void module(const char* base_name, const char* identity);
   /// The same text twice is one note.
@@ -87,6 +94,7 @@ class Registry {
   std::array<std::atomic<Kind>, max_regions + 1> kinds_{};  ///< by region id
   std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0};
   std::atomic<std::size_t> n_defined_{0};
+  std::atomic<std::uint32_t> applications_metrics_{0};  ///< one bit each
 };
 
 }  // namespace effort::measure

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "runtime/node/board.hpp"
+#include "runtime/node/offer.hpp"
 #include "runtime/node/ring.hpp"
 #include "runtime/node/signal.hpp"
 
@@ -9,7 +10,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <string>
 
 namespace effort::node {
 
@@ -22,6 +22,8 @@ struct RankArea {
   std::atomic<std::int64_t> total_wait_ns;
   std::atomic<std::int64_t> last_wait_ns;  ///< for the last hint
   std::atomic<std::int64_t> measuring_ns;  ///< what measuring has cost the rank's busiest thread
+  std::atomic<std::uint32_t> failed;       ///< 1: the rank cannot go on, for the reason that follows
+  char failure[200];
 };
 
 /// Start of the segment; zero-initialised by the kernel, then filled by the leader before anyone else looks.
@@ -33,21 +35,18 @@ struct SegmentHeader {
   Signal news;      ///< background thread to ranks: something is on the board
 };
 
-/// A node's shared memory, mapped in this process.  Destroying it unmaps; nothing is left behind in the system, not
-/// even after a crash, because the name is removed as soon as all ranks have it.
+/// A node's shared memory, mapped in this process.  Destroying it unmaps.
 class Segment {
  public:
   static constexpr std::size_t ring_capacity = std::size_t{1} << 18;
 
   /// Memory of this process alone.
   static std::unique_ptr<Segment> make_private(int n_local, const BoardShape& shape);
-  /// Creates named shared memory; `name` receives the name for the other ranks.
-  /// @throws Error(memory) where /dev/shm refuses or is too small (space is reserved at once: no SIGBUS later)
-  static std::unique_ptr<Segment> create(int n_local, const BoardShape& shape, std::string& name);
+  /// Makes memory that the ranks of the node share; `offer` is where they find it, while it lives.
+  /// @throws Error(memory)
+  static std::unique_ptr<Segment> create(int n_local, const BoardShape& shape, Way way, std::unique_ptr<Offer>& offer);
   /// Maps what another rank created.
-  static std::unique_ptr<Segment> attach(const std::string& name, int n_local, const BoardShape& shape);
-  /// Removes the name; the mappings live on.
-  static void unlink(const std::string& name) noexcept;
+  static std::unique_ptr<Segment> attach(const Address& address, int n_local, const BoardShape& shape);
 
   ~Segment();
   Segment(const Segment&) = delete;

@@ -101,11 +101,19 @@ static void ids_and_kinds(void) {
   }
   CHECK_FAILS(effort_work(17, 1.0), EFFORT_ERR_UNKNOWN_ID, "17");
   CHECK_FAILS(effort_work(-1, 1.0), EFFORT_ERR_UNKNOWN_ID, "-1");
+  /* What the library measures itself has an id, too. */
+  CHECK_FAILS(effort_metric(0, 1.0), EFFORT_ERR_UNKNOWN_ID, "0");
+  CHECK_FAILS(effort_metric(1, 1.0), EFFORT_ERR_UNKNOWN_ID, "1");
+  CHECK_FAILS(effort_metric_define("time", "s", &m), EFFORT_ERR_CONFLICT, "'time'");
+  CHECK_FAILS(effort_metric(m, 1.0), EFFORT_ERR_UNKNOWN_ID, "-1");
+  CHECK_FAILS(effort_metric_define("page_faults", "1", &m), EFFORT_ERR_CONFLICT, "'page_faults'");
   CHECK_FAILS(effort_metric(31, 1.0), EFFORT_ERR_UNKNOWN_ID, "31");
   CHECK_FAILS(effort_metric(-1, 1.0), EFFORT_ERR_UNKNOWN_ID, "-1");
   CHECK_OK(effort_metric_define("flops", "1", &m));
   CHECK_FAILS(effort_metric_define("flops", "s", &again), EFFORT_ERR_CONFLICT, "'flops'");
   CHECK(m == again);
+  CHECK_OK(effort_metric(m, 1.0));
+  CHECK_FAILS(effort_metric(m + 1, 1.0), EFFORT_ERR_UNKNOWN_ID, "was never given out");
 }
 
 static void nesting(void) {

@@ -47,7 +47,8 @@ TEST_CASE("strata over MPI are those over threads, bit for bit, with unequal nod
   parameters.k = GENERATE(0, 3);
   const auto values = cluster::test::groups_of(n, d, 3, 6, 11);
 
-  adapters::MpiTransport transport(MPI_COMM_WORLD);
+  const auto owner = adapters::MpiTransport::over(MPI_COMM_WORLD);
+  adapters::MpiTransport& transport = *owner;
   int place = -1, nodes = 0;
   REQUIRE(transport.form_leaders(true, place, nodes));
   exchange::DirectExecutor executor(transport);

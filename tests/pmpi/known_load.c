@@ -1,7 +1,9 @@
 /* A program that knows nothing of the library: halo exchange with the neighbours, a sum over all ranks, the set load.
- * known_load STEPS [pcontrol|duplicate|poll|rooted|checksums] */
+ * known_load STEPS [pcontrol|duplicate|poll|rooted|checksums|traps] */
+#define _GNU_SOURCE
 #include "known_load.h"
 
+#include <fenv.h>
 #include <mpi.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,6 +27,7 @@ static int poll_in_vain(int rank, int step) {
 int main(int argc, char** argv) {
   const int steps = argc > 1 ? atoi(argv[1]) : 48;
   const char* variant = argc > 2 ? argv[2] : "";
+  if (strcmp(variant, "traps") == 0) feenableexcept(FE_INVALID | FE_DIVBYZERO | FE_OVERFLOW | FE_UNDERFLOW);
   MPI_Init(&argc, &argv);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

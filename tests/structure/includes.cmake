@@ -23,18 +23,18 @@ allow(analytics/window analytics/comm/ analytics/wavelet/ analytics/sampling/ an
 allow(analytics/replay analytics/comm/ analytics/window/)
 allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(runtime)
-allow(runtime/config runtime/status)
+allow(runtime/config runtime/environment.hpp runtime/status)
 allow(runtime/measure runtime/status)
-allow(runtime/node analytics/window/report.hpp runtime/status)
+allow(runtime/node analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
 allow(runtime/engine analytics/ record/ runtime/)
 allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/status)
-allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ effort/)
-allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ effort/)
+allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp effort/)
+allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp)
 allow(tools analytics/ record/)
 allow(viewer analytics/ record/)
-allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp runtime/measure/ runtime/status effort/)
+allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp runtime/measure/ runtime/status runtime/host_scope.hpp runtime/environment.hpp runtime/quiet_write.hpp effort/)
 
 # Headers of the system that a layer must do without: no MPI below capi's one file and the adapter, no files or output in
 # analytics.

@@ -167,9 +167,12 @@ EFFORT_API effort_status effort_begin_scope(const char* name, effort_kind kind, 
 EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out);
 /** Reports that this rank did `amount` (0 .. 1e100) units in the current step; amounts of one step add up. */
 EFFORT_API effort_status effort_work(effort_work_id w, double amount);
-/** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC. */
+/** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC.
+ *  Errors: EFFORT_ERR_CONFLICT for another unit than before, which changes nothing and gives the id, and for the name of
+ *  a metric that the library measures itself (time, calls, thread_*, the built-in counters), which gives none. */
 EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
-/** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step. */
+/** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step.
+ *  Errors: EFFORT_ERR_UNKNOWN_ID for an id that effort_metric_define did not return. */
 EFFORT_API effort_status effort_metric(effort_metric_id m, double value);
 
 /* ---- progress ------------------------------------------------------------------------------------------------ */
@@ -246,8 +249,9 @@ typedef struct effort_hint {
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
  *  step, for every hint.  Returns 1: rebalanced now, 0: did not, < 0: failed; the ranks' answers are combined by
- *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits.  It may
- *  call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return
+ *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits, or
+ *  that it leaves by longjmp (known at the next call of a step, a snapshot or effort_finalize, which takes the step to its
+ *  end).  It may call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return
  *  EFFORT_ERR_CALLBACK and do nothing.  Only the next hint waits for it, however long it takes. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 

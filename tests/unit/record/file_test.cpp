@@ -1,12 +1,17 @@
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
 
+#include <fcntl.h>
+#include <sys/file.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
+#include <cstdarg>
 #include <csignal>
 #include <filesystem>
 #include <fstream>
@@ -15,10 +20,28 @@
 #include "record/reader.hpp"
 #include "record/writer.hpp"
 #include "sample_run.hpp"
+#include "tests/support/killed.hpp"
 
 using namespace effort::record;
 using namespace effort::record::test;
 namespace fs = std::filesystem;
+
+namespace {
+bool without_tmpfile = false;
+}
+
+// The C library's, but on a file system that has no files without a name.
+extern "C" __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
+  if (without_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
+    errno = EOPNOTSUPP;
+    return -1;
+  }
+  va_list rest;
+  va_start(rest, flags);
+  const auto mode = va_arg(rest, mode_t);
+  va_end(rest);
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags, mode));
+}
 
 namespace {
 
@@ -121,7 +144,67 @@ TEST_CASE("a full disk is an error") {
   CHECK(scratch.entries() == 0);
 }
 
+TEST_CASE("a writer that is killed leaves nothing, or a whole file") {
+  Scratch scratch;
+  const fs::path path = scratch.path() / "run.effort";
+  std::size_t whole = 0, left = 0;
+  const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); }, [&](pid_t) {
+    if (fs::exists(path)) {
+      Reader(path).verify();
+      ++whole;
+      fs::remove(path);
+    }
+    left += scratch.entries();
+  });
+  if (killed == -2) SKIP("processes may not be traced here");
+  CHECK(killed > 10);
+  CHECK(whole > 0);
+  if (::open(scratch.path().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600) < 0) SKIP("this file system has no files without a name");
+  CHECK(left == 0);
+}
+
+TEST_CASE("without files that have no name, the next writer removes what one that was killed has left") {
+  Scratch scratch;
+  const fs::path path = scratch.path() / "run.effort", next = scratch.path() / "next.effort";
+  std::size_t left = 0, remained = 0;
+  without_tmpfile = true;
+  const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); }, [&](pid_t) {
+    fs::remove(path);
+    left += scratch.entries();
+    write_file(next, sample_file());
+    fs::remove(next);
+    remained += scratch.entries();
+  });
+  without_tmpfile = false;
+  if (killed == -2) SKIP("processes may not be traced here");
+  CHECK(left > 0);
+  CHECK(remained == 0);
+}
+
+TEST_CASE("only what a dead writer of this machine has left is removed") {
+  Scratch scratch;
+  char host[256] = "";
+  ::gethostname(host, sizeof host - 1);
+  const std::string here = std::string(".") + host;
+  const auto put = [&](const std::string& name) {
+    std::ofstream(scratch.path() / name) << "x";
+    return scratch.path() / name;
+  };
+  const fs::path dead = put(".a.effort" + here + ".12.0.part"), alive = put(".b.effort" + here + ".12.1.part");
+  for (const std::string& name : std::vector<std::string>{".c.effort.elsewhere.12.0.part", "d.effort" + here + ".12.0.part", ".e" + here + ".12.part", ".f.effort.part"}) put(name);
+  const int lock = ::open(alive.c_str(), O_WRONLY | O_CLOEXEC, 0);
+  REQUIRE(::flock(lock, LOCK_EX) == 0);
+  without_tmpfile = true;
+  write_file(scratch.path() / "run.effort", sample_file());
+  without_tmpfile = false;
+  ::close(lock);
+  CHECK(!fs::exists(dead));
+  CHECK(fs::exists(alive));
+  CHECK(scratch.entries() == 6);
+}
+
 TEST_CASE("of many writers of one name exactly one wins") {
+  without_tmpfile = GENERATE(false, true);
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort";
   std::atomic<int> written{0}, refused{0};

@@ -7,8 +7,6 @@
 #include <random>
 #include <thread>
 
-#include <sys/wait.h>
-#include <unistd.h>
 
 using namespace effort::node;
 
@@ -72,32 +70,6 @@ TEST_CASE("producer and consumer on two threads") {
   while (received.size() < sent.size()) own.ring.drain(received);
   producer.join();
   CHECK(received == sent);
-}
-
-TEST_CASE("a segment is shared between processes and leaves no name behind") {
-  const BoardShape shape{2, 2};
-  std::string name;
-  auto segment = Segment::create(2, shape, name);
-  const auto sent = pattern(3000, 5);
-  const pid_t child = fork();
-  REQUIRE(child >= 0);
-  if (child == 0) {
-    auto mine = Segment::attach(name, 2, shape);
-    mine->ring(1).push(sent);
-    mine->header().work.notify();
-    _exit(0);
-  }
-  std::vector<std::byte> received;
-  while (received.size() < sent.size()) {
-    const auto ticket = segment->header().work.ticket();
-    if (segment->ring(1).drain(received) == 0) segment->header().work.wait(ticket, 1'000'000'000);
-  }
-  int status = 0;
-  waitpid(child, &status, 0);
-  CHECK(status == 0);
-  CHECK(received == sent);
-  Segment::unlink(name);
-  CHECK_THROWS(Segment::attach(name, 2, shape));
 }
 
 TEST_CASE("a board shows a hint as it was published") {

@@ -1,0 +1,70 @@
+#include "host.hpp"
+
+#include "state.hpp"
+
+#include <cstdint>
+
+#include <unwind.h>
+
+namespace effort::capi {
+namespace {
+
+/// A look at the callers, up to where the callback was called from.
+struct Walk {
+  std::uintptr_t callback_frame;
+  bool inside = false, past = false;
+};
+
+_Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
+  Walk& walk = *static_cast<Walk*>(argument);
+  const auto at = static_cast<std::uintptr_t>(_Unwind_GetIP(context));
+  walk.inside = _Unwind_FindEnclosingFunction(reinterpret_cast<void*>(at - 1)) == reinterpret_cast<void*>(&call_host);
+  // Stacks grow downwards: this frame was there before call_host's.
+  walk.past = static_cast<std::uintptr_t>(_Unwind_GetCFA(context)) > walk.callback_frame;
+  return walk.inside || walk.past ? _URC_NORMAL_STOP : _URC_NO_REASON;
+}
+
+/// Whether the calling thread has left the callback without a return.  Only what is certain counts: callers that cannot be
+/// followed may hide it.
+bool left_callback() noexcept {
+  if (!pthread_equal(host.callback_thread, pthread_self())) return false;
+  Walk walk{reinterpret_cast<std::uintptr_t>(host.callback_frame)};
+  _Unwind_Backtrace(visit, &walk);
+  return walk.past && !walk.inside;
+}
+
+}  // namespace
+
+int call_host(const effort_hint& hint, LibraryScope& library) {
+  struct InCallback {
+    explicit InCallback(const void* frame) {
+      host.callback_thread = pthread_self();
+      host.callback_frame = frame;
+      host.in_callback = true;
+    }
+    ~InCallback() { host.in_callback = false; }
+  } const scope(__builtin_frame_address(0));
+  const HostScope rules(library);
+  try {
+    return host.callback(&hint, host.user);
+#ifdef __GLIBCXX__
+  } catch (abi::__forced_unwind&) {  // the thread is cancelled, or exits
+    throw;
+#endif
+  } catch (...) {
+    return -1;
+  }
+}
+
+bool inside_callback() noexcept {
+  if (!host.in_callback) return false;
+  if (!left_callback()) return true;
+  host.in_callback = false;
+  in_session([](engine::Session& s) -> effort_status {
+    if (s.started()) s.client().callback_left();
+    return EFFORT_OK;
+  });
+  return false;
+}
+
+}  // namespace effort::capi

@@ -1,0 +1,95 @@
+#include "runtime/node/offer.hpp"
+
+#include "runtime/quiet_write.hpp"
+#include "runtime/status.hpp"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <random>
+#include <string>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#ifndef MFD_NOEXEC_SEAL  // C libraries before 2023
+#define MFD_NOEXEC_SEAL 8U
+#endif
+
+namespace effort::node {
+namespace {
+
+Error refused(const std::string& what, int error) {
+  return Error(Status::memory, what + " failed (" + std::strerror(error) +
+                                   "): each rank becomes a node of its own; give /dev/shm more room to share memory");
+}
+
+/// A file without a name.  Kernels before 6.3 do not know that it is no program; later ones complain where nobody says it.
+int open_unnamed() {
+  const int file = memfd_create("effort", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
+  return file < 0 && errno == EINVAL ? memfd_create("effort", MFD_CLOEXEC) : file;
+}
+
+int open_named(Address& address) {
+  std::random_device random;
+  const unsigned long long r = (static_cast<unsigned long long>(random()) << 32) | random();
+  std::snprintf(address.path, sizeof address.path, "/dev/shm/effort-%u-%d-%llx", getuid(), getpid(), r);
+  return open(address.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+std::byte* map_file(int file, std::size_t bytes) {
+  void* const p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
+  if (p == MAP_FAILED) throw refused("mapping shared memory", errno);
+  return static_cast<std::byte*>(p);
+}
+
+struct OpenFile {
+  int file;
+  ~OpenFile() { close(file); }
+};
+
+}  // namespace
+
+Offer::Offer(std::size_t bytes, Way way) : bytes_(bytes), way_(way) {
+  file_ = way == Way::descriptor ? open_unnamed() : open_named(address_);
+  if (file_ < 0) throw refused("creating shared memory", errno);
+  if (way == Way::descriptor) std::snprintf(address_.path, sizeof address_.path, "/proc/%d/fd/%d", getpid(), file_);
+  const WriteSignalsHeld held;
+  int error = ftruncate(file_, static_cast<off_t>(bytes)) != 0 ? errno : 0;
+  // Reserving now turns a lack of memory into an error here instead of a SIGBUS in the host later.
+  if (error == 0) error = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
+  struct stat st {};
+  if (error == 0 && fstat(file_, &st) != 0) error = errno;
+  if (error != 0) {
+    withdraw();
+    throw refused("reserving " + std::to_string(bytes) + " bytes of shared memory", error);
+  }
+  address_.device = st.st_dev;
+  address_.inode = st.st_ino;
+}
+
+Offer::~Offer() { withdraw(); }
+
+void Offer::withdraw() noexcept {
+  if (way_ == Way::name) unlink(address_.path);
+  close(file_);
+}
+
+std::byte* Offer::map() const { return map_file(file_, bytes_); }
+
+std::byte* Offer::map(const Address& address, std::size_t bytes) {
+  const std::string what = std::string("opening shared memory ") + address.path;
+  // In another namespace of processes the path leads anywhere: it is looked at before it is opened.
+  struct stat st {};
+  if (stat(address.path, &st) != 0) throw refused(what, errno);
+  if (st.st_dev != address.device || st.st_ino != address.inode) throw refused(what, ESTALE);
+  if (static_cast<std::size_t>(st.st_size) != bytes)
+    throw Error(Status::memory, what + ": it has an unexpected size: the ranks of this node run different versions of the library; link them all with one");
+  const OpenFile opened{open(address.path, O_RDWR | O_CLOEXEC | O_NONBLOCK)};
+  if (opened.file < 0) throw refused(what, errno);
+  return map_file(opened.file, bytes);
+}
+
+}  // namespace effort::node

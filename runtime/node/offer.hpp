@@ -1,0 +1,48 @@
+// Memory that one process of a node makes and others map.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace effort::node {
+
+/// Where the other processes find it; plain bytes, to be sent to them.
+struct Address {
+  char path[96] = "";
+  std::uint64_t device = 0, inode = 0;  ///< what the path leads to
+
+  bool given() const noexcept { return path[0] != 0; }
+};
+
+/// How the other processes get to it.
+enum class Way {
+  descriptor,  ///< through the maker's open file, by /proc: it has no name at any time, so nothing is left of a killed process
+  name         ///< by a name in /dev/shm, where they do not see the maker's /proc or may not open it
+};
+
+/// Offers new memory, zeroed, for as long as it lives.  Then nobody finds it any more; mappings live on.
+class Offer {
+ public:
+  /// @throws Error(memory) where the system refuses (space is reserved at once: no SIGBUS later)
+  Offer(std::size_t bytes, Way way);
+  ~Offer();
+  Offer(const Offer&) = delete;
+  Offer& operator=(const Offer&) = delete;
+
+  const Address& address() const noexcept { return address_; }
+  /// Maps all of it into this process.
+  std::byte* map() const;
+  /// Maps what another process offers; `bytes` must be its size.
+  /// @throws Error(memory)
+  static std::byte* map(const Address& address, std::size_t bytes);
+
+ private:
+  void withdraw() noexcept;
+
+  Address address_;
+  std::size_t bytes_;
+  Way way_;
+  int file_ = -1;
+};
+
+}  // namespace effort::node

@@ -1,0 +1,196 @@
+// out_of_memory LEVEL WHERE STRIDE: a rank whose n-th allocation inside the library fails, for every STRIDE-th n: that one
+// alone, and with all that follow.  WHERE: `host`, in the calls of rank 1; `background`, on the last rank's background thread;
+// `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.  The rule after each session: nothing hangs, the
+// host's own results are right, and all ranks begin or do not, hear the same hints, and switch off at the same step.
+#include "mpi_check.h"
+
+#include <atomic>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <new>
+#include <string>
+
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+namespace {
+
+enum class Where { host, background, limit };
+Where where = Where::host;
+std::atomic<bool> armed{false}, ever{false};
+std::atomic<long> left{0}, refused{0};
+thread_local bool in_library = false;
+
+bool on_background_thread() {
+  char name[16] = "";
+  prctl(PR_GET_NAME, name);
+  return std::strcmp(name, "effort") == 0;
+}
+
+bool refuses() {
+  if (!armed.load(std::memory_order_relaxed)) return false;
+  if (where == Where::host ? !in_library : !on_background_thread()) return false;
+  const long n = --left;
+  if (n > 0 || (n < 0 && !ever)) return false;
+  ++refused;
+  return true;
+}
+
+}  // namespace
+
+// The library's allocations come here.
+void* operator new(std::size_t size) {
+  if (!refuses())
+    if (void* memory = std::malloc(size ? size : 1)) return memory;
+  throw std::bad_alloc();
+}
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return refuses() ? nullptr : std::malloc(size ? size : 1); }
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
+
+namespace {
+
+int rank, size;
+std::string directory;
+
+template <typename Call>
+effort_status in(const Call& call) {
+  in_library = true;
+  const effort_status status = call();
+  in_library = false;
+  return status;
+}
+
+/// The host's own work: a sum that all ranks know.
+void compute(int step) {
+  long mine = step + rank, sum = 0;
+  MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
+  CHECK(sum == static_cast<long>(size) * step + static_cast<long>(size) * (size - 1) / 2);
+}
+
+int rebalance(const effort_hint* hint, void* calls) {
+  const bool inside = in_library;
+  in_library = false;
+  ++*static_cast<int*>(calls);
+  compute(static_cast<int>(hint->step));
+  in_library = inside;
+  return *static_cast<int*>(calls) % 2;
+}
+
+bool acceptable(effort_status s) { return s == EFFORT_OK || s == EFFORT_ERR_MEMORY || s == EFFORT_ERR_SWITCHED_OFF; }
+
+void set_address_space(rlim_t bytes) {
+  rlimit limit{};
+  getrlimit(RLIMIT_AS, &limit);
+  limit.rlim_cur = bytes == RLIM_INFINITY ? limit.rlim_max : bytes;
+  setrlimit(RLIMIT_AS, &limit);
+}
+
+/// Bytes of address space in use.
+rlim_t address_space() {
+  long pages = 0;
+  if (FILE* statm = std::fopen("/proc/self/statm", "r")) {
+    if (std::fscanf(statm, "%ld", &pages) != 1) pages = 0;
+    std::fclose(statm);
+  }
+  return static_cast<rlim_t>(pages) * static_cast<rlim_t>(sysconf(_SC_PAGESIZE));
+}
+
+struct Seen {
+  int began, off_at, calls;
+};
+
+/// One session; what all ranks must have seen alike.
+Seen session(rlim_t room) {
+  constexpr int steps = 24;
+  const char* const pairs[] = {"WINDOW", "4", "SNAPSHOT_EVERY", "12", "SNAPSHOT_DIR", directory.c_str(), "METRICS", "time,calls", nullptr};
+  effort_config* config = config_of(pairs);
+  int calls = 0;
+  Seen seen{0, -1, 0};
+  seen.began = in([&] { return effort_init_mpi(MPI_COMM_WORLD, config); }) == EFFORT_OK;
+  effort_config_free(config);
+  if (!seen.began) return seen;
+  if (room > 0) set_address_space(address_space() + room);
+  CHECK_OK(in([&] { return effort_on_rebalance(rebalance, &calls); }));
+  for (int s = 0; s < steps; ++s) {
+    char name[32];
+    snprintf(name, sizeof name, "region %d", s % 12);
+    effort_region_id region = 0;
+    effort_work_id cells = 0;
+    CHECK(acceptable(in([&] { return effort_region(name, EFFORT_COMPUTE, &region); })));
+    if (region > 0 && in([&] { return effort_begin(region); }) == EFFORT_OK) in([&] { return effort_end(region); });
+    if (region > 0) CHECK(acceptable(in([&] { return effort_add(region, 1.0 + rank); })));
+    if (in([&] { return effort_work_unit("cells", &cells); }) == EFFORT_OK) CHECK(acceptable(in([&] { return effort_work(cells, 100); })));
+    const effort_status status = in([] { return effort_progress_step(); });
+    CHECK(status == EFFORT_OK || status == EFFORT_ERR_SWITCHED_OFF);
+    CHECK(seen.off_at < 0 || status == EFFORT_ERR_SWITCHED_OFF);
+    if (status != EFFORT_OK && seen.off_at < 0) seen.off_at = s;
+    if (s == 17) {
+      const effort_status written = in([] { return effort_snapshot(nullptr); });
+      CHECK(acceptable(written) || written == EFFORT_ERR_IO);
+    }
+    compute(s);
+  }
+  const effort_status ended = in([] { return effort_finalize(); });
+  CHECK(acceptable(ended) || ended == EFFORT_ERR_IO);
+  CHECK(effort_progress_step() == EFFORT_ERR_NOT_INITIALIZED);
+  seen.calls = calls;
+  return seen;
+}
+
+/// What a refused session leaves must not reach the next one.
+void clean_session() {
+  const Seen seen = session(0);
+  CHECK(seen.began && seen.off_at == -1 && seen.calls == 5);
+  compute(0);
+}
+
+/// Whether any allocation was refused.
+bool run(int culprit, long n, bool all_that_follow) {
+  const int before = failures();
+  left = n;
+  ever = all_that_follow;
+  refused = 0;
+  if (where != Where::limit) armed = rank == culprit;
+  const Seen seen = session(where == Where::limit && rank == culprit ? static_cast<rlim_t>(n) * 32768 : 0);
+  armed = false;
+  if (where == Where::limit) set_address_space(RLIM_INFINITY);
+  long any = refused;
+  MPI_Bcast(&any, 1, MPI_LONG, culprit, MPI_COMM_WORLD);
+  CHECK(same_everywhere(&seen, sizeof seen, MPI_COMM_WORLD));
+  if (failures() > before)
+    std::fprintf(stderr, "rank %d: allocation %ld%s: began %d, off at %d, %d hints\n", rank, n, all_that_follow ? " and all that follow" : "", seen.began, seen.off_at, seen.calls);
+  if (rank == 0)
+    for (const auto& entry : std::filesystem::directory_iterator(directory)) std::filesystem::remove(entry.path());
+  return any > 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc < 4) return 2;
+  start_mpi(&argc, &argv, argv[1]);
+  rank = my_rank(MPI_COMM_WORLD);
+  size = ranks_of(MPI_COMM_WORLD);
+  where = std::strcmp(argv[2], "host") == 0 ? Where::host : std::strcmp(argv[2], "limit") == 0 ? Where::limit : Where::background;
+  const long stride = std::atol(argv[3]);
+  const int culprit = where == Where::background ? size - 1 : std::min(1, size - 1);
+  char name[64] = "/dev/shm/effort-test-XXXXXX";
+  if (rank == 0 && !mkdtemp(name)) return 2;
+  MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
+  directory = name;
+  clean_session();
+  long sessions = 0;
+  for (const bool all_that_follow : {false, true})
+    for (long n = 1; (run(culprit, n, all_that_follow) || where == Where::limit) && (where != Where::limit || n < 21); n += stride) ++sessions;
+  clean_session();
+  if (rank == 0) {
+    std::filesystem::remove_all(directory);
+    std::printf("%ld sessions\n", sessions);
+  }
+  const int failed = failures_of_all();
+  MPI_Finalize();
+  return failed != 0;
+}

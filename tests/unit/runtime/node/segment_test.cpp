@@ -1,0 +1,92 @@
+#include "runtime/node/segment.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <filesystem>
+#include <vector>
+
+#include <fcntl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "tests/support/killed.hpp"
+
+using namespace effort::node;
+
+namespace {
+
+/// Those of this user in /dev/shm that a process has made.
+std::size_t names_of(pid_t process) {
+  const std::string mine = "effort-" + std::to_string(getuid()) + "-" + std::to_string(process) + "-";
+  std::size_t n = 0;
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) n += entry.path().filename().string().starts_with(mine);
+  return n;
+}
+
+std::size_t open_files() {
+  std::size_t n = 0;
+  for ([[maybe_unused]] const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) ++n;
+  return n;
+}
+
+}  // namespace
+
+TEST_CASE("a segment is shared between processes") {
+  const BoardShape shape{2, 2};
+  for (const Way way : {Way::descriptor, Way::name}) {
+    std::unique_ptr<Offer> offer;
+    const std::size_t open_before = open_files();
+    auto segment = Segment::create(2, shape, way, offer);
+    CHECK(names_of(getpid()) == (way == Way::name ? 1 : 0));
+    const Address address = offer->address();
+    const std::vector<std::byte> sent(3000, std::byte{5});
+    const pid_t child = fork();
+    REQUIRE(child >= 0);
+    if (child == 0) {
+      auto mine = Segment::attach(address, 2, shape);
+      mine->ring(1).push(sent);
+      mine->header().work.notify();
+      _exit(0);
+    }
+    std::vector<std::byte> received;
+    while (received.size() < sent.size()) {
+      const auto ticket = segment->header().work.ticket();
+      if (segment->ring(1).drain(received) == 0) segment->header().work.wait(ticket, 1'000'000'000);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    CHECK(status == 0);
+    CHECK(received == sent);
+    offer.reset();
+    CHECK_THROWS(Segment::attach(address, 2, shape));
+    CHECK(names_of(getpid()) == 0);
+    CHECK(open_files() == open_before);
+  }
+}
+
+TEST_CASE("an address that leads to another file is refused") {
+  const BoardShape shape{2, 2};
+  std::unique_ptr<Offer> offer, other;
+  auto segment = Segment::create(2, shape, Way::descriptor, offer);
+  auto second = Segment::create(2, shape, Way::descriptor, other);
+  Address address = offer->address();
+  address.inode = other->address().inode;
+  CHECK_THROWS(Segment::attach(address, 2, shape));
+  CHECK_THROWS(Segment::attach(offer->address(), 1, shape));
+  CHECK_NOTHROW(Segment::attach(offer->address(), 2, shape));
+}
+
+TEST_CASE("a process that is killed while it makes a segment leaves nothing") {
+  std::size_t left = 0;
+  const int killed = effort::test::killed_everywhere(
+      [] {
+        std::unique_ptr<Offer> offer;
+        auto made = Segment::create(2, {2, 2}, Way::descriptor, offer);
+        auto mapped = Segment::attach(offer->address(), 2, {2, 2});
+        offer.reset();
+      },
+      [&](pid_t process) { left += names_of(process); });
+  if (killed == -2) SKIP("processes may not be traced here");
+  CHECK(killed > 10);
+  CHECK(left == 0);
+}
