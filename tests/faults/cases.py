@@ -19,7 +19,7 @@ class Case:
     stack: int = 0                    # ulimit -s, in KiB
     signal: int = 0                   # the host may die of this one
     arrives: bool = False             # and does, or catches it
-    stopped: float = 0                # seconds that it may take longer
+    patience: float = 40              # seconds for what takes a fraction of one: machines are busy
 
 
 def placed(draw, case, ranks, share=0.7):
@@ -103,7 +103,7 @@ def files(number, draw, case):
         case.host["vanish"] = draw.randrange(60)
     elif kind == "slow":
         preloaded(case, draw.choice(["write", "fsync", "open"]), f"slow:{draw.choice([1000, 20000])}", 1, always=True)
-        case.stopped = 20
+        case.patience += 20
     else:
         case.environment.update(EFFORT_SNAPSHOT_DIR="/dev/null/snapshots", EFFORT_REPORT="/dev/null/report.txt")
 
@@ -158,12 +158,31 @@ def stopped(number, draw, case, seconds=10):
     placed(draw, case, [2, 3, 4])
     case.host.update(rank=0, signal=f"{int(signal.SIGSTOP)},{draw.choice(list(PHASES))},{draw.randrange(10000)}")
     case.host["continue"] = int(1000 * seconds)
-    case.stopped = seconds
+    case.patience += seconds
+
+
+WRONG = {"result": "result '", "exit": "ended with 3", "hang": "did not end", "caught": "handler was called", "outlives": "outlived signal 15",
+         "shm": "/dev/shm/effort-left is left", "tmp": "effort-left is left among", "file": ".a.part is left", "snapshot": "a.effort cannot be read"}
+
+
+def wrong(number, draw, case):
+    """The host itself does wrong, and the campaign must say so: each of WRONG finds it."""
+    case.ranks = 2 if number % 2 else 0
+    case.host["wrong"] = list(WRONG)[number]
+    case.patience = 10
+    if case.host["wrong"] in ("caught", "outlives"):
+        case.host["signal"] = f"{int(signal.SIGTERM)},steps,0"
+        case.host["rank"] = 0
+        case.arrives = True
+        case.signal = signal.SIGTERM
+    if case.host["wrong"] == "caught":
+        case.host["handle"] = 1
 
 
 # Class: how many cases there are in the short form and in the whole one.
 CLASSES = {signals: (12, 300), interrupted: (10, 200), limits: (12, 120), files: (6, 60), shared_memory: (4, 40), calls: (14, 400),
-           memory: (0, 300), clocks: (4, 60), stopped: (1, 6)}
+           memory: (0, 300), clocks: (4, 60), stopped: (1, 6),
+           wrong: (0, 0)}
 
 
 def make(kind, number, seed, whole):

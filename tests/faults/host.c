@@ -8,6 +8,7 @@
  *   continue=MILLISECONDS                          SIGCONT follows so long after it
  *   handle=1                                       signals have a handler, and calls that they interrupt fail with EINTR
  *   limit=NUMBER,VALUE,PHASE                       a resource limit; address space and descriptors count from what is in use
+ *   wrong=WHAT                                     the host with the library does what the campaign must find
  *   vanish=STEP                                    the directory VANISH of the environment goes
  *
  * Phases: init, steps, callback, snapshot, finalize. */
@@ -33,7 +34,7 @@
 
 enum { cells = 2000, sweeps = 160 };
 
-static const char *level = "none", *signal_phase = "", *limit_phase = "";
+static const char *level = "none", *wrong = "", *signal_phase = "", *limit_phase = "";
 static int steps = 60, snapshot_at = -1, fault_rank = -1, vanish_at = -1, handle, signal_number, limit_number = -1;
 static long signal_us, continue_ms, limit_value;
 static int rank, size = 1;
@@ -122,6 +123,24 @@ static void advance(uint64_t* now, uint64_t* next, MPI_Comm comm) {
 }
 
 #ifndef ALONE
+static void leave(const char* directory, const char* name) {
+  char path[700];
+  snprintf(path, sizeof path, "%s/%s", directory ? directory : ".", name);
+  FILE* f = fopen(path, "w");
+  if (f) fclose(f);
+}
+
+static void do_wrong(uint64_t* result) {
+  if (strcmp(wrong, "result") == 0) ++*result;
+  if (strcmp(wrong, "exit") == 0) exit(3);
+  if (strcmp(wrong, "hang") == 0) sleep(1000);
+  if (strcmp(wrong, "caught") == 0) raise(SIGTERM);
+  if (strcmp(wrong, "shm") == 0) leave("/dev/shm", "effort-left");
+  if (strcmp(wrong, "tmp") == 0) leave(getenv("TMPDIR"), "effort-left");
+  if (strcmp(wrong, "file") == 0) leave(".", ".a.part");
+  if (strcmp(wrong, "snapshot") == 0) leave(".", "a.effort");
+}
+
 static int called(const effort_hint* hint, void* user) {
   (void)user;
   enter("callback");
@@ -143,6 +162,7 @@ static void parse(int argc, char** argv) {
     else if (strcmp(key, "rank") == 0) fault_rank = atoi(value);
     else if (strcmp(key, "handle") == 0) handle = atoi(value);
     else if (strcmp(key, "continue") == 0) continue_ms = atol(value);
+    else if (strcmp(key, "wrong") == 0) wrong = value;
     else if (strcmp(key, "vanish") == 0) vanish_at = atoi(value);
     else if (strcmp(key, "signal") == 0 && comma && last != comma) {
       *comma = *last = 0;
@@ -185,6 +205,7 @@ int main(int argc, char** argv) {
   start(&argc, &argv);
   with_mpi = strcmp(level, "none") != 0;
   if (handle) handlers();
+  WITH_LIBRARY(if (strcmp(wrong, "outlives") == 0) signal(SIGTERM, SIG_IGN);)
   for (int i = 0; i < cells; ++i) field[0][i] = (uint64_t)(rank * cells + i);
   if (with_mpi) { /* all connections, before anything is scarce */
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
@@ -208,7 +229,7 @@ int main(int argc, char** argv) {
     }
   }
   enter("finalize");
-  WITH_LIBRARY(const int ended = effort_finalize();)
+  WITH_LIBRARY(const int ended = effort_finalize(); do_wrong(&field[steps % 2][0]);)
 
   for (int i = 0; i < cells; ++i) sum += mixed(field[steps % 2][i] + (uint64_t)i);
   all = sum;
