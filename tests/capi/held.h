@@ -36,13 +36,14 @@ static inline struct Held held_now(void) {
   return held;
 }
 
-/* The process holds what it held `before`.  The allocator counts as allocated what it keeps back for the next thread; that grew by
- * 20 KiB over some thousand sessions, and then no more. */
+/* The process holds what it held `before`.  The allocator counts as allocated what it keeps back for the next thread;
+ * that grew by 20 KiB over some thousand sessions, and then no more. */
 static inline void check_held_is(const struct Held* before) {
   enum { kept_back = 1 << 16 };
   const struct Held now = held_now();
-  printf("threads %ld, descriptors %ld, mappings %ld; bytes resident %ld (%+ld), allocated %ld (%+ld)\n", now.threads, now.descriptors,
-         now.mappings, now.resident, now.resident - before->resident, now.allocated, now.allocated - before->allocated);
+  printf("threads %ld, descriptors %ld, mappings %ld; bytes resident %ld (%+ld), allocated %ld (%+ld)\n", now.threads,
+         now.descriptors, now.mappings, now.resident, now.resident - before->resident, now.allocated,
+         now.allocated - before->allocated);
   CHECK(now.threads == before->threads);
   CHECK(now.descriptors == before->descriptors);
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose allocators are others */

@@ -1,5 +1,5 @@
-/* A program that was compiled with the header of 0.1: it has its own copy of everything it knows.  It keeps working with this
- * library, which may know more.  Never to be brought up to date. */
+/* A program that was compiled with the header of 0.1: it has its own copy of everything it knows.  It keeps working
+ * with this library, which may know more.  Never to be brought up to date. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -68,7 +68,8 @@ struct slot {
 extern __thread void* effort_this_thread_slot __attribute__((tls_model("initial-exec")));
 
 static int failed, calls;
-#define EXPECT(condition) ((condition) ? 1 : (++failed, fprintf(stderr, "line %d: %s; %s\n", __LINE__, #condition, effort_last_error()), 0))
+#define EXPECT(condition) \
+  ((condition) ? 1 : (++failed, fprintf(stderr, "line %d: %s; %s\n", __LINE__, #condition, effort_last_error()), 0))
 
 static void as_expected(const effort_hint* h) {
   EXPECT(h->struct_size >= sizeof *h);
@@ -109,13 +110,15 @@ int main(void) {
   EXPECT(effort_config_new(&config) == 0 && effort_config_set(config, "WINDOW", "10") == 0);
   EXPECT(effort_config_set(config, "WINDOW", "none") == -8);
   EXPECT(effort_init(config) == 0 && effort_config_free(config) == 0 && effort_init(NULL) == -3);
-  EXPECT(effort_region("solve", 0, &solve) == 0 && effort_work_unit("cells", &cells) == 0 && effort_metric_define("level", "1", &level) == 0);
+  EXPECT(effort_region("solve", 0, &solve) == 0 && effort_work_unit("cells", &cells) == 0 &&
+         effort_metric_define("level", "1", &level) == 0);
   EXPECT(effort_region("solve", 2, &solve) == -7 && effort_begin(99) == -4 && effort_end(solve) == -5);
   EXPECT(effort_on_rebalance(called, &calls) == 0 && effort_phase("all") == 0);
   for (int s = 0; s < 40; ++s) {
     EXPECT(effort_begin_named("outer", &place) == 0 && effort_begin(solve) == 0);
     const struct slot* mine = (const struct slot*)effort_this_thread_slot;
-    EXPECT(mine && (mine->layout != 3 || (mine->current == (uint32_t)solve && mine->depth == 2 && mine->limit >= 2 && mine->cells[solve].begins > s)));
+    EXPECT(mine && (mine->layout != 3 || (mine->current == (uint32_t)solve && mine->depth == 2 && mine->limit >= 2 &&
+                                          mine->cells[solve].begins > s)));
     EXPECT(effort_end(solve) == 0 && effort_end_named("outer", &place) == 0);
     EXPECT(effort_add(solve, 2) == 0 && effort_work(cells, 5) == 0 && effort_metric(level, 1) == 0);
     EXPECT(effort_progress_step() == 0);

@@ -2,10 +2,10 @@
 
 usage: campaign.py --build BUILD [--whole] [--seed S] [--jobs N] [CLASS | CLASS:NUMBER]...
 
-The host's own result is right; it ends by itself, in time, or by the signal that it would have died of alone; nothing is left
-in shared memory, in the directory of temporary files or beside the snapshots; every snapshot can be read.  Each run has a file
-system for /dev/shm and process numbers of its own, where the system allows that (unshare); cases that need a mount are skipped
-otherwise.  Prints a table, and for each failure a command that repeats it.
+The host's own result is right; it ends by itself, in time, or by the signal that it would have died of alone; nothing
+is left in shared memory, in the directory of temporary files or beside the snapshots; every snapshot can be read.  Each
+run has a file system for /dev/shm and process numbers of its own, where the system allows that (unshare); cases that
+need a mount are skipped otherwise.  Prints a table, and for each failure a command that repeats it.
 """
 import argparse
 import concurrent.futures
@@ -77,10 +77,12 @@ class Campaign:
         for path in (out, work, tmp):
             path.chmod(0o777)
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("EFFORT_", "FAULT_"))}
-        environment.update(self.launch["environment"], WORK=str(work), OUT=str(out), TMPDIR=str(tmp), PRIVATE="yes" if self.sandbox else "no",
-                           EFFORT_WINDOW="5", EFFORT_SNAPSHOT_EVERY="20", EFFORT_REPORT="report.txt", EFFORT_RANKS_PER_NODE=str(case.per_node))
+        environment.update(self.launch["environment"], WORK=str(work), OUT=str(out), TMPDIR=str(tmp),
+                           PRIVATE="yes" if self.sandbox else "no", EFFORT_WINDOW="5", EFFORT_SNAPSHOT_EVERY="20",
+                           EFFORT_REPORT="report.txt", EFFORT_RANKS_PER_NODE=str(case.per_node))
         environment.update({k: v.replace("$TMPDIR", str(tmp)) for k, v in case.environment.items()})
-        program = [str(self.here / host), "level=" + (case.level if case.ranks else "none"), *(f"{k}={v}" for k, v in case.host.items())]
+        level = case.level if case.ranks else "none"
+        program = [str(self.here / host), "level=" + level, *(f"{k}={v}" for k, v in case.host.items())]
         if "FAULT_CALL" in case.environment:
             program = ["env", f"LD_PRELOAD={self.here / 'libfaults.so'}", *program]
         if case.stack:
@@ -112,7 +114,8 @@ class Campaign:
         """What is wrong with how the host ended; nothing if it is right."""
         if got.code == 0 and got.result == self.right(case.ranks):
             if case.host.get("handle"):
-                return [] if got.caught == 1 or not case.arrives and got.caught == 0 else [f"its handler was called {got.caught} times"]
+                right = got.caught == 1 or (got.caught == 0 and not case.arrives)
+                return [] if right else [f"its handler was called {got.caught} times"]
             return [f"it outlived signal {int(case.signal)}"] if case.arrives else []
         if case.signal and got.code == 128 + case.signal and not case.host.get("handle"):
             return []
@@ -154,7 +157,7 @@ def wanted(arguments):
         numbers = range(counts[1 if arguments.whole else 0])
         chosen = [c.partition(":") for c in arguments.cases if c.partition(":")[0] == kind.__name__]
         if arguments.cases:
-            numbers = [n for n in range(max(counts[1], 1)) if any(not c[2] and n in numbers or c[2] == str(n) for c in chosen)]
+            numbers = [n for n in range(counts[1]) if any(c[2] == str(n) or not c[2] and n in numbers for c in chosen)]
         if numbers:
             yield kind, [cases.make(kind, n, arguments.seed, arguments.whole) for n in numbers]
 
@@ -200,9 +203,9 @@ def try_all(campaign, arguments):
             bad = [(c, v) for c, v in zip(list_of_cases, verdicts) if v]
             table.append((kind.__name__, len(verdicts), len(bad), verdicts.count(None), time.monotonic() - start))
             for case, wrong in bad:
-                whole = " --whole" if arguments.whole else ""
+                options = f"--build {arguments.build} --seed {arguments.seed}" + (" --whole" if arguments.whole else "")
                 print(f"{case.name}: " + "\n  ".join(wrong))
-                print(f"  {case}\n  python3 {sys.argv[0]} --build {arguments.build}{whole} --seed {arguments.seed} {case.name}", flush=True)
+                print(f"  {case}\n  python3 {sys.argv[0]} {options} {case.name}", flush=True)
             failed += len(bad)
     print(f"{'class':<16}{'cases':>8}{'failures':>10}{'skipped':>9}{'seconds':>9}")
     for name, n, bad, skipped, seconds in table:

@@ -1,4 +1,4 @@
-"""The cases of the fault campaign: what happens to which rank of which run, made from the class, a number and a seed."""
+"""The cases of the fault campaign: what happens to which rank of which run; made from a class, a number and a seed."""
 import dataclasses
 import errno
 import random
@@ -66,8 +66,9 @@ def interrupted(number, draw, case):
     sent = SIGNALS[number % len(SIGNALS)]
     if sent == signal.SIGSTOP:
         sent = signal.SIGKILL
-    call = draw.choice(["any", "open", "write", "ftruncate", "posix_fallocate", "shm_open", "mmap", "link", "fsync", "pthread_create"])
-    preloaded(case, call, f"signal:{int(sent)}", draw.randint(1, 3000 if call == "any" else 4))
+    call = draw.choice(["any", *CALLS])
+    times = 3000 if call == "any" else min(5, CALLS[call][0])
+    preloaded(case, call, f"signal:{int(sent)}", draw.randint(1, times))
     case.signal = sent
     if sent != signal.SIGKILL and draw.random() < 0.5:
         case.host["handle"] = 1
@@ -83,7 +84,8 @@ def limits(number, draw, case):
     if which == "STACK":
         case.stack = 64 + 16 * step * step
         return
-    value = {"AS": int(2 ** (16 + 0.65 * step)), "FSIZE": 600 * step * step, "NOFILE": step, "NPROC": step, "MEMLOCK": 4096 * step}[which]
+    value = {"AS": int(2 ** (16 + 0.65 * step)) if step else 0, "FSIZE": 600 * step * step, "NOFILE": step,
+             "NPROC": step, "MEMLOCK": 4096 * step}[which]
     phase = draw.choice(["init", "init", "steps"])
     case.host["limit"] = f"{getattr(resource, 'RLIMIT_' + which)},{value},{phase}"
 
@@ -122,13 +124,21 @@ def shared_memory(number, draw, case):
 
 # The call, how often a run makes it, and what it may fail with.
 CALLS = {
-    "open": (130, ["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "ENOENT"]), "fopen64": (3, ["ENOSPC", "EMFILE", "EACCES"]),
-    "write": (8, ["ENOSPC", "EIO", "EINTR", "EAGAIN", "EPIPE", "short"]), "read": (80, ["EIO", "EINTR"]),
-    "ftruncate": (2, ["ENOSPC", "EINTR", "EIO"]), "posix_fallocate": (2, ["ENOSPC", "EINTR", "EIO", "EOPNOTSUPP"]),
-    "mmap": (3, ["ENOMEM", "EAGAIN", "ENODEV"]), "fsync": (11, ["EIO", "ENOSPC", "EINTR", "EINVAL"]),
-    "link": (5, ["EPERM", "ENOSPC", "EIO", "EXDEV", "EMLINK"]), "linkat": (5, ["EPERM", "ENOSPC", "EIO", "ENOENT"]), "rename": (5, ["EIO", "ENOSPC"]),
-    "shm_open": (3, ["EACCES", "EMFILE", "ENOSPC", "EINTR"]), "memfd_create": (2, ["EMFILE", "ENOSYS", "EPERM"]),
-    "pthread_create": (5, ["EAGAIN"]), "mkdir": (2, ["EACCES", "ENOSPC"]),
+    "open": (130, ["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "ENOENT"]),
+    "fopen64": (3, ["ENOSPC", "EMFILE", "EACCES"]),
+    "write": (8, ["ENOSPC", "EIO", "EINTR", "EAGAIN", "EPIPE", "short"]),
+    "read": (80, ["EIO", "EINTR"]),
+    "ftruncate": (2, ["ENOSPC", "EINTR", "EIO"]),
+    "posix_fallocate": (2, ["ENOSPC", "EINTR", "EIO", "EOPNOTSUPP"]),
+    "mmap": (3, ["ENOMEM", "EAGAIN", "ENODEV"]),
+    "fsync": (11, ["EIO", "ENOSPC", "EINTR", "EINVAL"]),
+    "link": (5, ["EPERM", "ENOSPC", "EIO", "EXDEV", "EMLINK"]),
+    "linkat": (5, ["EPERM", "ENOSPC", "EIO", "ENOENT"]),
+    "rename": (5, ["EIO", "ENOSPC"]),
+    "shm_open": (3, ["EACCES", "EMFILE", "ENOSPC", "EINTR"]),
+    "memfd_create": (2, ["EMFILE", "ENOSYS", "EPERM"]),
+    "pthread_create": (5, ["EAGAIN"]),
+    "mkdir": (2, ["EACCES", "ENOSPC"]),
 }
 
 
@@ -138,7 +148,8 @@ def calls(number, draw, case):
     call = list(CALLS)[number % len(CALLS)]
     times, ways = CALLS[call]
     way = draw.choice(ways)
-    preloaded(case, call, "short" if way == "short" else f"errno:{getattr(errno, way)}", draw.randint(1, times), draw.random() < 0.4 and way != "EINTR")
+    what = "short" if way == "short" else f"errno:{getattr(errno, way)}"
+    preloaded(case, call, what, draw.randint(1, times), draw.random() < 0.4 and way != "EINTR")
 
 
 def memory(number, draw, case):
@@ -150,26 +161,29 @@ def memory(number, draw, case):
 def clocks(number, draw, case):
     """The clock jumps."""
     placed(draw, case, [0, 1, 2, 3])
-    preloaded(case, "clock_gettime", f"jump:{draw.choice([-1000000, -3600, -1, 1, 60, 3600, 1000000])}", int(1000 ** draw.random()), always=draw.random() < 0.7)
+    seconds = draw.choice([-1000000, -3600, -1, 1, 60, 3600, 1000000])
+    preloaded(case, "clock_gettime", f"jump:{seconds}", int(1000 ** draw.random()), always=draw.random() < 0.7)
 
 
 def stopped(number, draw, case, seconds=10):
     """A node's first rank stands still."""
     placed(draw, case, [2, 3, 4])
-    case.host.update(rank=0, signal=f"{int(signal.SIGSTOP)},{draw.choice(list(PHASES))},{draw.randrange(10000)}")
+    phase = draw.choice(list(PHASES))
+    case.host.update(rank=0, signal=f"{int(signal.SIGSTOP)},{phase},{draw.randrange(10000)}")
     case.host["continue"] = int(1000 * seconds)
     case.patience += seconds
 
 
-WRONG = {"result": "result '", "exit": "ended with 3", "hang": "did not end", "caught": "handler was called", "outlives": "outlived signal 15",
-         "shm": "/dev/shm/effort-left is left", "tmp": "effort-left is left among", "file": ".a.part is left", "snapshot": "a.effort cannot be read"}
+WRONG = {"result": "result '", "exit": "ended with 3", "hang": "did not end", "caught": "handler was called",
+         "outlives": "outlived signal 15", "shm": "/dev/shm/effort-left is left", "tmp": "effort-left is left among",
+         "file": ".a.part is left", "snapshot": "a.effort cannot be read"}
 
 
 def wrong(number, draw, case):
     """The host itself does wrong, and the campaign must say so: each of WRONG finds it."""
     case.ranks = 2 if number % 2 else 0
     case.host["wrong"] = list(WRONG)[number]
-    case.patience = 10
+    case.patience = 4 if case.host["wrong"] == "hang" else 40
     if case.host["wrong"] in ("caught", "outlives"):
         case.host["signal"] = f"{int(signal.SIGTERM)},steps,0"
         case.host["rank"] = 0
@@ -180,9 +194,8 @@ def wrong(number, draw, case):
 
 
 # Class: how many cases there are in the short form and in the whole one.
-CLASSES = {signals: (12, 300), interrupted: (10, 200), limits: (12, 120), files: (6, 60), shared_memory: (4, 40), calls: (14, 400),
-           memory: (0, 300), clocks: (4, 60), stopped: (1, 6),
-           wrong: (0, 0)}
+CLASSES = {signals: (8, 300), interrupted: (6, 300), limits: (12, 120), files: (6, 60), shared_memory: (4, 40),
+           calls: (15, 450), memory: (0, 300), clocks: (4, 60), stopped: (1, 6), wrong: (0, 0)}
 
 
 def make(kind, number, seed, whole):

@@ -1,14 +1,14 @@
-/* host KEY=VALUE...: a small simulation to which something happens.  Built with the library and, as what it is compared with,
- * without it (ALONE).  Rank 0 prints "result" and a checksum that depends on the number of ranks and steps alone.
+/* host KEY=VALUE...: a small simulation to which something happens.  Built with the library and, as what it is compared
+ * with, without it (ALONE).  Rank 0 prints "result" and a checksum that depends on the number of ranks and steps alone.
  *
  *   level=none|init|funneled|serialized|multiple   without MPI, or how MPI is initialized
  *   steps=N snapshot=STEP                          a snapshot is asked for at the end of STEP
  *   rank=R                                         the rank that the rest happens to; all where it is left out
  *   signal=NUMBER,PHASE,MICROSECONDS               a signal comes so long after the beginning of a phase
  *   continue=MILLISECONDS                          SIGCONT follows so long after it
- *   handle=1                                       signals have a handler, and calls that they interrupt fail with EINTR
- *   limit=NUMBER,VALUE,PHASE                       a resource limit; address space and descriptors count from what is in use
- *   wrong=WHAT                                     the host with the library does what the campaign must find
+ *   handle=1                                       signals have a handler, and calls that they interrupt fail with
+ * EINTR limit=NUMBER,VALUE,PHASE                       a resource limit; address space and descriptors count from what
+ * is in use wrong=WHAT                                     the host with the library does what the campaign must find
  *   vanish=STEP                                    the directory VANISH of the environment goes
  *
  * Phases: init, steps, callback, snapshot, finalize. */
@@ -112,7 +112,8 @@ static void advance(uint64_t* now, uint64_t* next, MPI_Comm comm) {
   uint64_t left = now[cells - 1], right = now[0];
   if (size > 1) {
     const int before = (rank + size - 1) % size, behind = (rank + 1) % size;
-    MPI_Sendrecv(&now[cells - 1], 1, MPI_UINT64_T, behind, 1, &left, 1, MPI_UINT64_T, before, 1, comm, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&now[cells - 1], 1, MPI_UINT64_T, behind, 1, &left, 1, MPI_UINT64_T, before, 1, comm,
+                 MPI_STATUS_IGNORE);
     MPI_Sendrecv(&now[0], 1, MPI_UINT64_T, before, 2, &right, 1, MPI_UINT64_T, behind, 2, comm, MPI_STATUS_IGNORE);
   }
   for (int i = 0; i < cells; ++i) {
@@ -156,14 +157,22 @@ static void parse(int argc, char** argv) {
     char* comma = strchr(value, ',');
     char* last = strrchr(value, ',');
     const char* key = argv[i];
-    if (strcmp(key, "level") == 0) level = value;
-    else if (strcmp(key, "steps") == 0) steps = atoi(value);
-    else if (strcmp(key, "snapshot") == 0) snapshot_at = atoi(value);
-    else if (strcmp(key, "rank") == 0) fault_rank = atoi(value);
-    else if (strcmp(key, "handle") == 0) handle = atoi(value);
-    else if (strcmp(key, "continue") == 0) continue_ms = atol(value);
-    else if (strcmp(key, "wrong") == 0) wrong = value;
-    else if (strcmp(key, "vanish") == 0) vanish_at = atoi(value);
+    if (strcmp(key, "level") == 0)
+      level = value;
+    else if (strcmp(key, "steps") == 0)
+      steps = atoi(value);
+    else if (strcmp(key, "snapshot") == 0)
+      snapshot_at = atoi(value);
+    else if (strcmp(key, "rank") == 0)
+      fault_rank = atoi(value);
+    else if (strcmp(key, "handle") == 0)
+      handle = atoi(value);
+    else if (strcmp(key, "continue") == 0)
+      continue_ms = atol(value);
+    else if (strcmp(key, "wrong") == 0)
+      wrong = value;
+    else if (strcmp(key, "vanish") == 0)
+      vanish_at = atoi(value);
     else if (strcmp(key, "signal") == 0 && comma && last != comma) {
       *comma = *last = 0;
       signal_number = atoi(value);
@@ -174,7 +183,8 @@ static void parse(int argc, char** argv) {
       limit_number = atoi(value);
       limit_value = atol(comma + 1);
       limit_phase = last + 1;
-    } else exit(2);
+    } else
+      exit(2);
   }
 }
 
@@ -184,7 +194,11 @@ static void start(int* argc, char*** argv) {
   if (strcmp(level, "init") == 0)
     MPI_Init(argc, argv);
   else
-    MPI_Init_thread(argc, argv, strcmp(level, "multiple") == 0 ? MPI_THREAD_MULTIPLE : strcmp(level, "serialized") == 0 ? MPI_THREAD_SERIALIZED : MPI_THREAD_FUNNELED, &given);
+    MPI_Init_thread(argc, argv,
+                    strcmp(level, "multiple") == 0     ? MPI_THREAD_MULTIPLE
+                    : strcmp(level, "serialized") == 0 ? MPI_THREAD_SERIALIZED
+                                                       : MPI_THREAD_FUNNELED,
+                    &given);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
 }
@@ -213,8 +227,9 @@ int main(int argc, char** argv) {
   }
 
   enter("init");
-  WITH_LIBRARY(const int begun = with_mpi ? effort_init_mpi(MPI_COMM_WORLD, NULL) : effort_init(NULL); int32_t solve = -1, halo = -1, work = -1;
-               effort_region("solve", EFFORT_COMPUTE, &solve); effort_region("halo", EFFORT_COMM, &halo); effort_work_unit("cells", &work);
+  WITH_LIBRARY(const int begun = with_mpi ? effort_init_mpi(MPI_COMM_WORLD, NULL) : effort_init(NULL);
+               int32_t solve = -1, halo = -1, work = -1; effort_region("solve", EFFORT_COMPUTE, &solve);
+               effort_region("halo", EFFORT_COMM, &halo); effort_work_unit("cells", &work);
                effort_on_rebalance(called, NULL);)
   enter("steps");
   for (int s = 0; s < steps; ++s) {

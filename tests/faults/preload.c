@@ -1,5 +1,5 @@
-/* Preloaded into a host: calls of the C library that libeffort makes fail, are short, slow, or bring a signal.  Calls of the
- * host and of MPI are left alone.
+/* Preloaded into a host: calls of the C library that libeffort makes fail, are short, slow, or bring a signal.  Calls
+ * of the host and of MPI are left alone.
  *
  *   FAULT_CALL=NAME|any   the function
  *   FAULT_AT=N            the N-th such call of the process, from 1; FAULT_ALWAYS=1: all from there on
@@ -26,10 +26,15 @@
 #include <unistd.h>
 
 #define EVERYWHERE __attribute__((visibility("default")))
-#define NEXT(name) static __typeof__(&name) next; if (!next) *(void**)&next = dlsym(RTLD_NEXT, #name)
+#define NEXT(name)               \
+  static __typeof__(&name) next; \
+  if (!next) *(void**)&next = dlsym(RTLD_NEXT, #name)
 
-struct Range { uintptr_t first, end; };
-static struct Range library[8], between[8]; /* of libeffort; of what it calls through: the C and C++ libraries, hwloc, and this */
+struct Range {
+  uintptr_t first, end;
+};
+static struct Range library[8],
+    between[8]; /* of libeffort; of what it calls through: the C and C++ libraries, hwloc, and this */
 static int n_library, n_between;
 static const char *call, *what = "";
 static long at, number;
@@ -42,7 +47,8 @@ static int note(struct dl_phdr_info* info, size_t bytes, void* unused) {
   (void)unused;
   const char* name = strrchr(info->dlpi_name, '/');
   const int ours = name && strncmp(name, "/libeffort", 10) == 0;
-  const int passed = name && (strncmp(name, "/libfaults", 10) == 0 || strncmp(name, "/libstdc++", 10) == 0 || strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libhwloc", 9) == 0);
+  const int passed = name && (strncmp(name, "/libfaults", 10) == 0 || strncmp(name, "/libstdc++", 10) == 0 ||
+                              strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libhwloc", 9) == 0);
   for (int i = 0; i < info->dlpi_phnum && (ours || passed); ++i) {
     const ElfW(Phdr)* p = &info->dlpi_phdr[i];
     if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
@@ -60,7 +66,8 @@ static int within(const struct Range* ranges, int n, uintptr_t address) {
 }
 
 __attribute__((constructor)) static void begin(void) {
-  const char *mine = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK"), *rank = getenv("FAULT_RANK");
+  const char *mine = getenv("OMPI_COMM_WORLD_RANK") ? getenv("OMPI_COMM_WORLD_RANK") : getenv("PMI_RANK"),
+             *rank = getenv("FAULT_RANK");
   void* frame;
   call = getenv("FAULT_CALL");
   if (getenv("FAULT_AT")) at = atol(getenv("FAULT_AT"));
@@ -120,17 +127,17 @@ static int fails(const char* name) {
   return happens;
 }
 
-#define OPENS(name, parameters, ...)                                \
-  EVERYWHERE int name parameters {                                  \
-    NEXT(name);                                                     \
-    mode_t mode = 0;                                                \
-    if (flags & (O_CREAT | O_TMPFILE)) {                            \
-      va_list more;                                                 \
-      va_start(more, flags);                                        \
-      mode = va_arg(more, mode_t);                                  \
-      va_end(more);                                                 \
-    }                                                               \
-    return fails("open") ? -1 : next(__VA_ARGS__, flags, mode);     \
+#define OPENS(name, parameters, ...)                            \
+  EVERYWHERE int name parameters {                              \
+    NEXT(name);                                                 \
+    mode_t mode = 0;                                            \
+    if (flags & (O_CREAT | O_TMPFILE)) {                        \
+      va_list more;                                             \
+      va_start(more, flags);                                    \
+      mode = va_arg(more, mode_t);                              \
+      va_end(more);                                             \
+    }                                                           \
+    return fails("open") ? -1 : next(__VA_ARGS__, flags, mode); \
   }
 OPENS(open, (const char* path, int flags, ...), path)
 OPENS(open64, (const char* path, int flags, ...), path)
@@ -157,9 +164,9 @@ EVERYWHERE ssize_t writev(int fd, const struct iovec* parts, int n) {
   return next(fd, parts, n);
 }
 
-#define FAILS(result, name, parameters, failed, ...)  \
-  EVERYWHERE result name parameters {                 \
-    NEXT(name);                                       \
+#define FAILS(result, name, parameters, failed, ...)    \
+  EVERYWHERE result name parameters {                   \
+    NEXT(name);                                         \
     return fails(#name) ? (failed) : next(__VA_ARGS__); \
   }
 FAILS(ssize_t, read, (int fd, void* data, size_t bytes), -1, fd, data, bytes)
@@ -173,10 +180,12 @@ FAILS(int, rename, (const char* from, const char* to), -1, from, to)
 FAILS(int, mkdir, (const char* path, mode_t mode), -1, path, mode)
 FAILS(int, memfd_create, (const char* name, unsigned flags), -1, name, flags)
 FAILS(int, shm_open, (const char* name, int flags, mode_t mode), -1, name, flags, mode)
-FAILS(void*, mmap, (void* to, size_t bytes, int protection, int flags, int fd, off_t from), MAP_FAILED, to, bytes, protection, flags, fd, from)
+FAILS(void*, mmap, (void* to, size_t bytes, int protection, int flags, int fd, off_t from), MAP_FAILED, to, bytes,
+      protection, flags, fd, from)
 FAILS(FILE*, fopen, (const char* path, const char* mode), NULL, path, mode)
 FAILS(FILE*, fopen64, (const char* path, const char* mode), NULL, path, mode)
-FAILS(int, pthread_create, (pthread_t* t, const pthread_attr_t* a, void* (*f)(void*), void* x), (int)number, t, a, f, x)
+FAILS(int, pthread_create, (pthread_t * t, const pthread_attr_t* a, void* (*f)(void*), void* x), (int)number, t, a, f,
+      x)
 FAILS(void*, malloc, (size_t bytes), NULL, bytes)
 FAILS(void*, aligned_alloc, (size_t to, size_t bytes), NULL, to, bytes)
 

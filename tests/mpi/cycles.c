@@ -1,8 +1,8 @@
-/* cycles LEVEL N: sessions over MPI, one after the other.  Communicators, attributes and what the process holds of the system
- * are after all of them what they were after a few. */
+/* cycles LEVEL N: sessions over MPI, one after the other.  Communicators, attributes and what the process holds of the
+ * system are after all of them what they were after a few. */
 #define _GNU_SOURCE
-#include "mpi_check.h"
 #include "held.h"
+#include "mpi_check.h"
 
 #include <dlfcn.h>
 
@@ -10,7 +10,7 @@
 static long communicators, keys;
 
 #define EVERYWHERE __attribute__((visibility("default")))
-#define NEXT(name) \
+#define NEXT(name)               \
   static __typeof__(&name) next; \
   if (!next) *(void**)&next = dlsym(RTLD_NEXT, #name)
 
@@ -36,7 +36,8 @@ EVERYWHERE int PMPI_Comm_free(MPI_Comm* comm) {
   --communicators;
   return next(comm);
 }
-EVERYWHERE int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* drop, int* key, void* extra) {
+EVERYWHERE int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function* copy, MPI_Comm_delete_attr_function* drop, int* key,
+                                       void* extra) {
   NEXT(PMPI_Comm_create_keyval);
   ++keys;
   return next(copy, drop, key, extra);
