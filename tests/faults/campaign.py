@@ -201,15 +201,15 @@ def try_all(campaign, arguments):
             start = time.monotonic()
             verdicts = list(pool.map(campaign.judge, list_of_cases))
             bad = [(c, v) for c, v in zip(list_of_cases, verdicts) if v]
-            table.append((kind.__name__, len(verdicts), len(bad), verdicts.count(None), time.monotonic() - start))
+            seconds = time.monotonic() - start
+            table.append(f"{kind.__name__:<16}{len(verdicts):>8}{len(bad):>10}{verdicts.count(None):>9}{seconds:>9.1f}")
+            print(table[-1])
             for case, wrong in bad:
                 options = f"--build {arguments.build} --seed {arguments.seed}" + (" --whole" if arguments.whole else "")
                 print(f"{case.name}: " + "\n  ".join(wrong))
                 print(f"  {case}\n  python3 {sys.argv[0]} {options} {case.name}", flush=True)
             failed += len(bad)
-    print(f"{'class':<16}{'cases':>8}{'failures':>10}{'skipped':>9}{'seconds':>9}")
-    for name, n, bad, skipped, seconds in table:
-        print(f"{name:<16}{n:>8}{bad:>10}{skipped:>9}{seconds:>9.1f}")
+    print(f"{'class':<16}{'cases':>8}{'failures':>10}{'skipped':>9}{'seconds':>9}", *table, sep="\n")
     return 1 if failed else 0 if table else 2
 
 

@@ -19,7 +19,7 @@ class Case:
     stack: int = 0                    # ulimit -s, in KiB
     signal: int = 0                   # the host may die of this one
     arrives: bool = False             # and does, or catches it
-    patience: float = 40              # seconds for what takes a fraction of one: machines are busy
+    patience: float = 30              # seconds for what takes a fraction of one: machines are busy
 
 
 def placed(draw, case, ranks, share=0.7):
@@ -183,7 +183,7 @@ def wrong(number, draw, case):
     """The host itself does wrong, and the campaign must say so: each of WRONG finds it."""
     case.ranks = 2 if number % 2 else 0
     case.host["wrong"] = list(WRONG)[number]
-    case.patience = 4 if case.host["wrong"] == "hang" else 40
+    case.patience = 4 if case.host["wrong"] == "hang" else 30
     if case.host["wrong"] in ("caught", "outlives"):
         case.host["signal"] = f"{int(signal.SIGTERM)},steps,0"
         case.host["rank"] = 0

@@ -33,8 +33,8 @@
 struct Range {
   uintptr_t first, end;
 };
-static struct Range library[8],
-    between[8]; /* of libeffort; of what it calls through: the C and C++ libraries, hwloc, and this */
+/* Of libeffort; of what it calls through: the C and C++ libraries, hwloc, and this. */
+static struct Range library[8], between[8];
 static int n_library, n_between;
 static const char *call, *what = "";
 static long at, number;
@@ -47,8 +47,10 @@ static int note(struct dl_phdr_info* info, size_t bytes, void* unused) {
   (void)unused;
   const char* name = strrchr(info->dlpi_name, '/');
   const int ours = name && strncmp(name, "/libeffort", 10) == 0;
-  const int passed = name && (strncmp(name, "/libfaults", 10) == 0 || strncmp(name, "/libstdc++", 10) == 0 ||
-                              strncmp(name, "/libc.so", 8) == 0 || strncmp(name, "/libhwloc", 9) == 0);
+  /* hwloc ends the process where it gets no memory. */
+  const int hwloc = strcmp(call, "malloc") != 0 && name && strncmp(name, "/libhwloc", 9) == 0;
+  const int passed = hwloc || (name && (strncmp(name, "/libfaults", 10) == 0 || strncmp(name, "/libstdc++", 10) == 0 ||
+                                        strncmp(name, "/libc.so", 8) == 0));
   for (int i = 0; i < info->dlpi_phnum && (ours || passed); ++i) {
     const ElfW(Phdr)* p = &info->dlpi_phdr[i];
     if (p->p_type != PT_LOAD || !(p->p_flags & PF_X)) continue;
@@ -75,7 +77,7 @@ __attribute__((constructor)) static void begin(void) {
   if (strchr(what, ':')) number = atol(strchr(what, ':') + 1);
   always = getenv("FAULT_ALWAYS") != NULL;
   backtrace(&frame, 1); /* loads what it needs */
-  dl_iterate_phdr(note, NULL);
+  if (call) dl_iterate_phdr(note, NULL);
   on = call && n_library > 0 && (!rank || !mine || strcmp(rank, mine) == 0);
 }
 
