@@ -16,6 +16,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -95,13 +96,21 @@ class Campaign:
         try:
             process.wait(case.patience)
         except subprocess.TimeoutExpired:
-            process.kill()  # and with it everything in there
-            process.wait()
+            self.end(process)
             return Outcome(-1, "", 0, out)
         code = words(out / "code")
         said = words(out / "stdout")
         after = dict(zip(said, said[1:]))
         return Outcome(int(code[0]) if code else -2, after.get("result", ""), int(after.get("caught", 0)), out)
+
+    def end(self, process):
+        """Ends a run and everything in it: unshare takes its processes along, mpiexec its ranks if it is asked to."""
+        for sent in [signal.SIGKILL] if self.sandbox else [signal.SIGTERM, signal.SIGKILL]:
+            os.killpg(process.pid, sent)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                continue
 
     def right_result(self, ranks):
         case = cases.Case(f"alone:{ranks}", ranks=ranks)
@@ -192,7 +201,7 @@ def main():
 
 def try_all(campaign, arguments):
     if not campaign.sandbox:
-        print("skipped: cases with file systems of their own, which this system does not allow (unshare)")
+        print("skipped: cases with file systems of their own, and the look at /dev/shm; this system allows no unshare")
     if arguments.verify:
         return 77 if not campaign.sandbox else 1 if finds_what_is_wrong(campaign) else 0
     table, failed = [], 0
@@ -203,7 +212,7 @@ def try_all(campaign, arguments):
             bad = [(c, v) for c, v in zip(list_of_cases, verdicts) if v]
             seconds = time.monotonic() - start
             table.append(f"{kind.__name__:<16}{len(verdicts):>8}{len(bad):>10}{verdicts.count(None):>9}{seconds:>9.1f}")
-            print(table[-1])
+            print(table[-1], flush=True)
             for case, wrong in bad:
                 options = f"--build {arguments.build} --seed {arguments.seed}" + (" --whole" if arguments.whole else "")
                 print(f"{case.name}: " + "\n  ".join(wrong))
