@@ -121,10 +121,11 @@ class Campaign:
 
     def way_of_ending(self, case, got):
         """What is wrong with how the host ended; nothing if it is right."""
-        if got.code == 0 and got.result == self.right(case.ranks):
+        right = self.right(case.ranks)  # in any case: where the host alone does not run, nothing is tried
+        if got.code == 0 and got.result == right:
             if case.host.get("handle"):
-                right = got.caught == 1 or (got.caught == 0 and not case.arrives)
-                return [] if right else [f"its handler was called {got.caught} times"]
+                once = got.caught == 1 or (got.caught == 0 and not case.arrives)
+                return [] if once else [f"its handler was called {got.caught} times"]
             return [f"it outlived signal {int(case.signal)}"] if case.arrives else []
         if case.signal and got.code == 128 + case.signal and not case.host.get("handle"):
             return []
