@@ -81,12 +81,17 @@ class Campaign:
         environment = {k: v for k, v in os.environ.items() if not k.startswith(("EFFORT_", "FAULT_"))}
         environment.update(self.launch["environment"], WORK=str(work), OUT=str(out), TMPDIR=str(tmp),
                            PRIVATE="yes" if self.sandbox else "no", EFFORT_WINDOW="5", EFFORT_SNAPSHOT_EVERY="20",
-                           EFFORT_REPORT="report.txt", EFFORT_RANKS_PER_NODE=str(case.per_node))
+                           EFFORT_REPORT="report.txt", EFFORT_RANKS_PER_NODE=str(case.per_node),
+                           EFFORT_STEP="MPI_Sendrecv:2")
         environment.update({k: v.replace("$TMPDIR", str(tmp)) for k, v in case.environment.items()})
         level = case.level if case.ranks else "none"
+        preloads = [str(self.here / "libfaults.so")] if "FAULT_CALL" in case.environment else []
+        if case.adapter and host == "fault_host" and self.launch["adapter"]:
+            host = "fault_host_alone"
+            preloads.append(self.launch["adapter"])
         program = [str(self.here / host), "level=" + level, *(f"{k}={v}" for k, v in case.host.items())]
-        if "FAULT_CALL" in case.environment:
-            program = ["env", f"LD_PRELOAD={self.here / 'libfaults.so'}", *program]
+        if preloads:
+            program = ["env", "LD_PRELOAD=" + ":".join(preloads), *program]
         if case.stack:
             program = ["sh", "-c", f'ulimit -s {case.stack}; exec "$@"', "sh", *program]
         if case.ranks:

@@ -16,6 +16,7 @@ class Case:
     host: dict = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
     mounts: list = dataclasses.field(default_factory=list)  # lines of sh; WORK and /dev/shm are the run's own
+    adapter: bool = False             # the host knows nothing of the library, which is preloaded (libeffort_pmpi)
     stack: int = 0                    # ulimit -s, in KiB
     signal: int = 0                   # the host may die of this one
     arrives: bool = False             # and does, or catches it
@@ -153,9 +154,10 @@ def calls(number, draw, case):
 
 
 def memory(number, draw, case):
-    """An allocation fails, once or from then on."""
+    """An allocation fails, once or from then on: one of the first, or any."""
     placed(draw, case, [0, 0, 2, 3])
-    preloaded(case, "malloc", f"errno:{errno.ENOMEM}", int(9000 ** draw.random()), draw.random() < 0.4)
+    at = 1 + number // 2 if number < 200 else int(9000 ** draw.random())
+    preloaded(case, "malloc", f"errno:{errno.ENOMEM}", at, draw.random() < 0.4)
 
 
 def clocks(number, draw, case):
@@ -206,6 +208,7 @@ def make(kind, number, seed, whole):
         stopped(number, draw, case, 10 if whole else 1)
     else:
         kind(number, draw, case)
+    case.adapter = kind is not wrong and case.ranks > 0 and draw.random() < 0.2
     if case.ranks > 3 and not whole:
         case.ranks = 3
         case.host["rank"] = 0
