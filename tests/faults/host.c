@@ -216,9 +216,9 @@ int main(int argc, char** argv) {
   uint64_t sum = 0, all = 0;
   int signals = 0, with_mpi;
   parse(argc, argv);
+  if (handle) handlers(); /* a preloaded library begins in MPI_Init */
   start(&argc, &argv);
   with_mpi = strcmp(level, "none") != 0;
-  if (handle) handlers();
   WITH_LIBRARY(if (strcmp(wrong, "outlives") == 0) signal(SIGTERM, SIG_IGN);)
   for (int i = 0; i < cells; ++i) field[0][i] = (uint64_t)(rank * cells + i);
   if (with_mpi) { /* all connections, before anything is scarce */
