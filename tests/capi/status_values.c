@@ -1,4 +1,4 @@
-/* Compiled only: the public header in each language it promises, and the values that are fixed for ever. */
+/* Compiled only: the public headers in each language they promise, and the values that are fixed for ever. */
 #include <effort/effort.h>
 #ifdef TEST_EFFORT_INLINE
 #include <effort/effort_inline.h>
@@ -11,36 +11,9 @@
 #endif
 
 #define PASTE(a, b) a##b
-#define FIXED_AT(line, condition) typedef char PASTE(fixed_, line)[(condition) ? 1 : -1]
+#define FIXED_AT(line, condition) typedef char PASTE(fixed_at_line_, line)[(condition) ? 1 : -1]
 #define FIXED(name, value) FIXED_AT(__LINE__, (name) == (value))
-FIXED(EFFORT_OK, 0);
-FIXED(EFFORT_ERR_INVALID_ARGUMENT, -1);
-FIXED(EFFORT_ERR_NOT_INITIALIZED, -2);
-FIXED(EFFORT_ERR_ALREADY_INITIALIZED, -3);
-FIXED(EFFORT_ERR_UNKNOWN_ID, -4);
-FIXED(EFFORT_ERR_NESTING, -5);
-FIXED(EFFORT_ERR_LIMIT, -6);
-FIXED(EFFORT_ERR_CONFLICT, -7);
-FIXED(EFFORT_ERR_CONFIG, -8);
-FIXED(EFFORT_ERR_MPI, -9);
-FIXED(EFFORT_ERR_MEMORY, -10);
-FIXED(EFFORT_ERR_IO, -11);
-FIXED(EFFORT_ERR_UNSUPPORTED, -12);
-FIXED(EFFORT_ERR_CALLBACK, -13);
-FIXED(EFFORT_ERR_INTERNAL, -14);
-FIXED(EFFORT_ERR_SWITCHED_OFF, -15);
-FIXED(EFFORT_ERR_STATE, -16);
-FIXED(EFFORT_ERR_NO_HINT, -17);
-FIXED(EFFORT_COMPUTE, 0);
-FIXED(EFFORT_COMM, 1);
-FIXED(EFFORT_WAIT, 2);
-FIXED(EFFORT_IO, 3);
-FIXED(EFFORT_ADVICE_STALE, 1);
-FIXED(EFFORT_ADVICE_NO_PRICE, 128);
-FIXED(sizeof(effort_region_id), 4);
-FIXED(sizeof(effort_work_id), 4);
-FIXED(sizeof(effort_metric_id), 4);
-FIXED(offsetof(effort_hint, struct_size), 0);
+#include "abi.h"
 
 /* Every name of the contract, with its type. */
 effort_status use_every_name(effort_config** config, effort_hint* hint, effort_rebalance_fn fn);

@@ -1,0 +1,69 @@
+/* What a process holds of the system, from /proc/self and the allocator. */
+#ifndef EFFORT_TESTS_HELD_H
+#define EFFORT_TESTS_HELD_H
+
+#include "check.h"
+
+#include <dirent.h>
+#include <malloc.h>
+#include <unistd.h>
+
+struct Held {
+  long threads, descriptors, mappings, resident, allocated; /* the last two in bytes */
+};
+
+static inline long entries_of(const char* directory) {
+  long n = -2; /* itself and its parent */
+  DIR* d = opendir(directory);
+  if (!d) return -1;
+  while (readdir(d)) ++n;
+  closedir(d);
+  return n;
+}
+
+static inline struct Held held_now(void) {
+  struct Held held = {entries_of("/proc/self/task"), entries_of("/proc/self/fd"), 0, 0, 0};
+  char line[512];
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (maps && fgets(line, sizeof line, maps)) held.mappings += strchr(line, '\n') != NULL;
+  if (maps) fclose(maps);
+  long pages = 0;
+  FILE* statm = fopen("/proc/self/statm", "r");
+  if (statm && fscanf(statm, "%*d %ld", &pages) == 1) held.resident = pages * sysconf(_SC_PAGESIZE);
+  if (statm) fclose(statm);
+  const struct mallinfo2 heap = mallinfo2();
+  held.allocated = (long)(heap.uordblks + heap.hblkhd);
+  return held;
+}
+
+/* The process holds what it held `before`.  The allocator counts as allocated what it keeps back for the next thread;
+ * that grew by 20 KiB over some thousand sessions, and then no more. */
+static inline void check_held_is(const struct Held* before) {
+  enum { kept_back = 1 << 16 };
+  const struct Held now = held_now();
+  printf("threads %ld, descriptors %ld, mappings %ld; bytes resident %ld (%+ld), allocated %ld (%+ld)\n", now.threads,
+         now.descriptors, now.mappings, now.resident, now.resident - before->resident, now.allocated,
+         now.allocated - before->allocated);
+  CHECK(now.threads == before->threads);
+  CHECK(now.descriptors == before->descriptors);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose allocators are others */
+  CHECK(now.mappings <= before->mappings + 2);
+  CHECK(now.allocated - before->allocated < kept_back);
+  CHECK(now.resident - before->resident < 4 * kept_back);
+#endif
+}
+
+/* Removes the files in a directory and gives their number. */
+static inline int emptied(const char* path) {
+  int files = 0;
+  DIR* d = opendir(path);
+  for (struct dirent* e = d ? readdir(d) : NULL; e; e = readdir(d)) {
+    char name[700];
+    snprintf(name, sizeof name, "%s/%s", path, e->d_name);
+    if (unlink(name) == 0) ++files;
+  }
+  if (d) closedir(d);
+  return files;
+}
+
+#endif

@@ -1,0 +1,233 @@
+"""Lets things happen to a host of the library, and holds it to what the same host does without the library.
+
+usage: campaign.py --build BUILD [--whole] [--seed S] [--jobs N] [CLASS | CLASS:NUMBER]...
+
+The host's own result is right; it ends by itself, in time, or by the signal that it would have died of alone; nothing
+is left in shared memory, in the directory of temporary files or beside the snapshots; every snapshot can be read.  Each
+run has a file system for /dev/shm and process numbers of its own, where the system allows that (unshare); cases that
+need a mount are skipped otherwise.  Prints a table, and for each failure a command that repeats it.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import functools
+import json
+import os
+import pathlib
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+
+sys.dont_write_bytecode = True
+import cases
+
+SCRIPT = """
+[ "$PRIVATE" = no ] || mount -t tmpfs tmpfs /dev/shm
+{mounts}
+cd "$WORK"
+{command} >"$OUT/stdout" 2>"$OUT/stderr"
+echo $? >"$OUT/code"
+ls -A /dev/shm >"$OUT/shm"
+ls -A "$TMPDIR" >"$OUT/tmp"
+cp -a "$WORK" "$OUT/files"
+"""
+
+
+@dataclasses.dataclass
+class Outcome:
+    code: int          # of the shell: 128 + the signal; -1 where it did not end
+    result: str        # the checksum, "" where there is none
+    caught: int
+    out: pathlib.Path
+
+
+def words(path):
+    return path.read_text(errors="replace").split() if path.exists() else []
+
+
+class Campaign:
+    def __init__(self, arguments):
+        self.arguments = arguments
+        build = pathlib.Path(arguments.build).resolve()
+        self.here = build / "tests" / "faults"
+        self.command = build / "tools" / "effort"
+        self.launch = json.loads((self.here / "launch.json").read_text())
+        self.sandbox = self.find_sandbox()
+        self.right = functools.lru_cache(maxsize=None)(self.right_result)
+        self.kept = pathlib.Path(tempfile.mkdtemp(prefix="faults-", dir=self.here))
+
+    @staticmethod
+    def find_sandbox():
+        """The command that gives a run its own mounts and processes; empty where that is not allowed."""
+        for more in ([], ["-r"]):
+            sandbox = ["unshare", *more, "-mpf", "--kill-child", "--mount-proc"]
+            probe = [*sandbox, "sh", "-c", "mount -t tmpfs tmpfs /dev/shm"]
+            if shutil.which("unshare") and subprocess.run(probe, capture_output=True).returncode == 0:
+                return sandbox
+        return []
+
+    def run(self, case, host):
+        """One run of a host, in directories of its own."""
+        out = pathlib.Path(tempfile.mkdtemp(prefix=case.name.replace(":", "-") + "-", dir=self.kept))
+        work, tmp = out / "work", out / "t"
+        work.mkdir()
+        tmp.mkdir()
+        for path in (out, work, tmp):
+            path.chmod(0o777)
+        environment = {k: v for k, v in os.environ.items() if not k.startswith(("EFFORT_", "FAULT_"))}
+        environment.update(self.launch["environment"], WORK=str(work), OUT=str(out), TMPDIR=str(tmp),
+                           PRIVATE="yes" if self.sandbox else "no", EFFORT_WINDOW="5", EFFORT_SNAPSHOT_EVERY="20",
+                           EFFORT_REPORT="report.txt", EFFORT_RANKS_PER_NODE=str(case.per_node),
+                           EFFORT_STEP="MPI_Sendrecv:2")
+        environment.update({k: v.replace("$TMPDIR", str(tmp)) for k, v in case.environment.items()})
+        level = case.level if case.ranks else "none"
+        preloads = [str(self.here / "libfaults.so")] if "FAULT_CALL" in case.environment else []
+        if case.adapter and host == "fault_host" and self.launch["adapter"]:
+            host = "fault_host_alone"
+            preloads.append(self.launch["adapter"])
+        program = [str(self.here / host), "level=" + level, *(f"{k}={v}" for k, v in case.host.items())]
+        if preloads:
+            program = ["env", "LD_PRELOAD=" + ":".join(preloads), *program]
+        if case.stack:
+            program = ["sh", "-c", f'ulimit -s {case.stack}; exec "$@"', "sh", *program]
+        if case.ranks:
+            program = [*self.launch["command"], str(case.ranks), *program]
+        script = SCRIPT.format(mounts="\n".join(case.mounts), command=shlex.join(program))
+        process = subprocess.Popen([*self.sandbox, "sh", "-c", script], env=environment, start_new_session=True,
+                                   stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        try:
+            process.wait(case.patience)
+        except subprocess.TimeoutExpired:
+            self.end(process)
+            return Outcome(-1, "", 0, out)
+        code = words(out / "code")
+        said = words(out / "stdout")
+        after = dict(zip(said, said[1:]))
+        return Outcome(int(code[0]) if code else -2, after.get("result", ""), int(after.get("caught", 0)), out)
+
+    def end(self, process):
+        """Ends a run and everything in it: unshare takes its processes along, mpiexec its ranks if it is asked to."""
+        for sent in [signal.SIGKILL] if self.sandbox else [signal.SIGTERM, signal.SIGKILL]:
+            os.killpg(process.pid, sent)
+            try:
+                process.wait(10)
+            except subprocess.TimeoutExpired:
+                continue
+
+    def right_result(self, ranks):
+        case = cases.Case(f"alone:{ranks}", ranks=ranks)
+        outcome = self.run(case, "fault_host_alone")
+        if outcome.code != 0 or not outcome.result:
+            sys.exit(f"campaign: the host alone fails on {ranks} ranks; see {outcome.out}")
+        return outcome.result
+
+    def way_of_ending(self, case, got):
+        """What is wrong with how the host ended; nothing if it is right."""
+        right = self.right(case.ranks)  # in any case: where the host alone does not run, nothing is tried
+        if got.code == 0 and got.result == right:
+            if case.host.get("handle"):
+                once = got.caught == 1 or (got.caught == 0 and not case.arrives)
+                return [] if once else [f"its handler was called {got.caught} times"]
+            return [f"it outlived signal {int(case.signal)}"] if case.arrives else []
+        if case.signal and got.code == 128 + case.signal and not case.host.get("handle"):
+            return []
+        alone = self.run(case, "fault_host_alone")
+        if (got.code, got.result) == (alone.code, alone.result):
+            return []
+        ends = "did not end" if got.code < 0 else f"ended with {got.code}"
+        return [f"it {ends}, result '{got.result}'; alone {alone.code}, '{alone.result}'"]
+
+    def left_behind(self, got):
+        """What the library has left, apart from whole snapshots and the report."""
+        wrong = [f"/dev/shm/{name} is left" for name in words(got.out / "shm") if self.sandbox and "effort" in name]
+        wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
+        for path in sorted((got.out / "files").rglob("*")):
+            if path.is_dir() or path.name == "report.txt":
+                continue
+            if path.suffix != ".effort" or path.name.startswith("."):
+                wrong.append(f"{path.name} is left")
+                continue
+            read = subprocess.run([self.command, "info", "--json", path], capture_output=True, text=True)
+            if read.returncode != 0:
+                wrong.append(f"{path.name} cannot be read ({read.returncode}): {read.stderr.strip()}")
+        return wrong
+
+    def judge(self, case):
+        """What is wrong; None where the case cannot be tried here."""
+        if case.mounts and not self.sandbox:
+            return None
+        got = self.run(case, "fault_host")
+        wrong = self.way_of_ending(case, got) + (self.left_behind(got) if got.code != -1 else [])
+        if not wrong:
+            shutil.rmtree(got.out, ignore_errors=True)
+        return [*wrong, f"see {got.out}"] if wrong else []
+
+
+def wanted(arguments):
+    """All cases asked for, class by class."""
+    for kind, counts in cases.CLASSES.items():
+        numbers = range(counts[1 if arguments.whole else 0])
+        chosen = [c.partition(":") for c in arguments.cases if c.partition(":")[0] == kind.__name__]
+        if arguments.cases:
+            numbers = [n for n in range(counts[1]) if any(c[2] == str(n) or not c[2] and n in numbers for c in chosen)]
+        if numbers:
+            yield kind, [cases.make(kind, n, arguments.seed, arguments.whole) for n in numbers]
+
+
+def finds_what_is_wrong(campaign):
+    """Whether the campaign sees each of what a host can do wrong, tried on one that does it."""
+    missed = 0
+    for number, (name, said) in enumerate(cases.WRONG.items()):
+        verdict = campaign.judge(cases.make(cases.wrong, number, 1, False))
+        if not any(said in line for line in verdict or []):
+            missed += 1
+            print(f"missed: {name}: {verdict}")
+    print(f"{len(cases.WRONG) - missed} of {len(cases.WRONG)} wrong hosts were found")
+    return missed
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", required=True)
+    parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--verify", action="store_true", help="only try the campaign itself")
+    parser.add_argument("cases", nargs="*")
+    arguments = parser.parse_args()
+    campaign = Campaign(arguments)
+    code = try_all(campaign, arguments)
+    if code != 1:
+        shutil.rmtree(campaign.kept, ignore_errors=True)
+    return code
+
+
+def try_all(campaign, arguments):
+    if not campaign.sandbox:
+        print("skipped: cases with file systems of their own, and the look at /dev/shm; this system allows no unshare")
+    if arguments.verify:
+        return 77 if not campaign.sandbox else 1 if finds_what_is_wrong(campaign) else 0
+    table, failed = [], 0
+    with concurrent.futures.ThreadPoolExecutor(arguments.jobs) as pool:
+        for kind, list_of_cases in wanted(arguments):
+            start = time.monotonic()
+            verdicts = list(pool.map(campaign.judge, list_of_cases))
+            bad = [(c, v) for c, v in zip(list_of_cases, verdicts) if v]
+            seconds = time.monotonic() - start
+            table.append(f"{kind.__name__:<16}{len(verdicts):>8}{len(bad):>10}{verdicts.count(None):>9}{seconds:>9.1f}")
+            print(table[-1], flush=True)
+            for case, wrong in bad:
+                options = f"--build {arguments.build} --seed {arguments.seed}" + (" --whole" if arguments.whole else "")
+                print(f"{case.name}: " + "\n  ".join(wrong))
+                print(f"  {case}\n  python3 {sys.argv[0]} {options} {case.name}", flush=True)
+            failed += len(bad)
+    print(f"{'class':<16}{'cases':>8}{'failures':>10}{'skipped':>9}{'seconds':>9}", *table, sep="\n")
+    return 1 if failed else 0 if table else 2
+
+
+if __name__ == "__main__":
+    sys.exit(main())
