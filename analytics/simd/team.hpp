@@ -12,48 +12,33 @@
 
 #include <Kokkos_Core.hpp>
 
-#include <algorithm>
 #include <cstddef>
-#include <type_traits>
 
 namespace effort::simd {
-
-template <typename Space>
-using Team = typename Kokkos::TeamPolicy<Space>::member_type;
 
 /// Whether kernels of this space run on the threads of the host.
 template <typename Space>
 inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
 
+/// A team of one thread.  Not a member of Kokkos's team policy: the Serial space of Kokkos 3.4 keeps one state for all
+/// such members, so that two threads of the host could not launch kernels at the same time.
+template <typename Space>
+struct SingleThread {
+  using execution_space = Space;
+  int rank;
+  int league_rank() const { return rank; }
+};
+
 namespace detail {
 
 template <typename Space, typename Kernel>
-struct TeamKernel {
+struct HostKernel {
   Kernel kernel;
   InstructionSet set;
-  KOKKOS_INLINE_FUNCTION void operator()(const Team<Space>& team) const {
-    if constexpr (on_host<Space>) {
-      run_with(set, [kernel = this->kernel, team] { kernel(team); });
-    } else {
-      kernel(team);
-    }
+  void operator()(int rank) const {
+    run_with(set, [kernel = this->kernel, rank] { kernel(SingleThread<Space>{rank}); });
   }
 };
-
-template <typename Space>
-struct Nothing {
-  KOKKOS_INLINE_FUNCTION void operator()(const Team<Space>&) const {}
-};
-
-/// Kokkos allocates the memory of a space's teams on the first launch, without a lock.
-template <typename Space>
-void prepare_teams(const Space& space) {
-  static const bool ready = [&] {
-    Kokkos::parallel_for("effort::simd::prepare", Kokkos::TeamPolicy<Space>(space, 1, 1), Nothing<Space>{});
-    return true;
-  }();
-  static_cast<void>(ready);
-}
 
 }  // namespace detail
 
@@ -63,12 +48,11 @@ void prepare_teams(const Space& space) {
 template <typename Space, typename Kernel>
 void for_each_team(const Space& space, const char* label, std::size_t teams, std::size_t width, const Kernel& kernel) {
   const auto n = static_cast<int>(teams);
-  const detail::TeamKernel<Space, Kernel> functor{kernel, width < wide_from ? InstructionSet::narrow : best()};
   if constexpr (on_host<Space>) {
-    detail::prepare_teams(space);
-    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Space>(space, n, 1), functor);
+    const detail::HostKernel<Space, Kernel> functor{kernel, width < wide_from ? InstructionSet::narrow : best()};
+    Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, n), functor);
   } else {
-    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Space>(space, n, Kokkos::AUTO), functor);
+    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Space>(space, n, Kokkos::AUTO), kernel);
   }
 }
 
