@@ -5,6 +5,7 @@
 #include "analytics/wavelet/spread.hpp"
 
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace effort::codec {
@@ -20,6 +21,12 @@ struct Grid {
     return wavelet::view_of((of_trial ? trial : coefficient).data() + col0, rows, n, cols);
   }
 };
+
+/// The block of `rows` x `cols` values from (row0, col0) on.
+inline wavelet::MatrixView part(const wavelet::MatrixView& matrix, std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols) {
+  using Range = std::pair<std::size_t, std::size_t>;
+  return Kokkos::subview(matrix, Range(row0, row0 + rows), Range(col0, col0 + cols));
+}
 
 /// Some rows of a band of the group's layout.
 struct Piece {

@@ -1,7 +1,6 @@
 // The background thread of a node: collects, analyses, publishes, compresses, writes.
 #pragma once
 
-#include "analytics/codec/history.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
 #include "runtime/config/settings.hpp"
@@ -9,8 +8,9 @@
 #include "runtime/engine/collector.hpp"
 #include "runtime/engine/history_store.hpp"
 #include "runtime/engine/placement.hpp"
+#include "runtime/engine/run_log.hpp"
+#include "runtime/engine/window_input.hpp"
 #include "runtime/node/segment.hpp"
-#include "record/run.hpp"
 
 #include <atomic>
 #include <functional>
@@ -20,15 +20,6 @@
 #include <vector>
 
 namespace effort::engine {
-
-/// What the engine of a node has to know about the run.
-struct NodeSetup {
-  int n_ranks = 1;                    ///< of the run
-  std::vector<int> ranks;             ///< global ids of the node's ranks, ascending
-  std::vector<std::int32_t> node_of_rank;  ///< [n_ranks] on node 0, empty elsewhere
-  std::string name, job;              ///< of the application, for the snapshot's name
-  std::vector<std::string> notes;     ///< what set-up has to report
-};
 
 /// The first look of a run.
 node::Appointment first_look(const config::Settings& settings);
@@ -44,7 +35,7 @@ class Engine {
          std::function<void()> leave, Placement* placement);
   ~Engine();
 
-  void start();                       ///< starts the thread
+  void start();  ///< starts the thread
   /// Asks the thread to stop as soon as it can, whatever is left.
   void request_stop();
   /// request_stop(), then join().
@@ -76,18 +67,10 @@ class Engine {
   void describe_window();
   std::int64_t pass_end() const;
   std::int64_t share_names_and_answers(std::int64_t final_steps);
-  void note_uneven_steps(std::int64_t fewest);
-  std::vector<std::string> faults() const;
   void unite_answers(const std::vector<RebalanceAnswer>& answers);
-  void record_rebalance(const RebalanceAnswer& answer);
-  window::Steps steps_for(std::int64_t last);
-  window::Input described_input();
   window::LookCost look_cost() const;
   void measure_step_time(std::int64_t first, std::int64_t last);
-  void publish_hint(const window::Result& result, node::Appointment now);
   void remember_window(const window::Result& result);
-  void remember_description(const window::Result& result);
-  void remember_for_the_file(const window::Result& result);
   void close_window(int steps);
   void finish(std::int64_t steps);
   void end(std::int64_t steps);
@@ -96,55 +79,34 @@ class Engine {
   int lose_snapshot(const char* why);
   void write_aside(std::function<double()> write);
   void finish_writing();
-  record::Run describe();
   void record_failure(const char* what) noexcept;
   double own_cpu_seconds() const;
 
   config::Settings settings_;
-  NodeSetup setup_;
   node::Segment& segment_;
   Communicator& nodes_;
   std::function<void()> leave_;
   Placement* placement_;
 
   NameUnion names_;
+  RunLog log_;
+  WindowInput input_;
   Collector collector_;
   HistoryStore history_;
   std::unique_ptr<window::Analyzer> analyzer_;
-  std::int64_t looks_ = 0;              ///< so far
-  node::Appointment appointment_;       ///< the next look
+  std::int64_t looks_ = 0;         ///< so far
+  node::Appointment appointment_;  ///< the next look
   node::Appointment last_look_;
-  std::int64_t followed_ = -1;          ///< last step that was analysed
-  std::int64_t windowed_ = -1;          ///< last step of the last window
-  bool described_ = false;              ///< there are strata to hint at
+  std::int64_t followed_ = -1;  ///< last step that was analysed
+  std::int64_t windowed_ = -1;  ///< last step of the last window
+  bool described_ = false;      ///< there are strata to hint at
   const window::Result* known_ = nullptr;
-  std::int64_t early_rebalance_ = -1;   ///< step of one before the first hint
   double cpu_per_look_ = 0, latency_ = 0, wait_ = 0, step_seconds_ = 0;  ///< smoothed
-  std::int64_t snapshots_done_ = 0;     ///< explicit ones
-  std::int64_t lost_snapshots_ = 0;
-  int lost_status_ = 0;                 ///< of the periodic ones, for finalize
-  std::future<double> writing_;         ///< of a periodic one, by a thread of its own: the CPU seconds that it took
-  double writing_cpu_seconds_ = 0;      ///< of those that are done
+  std::int64_t snapshots_done_ = 0;                                      ///< explicit ones
+  int lost_status_ = 0;                                                  ///< of the periodic ones, for finalize
+  std::future<double> writing_;     ///< of a periodic one, by a thread of its own: the CPU seconds that it took
+  double writing_cpu_seconds_ = 0;  ///< of those that are done
   std::vector<window::Rebalance> new_rebalances_;
-  std::vector<record::Window> windows_;
-  std::vector<node::Appointment> window_looks_;  ///< the last look of each of these
-  record::Strata last_strata_;
-  record::StrataLog strata_log_;      ///< on node 0
-  std::vector<record::WindowCost> window_costs_;
-  std::vector<double> speed_;           ///< [ranks] of the last window that told them
-  std::vector<record::UnitCost> unit_costs_;
-  double wall_seconds_ = 0;             ///< of all windows, largest local rank
-  double critical_path_ = 0;            ///< sum over steps of the largest rank's load, over the run
-  double mean_path_ = 0;
-  std::unique_ptr<codec::History> step_loads_;  ///< on node 0: the largest and the mean load of every step, for the file
-  double prices_ = 0;
-  int rebalances_done_ = 0;
-  std::string partly_bracketed_;        ///< a rebalance that some ranks bracketed and others not, the first one; told unless `uneven_steps_` explains it
-  std::string uneven_steps_;            ///< ranks ended different numbers of steps
-
-  // Arrays of the window's input, kept for reuse.
-  std::vector<double> step_load_, step_work_;  ///< of the steps that are followed
-  std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
 
   bool own_thread_ = false;  // started by start(), to be placed
   BackgroundThread writer_;  // of a periodic snapshot

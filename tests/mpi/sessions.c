@@ -259,7 +259,7 @@ static void different_lengths(void) {
 /* One rank makes a progress step too many: that is said, and not that its rebalance, one of its steps later, was bracketed by some ranks only. */
 static void one_step_more(void) {
   const char* dir = fresh_directory();
-  char said[64];
+  char said[64], unfinished[64];
   setenv("EFFORT_SNAPSHOT_DIR", dir, 1);
   CHECK_OK(effort_init_mpi(MPI_COMM_WORLD, NULL));
   for (int s = 0; s < 25; ++s) {
@@ -273,8 +273,11 @@ static void one_step_more(void) {
   CHECK_OK(effort_finalize());
   const char* json = snapshot_of_session(dir);
   if (rank != 0 || size < 3) return;
+  /* The other nodes may be at their end before its last step is known. */
   snprintf(said, sizeof said, "(most ranks 25, rank %d 26)", size - 1);
-  CHECK(strstr(json, "different numbers of steps, the fewest 25") != NULL && strstr(json, said) != NULL);
+  snprintf(unfinished, sizeof unfinished, "(most ranks 25, rank %d 25 or more)", size - 1);
+  CHECK(strstr(json, "different numbers of steps, the fewest 25") != NULL);
+  CHECK(strstr(json, said) != NULL || strstr(json, unfinished) != NULL);
   CHECK(strstr(json, "was bracketed by") == NULL);
 }
 

@@ -1,0 +1,23 @@
+// What a look has found, as a hint on the node's board.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+#include "analytics/window/window.hpp"
+#include "runtime/engine/names.hpp"
+#include "runtime/node/segment.hpp"
+
+#include <cstdint>
+
+namespace effort::engine {
+
+/// Which look of the run it is, when its hint is due, and which look comes next.
+struct Look {
+  std::int64_t number;
+  node::Appointment now, next;
+};
+
+/// Collective over nodes: either all of them publish the hint, or none does.
+void publish_hint(const window::Result& result, const Look& look, const Names& names, Communicator& nodes,
+                  node::Segment& segment);
+
+}  // namespace effort::engine

@@ -1,0 +1,88 @@
+// What the run was found to be so far: everything of a snapshot but the histories.
+#pragma once
+
+#include "analytics/codec/history.hpp"
+#include "analytics/comm/communicator.hpp"
+#include "analytics/window/window.hpp"
+#include "record/run.hpp"
+#include "runtime/config/settings.hpp"
+#include "runtime/engine/collector.hpp"
+#include "runtime/engine/report.hpp"
+#include "runtime/node/segment.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace effort::engine {
+
+/// What the engine of a node has to know about the run.
+struct NodeSetup {
+  int n_ranks = 1;                         ///< of the run
+  std::vector<int> ranks;                  ///< global ids of the node's ranks, ascending
+  std::vector<std::int32_t> node_of_rank;  ///< [n_ranks] on node 0, empty elsewhere
+  std::string name, job;                   ///< of the application, for the snapshot's name
+  std::vector<std::string> notes;          ///< what set-up has to report
+};
+
+/// Kept by the engine of every node, for its thread only.  What only the file needs is kept on node 0.
+class RunLog {
+ public:
+  /// All references must outlive it.
+  RunLog(const config::Settings& settings, NodeSetup setup, const NameUnion& names, node::Segment& segment,
+         Communicator& nodes);
+
+  const NodeSetup& setup() const { return setup_; }
+  void note(std::string text) { setup_.notes.push_back(std::move(text)); }
+  /// A rebalance that all nodes know of.
+  void add_rebalance(const RebalanceAnswer& answer);
+  /// @param last_look  of the window: its hint is not due yet
+  void add_window(const window::Result& result, const window::WindowLoads& loads, node::Appointment last_look);
+  /// Strata and unit costs of the steps [first, last].
+  void add_description(const window::Result& result, std::int64_t first, std::int64_t last);
+  /// Collective.  The critical path of a window's first `steps` steps.
+  void add_steps(const WindowBlock& block, int steps);
+  /// Collective.  Notes which ranks called effort_progress_step more or less often than most.
+  /// @param ended  per rank of the node its steps so far, and whether it is final
+  void add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<std::int64_t, bool>>& ended);
+  void add_lost_snapshot() { ++lost_snapshots_; }
+  /// Codes some of what waits to be coded; false where nothing did.
+  bool work() { return step_loads_ && step_loads_->work(); }
+
+  RunTotals totals() const { return {critical_path_, mean_path_, prices_, rebalances_}; }
+  /// What the host does wrong, as far as it is known.
+  std::vector<std::string> faults() const;
+  /// @param final  of the end of the run: coded once more, to the smallest form
+  record::Run describe(bool final) const;
+
+ private:
+  void add_for_the_file(const window::Result& result);
+
+  const config::Settings& settings_;
+  NodeSetup setup_;
+  const NameUnion& names_;
+  node::Segment& segment_;
+  Communicator& nodes_;
+
+  std::vector<record::Window> windows_;
+  std::vector<node::Appointment> window_looks_;  ///< the last look of each of these
+  std::int64_t early_rebalance_ = -1;            ///< step of one before the first window
+  double prices_ = 0;
+  int rebalances_ = 0;
+  record::Strata strata_;                     ///< the last ones
+  std::vector<record::UnitCost> unit_costs_;  ///< the last ones
+  record::StrataLog strata_log_;              ///< this and the next three on node 0
+  std::vector<record::WindowCost> window_costs_;
+  std::vector<double> speed_;                   ///< [ranks] of the last window that told them
+  std::unique_ptr<codec::History> step_loads_;  ///< the largest and the mean load of every step
+  double wall_seconds_ = 0;                     ///< of all windows, largest rank
+  double critical_path_ = 0;                    ///< sum over steps of the largest rank's load
+  double mean_path_ = 0;
+  std::int64_t lost_snapshots_ = 0;
+  std::string partly_bracketed_;  ///< the first rebalance that some ranks bracketed and others not
+  std::string uneven_steps_;      ///< ranks ended different numbers of steps
+};
+
+}  // namespace effort::engine
