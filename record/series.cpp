@@ -152,6 +152,7 @@ Grid SeriesReader::frame(int level) const {
   if (needed > level)
     throw std::length_error("the run has " + std::to_string(steps) + " steps (file '" + reader_.name() + "'), read it at level " + std::to_string(needed) + " or above");
   Grid grid = row_frame(level);
+  grid.first_step.reserve(shape(level).cols);
   for (std::int64_t step = 0; step < steps; step += std::int64_t{1} << level) grid.first_step.push_back(step);
   return grid;
 }
