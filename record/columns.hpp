@@ -3,6 +3,7 @@
 // added without breaking anybody.  Internal.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <functional>
 #include <limits>
@@ -34,6 +35,7 @@ void get_value(cbor::Decoder& in, T& value) {
     value = in.boolean();
   } else if constexpr (std::is_floating_point_v<T>) {
     value = in.real();
+    if (!std::isfinite(value)) throw std::runtime_error("a number is not finite");
   } else if constexpr (std::is_same_v<T, std::string>) {
     value = in.text();
   } else if constexpr (sizeof(T) == 8) {
@@ -61,6 +63,17 @@ Column<Row> column(const char* name, T Row::*member, Presence presence = Presenc
   return {name, presence == Presence::required,
           [member](cbor::Encoder& out, const Row& row) { detail::put_value(out, row.*member); },
           [member](cbor::Decoder& in, Row& row) { detail::get_value(in, row.*member); }};
+}
+
+/// A real that may be unknown: one that is not finite reads as the row's default.
+template <typename Row>
+Column<Row> estimate(const char* name, double Row::*member, Presence presence = Presence::required) {
+  Column<Row> out = column<Row, double>(name, member, presence);
+  out.get = [member](cbor::Decoder& in, Row& row) {
+    const double value = in.real();
+    if (std::isfinite(value)) row.*member = value;
+  };
+  return out;
 }
 
 namespace detail {

@@ -1,7 +1,10 @@
 #include "record/metadata.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string_view>
+#include <tuple>
 
 #include "record/columns.hpp"
 
@@ -25,7 +28,7 @@ std::vector<Column<Series>> series_columns() {
           column("max_over_ranks", &Series::max_over_ranks),
           column("max_rank", &Series::max_rank),
           column("imbalance", &Series::imbalance),
-          column("nrmse", &Series::nrmse, Presence::optional)};
+          estimate("nrmse", &Series::nrmse, Presence::optional)};
 }
 
 std::vector<Column<Window>> window_columns() {
@@ -40,10 +43,10 @@ std::vector<Column<Window>> window_columns() {
       column<Window, std::uint32_t>("advice", &Window::advice, optional),
       column<Window, std::int32_t>("worst_rank", &Window::worst_rank, optional),
       column("worst_region", &Window::worst_region_name, optional),
-      column("wait_seconds", &Window::wait_seconds, optional),
+      estimate("wait_seconds", &Window::wait_seconds, optional),
       column<Window, std::int64_t>("samples_unified", &Window::samples_unified, optional),
       column<Window, std::int64_t>("samples_stratified", &Window::samples_stratified, optional)};
-#define EFFORT_NUMBER(name, unknown) columns.push_back(column<Window, double>(#name, &Window::name, (unknown) < 0 ? optional : Presence::required));
+#define EFFORT_NUMBER(name, unknown) columns.push_back(estimate<Window>(#name, &Window::name, (unknown) < 0 ? optional : Presence::required));
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   return columns;
@@ -81,9 +84,9 @@ const std::vector<Column<Run>>& run_fields() {
   constexpr Presence optional = Presence::optional;
   static const std::vector<Column<NodeRun>> placement = {column("node", &NodeRun::node), column("count", &NodeRun::count)};
   static const std::vector<Column<Metric>> metrics = {column("name", &Metric::name), column("unit", &Metric::unit)};
-  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name), column("seconds_per_unit", &UnitCost::seconds_per_unit), column("error", &UnitCost::error)};
+  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name), estimate("seconds_per_unit", &UnitCost::seconds_per_unit), estimate("error", &UnitCost::error)};
   static const std::vector<Column<WindowCost>> window_costs = {column("first", &WindowCost::first), column("unit", &WindowCost::unit),
-                                                               column("seconds_per_unit", &WindowCost::seconds_per_unit), column("error", &WindowCost::error)};
+                                                               estimate("seconds_per_unit", &WindowCost::seconds_per_unit), estimate("error", &WindowCost::error)};
   static const std::vector<Column<SpeedRun>> speeds = {column("count", &SpeedRun::count), column("time", &SpeedRun::time)};
   static const std::vector<Column<Module>> modules = {column("name", &Module::name), column("path", &Module::path), column("build_id", &Module::build_id)};
   static const std::vector<Column<Run>> fields = {
@@ -97,9 +100,9 @@ const std::vector<Column<Run>>& run_fields() {
       column("hint_lag", &Run::hint_lag),
       column("load_metric", &Run::load_metric),
       column("wall_seconds", &Run::wall_seconds),
-      column("critical_path", &Run::critical_path, Presence::optional),
-      column("mean_path", &Run::mean_path, Presence::optional),
-      column("measuring_seconds", &Run::measuring_seconds, Presence::optional),
+      estimate("critical_path", &Run::critical_path, Presence::optional),
+      estimate("mean_path", &Run::mean_path, Presence::optional),
+      estimate("measuring_seconds", &Run::measuring_seconds, Presence::optional),
       column("merged_steps", &Run::merged_steps),
       column("lost_snapshots", &Run::lost_snapshots),
       table_field("placement", &Run::placement, placement),
@@ -131,12 +134,75 @@ void check_placement(const Run& run) {
   require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes is not one number per node");
 }
 
+/// Windows, or what belongs to them, in the order of time; steps are bounded, so that sums of them do not overflow.
+template <typename T>
+void check_order(const std::vector<T>& windows) {
+  std::int64_t last = 0;
+  for (const T& w : windows) {
+    require(w.first >= 0 && w.first <= w.last && w.last <= max_steps, "a window's steps are out of range");
+    require(w.last >= last, "windows are not in the order of time");
+    last = w.last;
+  }
+}
+
+void check_windows(const Run& run) {
+  check_order(run.windows);
+  for (const Window& w : run.windows) {
+    require(w.strata >= 0 && w.strata <= run.ranks, "a window's number of strata is out of range");
+    require(w.worst_rank < run.ranks, "a window's worst rank does not exist");
+  }
+}
+
+void check_series(const Run& run) {
+  require(static_cast<std::int64_t>(run.series.size()) <= max_series, "there are too many series");
+  std::set<std::tuple<std::string_view, Kind, std::string_view, std::uint32_t>> known;
+  for (const Series& s : run.series) {
+    require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");
+    require(s.kind <= Kind::io, "a region is of a kind that does not exist");
+    require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
+    require(known.insert({s.region, s.kind, s.phase, s.metric}).second, "two series are of the same region, phase and metric");
+  }
+}
+
 void check_strata(const Run& run, const Strata& s) {
   require(s.label.size() == static_cast<std::size_t>(run.ranks), "strata do not label every rank");
   const auto count = static_cast<std::int32_t>(s.medoid_rank.size());
   for (std::int32_t label : s.label) require(label >= 0 && label < count, "a rank's stratum does not exist");
   for (std::int32_t rank : s.medoid_rank) require(rank >= 0 && rank < run.ranks, "a stratum's medoid is no rank");
   require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
+}
+
+/// Every label that a window's ranks have, whether it is listed there or holds on from a later window, is one of its strata.
+void check_moves(const Run& run) {
+  if (run.moves.empty()) return;
+  require(!run.strata.empty(), "there are moves between strata, but no strata");
+  require(run.moves.size() <= max_moves, "the strata of too many windows are kept");
+  check_order(run.moves);
+  std::vector<std::int32_t> label = run.strata.back().label;
+  auto most = static_cast<std::int32_t>(run.strata.back().medoid_rank.size());
+  for (const StrataMove& move : run.moves) {
+    require(move.strata >= 0 && move.strata <= run.ranks, "a window's number of strata is out of range");
+    most = std::max(most, move.strata);
+  }
+  std::vector<std::int64_t> sizes(static_cast<std::size_t>(most), 0);
+  for (std::int32_t s : label) ++sizes[static_cast<std::size_t>(s)];
+  for (std::size_t i = run.moves.size(); i-- > 0;) {
+    const StrataMove& move = run.moves[i];
+    std::int32_t at = 0;
+    for (const LabelRun& part : move.runs) {
+      require(part.first >= at && part.count >= 0 && part.count <= run.ranks - part.first, "a rank that moved does not exist");
+      require(part.label >= 0 && part.label < move.strata, "a rank moved from a stratum that does not exist");
+      at = part.first + part.count;
+      for (std::int32_t rank = part.first; rank < at; ++rank) {
+        std::int32_t& old = label[static_cast<std::size_t>(rank)];
+        --sizes[static_cast<std::size_t>(old)];
+        ++sizes[static_cast<std::size_t>(part.label)];
+        old = part.label;
+      }
+    }
+    const bool all_exist = std::all_of(sizes.begin() + move.strata, sizes.end(), [](std::int64_t n) { return n == 0; });
+    require(all_exist, "a rank's stratum does not exist in an earlier window");
+  }
 }
 
 void check_speeds(const Run& run) {
@@ -154,13 +220,12 @@ void check(const Run& run) {
   check_placement(run);
   require(run.steps >= 0 && run.steps <= max_steps, "the number of steps is out of range");
   require(run.window >= 0 && run.hint_lag >= 0, "the window's length or the hint's lag is out of range");
-  require(static_cast<std::int64_t>(run.series.size()) <= max_series, "there are too many series");
-  for (const Series& s : run.series) {
-    require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");
-    require(s.kind <= Kind::io, "a region is of a kind that does not exist");
-    require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
-  }
+  require(run.merged_steps >= 0 && run.lost_snapshots >= 0, "a number of steps or snapshots is negative");
+  check_series(run);
+  check_windows(run);
+  check_order(run.strata);
   for (const Strata& s : run.strata) check_strata(run, s);
+  check_moves(run);
   check_speeds(run);
 }
 

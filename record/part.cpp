@@ -130,13 +130,13 @@ Bytes encode_traffic(const Traffic& traffic) {
   return out;
 }
 
-Traffic decode_traffic(format::View raw) {
+Traffic decode_traffic(format::View raw, const Run& run) {
   cbor::Decoder decoder(raw);
   Traffic traffic;
   get_record(decoder, traffic_fields(), traffic);
   decoder.finish();
   for (const Flow& f : traffic.flows)
-    if (f.window < 0 || f.source < 0 || f.destination < 0 || f.region < 0 || static_cast<std::size_t>(f.region) >= traffic.regions.size())
+    if (f.window < 0 || f.source < 0 || f.source >= run.ranks || f.destination < 0 || f.destination >= run.ranks || f.region < 0 || static_cast<std::size_t>(f.region) >= traffic.regions.size())
       throw std::runtime_error("a flow of the communication matrix names a window, rank or region that does not exist");
   return traffic;
 }

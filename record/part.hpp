@@ -19,6 +19,6 @@ ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node);
 
 format::Bytes encode_traffic(const Traffic& traffic);
 /// Errors: std::runtime_error.
-Traffic decode_traffic(format::View raw);
+Traffic decode_traffic(format::View raw, const Run& run);
 
 }  // namespace effort::record

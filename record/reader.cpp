@@ -1,6 +1,7 @@
 #include "record/reader.hpp"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 
 #include "record/format.hpp"
@@ -32,6 +33,8 @@ bool known(const Entry& e) {
                     e.type == format::type_traffic;
   return type && e.version == format::section_version && (e.flags & ~(format::flag_required | format::flag_zstd)) == 0;
 }
+
+bool of_a_node(const Entry& e) { return e.type == format::type_tiles || e.type == format::type_exact || e.type == format::type_traffic; }
 
 }  // namespace
 
@@ -112,20 +115,19 @@ struct Reader::State {
     if (offset != index_at) refuse("bytes before the index belong to no section", offset);
   }
 
-  /// One description of the run, and for every node at most one set of tiles, ascending; or one set for all.
+  /// One section of every type that describes the run, and for every node at most one set of tiles, ascending; or one set for all.
   void check_order() const {
     std::int64_t last = -1;
-    int runs = 0, shared = 0;
+    std::map<std::uint32_t, int> count;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (!known(entries[i])) continue;
-      runs += entries[i].type == format::type_run;
-      shared += entries[i].type == format::type_shared;
+      if (++count[entries[i].type] > 1 && !of_a_node(entries[i])) refuse("the snapshot holds two sections '" + sections[i].type + "'", sections[i].offset);
       if (entries[i].type != format::type_tiles) continue;
       if (entries[i].key <= last) refuse("the nodes' tiles are not in the order of the nodes", sections[i].offset);
       last = entries[i].key;
     }
-    if (shared > 1 || (shared == 1 && last >= 0)) refuse("the snapshot holds the histories of all nodes more than once", format::header_bytes);
-    if (runs != 1) refuse("the snapshot does not describe one run", format::header_bytes);
+    if (count[format::type_shared] == 1 && last >= 0) refuse("the snapshot holds the histories of all nodes more than once", format::header_bytes);
+    if (count[format::type_run] != 1) refuse("the snapshot does not describe one run", format::header_bytes);
   }
 
   /// Runs what interprets section i; what it finds wrong is reported with the section's offset.
@@ -194,7 +196,7 @@ struct Reader::State {
   Traffic traffic_at(std::size_t i) {
     node_of(i);
     const Bytes raw = content(i);
-    return guarded(i, [&] { return decode_traffic(raw); });
+    return guarded(i, [&] { return decode_traffic(raw, *run); });
   }
 
   ExactBlock exact_at(std::size_t i) {

@@ -190,5 +190,6 @@ struct NodePart {
 inline constexpr std::int64_t max_ranks = std::int64_t{1} << 26;
 inline constexpr std::int64_t max_steps = std::int64_t{1} << 40;
 inline constexpr std::int64_t max_series = std::int64_t{1} << 20;
+inline constexpr std::size_t max_moves = 4096;
 
 }  // namespace effort::record

@@ -109,26 +109,51 @@ const Tile* SeriesReader::find(const Node& node, std::uint32_t series) const {
   return at != node.tiles.end() && at->series == series ? &*at : nullptr;
 }
 
-Grid SeriesReader::frame(int level) const {
-  const Run& run = reader_.run();
-  if (level < 0 || level > 30) throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to 30");
+namespace {
+void check_level(int level) {
+  if (level < 0 || level > most_level) throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to " + std::to_string(most_level));
+}
+
+/// How many cells of 2^level values cover so many values.
+std::size_t cells(std::size_t values, int level) { return (values + (std::size_t{1} << level) - 1) >> level; }
+}  // namespace
+
+Shape SeriesReader::shape(int level) const {
+  check_level(level);
+  Shape out{0, cells(static_cast<std::size_t>(reader_.run().steps), level)};
+  for (const std::int32_t part : parts()) out.rows += cells(ranks_of(part).size(), level);
+  return out;
+}
+
+Grid SeriesReader::row_frame(int level) const {
+  check_level(level);
   Grid grid;
   grid.level = level;
-  const std::int64_t width = std::int64_t{1} << level;
+  const std::size_t width = std::size_t{1} << level;
   std::vector<std::pair<std::int32_t, std::int32_t>> rows;
   for (const std::int32_t part : parts()) {
-    const std::vector<std::int32_t> lowest = lowest_ranks(ranks_of(part), static_cast<std::size_t>(width));
-    for (std::size_t i = 0; i < lowest.size(); ++i) {
-      const std::size_t left = ranks_of(part).size() - i * static_cast<std::size_t>(width);
-      rows.emplace_back(lowest[i], static_cast<std::int32_t>(std::min(static_cast<std::size_t>(width), left)));
-    }
+    const std::vector<std::int32_t> lowest = lowest_ranks(ranks_of(part), width);
+    for (std::size_t i = 0; i < lowest.size(); ++i) rows.emplace_back(lowest[i], static_cast<std::int32_t>(std::min(width, ranks_of(part).size() - i * width)));
   }
   std::sort(rows.begin(), rows.end());
   for (const auto& [rank, count] : rows) {
     grid.first_rank.push_back(rank);
     grid.rank_count.push_back(count);
   }
-  for (std::int64_t step = 0; step < run.steps; step += width) grid.first_step.push_back(step);
+  return grid;
+}
+
+Grid SeriesReader::frame(int level) const {
+  // A file of a few bytes can claim more steps than fit in memory.
+  constexpr std::size_t most_cols = std::size_t{1} << 27;
+  const std::int64_t steps = reader_.run().steps;
+  int needed = level;
+  while (shape(needed).cols > most_cols) ++needed;
+  if (needed > level)
+    throw std::length_error("the run has " + std::to_string(steps) + " steps (file '" + reader_.name() + "'), read it at level " + std::to_string(needed) + " or above");
+  Grid grid = row_frame(level);
+  grid.first_step.reserve(shape(level).cols);
+  for (std::int64_t step = 0; step < steps; step += std::int64_t{1} << level) grid.first_step.push_back(step);
   return grid;
 }
 
@@ -219,7 +244,7 @@ Grid SeriesReader::grid(std::uint32_t series, int level, std::size_t max_values)
 }
 
 void SeriesReader::each_exact_piece(const std::function<void(std::uint32_t, const Piece&)>& take) const {
-  const Grid whole = frame(0);
+  const Grid whole = row_frame(0);
   reader_.each_exact([&](std::int32_t node, const ExactBlock& block) {
     const std::vector<std::size_t> rows = rows_of(node, whole);
     const auto steps = static_cast<std::size_t>(block.steps);

@@ -25,6 +25,14 @@ struct Grid {
   std::size_t cols() const { return first_step.size(); }
 };
 
+/// The coarsest approximation there is.
+inline constexpr int most_level = 30;
+
+/// The number of rows and columns of a grid.
+struct Shape {
+  std::size_t rows = 0, cols = 0;
+};
+
 /// Some rows and columns of a grid.
 struct Piece {
   std::span<const std::size_t> rows;  ///< of the grid, ascending
@@ -46,7 +54,10 @@ class SeriesReader {
   /// `reader` must outlive this.
   explicit SeriesReader(Reader& reader);
 
-  /// The rows and columns of every grid of that level; no values.
+  /// Rows and columns of every grid of that level, 0 to most_level.  O(nodes).
+  Shape shape(int level) const;
+  /// The same as a grid without values.  More than 2^27 columns are refused with std::length_error that names the level
+  /// that would fit.
   Grid frame(int level) const;
   /// One series.  What a node or an early step did not contribute is zero.
   /// @param level       0 to 30
@@ -80,6 +91,8 @@ class SeriesReader {
     std::uint64_t offset;  ///< of its section, for messages
     std::vector<Tile> tiles;
   };
+  /// A frame without columns.
+  Grid row_frame(int level) const;
   bool shared() const { return !nodes_.empty() && nodes_[0].node == all_nodes; }
   const std::vector<std::int32_t>& ranks_of(std::int32_t node) const;
   const Tile* find(const Node& node, std::uint32_t series) const;

@@ -10,9 +10,6 @@ namespace effort::record {
 
 namespace {
 
-/// Windows kept at most, however few ranks move: the file's table of windows grows with the run anyway, this need not.
-constexpr std::size_t most_moves = 4096;
-
 void append(std::vector<LabelRun>& runs, std::int32_t first, std::int32_t end, std::int32_t label) {
   if (first >= end) return;
   if (!runs.empty() && runs.back().label == label && runs.back().first + runs.back().count == first) {
@@ -55,7 +52,7 @@ void StrataLog::add(std::int64_t first, std::int64_t last, std::int32_t strata, 
     if (label.size() != label_.size()) throw std::invalid_argument("a window has strata of " + std::to_string(label.size()) + " ranks (those before of " + std::to_string(label_.size()) + "), pass those of all ranks");
     moves_.push_back({first_, last_, strata_, difference(label_, label)});
     runs_ += moves_.back().runs.size();
-    if (runs_ > most_runs_ || moves_.size() > most_moves) thin();
+    if (runs_ > most_runs_ || moves_.size() > max_moves) thin();
   }
   first_ = first;
   last_ = last;
@@ -109,7 +106,7 @@ void decode_moves(format::View raw, Run& run) {
   if (run.strata.empty()) return;
   format::Cursor in(raw);
   const auto ranks = static_cast<std::uint64_t>(run.ranks);
-  for (std::uint64_t count = in.varint(in.left(), "the number of windows with strata"); count > 0; --count) {
+  for (std::uint64_t count = in.varint(max_moves, "the number of windows with strata"); count > 0; --count) {
     StrataMove& move = run.moves.emplace_back();
     move.first = static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(max_steps), "a window's first step"));
     move.last = move.first + static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(max_steps), "a window's length"));

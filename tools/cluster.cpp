@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
+#include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "analytics/cluster/choose_k.hpp"
@@ -16,6 +18,7 @@
 #include "tools/commands.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
+#include "tools/output_file.hpp"
 #include "tools/raw_file.hpp"
 
 namespace effort::tools {
@@ -99,7 +102,20 @@ void print_text(const Arguments& a, const Clustering& c, double seconds) {
   if (!c.lone.empty()) std::printf("%zu of them %s far from all others\n", c.lone.size(), c.lone.size() == 1 ? "is one row" : "are single rows");
 }
 
+/// Both lists, or neither.
+void write_lists(const std::optional<Destination>& medoids, const std::optional<Destination>& labels, const Clustering& c) {
+  std::optional<OutputFile> of_medoids, of_labels;
+  if (medoids) write_integers(of_medoids.emplace(*medoids), c.medoids);
+  if (labels) write_integers(of_labels.emplace(*labels), c.labels);
+  if (of_medoids) of_medoids->commit();
+  if (of_labels) of_labels->commit();
+}
+
 void run_cluster(Arguments a) {
+  std::optional<Destination> medoids, labels;
+  if (!a.medoids.empty()) medoids.emplace(a.medoids, std::vector<std::filesystem::path>{a.in});
+  if (!a.labels.empty()) labels.emplace(a.labels, std::vector<std::filesystem::path>{a.in});
+  if (medoids && labels && same_file(a.medoids, a.labels)) throw UsageError("--medoids and --labels are one file, '" + a.labels + "': give two");
   a.k = parse_k(a.k_text, a.rows);
   if (a.sample_size > 0 && a.sample_size < a.k) throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
@@ -107,8 +123,7 @@ void run_cluster(Arguments a) {
   const Stopwatch watch;
   const Clustering c = on_data_of(a.in, [&] { return run_algorithm(Space(), Signatures{values, a.rows, a.cols}, a); });
   const double seconds = watch.seconds();
-  if (!a.medoids.empty()) write_integers(a.medoids, c.medoids);
-  if (!a.labels.empty()) write_integers(a.labels, c.labels);
+  write_lists(medoids, labels, c);
   if (!a.json) return print_text(a, c, seconds);
   print_json({{"k", c.k}, {"cost", c.cost}, {"medoids", c.medoids}, {"sizes", c.sizes}, {"lone", c.lone}, {"seconds", seconds}});
 }

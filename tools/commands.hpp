@@ -4,15 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include <stdexcept>
+#include "tools/usage_error.hpp"
 
 namespace effort::tools {
-
-/// Arguments that are well-formed but not meaningful.
-class UsageError : public std::runtime_error {
- public:
-  using std::runtime_error::runtime_error;
-};
 
 void add_info(CLI::App& app);
 void add_report(CLI::App& app);

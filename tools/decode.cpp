@@ -12,7 +12,7 @@
 #include "tools/commands.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
-#include "tools/raw_file.hpp"
+#include "tools/output_file.hpp"
 #include "tools/stream_file.hpp"
 
 namespace effort::tools {
@@ -53,11 +53,12 @@ codec::Decoded decode_file(const Arguments& a) {
 }
 
 void run_decode(const Arguments& a) {
+  const Destination out(a.out, {a.in});
   const KokkosSession kokkos;
   const Stopwatch watch;
   const codec::Decoded decoded = decode_file(a);
   const double seconds = watch.seconds();
-  OutputFile file(a.out);
+  OutputFile file(out);
   file.write(decoded.values);
   file.commit();
   if (a.json) {

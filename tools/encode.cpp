@@ -9,6 +9,7 @@
 #include "tools/commands.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
+#include "tools/output_file.hpp"
 #include "tools/raw_file.hpp"
 
 namespace effort::tools {
@@ -38,6 +39,7 @@ codec::Target target_of(const Arguments& a) {
 }
 
 void run_encode(const Arguments& a) {
+  const Destination out(a.out, {a.in});
   const codec::Target target = target_of(a);
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
   const KokkosSession kokkos;
@@ -45,7 +47,7 @@ void run_encode(const Arguments& a) {
   const auto coder = a.coder == "ezw" ? codec::Coder::ezw : codec::Coder::context;
   const std::vector<std::byte> stream = on_data_of(a.in, [&] { return codec::encode(values, a.rows, a.cols, target, coder); });
   const double seconds = watch.seconds();
-  OutputFile file(a.out);
+  OutputFile file(out);
   file.write(stream);
   file.commit();
   const codec::StreamInfo info = codec::inspect(stream);

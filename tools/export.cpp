@@ -66,15 +66,15 @@ double work_of(const Selection& selection) {
   return series * static_cast<double>(selection.plane());
 }
 
-void write(const Selection& selection, const Arguments& a) {
-  if (a.format == "csv") {
-    export_csv(selection, a.out);
-  } else if (a.format == "npy") {
-    export_npy(selection, a.out);
-  } else if (a.format == "vtk") {
-    export_vtk(selection, a.out);
+void write(const Selection& selection, const std::string& format, const Destination& out) {
+  if (format == "csv") {
+    export_csv(selection, out);
+  } else if (format == "npy") {
+    export_npy(selection, out);
+  } else if (format == "vtk") {
+    export_vtk(selection, out);
   } else {
-    export_hdf5(selection, a.out);
+    export_hdf5(selection, out);
   }
 }
 
@@ -84,6 +84,9 @@ void run_export(const Arguments& a) {
         "--format hdf5 is not built into this effort (HDF5 was missing), install libhdf5-dev and build it again, or "
         "give vtk, csv or npy");
   if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, omit --level");
+  std::vector<std::filesystem::path> inputs(a.module_paths.begin(), a.module_paths.end());
+  inputs.emplace_back(a.snapshot);
+  const Destination out(a.out, inputs);
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const record::SeriesReader series(reader);
@@ -93,7 +96,7 @@ void run_export(const Arguments& a) {
     Progress progress("exporting", work_of(selection));
     selection.progress = &progress;
     const KokkosSession kokkos;
-    write(selection, a);
+    write(selection, a.format, out);
   }
   if (a.json) {
     print_json({{"regions", selection.regions.size()}, {"metrics", selection.metrics.size()}, {"rows", selection.frame.rows()}, {"cols", selection.frame.cols()}, {"path", a.out}});

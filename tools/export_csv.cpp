@@ -5,7 +5,6 @@
 #include <span>
 
 #include "tools/export.hpp"
-#include "tools/raw_file.hpp"
 
 namespace effort::tools {
 
@@ -92,10 +91,10 @@ void append_rows(OutputFile& file, std::string& buffer, const std::string& prefi
 
 }  // namespace
 
-void export_csv(const Selection& selection, const std::filesystem::path& path) {
+void export_csv(const Selection& selection, const Destination& out) {
   const record::Run& run = selection.reader.run();
   const std::vector<Group> groups = groups_of(selection);
-  OutputFile file(path);
+  OutputFile file(out);
   std::string buffer = "metric,region,kind,phase,rank,step,value\n";
   for (std::size_t m : selection.metrics) {
     for (std::size_t g = 0; g < selection.regions.size(); ++g) {

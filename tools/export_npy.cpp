@@ -1,8 +1,9 @@
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <system_error>
 
 #include "tools/export.hpp"
-#include "tools/raw_file.hpp"
 
 namespace effort::tools {
 
@@ -10,6 +11,22 @@ namespace {
 
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
+
+/// Makes a directory; it is gone with this if nothing came into it.
+class NewDirectory {
+ public:
+  explicit NewDirectory(fs::path path) : path_(std::move(path)), made_(fs::create_directories(path_)) {}
+  NewDirectory(const NewDirectory&) = delete;
+  NewDirectory& operator=(const NewDirectory&) = delete;
+  ~NewDirectory() {
+    std::error_code not_empty;
+    if (made_) fs::remove(path_, not_empty);
+  }
+
+ private:
+  fs::path path_;
+  bool made_;
+};
 
 /// A metric's name as a file name: '/', control characters and a leading '.' are replaced.
 std::string file_stem(const std::string& metric) {
@@ -32,16 +49,14 @@ std::string npy_header(std::size_t regions, std::size_t rows, std::size_t cols) 
   return out + text;
 }
 
-void write_metric(const Selection& selection, std::size_t metric, const fs::path& path) {
+void write_metric(const Selection& selection, std::size_t metric, OutputFile& file) {
   const std::size_t regions = selection.regions.size(), cols = selection.frame.cols();
   const std::uint64_t plane = 8 * static_cast<std::uint64_t>(selection.plane());
-  OutputFile file(path);
   file.write(npy_header(regions, selection.frame.rows(), cols));
   const std::uint64_t start = file.size();
   file.extend(start + regions * plane);
   put_fill(file, start, regions * selection.plane(), selection.fill());
   selection.each_piece(metric, [&](std::size_t region, const record::Piece& piece) { put_piece(file, start + region * plane, cols, piece); });
-  file.commit();
 }
 
 ordered_json axes(const Selection& selection, const ordered_json& metrics) {
@@ -67,20 +82,23 @@ ordered_json axes(const Selection& selection, const ordered_json& metrics) {
 
 }  // namespace
 
-void export_npy(const Selection& selection, const fs::path& directory) {
+void export_npy(const Selection& selection, const Destination& directory) {
   const record::Run& run = selection.reader.run();
-  fs::create_directories(directory);
+  const NewDirectory made(directory.path());
   ordered_json metrics = ordered_json::object();
   std::set<std::string> taken;
+  // All files get their names when all are complete.
+  std::vector<std::unique_ptr<OutputFile>> files;
   for (std::size_t m : selection.metrics) {
     std::string stem = file_stem(run.metrics[m].name);
     while (!taken.insert(stem).second) stem += "_";
-    write_metric(selection, m, directory / (stem + ".npy"));
+    files.push_back(std::make_unique<OutputFile>(directory.inside(stem + ".npy")));
+    write_metric(selection, m, *files.back());
     metrics[run.metrics[m].name] = {{"file", stem + ".npy"}, {"unit", run.metrics[m].unit}};
   }
-  OutputFile file(directory / "axes.json");
-  file.write(axes(selection, metrics).dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
-  file.commit();
+  files.push_back(std::make_unique<OutputFile>(directory.inside("axes.json")));
+  files.back()->write(axes(selection, metrics).dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  for (const std::unique_ptr<OutputFile>& file : files) file->commit();
 }
 
 }  // namespace effort::tools

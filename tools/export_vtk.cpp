@@ -84,12 +84,12 @@ constexpr std::string_view footer = "\n  </AppendedData>\n</VTKFile>\n";
 
 }  // namespace
 
-void export_vtk(const Selection& selection, const std::filesystem::path& path) {
+void export_vtk(const Selection& selection, const Destination& out) {
   if (selection.plane() == 0)
     throw std::runtime_error("an image needs at least one step, but '" + selection.reader.name() +
                              "' holds none, give --format csv or npy");
   const std::vector<Array> arrays = arrays_of(selection);
-  OutputFile file(path);
+  OutputFile file(out);
   file.write(header(selection, arrays));
   const std::uint64_t start = file.size(), block = 8 + 8 * static_cast<std::uint64_t>(selection.plane());
   const std::uint64_t end = start + arrays.size() * block;

@@ -46,7 +46,10 @@ const std::string& shade(double share, bool utf8) {
   return all[std::min(i, all.size() - 1)];
 }
 
-double share_of(double value, const HeatScale& scale) { return scale.high > scale.low ? (value - scale.low) / (scale.high - scale.low) : 0.5; }
+/// 0 to 1; what is no number, as the ratio of two infinities, is 0.
+double bounded(double share) { return share > 0 ? std::min(share, 1.0) : 0; }
+
+double share_of(double value, const HeatScale& scale) { return scale.high > scale.low ? bounded((value - scale.low) / (scale.high - scale.low)) : 0.5; }
 
 }  // namespace
 
@@ -116,7 +119,7 @@ std::string spark_line(std::span<const double> values, std::size_t width, const 
   const double most = means.empty() ? 0 : *std::max_element(means.begin(), means.end());
   std::string out;
   for (double mean : means) {
-    const double share = most > 0 ? std::clamp(mean / most, 0.0, 1.0) : 0;
+    const double share = most > 0 ? bounded(mean / most) : 0;
     out += marks[std::min(marks.size() - 1, static_cast<std::size_t>(share * static_cast<double>(marks.size())))];
   }
   return out;

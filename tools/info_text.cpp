@@ -110,9 +110,9 @@ std::string windows_table(const Run& run, const InfoOptions& options) {
 
 std::string strata_table(const record::Strata& strata, Symbols* symbols) {
   Table table({{"stratum", Align::left}, {"ranks"}, {"medoid"}, {"load/step"}, {"mostly", Align::left}});
+  std::vector<std::int64_t> sizes(strata.medoid_rank.size(), 0);
+  for (std::int32_t label : strata.label) ++sizes[static_cast<std::size_t>(label)];
   for (std::size_t k = 0; k < strata.medoid_rank.size(); ++k) {
-    std::int64_t size = 0;
-    for (std::int32_t label : strata.label) size += label == static_cast<std::int32_t>(k);
     double sum = 0, largest = 0;
     std::string region;
     for (std::size_t r = 0; r < strata.region.size(); ++r) {
@@ -121,7 +121,7 @@ std::string strata_table(const record::Strata& strata, Symbols* symbols) {
       if (load > largest) region = strata.region[r];
       largest = std::max(largest, load);
     }
-    table.add({std::to_string(k), std::to_string(size), std::to_string(strata.medoid_rank[k]), seconds_text(sum), region.empty() ? "" : table_names({region}, symbols, 40)[0]});
+    table.add({std::to_string(k), std::to_string(sizes[k]), std::to_string(strata.medoid_rank[k]), seconds_text(sum), region.empty() ? "" : table_names({region}, symbols, 40)[0]});
   }
   return table.text();
 }

@@ -4,16 +4,19 @@
 
 namespace effort::tools {
 
+KokkosSession::KokkosSession() : owns_(!Kokkos::is_initialized()) {
+  if (!owns_) return;
 #if KOKKOS_VERSION >= 30700
-KokkosSession::KokkosSession() { Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true)); }
+  Kokkos::initialize(Kokkos::InitializationSettings().set_disable_warnings(true));
 #else
-KokkosSession::KokkosSession() {
   Kokkos::InitArguments arguments;
   arguments.disable_warnings = true;
   Kokkos::initialize(arguments);
-}
 #endif
+}
 
-KokkosSession::~KokkosSession() { Kokkos::finalize(); }
+KokkosSession::~KokkosSession() {
+  if (owns_) Kokkos::finalize();
+}
 
 }  // namespace effort::tools

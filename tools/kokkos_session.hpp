@@ -4,13 +4,16 @@
 namespace effort::tools {
 
 /// Initialises Kokkos from the main thread (OpenMP if it was built in, with OMP_NUM_THREADS threads) without
-/// output, and finalises it.  One at a time.
+/// output, and finalises it; where Kokkos is initialised already, it is used as it is.  One at a time.
 class KokkosSession {
  public:
   KokkosSession();
   ~KokkosSession();
   KokkosSession(const KokkosSession&) = delete;
   KokkosSession& operator=(const KokkosSession&) = delete;
+
+ private:
+  bool owns_;
 };
 
 }  // namespace effort::tools

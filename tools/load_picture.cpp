@@ -28,17 +28,13 @@ std::vector<std::uint32_t> load_series(const Run& run) {
 
 int choose_level(const Run& run, const record::SeriesReader& reader, std::size_t series, std::size_t rows, std::size_t cols) {
   int level = 0;
-  const auto size = [&](int l) {
-    const Grid frame = reader.frame(l);
-    return std::pair{frame.rows(), frame.cols()};
-  };
-  while (level < 30) {
-    const auto [next_rows, next_cols] = size(level + 1);
-    if (next_rows < rows || next_cols < cols) break;
+  while (level < record::most_level) {
+    const record::Shape next = reader.shape(level + 1);
+    if (next.rows < rows || next.cols < cols) break;
     ++level;
   }
   const auto cost = [&](int l) { return static_cast<double>(run.ranks) * static_cast<double>(run.steps) * static_cast<double>(series) / std::exp2(2.0 * l); };
-  while (level < 30 && cost(level) > wanted_values && (cost(level) > most_values || size(level + 1).first >= rows)) ++level;
+  while (level < record::most_level && cost(level) > wanted_values && (cost(level) > most_values || reader.shape(level + 1).rows >= rows)) ++level;
   return level;
 }
 

@@ -1,7 +1,6 @@
 #include "tools/raw_file.hpp"
 
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include <bit>
 #include <cerrno>
@@ -119,75 +118,6 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
     throw std::runtime_error("the file holds " + std::to_string(out.size()) + " numbers instead of " + std::to_string(count) + " (file '" + path.string() + "'), give one per row");
   }
   return out;
-}
-
-PendingFile::PendingFile(const fs::path& path) : path_(path), temporary_(path.string() + ".part" + std::to_string(::getpid())) {
-  // A target that is not a regular file (a pipe, /dev/stdout) is written in place, because it cannot be replaced.
-  std::error_code ignored;
-  const fs::file_status status = fs::status(path, ignored);
-  if (fs::is_directory(status)) fail("cannot write", EISDIR);
-  if (fs::exists(status) && !fs::is_regular_file(status)) temporary_.clear();
-}
-
-PendingFile::~PendingFile() {
-  if (!temporary_.empty()) ::unlink(temporary_.c_str());
-}
-
-void PendingFile::fail(const char* problem, int error) const { tools::fail(problem, path_, error); }
-
-void PendingFile::commit() {
-  if (temporary_.empty()) return;
-  if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", errno);
-  temporary_.clear();
-}
-
-OutputFile::OutputFile(const fs::path& path) : name_(path), file_(std::fopen(name_.at().c_str(), "wb")) {
-  if (file_ == nullptr) name_.fail("cannot write", errno);
-}
-
-OutputFile::~OutputFile() {
-  if (file_ != nullptr) std::fclose(file_);
-}
-
-void OutputFile::write(std::span<const std::byte> bytes) {
-  if (std::fwrite(bytes.data(), 1, bytes.size(), file_) != bytes.size()) name_.fail("cannot write", errno);
-  size_ += bytes.size();
-}
-
-void OutputFile::write(const std::string& text) { write(std::as_bytes(std::span(text))); }
-
-void OutputFile::write(std::span<const double> values) { write(std::as_bytes(values)); }
-
-void OutputFile::extend(std::uint64_t bytes) {
-  if (!name_.is_regular()) name_.fail("this format needs a regular file, which is not", ESPIPE);
-  if (std::fflush(file_) != 0 || ::ftruncate(::fileno(file_), static_cast<off_t>(bytes)) != 0) name_.fail("cannot write", errno);
-}
-
-void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = ::pwrite(::fileno(file_), bytes.data(), bytes.size(), static_cast<off_t>(offset));
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) name_.fail("cannot write", errno);
-    offset += static_cast<std::uint64_t>(written);
-    bytes = bytes.subspan(static_cast<std::size_t>(written));
-  }
-}
-
-void OutputFile::commit() {
-  std::FILE* const file = file_;
-  file_ = nullptr;
-  int error = std::fflush(file) == 0 ? 0 : errno;
-  if (std::fclose(file) != 0 && error == 0) error = errno;
-  if (error != 0) name_.fail("cannot write", error);
-  name_.commit();
-}
-
-void write_integers(const fs::path& path, std::span<const std::int32_t> values) {
-  std::string text;
-  for (std::int32_t value : values) text += std::to_string(value) + '\n';
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
 }
 
 }  // namespace effort::tools

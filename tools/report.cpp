@@ -14,8 +14,8 @@
 #include "tools/compare.hpp"
 #include "tools/kokkos_session.hpp"
 #include "tools/output.hpp"
+#include "tools/output_file.hpp"
 #include "tools/progress.hpp"
-#include "tools/raw_file.hpp"
 #include "tools/report_data.hpp"
 #include "tools/report_page.hpp"
 #include "tools/symbols.hpp"
@@ -53,10 +53,23 @@ std::string escaped(const std::string& text) {
   return out;
 }
 
-/// "NAME=FILE" or "FILE"; the file holds every rank once, in the desired order.
+/// The file of "NAME=FILE" or "FILE".
+std::string order_file(const std::string& argument) {
+  const std::size_t equal = argument.find('=');
+  return equal == std::string::npos ? argument : argument.substr(equal + 1);
+}
+
+std::vector<fs::path> inputs_of(const Arguments& a) {
+  std::vector<fs::path> out(a.snapshots.begin(), a.snapshots.end());
+  out.insert(out.end(), a.module_path.begin(), a.module_path.end());
+  for (const std::string& order : a.orders) out.emplace_back(order_file(order));
+  return out;
+}
+
+/// The file holds every rank once, in the desired order.
 RankOrder read_order(const std::string& argument) {
   const std::size_t equal = argument.find('=');
-  const std::string path = equal == std::string::npos ? argument : argument.substr(equal + 1);
+  const std::string path = order_file(argument);
   RankOrder order{equal == std::string::npos ? fs::path(path).stem().string() : argument.substr(0, equal), {}};
   std::ifstream file(path);
   if (!file) throw std::runtime_error("cannot read the order of ranks '" + path + "': give a file that names every rank once");
@@ -169,9 +182,9 @@ void write_element(OutputFile& file, const std::string& id, const std::string& t
   file.write(std::string("</script>\n"));
 }
 
-void write_page(const fs::path& path, const ordered_json& head, std::vector<Described>& runs, const ordered_json& compared) {
+void write_page(const Destination& out, const ordered_json& head, std::vector<Described>& runs, const ordered_json& compared) {
   const PageTemplate page = page_template();
-  OutputFile file(path);
+  OutputFile file(out);
   std::string before(page.before);
   const std::string place = "<title>effort</title>";
   if (const std::size_t at = before.find(place); at != std::string::npos) before.replace(at, place.size(), "<title>" + escaped(head["title"]) + "</title>");
@@ -218,6 +231,7 @@ void run_report(const Arguments& a) {
     throw std::runtime_error(
         "this effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
         "configure and build it again");
+  const Destination out(a.out, inputs_of(a));
   std::vector<RankOrder> orders;
   for (const std::string& order : a.orders) orders.push_back(read_order(order));
   const Stopwatch watch;
@@ -239,7 +253,7 @@ void run_report(const Arguments& a) {
     for (ordered_json& note : run.json["info"]["notes"]) note = run.symbols->sentence(note);
   }
   if (!a.source.empty()) head["source"] = source_json(find_source(a.source, head["regions"], places));
-  write_page(a.out, head, runs, comparisons(runs));
+  write_page(out, head, runs, comparisons(runs));
   const auto bytes = fs::file_size(a.out);
   if (a.json) {
     print_json({{"file", a.out}, {"bytes", bytes}, {"page_bytes", page_template().before.size() + page_template().behind.size()}, {"seconds", watch.seconds()}});

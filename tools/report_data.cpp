@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -26,12 +27,14 @@ std::string base64_of(const std::vector<T>& values) {
   return base64(std::as_bytes(std::span(values)));
 }
 
-/// Values as bytes between the smallest and the largest.
-ordered_json quantised(const std::vector<float>& values) {
+/// Values as bytes between the smallest and the largest; those that are not finite are 0.
+ordered_json quantised(std::vector<float> values) {
+  for (float& v : values) v = std::isfinite(v) ? v : 0;
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
-  const float from = values.empty() ? 0 : *low, range = values.empty() ? 0 : *high - from;
+  // In double, where the difference of two floats is finite.
+  const double from = values.empty() ? 0 : *low, range = values.empty() ? 0 : *high - from;
   std::vector<std::uint8_t> levels;
-  for (const float v : values) levels.push_back(range > 0 ? static_cast<std::uint8_t>(255 * ((v - from) / range) + 0.5F) : 0);
+  for (const float v : values) levels.push_back(range > 0 ? static_cast<std::uint8_t>(255 * ((v - from) / range) + 0.5) : 0);
   return {{"from", from}, {"range", range}, {"values", base64_of(levels)}};
 }
 
@@ -125,8 +128,8 @@ ExactValues report_exact(const Run& run, const record::SeriesReader& series, std
     const bool load_a = run.series[a].metric == metric, load_b = run.series[b].metric == metric;
     return load_a != load_b ? load_a : run.series[a].total > run.series[b].total;
   });
-  const auto steps = static_cast<std::size_t>(run.steps), values = static_cast<std::size_t>(run.ranks) * steps;
-  const std::size_t room = values > 0 ? std::min(order.size(), most_bytes / (8 * values)) : 0;
+  const auto steps = static_cast<std::size_t>(run.steps), ranks = static_cast<std::size_t>(run.ranks);
+  const std::size_t room = steps > 0 ? std::min(order.size(), most_bytes / 8 / ranks / steps) : 0, values = room > 0 ? ranks * steps : 0;
   out.left_out = order.size() - room;
   out.series.resize(run.series.size());
   for (std::size_t k = 0; k < room; ++k) out.series[order[k]].assign(values, std::numeric_limits<double>::quiet_NaN());

@@ -1,9 +1,14 @@
 // Whatever happens to the bytes of a snapshot: a refusal with the offset, never a wrong answer.
 #include <catch2/catch_test_macros.hpp>
 
+#include <cstdint>
+#include <limits>
 #include <random>
 #include <string>
+#include <utility>
 
+#include "record/metadata.hpp"
+#include "record/part.hpp"
 #include "record/reader.hpp"
 #include "record/writer.hpp"
 #include "sample_run.hpp"
@@ -25,6 +30,22 @@ std::int64_t refused_at(std::vector<std::byte> bytes) {
     return static_cast<std::int64_t>(e.offset());
   }
   return -1;
+}
+
+/// sample_file(), but with another description of the run, which the writer itself would refuse.
+std::vector<std::byte> file_with(const Run& run) {
+  RawFile file = RawFile::parse(sample_file());
+  const auto replace = [&](const char* type, std::vector<std::byte> payload) {
+    RawSection& section = file.section(type);
+    section.flags &= 1;
+    section.raw = payload.size();
+    section.payload = std::move(payload);
+  };
+  replace("RUN ", encode_run(run));
+  replace("WIND", encode_windows(run));
+  replace("STRA", encode_strata(run));
+  replace("MOVE", encode_moves(run));
+  return file.assemble();
 }
 
 }  // namespace
@@ -133,10 +154,65 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   SECTION("bytes behind the last move") { replace("MOVE", text(std::string("\0a", 2)), 2); }
   SECTION("an exact block beyond the last step") { replace("EXAC", text(std::string("\x17\2\0", 3)), 3); }
   SECTION("an exact block that is too short") { replace("EXAC", text(std::string("\0\1\1\0aaaaaaaa", 12)), 12); }
+  SECTION("traffic between ranks that are not there") {
+    const Traffic traffic{{"MPI_Send"}, {{0, 2, 5, 0, 1, 8, 0}}};
+    const std::vector<std::byte> bytes = encode_traffic(traffic);
+    replace("COMM", bytes, bytes.size());
+  }
+  SECTION("two tables of windows") { file.sections.push_back(file.section("WIND")); }
+  SECTION("two sets of strata") { file.sections.push_back(file.section("STRA")); }
+  SECTION("two loads of the steps") { file.sections.push_back(file.section("PATH")); }
   SECTION("two descriptions of the run") { file.sections.push_back(file.sections.at(0)); }
   SECTION("none") { file.sections.erase(file.sections.begin()); }
   SECTION("nodes out of order") { std::swap(file.sections.at(5), file.sections.at(6)); }
   CHECK(refused_at(file.assemble()) >= 24);
+}
+
+TEST_CASE("a run that contradicts itself is refused though every checksum is right") {
+  using Change = std::pair<const char*, void (*)(Run&)>;
+  constexpr double nan = std::numeric_limits<double>::quiet_NaN();
+  const std::vector<Change> changes = {
+      {"a label that lasts into a window of fewer strata", [](Run& r) { r.moves = {{0, 9, 1, {}}}; }},
+      {"a label that lasts into a window of none", [](Run& r) { r.strata[0].label.assign(5, 0), r.moves = {{0, 9, 0, {}}}; }},
+      {"more windows with strata than are ever kept", [](Run& r) { r.moves.assign(max_moves + 1, {0, 9, 2, {}}); }},
+      {"moves out of order", [](Run& r) { r.moves = {{5, 9, 2, {}}, {0, 4, 2, {}}}; }},
+      {"more strata than ranks", [](Run& r) { r.moves = {{0, 9, 6, {}}}; }},
+      {"a label without a stratum", [](Run& r) { r.strata[0].label[4] = 2; }},
+      {"a medoid that is no rank", [](Run& r) { r.strata[0].medoid_rank[0] = 5; }},
+      {"strata of a window that ends before it begins", [](Run& r) { r.strata[0].last = 9; }},
+      {"strata with loads that are no numbers", [](Run& r) { r.strata[0].region_load[1] = nan; }},
+      {"a window that ends before it begins", [](Run& r) { r.windows[0].last = -1; }},
+      {"a window at the end of the numbers", [](Run& r) { r.windows[1].last = INT64_MAX; }},
+      {"windows out of order", [](Run& r) { std::swap(r.windows[0], r.windows[1]); }},
+      {"a window with a negative number of strata", [](Run& r) { r.windows[0].strata = -1; }},
+      {"a worst rank that does not exist", [](Run& r) { r.windows[0].worst_rank = 5; }},
+      {"an imbalance that is no number", [](Run& r) { r.series[0].imbalance = nan; }},
+      {"an infinite total", [](Run& r) { r.series[0].total = 1 / 0.; }},
+      {"one series twice", [](Run& r) { r.series[1] = r.series[0]; }},
+      {"a metric that does not exist", [](Run& r) { r.series[0].metric = 2; }},
+      {"a largest rank that does not exist", [](Run& r) { r.series[0].max_rank = 5; }},
+      {"more steps than there are", [](Run& r) { r.steps = max_steps + 1; }},
+      {"a negative number of merged steps", [](Run& r) { r.merged_steps = -1; }},
+      {"speeds of too few ranks", [](Run& r) { r.speeds.pop_back(); }},
+      {"more ranks than the placement has", [](Run& r) { r.ranks = 6; }}};
+  REQUIRE(refused_at(file_with(sample_run())) == -1);
+  for (const auto& [what, change] : changes) {
+    Run run = sample_run();
+    change(run);
+    INFO(what);
+    CHECK(refused_at(file_with(run)) >= 24);
+  }
+}
+
+TEST_CASE("an estimate that is no number reads as not known") {
+  Run run = sample_run();
+  run.windows[0].gain_per_step = std::numeric_limits<double>::quiet_NaN();
+  run.unit_costs[0].error = std::numeric_limits<double>::infinity();
+  run.mean_path = -std::numeric_limits<double>::infinity();
+  Reader reader(file_with(run), "estimates");
+  CHECK(reader.run().windows[0].gain_per_step == absent);
+  CHECK(reader.run().unit_costs[0].error == absent);
+  CHECK(reader.run().mean_path == absent);
 }
 
 TEST_CASE("random bytes in random places with right checksums are refused or read, nothing else") {

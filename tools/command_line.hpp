@@ -1,0 +1,10 @@
+// The `effort` command as a function.
+#pragma once
+
+namespace effort::tools {
+
+/// Runs the command that the arguments name and reports what went wrong on standard error.
+/// @return the exit status: 0 success, 1 bad data, 2 bad arguments
+int run_command(int argc, const char* const* argv);
+
+}  // namespace effort::tools

@@ -1,0 +1,92 @@
+// What commands write: never over what they read, and complete or not at all.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::tools {
+
+/// Whether two paths lead to one file, through symbolic and hard links too; of files that do not exist yet, by name.
+bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
+
+/// A path to write to, which is none of the files that the command reads.  Made before the work begins.
+class Destination {
+ public:
+  /// Errors: UsageError if `path` is one of `inputs`.
+  Destination(std::filesystem::path path, std::vector<std::filesystem::path> inputs);
+  /// A file in this directory.
+  Destination inside(const std::string& name) const { return {path_ / name, inputs_}; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::vector<std::filesystem::path> inputs_;
+};
+
+/// A file that is being written: it has no name, or another one beside the target, until commit() gives it the target's,
+/// replacing an older file.  Without a call of commit() nothing changes and nothing is left behind.  Errors:
+/// std::system_error naming the file.
+class PendingFile {
+ public:
+  enum class Name {
+    none,    ///< vanishes with the process, however that ends
+    beside,  ///< for libraries that look at the name; stays behind where the process is killed
+  };
+  /// Where the file system has no files without names, they have one.
+  explicit PendingFile(const Destination& destination, Name name = Name::none);
+  ~PendingFile();
+  PendingFile(const PendingFile&) = delete;
+  PendingFile& operator=(const PendingFile&) = delete;
+  /// Where to write: a pipe or a device is written in place.
+  const std::filesystem::path& at() const { return at_; }
+  /// Whether the target can be written in any order.
+  bool is_regular() const { return at_ != path_; }
+  void commit();
+  [[noreturn]] void fail(const char* problem, int error) const;
+
+ private:
+  /// False where the file system has no such files.
+  bool open_nameless();
+  void give_name();
+
+  std::filesystem::path path_, at_;
+  std::filesystem::path temporary_;  ///< a name beside the target
+  int nameless_ = -1;                ///< descriptor
+};
+
+/// A PendingFile written by the functions below.  Errors: std::system_error naming the file.
+class OutputFile {
+ public:
+  explicit OutputFile(const Destination& destination);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+  void write(std::span<const std::byte> bytes);
+  void write(const std::string& text);
+  /// As little-endian float64.
+  void write(std::span<const double> values);
+  /// Bytes written so far in order.
+  std::uint64_t size() const { return size_; }
+  /// Extends the file with zeros to `bytes`, so that the rest can be written in any order.  An error if the target is
+  /// not a regular file.
+  void extend(std::uint64_t bytes);
+  /// After extend(): from byte `offset` on.
+  void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  void write_at(std::uint64_t offset, std::span<const double> values) { write_at(offset, std::as_bytes(values)); }
+  void commit();
+
+ private:
+  PendingFile name_;
+  std::FILE* file_ = nullptr;
+  std::uint64_t size_ = 0;
+};
+
+/// One number per line.
+void write_integers(OutputFile& file, std::span<const std::int32_t> values);
+
+}  // namespace effort::tools
