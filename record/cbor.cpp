@@ -5,6 +5,8 @@
 #include <limits>
 #include <stdexcept>
 
+#include "record/text.hpp"
+
 namespace effort::record::cbor {
 
 namespace {
@@ -19,31 +21,13 @@ constexpr unsigned simple_false = 20, simple_true = 21, simple_float = 26, simpl
 void put_big_endian(format::Bytes& out, std::uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
 }
-
-/// Length of the UTF-8 sequence that starts with `lead`, 0 if none does; `least` is the smallest code point it may hold.
-int sequence_length(unsigned char lead, std::uint32_t& least) {
-  if (lead < 0x80) return least = 0, 1;
-  if (lead >> 5 == 0x6) return least = 0x80, 2;
-  if (lead >> 4 == 0xe) return least = 0x800, 3;
-  if (lead >> 3 == 0x1e) return least = 0x10000, 4;
-  return 0;
-}
 }  // namespace
 
 bool is_utf8(std::string_view text) {
-  for (std::size_t i = 0; i < text.size();) {
-    const auto lead = static_cast<unsigned char>(text[i]);
-    std::uint32_t least = 0;
-    const int length = sequence_length(lead, least);
-    if (length == 0 || i + static_cast<std::size_t>(length) > text.size()) return false;
-    std::uint32_t code = length == 1 ? lead : lead & (0x7fu >> length);
-    for (int k = 1; k < length; ++k) {
-      const auto next = static_cast<unsigned char>(text[i + static_cast<std::size_t>(k)]);
-      if (next >> 6 != 0x2) return false;
-      code = code << 6 | (next & 0x3f);
-    }
-    if (code < least || code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return false;
-    i += static_cast<std::size_t>(length);
+  for (std::size_t at = 0; at < text.size();) {
+    const std::size_t bytes = character_at(text, at).bytes;
+    if (bytes == 0) return false;
+    at += bytes;
   }
   return true;
 }

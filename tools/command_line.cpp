@@ -1,10 +1,12 @@
 #include "tools/command_line.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <new>
 #include <string>
 
+#include "record/text.hpp"
 #include "tools/commands.hpp"
 #include "tools/output.hpp"
 
@@ -17,8 +19,32 @@ constexpr int usage_error = 2;
 
 int complain(const std::string& message, int code) {
   std::fflush(stdout);
-  std::fprintf(stderr, "effort: %s\n", message.c_str());
+  std::fprintf(stderr, "effort: %s\n", record::visible(message).c_str());
   return code;
+}
+
+/// "there is no command 'X'": which there are, and which one was probably meant.
+std::string unknown_command(const CLI::App& app, const std::string& word) {
+  std::string all, nearest;
+  for (const CLI::App* command : app.get_subcommands({})) {
+    const std::string& name = command->get_name();
+    all += (all.empty() ? "" : ", ") + name;
+    if (nearest.empty() || record::distance(word, name) < record::distance(word, nearest)) nearest = name;
+  }
+  if (word.empty()) return "no command is given: the commands are " + all;
+  const bool alike = record::distance(word, nearest) <= std::max<std::size_t>(2, word.size() / 3);
+  return "there is no command '" + word + "'" + (alike ? " (did you mean '" + nearest + "'?)" : "") + ": the commands are " + all;
+}
+
+/// What is wrong with the arguments, and the remedy, in one line.
+std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
+  const std::string word = argc > 1 ? argv[1] : "";
+  const auto all = app.get_subcommands({});
+  const bool known = std::any_of(all.begin(), all.end(), [&](const CLI::App* command) { return command->get_name() == word; });
+  if (!known && !word.starts_with('-')) return unknown_command(app, word);
+  std::string text = error.what();
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  return text + ": see 'effort " + (known ? word + " " : "") + "--help'";
 }
 
 int run(int argc, const char* const* argv) {
@@ -40,7 +66,8 @@ int run(int argc, const char* const* argv) {
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    return app.exit(e) == 0 ? 0 : usage_error;
+    if (e.get_exit_code() == 0) return app.exit(e);  // help, version
+    return complain(problem_of(app, e, argc, argv), usage_error);
   }
   return 0;
 }

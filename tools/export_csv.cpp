@@ -3,7 +3,9 @@
 #include <charconv>
 #include <cmath>
 #include <span>
+#include <string_view>
 
+#include "record/text.hpp"
 #include "tools/export.hpp"
 
 namespace effort::tools {
@@ -12,9 +14,12 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-/// A name, quoted according to RFC 4180 if it contains a comma, a quote or a line end.
-std::string field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
+/// A name, quoted according to RFC 4180 if it contains a comma or a quote.  A spreadsheet would take one that begins with
+/// = + - @ for a formula; an apostrophe before it makes it text.
+std::string field(const std::string& name) {
+  std::string text = record::visible(name);
+  if (!text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos) text.insert(0, 1, '\'');
+  if (text.find_first_of(",\"") == std::string::npos) return text;
   std::string out = "\"";
   for (char c : text) {
     if (c == '"') out += '"';

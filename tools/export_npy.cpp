@@ -3,7 +3,9 @@
 #include <set>
 #include <system_error>
 
+#include "record/text.hpp"
 #include "tools/export.hpp"
+#include "tools/output.hpp"
 
 namespace effort::tools {
 
@@ -28,11 +30,11 @@ class NewDirectory {
   bool made_;
 };
 
-/// A metric's name as a file name: '/', control characters and a leading '.' are replaced.
+/// A metric's name as a file name: '/', what record::visible spells out and a leading '.' are replaced.
 std::string file_stem(const std::string& metric) {
-  std::string out = metric.empty() ? "metric" : metric;
+  std::string out = metric.empty() ? "metric" : record::visible(metric);
   for (char& c : out) {
-    if (c == '/' || static_cast<unsigned char>(c) < 0x20) c = '_';
+    if (c == '/' || c == '\\') c = '_';
   }
   if (out[0] == '.') out[0] = '_';
   return out;
@@ -97,7 +99,7 @@ void export_npy(const Selection& selection, const Destination& directory) {
     metrics[run.metrics[m].name] = {{"file", stem + ".npy"}, {"unit", run.metrics[m].unit}};
   }
   files.push_back(std::make_unique<OutputFile>(directory.inside("axes.json")));
-  files.back()->write(axes(selection, metrics).dump(1, ' ', false, ordered_json::error_handler_t::replace) + "\n");
+  files.back()->write(json_text(axes(selection, metrics), 1) + "\n");
   for (const std::unique_ptr<OutputFile>& file : files) file->commit();
 }
 

@@ -6,8 +6,8 @@
 #include <stdexcept>
 #include <string_view>
 
+#include "record/text.hpp"
 #include "tools/export.hpp"
-#include "tools/output.hpp"
 
 namespace effort::tools {
 
@@ -19,16 +19,16 @@ struct Array {
   double nrmse = -1, max_error = -1;
 };
 
-/// Attribute text; control characters are not allowed in XML.
+/// Attribute text.
 std::string escaped(const std::string& text) {
   std::string out;
-  for (char c : text) {
+  for (char c : record::visible(text)) {
     switch (c) {
       case '&': out += "&amp;"; break;
       case '<': out += "&lt;"; break;
       case '>': out += "&gt;"; break;
       case '"': out += "&quot;"; break;
-      default: out += static_cast<unsigned char>(c) < 0x20 ? ' ' : c;
+      default: out += c;
     }
   }
   return out;
@@ -43,7 +43,7 @@ std::vector<Array> arrays_of(const Selection& selection) {
       if (selection.regions[g].series[m] < 0) continue;
       const auto series = static_cast<std::uint32_t>(selection.regions[g].series[m]);
       const bool exact = selection.exact;
-      out.push_back({metric.name + unit + ": " + valid_utf8(selection.labels[g]), m, g, exact ? 0 : selection.series.nrmse(series), exact ? 0 : selection.series.max_error(series)});
+      out.push_back({metric.name + unit + ": " + selection.labels[g], m, g, exact ? 0 : selection.series.nrmse(series), exact ? 0 : selection.series.max_error(series)});
     }
   }
   return out;

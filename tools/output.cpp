@@ -5,6 +5,8 @@
 #include <cmath>
 #include <cstdio>
 
+#include "record/text.hpp"
+
 namespace effort::tools {
 
 namespace {
@@ -22,8 +24,20 @@ std::size_t columns(const std::string& text) {
 
 }  // namespace
 
+std::string json_text(const nlohmann::ordered_json& object, int indent) {
+  const std::string text = object.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const record::Character c = record::character_at(text, at);
+    // Those of ASCII are escaped already, or blanks between values.
+    out += c.code >= 0x80 && record::is_control(c.code) ? record::visible(text.substr(at, c.bytes)) : text.substr(at, c.bytes);
+    at += c.bytes;
+  }
+  return out;
+}
+
 void print_json(const nlohmann::ordered_json& object) {
-  const std::string text = object.dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const std::string text = json_text(object);
   std::fwrite(text.data(), 1, text.size(), stdout);
   std::fputc('\n', stdout);
 }
@@ -63,23 +77,11 @@ std::string percent_text(double share) {
 
 std::string amount_text(double value, const std::string& unit) {
   if (unit == "s") return seconds_text(value);
-  return format("%.4g", value) + (unit.empty() || unit == "1" ? "" : " " + unit);
+  return format("%.4g", value) + (unit.empty() || unit == "1" ? "" : " " + record::visible(unit));
 }
 
 std::string name_text(const std::string& name, std::size_t width) {
-  std::string out;
-  for (char c : name) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (c == '\n') {
-      out += "\\n";
-    } else if (byte < 0x20 || byte == 0x7f) {
-      std::array<char, 8> buffer{};
-      std::snprintf(buffer.data(), buffer.size(), "\\x%02x", byte);
-      out += buffer.data();
-    } else {
-      out += c;
-    }
-  }
+  const std::string out = record::visible(name);
   if (out.size() <= width) return out;
   // Never cut within a UTF-8 sequence.
   const auto boundary = [&](std::size_t i, int direction) {

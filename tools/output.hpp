@@ -9,6 +9,9 @@
 
 namespace effort::tools {
 
+/// An object as text; control characters within strings are escaped, as is whatever is not valid UTF-8.
+std::string json_text(const nlohmann::ordered_json& object, int indent = -1);
+
 /// Prints one object on one line of standard output; text that is not valid UTF-8 is repaired.
 void print_json(const nlohmann::ordered_json& object);
 
@@ -26,7 +29,7 @@ std::string bytes_text(double bytes);
 std::string percent_text(double share);
 /// Four significant digits in the metric's unit: seconds by seconds_text, else "1234 unit".
 std::string amount_text(double value, const std::string& unit);
-/// A name on one line: control characters as \n, \x07; at most `width` columns, the middle left out.
+/// A name on one line, see record::visible; at most `width` columns, the middle left out.
 std::string name_text(const std::string& name, std::size_t width = 40);
 
 /// Columns aligned under their titles: the first to the left, the others to the right unless stated.

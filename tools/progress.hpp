@@ -14,7 +14,7 @@ class Progress {
  public:
   /// @param what   "exporting"
   /// @param total  amount of work, > 0, in any unit
-  Progress(std::string what, double total);
+  Progress(const std::string& what, double total);
   ~Progress();
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "record/text.hpp"
 #include "tools/commands.hpp"
 #include "tools/compare.hpp"
 #include "tools/kokkos_session.hpp"
@@ -36,7 +37,7 @@ struct Arguments {
 
 /// Text escaped for a script element.
 std::string script_text(const ordered_json& object) {
-  const std::string text = object.dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+  const std::string text = json_text(object);
   std::string out;
   out.reserve(text.size());
   for (const char c : text) c == '<' ? out += "\\u003c" : out += c;
@@ -46,9 +47,22 @@ std::string script_text(const ordered_json& object) {
 std::string escaped(const std::string& text) {
   static const std::map<char, std::string> entities = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
   std::string out;
-  for (const char c : text) {
+  for (const char c : record::visible(text)) {
     const auto at = entities.find(c);
     at == entities.end() ? out += c : out += at->second;
+  }
+  return out;
+}
+
+/// The object with all names and texts in it as record::visible shows them, for the page.
+ordered_json shown(const ordered_json& value) {
+  if (value.is_string()) return record::visible(value.get_ref<const std::string&>());
+  if (!value.is_structured()) return value;
+  ordered_json out = value.is_array() ? ordered_json::array() : ordered_json::object();
+  for (auto at = value.begin(); at != value.end(); ++at) {
+    if (value.is_array()) out.push_back(shown(*at));
+    else if (at.key() == "source") out[at.key()] = *at;  // the lines of files
+    else out[record::visible(at.key())] = shown(*at);
   }
   return out;
 }
@@ -189,8 +203,8 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
   const std::string place = "<title>effort</title>";
   if (const std::size_t at = before.find(place); at != std::string::npos) before.replace(at, place.size(), "<title>" + escaped(head["title"]) + "</title>");
   file.write(before);
-  write_element(file, "effort-head", "application/json", script_text(head));
-  for (std::size_t r = 0; r < runs.size(); ++r) write_element(file, "effort-run-" + std::to_string(r), "application/json", script_text(runs[r].json));
+  write_element(file, "effort-head", "application/json", script_text(shown(head)));
+  for (std::size_t r = 0; r < runs.size(); ++r) write_element(file, "effort-run-" + std::to_string(r), "application/json", script_text(shown(runs[r].json)));
   // The browser draws the first view here, while it still reads the histories.
   file.write(std::string("<script>effortReport.start()</script>\n"));
   for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -213,7 +227,7 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
       if (!values.empty()) write_element(file, "effort-exact-" + std::to_string(r) + "-" + std::to_string(s), "text/plain", base64(std::as_bytes(std::span(values))));
     }
   }
-  if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(compared));
+  if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(shown(compared)));
   write_element(file, "effort-end", "text/plain", "complete");
   file.write(std::string(page.behind));
   file.commit();
@@ -258,7 +272,7 @@ void run_report(const Arguments& a) {
   if (a.json) {
     print_json({{"file", a.out}, {"bytes", bytes}, {"page_bytes", page_template().before.size() + page_template().behind.size()}, {"seconds", watch.seconds()}});
   } else {
-    std::printf("%s: %s, of which the page itself %s\n", a.out.c_str(), bytes_text(static_cast<double>(bytes)).c_str(),
+    std::printf("%s: %s, of which the page itself %s\n", record::visible(a.out).c_str(), bytes_text(static_cast<double>(bytes)).c_str(),
                 bytes_text(static_cast<double>(page_template().before.size() + page_template().behind.size())).c_str());
   }
 }

@@ -185,7 +185,7 @@ void follow_on_screen(Follower& follower, const Arguments& a) {
     // The age in the first line advances.
     if (!draw && !screen.resized() && since_drawn.seconds() < 1) continue;
     std::string text = follower.found() ? page(follower, terminal_of(STDOUT_FILENO)) : waiting(a);
-    if (!status.empty()) text += "\n" + status + "\n";
+    if (!status.empty()) text += "\n" + name_text(status, 400) + "\n";
     screen.show(text);
     draw = false;
     since_drawn = Stopwatch();

@@ -1,5 +1,6 @@
 #include "runtime/config/settings.hpp"
 
+#include "record/text.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/status.hpp"
 
@@ -284,21 +285,6 @@ void fix_place(std::string& path) {
   if (!none) path = whole.lexically_normal().string();
 }
 
-/// Characters to insert, remove or replace between two words (Levenshtein).
-std::size_t distance(const std::string& a, const std::string& b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    std::size_t diagonal = std::exchange(row[0], i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const std::size_t replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({replaced, row[j] + 1, row[j - 1] + 1});
-    }
-  }
-  return row[b.size()];
-}
-
 /// Variables that look like settings and are none: no errors, since other programs may share the prefix.
 std::vector<std::string> unknown_variables() {
   std::vector<std::string> out;
@@ -306,10 +292,10 @@ std::vector<std::string> unknown_variables() {
     const std::string text = *entry, variable = text.substr(0, text.find('='));
     if (!variable.starts_with("EFFORT_") || variable == "EFFORT_CONFIG" || variable.size() > 64 || !environment(variable.c_str())) continue;
     const std::string key = variable.substr(7);
-    const auto nearer = [&](const Key& a, const Key& b) { return distance(key, a.name) < distance(key, b.name); };
+    const auto nearer = [&](const Key& a, const Key& b) { return record::distance(key, a.name) < record::distance(key, b.name); };
     const std::string nearest = std::min_element(keys().begin(), keys().end(), nearer)->name;
     constexpr std::size_t slip = 2;  // beyond that, it was hardly meant
-    const std::string meant = distance(key, nearest) <= slip ? "; did you mean EFFORT_" + nearest + "?" : "";
+    const std::string meant = record::distance(key, nearest) <= slip ? "; did you mean EFFORT_" + nearest + "?" : "";
     if (nearest != key) out.push_back("environment variable " + variable + " is no setting and was ignored" + meant);
   }
   std::sort(out.begin(), out.end());

@@ -1,6 +1,8 @@
 // Exit codes and help.
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+
 #include "command.hpp"
 
 using namespace effort::tools::test;
@@ -18,9 +20,24 @@ TEST_CASE("help and version are good, nonsense is a usage error") {
     const Outcome outcome = scratch.run(line);
     INFO((line.empty() ? "" : line[0]) << ": " << outcome.err);
     CHECK(outcome.code == 2);
-    CHECK_FALSE(outcome.err.empty());
+    CHECK(outcome.err.starts_with("effort: "));
+    CHECK(std::count(outcome.err.begin(), outcome.err.end(), '\n') == 1);
     CHECK(outcome.out.empty());
   }
+}
+
+TEST_CASE("a wrong word is answered with the right ones") {
+  const Scratch scratch;
+  const std::string typo = scratch.run({"exprot", "a"}).err, nonsense = scratch.run({"frobnicate"}).err, nothing = scratch.run({}).err;
+  CHECK(typo.find("did you mean 'export'?") != std::string::npos);
+  CHECK(nonsense.find("did you mean") == std::string::npos);
+  for (const std::string& message : {typo, nonsense, nothing}) {
+    INFO(message);
+    CHECK(message.find("the commands are info, report, top") != std::string::npos);
+  }
+  const std::string option = scratch.run({"info", "--nonsense", "a"}).err;
+  CHECK(option.find("--nonsense") != std::string::npos);
+  CHECK(option.find("'effort info --help'") != std::string::npos);
 }
 
 TEST_CASE("output that cannot be written is an error") {
