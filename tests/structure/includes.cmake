@@ -23,7 +23,7 @@ allow(analytics/window analytics/comm/ analytics/wavelet/ analytics/sampling/ an
 allow(analytics/replay analytics/comm/ analytics/window/)
 allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(runtime)
-allow(runtime/config runtime/environment.hpp runtime/status)
+allow(runtime/config record/text.hpp runtime/environment.hpp runtime/status)
 allow(runtime/measure runtime/status)
 allow(runtime/node analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
