@@ -158,7 +158,7 @@ void add_windows(record::Run& run, const Shape& shape) {
     w.rebalance = index % 3 == 1;
     w.rebalanced = index % 6 == 1;
     w.rebalanced_at = w.rebalanced ? w.last + 3 : -1;
-    w.strata = 3;
+    w.strata = std::min(3, shape.ranks);
     w.prediction_error = 0.05;
     w.load_balance = 1 / (1 + w.imbalance);
     w.communication_efficiency = 0.9;
