@@ -14,9 +14,7 @@ constexpr unsigned major_unsigned = 0, major_negative = 1, major_bytes = 2, majo
                    major_map = 5, major_simple = 7;
 constexpr unsigned simple_false = 20, simple_true = 21, simple_float = 26, simple_double = 27;
 
-[[noreturn]] void wrong_type(const char* wanted) {
-  throw std::runtime_error(std::string("a value is not ") + wanted);
-}
+[[noreturn]] void wrong_type(const char* wanted) { throw std::runtime_error(std::string("a value is not ") + wanted); }
 
 void put_big_endian(format::Bytes& out, std::uint64_t value, int bytes) {
   for (int i = bytes - 1; i >= 0; --i) out.push_back(static_cast<std::byte>(value >> (8 * i)));
@@ -87,20 +85,23 @@ Decoder::Head Decoder::head() {
   if (out.info < 24) return out;
   if (out.info > 27) throw std::runtime_error("a value has a length that snapshots do not use");
   out.value = 0;
-  for (std::byte b : in_.take(std::uint64_t{1} << (out.info - 24))) out.value = out.value << 8 | std::to_integer<std::uint64_t>(b);
+  for (std::byte b : in_.take(std::uint64_t{1} << (out.info - 24)))
+    out.value = out.value << 8 | std::to_integer<std::uint64_t>(b);
   return out;
 }
 
 std::int64_t Decoder::integer() {
   const Head h = head();
-  if (h.major > major_negative || h.value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max())) wrong_type("a 64-bit integer");
+  if (h.major > major_negative || h.value > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()))
+    wrong_type("a 64-bit integer");
   const auto value = static_cast<std::int64_t>(h.value);
   return h.major == major_unsigned ? value : -1 - value;
 }
 
 std::int64_t Decoder::integer(std::int64_t least, std::int64_t most) {
   const std::int64_t value = integer();
-  if (value < least || value > most) throw std::runtime_error("the number " + std::to_string(value) + " is out of range");
+  if (value < least || value > most)
+    throw std::runtime_error("the number " + std::to_string(value) + " is out of range");
   return value;
 }
 
@@ -114,7 +115,8 @@ double Decoder::real() {
   const Head h = head();
   if (h.major == major_unsigned) return static_cast<double>(h.value);
   if (h.major == major_negative) return -1.0 - static_cast<double>(h.value);
-  if (h.major == major_simple && h.info == simple_float) return std::bit_cast<float>(static_cast<std::uint32_t>(h.value));
+  if (h.major == major_simple && h.info == simple_float)
+    return std::bit_cast<float>(static_cast<std::uint32_t>(h.value));
   if (h.major == major_simple && h.info == simple_double) return std::bit_cast<double>(h.value);
   wrong_type("a number");
 }

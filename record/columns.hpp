@@ -130,7 +130,8 @@ std::vector<Row> get_table(cbor::Decoder& in, const std::vector<Column<Row>>& co
 
 /// A field of a record that is itself a table.
 template <typename Record, typename Row>
-Column<Record> table_field(const char* name, std::vector<Row> Record::*member, const std::vector<Column<Row>>& columns, Presence presence = Presence::required) {
+Column<Record> table_field(const char* name, std::vector<Row> Record::*member, const std::vector<Column<Row>>& columns,
+                           Presence presence = Presence::required) {
   return {name, presence == Presence::required,
           [member, columns](cbor::Encoder& out, const Record& record) { put_table(out, columns, record.*member); },
           [member, columns](cbor::Decoder& in, Record& record) { record.*member = get_table(in, columns); }};

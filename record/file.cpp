@@ -50,10 +50,12 @@ class Descriptor {
   const int number_;
 };
 
-[[noreturn]] void fail_as_taken(const fs::path& target) { fail("a snapshot of this name exists and is not overwritten", target, EEXIST); }
+[[noreturn]] void fail_as_taken(const fs::path& target) {
+  fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
+}
 
-/// Writes a file that has no name until it is complete: nothing is left of a process that is killed.  False where the file
-/// system has no such files.
+/// Writes a file that has no name until it is complete: nothing is left of a process that is killed.  False where the
+/// file system has no such files.
 bool write_unnamed(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
   const Descriptor file(::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666));
   const std::string self = "/proc/self/fd/" + std::to_string(file.number());
@@ -74,7 +76,8 @@ std::string ending_here() {
 /// A locked temporary file beside the target; gone when this goes.  The lock says that its writer lives.
 class Temporary {
  public:
-  explicit Temporary(const fs::path& target) : path_(unique_beside(target)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
+  explicit Temporary(const fs::path& target)
+      : path_(unique_beside(target)), file_(::open(path_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666)) {
     if (!file_.open()) fail("cannot create a snapshot (is the directory writable?)", path_, errno);
     ::flock(file_.number(), LOCK_EX | LOCK_NB);
   }
@@ -94,7 +97,8 @@ class Temporary {
   void give_name(const fs::path& target) {
     if (::link(path_.c_str(), target.c_str()) == 0) return;
     if (errno == EEXIST) fail_as_taken(target);
-    if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS && errno != EMLINK) fail("cannot name a snapshot", target, errno);
+    if (errno != EPERM && errno != ENOTSUP && errno != ENOSYS && errno != EMLINK)
+      fail("cannot name a snapshot", target, errno);
     rename_without_links(target);
   }
 
@@ -130,7 +134,8 @@ bool is_temporary(const std::string& name, const std::string& ending) {
   const std::size_t at = name.rfind(ending);
   if (!name.starts_with('.') || !name.ends_with(".part") || at == std::string::npos) return false;
   const std::string numbers = name.substr(at + ending.size(), name.size() - at - ending.size() - 5);
-  return numbers.find_first_not_of("0123456789.") == std::string::npos && std::count(numbers.begin(), numbers.end(), '.') == 1;
+  return numbers.find_first_not_of("0123456789.") == std::string::npos &&
+         std::count(numbers.begin(), numbers.end(), '.') == 1;
 }
 
 /// Removes what writers that were killed have left.
@@ -162,7 +167,8 @@ void sync_directory(const fs::path& directory) {
   const int error = errno;
   ::close(descriptor);
   // Some file systems cannot sync a directory and say so; the file itself is safe.
-  if (result != 0 && error != EINVAL && error != ENOTSUP) fail("cannot write a snapshot's directory through to the disk", directory, error);
+  if (result != 0 && error != EINVAL && error != ENOTSUP)
+    fail("cannot write a snapshot's directory through to the disk", directory, error);
 }
 
 }  // namespace

@@ -64,10 +64,12 @@ Bytes unpack(const Entry& entry, Bytes stored) {
     if (entry.raw != entry.stored) throw std::runtime_error("a section that is not compressed claims two sizes");
     return stored;
   }
-  if (entry.raw > most_raw(entry.stored)) throw std::runtime_error("a section claims to hold more than the format allows");
+  if (entry.raw > most_raw(entry.stored))
+    throw std::runtime_error("a section claims to hold more than the format allows");
   Bytes raw(entry.raw);
   const std::size_t size = ZSTD_decompress(raw.data(), raw.size(), stored.data(), stored.size());
-  if (ZSTD_isError(size) || size != raw.size()) throw std::runtime_error("a compressed section does not decompress to its size");
+  if (ZSTD_isError(size) || size != raw.size())
+    throw std::runtime_error("a compressed section does not decompress to its size");
   return raw;
 }
 

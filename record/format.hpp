@@ -58,7 +58,8 @@ std::uint64_t hash(View bytes);
 /// Little-endian integers of 2, 4 and 8 bytes.
 template <typename T>
 void put(Bytes& out, T value) {
-  for (std::size_t i = 0; i < sizeof(T); ++i) out.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
+  for (std::size_t i = 0; i < sizeof(T); ++i)
+    out.push_back(static_cast<std::byte>(static_cast<std::uint64_t>(value) >> (8 * i)));
 }
 template <typename T>
 T get(View bytes, std::size_t at) {

@@ -46,7 +46,8 @@ std::vector<Column<Window>> window_columns() {
       estimate("wait_seconds", &Window::wait_seconds, optional),
       column<Window, std::int64_t>("samples_unified", &Window::samples_unified, optional),
       column<Window, std::int64_t>("samples_stratified", &Window::samples_stratified, optional)};
-#define EFFORT_NUMBER(name, unknown) columns.push_back(estimate<Window>(#name, &Window::name, (unknown) < 0 ? optional : Presence::required));
+#define EFFORT_NUMBER(name, unknown) \
+  columns.push_back(estimate<Window>(#name, &Window::name, (unknown) < 0 ? optional : Presence::required));
   EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER
   return columns;
@@ -82,13 +83,19 @@ Column<Run> notes() {
 
 const std::vector<Column<Run>>& run_fields() {
   constexpr Presence optional = Presence::optional;
-  static const std::vector<Column<NodeRun>> placement = {column("node", &NodeRun::node), column("count", &NodeRun::count)};
+  static const std::vector<Column<NodeRun>> placement = {column("node", &NodeRun::node),
+                                                         column("count", &NodeRun::count)};
   static const std::vector<Column<Metric>> metrics = {column("name", &Metric::name), column("unit", &Metric::unit)};
-  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name), estimate("seconds_per_unit", &UnitCost::seconds_per_unit), estimate("error", &UnitCost::error)};
-  static const std::vector<Column<WindowCost>> window_costs = {column("first", &WindowCost::first), column("unit", &WindowCost::unit),
-                                                               estimate("seconds_per_unit", &WindowCost::seconds_per_unit), estimate("error", &WindowCost::error)};
-  static const std::vector<Column<SpeedRun>> speeds = {column("count", &SpeedRun::count), column("time", &SpeedRun::time)};
-  static const std::vector<Column<Module>> modules = {column("name", &Module::name), column("path", &Module::path), column("build_id", &Module::build_id)};
+  static const std::vector<Column<UnitCost>> unit_costs = {column("name", &UnitCost::name),
+                                                           estimate("seconds_per_unit", &UnitCost::seconds_per_unit),
+                                                           estimate("error", &UnitCost::error)};
+  static const std::vector<Column<WindowCost>> window_costs = {
+      column("first", &WindowCost::first), column("unit", &WindowCost::unit),
+      estimate("seconds_per_unit", &WindowCost::seconds_per_unit), estimate("error", &WindowCost::error)};
+  static const std::vector<Column<SpeedRun>> speeds = {column("count", &SpeedRun::count),
+                                                       column("time", &SpeedRun::time)};
+  static const std::vector<Column<Module>> modules = {column("name", &Module::name), column("path", &Module::path),
+                                                      column("build_id", &Module::build_id)};
   static const std::vector<Column<Run>> fields = {
       column("version", &Run::version),
       column("name", &Run::name),
@@ -126,11 +133,13 @@ void check_placement(const Run& run) {
   require(run.nodes >= 1 && run.nodes <= run.ranks, "the number of nodes is out of range");
   std::int64_t sum = 0;
   for (const NodeRun& part : run.placement) {
-    require(part.count >= 1 && part.node >= 0 && part.node < run.nodes, "the placement of ranks names a node that does not exist");
+    require(part.count >= 1 && part.node >= 0 && part.node < run.nodes,
+            "the placement of ranks names a node that does not exist");
     sum += part.count;
   }
   require(sum == run.ranks, "the placement of ranks does not cover every rank once");
-  require(run.own_cpu_seconds.size() == static_cast<std::size_t>(run.nodes), "own_cpu_seconds is not one number per node");
+  require(run.own_cpu_seconds.size() == static_cast<std::size_t>(run.nodes),
+          "own_cpu_seconds is not one number per node");
   require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes is not one number per node");
 }
 
@@ -160,7 +169,8 @@ void check_series(const Run& run) {
     require(s.metric < run.metrics.size(), "a series belongs to a metric that does not exist");
     require(s.kind <= Kind::io, "a region is of a kind that does not exist");
     require(s.max_rank >= 0 && s.max_rank < run.ranks, "a series' largest rank does not exist");
-    require(known.insert({s.region, s.kind, s.phase, s.metric}).second, "two series are of the same region, phase and metric");
+    require(known.insert({s.region, s.kind, s.phase, s.metric}).second,
+            "two series are of the same region, phase and metric");
   }
 }
 
@@ -172,7 +182,8 @@ void check_strata(const Run& run, const Strata& s) {
   require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
 }
 
-/// Every label that a window's ranks have, whether it is listed there or holds on from a later window, is one of its strata.
+/// Every label that a window's ranks have, whether it is listed there or holds on from a later window, is one of its
+/// strata.
 void check_moves(const Run& run) {
   if (run.moves.empty()) return;
   require(!run.strata.empty(), "there are moves between strata, but no strata");
@@ -190,7 +201,8 @@ void check_moves(const Run& run) {
     const StrataMove& move = run.moves[i];
     std::int32_t at = 0;
     for (const LabelRun& part : move.runs) {
-      require(part.first >= at && part.count >= 0 && part.count <= run.ranks - part.first, "a rank that moved does not exist");
+      require(part.first >= at && part.count >= 0 && part.count <= run.ranks - part.first,
+              "a rank that moved does not exist");
       require(part.label >= 0 && part.label < move.strata, "a rank moved from a stratum that does not exist");
       at = part.first + part.count;
       for (std::int32_t rank = part.first; rank < at; ++rank) {

@@ -33,7 +33,8 @@ std::vector<Tile> decode_tiles(format::View raw, const Run& run) {
     tiles[i].series = static_cast<std::uint32_t>(in.varint(run.series.size() - 1, "a tile's series"));
     if (tiles[i].series <= last) throw std::runtime_error("a node's tiles are not in the order of the series");
     last = tiles[i].series;
-    tiles[i].first_step = static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(run.steps), "a tile's first step"));
+    tiles[i].first_step =
+        static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(run.steps), "a tile's first step"));
     sizes[i] = in.varint();
   }
   for (std::size_t i = 0; i < count; ++i) {
@@ -82,11 +83,14 @@ Bytes encode_exact(const ExactBlock& block) {
 ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node) {
   Cursor in(raw);
   ExactBlock block;
-  block.first_step = static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(run.steps), "a block's first step"));
+  block.first_step =
+      static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(run.steps), "a block's first step"));
   const auto left = static_cast<std::uint64_t>(run.steps - block.first_step);
-  block.steps = static_cast<std::int32_t>(in.varint(std::min<std::uint64_t>(left, INT32_MAX), "a block's number of steps"));
+  block.steps =
+      static_cast<std::int32_t>(in.varint(std::min<std::uint64_t>(left, INT32_MAX), "a block's number of steps"));
   block.series.resize(in.varint(std::min<std::uint64_t>(run.series.size(), in.left()), "a block's number of series"));
-  for (std::uint32_t& series : block.series) series = static_cast<std::uint32_t>(in.varint(run.series.size() - 1, "a block's series"));
+  for (std::uint32_t& series : block.series)
+    series = static_cast<std::uint32_t>(in.varint(run.series.size() - 1, "a block's series"));
   const auto rows = static_cast<std::uint64_t>(run.count_of_node(node));
   // Each factor is below 2^31 resp. 2^26 and 2^20: the first two multiply without overflow, the division does the rest.
   const std::uint64_t row_values = rows * static_cast<std::uint64_t>(block.steps);
@@ -102,8 +106,10 @@ ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node) {
 namespace {
 
 std::vector<Column<Flow>> flow_columns() {
-  return {column("window", &Flow::window), column("source", &Flow::source), column("destination", &Flow::destination), column("region", &Flow::region),
-          column("messages", &Flow::messages), column("bytes", &Flow::bytes), column("seconds", &Flow::seconds)};
+  return {column("window", &Flow::window),           column("source", &Flow::source),
+          column("destination", &Flow::destination), column("region", &Flow::region),
+          column("messages", &Flow::messages),       column("bytes", &Flow::bytes),
+          column("seconds", &Flow::seconds)};
 }
 
 const std::vector<Column<Traffic>>& traffic_fields() {
@@ -136,7 +142,8 @@ Traffic decode_traffic(format::View raw, const Run& run) {
   get_record(decoder, traffic_fields(), traffic);
   decoder.finish();
   for (const Flow& f : traffic.flows)
-    if (f.window < 0 || f.source < 0 || f.source >= run.ranks || f.destination < 0 || f.destination >= run.ranks || f.region < 0 || static_cast<std::size_t>(f.region) >= traffic.regions.size())
+    if (f.window < 0 || f.source < 0 || f.source >= run.ranks || f.destination < 0 || f.destination >= run.ranks ||
+        f.region < 0 || static_cast<std::size_t>(f.region) >= traffic.regions.size())
       throw std::runtime_error("a flow of the communication matrix names a window, rank or region that does not exist");
   return traffic;
 }

@@ -14,8 +14,10 @@ namespace effort::record {
 using format::Bytes;
 using format::Entry;
 
-FormatError::FormatError(const std::string& problem, const std::string& file, std::uint64_t offset, const std::string& remedy)
-    : std::runtime_error(problem + " (file '" + file + "', byte " + std::to_string(offset) + "), " + remedy), offset_(offset) {}
+FormatError::FormatError(const std::string& problem, const std::string& file, std::uint64_t offset,
+                         const std::string& remedy)
+    : std::runtime_error(problem + " (file '" + file + "', byte " + std::to_string(offset) + "), " + remedy),
+      offset_(offset) {}
 
 namespace {
 
@@ -28,13 +30,15 @@ bool starts_with(const Bytes& bytes, std::size_t at, const std::array<unsigned c
 }
 
 bool known(const Entry& e) {
-  const bool type = e.type == format::type_run || e.type == format::type_windows || e.type == format::type_strata || e.type == format::type_moves ||
-                    e.type == format::type_path || e.type == format::type_tiles || e.type == format::type_shared || e.type == format::type_exact ||
-                    e.type == format::type_traffic;
+  const bool type = e.type == format::type_run || e.type == format::type_windows || e.type == format::type_strata ||
+                    e.type == format::type_moves || e.type == format::type_path || e.type == format::type_tiles ||
+                    e.type == format::type_shared || e.type == format::type_exact || e.type == format::type_traffic;
   return type && e.version == format::section_version && (e.flags & ~(format::flag_required | format::flag_zstd)) == 0;
 }
 
-bool of_a_node(const Entry& e) { return e.type == format::type_tiles || e.type == format::type_exact || e.type == format::type_traffic; }
+bool of_a_node(const Entry& e) {
+  return e.type == format::type_tiles || e.type == format::type_exact || e.type == format::type_traffic;
+}
 
 }  // namespace
 
@@ -73,30 +77,40 @@ struct Reader::State {
     const Bytes header = read(0, std::min<std::uint64_t>(size, format::header_bytes));
     const std::size_t comparable = std::min<std::size_t>(header.size(), format::magic.size());
     for (std::size_t i = 0; i < comparable; ++i) {
-      if (header[i] != std::byte{format::magic[i]}) refuse("this is no effort snapshot", i, "pass a file that the library wrote, NAME-JOB-STEP.effort");
+      if (header[i] != std::byte{format::magic[i]})
+        refuse("this is no effort snapshot", i, "pass a file that the library wrote, NAME-JOB-STEP.effort");
     }
     if (size < format::header_bytes + format::footer_bytes) refuse("the snapshot is cut short", size);
-    if (format::get<std::uint64_t>(header, 16) != format::hash(format::View(header).first(16))) refuse("the header's checksum does not match", 8);
+    if (format::get<std::uint64_t>(header, 16) != format::hash(format::View(header).first(16)))
+      refuse("the header's checksum does not match", 8);
     major = format::get<std::uint16_t>(header, 8);
     minor = format::get<std::uint16_t>(header, 10);
     const std::string version = std::to_string(major) + "." + std::to_string(minor);
-    if (major > format::major) refuse("the snapshot is of format version " + version + ", this program knows up to " + std::to_string(format::major), 8, newer);
+    if (major > format::major)
+      refuse("the snapshot is of format version " + version + ", this program knows up to " +
+                 std::to_string(format::major),
+             8, newer);
     if (major < format::major) refuse("the snapshot is of format version " + version + ", which never existed", 8);
-    if (format::get<std::uint32_t>(header, 12) != 0) refuse("the snapshot uses features that this program does not know", 12, newer);
+    if (format::get<std::uint32_t>(header, 12) != 0)
+      refuse("the snapshot uses features that this program does not know", 12, newer);
   }
 
   Bytes check_footer(std::uint64_t size) {
     const std::uint64_t at = size - format::footer_bytes;
     const Bytes footer = read(at, format::footer_bytes);
-    if (!starts_with(footer, 32, format::end_magic)) refuse("the snapshot is cut short or its end is damaged", size - format::end_magic.size());
-    if (format::get<std::uint64_t>(footer, 24) != format::hash(format::View(footer).first(24))) refuse("the footer's checksum does not match", at);
+    if (!starts_with(footer, 32, format::end_magic))
+      refuse("the snapshot is cut short or its end is damaged", size - format::end_magic.size());
+    if (format::get<std::uint64_t>(footer, 24) != format::hash(format::View(footer).first(24)))
+      refuse("the footer's checksum does not match", at);
     const auto start = format::get<std::uint64_t>(footer, 0);
     const auto count = format::get<std::uint64_t>(footer, 8);
-    if (start < format::header_bytes || start > at || count != (at - start) / format::entry_bytes || (at - start) % format::entry_bytes != 0) {
+    if (start < format::header_bytes || start > at || count != (at - start) / format::entry_bytes ||
+        (at - start) % format::entry_bytes != 0) {
       refuse("the snapshot is cut short or lengthened: its index does not end where the footer begins", at);
     }
     Bytes index = read(start, at - start);
-    if (format::get<std::uint64_t>(footer, 16) != format::hash(index)) refuse("the index's checksum does not match", start);
+    if (format::get<std::uint64_t>(footer, 16) != format::hash(index))
+      refuse("the index's checksum does not match", start);
     return index;
   }
 
@@ -107,7 +121,10 @@ struct Reader::State {
       const Entry e = format::get_entry(index, at);
       const bool required = e.flags & format::flag_required;
       if (e.stored > index_at - offset) refuse("a section reaches beyond the index", index_at + at);
-      if (required && !known(e)) refuse("the snapshot holds a section '" + format::type_text(e.type) + "' that this program must know and does not", index_at + at, newer);
+      if (required && !known(e))
+        refuse(
+            "the snapshot holds a section '" + format::type_text(e.type) + "' that this program must know and does not",
+            index_at + at, newer);
       entries.push_back(e);
       sections.push_back({format::type_text(e.type), e.key, required, offset, e.stored, e.raw});
       offset += e.stored;
@@ -115,18 +132,21 @@ struct Reader::State {
     if (offset != index_at) refuse("bytes before the index belong to no section", offset);
   }
 
-  /// One section of every type that describes the run, and for every node at most one set of tiles, ascending; or one set for all.
+  /// One section of every type that describes the run, and for every node at most one set of tiles, ascending; or one
+  /// set for all.
   void check_order() const {
     std::int64_t last = -1;
     std::map<std::uint32_t, int> count;
     for (std::size_t i = 0; i < entries.size(); ++i) {
       if (!known(entries[i])) continue;
-      if (++count[entries[i].type] > 1 && !of_a_node(entries[i])) refuse("the snapshot holds two sections '" + sections[i].type + "'", sections[i].offset);
+      if (++count[entries[i].type] > 1 && !of_a_node(entries[i]))
+        refuse("the snapshot holds two sections '" + sections[i].type + "'", sections[i].offset);
       if (entries[i].type != format::type_tiles) continue;
       if (entries[i].key <= last) refuse("the nodes' tiles are not in the order of the nodes", sections[i].offset);
       last = entries[i].key;
     }
-    if (count[format::type_shared] == 1 && last >= 0) refuse("the snapshot holds the histories of all nodes more than once", format::header_bytes);
+    if (count[format::type_shared] == 1 && last >= 0)
+      refuse("the snapshot holds the histories of all nodes more than once", format::header_bytes);
     if (count[format::type_run] != 1) refuse("the snapshot does not describe one run", format::header_bytes);
   }
 
@@ -149,7 +169,9 @@ struct Reader::State {
   Bytes checked(std::size_t i) const {
     Bytes stored = read(sections[i].offset, entries[i].stored);
     if (format::hash(stored) != entries[i].hash) {
-      refuse("the checksum of section '" + sections[i].type + "' (" + std::to_string(entries[i].stored) + " bytes) does not match", sections[i].offset);
+      refuse("the checksum of section '" + sections[i].type + "' (" + std::to_string(entries[i].stored) +
+                 " bytes) does not match",
+             sections[i].offset);
     }
     return stored;
   }
@@ -183,7 +205,8 @@ struct Reader::State {
 
   /// A node's section may only name a node of the run.
   std::int32_t node_of(std::size_t i) {
-    if (entries[i].key >= static_cast<std::uint32_t>(load_run().nodes)) refuse("section '" + sections[i].type + "' belongs to a node that does not exist", sections[i].offset);
+    if (entries[i].key >= static_cast<std::uint32_t>(load_run().nodes))
+      refuse("section '" + sections[i].type + "' belongs to a node that does not exist", sections[i].offset);
     return static_cast<std::int32_t>(entries[i].key);
   }
 
@@ -260,7 +283,8 @@ std::vector<ExactBlock> Reader::exact(std::int32_t node) {
   state_->each(format::type_exact, [&](std::size_t i) {
     if (state_->entries[i].key == static_cast<std::uint32_t>(node)) out.push_back(state_->exact_at(i));
   });
-  std::stable_sort(out.begin(), out.end(), [](const ExactBlock& a, const ExactBlock& b) { return a.first_step < b.first_step; });
+  std::stable_sort(out.begin(), out.end(),
+                   [](const ExactBlock& a, const ExactBlock& b) { return a.first_step < b.first_step; });
   return out;
 }
 

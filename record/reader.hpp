@@ -30,12 +30,12 @@ class FormatError : public std::runtime_error {
 
 /// One entry of a snapshot's table of contents.
 struct SectionInfo {
-  std::string type;              ///< four characters, see FORMAT.md
-  std::uint32_t key = 0;         ///< the node, where the type has one section per node
-  bool required = false;         ///< a reader that does not know the type must refuse the file
-  std::uint64_t offset = 0;      ///< of the section's header in the file
+  std::string type;          ///< four characters, see FORMAT.md
+  std::uint32_t key = 0;     ///< the node, where the type has one section per node
+  bool required = false;     ///< a reader that does not know the type must refuse the file
+  std::uint64_t offset = 0;  ///< of the section's header in the file
   std::uint64_t stored_bytes = 0;
-  std::uint64_t raw_bytes = 0;   ///< after decompression
+  std::uint64_t raw_bytes = 0;  ///< after decompression
 };
 
 /// A snapshot file or its bytes.  Opening checks header, footer and table of contents; every section is checked by

@@ -57,7 +57,9 @@ std::vector<std::int32_t> Run::ranks_by_node() const {
   std::vector<std::int32_t> of_rank, out(static_cast<std::size_t>(ranks));
   for (const NodeRun& run : placement) of_rank.insert(of_rank.end(), static_cast<std::size_t>(run.count), run.node);
   std::iota(out.begin(), out.end(), 0);
-  std::stable_sort(out.begin(), out.end(), [&](std::int32_t a, std::int32_t b) { return of_rank[static_cast<std::size_t>(a)] < of_rank[static_cast<std::size_t>(b)]; });
+  std::stable_sort(out.begin(), out.end(), [&](std::int32_t a, std::int32_t b) {
+    return of_rank[static_cast<std::size_t>(a)] < of_rank[static_cast<std::size_t>(b)];
+  });
   return out;
 }
 

@@ -41,32 +41,33 @@ struct Module {
 struct Series {
   std::string region;
   Kind kind = Kind::compute;
-  std::string phase;              ///< empty: the run has no phases
-  std::uint32_t metric = 0;       ///< index into Run::metrics
-  double total = 0;               ///< over ranks and steps, in the metric's unit
-  double mean_over_ranks = 0;     ///< total / ranks
-  double max_over_ranks = 0;      ///< largest sum over steps of one rank
-  std::int32_t max_rank = 0;      ///< the rank of that sum
-  double imbalance = 0;           ///< max_over_ranks / mean_over_ranks - 1; 0 when the mean is 0
-  double nrmse = absent;          ///< of the stored history against what was measured, at the stored precision
+  std::string phase;           ///< empty: the run has no phases
+  std::uint32_t metric = 0;    ///< index into Run::metrics
+  double total = 0;            ///< over ranks and steps, in the metric's unit
+  double mean_over_ranks = 0;  ///< total / ranks
+  double max_over_ranks = 0;   ///< largest sum over steps of one rank
+  std::int32_t max_rank = 0;   ///< the rank of that sum
+  double imbalance = 0;        ///< max_over_ranks / mean_over_ranks - 1; 0 when the mean is 0
+  double nrmse = absent;       ///< of the stored history against what was measured, at the stored precision
 };
 
 /// One analysis window: what was found, and what came of it.  `rebalance` and `rebalanced` belong to the window whose
 /// loads the hint was made from.
 struct Window : window::Report {
-  bool rebalanced = false;             ///< the host rebalanced
-  std::int64_t rebalanced_at = -1;     ///< step; -1: it did not
-  std::string worst_region_name;       ///< of `worst_region`, which only the run that is under way can look up; empty: not known
-  double wait_seconds = 0;             ///< longest wait of a rank for this window's hint
+  bool rebalanced = false;          ///< the host rebalanced
+  std::int64_t rebalanced_at = -1;  ///< step; -1: it did not
+  std::string
+      worst_region_name;    ///< of `worst_region`, which only the run that is under way can look up; empty: not known
+  double wait_seconds = 0;  ///< longest wait of a rank for this window's hint
 };
 
 /// The strata of one window.
 struct Strata {
-  std::int64_t first = 0, last = 0;        ///< steps of the window, inclusive
-  std::vector<std::int32_t> label;         ///< [ranks] stratum of each rank, 0-based
-  std::vector<std::int32_t> medoid_rank;   ///< [strata]
-  std::vector<std::string> region;         ///< names of the columns of `region_load`
-  std::vector<double> region_load;         ///< [strata][regions] seconds per step, mean over the stratum
+  std::int64_t first = 0, last = 0;       ///< steps of the window, inclusive
+  std::vector<std::int32_t> label;        ///< [ranks] stratum of each rank, 0-based
+  std::vector<std::int32_t> medoid_rank;  ///< [strata]
+  std::vector<std::string> region;        ///< names of the columns of `region_load`
+  std::vector<double> region_load;        ///< [strata][regions] seconds per step, mean over the stratum
 };
 
 /// A price per unit of work, fitted while the run went on.
@@ -98,37 +99,37 @@ struct NodeRun {
 
 /// Everything a snapshot says about a run apart from the loads.  A plain value; complete when the caller filled it.
 struct Run {
-  std::string version;               ///< of the library that wrote it, "0.1.0"
-  std::string name;                  ///< of the application
-  std::string job;                   ///< batch job or process id
+  std::string version;  ///< of the library that wrote it, "0.1.0"
+  std::string name;     ///< of the application
+  std::string job;      ///< batch job or process id
   std::int32_t ranks = 1;
   std::int32_t nodes = 1;
-  std::vector<NodeRun> placement;    ///< node of every rank, run-length coded: counts sum to `ranks`
-  std::int64_t steps = 0;            ///< completed
-  std::int32_t window = 10;          ///< steps
-  std::int32_t hint_lag = 2;         ///< steps
-  std::string load_metric;           ///< name, one of `metrics`
-  double wall_seconds = 0;           ///< from init to this snapshot, largest over ranks
-  double critical_path = absent;     ///< sum over all steps of the largest rank's load, in the load metric's unit, exact
-  double mean_path = absent;         ///< the same of the mean load: what ideal balance in every step would take
-  std::int64_t merged_steps = 0;     ///< frames that had to be merged into a neighbour because a ring was full
-  std::int64_t lost_snapshots = 0;   ///< earlier snapshots that could not be written
-  double measuring_seconds = absent;       ///< what measuring cost the rank that it cost most, in its busiest thread
-  std::vector<double> own_cpu_seconds;     ///< [nodes] what the library itself used
-  std::vector<std::int64_t> own_bytes;     ///< [nodes] memory the library itself holds
+  std::vector<NodeRun> placement;   ///< node of every rank, run-length coded: counts sum to `ranks`
+  std::int64_t steps = 0;           ///< completed
+  std::int32_t window = 10;         ///< steps
+  std::int32_t hint_lag = 2;        ///< steps
+  std::string load_metric;          ///< name, one of `metrics`
+  double wall_seconds = 0;          ///< from init to this snapshot, largest over ranks
+  double critical_path = absent;    ///< sum over all steps of the largest rank's load, in the load metric's unit, exact
+  double mean_path = absent;        ///< the same of the mean load: what ideal balance in every step would take
+  std::int64_t merged_steps = 0;    ///< frames that had to be merged into a neighbour because a ring was full
+  std::int64_t lost_snapshots = 0;  ///< earlier snapshots that could not be written
+  double measuring_seconds = absent;    ///< what measuring cost the rank that it cost most, in its busiest thread
+  std::vector<double> own_cpu_seconds;  ///< [nodes] what the library itself used
+  std::vector<std::int64_t> own_bytes;  ///< [nodes] memory the library itself holds
   std::vector<Metric> metrics;
-  std::vector<Module> modules;       ///< those that call paths name; empty without any
+  std::vector<Module> modules;  ///< those that call paths name; empty without any
   std::vector<Series> series;
   std::vector<Window> windows;
-  std::vector<Strata> strata;        ///< of the last window, or of the last few, oldest first
-  std::vector<StrataMove> moves;     ///< strata of windows before the last of `strata`, oldest first (StrataLog)
+  std::vector<Strata> strata;     ///< of the last window, or of the last few, oldest first
+  std::vector<StrataMove> moves;  ///< strata of windows before the last of `strata`, oldest first (StrataLog)
   std::vector<UnitCost> unit_costs;
   std::vector<WindowCost> window_costs;  ///< in the order of the windows; none where no cost could be told
-  std::vector<SpeedRun> speeds;      ///< of all ranks in the last window, or empty: not known
-  /// The load of every step, far finer than the histories can tell it: what codec::History::serialize gave of two rows, the
-  /// largest rank's load and the mean load of all ranks.  Empty: not known.
+  std::vector<SpeedRun> speeds;          ///< of all ranks in the last window, or empty: not known
+  /// The load of every step, far finer than the histories can tell it: what codec::History::serialize gave of two rows,
+  /// the largest rank's load and the mean load of all ranks.  Empty: not known.
   std::vector<std::byte> step_loads;
-  std::vector<std::string> notes;    ///< what went wrong or was done otherwise: "12 steps merged", ...
+  std::vector<std::string> notes;  ///< what went wrong or was done otherwise: "12 steps merged", ...
 
   /// Sum of own_cpu_seconds over the nodes.
   double own_cpu_seconds_total() const;
@@ -136,7 +137,8 @@ struct Run {
   double computing_seconds() const;
   /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
   void place(std::span<const std::int32_t> node_of_rank);
-  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  Of all_nodes: node by node.  O(ranks).
+  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  Of all_nodes: node by node.
+  /// O(ranks).
   std::vector<std::int32_t> ranks_of_node(std::int32_t node) const;
   /// Number of ranks of a node.  O(runs), no allocation.
   std::int64_t count_of_node(std::int32_t node) const;
@@ -150,9 +152,10 @@ inline constexpr std::int32_t all_nodes = -1;
 
 /// The compressed history of one series on one node, or on all.
 struct Tile {
-  std::uint32_t series = 0;         ///< index into Run::series
-  std::int64_t first_step = 0;      ///< step of the history's first column; the series is zero before it
-  std::vector<std::byte> history;   ///< what effort::codec::History::serialize gave: rows = the node's ranks; or SharedHistories, rows = Run::ranks_of_node(all_nodes)
+  std::uint32_t series = 0;        ///< index into Run::series
+  std::int64_t first_step = 0;     ///< step of the history's first column; the series is zero before it
+  std::vector<std::byte> history;  ///< what effort::codec::History::serialize gave: rows = the node's ranks; or
+                                   ///< SharedHistories, rows = Run::ranks_of_node(all_nodes)
 };
 
 /// Uncompressed loads of consecutive steps on one node (EXACT=1).
@@ -165,17 +168,17 @@ struct ExactBlock {
 
 /// What went from one rank to another in one window, in calls of one region.
 struct Flow {
-  std::int64_t window = 0;                    ///< index of the analysis window, from 0
-  std::int32_t source = 0, destination = 0;   ///< ranks of MPI_COMM_WORLD
-  std::int32_t region = 0;                    ///< index into Traffic::regions
+  std::int64_t window = 0;                   ///< index of the analysis window, from 0
+  std::int32_t source = 0, destination = 0;  ///< ranks of MPI_COMM_WORLD
+  std::int32_t region = 0;                   ///< index into Traffic::regions
   double messages = 0, bytes = 0, seconds = 0;
 };
 
-/// The communication matrix as the ranks of one node saw it, sparse.  Messages and bytes are counted by one side only: the sums
-/// over all nodes are those of the run.
+/// The communication matrix as the ranks of one node saw it, sparse.  Messages and bytes are counted by one side only:
+/// the sums over all nodes are those of the run.
 struct Traffic {
   std::vector<std::string> regions;
-  std::vector<Flow> flows;                    ///< ascending by window
+  std::vector<Flow> flows;  ///< ascending by window
 };
 
 /// What one node contributes to a snapshot.

@@ -15,7 +15,8 @@ namespace {
 
 /// Adds a history's approximation to the grid's rows.  Cell j of the history covers steps first + j 2^l .. ; where
 /// that does not fall on the grid's own cells, values are shared out by overlap.
-void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decoded& history, std::int64_t first, std::int64_t covered, std::int64_t steps) {
+void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decoded& history, std::int64_t first,
+           std::int64_t covered, std::int64_t steps) {
   struct Share {
     std::size_t from, to;
     double part;
@@ -28,7 +29,8 @@ void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decode
     for (std::int64_t cell = begin / width; cell * width < end; ++cell) {
       const std::int64_t cell_end = std::min((cell + 1) * width, steps);
       const std::int64_t overlap = std::min(end, cell_end) - std::max(begin, cell * width);
-      shares.push_back({j, static_cast<std::size_t>(cell), static_cast<double>(overlap) / static_cast<double>(cell_end - cell * width)});
+      shares.push_back({j, static_cast<std::size_t>(cell),
+                        static_cast<double>(overlap) / static_cast<double>(cell_end - cell * width)});
     }
   }
   for (std::size_t r = 0; r < rows.size(); ++r) {
@@ -55,7 +57,8 @@ class RowOrder {
     moved_.resize(values.values.size());
     for (std::size_t i = 0; i < place.size(); ++i) {
       const auto from = values.values.begin() + static_cast<std::ptrdiff_t>(i * values.cols);
-      std::copy(from, from + static_cast<std::ptrdiff_t>(values.cols), moved_.begin() + static_cast<std::ptrdiff_t>(place[i] * values.cols));
+      std::copy(from, from + static_cast<std::ptrdiff_t>(values.cols),
+                moved_.begin() + static_cast<std::ptrdiff_t>(place[i] * values.cols));
     }
     return moved_;
   }
@@ -83,7 +86,10 @@ SeriesReader::SeriesReader(Reader& reader) : reader_(reader) {
   for (const std::int32_t node : reader.nodes()) nodes_.push_back({node, 0, reader.tiles(node)});
   std::size_t i = 0;
   for (const SectionInfo& section : reader.sections()) {
-    const bool here = i < nodes_.size() && (nodes_[i].node == all_nodes ? section.type == "SHAR" : section.type == "TILE" && section.key == static_cast<std::uint32_t>(nodes_[i].node));
+    const bool here = i < nodes_.size() &&
+                      (nodes_[i].node == all_nodes
+                           ? section.type == "SHAR"
+                           : section.type == "TILE" && section.key == static_cast<std::uint32_t>(nodes_[i].node));
     if (here) nodes_[i++].offset = section.offset;
   }
   const Run& run = reader.run();
@@ -95,7 +101,9 @@ SeriesReader::SeriesReader(Reader& reader) : reader_(reader) {
   if (shared()) all_ranks_ = run.ranks_of_node(all_nodes);
 }
 
-const std::vector<std::int32_t>& SeriesReader::ranks_of(std::int32_t node) const { return node == all_nodes ? all_ranks_ : ranks_[static_cast<std::size_t>(node)]; }
+const std::vector<std::int32_t>& SeriesReader::ranks_of(std::int32_t node) const {
+  return node == all_nodes ? all_ranks_ : ranks_[static_cast<std::size_t>(node)];
+}
 
 std::vector<std::int32_t> SeriesReader::parts() const {
   if (shared()) return {all_nodes};
@@ -105,13 +113,16 @@ std::vector<std::int32_t> SeriesReader::parts() const {
 }
 
 const Tile* SeriesReader::find(const Node& node, std::uint32_t series) const {
-  const auto at = std::lower_bound(node.tiles.begin(), node.tiles.end(), series, [](const Tile& t, std::uint32_t s) { return t.series < s; });
+  const auto at = std::lower_bound(node.tiles.begin(), node.tiles.end(), series,
+                                   [](const Tile& t, std::uint32_t s) { return t.series < s; });
   return at != node.tiles.end() && at->series == series ? &*at : nullptr;
 }
 
 namespace {
 void check_level(int level) {
-  if (level < 0 || level > most_level) throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to " + std::to_string(most_level));
+  if (level < 0 || level > most_level)
+    throw std::length_error("level " + std::to_string(level) + " is out of range, give 0 to " +
+                            std::to_string(most_level));
 }
 
 /// How many cells of 2^level values cover so many values.
@@ -133,7 +144,8 @@ Grid SeriesReader::row_frame(int level) const {
   std::vector<std::pair<std::int32_t, std::int32_t>> rows;
   for (const std::int32_t part : parts()) {
     const std::vector<std::int32_t> lowest = lowest_ranks(ranks_of(part), width);
-    for (std::size_t i = 0; i < lowest.size(); ++i) rows.emplace_back(lowest[i], static_cast<std::int32_t>(std::min(width, ranks_of(part).size() - i * width)));
+    for (std::size_t i = 0; i < lowest.size(); ++i)
+      rows.emplace_back(lowest[i], static_cast<std::int32_t>(std::min(width, ranks_of(part).size() - i * width)));
   }
   std::sort(rows.begin(), rows.end());
   for (const auto& [rank, count] : rows) {
@@ -150,7 +162,8 @@ Grid SeriesReader::frame(int level) const {
   int needed = level;
   while (shape(needed).cols > most_cols) ++needed;
   if (needed > level)
-    throw std::length_error("the run has " + std::to_string(steps) + " steps (file '" + reader_.name() + "'), read it at level " + std::to_string(needed) + " or above");
+    throw std::length_error("the run has " + std::to_string(steps) + " steps (file '" + reader_.name() +
+                            "'), read it at level " + std::to_string(needed) + " or above");
   Grid grid = row_frame(level);
   grid.first_step.reserve(shape(level).cols);
   for (std::int64_t step = 0; step < steps; step += std::int64_t{1} << level) grid.first_step.push_back(step);
@@ -163,8 +176,8 @@ std::vector<std::size_t> SeriesReader::rows_of(std::int32_t node, const Grid& fr
   return rows;
 }
 
-/// Where the rows of a history stand in the frame: ascending, unless all nodes' histories are one and their ranks lie among
-/// each other.
+/// Where the rows of a history stand in the frame: ascending, unless all nodes' histories are one and their ranks lie
+/// among each other.
 std::vector<std::size_t> SeriesReader::history_rows(std::int32_t node, const Grid& frame) const {
   std::vector<std::size_t> rows;
   for (const std::int32_t rank : lowest_ranks(ranks_of(node), std::size_t{1} << frame.level)) {
@@ -178,14 +191,17 @@ void SeriesReader::check_size(const Grid& frame, std::size_t max_values) const {
   const double values = static_cast<double>(frame.rows()) * static_cast<double>(frame.cols());
   if (values <= static_cast<double>(max_values)) return;
   int level = frame.level;
-  while (level < 30 && std::ceil(values / std::exp2(2.0 * (level - frame.level))) > static_cast<double>(max_values)) ++level;
-  throw std::length_error("the series has " + std::to_string(frame.rows()) + " x " + std::to_string(frame.cols()) + " values at level " +
-                          std::to_string(frame.level) + " (file '" + reader_.name() + "'), read it at level " + std::to_string(level) + " or above");
+  while (level < 30 && std::ceil(values / std::exp2(2.0 * (level - frame.level))) > static_cast<double>(max_values))
+    ++level;
+  throw std::length_error("the series has " + std::to_string(frame.rows()) + " x " + std::to_string(frame.cols()) +
+                          " values at level " + std::to_string(frame.level) + " (file '" + reader_.name() +
+                          "'), read it at level " + std::to_string(level) + " or above");
 }
 
 void SeriesReader::refuse(const std::string& problem, const Node& node, std::uint32_t series) const {
-  throw FormatError(problem + " in the history of series " + std::to_string(series) + (node.node == all_nodes ? " of all nodes" : " of node " + std::to_string(node.node)), reader_.name(), node.offset,
-                    "take the file from its origin again");
+  throw FormatError(problem + " in the history of series " + std::to_string(series) +
+                        (node.node == all_nodes ? " of all nodes" : " of node " + std::to_string(node.node)),
+                    reader_.name(), node.offset, "take the file from its origin again");
 }
 
 /// Opens a node's history, checked against the run; what is wrong in it is reported with the file.
@@ -194,7 +210,8 @@ void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& f
   const std::int64_t steps = reader_.run().steps;
   try {
     const codec::HistoryReader history(tile.history);
-    const bool fits = history.rows() == ranks_of(node.node).size() && history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
+    const bool fits = history.rows() == ranks_of(node.node).size() &&
+                      history.steps() <= static_cast<std::uint64_t>(steps - tile.first_step);
     if (!fits) refuse("other sizes than the run's", node, tile.series);
     function(history);
   } catch (const codec::CodecError& e) {
@@ -202,7 +219,8 @@ void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& f
   }
 }
 
-void SeriesReader::add(Grid& grid, const std::vector<std::size_t>& rows, const Node& node, const Tile& tile, std::size_t max_values) const {
+void SeriesReader::add(Grid& grid, const std::vector<std::size_t>& rows, const Node& node, const Tile& tile,
+                       std::size_t max_values) const {
   with_history(node, tile, [&](const codec::HistoryReader& history) {
     const codec::Decoded decoded = history.read(grid.level, max_values);
     if (decoded.rows != rows.size()) refuse("another number of rows than ranks", node, tile.series);
@@ -210,7 +228,8 @@ void SeriesReader::add(Grid& grid, const std::vector<std::size_t>& rows, const N
   });
 }
 
-void SeriesReader::each_piece(std::uint32_t series, const Grid& whole, std::int32_t wanted, const TakePiece& take) const {
+void SeriesReader::each_piece(std::uint32_t series, const Grid& whole, std::int32_t wanted,
+                              const TakePiece& take) const {
   for (const Node& node : nodes_) {
     const Tile* tile = node.node == wanted ? find(node, series) : nullptr;
     if (tile == nullptr || tile->history.empty()) continue;
@@ -249,7 +268,8 @@ void SeriesReader::each_exact_piece(const std::function<void(std::uint32_t, cons
     const std::vector<std::size_t> rows = rows_of(node, whole);
     const auto steps = static_cast<std::size_t>(block.steps);
     for (std::size_t s = 0; s < block.series.size(); ++s) {
-      const std::span<const double> values = std::span(block.values).subspan(s * rows.size() * steps, rows.size() * steps);
+      const std::span<const double> values =
+          std::span(block.values).subspan(s * rows.size() * steps, rows.size() * steps);
       take(block.series[s], {rows, static_cast<std::size_t>(block.first_step), steps, values});
     }
   });
@@ -263,7 +283,8 @@ Grid SeriesReader::exact(std::uint32_t series, std::size_t max_values) const {
     if (which != series) return;
     for (std::size_t r = 0; r < piece.rows.size(); ++r) {
       const std::span<const double> from = piece.values.subspan(r * piece.cols, piece.cols);
-      std::copy(from.begin(), from.end(), out.values.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * out.cols() + piece.first_col));
+      std::copy(from.begin(), from.end(),
+                out.values.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * out.cols() + piece.first_col));
     }
   });
   return out;
@@ -275,7 +296,8 @@ StepLoads SeriesReader::step_loads() const {
   if (run.step_loads.empty()) return out;
   try {
     const codec::HistoryReader history(run.step_loads);
-    if (history.rows() != 2 || static_cast<std::int64_t>(history.steps()) != run.steps) throw codec::CodecError("it is not of two rows and all steps", 0);
+    if (history.rows() != 2 || static_cast<std::int64_t>(history.steps()) != run.steps)
+      throw codec::CodecError("it is not of two rows and all steps", 0);
     const std::vector<double> values = history.read().values;
     out.largest.assign(values.begin(), values.begin() + run.steps);
     out.mean.assign(values.begin() + run.steps, values.end());
@@ -284,7 +306,8 @@ StepLoads SeriesReader::step_loads() const {
     std::uint64_t offset = 0;
     for (const SectionInfo& section : reader_.sections())
       if (section.type == "PATH") offset = section.offset;
-    throw FormatError(std::string(e.what()) + " in the loads of the steps", reader_.name(), offset, "take the file from its origin again");
+    throw FormatError(std::string(e.what()) + " in the loads of the steps", reader_.name(), offset,
+                      "take the file from its origin again");
   }
   return out;
 }
@@ -311,7 +334,8 @@ double SeriesReader::max_error(std::uint32_t series) const {
   for (const Node& node : nodes_) {
     const Tile* tile = find(node, series);
     if (tile == nullptr || tile->history.empty()) continue;
-    with_history(node, *tile, [&](const codec::HistoryReader& history) { largest = std::max(largest, history.max_error()); });
+    with_history(node, *tile,
+                 [&](const codec::HistoryReader& history) { largest = std::max(largest, history.max_error()); });
   }
   return largest;
 }

@@ -12,14 +12,14 @@
 namespace effort::record {
 
 /// A series, or its 2^level times coarser approximation, over the whole run.  Rows stand for one rank each at level
-/// 0 and for up to 2^level neighbouring ranks of one node else (where the nodes' histories are stored as one, of all ranks in
-/// the order of the nodes); columns likewise for steps.
+/// 0 and for up to 2^level neighbouring ranks of one node else (where the nodes' histories are stored as one, of all
+/// ranks in the order of the nodes); columns likewise for steps.
 struct Grid {
   int level = 0;
   std::vector<std::int32_t> first_rank;  ///< [rows] lowest rank a row stands for, ascending
   std::vector<std::int32_t> rank_count;  ///< [rows] how many ranks it stands for
   std::vector<std::int64_t> first_step;  ///< [columns] 0, 2^level, ...
-  std::vector<double> values;            ///< [rows][columns], mean of the values a cell stands for (approximately, above level 0)
+  std::vector<double> values;  ///< [rows][columns], mean of the values a cell stands for (approximately, above level 0)
 
   std::size_t rows() const { return first_rank.size(); }
   std::size_t cols() const { return first_step.size(); }
@@ -37,7 +37,7 @@ struct Shape {
 struct Piece {
   std::span<const std::size_t> rows;  ///< of the grid, ascending
   std::size_t first_col = 0, cols = 0;
-  std::span<const double> values;     ///< [rows][cols]
+  std::span<const double> values;  ///< [rows][cols]
 };
 using TakePiece = std::function<void(const Piece& piece)>;
 
@@ -47,8 +47,9 @@ struct StepLoads {
   double nrmse = absent;              ///< of both together
 };
 
-/// Decodes histories node by node.  Keeps the reader's tiles of all nodes in compressed form, so that many series can be
-/// read in turn.  Errors of all members: FormatError.  Threads: one at a time; Kokkos must be initialised for grid().
+/// Decodes histories node by node.  Keeps the reader's tiles of all nodes in compressed form, so that many series can
+/// be read in turn.  Errors of all members: FormatError.  Threads: one at a time; Kokkos must be initialised for
+/// grid().
 class SeriesReader {
  public:
   /// `reader` must outlive this.
@@ -65,22 +66,24 @@ class SeriesReader {
   Grid grid(std::uint32_t series, int level = 0, std::size_t max_values = std::size_t{1} << 31) const;
   /// What histories are stored by: all_nodes alone, or all nodes of the run.
   std::vector<std::int32_t> parts() const;
-  /// One series of the node `wanted` (or all_nodes, see parts()), at the level of `whole`, in pieces that do not overlap; the node's cells in none are zero.
-  /// Memory: at level 0 one tile of the history (some thousand steps of one rank, fewer of many), else the node's part of
-  /// the grid.
+  /// One series of the node `wanted` (or all_nodes, see parts()), at the level of `whole`, in pieces that do not
+  /// overlap; the node's cells in none are zero. Memory: at level 0 one tile of the history (some thousand steps of one
+  /// rank, fewer of many), else the node's part of the grid.
   void each_piece(std::uint32_t series, const Grid& whole, std::int32_t wanted, const TakePiece& take) const;
   /// The rows of a frame that are a node's.
   std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
-  /// Exact values, see below, of all series in pieces of level 0; what is in none was not stored.  Memory: one window of one
-  /// node.
+  /// Exact values, see below, of all series in pieces of level 0; what is in none was not stored.  Memory: one window
+  /// of one node.
   void each_exact_piece(const std::function<void(std::uint32_t series, const Piece& piece)>& take) const;
   /// The exact values that were stored beside (EXACT=1), at level 0; NaN where none were.
   Grid exact(std::uint32_t series, std::size_t max_values = std::size_t{1} << 31) const;
-  /// The largest and the mean load of every step as they were measured, see Run::step_loads; empty where they are not stored.
+  /// The largest and the mean load of every step as they were measured, see Run::step_loads; empty where they are not
+  /// stored.
   StepLoads step_loads() const;
   /// Upper bound of a series' nrmse as its histories state it; the run's own figure where it is known.
   double nrmse(std::uint32_t series) const;
-  /// Largest absolute error of any value of a series as its histories state it, in the metric's unit; absent without one.
+  /// Largest absolute error of any value of a series as its histories state it, in the metric's unit; absent without
+  /// one.
   double max_error(std::uint32_t series) const;
   /// Bytes of the series' histories.
   std::uint64_t stored_bytes(std::uint32_t series) const;
@@ -97,7 +100,8 @@ class SeriesReader {
   const std::vector<std::int32_t>& ranks_of(std::int32_t node) const;
   const Tile* find(const Node& node, std::uint32_t series) const;
   std::vector<std::size_t> history_rows(std::int32_t node, const Grid& frame) const;
-  void add(Grid& grid, const std::vector<std::size_t>& rows, const Node& node, const Tile& tile, std::size_t max_values) const;
+  void add(Grid& grid, const std::vector<std::size_t>& rows, const Node& node, const Tile& tile,
+           std::size_t max_values) const;
   template <typename Function>
   void with_history(const Node& node, const Tile& tile, Function&& function) const;
   [[noreturn]] void refuse(const std::string& problem, const Node& node, std::uint32_t series) const;

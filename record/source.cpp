@@ -23,7 +23,10 @@ class FileSource final : public Source {
     descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail("cannot open", path_, errno);
     struct stat info {};
-    const int error = ::fstat(descriptor_, &info) != 0 ? errno : S_ISREG(info.st_mode) ? 0 : S_ISDIR(info.st_mode) ? EISDIR : EINVAL;
+    const int error = ::fstat(descriptor_, &info) != 0 ? errno
+                      : S_ISREG(info.st_mode)          ? 0
+                      : S_ISDIR(info.st_mode)          ? EISDIR
+                                                       : EINVAL;
     if (error != 0) {
       ::close(descriptor_);
       fail(error == EINVAL ? "can only read regular files, not" : "cannot read", path_, error);
@@ -70,7 +73,9 @@ class MemorySource final : public Source {
 
 }  // namespace
 
-std::unique_ptr<Source> open_file(const std::filesystem::path& path) { return std::make_unique<FileSource>(path.string()); }
+std::unique_ptr<Source> open_file(const std::filesystem::path& path) {
+  return std::make_unique<FileSource>(path.string());
+}
 
 std::unique_ptr<Source> from_memory(format::Bytes bytes) { return std::make_unique<MemorySource>(std::move(bytes)); }
 

@@ -1,8 +1,8 @@
 // The section STRA: labels are packed in as few bytes as the number of strata allows.
 #include <stdexcept>
 
-#include "record/metadata.hpp"
 #include "record/columns.hpp"
+#include "record/metadata.hpp"
 
 namespace effort::record {
 
@@ -27,7 +27,8 @@ Column<Strata> labels() {
             if (packed.size() % width != 0) throw std::runtime_error("strata labels are cut");
             for (std::size_t at = 0; at < packed.size(); at += width) {
               std::uint32_t label = 0;
-              for (std::size_t i = 0; i < width; ++i) label |= std::to_integer<std::uint32_t>(packed[at + i]) << (8 * i);
+              for (std::size_t i = 0; i < width; ++i)
+                label |= std::to_integer<std::uint32_t>(packed[at + i]) << (8 * i);
               s.label.push_back(static_cast<std::int32_t>(label));
             }
           }};
@@ -49,12 +50,10 @@ Column<Strata> list(const char* name, std::vector<T> Strata::*member) {
 
 /// The medoids come before the labels: their number gives the labels' width.
 const std::vector<Column<Strata>>& strata_fields() {
-  static const std::vector<Column<Strata>> fields = {column("first", &Strata::first),
-                                                     column("last", &Strata::last),
-                                                     list("medoid_rank", &Strata::medoid_rank),
-                                                     labels(),
-                                                     list("region", &Strata::region),
-                                                     list("region_load", &Strata::region_load)};
+  static const std::vector<Column<Strata>> fields = {
+      column("first", &Strata::first),           column("last", &Strata::last),
+      list("medoid_rank", &Strata::medoid_rank), labels(),
+      list("region", &Strata::region),           list("region_load", &Strata::region_load)};
   return fields;
 }
 
@@ -70,7 +69,8 @@ format::Bytes encode_strata(const Run& run) {
 
 void decode_strata(format::View raw, Run& run) {
   cbor::Decoder decoder(raw);
-  for (std::uint64_t count = decoder.array(); count > 0; --count) get_record(decoder, strata_fields(), run.strata.emplace_back());
+  for (std::uint64_t count = decoder.array(); count > 0; --count)
+    get_record(decoder, strata_fields(), run.strata.emplace_back());
   decoder.finish();
 }
 

@@ -49,7 +49,10 @@ std::vector<LabelRun> overlay(const std::vector<LabelRun>& lower, const std::vec
 
 void StrataLog::add(std::int64_t first, std::int64_t last, std::int32_t strata, std::span<const std::int32_t> label) {
   if (!label_.empty()) {
-    if (label.size() != label_.size()) throw std::invalid_argument("a window has strata of " + std::to_string(label.size()) + " ranks (those before of " + std::to_string(label_.size()) + "), pass those of all ranks");
+    if (label.size() != label_.size())
+      throw std::invalid_argument("a window has strata of " + std::to_string(label.size()) +
+                                  " ranks (those before of " + std::to_string(label_.size()) +
+                                  "), pass those of all ranks");
     moves_.push_back({first_, last_, strata_, difference(label_, label)});
     runs_ += moves_.back().runs.size();
     if (runs_ > most_runs_ || moves_.size() > max_moves) thin();
@@ -73,10 +76,12 @@ void StrataLog::thin() {
     return runs_;
   };
   // Where ranks move back and forth all the time, differences do not shrink: then the oldest windows go.
-  while (count() > most_runs_ && !moves_.empty()) moves_.erase(moves_.begin(), moves_.begin() + static_cast<std::ptrdiff_t>((moves_.size() + 3) / 4));
+  while (count() > most_runs_ && !moves_.empty())
+    moves_.erase(moves_.begin(), moves_.begin() + static_cast<std::ptrdiff_t>((moves_.size() + 3) / 4));
 }
 
-void each_earlier(std::span<const StrataMove> moves, std::vector<std::int32_t> label, const std::function<void(const StrataMove&, std::span<const std::int32_t>)>& take) {
+void each_earlier(std::span<const StrataMove> moves, std::vector<std::int32_t> label,
+                  const std::function<void(const StrataMove&, std::span<const std::int32_t>)>& take) {
   for (std::size_t i = moves.size(); i-- > 0;) {
     for (const LabelRun& run : moves[i].runs) std::fill_n(label.begin() + run.first, run.count, run.label);
     take(moves[i], label);
@@ -109,15 +114,18 @@ void decode_moves(format::View raw, Run& run) {
   for (std::uint64_t count = in.varint(max_moves, "the number of windows with strata"); count > 0; --count) {
     StrataMove& move = run.moves.emplace_back();
     move.first = static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(max_steps), "a window's first step"));
-    move.last = move.first + static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(max_steps), "a window's length"));
+    move.last =
+        move.first + static_cast<std::int64_t>(in.varint(static_cast<std::uint64_t>(max_steps), "a window's length"));
     move.strata = static_cast<std::int32_t>(in.varint(ranks, "a number of strata"));
     std::uint64_t at = 0;
     for (std::uint64_t runs = in.varint(in.left() / 3, "the number of runs of ranks"); runs > 0; --runs) {
       at += in.varint(ranks - at, "a rank that moved");
       const std::uint64_t length = in.varint(ranks - at, "the length of a run of ranks");
       const std::uint64_t label = in.varint(ranks, "a stratum");
-      if (label >= static_cast<std::uint64_t>(move.strata)) throw std::runtime_error("a rank moved from a stratum that does not exist");
-      move.runs.push_back({static_cast<std::int32_t>(at), static_cast<std::int32_t>(length), static_cast<std::int32_t>(label)});
+      if (label >= static_cast<std::uint64_t>(move.strata))
+        throw std::runtime_error("a rank moved from a stratum that does not exist");
+      move.runs.push_back(
+          {static_cast<std::int32_t>(at), static_cast<std::int32_t>(length), static_cast<std::int32_t>(label)});
       at += length;
     }
   }

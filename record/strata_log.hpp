@@ -26,8 +26,9 @@ struct StrataMove {
 
 /// Collects the strata of every window in bounded memory.
 ///
-/// Strata keep their numbers from window to window as far as they keep their members, so that little differs.  Where it is more
-/// than the bound, every other window is left out: older windows lie further apart.  Not for several threads at once.
+/// Strata keep their numbers from window to window as far as they keep their members, so that little differs.  Where it
+/// is more than the bound, every other window is left out: older windows lie further apart.  Not for several threads at
+/// once.
 class StrataLog {
  public:
   /// @param most_runs  runs kept in all, at least 1; 12 bytes each here, some 3 in a file
@@ -36,8 +37,8 @@ class StrataLog {
   /// The bound for so many ranks.
   static std::size_t usual_bound(std::int64_t ranks) { return static_cast<std::size_t>(4096 + ranks / 4); }
 
-  /// The strata of the next window.  @param label  [ranks] the same number of ranks in every call; stratum of each, 0 to strata - 1.
-  /// Time: O(ranks + runs).
+  /// The strata of the next window.  @param label  [ranks] the same number of ranks in every call; stratum of each, 0
+  /// to strata - 1. Time: O(ranks + runs).
   void add(std::int64_t first, std::int64_t last, std::int32_t strata, std::span<const std::int32_t> label);
 
   /// All windows kept but the last one added, oldest first: what Run::moves holds.
@@ -56,6 +57,7 @@ class StrataLog {
 
 /// Calls `take` with the move and the stratum of every rank in its window, from the last window to the first.
 /// @param label  [ranks] strata of the window after the last move
-void each_earlier(std::span<const StrataMove> moves, std::vector<std::int32_t> label, const std::function<void(const StrataMove&, std::span<const std::int32_t>)>& take);
+void each_earlier(std::span<const StrataMove> moves, std::vector<std::int32_t> label,
+                  const std::function<void(const StrataMove&, std::span<const std::int32_t>)>& take);
 
 }  // namespace effort::record

@@ -8,7 +8,8 @@ namespace effort::record {
 
 namespace {
 
-/// Length of the UTF-8 sequence that starts with `lead`, 0 if none does; `least` is the smallest code point it may hold.
+/// Length of the UTF-8 sequence that starts with `lead`, 0 if none does; `least` is the smallest code point it may
+/// hold.
 std::size_t sequence_length(unsigned char lead, std::uint32_t& least) {
   if (lead < 0x80) return least = 0, 1;
   if (lead >> 5 == 0x6) return least = 0x80, 2;
@@ -41,18 +42,22 @@ Character character_at(std::string_view text, std::size_t at) {
 }
 
 bool is_control(std::uint32_t code) {
-  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f || (code >= 0x2028 && code <= 0x202e) ||
-         (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
+  return code < 0x20 || (code >= 0x7f && code < 0xa0) || code == 0x61c || code == 0x200e || code == 0x200f ||
+         (code >= 0x2028 && code <= 0x202e) || (code >= 0x2066 && code <= 0x2069) || code == 0xfeff;
 }
 
 std::string visible(std::string_view text) {
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
     const Character c = character_at(text, at);
-    if (c.bytes == 0) out += "\\x" + hexadecimal(static_cast<unsigned char>(text[at]), 2);
-    else if (c.code == '\n') out += "\\n";
-    else if (!is_control(c.code)) out += text.substr(at, c.bytes);
-    else out += c.code < 0x80 ? "\\x" + hexadecimal(c.code, 2) : "\\u" + hexadecimal(c.code, 4);
+    if (c.bytes == 0)
+      out += "\\x" + hexadecimal(static_cast<unsigned char>(text[at]), 2);
+    else if (c.code == '\n')
+      out += "\\n";
+    else if (!is_control(c.code))
+      out += text.substr(at, c.bytes);
+    else
+      out += c.code < 0x80 ? "\\x" + hexadecimal(c.code, 2) : "\\u" + hexadecimal(c.code, 4);
     at += std::max<std::size_t>(c.bytes, 1);
   }
   return out;

@@ -15,12 +15,12 @@ struct Character {
 };
 Character character_at(std::string_view text, std::size_t at);
 
-/// Whether a character controls how text is shown instead of being shown: control characters, marks and overrides of the
-/// writing direction, line and paragraph separators.
+/// Whether a character controls how text is shown instead of being shown: control characters, marks and overrides of
+/// the writing direction, line and paragraph separators.
 bool is_control(std::uint32_t code);
 
-/// The text with every control character and every byte that is not valid UTF-8 spelled out: \n, \x1b, \u202e, \xff.  For
-/// all names that go to a terminal or into a file that people open.
+/// The text with every control character and every byte that is not valid UTF-8 spelled out: \n, \x1b, \u202e, \xff.
+/// For all names that go to a terminal or into a file that people open.
 std::string visible(std::string_view text);
 
 /// Characters to insert, remove or replace between two words (Levenshtein).

@@ -36,13 +36,17 @@ void append_section(Bytes& out, std::uint32_t type, std::uint32_t key, Bytes raw
 void collect(View part, const Run& run, std::vector<Section>& sections) {
   std::size_t at = 0;
   while (at < part.size()) {
-    if (part.size() - at < format::entry_bytes) throw std::invalid_argument("a node's part is cut (within an entry), pass what encode_part gave");
+    if (part.size() - at < format::entry_bytes)
+      throw std::invalid_argument("a node's part is cut (within an entry), pass what encode_part gave");
     Entry entry = format::get_entry(part, at);
     at += format::entry_bytes;
-    const bool known = entry.type == format::type_tiles || entry.type == format::type_shared || entry.type == format::type_exact || entry.type == format::type_traffic;
-    if (!known || entry.stored > part.size() - at) throw std::invalid_argument("a node's part is damaged (no such section), pass what encode_part gave");
+    const bool known = entry.type == format::type_tiles || entry.type == format::type_shared ||
+                       entry.type == format::type_exact || entry.type == format::type_traffic;
+    if (!known || entry.stored > part.size() - at)
+      throw std::invalid_argument("a node's part is damaged (no such section), pass what encode_part gave");
     if (entry.key >= static_cast<std::uint32_t>(run.nodes)) {
-      throw std::invalid_argument("a part is of node " + std::to_string(entry.key) + " (the run has " + std::to_string(run.nodes) + "), number nodes from 0 as in the placement");
+      throw std::invalid_argument("a part is of node " + std::to_string(entry.key) + " (the run has " +
+                                  std::to_string(run.nodes) + "), number nodes from 0 as in the placement");
     }
     // Readers that do not know it would show a run without loads.
     if (entry.type == format::type_shared) entry.flags |= format::flag_required;
@@ -57,12 +61,14 @@ void sort_sections(std::vector<Section>& sections) {
     const bool histories = s.entry.type == format::type_tiles || s.entry.type == format::type_shared;
     return std::pair(histories ? 0 : s.entry.type == format::type_exact ? 1 : 2, s.entry.key);
   };
-  std::stable_sort(sections.begin(), sections.end(), [&](const Section& a, const Section& b) { return order(a) < order(b); });
+  std::stable_sort(sections.begin(), sections.end(),
+                   [&](const Section& a, const Section& b) { return order(a) < order(b); });
   for (std::size_t i = 1; i < sections.size(); ++i) {
     if (sections[i - 1].entry.type == format::type_shared && order(sections[i]).first == 0)
       throw std::invalid_argument("the histories of all nodes come beside those of one, pass either");
     if (sections[i].entry.type == format::type_tiles && order(sections[i]) == order(sections[i - 1])) {
-      throw std::invalid_argument("node " + std::to_string(sections[i].entry.key) + " has two sets of tiles, pass one part per node");
+      throw std::invalid_argument("node " + std::to_string(sections[i].entry.key) +
+                                  " has two sets of tiles, pass one part per node");
     }
   }
 }
@@ -109,8 +115,11 @@ namespace {
 std::vector<Tile> sorted(std::vector<Tile> tiles) {
   std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.series < b.series; });
   for (std::size_t i = 0; i < tiles.size(); ++i) {
-    if (tiles[i].first_step < 0) throw std::invalid_argument("a tile's first step is negative (series " + std::to_string(tiles[i].series) + "), count steps from 0");
-    if (i > 0 && tiles[i].series == tiles[i - 1].series) throw std::invalid_argument("series " + std::to_string(tiles[i].series) + " has two tiles on one node, pass one");
+    if (tiles[i].first_step < 0)
+      throw std::invalid_argument("a tile's first step is negative (series " + std::to_string(tiles[i].series) +
+                                  "), count steps from 0");
+    if (i > 0 && tiles[i].series == tiles[i - 1].series)
+      throw std::invalid_argument("series " + std::to_string(tiles[i].series) + " has two tiles on one node, pass one");
   }
   return tiles;
 }
@@ -126,14 +135,19 @@ std::vector<std::byte> encode_shared(const std::vector<Tile>& tiles) {
 std::vector<std::byte> encode_part(const NodePart& part) {
   const std::vector<Tile> tiles = sorted(part.tiles);
   Bytes out;
-  if (!tiles.empty()) append_section(out, format::type_tiles, static_cast<std::uint32_t>(part.node), encode_tiles(tiles));
+  if (!tiles.empty())
+    append_section(out, format::type_tiles, static_cast<std::uint32_t>(part.node), encode_tiles(tiles));
   for (const ExactBlock& block : part.exact) {
     const auto row = static_cast<std::size_t>(std::max(block.steps, 0)) * block.series.size();
-    const bool fits = block.first_step >= 0 && block.steps >= 0 && (row == 0 ? block.values.empty() : block.values.size() % row == 0);
-    if (!fits) throw std::invalid_argument("an exact block of " + std::to_string(block.values.size()) + " values is not series x ranks x steps, pass whole windows");
+    const bool fits =
+        block.first_step >= 0 && block.steps >= 0 && (row == 0 ? block.values.empty() : block.values.size() % row == 0);
+    if (!fits)
+      throw std::invalid_argument("an exact block of " + std::to_string(block.values.size()) +
+                                  " values is not series x ranks x steps, pass whole windows");
     append_section(out, format::type_exact, static_cast<std::uint32_t>(part.node), encode_exact(block));
   }
-  if (!part.traffic.flows.empty()) append_section(out, format::type_traffic, static_cast<std::uint32_t>(part.node), encode_traffic(part.traffic));
+  if (!part.traffic.flows.empty())
+    append_section(out, format::type_traffic, static_cast<std::uint32_t>(part.node), encode_traffic(part.traffic));
   return out;
 }
 
@@ -141,7 +155,8 @@ std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::b
   try {
     check(run);
   } catch (const std::runtime_error& e) {
-    throw std::invalid_argument(std::string(e.what()) + " (snapshot of step " + std::to_string(run.steps) + "), complete the run's description first");
+    throw std::invalid_argument(std::string(e.what()) + " (snapshot of step " + std::to_string(run.steps) +
+                                "), complete the run's description first");
   }
   Bytes described;
   append_section(described, format::type_run, 0, encode_run(run));

@@ -22,7 +22,8 @@ std::vector<std::byte> encode_shared(const std::vector<Tile>& tiles);
 
 /// Encodes a whole snapshot file (FORMAT.md).
 /// @param run    complete; `placement` covers all ranks
-/// @param parts  one per node (see encode_part; a node that failed may be missing) and encode_shared's, in any order: the file is
+/// @param parts  one per node (see encode_part; a node that failed may be missing) and encode_shared's, in any order:
+/// the file is
 ///               sorted by node, so equal content gives equal bytes
 /// Errors: std::invalid_argument for a run that contradicts itself (which, what to do) or a part that is no
 /// encoded part.  Threads: any.  Cost: the parts are copied once.
@@ -33,11 +34,11 @@ std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::b
 std::string file_name(const Run& run);
 
 /// Writes `bytes` under `path` so that a reader sees nothing or all of it: a file without a name in the same directory,
-/// fsync, link, fsync of the directory.  Missing directories are created.  A file of that name is never overwritten: see
-/// the error.  On a file system that has no files without a name, the temporary file of a process that is killed stays,
-/// and is removed by the next write into that directory from the same machine.
-/// Errors: std::filesystem::filesystem_error (code() is std::errc::file_exists where the name is taken).
-/// Threads: any.  Blocks on the disk.
+/// fsync, link, fsync of the directory.  Missing directories are created.  A file of that name is never overwritten:
+/// see the error.  On a file system that has no files without a name, the temporary file of a process that is killed
+/// stays, and is removed by the next write into that directory from the same machine. Errors:
+/// std::filesystem::filesystem_error (code() is std::errc::file_exists where the name is taken). Threads: any.  Blocks
+/// on the disk.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// write_file under `directory / file_name(run)`; where that name is taken by another run's file, under

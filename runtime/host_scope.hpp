@@ -7,9 +7,10 @@
 
 namespace effort {
 
-/// While it lives, the calling thread of the host is inside the library.  Floating-point exceptions do not trap, results are
-/// rounded to nearest and not flushed to zero, so that what is computed has the same bits on all ranks; the thread is not
-/// cancelled in the middle of a step.  Afterwards everything is as the host had it, exception flags included.
+/// While it lives, the calling thread of the host is inside the library.  Floating-point exceptions do not trap,
+/// results are rounded to nearest and not flushed to zero, so that what is computed has the same bits on all ranks; the
+/// thread is not cancelled in the middle of a step.  Afterwards everything is as the host had it, exception flags
+/// included.
 class LibraryScope {
  public:
   LibraryScope() {

@@ -9,9 +9,9 @@
 
 namespace effort {
 
-/// While it lives, the signals of a write that cannot be done, beyond `ulimit -f` or to a pipe that nobody reads, do not reach
-/// the host: the write only fails.  The host's handlers stay as they are, and a signal that was pending before stays pending.
-/// The background thread, which blocks all signals, does not need it.
+/// While it lives, the signals of a write that cannot be done, beyond `ulimit -f` or to a pipe that nobody reads, do
+/// not reach the host: the write only fails.  The host's handlers stay as they are, and a signal that was pending
+/// before stays pending. The background thread, which blocks all signals, does not need it.
 class WriteSignalsHeld {
  public:
   WriteSignalsHeld() {

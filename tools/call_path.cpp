@@ -29,7 +29,8 @@ std::optional<std::vector<Frame>> parse_frames(std::string_view text) {
 CallPath parse_part(std::string_view text) {
   const std::size_t open = text.find(" [");
   if (open != std::string_view::npos && text.ends_with(']')) {
-    if (auto frames = parse_frames(text.substr(open + 2, text.size() - open - 3))) return {std::string(text.substr(0, open)), std::move(*frames)};
+    if (auto frames = parse_frames(text.substr(open + 2, text.size() - open - 3)))
+      return {std::string(text.substr(0, open)), std::move(*frames)};
   }
   return {std::string(text), {}};
 }

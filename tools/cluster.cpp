@@ -47,7 +47,9 @@ int parse_k(const std::string& text, std::size_t rows) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
   if (error != std::errc() || end != text.data() + text.size() || k < 1)
     throw UsageError("-k: '" + text + "' is neither auto nor a number of at least 1");
-  if (static_cast<std::size_t>(k) > rows) throw UsageError("-k: " + text + " strata of " + std::to_string(rows) + " rows, give at most as many as there are rows");
+  if (static_cast<std::size_t>(k) > rows)
+    throw UsageError("-k: " + text + " strata of " + std::to_string(rows) +
+                     " rows, give at most as many as there are rows");
   return k;
 }
 
@@ -58,7 +60,8 @@ int choose(const Space& space, const Signatures& all, const Arguments& a) {
   const auto ids = sampling::draw_without_replacement(n, std::min(n, objects_to_choose_from), a.seed, 0);
   std::vector<double> values;
   values.reserve(ids.size() * all.d);
-  for (std::int32_t id : ids) values.insert(values.end(), all.row(static_cast<std::size_t>(id)), all.row(static_cast<std::size_t>(id)) + all.d);
+  for (std::int32_t id : ids)
+    values.insert(values.end(), all.row(static_cast<std::size_t>(id)), all.row(static_cast<std::size_t>(id)) + all.d);
   return cluster::choose_k(space, Signatures{values, ids.size(), all.d}, cluster::ChooseKParameters{}).k;
 }
 
@@ -90,20 +93,26 @@ Clustering run_algorithm(const Space& space, const Signatures& signatures, const
     p.seed = a.seed;
     return cluster::quality(space, signatures, p);
   }
-  const std::vector<std::int32_t> labels = cluster::cut_to_number(cluster::hierarchical(space, signatures, linkage_of(a.linkage)), k);
+  const std::vector<std::int32_t> labels =
+      cluster::cut_to_number(cluster::hierarchical(space, signatures, linkage_of(a.linkage)), k);
   return cluster::with_medoids(space, signatures, labels);
 }
 
 void print_text(const Arguments& a, const Clustering& c, double seconds) {
-  std::printf("%s: %d strata of %zu rows, mean distance to the nearest medoid %.6g, %s\n", a.algorithm.c_str(), c.k, a.rows, c.cost, seconds_text(seconds).c_str());
+  std::printf("%s: %d strata of %zu rows, mean distance to the nearest medoid %.6g, %s\n", a.algorithm.c_str(), c.k,
+              a.rows, c.cost, seconds_text(seconds).c_str());
   Table table({{"stratum", Table::Align::left}, {"rows"}, {"medoid"}});
-  for (std::size_t i = 0; i < c.medoids.size(); ++i) table.add({std::to_string(i), std::to_string(c.sizes[i]), std::to_string(c.medoids[i])});
+  for (std::size_t i = 0; i < c.medoids.size(); ++i)
+    table.add({std::to_string(i), std::to_string(c.sizes[i]), std::to_string(c.medoids[i])});
   std::fputs(table.text().c_str(), stdout);
-  if (!c.lone.empty()) std::printf("%zu of them %s far from all others\n", c.lone.size(), c.lone.size() == 1 ? "is one row" : "are single rows");
+  if (!c.lone.empty())
+    std::printf("%zu of them %s far from all others\n", c.lone.size(),
+                c.lone.size() == 1 ? "is one row" : "are single rows");
 }
 
 /// Both lists, or neither.
-void write_lists(const std::optional<Destination>& medoids, const std::optional<Destination>& labels, const Clustering& c) {
+void write_lists(const std::optional<Destination>& medoids, const std::optional<Destination>& labels,
+                 const Clustering& c) {
   std::optional<OutputFile> of_medoids, of_labels;
   if (medoids) write_integers(of_medoids.emplace(*medoids), c.medoids);
   if (labels) write_integers(of_labels.emplace(*labels), c.labels);
@@ -115,9 +124,11 @@ void run_cluster(Arguments a) {
   std::optional<Destination> medoids, labels;
   if (!a.medoids.empty()) medoids.emplace(a.medoids, std::vector<std::filesystem::path>{a.in});
   if (!a.labels.empty()) labels.emplace(a.labels, std::vector<std::filesystem::path>{a.in});
-  if (medoids && labels && same_file(a.medoids, a.labels)) throw UsageError("--medoids and --labels are one file, '" + a.labels + "': give two");
+  if (medoids && labels && same_file(a.medoids, a.labels))
+    throw UsageError("--medoids and --labels are one file, '" + a.labels + "': give two");
   a.k = parse_k(a.k_text, a.rows);
-  if (a.sample_size > 0 && a.sample_size < a.k) throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
+  if (a.sample_size > 0 && a.sample_size < a.k)
+    throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
   const KokkosSession kokkos;
   const Stopwatch watch;
@@ -125,7 +136,12 @@ void run_cluster(Arguments a) {
   const double seconds = watch.seconds();
   write_lists(medoids, labels, c);
   if (!a.json) return print_text(a, c, seconds);
-  print_json({{"k", c.k}, {"cost", c.cost}, {"medoids", c.medoids}, {"sizes", c.sizes}, {"lone", c.lone}, {"seconds", seconds}});
+  print_json({{"k", c.k},
+              {"cost", c.cost},
+              {"medoids", c.medoids},
+              {"sizes", c.sizes},
+              {"lone", c.lone},
+              {"seconds", seconds}});
 }
 
 }  // namespace
@@ -137,8 +153,12 @@ void add_cluster(CLI::App& app) {
   command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
   command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
   command->add_option("-k", a->k_text, "number of strata, or auto")->required();
-  command->add_option("--algorithm", a->algorithm, "how")->capture_default_str()->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
-  command->add_option("--linkage", a->linkage, "of hierarchical")->capture_default_str()->check(CLI::IsMember({"average", "complete", "single", "ward"}));
+  command->add_option("--algorithm", a->algorithm, "how")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
+  command->add_option("--linkage", a->linkage, "of hierarchical")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"average", "complete", "single", "ward"}));
   command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
   command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
   command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")

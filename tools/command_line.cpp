@@ -33,14 +33,16 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
   }
   if (word.empty()) return "no command is given: the commands are " + all;
   const bool alike = record::distance(word, nearest) <= std::max<std::size_t>(2, word.size() / 3);
-  return "there is no command '" + word + "'" + (alike ? " (did you mean '" + nearest + "'?)" : "") + ": the commands are " + all;
+  return "there is no command '" + word + "'" + (alike ? " (did you mean '" + nearest + "'?)" : "") +
+         ": the commands are " + all;
 }
 
 /// What is wrong with the arguments, and the remedy, in one line.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   const auto all = app.get_subcommands({});
-  const bool known = std::any_of(all.begin(), all.end(), [&](const CLI::App* command) { return command->get_name() == word; });
+  const bool known =
+      std::any_of(all.begin(), all.end(), [&](const CLI::App* command) { return command->get_name() == word; });
   if (!known && !word.starts_with('-')) return unknown_command(app, word);
   std::string text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');

@@ -28,7 +28,9 @@ std::size_t find_metric(const Run& run, const std::string& name) {
 
 /// Rows of Run::metrics in both runs.
 std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, const std::string& wanted) {
-  const std::vector<std::string> candidates = wanted.empty() ? std::vector<std::string>{a.load_metric, b.load_metric, "time"} : std::vector<std::string>{wanted};
+  const std::vector<std::string> candidates = wanted.empty()
+                                                  ? std::vector<std::string>{a.load_metric, b.load_metric, "time"}
+                                                  : std::vector<std::string>{wanted};
   for (const std::string& name : candidates) {
     const std::size_t in_a = find_metric(a, name), in_b = find_metric(b, name);
     if (in_a < a.metrics.size() && in_b < b.metrics.size()) return {in_a, in_b};
@@ -38,11 +40,12 @@ std::pair<std::size_t, std::size_t> choose_metric(const Run& a, const Run& b, co
     if (find_metric(b, m.name) < b.metrics.size()) common += (common.empty() ? "" : ", ") + m.name;
   }
   const std::string asked = wanted.empty() ? "share no metric of time" : "do not both have the metric '" + wanted + "'";
-  throw std::runtime_error("the runs " + asked + (common.empty() ? " and no other metric either" : ", give --metric one of: " + common));
+  throw std::runtime_error("the runs " + asked +
+                           (common.empty() ? " and no other metric either" : ", give --metric one of: " + common));
 }
 
 /// Mean over the windows with a known value, weighted by their steps; negative if there is none.
-double mean_over_windows(const Run& run, double record::Window::* value) {
+double mean_over_windows(const Run& run, double record::Window::*value) {
   double sum = 0, steps = 0;
   for (const record::Window& w : run.windows) {
     if (!(w.*value >= 0)) continue;
@@ -75,12 +78,15 @@ RunSide run_side(const Run& run, std::size_t metric) {
   out.parallel_efficiency = mean_over_windows(run, &record::Window::parallel_efficiency);
   const std::optional<IdealSaving> saving = ideal_saving(run);
   out.ideal_saving = saving ? saving->share : mean_over_windows(run, &record::Window::ideal_saving);
-  out.rebalances = std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
+  out.rebalances =
+      std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
   return out;
 }
 
 RegionSide region_side(const Run& run, const Series& s) {
-  return {s.region, per_step(s.total, run), per_step(s.mean_over_ranks, run), per_step(s.max_over_ranks, run), s.max_rank, s.imbalance};
+  return {
+      s.region,   per_step(s.total, run), per_step(s.mean_over_ranks, run), per_step(s.max_over_ranks, run), s.max_rank,
+      s.imbalance};
 }
 
 /// Modules of both runs that have different builds: their addresses cannot be compared.
@@ -162,8 +168,9 @@ void judge(RegionChange& r, double threshold, double all) {
 
 ordered_json side_json(const std::optional<RegionSide>& side) {
   if (!side) return nullptr;
-  return {{"name", side->name},       {"total_per_step", side->total}, {"mean_per_step", side->mean},
-          {"max_per_step", side->largest}, {"max_rank", side->max_rank},    {"imbalance", side->imbalance}};
+  return {{"name", side->name},          {"total_per_step", side->total},
+          {"mean_per_step", side->mean}, {"max_per_step", side->largest},
+          {"max_rank", side->max_rank},  {"imbalance", side->imbalance}};
 }
 
 ordered_json run_json(const RunSide& r) {
@@ -212,14 +219,19 @@ Comparison compare(const Run& a, const Run& b, Symbols& symbols_a, Symbols& symb
   Pairs pairs;
   const Identity identity_a(symbols_a, rebuilt), identity_b(symbols_b, rebuilt);
   for (const Series& s : a.series) {
-    if (s.metric == metric_a) add(pairs.at({identity_a(s.region), s.kind, s.phase}, symbols_a.readable(s.region)).a, region_side(a, s));
+    if (s.metric == metric_a)
+      add(pairs.at({identity_a(s.region), s.kind, s.phase}, symbols_a.readable(s.region)).a, region_side(a, s));
   }
   for (const Series& s : b.series) {
-    if (s.metric == metric_b) add(pairs.at({identity_b(s.region), s.kind, s.phase}, symbols_b.readable(s.region)).b, region_side(b, s));
+    if (s.metric == metric_b)
+      add(pairs.at({identity_b(s.region), s.kind, s.phase}, symbols_b.readable(s.region)).b, region_side(b, s));
   }
   out.regions = std::move(pairs.regions);
-  for (RegionChange& r : out.regions) judge(r, options.threshold, std::max(out.a.compute + out.a.other, out.b.compute + out.b.other));
-  std::stable_sort(out.regions.begin(), out.regions.end(), [](const RegionChange& x, const RegionChange& y) { return std::abs(x.change) > std::abs(y.change); });
+  for (RegionChange& r : out.regions)
+    judge(r, options.threshold, std::max(out.a.compute + out.a.other, out.b.compute + out.b.other));
+  std::stable_sort(out.regions.begin(), out.regions.end(), [](const RegionChange& x, const RegionChange& y) {
+    return std::abs(x.change) > std::abs(y.change);
+  });
   for (const std::string& name : rebuilt)
     out.notes.push_back(name + " has different builds in the two runs: its call paths are compared by function");
   for (Symbols* symbols : {&symbols_a, &symbols_b}) {

@@ -14,12 +14,12 @@ namespace effort::tools {
 /// A region in one of the runs.  Amounts are per step of that run, in the metric's unit, so that runs of different
 /// lengths can be compared.
 struct RegionSide {
-  std::string name;         ///< as in the snapshot; differs between the sides if the program was rebuilt
-  double total = 0;         ///< sum over the ranks, which grows with the work and not with the number of ranks
-  double mean = 0;          ///< per rank
-  double largest = 0;       ///< of the largest rank, for which the others wait
+  std::string name;    ///< as in the snapshot; differs between the sides if the program was rebuilt
+  double total = 0;    ///< sum over the ranks, which grows with the work and not with the number of ranks
+  double mean = 0;     ///< per rank
+  double largest = 0;  ///< of the largest rank, for which the others wait
   std::int32_t max_rank = 0;
-  double imbalance = 0;     ///< largest / mean - 1
+  double imbalance = 0;  ///< largest / mean - 1
 };
 
 enum class Verdict { same, better, worse, only_a, only_b };
@@ -42,13 +42,13 @@ struct RunSide {
   std::int64_t ranks = 0, nodes = 0, steps = 0;
   double wall_seconds = record::absent;
   double seconds_per_step = record::absent;  ///< wall_seconds / steps
-  double compute = 0, other = 0;   ///< of the metric, per rank and step: COMPUTE regions, and all others
-  double imbalance = record::absent;            ///< mean over the windows, weighted by their steps; likewise below
+  double compute = 0, other = 0;             ///< of the metric, per rank and step: COMPUTE regions, and all others
+  double imbalance = record::absent;         ///< mean over the windows, weighted by their steps; likewise below
   double load_balance = record::absent;
   double parallel_efficiency = record::absent;
   double ideal_saving = record::absent;
   std::int64_t rebalances = 0;
-  double own_cpu_share = record::absent;        ///< the library's own CPU time over the ranks' time
+  double own_cpu_share = record::absent;  ///< the library's own CPU time over the ranks' time
 };
 
 struct Comparison {
@@ -61,8 +61,8 @@ struct Comparison {
 
 struct CompareOptions {
   std::string metric;       ///< empty: the first run's load metric if the second has it, else "time"
-  double threshold = 0.02;  ///< a region whose largest rank changed by no more than this share is the same; so is one that
-                            ///< changed by less than a thousandth of all regions' time
+  double threshold = 0.02;  ///< a region whose largest rank changed by no more than this share is the same; so is one
+                            ///< that changed by less than a thousandth of all regions' time
 };
 
 /// Compares two runs of any number of ranks and steps.
@@ -70,7 +70,8 @@ struct CompareOptions {
 /// Regions are the same if name, kind and phase are.  Call paths of two builds of a program are compared by function
 /// instead of address, as far as both builds' files are found.
 /// Errors: std::runtime_error if the runs share no such metric.  Cost: O(regions log regions), no history is read.
-Comparison compare(const record::Run& a, const record::Run& b, Symbols& symbols_a, Symbols& symbols_b, const CompareOptions& options = {});
+Comparison compare(const record::Run& a, const record::Run& b, Symbols& symbols_a, Symbols& symbols_b,
+                   const CompareOptions& options = {});
 
 /// `effort diff --json`.
 nlohmann::ordered_json compare_json(const Comparison& comparison);

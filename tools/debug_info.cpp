@@ -62,7 +62,8 @@ std::string readable(const char* symbol) {
   if (symbol == nullptr) return "";
   std::string name = symbol;
   if (name == "MAIN__") return "main program";
-  if (const std::size_t middle = name.find("_MOD_"); name.starts_with("__") && middle != std::string::npos) return name.substr(2, middle - 2) + "::" + name.substr(middle + 5);
+  if (const std::size_t middle = name.find("_MOD_"); name.starts_with("__") && middle != std::string::npos)
+    return name.substr(2, middle - 2) + "::" + name.substr(middle + 5);
   if (!name.starts_with("_Z")) return name;
   int status = 0;
   const std::unique_ptr<char, Free> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status));
@@ -92,10 +93,12 @@ Location call_site(Dwarf_Die* inlined, Dwarf_Die* unit) {
   Location out;
   Dwarf_Attribute attribute;
   Dwarf_Word value = 0;
-  if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &value) == 0) out.line = static_cast<int>(value);
+  if (dwarf_formudata(dwarf_attr(inlined, DW_AT_call_line, &attribute), &value) == 0)
+    out.line = static_cast<int>(value);
   Dwarf_Files* files = nullptr;
   std::size_t count = 0;
-  if (dwarf_getsrcfiles(unit, &files, &count) == 0 && dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &value) == 0 && value < count) {
+  if (dwarf_getsrcfiles(unit, &files, &count) == 0 &&
+      dwarf_formudata(dwarf_attr(inlined, DW_AT_call_file, &attribute), &value) == 0 && value < count) {
     if (const char* name = dwarf_filesrc(files, value, nullptr, nullptr)) out.file = name;
   }
   return out;
@@ -148,7 +151,9 @@ Location DebugInfo::State::line_at(Dwarf_Addr address) const {
   const char* const file = dwfl_lineinfo(line, nullptr, &out.line, nullptr, nullptr, nullptr);
   if (file == nullptr) return {};
   const char* const directory = dwfl_line_comp_dir(line);
-  out.file = (directory != nullptr ? std::filesystem::path(directory) / file : std::filesystem::path(file)).lexically_normal().string();
+  out.file = (directory != nullptr ? std::filesystem::path(directory) / file : std::filesystem::path(file))
+                 .lexically_normal()
+                 .string();
   return out;
 }
 
@@ -185,7 +190,8 @@ std::vector<Location> DebugInfo::look_up(std::uint64_t file_address) const {
   Location here = state_->line_at(address);
   GElf_Off distance = 0;
   GElf_Sym symbol;
-  here.function = readable(dwfl_module_addrinfo(state_->module, address, &distance, &symbol, nullptr, nullptr, nullptr));
+  here.function =
+      readable(dwfl_module_addrinfo(state_->module, address, &distance, &symbol, nullptr, nullptr, nullptr));
   if (!here.function.empty() || here.line > 0) out.push_back(here);
   return out;
 }

@@ -29,14 +29,16 @@ struct Arguments {
 std::size_t most_values() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
   if (pages <= 0 || page <= 0) return std::size_t{1} << 28;
-  return std::max<std::size_t>(static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 16, std::size_t{1} << 20);
+  return std::max<std::size_t>(static_cast<std::size_t>(pages) * static_cast<std::size_t>(page) / 16,
+                               std::size_t{1} << 20);
 }
 
 codec::Decoded decode_file(const Arguments& a) {
   const StreamFile stream(a.in);
   try {
     const codec::StreamInfo info = codec::inspect(stream);
-    const double cell = std::exp2(a.level), values = std::ceil(static_cast<double>(info.rows) / cell) * std::ceil(static_cast<double>(info.cols) / cell);
+    const double cell = std::exp2(a.level), values = std::ceil(static_cast<double>(info.rows) / cell) *
+                                                     std::ceil(static_cast<double>(info.cols) / cell);
     if (values > static_cast<double>(most_values())) {
       throw std::runtime_error("the file expands to " + std::to_string(info.rows) + " x " + std::to_string(info.cols) +
                                " values, too many for this machine's memory (file '" + a.in +
@@ -74,7 +76,8 @@ void add_decode(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
   CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode to a raw matrix");
   command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(CLI::PositiveNumber);
-  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")->check(CLI::Range(0, 30));
+  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
+      ->check(CLI::Range(0, 30));
   command->add_option("in", a->in, "compressed file")->required();
   command->add_option("out", a->out, "raw matrix to write")->required();
   command->add_flag("--json", a->json, "print one JSON object");

@@ -45,7 +45,8 @@ void run_encode(const Arguments& a) {
   const KokkosSession kokkos;
   const Stopwatch watch;
   const auto coder = a.coder == "ezw" ? codec::Coder::ezw : codec::Coder::context;
-  const std::vector<std::byte> stream = on_data_of(a.in, [&] { return codec::encode(values, a.rows, a.cols, target, coder); });
+  const std::vector<std::byte> stream =
+      on_data_of(a.in, [&] { return codec::encode(values, a.rows, a.cols, target, coder); });
   const double seconds = watch.seconds();
   OutputFile file(out);
   file.write(stream);
@@ -53,10 +54,16 @@ void run_encode(const Arguments& a) {
   const codec::StreamInfo info = codec::inspect(stream);
   const double raw = 8.0 * static_cast<double>(values.size()), ratio = raw / static_cast<double>(stream.size());
   if (a.json) {
-    print_json({{"bytes", stream.size()}, {"ratio", ratio}, {"nrmse", info.nrmse}, {"max_error", info.max_error}, {"passes", info.passes}, {"seconds", seconds}});
+    print_json({{"bytes", stream.size()},
+                {"ratio", ratio},
+                {"nrmse", info.nrmse},
+                {"max_error", info.max_error},
+                {"passes", info.passes},
+                {"seconds", seconds}});
   } else {
-    std::printf("%zu x %zu values, %s in %s: %.4g : 1\nnrmse %.3g, largest error %.3g, %d passes, %s\n", a.rows, a.cols, bytes_text(raw).c_str(),
-                bytes_text(static_cast<double>(stream.size())).c_str(), ratio, info.nrmse, info.max_error, info.passes, seconds_text(seconds).c_str());
+    std::printf("%zu x %zu values, %s in %s: %.4g : 1\nnrmse %.3g, largest error %.3g, %d passes, %s\n", a.rows, a.cols,
+                bytes_text(raw).c_str(), bytes_text(static_cast<double>(stream.size())).c_str(), ratio, info.nrmse,
+                info.max_error, info.passes, seconds_text(seconds).c_str());
   }
 }
 
@@ -73,7 +80,8 @@ void add_encode(CLI::App& app) {
   target->add_option("--max-error", a->max_error, "at most this absolute error");
   target->add_option("--max-bytes", a->max_bytes, "at most this size of the result");
   target->require_option(0, 1);
-  command->add_option("--coder", a->coder, "context, or ezw: zerotrees, run lengths and Huffman codes")->check(CLI::IsMember({"context", "ezw"}));
+  command->add_option("--coder", a->coder, "context, or ezw: zerotrees, run lengths and Huffman codes")
+      ->check(CLI::IsMember({"context", "ezw"}));
   command->add_option("in", a->in, "raw matrix")->required();
   command->add_option("out", a->out, "compressed file to write")->required();
   command->add_flag("--json", a->json, "print one JSON object");

@@ -45,13 +45,16 @@ Selection select(record::Reader& reader, const record::SeriesReader& series, con
   const record::Run& run = reader.run();
   Selection out{reader, series, {}, {}, false, {}, a.level, a.exact, series.frame(a.level), nullptr};
   for (const RegionRow& row : regions_of(run)) {
-    if (a.region.empty() || row.name == a.region || (symbols != nullptr && symbols->readable(row.name) == a.region)) out.regions.push_back(row);
+    if (a.region.empty() || row.name == a.region || (symbols != nullptr && symbols->readable(row.name) == a.region))
+      out.regions.push_back(row);
   }
   for (std::size_t m = 0; m < run.metrics.size(); ++m) {
     if (a.metric.empty() || run.metrics[m].name == a.metric) out.metrics.push_back(m);
   }
-  if (out.regions.empty() && !a.region.empty()) throw std::runtime_error("no region '" + a.region + "' in '" + a.snapshot + "', see effort info");
-  if (out.metrics.empty() && !a.metric.empty()) throw std::runtime_error("no metric '" + a.metric + "' in '" + a.snapshot + "', see effort info");
+  if (out.regions.empty() && !a.region.empty())
+    throw std::runtime_error("no region '" + a.region + "' in '" + a.snapshot + "', see effort info");
+  if (out.metrics.empty() && !a.metric.empty())
+    throw std::runtime_error("no metric '" + a.metric + "' in '" + a.snapshot + "', see effort info");
   out.labels = labels_of(out.regions, symbols);
   out.resolved = symbols != nullptr && has_call_paths(run);
   return out;
@@ -99,7 +102,11 @@ void run_export(const Arguments& a) {
     write(selection, a.format, out);
   }
   if (a.json) {
-    print_json({{"regions", selection.regions.size()}, {"metrics", selection.metrics.size()}, {"rows", selection.frame.rows()}, {"cols", selection.frame.cols()}, {"path", a.out}});
+    print_json({{"regions", selection.regions.size()},
+                {"metrics", selection.metrics.size()},
+                {"rows", selection.frame.rows()},
+                {"cols", selection.frame.cols()},
+                {"path", a.out}});
   }
 }
 
@@ -127,18 +134,24 @@ void Selection::each_piece(std::size_t metric, const Take& take) const {
   for (std::size_t i = 0; i < regions.size(); ++i) {
     const std::int64_t index = regions[i].series[metric];
     if (index < 0) continue;
-    for (std::int32_t node : nodes) series.each_piece(static_cast<std::uint32_t>(index), frame, node, [&](const record::Piece& piece) { counted(i, piece); });
+    for (std::int32_t node : nodes)
+      series.each_piece(static_cast<std::uint32_t>(index), frame, node,
+                        [&](const record::Piece& piece) { counted(i, piece); });
   }
 }
 
 void put_piece(OutputFile& file, std::uint64_t offset, std::size_t cols, const record::Piece& piece) {
-  const auto at = [&](std::size_t row) { return offset + 8 * (static_cast<std::uint64_t>(row) * cols + piece.first_col); };
-  const bool whole = piece.cols == cols && !piece.rows.empty() && piece.rows.back() - piece.rows.front() + 1 == piece.rows.size();
+  const auto at = [&](std::size_t row) {
+    return offset + 8 * (static_cast<std::uint64_t>(row) * cols + piece.first_col);
+  };
+  const bool whole =
+      piece.cols == cols && !piece.rows.empty() && piece.rows.back() - piece.rows.front() + 1 == piece.rows.size();
   if (whole) {
     file.write_at(at(piece.rows.front()), piece.values);
     return;
   }
-  for (std::size_t r = 0; r < piece.rows.size(); ++r) file.write_at(at(piece.rows[r]), piece.values.subspan(r * piece.cols, piece.cols));
+  for (std::size_t r = 0; r < piece.rows.size(); ++r)
+    file.write_at(at(piece.rows[r]), piece.values.subspan(r * piece.cols, piece.cols));
 }
 
 void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, double fill) {
@@ -156,13 +169,15 @@ void add_export(CLI::App& app) {
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
   command
       ->add_option("--format", a->format,
-                   "hdf5: for h5py, xarray, netCDF; vtk: image data (.vti) for ParaView, steps by ranks; csv: one line per region, rank and step; npy: a directory with METRIC.npy and axes.json")
+                   "hdf5: for h5py, xarray, netCDF; vtk: image data (.vti) for ParaView, steps by ranks; csv: one line "
+                   "per region, rank and step; npy: a directory with METRIC.npy and axes.json")
       ->required()
       ->check(CLI::IsMember({"hdf5", "vtk", "csv", "npy"}));
   command->add_option("-o", a->out, "file (npy: directory) to write")->required();
   command->add_option("--region", a->region, "only this region");
   command->add_option("--metric", a->metric, "only this metric");
-  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")->check(CLI::Range(0, 30));
+  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
+      ->check(CLI::Range(0, 30));
   command->add_flag("--exact", a->exact, "the exact values, if they were stored (EXACT=1), and NaN elsewhere");
   command->add_option("--module-path", a->module_paths,
                       "directory or file of a program or library that call paths point into (repeatable)");

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "record/series.hpp"
-#include "tools/progress.hpp"
 #include "tools/output_file.hpp"
+#include "tools/progress.hpp"
 #include "tools/snapshot_view.hpp"
 
 namespace effort::tools {
@@ -23,8 +23,8 @@ struct Selection {
   bool resolved = false;             ///< whether there are call paths, so that labels differ from names
   std::vector<std::size_t> metrics;  ///< rows of Run::metrics, the selected ones
   int level = 0;
-  bool exact = false;                ///< the stored exact values instead of the histories
-  record::Grid frame;              ///< rows and columns of every region
+  bool exact = false;  ///< the stored exact values instead of the histories
+  record::Grid frame;  ///< rows and columns of every region
   Progress* progress = nullptr;
 
   /// A metric's cube in pieces, region by region (with `exact` window by window); cells in none are fill().

@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
 
-/// A name, quoted according to RFC 4180 if it contains a comma or a quote.  A spreadsheet would take one that begins with
-/// = + - @ for a formula; an apostrophe before it makes it text.
+/// A name, quoted according to RFC 4180 if it contains a comma or a quote.  A spreadsheet would take one that begins
+/// with = + - @ for a formula; an apostrophe before it makes it text.
 std::string field(const std::string& name) {
   std::string text = record::visible(name);
   if (!text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos) text.insert(0, 1, '\'');
@@ -70,7 +70,8 @@ std::vector<double> values_of(const Selection& selection, std::uint32_t series, 
     selection.series.each_piece(series, selection.frame, node, [&](const record::Piece& piece) {
       for (std::size_t r = 0; r < piece.rows.size(); ++r) {
         const std::span<const double> from = piece.values.subspan(r * piece.cols, piece.cols);
-        std::copy(from.begin(), from.end(), out.begin() + static_cast<std::ptrdiff_t>((piece.rows[r] - group.first) * cols + piece.first_col));
+        std::copy(from.begin(), from.end(),
+                  out.begin() + static_cast<std::ptrdiff_t>((piece.rows[r] - group.first) * cols + piece.first_col));
       }
       if (selection.progress != nullptr) selection.progress->advance(static_cast<double>(piece.values.size()));
     });
@@ -78,7 +79,8 @@ std::vector<double> values_of(const Selection& selection, std::uint32_t series, 
   return out;
 }
 
-void append_rows(OutputFile& file, std::string& buffer, const std::string& prefix, const record::Grid& frame, std::size_t first, std::span<const double> values) {
+void append_rows(OutputFile& file, std::string& buffer, const std::string& prefix, const record::Grid& frame,
+                 std::size_t first, std::span<const double> values) {
   for (std::size_t r = 0; (r + 1) * frame.cols() <= values.size() && frame.cols() > 0; ++r) {
     const std::string row = prefix + std::to_string(frame.first_rank[first + r]) + ",";
     for (std::size_t c = 0; c < frame.cols(); ++c) {
@@ -106,12 +108,15 @@ void export_csv(const Selection& selection, const Destination& out) {
       const RegionRow& region = selection.regions[g];
       if (region.series[m] < 0) continue;
       const auto series = static_cast<std::uint32_t>(region.series[m]);
-      const std::string prefix = field(run.metrics[m].name) + "," + field(selection.resolved ? selection.labels[g] : region.name) + "," + record::kind_name(region.kind) + "," + field(region.phase) + ",";
+      const std::string prefix = field(run.metrics[m].name) + "," +
+                                 field(selection.resolved ? selection.labels[g] : region.name) + "," +
+                                 record::kind_name(region.kind) + "," + field(region.phase) + ",";
       if (selection.exact) {
         append_rows(file, buffer, prefix, selection.frame, 0, selection.series.exact(series).values);
         continue;
       }
-      for (const Group& group : groups) append_rows(file, buffer, prefix, selection.frame, group.first, values_of(selection, series, group));
+      for (const Group& group : groups)
+        append_rows(file, buffer, prefix, selection.frame, group.first, values_of(selection, series, group));
     }
   }
   file.write(buffer);

@@ -18,7 +18,7 @@ using hdf5::put;
 using hdf5::require;
 using hdf5::space_of;
 
-constexpr std::size_t chunk_rows = 128, chunk_cols = 1024;          ///< 1 MiB
+constexpr std::size_t chunk_rows = 128, chunk_cols = 1024;  ///< 1 MiB
 constexpr std::size_t least_cache = std::size_t{16} << 20,
                       most_cache = std::size_t{256} << 20;  ///< bytes of chunks held while pieces arrive
 
@@ -48,7 +48,8 @@ void put_regions(File& file, const Selection& selection) {
   file.add_dimension("region", names, "name of the region");
   file.add_values("kind", "region", kinds, "kind of work: compute, comm, wait, io");
   file.add_values("phase", "region", phases, "phase of the run");
-  if (selection.resolved) file.add_values("location", "region", selection.labels, "call path by function, file and line, innermost first");
+  if (selection.resolved)
+    file.add_values("location", "region", selection.labels, "call path by function, file and line, innermost first");
 }
 
 /// Strata are of single ranks.
@@ -60,7 +61,8 @@ void put_ranks(File& file, const Selection& selection) {
   file.add_dimension("rank", frame.first_rank,
                      selection.level == 0 ? "MPI rank" : "first of the MPI ranks that a row represents");
   std::vector<std::int32_t> node_of_rank;
-  for (const record::NodeRun& part : run.placement) node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(part.count), part.node);
+  for (const record::NodeRun& part : run.placement)
+    node_of_rank.insert(node_of_rank.end(), static_cast<std::size_t>(part.count), part.node);
   std::vector<std::int32_t> nodes;
   for (std::int32_t rank : frame.first_rank) nodes.push_back(node_of_rank[static_cast<std::size_t>(rank)]);
   file.add_values("node", "rank", nodes, "node that the rank ran on");
@@ -83,14 +85,24 @@ void put_windows(File& file, const record::Run& run) {
   for (std::size_t i = 0; i < index.size(); ++i) index[i] = static_cast<std::int64_t>(i);
   file.add_dimension("window", index, "analysis window");
   using W = record::Window;
-  file.add_values("window_first", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.first; }), "first step of the window");
-  file.add_values("window_last", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.last; }), "last step of the window");
-  file.add_values("window_imbalance", "window", of_windows<double>(run, [](const W& w) { return w.imbalance; }), "largest load / mean load - 1", "1");
-  file.add_values("window_rebalance", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.rebalance; }), "1: a rebalance was recommended");
-  file.add_values("window_rebalanced", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.rebalanced; }), "1: the host rebalanced");
-  file.add_values("window_strata", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.strata; }), "groups of ranks that behave alike");
-  const auto efficiency = [&](const char* name, const char* meaning, double W::* value) {
-    file.add_values(name, "window", of_windows<double>(run, [&](const W& w) { return w.*value >= 0 ? w.*value : std::numeric_limits<double>::quiet_NaN(); }), meaning, "1");
+  file.add_values("window_first", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.first; }),
+                  "first step of the window");
+  file.add_values("window_last", "window", of_windows<std::int64_t>(run, [](const W& w) { return w.last; }),
+                  "last step of the window");
+  file.add_values("window_imbalance", "window", of_windows<double>(run, [](const W& w) { return w.imbalance; }),
+                  "largest load / mean load - 1", "1");
+  file.add_values("window_rebalance", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.rebalance; }),
+                  "1: a rebalance was recommended");
+  file.add_values("window_rebalanced", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.rebalanced; }),
+                  "1: the host rebalanced");
+  file.add_values("window_strata", "window", of_windows<std::int32_t>(run, [](const W& w) { return w.strata; }),
+                  "groups of ranks that behave alike");
+  const auto efficiency = [&](const char* name, const char* meaning, double W::*value) {
+    file.add_values(
+        name, "window",
+        of_windows<double>(
+            run, [&](const W& w) { return w.*value >= 0 ? w.*value : std::numeric_limits<double>::quiet_NaN(); }),
+        meaning, "1");
   };
   efficiency("window_load_balance", "mean load / largest load", &W::load_balance);
   efficiency("window_parallel_efficiency", "mean load / elapsed time", &W::parallel_efficiency);
@@ -117,11 +129,13 @@ Handle make_cube(const File& file, const Selection& selection, const std::string
   if (!selection.exact && rows * cols > 0) {
     const std::array<hsize_t, 3> chunk = {1, std::min<hsize_t>(rows, chunk_rows), std::min<hsize_t>(cols, chunk_cols)};
     require(H5Pset_chunk(properties, 3, chunk.data()), "make a dataset");
-    const std::size_t bytes = is_interleaved(selection) ? std::clamp<std::size_t>(8 * rows * cols, least_cache, most_cache) : least_cache;
+    const std::size_t bytes =
+        is_interleaved(selection) ? std::clamp<std::size_t>(8 * rows * cols, least_cache, most_cache) : least_cache;
     require(H5Pset_chunk_cache(access, 10007, bytes, 1.0), "make a dataset");
   }
   const Handle space = space_of({selection.regions.size(), rows, cols});
-  return {H5Dcreate2(file.id(), name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, access), H5Dclose, "make a dataset"};
+  return {H5Dcreate2(file.id(), name.c_str(), H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, access), H5Dclose,
+          "make a dataset"};
 }
 
 /// Writes a piece: its rows as stretches of constant stride.  One stretch suffices for nodes of consecutive ranks and
@@ -131,10 +145,13 @@ void write_piece(hid_t dataset, hid_t space, std::size_t region, const record::P
     const std::size_t stride = r + 1 < piece.rows.size() ? piece.rows[r + 1] - piece.rows[r] : 1;
     std::size_t count = 1;
     while (r + count < piece.rows.size() && piece.rows[r + count] - piece.rows[r + count - 1] == stride) ++count;
-    const std::array<hsize_t, 3> start = {region, piece.rows[r], piece.first_col}, steps = {1, stride, 1}, counts = {1, count, piece.cols};
-    require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), steps.data(), counts.data(), nullptr), "select rows");
+    const std::array<hsize_t, 3> start = {region, piece.rows[r], piece.first_col}, steps = {1, stride, 1},
+                                 counts = {1, count, piece.cols};
+    require(H5Sselect_hyperslab(space, H5S_SELECT_SET, start.data(), steps.data(), counts.data(), nullptr),
+            "select rows");
     const Handle memory = space_of({count * piece.cols});
-    require(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, piece.values.data() + r * piece.cols), "write values (is the disk full?)");
+    require(H5Dwrite(dataset, H5T_NATIVE_DOUBLE, memory, space, H5P_DEFAULT, piece.values.data() + r * piece.cols),
+            "write values (is the disk full?)");
     r += count;
   }
 }
@@ -167,12 +184,15 @@ void put_metric(File& file, const Selection& selection, std::size_t metric) {
     put(dataset, "long_name", run.metrics[metric].name + " per step, exclusive of nested regions");
     put(dataset, "coordinates", coordinates(selection));
     put(dataset, "compression_nrmse", nrmse.empty() ? 0.0 : *std::max_element(nrmse.begin(), nrmse.end()));
-    put(dataset, "compression_max_error", max_error.empty() ? 0.0 : *std::max_element(max_error.begin(), max_error.end()));
+    put(dataset, "compression_max_error",
+        max_error.empty() ? 0.0 : *std::max_element(max_error.begin(), max_error.end()));
     const Handle space(H5Dget_space(dataset), H5Sclose, "read a dataset's shape");
-    selection.each_piece(metric, [&](std::size_t region, const record::Piece& piece) { write_piece(dataset, space, region, piece); });
+    selection.each_piece(
+        metric, [&](std::size_t region, const record::Piece& piece) { write_piece(dataset, space, region, piece); });
   }
   file.add_values(name + "_total", "region", totals, "sum over all ranks and steps, exact", unit);
-  file.add_values(name + "_nrmse", "region", nrmse, "root mean square error of the stored history over the range of the values", "1");
+  file.add_values(name + "_nrmse", "region", nrmse,
+                  "root mean square error of the stored history over the range of the values", "1");
   file.add_values(name + "_max_error", "region", max_error, "largest absolute error of the stored history", unit);
 }
 

@@ -42,7 +42,8 @@ std::string file_stem(const std::string& metric) {
 
 /// NPY format 1.0: magic, version, length of the description, description padded to a multiple of 64 bytes.
 std::string npy_header(std::size_t regions, std::size_t rows, std::size_t cols) {
-  std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(regions) + ", " + std::to_string(rows) + ", " + std::to_string(cols) + "), }";
+  std::string text = "{'descr': '<f8', 'fortran_order': False, 'shape': (" + std::to_string(regions) + ", " +
+                     std::to_string(rows) + ", " + std::to_string(cols) + "), }";
   text.append(63 - (10 + text.size()) % 64, ' ');
   text += '\n';
   std::string out("\x93NUMPY\x01\x00", 8);
@@ -58,7 +59,9 @@ void write_metric(const Selection& selection, std::size_t metric, OutputFile& fi
   const std::uint64_t start = file.size();
   file.extend(start + regions * plane);
   put_fill(file, start, regions * selection.plane(), selection.fill());
-  selection.each_piece(metric, [&](std::size_t region, const record::Piece& piece) { put_piece(file, start + region * plane, cols, piece); });
+  selection.each_piece(metric, [&](std::size_t region, const record::Piece& piece) {
+    put_piece(file, start + region * plane, cols, piece);
+  });
 }
 
 ordered_json axes(const Selection& selection, const ordered_json& metrics) {

@@ -13,13 +13,18 @@ namespace fs = std::filesystem;
 
 namespace {
 
-bool is_number(std::string_view text) { return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos; }
+bool is_number(std::string_view text) {
+  return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
+}
 
 std::optional<SnapshotFile> parse(const fs::path& path) {
   if (path.extension() != ".effort") return std::nullopt;
   std::string stem = path.stem().string();
   // The writer appends a number if the name exists.
-  if (const std::size_t dot = stem.rfind('.'); dot != std::string::npos && is_number(std::string_view(stem).substr(dot + 1)) && stem.find('-', dot) == std::string::npos) stem.resize(dot);
+  if (const std::size_t dot = stem.rfind('.'); dot != std::string::npos &&
+                                               is_number(std::string_view(stem).substr(dot + 1)) &&
+                                               stem.find('-', dot) == std::string::npos)
+    stem.resize(dot);
   const std::size_t step_at = stem.rfind('-');
   if (step_at == std::string::npos || !is_number(std::string_view(stem).substr(step_at + 1))) return std::nullopt;
   SnapshotFile out;
@@ -44,7 +49,9 @@ std::vector<SnapshotFile> snapshots_in(const fs::path& directory, const std::str
     file->written = entry.last_write_time(gone);
     if (!gone) all.push_back(std::move(*file));
   }
-  std::sort(all.begin(), all.end(), [](const SnapshotFile& a, const SnapshotFile& b) { return std::tie(a.written, a.step, a.path) < std::tie(b.written, b.step, b.path); });
+  std::sort(all.begin(), all.end(), [](const SnapshotFile& a, const SnapshotFile& b) {
+    return std::tie(a.written, a.step, a.path) < std::tie(b.written, b.step, b.path);
+  });
   if (all.empty()) return all;
   const std::string run = all.back().run;
   std::erase_if(all, [&](const SnapshotFile& file) { return file.run != run; });
@@ -54,7 +61,8 @@ std::vector<SnapshotFile> snapshots_in(const fs::path& directory, const std::str
 Pace pace_of(const record::Run& now, const record::Run* before) {
   Pace out;
   // Another run of the same name, or the same snapshot again, gives no pace.
-  const bool comparable = before != nullptr && before->steps < now.steps && before->ranks == now.ranks && before->wall_seconds <= now.wall_seconds;
+  const bool comparable = before != nullptr && before->steps < now.steps && before->ranks == now.ranks &&
+                          before->wall_seconds <= now.wall_seconds;
   out.since = comparable ? before->steps : 0;
   const auto steps = static_cast<double>(now.steps - out.since);
   const double seconds = now.wall_seconds - (comparable ? before->wall_seconds : 0);
@@ -71,9 +79,12 @@ Pace pace_of(const record::Run& now, const record::Run* before) {
     if (s.metric != metric) continue;
     const auto at = earlier.find({s.region, s.kind, s.phase});
     const double grown = s.mean_over_ranks - (at == earlier.end() ? 0 : at->second);
-    out.regions.push_back({s.region, s.kind, s.phase, steps > 0 ? std::max(0.0, grown / steps) : 0, now.steps > 0 ? s.mean_over_ranks / static_cast<double>(now.steps) : 0, s.imbalance, s.max_rank});
+    out.regions.push_back({s.region, s.kind, s.phase, steps > 0 ? std::max(0.0, grown / steps) : 0,
+                           now.steps > 0 ? s.mean_over_ranks / static_cast<double>(now.steps) : 0, s.imbalance,
+                           s.max_rank});
   }
-  std::stable_sort(out.regions.begin(), out.regions.end(), [](const RegionPace& a, const RegionPace& b) { return a.lately > b.lately; });
+  std::stable_sort(out.regions.begin(), out.regions.end(),
+                   [](const RegionPace& a, const RegionPace& b) { return a.lately > b.lately; });
   return out;
 }
 

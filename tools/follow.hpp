@@ -30,17 +30,17 @@ struct RegionPace {
   std::string name;
   record::Kind kind = record::Kind::compute;
   std::string phase;
-  double lately = 0;        ///< load metric per rank and step since the snapshot before
-  double on_average = 0;    ///< the same over the whole run
-  double imbalance = 0;     ///< largest / mean - 1 of the ranks' sums over the whole run
+  double lately = 0;      ///< load metric per rank and step since the snapshot before
+  double on_average = 0;  ///< the same over the whole run
+  double imbalance = 0;   ///< largest / mean - 1 of the ranks' sums over the whole run
   std::int32_t max_rank = 0;
 };
 
 /// What changed between two snapshots of a run.
 struct Pace {
-  std::int64_t since = 0;                        ///< first step that counts as lately
-  double steps_per_second = record::absent;    ///< since then
-  std::vector<RegionPace> regions;               ///< most of the load lately first
+  std::int64_t since = 0;                    ///< first step that counts as lately
+  double steps_per_second = record::absent;  ///< since then
+  std::vector<RegionPace> regions;           ///< most of the load lately first
 };
 
 /// @param before  an earlier snapshot of the same run; null: everything counts as lately

@@ -58,7 +58,8 @@ class File {
   }
   /// Numbers or text along one dimension.
   template <typename T>
-  void add_values(const std::string& name, const std::string& dimension, const std::vector<T>& values, const std::string& meaning, const std::string& unit = "") {
+  void add_values(const std::string& name, const std::string& dimension, const std::vector<T>& values,
+                  const std::string& meaning, const std::string& unit = "") {
     taken_.insert(name);
     finish_values(write_values(name, values), dimension, meaning, unit);
   }
@@ -75,7 +76,8 @@ class File {
   Handle write_values(const std::string& name, const std::vector<std::int64_t>& values);
   Handle write_values(const std::string& name, const std::vector<std::string>& values);
   void make_scale(const std::string& name, Handle dataset, const std::string& meaning);
-  void finish_values(const Handle& dataset, const std::string& dimension, const std::string& meaning, const std::string& unit);
+  void finish_values(const Handle& dataset, const std::string& dimension, const std::string& meaning,
+                     const std::string& unit);
 
   Handle id_;
   std::vector<std::pair<std::string, Handle>> dimensions_;

@@ -23,7 +23,8 @@ HeatScale heat_scale(std::span<const double> values);
 /// One string per line, without line ends, `cols` columns wide.  Dark is little and bright is much.  Without colour,
 /// characters with more ink stand for more.
 /// @param values  [rows][cols] finite
-std::vector<std::string> heat_map(std::span<const double> values, std::size_t rows, std::size_t cols, const HeatScale& scale, const Terminal& terminal);
+std::vector<std::string> heat_map(std::span<const double> values, std::size_t rows, std::size_t cols,
+                                  const HeatScale& scale, const Terminal& terminal);
 
 /// The scale from little to much, `width` columns.
 std::string heat_legend(std::size_t width, const Terminal& terminal);

@@ -59,7 +59,8 @@ ordered_json regions_json(const Run& run, const record::SeriesReader& reader, Sy
     }
     region["metrics"] = ordered_json::object();
     for (std::size_t m = 0; m < run.metrics.size(); ++m) {
-      if (row.series[m] >= 0) region["metrics"][run.metrics[m].name] = series_json(run, reader, static_cast<std::size_t>(row.series[m]));
+      if (row.series[m] >= 0)
+        region["metrics"][run.metrics[m].name] = series_json(run, reader, static_cast<std::size_t>(row.series[m]));
     }
     out.push_back(std::move(region));
   }
@@ -76,15 +77,21 @@ ordered_json strata_json(const Run& run) {
       const auto row = s.region_load.begin() + static_cast<std::ptrdiff_t>(k * s.region.size());
       loads.push_back(std::vector<double>(row, row + static_cast<std::ptrdiff_t>(s.region.size())));
     }
-    out.push_back({{"first", s.first}, {"last", s.last}, {"sizes", sizes}, {"medoid_rank", s.medoid_rank},
-                   {"stratum", s.label}, {"regions", s.region}, {"stratum_region_load", loads}});
+    out.push_back({{"first", s.first},
+                   {"last", s.last},
+                   {"sizes", sizes},
+                   {"medoid_rank", s.medoid_rank},
+                   {"stratum", s.label},
+                   {"regions", s.region},
+                   {"stratum_region_load", loads}});
   }
   return out;
 }
 
 ordered_json modules_json(const Run& run) {
   ordered_json out = ordered_json::array();
-  for (const record::Module& m : run.modules) out.push_back({{"name", m.name}, {"path", m.path}, {"build_id", m.build_id}});
+  for (const record::Module& m : run.modules)
+    out.push_back({{"name", m.name}, {"path", m.path}, {"build_id", m.build_id}});
   return out;
 }
 
@@ -112,7 +119,8 @@ void add_window_costs(ordered_json& windows, const Run& run) {
 ordered_json moves_json(const Run& run) {
   const StrataMovement movement = strata_movement(run, 2, 0);
   ordered_json out = ordered_json::array();
-  for (std::size_t i = 0; i < movement.moved.size(); ++i) out.push_back({{"first", movement.first[i]}, {"last", movement.last[i]}, {"moved", movement.moved[i]}});
+  for (std::size_t i = 0; i < movement.moved.size(); ++i)
+    out.push_back({{"first", movement.first[i]}, {"last", movement.last[i]}, {"moved", movement.moved[i]}});
   return out;
 }
 

@@ -27,14 +27,20 @@ std::string head(record::Reader& reader, const record::SeriesReader& series) {
   double bytes = 0;
   for (std::int64_t b : run.own_bytes) bytes += static_cast<double>(b);
   const double nrmse = largest_nrmse(run, series);
-  std::string out = name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ", effort " + name_text(run.version) + "\n";
+  std::string out = name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ", effort " +
+                    name_text(run.version) + "\n";
   out += "  " + plural(run.ranks, "rank") + " on " + plural(run.nodes, "node") + ", " + plural(run.steps, "step");
   if (run.wall_seconds > 0) out += " in " + seconds_text(run.wall_seconds);
   out += "; load is " + name_text(run.load_metric) + "\n";
-  out += run.window > 0 ? "  windows of " + plural(run.window, "step") + ", hints " + plural(run.hint_lag, "step") + " later" : std::string("  hints as often as they pay");
+  out += run.window > 0
+             ? "  windows of " + plural(run.window, "step") + ", hints " + plural(run.hint_lag, "step") + " later"
+             : std::string("  hints as often as they pay");
   out += "; history within an nrmse of " + percent_text(nrmse) + "\n";
-  out += "  file " + bytes_text(static_cast<double>(reader.size())) + "; the library itself: " + seconds_text(run.own_cpu_seconds_total()) + " CPU" +
-         (computing > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / computing) + " of what the ranks computed)" : "") + ", " + bytes_text(bytes) + "\n";
+  out += "  file " + bytes_text(static_cast<double>(reader.size())) +
+         "; the library itself: " + seconds_text(run.own_cpu_seconds_total()) + " CPU" +
+         (computing > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / computing) + " of what the ranks computed)"
+                        : "") +
+         ", " + bytes_text(bytes) + "\n";
   if (run.merged_steps > 0) out += "  " + plural(run.merged_steps, "step") + " merged into later ones\n";
   if (run.lost_snapshots > 0) out += "  " + plural(run.lost_snapshots, "earlier snapshot") + " could not be written\n";
   return out;
@@ -47,14 +53,17 @@ std::vector<RegionRow> by_load(const Run& run) {
     const std::int64_t index = run.metrics.empty() ? -1 : row.series[load_metric_of(run)];
     return index < 0 ? -1.0 : run.series[static_cast<std::size_t>(index)].total;
   };
-  std::stable_sort(rows.begin(), rows.end(), [&](const RegionRow& a, const RegionRow& b) { return total(a) > total(b); });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [&](const RegionRow& a, const RegionRow& b) { return total(a) > total(b); });
   return rows;
 }
 
 /// "Regions", and which part of them is shown.
 std::string title(const char* what, const char* which, std::size_t shown, std::size_t all) {
   std::string out = std::string("\n") + what;
-  if (shown < all) out += std::string(", ") + which + " " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)";
+  if (shown < all)
+    out += std::string(", ") + which + " " + std::to_string(shown) + " of " + std::to_string(all) +
+           " (--all shows the rest)";
   return out + "\n";
 }
 
@@ -72,13 +81,24 @@ std::string regions_table(const Run& run, const InfoOptions& options) {
   std::vector<std::string> names;
   for (const auto& [s, m] : lines) names.push_back(s->region);
   const std::size_t others = phases ? 82 : 66;
-  const std::size_t width = options.terminal.interactive ? std::clamp<std::size_t>(options.terminal.width, others + 18, others + 60) - others : 100;
+  const std::size_t width = options.terminal.interactive
+                                ? std::clamp<std::size_t>(options.terminal.width, others + 18, others + 60) - others
+                                : 100;
   names = table_names(names, options.symbols, width);
-  Table table({{"region", Align::left}, {"kind", Align::left}, {phases ? "phase" : "", Align::left}, {"metric", Align::left}, {"total"}, {"mean/rank"}, {"max"}, {"of rank"}, {"imbalance"}});
+  Table table({{"region", Align::left},
+               {"kind", Align::left},
+               {phases ? "phase" : "", Align::left},
+               {"metric", Align::left},
+               {"total"},
+               {"mean/rank"},
+               {"max"},
+               {"of rank"},
+               {"imbalance"}});
   for (std::size_t i = 0; i < lines.size(); ++i) {
     const record::Series& s = *lines[i].first;
     const record::Metric& metric = run.metrics[lines[i].second];
-    table.add({names[i], record::kind_name(s.kind), name_text(s.phase, 16), name_text(metric.name, 20), amount_text(s.total, metric.unit), amount_text(s.mean_over_ranks, metric.unit),
+    table.add({names[i], record::kind_name(s.kind), name_text(s.phase, 16), name_text(metric.name, 20),
+               amount_text(s.total, metric.unit), amount_text(s.mean_over_ranks, metric.unit),
                amount_text(s.max_over_ranks, metric.unit), std::to_string(s.max_rank), percent_text(s.imbalance)});
   }
   return title("Regions", "the largest", lines.size(), all) + table.text();
@@ -97,13 +117,24 @@ std::string join(const std::vector<std::string>& words) {
 
 std::string windows_table(const Run& run, const InfoOptions& options) {
   const std::size_t all = run.windows.size(), first = options.all ? 0 : all - std::min(all, most_window_lines);
-  Table table({{"steps", Align::left}, {"imbalance"}, {"gain/step"}, {"price"}, {"rebalance", Align::left}, {"strata"}, {"error"}, {"load balance"}, {"worst", Align::left}, {"why", Align::left}});
+  Table table({{"steps", Align::left},
+               {"imbalance"},
+               {"gain/step"},
+               {"price"},
+               {"rebalance", Align::left},
+               {"strata"},
+               {"error"},
+               {"load balance"},
+               {"worst", Align::left},
+               {"why", Align::left}});
   for (std::size_t i = first; i < all; ++i) {
     const record::Window& w = run.windows[i];
     std::string worst = w.worst_region_name.empty() ? "" : table_names({w.worst_region_name}, options.symbols, 24)[0];
     if (w.worst_rank >= 0) worst += (worst.empty() ? "rank " : " on rank ") + std::to_string(w.worst_rank);
-    table.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance), seconds_text(w.gain_per_step), seconds_text(w.rebalance_cost), decision_text(w),
-               std::to_string(w.strata), percent_text(w.prediction_error), percent_text(w.load_balance), worst, join(advice_names(w.advice))});
+    table.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance),
+               seconds_text(w.gain_per_step), seconds_text(w.rebalance_cost), decision_text(w),
+               std::to_string(w.strata), percent_text(w.prediction_error), percent_text(w.load_balance), worst,
+               join(advice_names(w.advice))});
   }
   return title("Windows", "the last", all - first, all) + table.text();
 }
@@ -121,7 +152,8 @@ std::string strata_table(const record::Strata& strata, Symbols* symbols) {
       if (load > largest) region = strata.region[r];
       largest = std::max(largest, load);
     }
-    table.add({std::to_string(k), std::to_string(sizes[k]), std::to_string(strata.medoid_rank[k]), seconds_text(sum), region.empty() ? "" : table_names({region}, symbols, 40)[0]});
+    table.add({std::to_string(k), std::to_string(sizes[k]), std::to_string(strata.medoid_rank[k]), seconds_text(sum),
+               region.empty() ? "" : table_names({region}, symbols, 40)[0]});
   }
   return table.text();
 }
@@ -132,14 +164,19 @@ std::string moves_text(const Run& run) {
   if (movement.moved.empty()) return "";
   std::int64_t all = 0;
   for (const std::int64_t moved : movement.moved) all += moved;
-  std::string out = "  " + plural(all, "move") + " between strata in " + plural(static_cast<std::int64_t>(movement.moved.size()) + 1, "window") + ", " + std::to_string(movement.moved.back()) + " into the last";
-  if (!movement.movers.empty()) out += "; rank " + std::to_string(movement.movers[0].first) + " moved most often (" + std::to_string(movement.movers[0].second) + ")";
+  std::string out = "  " + plural(all, "move") + " between strata in " +
+                    plural(static_cast<std::int64_t>(movement.moved.size()) + 1, "window") + ", " +
+                    std::to_string(movement.moved.back()) + " into the last";
+  if (!movement.movers.empty())
+    out += "; rank " + std::to_string(movement.movers[0].first) + " moved most often (" +
+           std::to_string(movement.movers[0].second) + ")";
   return out + "\n";
 }
 
 std::string units_table(const Run& run) {
   Table table({{"unit of work", Align::left}, {"per unit"}, {"standard error"}});
-  for (const record::UnitCost& u : run.unit_costs) table.add({name_text(u.name), seconds_text(u.seconds_per_unit), seconds_text(u.error)});
+  for (const record::UnitCost& u : run.unit_costs)
+    table.add({name_text(u.name), seconds_text(u.seconds_per_unit), seconds_text(u.error)});
   return table.text();
 }
 
@@ -165,7 +202,9 @@ std::string rebalance_marks(const Run& run, const LoadPicture& picture, const Te
   return line + " rebalanced\n";
 }
 
-std::string right(const std::string& text, std::size_t width) { return std::string(width > text.size() ? width - text.size() : 0, ' ') + text; }
+std::string right(const std::string& text, std::size_t width) {
+  return std::string(width > text.size() ? width - text.size() : 0, ' ') + text;
+}
 
 /// Steps at both ends under the map, and the scale below.
 std::string map_footer(const Run& run, const LoadPicture& picture, const HeatScale& scale, const Terminal& terminal) {
@@ -174,14 +213,17 @@ std::string map_footer(const Run& run, const LoadPicture& picture, const HeatSca
   if (picture.cols() > last.size() + 2) out += right(last, picture.cols() - 1);
   std::string unit;
   for (const record::Metric& m : run.metrics) unit = m.name == run.load_metric ? m.unit : unit;
-  out += "\n" + std::string(label_width + 1, ' ') + amount_text(scale.low, unit) + " " + heat_legend(16, terminal) + " " + amount_text(scale.high, unit) + " per step";
+  out += "\n" + std::string(label_width + 1, ' ') + amount_text(scale.low, unit) + " " + heat_legend(16, terminal) +
+         " " + amount_text(scale.high, unit) + " per step";
   if (scale.most > scale.high) out += " (largest " + amount_text(scale.most, unit) + ")";
   return out + "\n";
 }
 
 }  // namespace
 
-std::string plural(std::int64_t count, const char* noun) { return std::to_string(count) + " " + noun + (count == 1 ? "" : "s"); }
+std::string plural(std::int64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
 
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width) {
   std::vector<std::string> out = symbols != nullptr ? symbols->short_names(regions) : regions;
@@ -212,8 +254,9 @@ std::string fitted(const std::string& text, const Terminal& terminal) {
 std::string saving_text(const Run& run, double of_windows) {
   if (const std::optional<IdealSaving> saving = ideal_saving(run)) {
     const std::string unit = run.metrics.empty() ? "" : run.metrics[load_metric_of(run)].unit;
-    return "  ideal balance would " + std::string(saving->of_time ? "run this in " : "shorten the critical path by ") + percent_text(saving->share) + (saving->of_time ? " less time" : "") +
-           " (critical path " + amount_text(run.critical_path, unit) + ", ideal " + amount_text(run.mean_path, unit) + ")\n";
+    return "  ideal balance would " + std::string(saving->of_time ? "run this in " : "shorten the critical path by ") +
+           percent_text(saving->share) + (saving->of_time ? " less time" : "") + " (critical path " +
+           amount_text(run.critical_path, unit) + ", ideal " + amount_text(run.mean_path, unit) + ")\n";
   }
   return of_windows >= 0 ? "  ideal balance would run this in " + percent_text(of_windows) + " less time\n" : "";
 }
@@ -237,16 +280,21 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
   }
   const std::size_t width = terminal.interactive ? std::clamp<std::size_t>(terminal.width, 60, 110) - 20 : 40;
   std::string out = "\nBalance\n";
-  if (imbalance.size() > 1) out += "  imbalance   " + spark_line(imbalance, width, terminal) + "\n              ";
-  else out += "  imbalance   ";
+  if (imbalance.size() > 1)
+    out += "  imbalance   " + spark_line(imbalance, width, terminal) + "\n              ";
+  else
+    out += "  imbalance   ";
   // Of single steps if known, because successive imbalances can cancel within a window.
   const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
-  out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " + std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
-  out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" + (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
+  out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " +
+         std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
+  out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" +
+         (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
   return out + saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
 }
 
-std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal, std::size_t lines) {
+std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal,
+                          std::size_t lines) {
   const Run& run = reader.run();
   const std::size_t per_line = heat_map_rows_per_line(terminal);
   const std::size_t width = std::clamp<std::size_t>(terminal.width, label_width + 10, 130) - label_width - 2;
@@ -257,7 +305,11 @@ std::string load_map_text(record::Reader& reader, const record::SeriesReader& se
   std::string out = "\nLoad (" + name_text(run.load_metric, 20) + " in compute regions): ranks down, steps across\n";
   for (std::size_t i = 0; i < map.size(); ++i) {
     const std::string rank = std::to_string(picture.first_rank[i * per_line]);
-    out += right(i == 0 ? "rank " + rank : i + 1 == map.size() || i % 4 == 0 ? rank : "", label_width) + " " + map[i] + "\n";
+    out += right(i == 0                              ? "rank " + rank
+                 : i + 1 == map.size() || i % 4 == 0 ? rank
+                                                     : "",
+                 label_width) +
+           " " + map[i] + "\n";
   }
   return out + rebalance_marks(run, picture, terminal) + map_footer(run, picture, scale, terminal);
 }
@@ -265,17 +317,22 @@ std::string load_map_text(record::Reader& reader, const record::SeriesReader& se
 std::string info_text(record::Reader& reader, const record::SeriesReader& series, const InfoOptions& options) {
   const Run& run = reader.run();
   std::string out = head(reader, series);
-  if (options.heat_map) out += load_map_text(reader, series, options.terminal, std::min<std::size_t>(map_lines, std::max<std::size_t>(4, static_cast<std::size_t>(run.ranks))));
+  if (options.heat_map)
+    out +=
+        load_map_text(reader, series, options.terminal,
+                      std::min<std::size_t>(map_lines, std::max<std::size_t>(4, static_cast<std::size_t>(run.ranks))));
   out += balance_text(run, options.terminal);
   if (!run.series.empty()) out += regions_table(run, options);
   if (!run.windows.empty()) out += windows_table(run, options);
   if (!run.strata.empty()) {
     const record::Strata& last = run.strata.back();
-    out += "\nStrata of steps " + std::to_string(last.first) + ".." + std::to_string(last.last) + "\n" + strata_table(last, options.symbols) + moves_text(run);
+    out += "\nStrata of steps " + std::to_string(last.first) + ".." + std::to_string(last.last) + "\n" +
+           strata_table(last, options.symbols) + moves_text(run);
   }
   if (!run.unit_costs.empty()) out += "\nUnit costs\n" + units_table(run);
   std::vector<std::string> notes;
-  for (const std::string& note : run.notes) notes.push_back(options.symbols != nullptr ? options.symbols->sentence(note) : note);
+  for (const std::string& note : run.notes)
+    notes.push_back(options.symbols != nullptr ? options.symbols->sentence(note) : note);
   if (options.symbols != nullptr) {
     for (std::string& note : options.symbols->notes()) notes.push_back(std::move(note));
   }

@@ -24,7 +24,8 @@ std::string info_text(record::Reader& reader, const record::SeriesReader& series
 
 /// The heat map of the load with its axes, `lines` lines high: mean load per step, ranks down, steps across, rebalances
 /// marked below.  Kokkos must be initialised.  Empty for a run without steps.
-std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal, std::size_t lines);
+std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal,
+                          std::size_t lines);
 
 /// Imbalance over the windows as a line of bars, with rebalances and what ideal balance would bring.
 std::string balance_text(const record::Run& run, const Terminal& terminal);

@@ -26,15 +26,21 @@ std::vector<std::uint32_t> load_series(const Run& run) {
   return compute.empty() ? all : compute;
 }
 
-int choose_level(const Run& run, const record::SeriesReader& reader, std::size_t series, std::size_t rows, std::size_t cols) {
+int choose_level(const Run& run, const record::SeriesReader& reader, std::size_t series, std::size_t rows,
+                 std::size_t cols) {
   int level = 0;
   while (level < record::most_level) {
     const record::Shape next = reader.shape(level + 1);
     if (next.rows < rows || next.cols < cols) break;
     ++level;
   }
-  const auto cost = [&](int l) { return static_cast<double>(run.ranks) * static_cast<double>(run.steps) * static_cast<double>(series) / std::exp2(2.0 * l); };
-  while (level < record::most_level && cost(level) > wanted_values && (cost(level) > most_values || reader.shape(level + 1).rows >= rows)) ++level;
+  const auto cost = [&](int l) {
+    return static_cast<double>(run.ranks) * static_cast<double>(run.steps) * static_cast<double>(series) /
+           std::exp2(2.0 * l);
+  };
+  while (level < record::most_level && cost(level) > wanted_values &&
+         (cost(level) > most_values || reader.shape(level + 1).rows >= rows))
+    ++level;
   return level;
 }
 
@@ -43,7 +49,8 @@ std::size_t bin(std::size_t i, std::size_t from, std::size_t to) { return i * to
 
 }  // namespace
 
-LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows, std::size_t cols) {
+LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows,
+                         std::size_t cols) {
   const Run& run = reader.run();
   const std::vector<std::uint32_t> wanted = load_series(run);
   LoadPicture out;
@@ -60,7 +67,8 @@ LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& ser
   // The number of ranks and steps that a cell represents; unmeasured values (of a missing rank) do not count.
   std::vector<double> weights(rows * cols, 0.0), missing(rows * cols, 0.0);
   for (std::size_t r = 0; r < frame.rows(); ++r) {
-    for (std::size_t c = 0; c < frame.cols(); ++c) weights[bin(r, frame.rows(), rows) * cols + bin(c, frame.cols(), cols)] += frame.rank_count[r];
+    for (std::size_t c = 0; c < frame.cols(); ++c)
+      weights[bin(r, frame.rows(), rows) * cols + bin(c, frame.cols(), cols)] += frame.rank_count[r];
   }
   for (std::uint32_t index : wanted) {
     for (std::int32_t node : reader.nodes()) {
@@ -71,7 +79,8 @@ LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& ser
           for (std::size_t c = 0; c < piece.cols; ++c) {
             const std::size_t cell = row * cols + bin(piece.first_col + c, frame.cols(), cols);
             const double value = piece.values[r * piece.cols + c];
-            (std::isnan(value) ? missing : out.values)[cell] += std::isnan(value) ? weight / static_cast<double>(wanted.size()) : weight * value;
+            (std::isnan(value) ? missing : out.values)[cell] +=
+                std::isnan(value) ? weight / static_cast<double>(wanted.size()) : weight * value;
           }
         }
       });
@@ -79,7 +88,8 @@ LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& ser
   }
   for (std::size_t i = 0; i < weights.size(); ++i) {
     const double present = weights[i] - missing[i];
-    out.values[i] = present > 1e-9 * weights[i] ? std::max(0.0, out.values[i] / present) : 0;  // approximations swing below zero
+    out.values[i] =
+        present > 1e-9 * weights[i] ? std::max(0.0, out.values[i] / present) : 0;  // approximations swing below zero
   }
   return out;
 }

@@ -22,6 +22,7 @@ struct LoadPicture {
 /// At most `rows` x `cols` cells, made from the coarsest approximations that still resolve them, or from coarser ones
 /// if the histories are so long that this would take seconds.  Unmeasured values do not count; a cell without any other
 /// is 0. Empty for a run without steps. Kokkos must be initialised.  Errors: as of SeriesReader.
-LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows, std::size_t cols);
+LoadPicture load_picture(record::Reader& reader, const record::SeriesReader& series, std::size_t rows,
+                         std::size_t cols);
 
 }  // namespace effort::tools

@@ -19,7 +19,8 @@ std::string format(const char* pattern, double value) {
 
 /// Columns a terminal needs for UTF-8 text of narrow characters: bytes that start a character.
 std::size_t columns(const std::string& text) {
-  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
 }  // namespace
@@ -30,7 +31,8 @@ std::string json_text(const nlohmann::ordered_json& object, int indent) {
   for (std::size_t at = 0; at < text.size();) {
     const record::Character c = record::character_at(text, at);
     // Those of ASCII are escaped already, or blanks between values.
-    out += c.code >= 0x80 && record::is_control(c.code) ? record::visible(text.substr(at, c.bytes)) : text.substr(at, c.bytes);
+    out += c.code >= 0x80 && record::is_control(c.code) ? record::visible(text.substr(at, c.bytes))
+                                                        : text.substr(at, c.bytes);
     at += c.bytes;
   }
   return out;
@@ -43,7 +45,8 @@ void print_json(const nlohmann::ordered_json& object) {
 }
 
 std::string valid_utf8(const std::string& text) {
-  const std::string mended = nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  const std::string mended =
+      nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
   return nlohmann::ordered_json::parse(mended).get<std::string>();
 }
 
@@ -85,7 +88,8 @@ std::string name_text(const std::string& name, std::size_t width) {
   if (out.size() <= width) return out;
   // Never cut within a UTF-8 sequence.
   const auto boundary = [&](std::size_t i, int direction) {
-    while (i > 0 && i < out.size() && (static_cast<unsigned char>(out[i]) & 0xc0) == 0x80) i += static_cast<std::size_t>(direction);
+    while (i > 0 && i < out.size() && (static_cast<unsigned char>(out[i]) & 0xc0) == 0x80)
+      i += static_cast<std::size_t>(direction);
     return i;
   };
   const std::size_t head = (width - 2) / 2, tail = width - 2 - head;

@@ -26,7 +26,8 @@ fs::path behind_links(const fs::path& path) {
 }  // namespace
 
 bool same_file(const fs::path& a, const fs::path& b) {
-  struct stat info_a {}, info_b {};
+  struct stat info_a {
+  }, info_b{};
   const bool there_a = ::stat(a.c_str(), &info_a) == 0, there_b = ::stat(b.c_str(), &info_b) == 0;
   if (there_a && there_b) return info_a.st_dev == info_b.st_dev && info_a.st_ino == info_b.st_ino;
   std::error_code ignored;
@@ -34,13 +35,16 @@ bool same_file(const fs::path& a, const fs::path& b) {
   return !there_a && !there_b && whole(a) == whole(b);
 }
 
-Destination::Destination(fs::path path, std::vector<fs::path> inputs) : path_(std::move(path)), inputs_(std::move(inputs)) {
+Destination::Destination(fs::path path, std::vector<fs::path> inputs)
+    : path_(std::move(path)), inputs_(std::move(inputs)) {
   for (const fs::path& input : inputs_)
     if (!input.empty() && same_file(path_, input))
-      throw UsageError("the output '" + path_.string() + "' would replace the input '" + input.string() + "', which is the same file: give another name");
+      throw UsageError("the output '" + path_.string() + "' would replace the input '" + input.string() +
+                       "', which is the same file: give another name");
 }
 
-PendingFile::PendingFile(const Destination& destination, Name name) : path_(behind_links(destination.path())), at_(path_) {
+PendingFile::PendingFile(const Destination& destination, Name name)
+    : path_(behind_links(destination.path())), at_(path_) {
   std::error_code ignored;
   const fs::file_status status = fs::status(path_, ignored);
   if (fs::is_directory(status)) fail("cannot write", EISDIR);
@@ -69,7 +73,8 @@ void PendingFile::fail(const char* problem, int error) const {
 
 void PendingFile::give_name() {
   ::unlink(temporary_.c_str());  // of a process that had this number and was killed here
-  if (::linkat(AT_FDCWD, at_.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0) fail("cannot write", errno);
+  if (::linkat(AT_FDCWD, at_.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+    fail("cannot write", errno);
   at_ = temporary_;
 }
 
@@ -80,7 +85,8 @@ void PendingFile::commit() {
   temporary_.clear();
 }
 
-OutputFile::OutputFile(const Destination& destination) : name_(destination), file_(std::fopen(name_.at().c_str(), "wb")) {
+OutputFile::OutputFile(const Destination& destination)
+    : name_(destination), file_(std::fopen(name_.at().c_str(), "wb")) {
   if (file_ == nullptr) name_.fail("cannot write", errno);
 }
 
@@ -99,7 +105,8 @@ void OutputFile::write(std::span<const double> values) { write(std::as_bytes(val
 
 void OutputFile::extend(std::uint64_t bytes) {
   if (!name_.is_regular()) name_.fail("this format needs a regular file, which is not", ESPIPE);
-  if (std::fflush(file_) != 0 || ::ftruncate(::fileno(file_), static_cast<off_t>(bytes)) != 0) name_.fail("cannot write", errno);
+  if (std::fflush(file_) != 0 || ::ftruncate(::fileno(file_), static_cast<off_t>(bytes)) != 0)
+    name_.fail("cannot write", errno);
 }
 
 void OutputFile::write_at(std::uint64_t offset, std::span<const std::byte> bytes) {

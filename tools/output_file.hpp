@@ -28,8 +28,8 @@ class Destination {
   std::vector<std::filesystem::path> inputs_;
 };
 
-/// A file that is being written: it has no name, or another one beside the target, until commit() gives it the target's,
-/// replacing an older file.  Without a call of commit() nothing changes and nothing is left behind.  Errors:
+/// A file that is being written: it has no name, or another one beside the target, until commit() gives it the
+/// target's, replacing an older file.  Without a call of commit() nothing changes and nothing is left behind.  Errors:
 /// std::system_error naming the file.
 class PendingFile {
  public:

@@ -15,7 +15,8 @@ constexpr double silence = 1.0;   ///< seconds: shorter work shows no progress
 constexpr double interval = 0.1;  ///< seconds between two lines
 }  // namespace
 
-Progress::Progress(const std::string& what, double total) : what_(record::visible(what)), total_(total), terminal_(terminal_of(STDERR_FILENO)) {}
+Progress::Progress(const std::string& what, double total)
+    : what_(record::visible(what)), total_(total), terminal_(terminal_of(STDERR_FILENO)) {}
 
 Progress::~Progress() {
   if (shown_at_ > 0) std::fputs("\r\033[K", stderr);

@@ -15,7 +15,8 @@ namespace effort::tools {
 
 namespace fs = std::filesystem;
 
-static_assert(std::endian::native == std::endian::little, "raw files are little-endian: swap bytes here for this machine");
+static_assert(std::endian::native == std::endian::little,
+              "raw files are little-endian: swap bytes here for this machine");
 
 namespace {
 
@@ -58,11 +59,13 @@ std::uint64_t count_values(std::size_t outer, std::size_t rows, std::size_t cols
 
 }  // namespace
 
-std::vector<double> read_raw_cube(const fs::path& path, std::size_t outer, const char* outer_name, std::size_t rows, std::size_t cols) {
+std::vector<double> read_raw_cube(const fs::path& path, std::size_t outer, const char* outer_name, std::size_t rows,
+                                  std::size_t cols) {
   const std::uint64_t count = count_values(outer, rows, cols);
   const File file = open(path);
   const std::uint64_t size = size_of(file.get(), path);
-  const std::string shape = (outer_name ? std::to_string(outer) + " x " : std::string()) + std::to_string(rows) + " x " + std::to_string(cols);
+  const std::string shape = (outer_name ? std::to_string(outer) + " x " : std::string()) + std::to_string(rows) +
+                            " x " + std::to_string(cols);
   if (size != 8 * count) {
     throw std::runtime_error("the file does not have the size given (file '" + path.string() + "', " +
                              std::to_string(size) + " bytes; " + shape + " float64 are " + std::to_string(8 * count) +
@@ -115,7 +118,8 @@ std::vector<std::int32_t> read_integers(const fs::path& path, std::size_t count)
     at = next;
   }
   if (out.size() != count) {
-    throw std::runtime_error("the file holds " + std::to_string(out.size()) + " numbers instead of " + std::to_string(count) + " (file '" + path.string() + "'), give one per row");
+    throw std::runtime_error("the file holds " + std::to_string(out.size()) + " numbers instead of " +
+                             std::to_string(count) + " (file '" + path.string() + "'), give one per row");
   }
   return out;
 }

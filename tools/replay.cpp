@@ -67,7 +67,9 @@ std::vector<std::string> region_names(const Arguments& a) {
     } catch (const nlohmann::json::exception& e) {
       throw std::runtime_error(std::string(e.what()) + " (file '" + a.names + "'), give a JSON list of names");
     }
-    if (names.size() != a.regions) throw std::runtime_error("the file holds " + std::to_string(names.size()) + " names (file '" + a.names + "'), give one per region");
+    if (names.size() != a.regions)
+      throw std::runtime_error("the file holds " + std::to_string(names.size()) + " names (file '" + a.names +
+                               "'), give one per region");
   }
   for (std::size_t g = names.size(); g < a.regions; ++g) names.push_back("region " + std::to_string(g));
   return names;
@@ -105,7 +107,8 @@ void print_report_json(const replay::Report& report, const std::vector<std::stri
   out["best_steps"] = report.best.steps;
   out["chosen_steps"] = report.chosen.steps;
   out["cost_fixed"] = ordered_json::object();
-  for (std::size_t i = 0; i < replay::fixed_intervals.size(); ++i) out["cost_fixed"][std::to_string(replay::fixed_intervals[i])] = report.cost_fixed[i];
+  for (std::size_t i = 0; i < replay::fixed_intervals.size(); ++i)
+    out["cost_fixed"][std::to_string(replay::fixed_intervals[i])] = report.cost_fixed[i];
   out["stage_seconds"] = ordered_json::object();
   out["stage_seconds_all_nodes"] = ordered_json::object();
   out["stage_bytes"] = ordered_json::object();
@@ -134,31 +137,51 @@ std::string saving_text(double cost, double never) {
 }
 
 void print_report_text(const replay::Report& report, const std::vector<std::string>& names) {
-  Table windows({{"steps", Table::Align::left}, {"imbalance"}, {"gain/step"}, {"saving"}, {"price"}, {"rebalance", Table::Align::left}, {"strata"}, {"error"}, {"sample"},
-                 {"stratified"}, {"worst region", Table::Align::left}, {"why", Table::Align::left}});
+  Table windows({{"steps", Table::Align::left},
+                 {"imbalance"},
+                 {"gain/step"},
+                 {"saving"},
+                 {"price"},
+                 {"rebalance", Table::Align::left},
+                 {"strata"},
+                 {"error"},
+                 {"sample"},
+                 {"stratified"},
+                 {"worst region", Table::Align::left},
+                 {"why", Table::Align::left}});
   for (const replay::WindowReport& w : report.windows) {
     std::string why;
     for (const std::string& word : advice_names(w.advice)) why += (why.empty() ? "" : ", ") + word;
-    windows.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance), seconds_text(w.gain_per_step), seconds_text(w.expected_saving), seconds_text(w.rebalance_cost),
-                 decision_text(w), std::to_string(w.strata), percent_text(w.prediction_error), std::to_string(w.samples_unified), std::to_string(w.samples_stratified),
+    windows.add({std::to_string(w.first) + ".." + std::to_string(w.last), percent_text(w.imbalance),
+                 seconds_text(w.gain_per_step), seconds_text(w.expected_saving), seconds_text(w.rebalance_cost),
+                 decision_text(w), std::to_string(w.strata), percent_text(w.prediction_error),
+                 std::to_string(w.samples_unified), std::to_string(w.samples_stratified),
                  w.worst_region >= 0 ? name_text(names[static_cast<std::size_t>(w.worst_region)], 24) : "-", why});
   }
   Table costs({{"schedule", Table::Align::left}, {"rebalances"}, {"critical path"}, {"", Table::Align::left}});
   costs.add({"never", "0", seconds_text(report.cost_never), ""});
-  costs.add({"chosen", std::to_string(report.chosen.steps.size()), seconds_text(report.chosen.cost), saving_text(report.chosen.cost, report.cost_never)});
+  costs.add({"chosen", std::to_string(report.chosen.steps.size()), seconds_text(report.chosen.cost),
+             saving_text(report.chosen.cost, report.cost_never)});
   const auto fixed = std::min_element(report.cost_fixed.begin(), report.cost_fixed.end());
-  costs.add({"best interval, every " + std::to_string(replay::fixed_intervals[static_cast<std::size_t>(fixed - report.cost_fixed.begin())]) + " steps", "", seconds_text(*fixed), saving_text(*fixed, report.cost_never)});
+  costs.add({"best interval, every " +
+                 std::to_string(replay::fixed_intervals[static_cast<std::size_t>(fixed - report.cost_fixed.begin())]) +
+                 " steps",
+             "", seconds_text(*fixed), saving_text(*fixed, report.cost_never)});
   costs.add({report.best.exact ? "best of all, in hindsight" : "best found, in hindsight",
              std::to_string(report.best.steps.size()), seconds_text(report.best.cost),
              saving_text(report.best.cost, report.cost_never)});
   Table stages({{"stage", Table::Align::left}, {"critical path"}, {"all nodes"}, {"arrays, a node"}});
   for (int stage = 0; stage < window::n_stages; ++stage) {
     const replay::StageUse& use = report.stages[static_cast<std::size_t>(stage)];
-    stages.add({window::stage_name(static_cast<window::Stage>(stage)), seconds_text(use.critical_seconds), seconds_text(use.total_seconds), bytes_text(static_cast<double>(use.bytes))});
+    stages.add({window::stage_name(static_cast<window::Stage>(stage)), seconds_text(use.critical_seconds),
+                seconds_text(use.total_seconds), bytes_text(static_cast<double>(use.bytes))});
   }
-  std::printf("%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the most expensive window, %s kept per node (arrays: the sizes of those a stage fills or keeps)\n%s", static_cast<long long>(report.ranks), report.nodes,
-              report.nodes == 1 ? "" : "s", windows.text().c_str(), costs.text().c_str(), seconds_text(report.largest_window_seconds).c_str(),
-              bytes_text(static_cast<double>(report.bytes_per_node)).c_str(), stages.text().c_str());
+  std::printf(
+      "%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the most "
+      "expensive window, %s kept per node (arrays: the sizes of those a stage fills or keeps)\n%s",
+      static_cast<long long>(report.ranks), report.nodes, report.nodes == 1 ? "" : "s", windows.text().c_str(),
+      costs.text().c_str(), seconds_text(report.largest_window_seconds).c_str(),
+      bytes_text(static_cast<double>(report.bytes_per_node)).c_str(), stages.text().c_str());
 }
 
 void run_replay(const Arguments& a) {
@@ -170,9 +193,12 @@ void run_replay(const Arguments& a) {
   std::optional<ReplayRecorder> recorder;
   if (!a.out.empty()) {
     recorder.emplace(names, options.nodes, a.passes, a.exact);
-    options.on_window = [&](int node, const window::Input& input, const window::Result& result) { recorder->add(node, input, result); };
+    options.on_window = [&](int node, const window::Input& input, const window::Result& result) {
+      recorder->add(node, input, result);
+    };
   }
-  const replay::Cube cube{values, static_cast<int>(a.regions), static_cast<int>(a.ranks), static_cast<std::int64_t>(a.steps)};
+  const replay::Cube cube{values, static_cast<int>(a.regions), static_cast<int>(a.ranks),
+                          static_cast<std::int64_t>(a.steps)};
   const replay::Report report = on_data_of(a.in, [&] { return replay::replay(cube, options); });
   if (recorder) recorder->write(out.path(), std::filesystem::path(a.in).stem().string(), options, report);
   if (a.json) {
@@ -191,15 +217,23 @@ void add_replay(CLI::App& app) {
   command->add_option("--regions", a->regions, "number of regions")->required()->check(CLI::Range(1, 1 << 20));
   command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
   command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
-  command->add_option("--window", a->window, "steps per window, or auto: a look after every step")->capture_default_str();
-  command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")->check(CLI::Range(0, 1 << 20));
-  command->add_option("--rebalancer", a->rebalancer, "what a rebalance does: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")->capture_default_str();
+  command->add_option("--window", a->window, "steps per window, or auto: a look after every step")
+      ->capture_default_str();
+  command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")
+      ->check(CLI::Range(0, 1 << 20));
+  command
+      ->add_option("--rebalancer", a->rebalancer,
+                   "what a rebalance does: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")
+      ->capture_default_str();
   command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
-  command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")->check(CLI::Range(0, 30));
+  command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")
+      ->check(CLI::Range(0, 30));
   command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
       ->check(CLI::NonNegativeNumber);
   command->add_flag("--price-unknown", a->price_unknown, "the decision learns the price from its first rebalance");
-  command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")->capture_default_str()->check(CLI::NonNegativeNumber);
+  command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
   command->add_option("--virtual-ranks", a->virtual_ranks, "repeat the recording to fill this many ranks")
       ->check(CLI::Range(1, 1 << 26));
@@ -209,7 +243,9 @@ void add_replay(CLI::App& app) {
       ->check(CLI::Range(1, 4096));
   command->add_option("--names", a->names, "JSON file with the names of the regions");
   command->add_option("-o", a->out, "snapshot file to write");
-  command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")->capture_default_str()->check(CLI::Range(1, 60));
+  command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60));
   command->add_flag("--exact", a->exact, "also store the raw windows in the snapshot");
   command->add_option("cube", a->in, "recording to replay")->required();
   command->add_flag("--json", a->json, "print one JSON object");

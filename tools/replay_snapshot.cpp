@@ -14,7 +14,8 @@ ReplayRecorder::ReplayRecorder(std::vector<std::string> regions, int nodes, int 
 void ReplayRecorder::start(Node& node, const window::Input& input) {
   node.ranks.assign(input.ranks.begin(), input.ranks.end());
   node.sums.assign(regions_.size() * node.ranks.size(), 0.0);
-  for (std::size_t g = 0; g < regions_.size(); ++g) node.histories.emplace_back(node.ranks.size(), codec::Target::passes(passes_));
+  for (std::size_t g = 0; g < regions_.size(); ++g)
+    node.histories.emplace_back(node.ranks.size(), codec::Target::passes(passes_));
 }
 
 void ReplayRecorder::add(int index, const window::Input& input, const window::Result& result) {
@@ -39,9 +40,11 @@ void ReplayRecorder::add(int index, const window::Input& input, const window::Re
   for (double seconds : result.stage_seconds) node.cpu_seconds += seconds;
   node.bytes = static_cast<std::int64_t>(result.bytes);
   if (index == 0 && !result.medoid_rank.empty()) {
-    if (!strata_log_) strata_log_.emplace(record::StrataLog::usual_bound(static_cast<std::int64_t>(result.stratum.size())));
+    if (!strata_log_)
+      strata_log_.emplace(record::StrataLog::usual_bound(static_cast<std::int64_t>(result.stratum.size())));
     strata_log_->add(input.first_step, input.last_step, result.strata, result.stratum);
-    node.strata = {{input.first_step, input.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
+    node.strata = {
+        {input.first_step, input.last_step, result.stratum, result.medoid_rank, regions_, result.stratum_region_load}};
   }
 }
 
@@ -111,7 +114,8 @@ void ReplayRecorder::describe(record::Run& run) const {
   describe_steps(run);
 }
 
-void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report) {
+void ReplayRecorder::write(const std::filesystem::path& path, const std::string& name, const replay::Options& options,
+                           const replay::Report& report) {
   record::Run run;
   run.version = EFFORT_VERSION_TEXT;
   run.name = name;
@@ -127,7 +131,8 @@ void ReplayRecorder::write(const std::filesystem::path& path, const std::string&
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     record::NodePart part;
     part.node = static_cast<std::int32_t>(i);
-    for (std::uint32_t g = 0; g < nodes_[i].histories.size(); ++g) part.tiles.push_back({g, 0, nodes_[i].histories[g].serialize_final()});
+    for (std::uint32_t g = 0; g < nodes_[i].histories.size(); ++g)
+      part.tiles.push_back({g, 0, nodes_[i].histories[g].serialize_final()});
     part.exact = std::move(nodes_[i].exact);
     parts.push_back(record::encode_part(part));
   }

@@ -26,18 +26,19 @@ class ReplayRecorder {
   void add(int index, const window::Input& input, const window::Result& result);
 
   /// Writes the file; an existing one is not overwritten.  Errors: as record::write_file.
-  void write(const std::filesystem::path& path, const std::string& name, const replay::Options& options, const replay::Report& report);
+  void write(const std::filesystem::path& path, const std::string& name, const replay::Options& options,
+             const replay::Report& report);
 
  private:
   struct Node {
     std::vector<std::int32_t> ranks;
-    std::vector<codec::History> histories;    ///< [regions]
-    std::vector<double> sums;                 ///< [regions][ranks] seconds
+    std::vector<codec::History> histories;       ///< [regions]
+    std::vector<double> sums;                    ///< [regions][ranks] seconds
     std::vector<double> step_largest, step_sum;  ///< [steps] over the node's ranks, seconds
     std::vector<record::ExactBlock> exact;
     double cpu_seconds = 0;
     std::int64_t bytes = 0;
-    std::vector<record::Strata> strata;     ///< of the last window; node 0 only
+    std::vector<record::Strata> strata;  ///< of the last window; node 0 only
   };
   void start(Node& node, const window::Input& input);
   void add_step_loads(Node& node, const window::Input& input) const;

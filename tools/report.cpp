@@ -60,9 +60,12 @@ ordered_json shown(const ordered_json& value) {
   if (!value.is_structured()) return value;
   ordered_json out = value.is_array() ? ordered_json::array() : ordered_json::object();
   for (auto at = value.begin(); at != value.end(); ++at) {
-    if (value.is_array()) out.push_back(shown(*at));
-    else if (at.key() == "source") out[at.key()] = *at;  // the lines of files
-    else out[record::visible(at.key())] = shown(*at);
+    if (value.is_array())
+      out.push_back(shown(*at));
+    else if (at.key() == "source")
+      out[at.key()] = *at;  // the lines of files
+    else
+      out[record::visible(at.key())] = shown(*at);
   }
   return out;
 }
@@ -86,13 +89,15 @@ RankOrder read_order(const std::string& argument) {
   const std::string path = order_file(argument);
   RankOrder order{equal == std::string::npos ? fs::path(path).stem().string() : argument.substr(0, equal), {}};
   std::ifstream file(path);
-  if (!file) throw std::runtime_error("cannot read the order of ranks '" + path + "': give a file that names every rank once");
+  if (!file)
+    throw std::runtime_error("cannot read the order of ranks '" + path + "': give a file that names every rank once");
   for (std::int32_t rank = 0; file >> rank;) order.ranks.push_back(rank);
   std::vector<std::int32_t> sorted = order.ranks;
   std::sort(sorted.begin(), sorted.end());
   for (std::size_t i = 0; i < sorted.size(); ++i)
     if (!file.eof() || sorted[i] != static_cast<std::int32_t>(i))
-      throw std::runtime_error("the order of ranks '" + path + "' does not hold every rank from 0 to " + std::to_string(sorted.size() - 1) + " exactly once: write each on a line of its own");
+      throw std::runtime_error("the order of ranks '" + path + "' does not hold every rank from 0 to " +
+                               std::to_string(sorted.size() - 1) + " exactly once: write each on a line of its own");
   return order;
 }
 
@@ -115,7 +120,8 @@ Described describe(const std::string& path, const Arguments& a, std::span<const 
   use_step_loads(summary.load, reader.run(), series);
   ExactValues exact = report_exact(reader.run(), series);
   ordered_json json = report_json(reader, series, summary, exact, orders);
-  auto symbols = std::make_unique<Symbols>(reader.run().modules, std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
+  auto symbols = std::make_unique<Symbols>(reader.run().modules,
+                                           std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
   return {std::move(json),  report_bytes(reader), std::move(summary.series),
           std::move(exact), reader.run(),         std::move(symbols)};
 }
@@ -145,7 +151,8 @@ ordered_json resolve_frames(const std::vector<std::string>& regions, Described& 
         const std::vector<Location>& locations = run.symbols->resolve(frame);
         if (known.is_null()) {
           known = ordered_json::array();
-          for (const Location& l : locations) known.push_back({{"function", l.function}, {"file", l.file}, {"line", l.line}});
+          for (const Location& l : locations)
+            known.push_back({{"function", l.function}, {"file", l.file}, {"line", l.line}});
         }
         for (const Location& l : locations)
           if (!l.file.empty())
@@ -196,15 +203,18 @@ void write_element(OutputFile& file, const std::string& id, const std::string& t
   file.write(std::string("</script>\n"));
 }
 
-void write_page(const Destination& out, const ordered_json& head, std::vector<Described>& runs, const ordered_json& compared) {
+void write_page(const Destination& out, const ordered_json& head, std::vector<Described>& runs,
+                const ordered_json& compared) {
   const PageTemplate page = page_template();
   OutputFile file(out);
   std::string before(page.before);
   const std::string place = "<title>effort</title>";
-  if (const std::size_t at = before.find(place); at != std::string::npos) before.replace(at, place.size(), "<title>" + escaped(head["title"]) + "</title>");
+  if (const std::size_t at = before.find(place); at != std::string::npos)
+    before.replace(at, place.size(), "<title>" + escaped(head["title"]) + "</title>");
   file.write(before);
   write_element(file, "effort-head", "application/json", script_text(shown(head)));
-  for (std::size_t r = 0; r < runs.size(); ++r) write_element(file, "effort-run-" + std::to_string(r), "application/json", script_text(shown(runs[r].json)));
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    write_element(file, "effort-run-" + std::to_string(r), "application/json", script_text(shown(runs[r].json)));
   // The browser draws the first view here, while it still reads the histories.
   file.write(std::string("<script>effortReport.start()</script>\n"));
   for (std::size_t r = 0; r < runs.size(); ++r) {
@@ -219,12 +229,15 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
   }
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (std::size_t s = 0; s < runs[r].series.size(); ++s)
-      write_element(file, "effort-data-" + std::to_string(r) + "-" + std::to_string(s), "text/plain", base64(runs[r].series[s]));
+      write_element(file, "effort-data-" + std::to_string(r) + "-" + std::to_string(s), "text/plain",
+                    base64(runs[r].series[s]));
   }
   for (std::size_t r = 0; r < runs.size(); ++r) {
     for (std::size_t s = 0; s < runs[r].exact.series.size(); ++s) {
       const std::vector<double>& values = runs[r].exact.series[s];
-      if (!values.empty()) write_element(file, "effort-exact-" + std::to_string(r) + "-" + std::to_string(s), "text/plain", base64(std::as_bytes(std::span(values))));
+      if (!values.empty())
+        write_element(file, "effort-exact-" + std::to_string(r) + "-" + std::to_string(s), "text/plain",
+                      base64(std::as_bytes(std::span(values))));
     }
   }
   if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(shown(compared)));
@@ -270,9 +283,13 @@ void run_report(const Arguments& a) {
   write_page(out, head, runs, comparisons(runs));
   const auto bytes = fs::file_size(a.out);
   if (a.json) {
-    print_json({{"file", a.out}, {"bytes", bytes}, {"page_bytes", page_template().before.size() + page_template().behind.size()}, {"seconds", watch.seconds()}});
+    print_json({{"file", a.out},
+                {"bytes", bytes},
+                {"page_bytes", page_template().before.size() + page_template().behind.size()},
+                {"seconds", watch.seconds()}});
   } else {
-    std::printf("%s: %s, of which the page itself %s\n", record::visible(a.out).c_str(), bytes_text(static_cast<double>(bytes)).c_str(),
+    std::printf("%s: %s, of which the page itself %s\n", record::visible(a.out).c_str(),
+                bytes_text(static_cast<double>(bytes)).c_str(),
                 bytes_text(static_cast<double>(page_template().before.size() + page_template().behind.size())).c_str());
   }
 }
@@ -281,10 +298,12 @@ void run_report(const Arguments& a) {
 
 void add_report(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
+  CLI::App* command =
+      app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
   command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
-  command->add_option("--source", a->source, "directory of the application's source files, to show the lines of regions");
+  command->add_option("--source", a->source,
+                      "directory of the application's source files, to show the lines of regions");
   command->add_option("--module-path", a->module_path,
                       "directory or file of a program or library that call paths point into (repeatable)");
   command->add_option(

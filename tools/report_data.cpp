@@ -34,7 +34,8 @@ ordered_json quantised(std::vector<float> values) {
   // In double, where the difference of two floats is finite.
   const double from = values.empty() ? 0 : *low, range = values.empty() ? 0 : *high - from;
   std::vector<std::uint8_t> levels;
-  for (const float v : values) levels.push_back(range > 0 ? static_cast<std::uint8_t>(255 * ((v - from) / range) + 0.5) : 0);
+  for (const float v : values)
+    levels.push_back(range > 0 ? static_cast<std::uint8_t>(255 * ((v - from) / range) + 0.5) : 0);
   return {{"from", from}, {"range", range}, {"values", base64_of(levels)}};
 }
 
@@ -42,7 +43,8 @@ ordered_json quantised(std::vector<float> values) {
 std::vector<ordered_json> history_tables(record::Reader& reader) {
   std::vector<ordered_json> out(reader.run().series.size(), ordered_json::array());
   for (const std::int32_t node : reader.nodes())
-    for (const record::Tile& tile : reader.tiles(node)) out[tile.series].push_back({node, tile.first_step, tile.history.size()});
+    for (const record::Tile& tile : reader.tiles(node))
+      out[tile.series].push_back({node, tile.first_step, tile.history.size()});
   return out;
 }
 
@@ -53,7 +55,9 @@ ordered_json series_json(record::Reader& reader, const RunSummary& summary, cons
   ordered_json out = ordered_json::array();
   for (std::size_t i = 0; i < run.series.size(); ++i) {
     const record::Series& s = run.series[i];
-    const auto region = std::find_if(regions.begin(), regions.end(), [&](const RegionRow& r) { return r.series[s.metric] == static_cast<std::int64_t>(i); });
+    const auto region = std::find_if(regions.begin(), regions.end(), [&](const RegionRow& r) {
+      return r.series[s.metric] == static_cast<std::int64_t>(i);
+    });
     const SeriesSummary& short_form = summary.series[i];
     out.push_back(
         {{"region", region - regions.begin()},
@@ -70,10 +74,15 @@ ordered_json series_json(record::Reader& reader, const RunSummary& summary, cons
 }
 
 ordered_json load_json(const LoadSummary& load) {
-  return {{"steps_per_bin", load.steps_per_bin}, {"level", load.level},
-          {"mean", base64_of(load.mean)},        {"max", base64_of(load.max)},
-          {"worst_rank", base64_of(load.worst_rank)}, {"rank_total", base64_of(load.rank_total)},
-          {"critical_path", load.critical_path}, {"mean_path", load.mean_path}, {"exact", load.exact},
+  return {{"steps_per_bin", load.steps_per_bin},
+          {"level", load.level},
+          {"mean", base64_of(load.mean)},
+          {"max", base64_of(load.max)},
+          {"worst_rank", base64_of(load.worst_rank)},
+          {"rank_total", base64_of(load.rank_total)},
+          {"critical_path", load.critical_path},
+          {"mean_path", load.mean_path},
+          {"exact", load.exact},
           {"picture", {{"rows", load.rows}, {"cols", load.cols}, {"cells", quantised(load.picture)}}}};
 }
 
@@ -98,7 +107,8 @@ std::string base64(std::span<const std::byte> bytes) {
   return out;
 }
 
-ordered_json report_json(record::Reader& reader, const record::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders) {
+ordered_json report_json(record::Reader& reader, const record::SeriesReader& series, const RunSummary& summary,
+                         const ExactValues& exact, std::span<const RankOrder> orders) {
   const Run& run = reader.run();
   ordered_json out;
   out["file"] = std::filesystem::path(reader.name()).filename().string();
@@ -112,7 +122,8 @@ ordered_json report_json(record::Reader& reader, const record::SeriesReader& ser
   out["movement"] = movement_json(strata_movement(run, most_shown_windows, most_movers));
   out["orders"] = ordered_json::array();
   for (const RankOrder& order : orders)
-    if (order.ranks.size() == static_cast<std::size_t>(run.ranks)) out["orders"].push_back({{"name", order.name}, {"ranks", base64_of(order.ranks)}});
+    if (order.ranks.size() == static_cast<std::size_t>(run.ranks))
+      out["orders"].push_back({{"name", order.name}, {"ranks", base64_of(order.ranks)}});
   return out;
 }
 
@@ -129,7 +140,8 @@ ExactValues report_exact(const Run& run, const record::SeriesReader& series, std
     return load_a != load_b ? load_a : run.series[a].total > run.series[b].total;
   });
   const auto steps = static_cast<std::size_t>(run.steps), ranks = static_cast<std::size_t>(run.ranks);
-  const std::size_t room = steps > 0 ? std::min(order.size(), most_bytes / 8 / ranks / steps) : 0, values = room > 0 ? ranks * steps : 0;
+  const std::size_t room = steps > 0 ? std::min(order.size(), most_bytes / 8 / ranks / steps) : 0,
+                    values = room > 0 ? ranks * steps : 0;
   out.left_out = order.size() - room;
   out.series.resize(run.series.size());
   for (std::size_t k = 0; k < room; ++k) out.series[order[k]].assign(values, std::numeric_limits<double>::quiet_NaN());
@@ -137,7 +149,8 @@ ExactValues report_exact(const Run& run, const record::SeriesReader& series, std
   series.each_exact_piece([&](std::uint32_t which, const record::Piece& piece) {
     std::vector<double>& to = out.series[which];
     for (std::size_t r = 0; r < piece.rows.size() && !to.empty(); ++r)
-      std::copy_n(piece.values.begin() + static_cast<std::ptrdiff_t>(r * piece.cols), piece.cols, to.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * steps + piece.first_col));
+      std::copy_n(piece.values.begin() + static_cast<std::ptrdiff_t>(r * piece.cols), piece.cols,
+                  to.begin() + static_cast<std::ptrdiff_t>(piece.rows[r] * steps + piece.first_col));
   });
   return out;
 }
@@ -145,14 +158,16 @@ ExactValues report_exact(const Run& run, const record::SeriesReader& series, std
 std::vector<SeriesBytes> report_bytes(record::Reader& reader) {
   std::vector<SeriesBytes> out(reader.run().series.size());
   for (const std::int32_t node : reader.nodes())
-    for (const record::Tile& tile : reader.tiles(node)) out[tile.series].insert(out[tile.series].end(), tile.history.begin(), tile.history.end());
+    for (const record::Tile& tile : reader.tiles(node))
+      out[tile.series].insert(out[tile.series].end(), tile.history.begin(), tile.history.end());
   return out;
 }
 
 ordered_json source_json(const SourceMap& source) {
   ordered_json files = ordered_json::array(), places = ordered_json::array();
   for (const SourceFile& f : source.files) files.push_back({{"path", f.path}, {"text", f.text}});
-  for (const SourcePlace& p : source.places) places.push_back({{"region", p.region}, {"file", p.file}, {"first", p.first}, {"last", p.last}, {"what", p.what}});
+  for (const SourcePlace& p : source.places)
+    places.push_back({{"region", p.region}, {"file", p.file}, {"first", p.first}, {"last", p.last}, {"what", p.what}});
   return {{"files", files}, {"places", places}, {"notes", source.notes}};
 }
 

@@ -28,16 +28,20 @@ std::string base64(std::span<const std::byte> bytes);
 
 /// Exact values (EXACT=1), as many as fit into a page.
 struct ExactValues {
-  std::vector<std::vector<double>> series;  ///< [series][ranks x steps], NaN where none were stored; empty: not in the page
-  std::size_t left_out = 0;                 ///< series whose values would make the page too large
+  std::vector<std::vector<double>>
+      series;                ///< [series][ranks x steps], NaN where none were stored; empty: not in the page
+  std::size_t left_out = 0;  ///< series whose values would make the page too large
 };
 
 /// Exact values of the most expensive series of the load metric first, then of the others, up to `most_bytes`.
-ExactValues report_exact(const record::Run& run, const record::SeriesReader& series, std::size_t most_bytes = std::size_t{16} << 20);
+ExactValues report_exact(const record::Run& run, const record::SeriesReader& series,
+                         std::size_t most_bytes = std::size_t{16} << 20);
 
 /// The page's data of a run before it decodes histories: "info" as printed by `effort info --json`, the placement,
 /// profiles, coarse pictures, similar regions, and for each series the table of its histories.
-nlohmann::ordered_json report_json(record::Reader& reader, const record::SeriesReader& series, const RunSummary& summary, const ExactValues& exact, std::span<const RankOrder> orders);
+nlohmann::ordered_json report_json(record::Reader& reader, const record::SeriesReader& series,
+                                   const RunSummary& summary, const ExactValues& exact,
+                                   std::span<const RankOrder> orders);
 
 /// The histories of all series, [series].  Memory: those of the file once.
 std::vector<SeriesBytes> report_bytes(record::Reader& reader);

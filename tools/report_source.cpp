@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::size_t most_bytes = std::size_t{4} << 20;       ///< of all text in the page
+constexpr std::size_t most_bytes = std::size_t{4} << 20;  ///< of all text in the page
 constexpr std::uintmax_t largest_file = std::uintmax_t{1} << 20;
 constexpr int context_lines = 30;  ///< searched from a begin to its end, at most this times 20
 
@@ -29,9 +29,11 @@ struct Text {
 };
 
 bool is_source(const fs::path& path) {
-  static const std::set<std::string> known = {".c", ".h", ".cc", ".cpp", ".cxx", ".hh", ".hpp", ".hxx", ".inc", ".cu", ".f", ".for", ".f90", ".f95", ".f03", ".f08"};
+  static const std::set<std::string> known = {".c",   ".h",  ".cc", ".cpp", ".cxx", ".hh",  ".hpp", ".hxx",
+                                              ".inc", ".cu", ".f",  ".for", ".f90", ".f95", ".f03", ".f08"};
   std::string extension = path.extension().string();
-  std::transform(extension.begin(), extension.end(), extension.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(extension.begin(), extension.end(), extension.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return known.contains(extension);
 }
 
@@ -44,7 +46,8 @@ std::vector<std::string> lines_of(const std::string& text) {
 
 std::vector<Text> read_all(const fs::path& directory) {
   std::vector<Text> out;
-  for (auto at = fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied); at != fs::recursive_directory_iterator(); ++at) {
+  for (auto at = fs::recursive_directory_iterator(directory, fs::directory_options::skip_permission_denied);
+       at != fs::recursive_directory_iterator(); ++at) {
     if (at->is_symlink() || at->path().filename().string().front() == '.') {
       at.disable_recursion_pending();
       continue;
@@ -79,7 +82,8 @@ std::vector<Quoted> quoted_in(const std::string& line) {
 
 std::string lower(std::string_view text) {
   std::string out(text);
-  std::transform(out.begin(), out.end(), out.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  std::transform(out.begin(), out.end(), out.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return out;
 }
 
@@ -121,7 +125,9 @@ class Finder {
   }
 
   SourceMap finish() {
-    std::sort(places_.begin(), places_.end(), [](const SourcePlace& a, const SourcePlace& b) { return std::tie(a.region, a.file, a.first) < std::tie(b.region, b.file, b.first); });
+    std::sort(places_.begin(), places_.end(), [](const SourcePlace& a, const SourcePlace& b) {
+      return std::tie(a.region, a.file, a.first) < std::tie(b.region, b.file, b.first);
+    });
     SourceMap out;
     std::map<std::size_t, std::size_t> number;
     std::size_t bytes = 0, left_out = 0;
@@ -171,7 +177,9 @@ class Finder {
       const std::string flat = lower(without_blanks(lines[k]));
       const std::size_t end = flat.find("end(");
       if (end == std::string::npos) continue;
-      if (flat.find(lower(without_blanks(one)), end) != std::string::npos || flat.find(lower(without_blanks(other)), end) != std::string::npos) return static_cast<int>(k + 1);
+      if (flat.find(lower(without_blanks(one)), end) != std::string::npos ||
+          flat.find(lower(without_blanks(other)), end) != std::string::npos)
+        return static_cast<int>(k + 1);
     }
     return 0;
   }
@@ -216,13 +224,16 @@ class Finder {
 
 }  // namespace
 
-SourceMap find_source(const fs::path& directory, const std::vector<std::string>& regions, const std::vector<KnownPlace>& known) {
-  if (!fs::is_directory(directory)) throw std::system_error(ENOTDIR, std::generic_category(), "the source directory '" + directory.string() + "'");
+SourceMap find_source(const fs::path& directory, const std::vector<std::string>& regions,
+                      const std::vector<KnownPlace>& known) {
+  if (!fs::is_directory(directory))
+    throw std::system_error(ENOTDIR, std::generic_category(), "the source directory '" + directory.string() + "'");
   Finder finder(read_all(directory), regions);
   finder.find_names();
   finder.add_known(known);
   SourceMap out = finder.finish();
-  if (out.places.empty()) out.notes.push_back("no region's name and no call path's file was found below the source directory");
+  if (out.places.empty())
+    out.notes.push_back("no region's name and no call path's file was found below the source directory");
   return out;
 }
 

@@ -10,10 +10,10 @@ namespace effort::tools {
 
 /// A stretch of lines that belongs to a region.
 struct SourcePlace {
-  std::size_t region = 0;  ///< index into the names given
-  std::size_t file = 0;    ///< index into SourceMap::files
-  int first = 0, last = 0; ///< lines, from 1, inclusive
-  std::string what;        ///< "named here", "begin to end", "call of MPI_Send"
+  std::size_t region = 0;   ///< index into the names given
+  std::size_t file = 0;     ///< index into SourceMap::files
+  int first = 0, last = 0;  ///< lines, from 1, inclusive
+  std::string what;         ///< "named here", "begin to end", "call of MPI_Send"
 };
 
 struct SourceFile {
@@ -38,6 +38,7 @@ struct KnownPlace {
 /// Searches below `directory` for the quoted names of regions (C, C++, Fortran), for the stretches between begin and
 /// end of the variables that hold their ids, and for the files of `known`, matched by the longest common suffix of the
 /// path. Hidden directories and links are skipped.  Errors: std::system_error if the directory cannot be read.
-SourceMap find_source(const std::filesystem::path& directory, const std::vector<std::string>& regions, const std::vector<KnownPlace>& known);
+SourceMap find_source(const std::filesystem::path& directory, const std::vector<std::string>& regions,
+                      const std::vector<KnownPlace>& known);
 
 }  // namespace effort::tools

@@ -34,10 +34,12 @@ int level_for(const record::Run& run, std::size_t most_values) {
 
 /// Rows and columns of the coarse pictures, about a million cells for all pictures together.
 std::pair<std::uint32_t, std::uint32_t> coarse_size(const Grid& frame, std::size_t series) {
-  const std::size_t cells = std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(series, 1), 256, 12288);
+  const std::size_t cells =
+      std::clamp<std::size_t>((std::size_t{1} << 20) / std::max<std::size_t>(series, 1), 256, 12288);
   const auto rows = static_cast<std::uint32_t>(std::sqrt(static_cast<double>(cells) * 0.75));
   const auto cols = static_cast<std::uint32_t>(cells / rows);
-  return {static_cast<std::uint32_t>(std::min<std::size_t>(rows, frame.rows())), static_cast<std::uint32_t>(std::min<std::size_t>(cols, frame.cols()))};
+  return {static_cast<std::uint32_t>(std::min<std::size_t>(rows, frame.rows())),
+          static_cast<std::uint32_t>(std::min<std::size_t>(cols, frame.cols()))};
 }
 
 /// Means over `rows` x `cols` bins of a grid; rows are weighted by the number of ranks that they represent.
@@ -185,7 +187,8 @@ std::vector<std::uint32_t> series_to_compare(const record::Run& run, std::size_t
   std::vector<std::uint32_t> out;
   for (std::uint32_t i = 0; i < run.series.size(); ++i)
     if (run.series[i].metric == metric && run.series[i].total > 0) out.push_back(i);
-  std::stable_sort(out.begin(), out.end(), [&](std::uint32_t a, std::uint32_t b) { return run.series[a].total > run.series[b].total; });
+  std::stable_sort(out.begin(), out.end(),
+                   [&](std::uint32_t a, std::uint32_t b) { return run.series[a].total > run.series[b].total; });
   if (out.size() > most_shapes) out.resize(most_shapes);
   return out;
 }
@@ -243,8 +246,8 @@ std::size_t series_at_once(const Grid& frame) {
 
 }  // namespace
 
-RunSummary summarise(const record::Run& run, const record::SeriesReader& reader,
-                     const std::function<void()>& progress, std::size_t most_values) {
+RunSummary summarise(const record::Run& run, const record::SeriesReader& reader, const std::function<void()>& progress,
+                     std::size_t most_values) {
   RunSummary out;
   const std::size_t metric = load_metric_of(run);
   Grid load = reader.frame(level_for(run, most_values));
@@ -281,7 +284,8 @@ RunSummary summarise(const record::Run& run, const record::SeriesReader& reader,
   }
   if (const std::size_t n = out.shape_series.size(); n > 1 && d > 0) {
     cluster::normalise_shapes(shapes, n, d);
-    out.shapes = cluster::hierarchical(Kokkos::DefaultHostExecutionSpace(), cluster::Signatures{shapes, n, d}, cluster::Linkage::average);
+    out.shapes = cluster::hierarchical(Kokkos::DefaultHostExecutionSpace(), cluster::Signatures{shapes, n, d},
+                                       cluster::Linkage::average);
   }
   return out;
 }

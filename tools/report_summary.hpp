@@ -19,7 +19,7 @@ struct SeriesSummary {
   std::vector<float> spark_mean;  ///< [spark bins] mean over ranks and the bin's steps, per step
   std::vector<float> spark_max;   ///< [spark bins] largest rank, mean over the bin's steps
   std::uint32_t rows = 0, cols = 0;
-  std::vector<float> coarse;      ///< [rows][cols] mean over bins of ranks (by id) and of steps
+  std::vector<float> coarse;  ///< [rows][cols] mean over bins of ranks (by id) and of steps
   std::uint32_t screen_rows = 0, screen_cols = 0;
   std::vector<std::byte> screen;  ///< the same at screen resolution, as a history (codec::History) of that many rows
                                   ///< and steps; empty if the series is decoded quickly
@@ -34,14 +34,17 @@ struct LoadSummary {
   std::vector<float> rank_total;         ///< [ranks] sum over all steps
   double critical_path = 0;              ///< sum over steps of the largest load
   double mean_path = 0;                  ///< sum over steps of the mean load
-  bool exact = false;                    ///< `mean`, `max` and their sums are as measured (Run::step_loads); else from the histories, where peaks are too low
-  int level = 0;                         ///< of the approximation that worst_rank and rank_total, and all if not exact, were taken from; 0: all values
+  bool exact = false;  ///< `mean`, `max` and their sums are as measured (Run::step_loads); else from the histories,
+                       ///< where peaks are too low
+  int level =
+      0;  ///< of the approximation that worst_rank and rank_total, and all if not exact, were taken from; 0: all values
   std::uint32_t rows = 0, cols = 0;
-  std::vector<float> picture;            ///< [rows][cols] as SeriesSummary::coarse, as fine as a screen; empty where decoding takes no time
+  std::vector<float>
+      picture;  ///< [rows][cols] as SeriesSummary::coarse, as fine as a screen; empty where decoding takes no time
 };
 
 struct RunSummary {
-  std::vector<SeriesSummary> series;        ///< as Run::series
+  std::vector<SeriesSummary> series;  ///< as Run::series
   LoadSummary load;
   std::vector<std::uint32_t> shape_series;  ///< the leaves of `shapes`: rows of Run::series
   cluster::Dendrogram shapes;               ///< by distance of shapes: sqrt(2 - 2 r), r the correlation
@@ -50,8 +53,8 @@ struct RunSummary {
 /// Decodes every series once, on all cores.  Grids have at most `most_values` values, so larger runs are summarised
 /// from a coarser level; those held at a time take about a gigabyte.  Kokkos must be initialised.  `progress` is called
 /// after every series.  Errors: FormatError.
-RunSummary summarise(const record::Run& run, const record::SeriesReader& reader,
-                     const std::function<void()>& progress, std::size_t most_values = std::size_t{1} << 25);
+RunSummary summarise(const record::Run& run, const record::SeriesReader& reader, const std::function<void()>& progress,
+                     std::size_t most_values = std::size_t{1} << 25);
 
 /// Replaces the loads of the steps from the histories by the measured ones, if the file holds them.
 /// Errors: FormatError.

@@ -35,13 +35,15 @@ std::size_t load_metric_of(const record::Run& run) {
 std::optional<IdealSaving> ideal_saving(const record::Run& run) {
   if (!(run.critical_path > 0) || !(run.mean_path >= 0)) return std::nullopt;
   const double saved = run.critical_path - run.mean_path;
-  if (run.load_metric == "time" && run.wall_seconds > 0) return IdealSaving{std::min(1.0, saved / run.wall_seconds), true};
+  if (run.load_metric == "time" && run.wall_seconds > 0)
+    return IdealSaving{std::min(1.0, saved / run.wall_seconds), true};
   return IdealSaving{saved / run.critical_path, false};
 }
 
 std::vector<std::string> advice_names(std::uint32_t bits) {
-  constexpr std::array<const char*, 12> names = {"stale",         "trend",    "jump",          "slow_node",       "periodic", "balanced",
-                                                 "unmarked_comm", "no_price", "too_expensive", "collinear_units", "truncated", "trial"};
+  constexpr std::array<const char*, 12> names = {"stale",         "trend",           "jump",          "slow_node",
+                                                 "periodic",      "balanced",        "unmarked_comm", "no_price",
+                                                 "too_expensive", "collinear_units", "truncated",     "trial"};
   std::vector<std::string> out;
   for (std::size_t i = 0; i < 32; ++i) {
     if ((bits >> i & 1) == 0) continue;

@@ -38,7 +38,8 @@ std::set<std::size_t> windows_to_show(const Run& run, std::size_t kept, std::siz
 /// Collects the moves, going back from the last window.
 class Walk {
  public:
-  Walk(std::set<std::size_t> shown, std::size_t kept, std::size_t ranks) : shown_(std::move(shown)), at_(kept), moves_(ranks, 0) {}
+  Walk(std::set<std::size_t> shown, std::size_t kept, std::size_t ranks)
+      : shown_(std::move(shown)), at_(kept), moves_(ranks, 0) {}
 
   void window(std::int64_t first, std::int64_t last, std::int32_t strata, Labels label) {
     --at_;
@@ -54,10 +55,12 @@ class Walk {
     for (auto* list : {&out.first, &out.last, &out.moved}) std::reverse(list->begin(), list->end());
     std::reverse(out.windows.begin(), out.windows.end());
     for (StrataFlow& flow : out.flows) flow.window = out.windows.size() - 2 - flow.window;
-    std::stable_sort(out.flows.begin(), out.flows.end(), [](const StrataFlow& a, const StrataFlow& b) { return a.window < b.window; });
+    std::stable_sort(out.flows.begin(), out.flows.end(),
+                     [](const StrataFlow& a, const StrataFlow& b) { return a.window < b.window; });
     for (std::size_t r = 0; r < moves_.size(); ++r)
       if (moves_[r] > 0) out.movers.emplace_back(static_cast<std::int32_t>(r), moves_[r]);
-    std::stable_sort(out.movers.begin(), out.movers.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+    std::stable_sort(out.movers.begin(), out.movers.end(),
+                     [](const auto& a, const auto& b) { return a.second > b.second; });
     if (out.movers.size() > most_movers) out.movers.resize(most_movers);
     return out;
   }
@@ -81,7 +84,8 @@ class Walk {
     if (!out_.windows.empty()) {
       std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> counts;
       for (std::size_t r = 0; r < label.size(); ++r) ++counts[{label[r], shown_label_[r]}];
-      for (const auto& [pair, ranks] : counts) out_.flows.push_back({out_.windows.size() - 1, pair.first, pair.second, ranks});
+      for (const auto& [pair, ranks] : counts)
+        out_.flows.push_back({out_.windows.size() - 1, pair.first, pair.second, ranks});
     }
     shown_label_.assign(label.begin(), label.end());
     out_.windows.push_back(std::move(window));
@@ -101,12 +105,16 @@ StrataMovement strata_movement(const Run& run, std::size_t most_windows, std::si
   const std::size_t kept = run.moves.empty() ? run.strata.size() : run.moves.size() + 1;
   if (kept < 2 || run.strata.empty()) return {};
   Walk walk(windows_to_show(run, kept, most_windows), kept, static_cast<std::size_t>(run.ranks));
-  const auto whole = [&](const record::Strata& s) { walk.window(s.first, s.last, static_cast<std::int32_t>(s.medoid_rank.size()), s.label); };
+  const auto whole = [&](const record::Strata& s) {
+    walk.window(s.first, s.last, static_cast<std::int32_t>(s.medoid_rank.size()), s.label);
+  };
   whole(run.strata.back());
   if (run.moves.empty()) {
     for (std::size_t i = run.strata.size() - 1; i-- > 0;) whole(run.strata[i]);
   } else {
-    record::each_earlier(run.moves, run.strata.back().label, [&](const record::StrataMove& move, Labels label) { walk.window(move.first, move.last, move.strata, label); });
+    record::each_earlier(run.moves, run.strata.back().label, [&](const record::StrataMove& move, Labels label) {
+      walk.window(move.first, move.last, move.strata, label);
+    });
   }
   return walk.finish(most_movers);
 }
@@ -114,9 +122,11 @@ StrataMovement strata_movement(const Run& run, std::size_t most_windows, std::si
 nlohmann::ordered_json movement_json(const StrataMovement& movement) {
   using nlohmann::ordered_json;
   ordered_json windows = ordered_json::array(), flows = ordered_json::array();
-  for (const StrataWindow& w : movement.windows) windows.push_back({{"first", w.first}, {"last", w.last}, {"sizes", w.sizes}});
+  for (const StrataWindow& w : movement.windows)
+    windows.push_back({{"first", w.first}, {"last", w.last}, {"sizes", w.sizes}});
   for (const StrataFlow& f : movement.flows) flows.push_back({f.window, f.from, f.to, f.ranks});
-  return {{"windows", windows}, {"flows", flows}, {"first", movement.first}, {"last", movement.last}, {"moved", movement.moved}, {"movers", movement.movers}};
+  return {{"windows", windows},    {"flows", flows},          {"first", movement.first},
+          {"last", movement.last}, {"moved", movement.moved}, {"movers", movement.movers}};
 }
 
 }  // namespace effort::tools

@@ -22,11 +22,12 @@ struct StrataWindow {
 };
 
 struct StrataMovement {
-  std::vector<StrataWindow> windows;         ///< oldest first
+  std::vector<StrataWindow> windows;  ///< oldest first
   std::vector<StrataFlow> flows;
   std::vector<std::int64_t> first, last;  ///< steps of every kept window except the first
   std::vector<std::int64_t> moved;        ///< ranks whose stratum differs from the previous kept window
-  std::vector<std::pair<std::int32_t, std::int64_t>> movers;  ///< ranks that moved most often, and how often; at most `most_movers`
+  std::vector<std::pair<std::int32_t, std::int64_t>>
+      movers;  ///< ranks that moved most often, and how often; at most `most_movers`
 };
 
 /// @param most_windows  windows to tell flows between: the first, the last, those around the largest moves, others in

@@ -39,10 +39,13 @@ bool is_regular(const fs::path& path) {
 
 }  // namespace
 
-Symbols::Symbols(std::vector<record::Module> modules, std::vector<fs::path> search) : recorded_(std::move(modules)), search_(std::move(search)) {
+Symbols::Symbols(std::vector<record::Module> modules, std::vector<fs::path> search)
+    : recorded_(std::move(modules)), search_(std::move(search)) {
   for (const fs::path& path : search_) {
     std::error_code ignored;
-    if (!fs::exists(path, ignored)) throw std::runtime_error("there is no '" + path.string() + "', give --module-path a directory or a file that exists");
+    if (!fs::exists(path, ignored))
+      throw std::runtime_error("there is no '" + path.string() +
+                               "', give --module-path a directory or a file that exists");
   }
 }
 
@@ -79,7 +82,9 @@ Symbols::Module Symbols::open(const std::string& name) const {
         continue;
       }
       const bool lines = info->has_lines();
-      return {std::move(info), lines ? "" : name + ": '" + path.string() + "' has no debug information, compile with -g to see files and lines"};
+      return {std::move(info), lines ? ""
+                                     : name + ": '" + path.string() +
+                                           "' has no debug information, compile with -g to see files and lines"};
     } catch (const std::runtime_error& e) {
       problem = name + ": '" + path.string() + "' cannot be read (" + e.what() + "), give another by --module-path";
     }
@@ -99,7 +104,8 @@ const std::vector<Location>& Symbols::resolve(const Frame& frame) {
   if (at != known_.end()) return at->second;
   const Module& from = module(frame.module);
   // The address is the return address; the call before it may be the last instruction of its line, or of its function.
-  std::vector<Location> found = from.info && frame.address > 0 ? from.info->look_up(frame.address - 1) : std::vector<Location>{};
+  std::vector<Location> found =
+      from.info && frame.address > 0 ? from.info->look_up(frame.address - 1) : std::vector<Location>{};
   return known_.emplace(frame, std::move(found)).first->second;
 }
 
@@ -120,7 +126,8 @@ std::string Symbols::work_text(const CallPath& from, const CallPath& to, std::si
   const auto text = [&](const CallPath& path) { return path.frames.empty() ? path.call : text_of(path, depth); };
   if (from.frames.empty() || to.frames.empty()) return text(from) + " -> " + text(to);
   const std::vector<Location> a = resolve(from.frames[0]), b = resolve(to.frames[0]);
-  const bool same = !a.empty() && !b.empty() && a[0].function == b[0].function && a[0].file == b[0].file && a[0].line > 0 && b[0].line > 0 &&
+  const bool same = !a.empty() && !b.empty() && a[0].function == b[0].function && a[0].file == b[0].file &&
+                    a[0].line > 0 && b[0].line > 0 &&
                     std::equal(from.frames.begin() + 1, from.frames.end(), to.frames.begin() + 1, to.frames.end());
   if (!same) return text(from) + " -> " + text(to);
   std::string out = a[0].function + (a[0].function.empty() ? "" : " (") + place_text(a[0]);
@@ -188,7 +195,8 @@ ordered_json Symbols::json(const std::string& region) {
                              {"file", at.file.empty() ? ordered_json(nullptr) : ordered_json(at.file)},
                              {"line", at.line > 0 ? ordered_json(at.line) : ordered_json(nullptr)}});
       }
-      frames.push_back({{"module", frame.module}, {"address", hexadecimal(frame.address)}, {"locations", std::move(locations)}});
+      frames.push_back(
+          {{"module", frame.module}, {"address", hexadecimal(frame.address)}, {"locations", std::move(locations)}});
     }
     out["call_paths"].push_back({{"call", path.call}, {"frames", std::move(frames)}});
   }
@@ -204,7 +212,8 @@ std::vector<std::string> Symbols::notes() const {
 }
 
 bool has_call_paths(const record::Run& run) {
-  return std::any_of(run.series.begin(), run.series.end(), [](const record::Series& s) { return !call_paths(s.region).empty(); });
+  return std::any_of(run.series.begin(), run.series.end(),
+                     [](const record::Series& s) { return !call_paths(s.region).empty(); });
 }
 
 }  // namespace effort::tools

@@ -13,8 +13,8 @@ struct Terminal {
     indexed,  ///< 256 colours
     full,     ///< 24 bits
   };
-  bool interactive = false;  ///< is a terminal
-  bool controllable = false; ///< interactive, and understands escape sequences
+  bool interactive = false;   ///< is a terminal
+  bool controllable = false;  ///< interactive, and understands escape sequences
   std::size_t width = 80, height = 24;
   Color color = Color::none;
   bool utf8 = false;

@@ -53,7 +53,8 @@ class Follower {
     pace_ = pace_of(fresh->run(), before ? &*before : nullptr);
     series_ = std::make_unique<record::SeriesReader>(*fresh);
     reader_ = std::move(fresh);
-    symbols_ = std::make_unique<Symbols>(reader_->run().modules, std::vector<fs::path>(arguments_.module_paths.begin(), arguments_.module_paths.end()));
+    symbols_ = std::make_unique<Symbols>(
+        reader_->run().modules, std::vector<fs::path>(arguments_.module_paths.begin(), arguments_.module_paths.end()));
     file_ = files.back();
     return true;
   }
@@ -64,7 +65,9 @@ class Follower {
   const Pace& pace() const { return pace_; }
   Symbols& symbols() const { return *symbols_; }
   const SnapshotFile& file() const { return *file_; }
-  double age_seconds() const { return std::max(0.0, std::chrono::duration<double>(fs::file_time_type::clock::now() - file_->written).count()); }
+  double age_seconds() const {
+    return std::max(0.0, std::chrono::duration<double>(fs::file_time_type::clock::now() - file_->written).count());
+  }
 
  private:
   /// At the start this is the previous file, or none if that is damaged or gone.
@@ -93,16 +96,20 @@ std::string load_unit(const record::Run& run) {
 
 std::string head(const Follower& f) {
   const record::Run& run = f.reader().run();
-  std::string out = name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ": step " + std::to_string(run.steps);
+  std::string out = name_text(run.name) + (run.job.empty() ? "" : " (job " + name_text(run.job) + ")") + ": step " +
+                    std::to_string(run.steps);
   if (f.pace().steps_per_second > 0) out += ", " + amount_text(f.pace().steps_per_second, "steps/s");
-  out += ", " + (f.age_seconds() < 1 ? "now" : seconds_text(static_cast<double>(static_cast<std::int64_t>(f.age_seconds()))) + " ago");
+  out += ", " + (f.age_seconds() < 1
+                     ? "now"
+                     : seconds_text(static_cast<double>(static_cast<std::int64_t>(f.age_seconds()))) + " ago");
   return out + "; " + plural(run.ranks, "rank") + " on " + plural(run.nodes, "node") + "\n";
 }
 
 std::string last_window(const record::Run& run, Symbols& symbols) {
   if (run.windows.empty()) return "";
   const record::Window& w = run.windows.back();
-  std::string out = "  now         " + percent_text(w.imbalance) + " (steps " + std::to_string(w.first) + ".." + std::to_string(w.last) + ")";
+  std::string out = "  now         " + percent_text(w.imbalance) + " (steps " + std::to_string(w.first) + ".." +
+                    std::to_string(w.last) + ")";
   if (w.worst_rank >= 0) out += ", most on rank " + std::to_string(w.worst_rank);
   if (!w.worst_region_name.empty()) out += " in " + table_names({w.worst_region_name}, &symbols, 36)[0];
   if (w.rebalanced) return out + ", rebalanced\n";
@@ -120,12 +127,21 @@ std::string regions(const Follower& f, const Terminal& terminal, std::size_t lin
   for (const RegionPace& r : shown) names.push_back(r.name);
   const std::size_t width = terminal.interactive ? std::clamp<std::size_t>(terminal.width, 80, 140) - 62 : 60;
   names = table_names(names, &f.symbols(), width);
-  Table table({{"region", Align::left}, {"kind", Align::left}, {"per step"}, {"share"}, {"whole run"}, {"imbalance"}, {"of rank"}});
+  Table table({{"region", Align::left},
+               {"kind", Align::left},
+               {"per step"},
+               {"share"},
+               {"whole run"},
+               {"imbalance"},
+               {"of rank"}});
   for (std::size_t i = 0; i < shown.size(); ++i) {
     const RegionPace& r = shown[i];
-    table.add({names[i], record::kind_name(r.kind), amount_text(r.lately, unit), percent_text(all > 0 ? r.lately / all : 0), amount_text(r.on_average, unit), percent_text(r.imbalance), std::to_string(r.max_rank)});
+    table.add({names[i], record::kind_name(r.kind), amount_text(r.lately, unit),
+               percent_text(all > 0 ? r.lately / all : 0), amount_text(r.on_average, unit), percent_text(r.imbalance),
+               std::to_string(r.max_rank)});
   }
-  return "\nRegions since step " + std::to_string(f.pace().since) + ", " + name_text(run.load_metric, 20) + " per rank and step\n" + table.text();
+  return "\nRegions since step " + std::to_string(f.pace().since) + ", " + name_text(run.load_metric, 20) +
+         " per rank and step\n" + table.text();
 }
 
 /// One screen; lines that do not fit are cut from the end.
@@ -155,10 +171,17 @@ ordered_json json(const Follower& f) {
   out["steps_per_second"] = known(f.pace().steps_per_second);
   out["load_metric"] = run.load_metric;
   out["imbalance"] = run.windows.empty() ? ordered_json(nullptr) : ordered_json(run.windows.back().imbalance);
-  out["rebalances"] = std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
+  out["rebalances"] =
+      std::count_if(run.windows.begin(), run.windows.end(), [](const record::Window& w) { return w.rebalanced; });
   out["regions"] = ordered_json::array();
   for (const RegionPace& r : f.pace().regions) {
-    out["regions"].push_back({{"name", r.name}, {"kind", record::kind_name(r.kind)}, {"phase", r.phase}, {"mean_per_step", r.lately}, {"mean_per_step_of_run", r.on_average}, {"imbalance_of_run", r.imbalance}, {"max_rank", r.max_rank}});
+    out["regions"].push_back({{"name", r.name},
+                              {"kind", record::kind_name(r.kind)},
+                              {"phase", r.phase},
+                              {"mean_per_step", r.lately},
+                              {"mean_per_step_of_run", r.on_average},
+                              {"imbalance_of_run", r.imbalance},
+                              {"max_rank", r.max_rank}});
   }
   return out;
 }
@@ -206,7 +229,8 @@ void follow_as_text(Follower& follower, const Arguments& a) {
 }
 
 void run_top(const Arguments& a) {
-  if (!fs::is_directory(a.directory)) throw std::runtime_error("there is no directory '" + a.directory + "', give the run's EFFORT_SNAPSHOT_DIR");
+  if (!fs::is_directory(a.directory))
+    throw std::runtime_error("there is no directory '" + a.directory + "', give the run's EFFORT_SNAPSHOT_DIR");
   Follower follower(a);
   const KokkosSession kokkos;
   const Terminal terminal = terminal_of(STDOUT_FILENO);

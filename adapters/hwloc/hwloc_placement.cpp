@@ -68,12 +68,15 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
   }
   // Whole free cores before sibling threads of busy ones.
   Bitmap whole(hwloc_bitmap_alloc());
-  for (hwloc_obj_t core = nullptr; (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;)
+  for (hwloc_obj_t core = nullptr;
+       (core = hwloc_get_next_obj_by_type(topology.get(), HWLOC_OBJ_CORE, core)) != nullptr;)
     if (hwloc_bitmap_isincluded(core->cpuset, free.get())) hwloc_bitmap_or(whole.get(), whole.get(), core->cpuset);
   const bool core_free = !hwloc_bitmap_iszero(whole.get());
-  hwloc_cpuset_to_glibc_sched_affinity(topology.get(), core_free ? whole.get() : free.get(), &choice.cpus, sizeof choice.cpus);
+  hwloc_cpuset_to_glibc_sched_affinity(topology.get(), core_free ? whole.get() : free.get(), &choice.cpus,
+                                       sizeof choice.cpus);
   choice.bind = true;
-  choice.why = core_free ? "the background thread runs on cores without a rank" : "the background thread runs on sibling threads of the ranks' cores";
+  choice.why = core_free ? "the background thread runs on cores without a rank"
+                         : "the background thread runs on sibling threads of the ranks' cores";
   return choice;
 }
 

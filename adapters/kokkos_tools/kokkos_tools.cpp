@@ -1,7 +1,7 @@
 // Kokkos kernels, regions and fences as regions of effort: KOKKOS_TOOLS_LIBS=libeffort_kokkos.so (docs/adapters.md).
 //
-// Kokkos finds these functions by name.  Kernels and profiling regions are COMPUTE, fences WAIT.  On a device, kernels run on
-// after their launch has returned: the time until they are done shows in the fence.
+// Kokkos finds these functions by name.  Kernels and profiling regions are COMPUTE, fences WAIT.  On a device, kernels
+// run on after their launch has returned: the time until they are done shows in the fence.
 #include "effort/effort.h"
 #include "runtime/engine/adapter_port.hpp"
 #include "runtime/environment.hpp"
@@ -41,7 +41,8 @@ thread_local ThreadNames names;
 std::string readable(std::string_view name) {
   std::string text(name);
   int status = -1;
-  const std::unique_ptr<char, decltype(&std::free)> demangled(abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), std::free);
+  const std::unique_ptr<char, decltype(&std::free)> demangled(
+      abi::__cxa_demangle(text.c_str(), nullptr, nullptr, &status), std::free);
   if (status == 0 && demangled) text = demangled.get();
   if (text.empty()) text = "(unnamed)";
   for (char& c : text)
@@ -98,9 +99,12 @@ EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, 
     effort::say("libeffort_kokkos measures nothing: libeffort is of another build: install both from one");
 }
 
-/// Kokkos asks what a tool needs; the first word of its answer is whether all devices are to be idle whenever a kernel or a region begins
-/// or ends.  That would be the default: it makes kernels run one after the other and puts two fences around each.
-EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requires_global_fencing) { *requires_global_fencing = false; }
+/// Kokkos asks what a tool needs; the first word of its answer is whether all devices are to be idle whenever a kernel
+/// or a region begins or ends.  That would be the default: it makes kernels run one after the other and puts two fences
+/// around each.
+EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requires_global_fencing) {
+  *requires_global_fencing = false;
+}
 
 /// A session that nobody adopted and that has no ranks ends here, as one step.
 EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {

@@ -19,7 +19,8 @@ std::unique_ptr<MpiTransport> MpiTransport::over(MPI_Comm comm) {
   }
   // No rank may be left alone in what comes next.
   const int good = transport != nullptr;
-  if (PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS) throw Error(Status::mpi, "MPI_Allreduce failed");
+  if (PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
+    throw Error(Status::mpi, "MPI_Allreduce failed");
   if (all_good == 0) throw Error(Status::memory, good ? "another rank is out of memory" : "out of memory");
   transport->duplicate(comm);
   return transport;
@@ -56,7 +57,8 @@ bool MpiTransport::ok(int code, const char* call) {
 bool MpiTransport::fits(std::size_t bytes) {
   if (bytes <= INT_MAX) return true;
   try {
-    error_ = "a message of " + std::to_string(bytes) + " bytes is larger than MPI can count; use fewer regions or ranks per node";
+    error_ = "a message of " + std::to_string(bytes) +
+             " bytes is larger than MPI can count; use fewer regions or ranks per node";
   } catch (const std::bad_alloc&) {
     error_.clear();
   }
@@ -78,7 +80,8 @@ bool MpiTransport::world_allgather(const void* mine, std::size_t bytes, void* al
 
 bool MpiTransport::form_nodes(int ranks_per_node, int& local_rank, int& n_local) {
   MPI_Comm shared = MPI_COMM_NULL;
-  if (!ok(PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared), "MPI_Comm_split_type")) return false;
+  if (!ok(PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared), "MPI_Comm_split_type"))
+    return false;
   int place = 0;
   PMPI_Comm_rank(shared, &place);
   const int group = ranks_per_node > 0 ? place / ranks_per_node : 0;
@@ -142,19 +145,30 @@ bool MpiTransport::start(const Operation& o) {
     case Operation::Type::allgather:
       return ok(PMPI_Iallgather(o.send, n, MPI_BYTE, o.receive, n, MPI_BYTE, leaders_, requests_), "MPI_Iallgather");
     case Operation::Type::allgatherv:
-      return ok(PMPI_Iallgatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, leaders_, requests_), "MPI_Iallgatherv");
+      return ok(PMPI_Iallgatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, leaders_,
+                                 requests_),
+                "MPI_Iallgatherv");
     case Operation::Type::gatherv:
-      return ok(PMPI_Igatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, o.root, leaders_, requests_), "MPI_Igatherv");
+      return ok(PMPI_Igatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, o.root,
+                              leaders_, requests_),
+                "MPI_Igatherv");
     case Operation::Type::bcast:
       return ok(PMPI_Ibcast(o.receive, n, MPI_BYTE, o.root, leaders_, requests_), "MPI_Ibcast");
     case Operation::Type::neighbours: {
       const int before = leaders_rank_ > 0 ? leaders_rank_ - 1 : MPI_PROC_NULL;
       const int after = leaders_rank_ + 1 < leaders_size_ ? leaders_rank_ + 1 : MPI_PROC_NULL;
       n_requests_ = 4;
-      return ok(PMPI_Irecv(o.from_previous, static_cast<int>(o.from_previous_bytes), MPI_BYTE, before, 1, leaders_, requests_), "MPI_Irecv") &&
-             ok(PMPI_Irecv(o.from_next, static_cast<int>(o.from_next_bytes), MPI_BYTE, after, 2, leaders_, requests_ + 1), "MPI_Irecv") &&
-             ok(PMPI_Isend(o.to_next, static_cast<int>(o.to_next_bytes), MPI_BYTE, after, 1, leaders_, requests_ + 2), "MPI_Isend") &&
-             ok(PMPI_Isend(o.to_previous, static_cast<int>(o.to_previous_bytes), MPI_BYTE, before, 2, leaders_, requests_ + 3), "MPI_Isend");
+      return ok(PMPI_Irecv(o.from_previous, static_cast<int>(o.from_previous_bytes), MPI_BYTE, before, 1, leaders_,
+                           requests_),
+                "MPI_Irecv") &&
+             ok(PMPI_Irecv(o.from_next, static_cast<int>(o.from_next_bytes), MPI_BYTE, after, 2, leaders_,
+                           requests_ + 1),
+                "MPI_Irecv") &&
+             ok(PMPI_Isend(o.to_next, static_cast<int>(o.to_next_bytes), MPI_BYTE, after, 1, leaders_, requests_ + 2),
+                "MPI_Isend") &&
+             ok(PMPI_Isend(o.to_previous, static_cast<int>(o.to_previous_bytes), MPI_BYTE, before, 2, leaders_,
+                           requests_ + 3),
+                "MPI_Isend");
     }
   }
   return false;

@@ -1,5 +1,6 @@
 // Waiting at OpenMP barriers, as WAIT; and the threads of a team in the region that their parallel construct is in.
-// For runtimes with OMPT (LLVM's libomp and its kin): OMP_TOOL_LIBRARIES=libeffort_ompt.so, or linked (docs/adapters.md).
+// For runtimes with OMPT (LLVM's libomp and its kin): OMP_TOOL_LIBRARIES=libeffort_ompt.so, or linked
+// (docs/adapters.md).
 //
 // The barrier at the end of a parallel construct holds its workers until the next one begins.  Only what passes until
 // the construct's end is waiting, and a worker learns that end when it is woken: so this wait is added then, and may
@@ -25,9 +26,9 @@ namespace {
 
 /// A parallel construct that is under way, shared by its team.
 struct Team {
-  std::int32_t region;                 ///< that the construct was met in; 0: none
+  std::int32_t region;  ///< that the construct was met in; 0: none
   std::uint64_t session;
-  std::atomic<std::uint64_t> ended{0}; ///< nanoseconds; 0 while it runs
+  std::atomic<std::uint64_t> ended{0};  ///< nanoseconds; 0 while it runs
   std::atomic<int> users{1};
 };
 
@@ -72,7 +73,8 @@ std::uint64_t session() {
 std::int32_t barrier_region() {
   const std::uint64_t now = session();
   if (now == 0) return 0;
-  if (barrier.session != now) barrier = {now, static_cast<std::int32_t>(port().region("omp barrier", measure::Kind::wait))};
+  if (barrier.session != now)
+    barrier = {now, static_cast<std::int32_t>(port().region("omp barrier", measure::Kind::wait))};
   return barrier.id;
 }
 
@@ -97,7 +99,8 @@ void arrive(Worker& w) {
 void go_on(Worker& w) {
   const std::uint64_t now = measure::monotonic_ns();
   if (w.team->session == session())
-    if (const std::int32_t id = barrier_region(); id > 0) effort_add(id, static_cast<double>(now - w.waits_since) * 1e-9);
+    if (const std::int32_t id = barrier_region(); id > 0)
+      effort_add(id, static_cast<double>(now - w.waits_since) * 1e-9);
   w.waits_since = 0;
   w.in_region = w.in_region && effort_begin(w.team->region) == EFFORT_OK;
 }
@@ -136,7 +139,8 @@ void on_parallel_end(ompt_data_t* parallel, ompt_data_t*, int, const void*) {
 }
 
 /// The primary thread is in its region already; the others join it there.
-void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*, unsigned, unsigned index, int flags) {
+void on_implicit_task(ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*, unsigned, unsigned index,
+                      int flags) {
   if ((flags & ompt_task_initial) != 0 || index == 0) return;
   if (endpoint == ompt_scope_begin) {
     auto* team = parallel ? static_cast<Team*>(parallel->ptr) : nullptr;
@@ -163,15 +167,14 @@ bool is_barrier(ompt_sync_region_t kind) {
   switch (kind) {
     case ompt_sync_region_taskwait:
     case ompt_sync_region_taskgroup:
-    case ompt_sync_region_reduction:
-      return false;
-    default:
-      return true;
+    case ompt_sync_region_reduction: return false;
+    default: return true;
   }
 }
 
 bool is_implicit(ompt_sync_region_t kind) {
-  return kind == ompt_sync_region_barrier_implicit || kind == ompt_sync_region_barrier_implicit_workshare || kind == ompt_sync_region_barrier_implicit_parallel;
+  return kind == ompt_sync_region_barrier_implicit || kind == ompt_sync_region_barrier_implicit_workshare ||
+         kind == ompt_sync_region_barrier_implicit_parallel;
 }
 
 /// Whether the thread is where its part of the construct began: with regions of its own open it cannot be at the end.
@@ -180,13 +183,14 @@ bool at_base(const Worker& w) {
   return s && measure::innermost(*s) == static_cast<std::uint32_t>(w.in_region ? w.team->region : 0);
 }
 
-void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*, const void*) {
+void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_t* parallel, ompt_data_t*,
+             const void*) {
   if (!is_barrier(kind)) return;
   Worker* const w = worker();
-  // Runtimes up to LLVM 14 call all implicit barriers alike.  Which was the construct's last one shows when it ends: there is
-  // no construct any more.
+  // Runtimes up to LLVM 14 call all implicit barriers alike.  Which was the construct's last one shows when it ends:
+  // there is no construct any more.
   if (endpoint == ompt_scope_begin) {
-    w && w->team && is_implicit(kind) && at_base(*w) ? arrive(*w) : begin_wait();
+    w && w->team&& is_implicit(kind) && at_base(*w) ? arrive(*w) : begin_wait();
   } else if (w && w->waits_since != 0) {
     parallel && parallel->ptr == w->team ? go_on(*w) : depart(*w);
   } else {

@@ -21,7 +21,7 @@ struct PapiSource::State {
   std::vector<EventGroup> groups;
   std::unique_ptr<std::atomic<bool>[]> seen;  ///< [counters] has given a reading
   std::mutex mutex;
-  std::vector<std::string> troubles;          ///< of opening, once each
+  std::vector<std::string> troubles;  ///< of opening, once each
 
   void trouble(const std::string& text) {
     const std::lock_guard lock(mutex);
@@ -38,7 +38,8 @@ const std::string& papi_failure() {
   static const std::string failure = [] {
     if (PAPI_is_initialized() == PAPI_NOT_INITED) {
       const int version = PAPI_library_init(PAPI_VER_CURRENT);
-      if (version > 0 && version != PAPI_VER_CURRENT) return std::string("the PAPI that is loaded has another version than the one this adapter was built with");
+      if (version > 0 && version != PAPI_VER_CURRENT)
+        return std::string("the PAPI that is loaded has another version than the one this adapter was built with");
       if (version != PAPI_VER_CURRENT) return std::string("PAPI could not be initialised: ") + PAPI_strerror(version);
     }
     const int threads = PAPI_thread_init(this_thread);
@@ -47,7 +48,9 @@ const std::string& papi_failure() {
   return failure;
 }
 
-std::string because(int code) { return PAPI_strerror(code) ? PAPI_strerror(code) : "PAPI error " + std::to_string(code); }
+std::string because(int code) {
+  return PAPI_strerror(code) ? PAPI_strerror(code) : "PAPI error " + std::to_string(code);
+}
 
 void discard(int set) {
   PAPI_cleanup_eventset(set);
@@ -83,9 +86,12 @@ class Reader final : public measure::CounterReader {
       }
       if (set != PAPI_NULL) discard(set);
       std::string names;
-      for (const std::size_t place : group.places) names += (names.empty() ? "'" : ", '") + state_->counters[place].name + "'";
+      for (const std::size_t place : group.places)
+        names += (names.empty() ? "'" : ", '") + state_->counters[place].name + "'";
       state_->trouble("metric " + names + " is not counted in some threads: " + because(error) +
-                      (error == PAPI_EISRUN ? " (another event set of component " + group.component_name + " is running, perhaps the application's own)" : ""));
+                      (error == PAPI_EISRUN ? " (another event set of component " + group.component_name +
+                                                  " is running, perhaps the application's own)"
+                                            : ""));
     }
     // One set with all counters has their values in their order: no sorting.
     count_ = state_->counters.size();
@@ -218,7 +224,8 @@ class Prober {
     if (error == PAPI_ECNFLCT || error == PAPI_ECOUNT) {
       if (!multiplex_) return because(error) + " (more events than counters: MULTIPLEX=1 lets them take turns)";
       // PAPI's own multiplexing works by timer signals, which belong to the host.
-      if (!kernel_multiplex) return because(error) + " (component " + group.component_name + " cannot take turns in the kernel)";
+      if (!kernel_multiplex)
+        return because(error) + " (component " + group.component_name + " cannot take turns in the kernel)";
       if (!group.multiplexed) {
         PAPI_multiplex_init();
         group.multiplexed = true;
@@ -242,7 +249,8 @@ class Prober {
 
 }  // namespace
 
-PapiSource::PapiSource(std::vector<Counter> counters, std::vector<EventGroup> groups) : state_(std::make_shared<State>()) {
+PapiSource::PapiSource(std::vector<Counter> counters, std::vector<EventGroup> groups)
+    : state_(std::make_shared<State>()) {
   state_->seen = std::make_unique<std::atomic<bool>[]>(counters.size());
   state_->counters = std::move(counters);
   state_->groups = std::move(groups);
@@ -251,7 +259,8 @@ PapiSource::PapiSource(std::vector<Counter> counters, std::vector<EventGroup> gr
 const std::vector<Counter>& PapiSource::counters() const { return state_->counters; }
 
 std::unique_ptr<measure::CounterReader> PapiSource::open(bool whole) {
-  const bool any = std::any_of(state_->groups.begin(), state_->groups.end(), [&](const EventGroup& g) { return g.per_thread || whole; });
+  const bool any = std::any_of(state_->groups.begin(), state_->groups.end(),
+                               [&](const EventGroup& g) { return g.per_thread || whole; });
   return any ? std::make_unique<Reader>(state_, whole) : nullptr;
 }
 
@@ -261,7 +270,8 @@ std::vector<std::string> PapiSource::remarks() const {
     for (std::size_t i = 0; i < group.places.size(); ++i)
       if (group.may_be_absent[i] && !state_->seen[group.places[i]].load(std::memory_order_relaxed))
         all.push_back("metric '" + state_->counters[group.places[i]].name +
-                      "' was never registered as a software-defined event by the application: PAPI accepts any such name; is it spelled right?");
+                      "' was never registered as a software-defined event by the application: PAPI accepts any such "
+                      "name; is it spelled right?");
   const std::lock_guard lock(state_->mutex);
   all.insert(all.end(), state_->troubles.begin(), state_->troubles.end());
   return all;
@@ -303,7 +313,8 @@ measure::EventAnswer papi_events(const std::vector<std::string>& names, const me
 
 }  // namespace effort::adapters
 
-extern "C" __attribute__((visibility("default"))) int effort_event_source(const char* version, const std::vector<std::string>* names,
+extern "C" __attribute__((visibility("default"))) int effort_event_source(const char* version,
+                                                                          const std::vector<std::string>* names,
                                                                           const effort::measure::EventOptions* options,
                                                                           effort::measure::EventAnswer* answer) {
   if (std::string(version) != EFFORT_VERSION_STRING) return -1;

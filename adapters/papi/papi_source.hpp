@@ -13,11 +13,11 @@ namespace effort::adapters {
 struct EventGroup {
   int component = 0;
   std::string component_name;
-  bool per_thread = false;         ///< the component counts threads; otherwise the process, or the machine
+  bool per_thread = false;  ///< the component counts threads; otherwise the process, or the machine
   bool multiplexed = false;
   std::vector<int> codes;
-  std::vector<std::size_t> places; ///< among the source's counters
-  std::vector<bool> may_be_absent; ///< software-defined: PAPI takes any name, and reads -1 until it is registered
+  std::vector<std::size_t> places;  ///< among the source's counters
+  std::vector<bool> may_be_absent;  ///< software-defined: PAPI takes any name, and reads -1 until it is registered
 };
 
 /// Counts events through PAPI.  Sets of events belong to the threads that opened them.

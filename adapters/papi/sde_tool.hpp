@@ -16,8 +16,9 @@ class SdeTool {
   bool open(const std::vector<std::string>& events);
   bool is_open() const noexcept { return read_ != nullptr; }
 
-  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  One that was taken back
-  /// must not be read any more, neither here nor by PAPI_read: libsde (PAPI 7.0) looks into what it has freed.  No lock.
+  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  One that was taken
+  /// back must not be read any more, neither here nor by PAPI_read: libsde (PAPI 7.0) looks into what it has freed.  No
+  /// lock.
   /// @return whether all gave a value
   bool read(long long* values) const noexcept {
     bool all = true;

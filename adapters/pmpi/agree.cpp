@@ -36,10 +36,12 @@ bool least_in_time(int& value, long sleeps) {
 }  // namespace
 
 bool all_ranks_present(double init_seconds) {
-  // A rank that the system keeps waiting must not cost the run its measurements; a partial preload is a mistake, and told.
+  // A rank that the system keeps waiting must not cost the run its measurements; a partial preload is a mistake, and
+  // told.
   constexpr double least_seconds = 10, most_seconds = 40, times_init = 4;
   static int present = 1;  // MPI may write to it long after
-  return least_in_time(present, static_cast<long>(1000 * std::clamp(times_init * init_seconds, least_seconds, most_seconds)));
+  return least_in_time(present,
+                       static_cast<long>(1000 * std::clamp(times_init * init_seconds, least_seconds, most_seconds)));
 }
 
 Agreement all_ranks_ready(bool ready) {

@@ -38,18 +38,29 @@ struct Arguments {
   const Word* words;
   bool fortran;
 
-  int integer(int i) const { return fortran ? static_cast<int>(*from_word<const MPI_Fint*>(words[i])) : static_cast<int>(words[i]); }
+  int integer(int i) const {
+    return fortran ? static_cast<int>(*from_word<const MPI_Fint*>(words[i])) : static_cast<int>(words[i]);
+  }
   template <typename T>
-  T* pointer(int i) const { return from_word<T*>(words[i]); }
-  MPI_Comm communicator(int i) const { return fortran ? PMPI_Comm_f2c(*pointer<MPI_Fint>(i)) : from_word<MPI_Comm>(words[i]); }
+  T* pointer(int i) const {
+    return from_word<T*>(words[i]);
+  }
+  MPI_Comm communicator(int i) const {
+    return fortran ? PMPI_Comm_f2c(*pointer<MPI_Fint>(i)) : from_word<MPI_Comm>(words[i]);
+  }
 };
 
 /// Place of what tells a poll's success: zero, it found nothing.
 constexpr int flag_place(Call call) {
   switch (call) {
-    case Call::Test: case Call::Request_get_status: case Call::Win_test: return 1;
-    case Call::Testall: case Call::Testsome: return 2;
-    case Call::Testany: case Call::Iprobe: case Call::Improbe: return 3;
+    case Call::Test:
+    case Call::Request_get_status:
+    case Call::Win_test: return 1;
+    case Call::Testall:
+    case Call::Testsome: return 2;
+    case Call::Testany:
+    case Call::Iprobe:
+    case Call::Improbe: return 3;
     default: return -1;
   }
 }

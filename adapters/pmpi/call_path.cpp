@@ -37,7 +37,8 @@ __attribute__((no_sanitize("address"))) const void* word_at(const std::byte* pla
 }
 
 /// Where the return address of the frame that was just left lies: on x86-64 right below its canonical frame address.
-__attribute__((no_sanitize("address"))) const std::byte* place_of(const void* address, const std::byte* from, const std::byte* cfa) {
+__attribute__((no_sanitize("address"))) const std::byte* place_of(const void* address, const std::byte* from,
+                                                                  const std::byte* cfa) {
   const std::byte* below = cfa - sizeof(void*);
   if (below >= from && word_at(below) == address) return below;
   for (const std::byte* at = from; at < cfa; at += sizeof(void*))
@@ -174,7 +175,8 @@ const Path& path_of(Call call, const void* return_address, Trail& trail) {
   std::vector<Location> frames{locate(return_address)};
   for (int i = 0; i < trail.n; ++i) frames.push_back(locate(trail.frames[i].address));
   // What the C library does before main says nothing.
-  const auto start = std::find_if(frames.begin() + 1, frames.end(), [](const Location& f) { return f.module.starts_with("libc.so"); });
+  const auto start =
+      std::find_if(frames.begin() + 1, frames.end(), [](const Location& f) { return f.module.starts_with("libc.so"); });
   trail.n = std::min(trail.n, static_cast<int>(start - frames.begin()));
   frames.erase(start, frames.end());
 

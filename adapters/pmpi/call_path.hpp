@@ -15,9 +15,9 @@ inline constexpr int max_depth = 16;
 /// One call path of the process; never freed, so that pointers stay good.
 struct Path {
   Call call;
-  std::uint32_t id;      ///< dense, in order of first use; differs between ranks
-  std::uint64_t hash;    ///< of the text: the same on all ranks
-  std::string text;      ///< "MPI_Wait [libmesh.so.1+0x4f2 app+0x1180]"
+  std::uint32_t id;    ///< dense, in order of first use; differs between ranks
+  std::uint64_t hash;  ///< of the text: the same on all ranks
+  std::string text;    ///< "MPI_Wait [libmesh.so.1+0x4f2 app+0x1180]"
 };
 
 /// A place on the stack, relative to the intercepted call's frame, where a return address was found.
@@ -82,7 +82,8 @@ struct Location {
 Location locate(const void* address);
 
 /// The path of a call, made if it is new.  Thread-safe; locks.  Tells the library about modules that are new to it.
-/// @param trail  shortened to what tells this path from others: nothing beyond the first frame of the C library, where the path ends
+/// @param trail  shortened to what tells this path from others: nothing beyond the first frame of the C library, where
+/// the path ends
 const Path& path_of(Call call, const void* return_address, Trail& trail);
 /// A path that is no call: "start", "step".
 const Path& landmark(const char* name);

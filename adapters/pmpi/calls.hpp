@@ -11,14 +11,23 @@ namespace effort::pmpi {
 
 /// What a call does beside taking time.
 enum class Role : std::uint8_t {
-  send, receive, exchange,           ///< blocking, to or from a rank
-  complete, poll,                    ///< waits for requests; asks once
-  sync,                              ///< collective that leaves no rank before all have come
-  rooted,                            ///< collective that some ranks may leave early
-  free,                              ///< frees a communicator
-  other,                             ///< may block; nothing else to know
+  send,
+  receive,
+  exchange,  ///< blocking, to or from a rank
+  complete,
+  poll,    ///< waits for requests; asks once
+  sync,    ///< collective that leaves no rank before all have come
+  rooted,  ///< collective that some ranks may leave early
+  free,    ///< frees a communicator
+  other,   ///< may block; nothing else to know
   // The rest only starts something: no region of computation ends there.
-  put, isend, ireceive, persistent_send, persistent_receive, start_persistent, start
+  put,
+  isend,
+  ireceive,
+  persistent_send,
+  persistent_receive,
+  start_persistent,
+  start
 };
 constexpr bool can_split(Role role) { return role < Role::put; }
 
@@ -26,7 +35,10 @@ enum class Call : std::uint16_t {
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) Name,
 #include "calls.inc"
 #undef EFFORT_MPI_CALL
-  Init, Finalize, Pcontrol, count
+  Init,
+  Finalize,
+  Pcontrol,
+  count
 };
 
 struct CallInfo {
@@ -37,7 +49,8 @@ struct CallInfo {
 };
 
 inline constexpr CallInfo call_table[] = {
-#define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) {"MPI_" #Name, measure::Kind::kind, Role::role, comm},
+#define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments) \
+  {"MPI_" #Name, measure::Kind::kind, Role::role, comm},
 #include "calls.inc"
 #undef EFFORT_MPI_CALL
     {"MPI_Init", measure::Kind::comm, Role::other, -1},

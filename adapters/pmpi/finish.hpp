@@ -20,7 +20,8 @@ inline Word argument(T... arguments) {
 /// Whether a poll found nothing.
 template <Call call, typename... T>
 inline bool in_vain(T... arguments) {
-  if constexpr (info(call).role == Role::poll) return *from_word<const int*>(argument<flag_place(call)>(arguments...)) == 0;
+  if constexpr (info(call).role == Role::poll)
+    return *from_word<const int*>(argument<flag_place(call)>(arguments...)) == 0;
   return false;
 }
 
@@ -30,7 +31,9 @@ inline bool in_vain(T... arguments) {
 template <Call call>
 inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
   constexpr CallInfo what = info(call);
-  [[maybe_unused]] const auto communicator = [&] { return what.comm >= 0 ? Arguments{&comm, fortran}.communicator(0) : MPI_COMM_NULL; };
+  [[maybe_unused]] const auto communicator = [&] {
+    return what.comm >= 0 ? Arguments{&comm, fortran}.communicator(0) : MPI_COMM_NULL;
+  };
   if constexpr (can_split(what.role))
     if (__builtin_expect(steps_watch, 0) && site) {
       if ((what.role == Role::sync || what.role == Role::rooted) && step_call == Call::count)
@@ -70,7 +73,8 @@ auto through_carefully(const Next& next, T... arguments) {
 
 /// One intercepted call: `next` makes it, with `arguments`.  Inlined into its wrapper, whose return address and frame
 /// these are.
-/// @param carefully  the wrapper's careful half, for where the usual way is closed.  It takes what the wrapper was given
+/// @param carefully  the wrapper's careful half, for where the usual way is closed.  It takes what the wrapper was
+/// given
 ///                   and is the last thing called, so that compilers need not put the arguments aside before that is
 ///                   decided.
 template <Call call, bool fortran, typename Next, typename Carefully, typename... T>

@@ -23,7 +23,9 @@ class Mapped {
     const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
     if (file < 0) return;
     struct stat about {};
-    void* const at = fstat(file, &about) == 0 && about.st_size > 0 ? mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0) : MAP_FAILED;
+    void* const at = fstat(file, &about) == 0 && about.st_size > 0
+                         ? mmap(nullptr, static_cast<std::size_t>(about.st_size), PROT_READ, MAP_PRIVATE, file, 0)
+                         : MAP_FAILED;
     close(file);
     if (at == MAP_FAILED) return;
     data_ = static_cast<const std::byte*>(at);
@@ -54,8 +56,10 @@ const char* symbol_in(const Mapped& file, const ElfW(Shdr) & table, const ElfW(S
   const auto* const text = file.at<char>(names.sh_offset, names.sh_size);
   for (std::size_t i = 0; symbols && text && i < n; ++i) {
     const ElfW(Sym)& s = symbols[i];
-    const bool here = ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && address >= s.st_value && address - s.st_value < s.st_size;
-    if (here && s.st_name < names.sh_size && std::memchr(text + s.st_name, 0, names.sh_size - s.st_name)) return text + s.st_name;
+    const bool here = ELF64_ST_TYPE(s.st_info) == STT_FUNC && s.st_shndx != SHN_UNDEF && address >= s.st_value &&
+                      address - s.st_value < s.st_size;
+    if (here && s.st_name < names.sh_size && std::memchr(text + s.st_name, 0, names.sh_size - s.st_name))
+      return text + s.st_name;
   }
   return nullptr;
 }
@@ -70,7 +74,8 @@ std::string function_at(const Location& at) {
     for (std::size_t i = 0; sections && i < head->e_shnum; ++i) {
       if (sections[i].sh_type != static_cast<ElfW(Word)>(type) || sections[i].sh_link >= head->e_shnum) continue;
       // The address is the one returned to: the call may be a function's last instruction.
-      if (const char* name = symbol_in(file, sections[i], sections[sections[i].sh_link], at.offset - 1)) return readable_symbol(name);
+      if (const char* name = symbol_in(file, sections[i], sections[sections[i].sh_link], at.offset - 1))
+        return readable_symbol(name);
     }
   return "?";
 }
@@ -80,8 +85,10 @@ std::string without_arguments(const std::string& name) {
   int depth = 0;
   for (std::size_t i = 0; i < name.size(); ++i) {
     const std::string_view rest = std::string_view(name).substr(i);
-    for (const std::string_view part : {std::string_view("(anonymous namespace)"), std::string_view("operator()"), std::string_view("operator<<"), std::string_view("operator<"),
-                                        std::string_view("operator->"), std::string_view("operator>>"), std::string_view("operator>")})
+    for (const std::string_view part :
+         {std::string_view("(anonymous namespace)"), std::string_view("operator()"), std::string_view("operator<<"),
+          std::string_view("operator<"), std::string_view("operator->"), std::string_view("operator>>"),
+          std::string_view("operator>")})
       if (rest.starts_with(part)) {
         i += part.size();
         break;
@@ -102,7 +109,8 @@ std::string readable_symbol(const char* symbol) {
     return name.substr(2, middle - 2) + "::" + name.substr(middle + 5);
   if (!name.starts_with("_Z")) return name;
   int status = 0;
-  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status), &std::free);
+  const std::unique_ptr<char, decltype(&std::free)> text(abi::__cxa_demangle(symbol, nullptr, nullptr, &status),
+                                                         &std::free);
   return status == 0 && text ? without_arguments(text.get()) : name;
 }
 

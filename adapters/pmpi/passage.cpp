@@ -43,8 +43,11 @@ effort_region_id region_named(const std::string& name, Kind kind) {
     n_regions.fetch_add(1, std::memory_order_relaxed);
   }
   if (id == 0) {
-    port().note("there are more call paths than regions: some share '(other call paths)'; lower PATH_DEPTH or name the calls in SPLIT");
-    id = port().region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)", kind == Kind::compute ? kind : Kind::comm);
+    port().note(
+        "there are more call paths than regions: some share '(other call paths)'; lower PATH_DEPTH or name the calls "
+        "in SPLIT");
+    id = port().region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)",
+                       kind == Kind::compute ? kind : Kind::comm);
   }
   port().slot();  // makes room for it
   return static_cast<effort_region_id>(id);
@@ -120,7 +123,8 @@ void Thread::pass(const Path& landmark) {
 void Thread::read_cpu_clock(Site& site) {
   constexpr std::uint64_t free_reads = 4096;
   if (cpu_reads_ == 0) first_read_ = left;
-  // poll_gap is 5 microseconds, and two reads cost less than a fifth of that: a percent of the time, beyond the first ones.
+  // poll_gap is 5 microseconds, and two reads cost less than a fifth of that: a percent of the time, beyond the first
+  // ones.
   cpu_left_ = too_many_reads;
   if (cpu_reads_ > free_reads && (cpu_reads_ - free_reads) * 20 * poll_gap > left - first_read_) return;
   cpu_left_ = measure::thread_cpu_ns();
@@ -130,8 +134,10 @@ void Thread::read_cpu_clock(Site& site) {
 
 void Thread::count_much(std::uint64_t gap) {
   const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(much);
-  const std::int64_t took =
-      cpu_left_ >= 0 ? static_cast<std::int64_t>(static_cast<double>(measure::thread_cpu_ns() - cpu_left_) * 1e-9 / seconds_per_tick) : elapsed;
+  const std::int64_t took = cpu_left_ >= 0
+                                ? static_cast<std::int64_t>(static_cast<double>(measure::thread_cpu_ns() - cpu_left_) *
+                                                            1e-9 / seconds_per_tick)
+                                : elapsed;
   if (took > at_most && before_) before_->reads = Site::most_reads;
   // After a call that was always followed by little, a long time is most likely somebody else's.
   computed += cpu_left_ == not_read ? std::min(took, at_most) : took;
@@ -169,7 +175,9 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
 
 effort_region_id Thread::pair(const Path& to) {
   auto [at, fresh] = pairs_.try_emplace(std::uint64_t{last->path->id} << 32 | to.id, 0);
-  if (fresh) at->second = region_named(path_depth() > 0 ? last->path->text + " > " + to.text : name_of_all(Kind::compute), Kind::compute);
+  if (fresh)
+    at->second =
+        region_named(path_depth() > 0 ? last->path->text + " > " + to.text : name_of_all(Kind::compute), Kind::compute);
   return at->second;
 }
 
@@ -194,7 +202,9 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
   const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
   if (!slot.short_path()) return port().claim(slot, to);
   slot.claim_outside_ticks(to);
-  if (waiting) measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks, slot.own.before_begin.load(std::memory_order_relaxed));
+  if (waiting)
+    measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks,
+                     slot.own.before_begin.load(std::memory_order_relaxed));
 }
 
 /// The site of a call that is to be seen; null for none.

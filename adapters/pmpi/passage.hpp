@@ -39,12 +39,13 @@ struct Site {
   const Path* path = nullptr;
   Call call = Call::count;
   bool splits = false;
-  std::uint8_t reads = most_reads;    ///< so many more readings of the CPU clock after this call, unless one finds much computation
+  std::uint8_t reads =
+      most_reads;  ///< so many more readings of the CPU clock after this call, unless one finds much computation
   static constexpr std::uint8_t most_reads = 64;
-  effort_region_id region = 0;        ///< of the time inside
-  effort_region_id pair = 0;          ///< of the computation between this call and `then`
-  Site* then = &nowhere;              ///< the call that came next the last time; nowhere without a region of it and `pair`
-  std::unique_ptr<Site> next;         ///< same place in the table
+  effort_region_id region = 0;  ///< of the time inside
+  effort_region_id pair = 0;    ///< of the computation between this call and `then`
+  Site* then = &nowhere;        ///< the call that came next the last time; nowhere without a region of it and `pair`
+  std::unique_ptr<Site> next;   ///< same place in the table
   Trail trail;
 
   /// Whether a call that is under way stands here.
@@ -53,7 +54,7 @@ struct Site {
     return __builtin_expect(holds(trail, cfa), 1);
   }
 
-  static Site nowhere;                ///< no call stands there
+  static Site nowhere;  ///< no call stands there
 };
 
 /// What a thread remembers.  Made at its first call; freed with it.
@@ -64,8 +65,7 @@ class Thread {
   /// Ready for the session at hand; false without one.
   bool prepare();
   bool ready(const measure::ThreadSlot* slot) const {
-    return slot && slot->known.load(std::memory_order_relaxed) > 0 &&
-           slot->session() == session_;
+    return slot && slot->known.load(std::memory_order_relaxed) > 0 && slot->session() == session_;
   }
 
   /// Null where memory has run out.
@@ -82,8 +82,8 @@ class Thread {
   /// (UsualWay::enter), that is remembered a tick early.
   void left_at(std::uint64_t stamp, bool usual) { left = usual ? stamp : stamp - 1; }
 
-  /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after the same call was
-  /// long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
+  /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after
+  /// the same call was long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
   void start_computation(Site& site) {
     before_ = &site;
     cpu_left_ = not_read;
@@ -97,15 +97,16 @@ class Thread {
       count_much(gap);
   }
 
-  int nesting = 0;                     ///< wrappers that this thread is in
-  bool polled_in_vain = false;         ///< it asked, and the answer was no
-  bool begun = false;                  ///< what enter_carefully tells
-  bool main = false;                   ///< it called MPI_Init
-  bool driving = false;                ///< it ends a step in the name of the host
-  Site* last = &landmark_;             ///< the last call that split, or landmark
-  std::uint64_t left = 0;              ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
-  std::uint64_t entered = 0;           ///< the clock when the call under way was entered; set on the careful way
-  std::int64_t computed = 0;           ///< CPU time between calls so far, ticks, while that is of interest
+  int nesting = 0;              ///< wrappers that this thread is in
+  bool polled_in_vain = false;  ///< it asked, and the answer was no
+  bool begun = false;           ///< what enter_carefully tells
+  bool main = false;            ///< it called MPI_Init
+  bool driving = false;         ///< it ends a step in the name of the host
+  Site* last = &landmark_;      ///< the last call that split, or landmark
+  std::uint64_t left =
+      0;  ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
+  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; set on the careful way
+  std::int64_t computed = 0;  ///< CPU time between calls so far, ticks, while that is of interest
 
  private:
   static constexpr std::size_t places = 1024;
@@ -117,12 +118,12 @@ class Thread {
   effort_region_id find_pair(Site& site);
 
   std::uint64_t session_ = 0;
-  effort_region_id own_ = 0;           ///< takes the time in which call paths are made out
-  std::int64_t cpu_left_ = not_read;   ///< CPU time when the last call that split was left
+  effort_region_id own_ = 0;          ///< takes the time in which call paths are made out
+  std::int64_t cpu_left_ = not_read;  ///< CPU time when the last call that split was left
   static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
-  Site* before_ = nullptr;             ///< the call that the computation at hand began after
-  Site landmark_;                      ///< `last`, where that is no call
+  Site* before_ = nullptr;  ///< the call that the computation at hand began after
+  Site landmark_;           ///< `last`, where that is no call
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -139,7 +140,8 @@ struct Caller {
 };
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Caller caller;
 
-/// On the way into a call and out of it, for every case.  Null: the call is not seen; otherwise Thread::begun and ::entered are set.
+/// On the way into a call and out of it, for every case.  Null: the call is not seen; otherwise Thread::begun and
+/// ::entered are set.
 Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
 /// @param begun  its region was begun
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
@@ -186,8 +188,8 @@ struct UsualWay {
   }
 
   /// At the moment `now`.  Null, with nothing changed, where this is not the usual case.  That the stamp is the one
-  /// which the last call left says much: the session is the same, no region is open, this is no call from within a call,
-  /// and the wrappers measure.
+  /// which the last call left says much: the session is the same, no region is open, this is no call from within a
+  /// call, and the wrappers measure.
   __attribute__((always_inline)) static Site* enter(Thread& thread, measure::ThreadSlot& slot,
                                                     const void* return_address, const std::byte* cfa,
                                                     std::uint64_t now) {
@@ -229,7 +231,9 @@ struct UsualWay {
 /// That the call which has just been left took, entered on the careful way.
 inline double seconds_in_call(const Thread& thread) {
   const measure::ThreadSlot* slot = measure::this_thread_slot();
-  return thread.begun && slot ? static_cast<double>(slot->stamp.load(std::memory_order_relaxed) - thread.entered) * seconds_per_tick : 0;
+  return thread.begun && slot
+             ? static_cast<double>(slot->stamp.load(std::memory_order_relaxed) - thread.entered) * seconds_per_tick
+             : 0;
 }
 
 }  // namespace effort::pmpi

@@ -33,9 +33,11 @@ bool ours = false;  // the place of the one interceptor
 
 void choose_splits(const config::Settings& settings) {
   split_calls.reset();
-  for (std::size_t i = 0; i < split_calls.size(); ++i) split_calls[i] = settings.split.empty() && can_split(call_table[i].role);
+  for (std::size_t i = 0; i < split_calls.size(); ++i)
+    split_calls[i] = settings.split.empty() && can_split(call_table[i].role);
   for (const std::string& name : settings.split) {
-    const auto known = std::find_if(std::begin(call_table), std::end(call_table), [&](const CallInfo& c) { return c.name == name; });
+    const auto known =
+        std::find_if(std::begin(call_table), std::end(call_table), [&](const CallInfo& c) { return c.name == name; });
     if (known == std::end(call_table) || !can_split(known->role))
       port().note("EFFORT_SPLIT names " + name + ", which is no call that can block: no region ends there");
     else if (const auto i = static_cast<std::size_t>(known - call_table); i < split_calls.size())
@@ -53,7 +55,8 @@ std::string file_of(void* function) {
 std::string soname_of(void* function) {
   Dl_info found{};
   link_map* map = nullptr;
-  if (!function || !dladdr1(function, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map || !map->l_ld) return "";
+  if (!function || !dladdr1(function, &found, reinterpret_cast<void**>(&map), RTLD_DL_LINKMAP) || !map || !map->l_ld)
+    return "";
   const char* names = nullptr;
   std::size_t own = 0;
   for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; ++entry) {
@@ -74,7 +77,8 @@ void look_for_other_tools() {
     port().note("MPI calls go to " + first + " first: what it does not pass on to MPI_ names is not seen");
   if (next.empty() || next == library || next == mine) return;
   if (soname_of(behind).starts_with("libeffort_pmpi."))
-    port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, what is measured is " + mine + "'s");
+    port().note("double wrap: the MPI adapter is loaded twice; " + next + " gets no calls, what is measured is " +
+                mine + "'s");
   else
     port().note("another tool wraps MPI too (" + next + ") and sees nothing: this library calls PMPI_ names");
 }
@@ -140,7 +144,9 @@ void begin(const void* return_address, const void* cfa) {
 }  // namespace
 
 int path_depth() { return depth; }
-bool splits(Call call) { return call >= Call::count ? true : call >= Call::Init || split_calls[static_cast<std::size_t>(call)]; }
+bool splits(Call call) {
+  return call >= Call::count ? true : call >= Call::Init || split_calls[static_cast<std::size_t>(call)];
+}
 
 void new_session() {
   const config::Settings* settings = port().settings();

@@ -12,7 +12,7 @@ constexpr std::size_t most_intervals = 192;
 constexpr std::size_t most_stages = 4, longest_repeat = 16;
 constexpr std::size_t least_in_a_row = 44, most_bursts = 24;
 constexpr double long_time = 2000;  // least steps
-constexpr double outlier = 2.5;  // times the median
+constexpr double outlier = 2.5;     // times the median
 constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, least_alike = 0.85;
 
 /// The value that one of `parts` equal parts of all lies below.
@@ -24,7 +24,8 @@ double lowest(std::vector<double> v, std::size_t parts) {
 double median(const std::vector<double>& v) { return lowest(v, 2); }
 
 /// Where a path was called, the most recent calls, oldest first.
-std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t path, std::size_t most = most_intervals) {
+std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t path,
+                                  std::size_t most = most_intervals) {
   std::vector<std::size_t> out;
   for (std::size_t i = events.size(); i-- > 0 && out.size() <= most;)
     if (events[i].path == path) out.push_back(i);
@@ -35,7 +36,8 @@ std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t p
 /// Computation between successive calls.
 std::vector<double> intervals_of(std::span<const Event> events, const std::vector<std::size_t>& calls) {
   std::vector<double> out;
-  for (std::size_t i = 1; i < calls.size(); ++i) out.push_back(events[calls[i]].computed - events[calls[i - 1]].computed);
+  for (std::size_t i = 1; i < calls.size(); ++i)
+    out.push_back(events[calls[i]].computed - events[calls[i - 1]].computed);
   return out;
 }
 
@@ -54,14 +56,15 @@ bool alike(double d, double usual) { return d <= outlier * usual && d >= usual /
 
 bool is_long(double d, double usual) { return d > outlier * usual; }
 
-/// The same where some intervals are longer, in a way of their own (a step that also sorts its particles): the smaller one
-/// of the shares, of intervals and of computation, that are like the others of their sort.
+/// The same where some intervals are longer, in a way of their own (a step that also sorts its particles): the smaller
+/// one of the shares, of intervals and of computation, that are like the others of their sort.
 double regularity_of_two(const std::vector<double>& intervals) {
   const double usual = median(intervals);
   std::vector<double> longer;
   for (double d : intervals)
     if (is_long(d, usual)) longer.push_back(d);
-  if (longer.empty() || static_cast<double>(longer.size()) > most_long * static_cast<double>(intervals.size())) return 0;
+  if (longer.empty() || static_cast<double>(longer.size()) > most_long * static_cast<double>(intervals.size()))
+    return 0;
   const double usual_longer = median(longer);
   double all = 0, good = 0;
   std::size_t n_good = 0;
@@ -97,13 +100,14 @@ Longer longer_ones(const std::vector<double>& intervals) {
   }
   Longer out;
   for (const auto& [distance, times] : distances)
-    if (static_cast<double>(times) > out.as_usual * static_cast<double>(n)) out = {distance, static_cast<double>(times) / static_cast<double>(n), 0};
+    if (static_cast<double>(times) > out.as_usual * static_cast<double>(n))
+      out = {distance, static_cast<double>(times) / static_cast<double>(n), 0};
   out.computation = all > 0 ? in_longer / all : 0;
   return out;
 }
 
-/// Whether another path is called in the longer intervals and not in the others: then those belong to an outer loop, and
-/// the path at hand to an inner one.
+/// Whether another path is called in the longer intervals and not in the others: then those belong to an outer loop,
+/// and the path at hand to an inner one.
 bool inner(std::span<const Event> events, const std::vector<std::size_t>& calls, const std::vector<double>& intervals) {
   const double usual = median(intervals);
   std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> met;  // in longer ones, in others
@@ -128,12 +132,20 @@ bool current(std::span<const Event> events, std::uint64_t path, double usual) {
 }
 
 /// A rule of single calls.
-StepRule rule_of(std::uint64_t path, const std::vector<std::size_t>& calls, const std::vector<double>& intervals, double confidence) {
+StepRule rule_of(std::uint64_t path, const std::vector<std::size_t>& calls, const std::vector<double>& intervals,
+                 double confidence) {
   const std::size_t n = intervals.size();
-  return {path, 1, 0, static_cast<std::uint32_t>(n), static_cast<std::uint32_t>((calls.back() - calls.front()) / n), confidence, median(intervals)};
+  return {path,
+          1,
+          0,
+          static_cast<std::uint32_t>(n),
+          static_cast<std::uint32_t>((calls.back() - calls.front()) / n),
+          confidence,
+          median(intervals)};
 }
 
-/// Recurrences that are needed: more where calls have followed each other without another in between, and may all lie in one burst.
+/// Recurrences that are needed: more where calls have followed each other without another in between, and may all lie
+/// in one burst.
 std::size_t needed(const std::vector<std::size_t>& calls) {
   std::size_t longest = 0, run = 0;
   for (std::size_t i = 1; i < calls.size(); ++i) {
@@ -148,7 +160,8 @@ StepRule judge(std::span<const Event> events, std::uint64_t path, double least) 
   const std::vector<double> intervals = intervals_of(events, calls);
   if (intervals.size() < least_recurrences) return {};
   const double seen = events[calls.back()].computed - events[calls.front()].computed;
-  if ((intervals.size() < needed(calls) && seen < long_time * least) || !current(events, path, median(intervals))) return {};
+  if ((intervals.size() < needed(calls) && seen < long_time * least) || !current(events, path, median(intervals)))
+    return {};
   const double confidence = regularity(intervals);
   return confidence < least_confidence ? StepRule{} : rule_of(path, calls, intervals, confidence);
 }
@@ -157,10 +170,14 @@ StepRule judge(std::span<const Event> events, std::uint64_t path, double least) 
 StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
   const std::vector<std::size_t> calls = calls_of(events, path);
   const std::vector<double> intervals = intervals_of(events, calls);
-  if (intervals.size() < 2 * least_recurrences || !current(events, path, *std::max_element(intervals.begin(), intervals.end()))) return {};
+  if (intervals.size() < 2 * least_recurrences ||
+      !current(events, path, *std::max_element(intervals.begin(), intervals.end())))
+    return {};
   const Longer longer = longer_ones(intervals);
   const double confidence = regularity_of_two(intervals);
-  if (longer.regular() || longer.computation > most_in_longer || confidence < least_alike || inner(events, calls, intervals)) return {};
+  if (longer.regular() || longer.computation > most_in_longer || confidence < least_alike ||
+      inner(events, calls, intervals))
+    return {};
   return rule_of(path, calls, intervals, confidence);
 }
 
@@ -194,7 +211,8 @@ StepRule find_repeat(std::span<const Event> events, double least) {
 
 /// Every k-th call of a path ends a step, if the longest of k intervals always stands at the same place.
 /// @param steps  gets the calls that end one
-StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::size_t k, std::vector<std::size_t>& steps) {
+StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::size_t k,
+                     std::vector<std::size_t>& steps) {
   const std::vector<std::size_t> calls = calls_of(events, path, most_bursts * k);
   const std::vector<double> intervals = intervals_of(events, calls);
   const std::size_t n = intervals.size(), periods = n / k;
@@ -205,10 +223,13 @@ StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::siz
     const auto from = intervals.begin() + static_cast<std::ptrdiff_t>(p * k);
     ++longest_at[static_cast<std::size_t>(std::max_element(from, from + static_cast<std::ptrdiff_t>(k)) - from)];
   }
-  const auto boundary = static_cast<std::size_t>(std::max_element(longest_at.begin(), longest_at.end()) - longest_at.begin());
+  const auto boundary =
+      static_cast<std::size_t>(std::max_element(longest_at.begin(), longest_at.end()) - longest_at.begin());
   std::vector<double> between;
   for (std::size_t i = boundary; i < n; i += k) between.push_back(intervals[i]);
-  if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods) || !is_long(median(between), lowest(intervals, 4))) return {};
+  if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods) ||
+      !is_long(median(between), lowest(intervals, 4)))
+    return {};
   steps.clear();
   for (std::size_t i = boundary; i < calls.size(); i += k) steps.push_back(calls[i]);
   const std::vector<double> took = intervals_of(events, steps);
@@ -216,11 +237,17 @@ StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::siz
   if (confidence < least_confidence || !current(events, path, median(took))) return {};
   const auto every = static_cast<std::uint32_t>(k);
   const auto after_last = static_cast<std::uint32_t>((boundary + k - n % k) % k);  // the last call is number n
-  return {path, every, after_last == 0 ? every : after_last, static_cast<std::uint32_t>(took.size()),
-          static_cast<std::uint32_t>((calls.back() - calls.front()) / periods), confidence, median(took)};
+  return {path,
+          every,
+          after_last == 0 ? every : after_last,
+          static_cast<std::uint32_t>(took.size()),
+          static_cast<std::uint32_t>((calls.back() - calls.front()) / periods),
+          confidence,
+          median(took)};
 }
 
-/// A path that comes in bursts of always the same number: every k-th call ends a step.  Where bursts come in bursts, the largest.
+/// A path that comes in bursts of always the same number: every k-th call ends a step.  Where bursts come in bursts,
+/// the largest.
 StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
   const std::size_t n = calls_of(events, path, events.size()).size();
   std::vector<std::size_t> steps;
@@ -231,7 +258,8 @@ StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
     const Longer longer = longer_ones(intervals);
     // Steps that now and then do more are steps, above all with another call in those.
     if (!longer.in_bursts() || inner(events, steps, intervals)) break;
-    rule = judge_every(events, path, rule.every * longer.apart, steps);  // none: too few of the larger ones so far, perhaps
+    rule = judge_every(events, path, rule.every * longer.apart,
+                       steps);  // none: too few of the larger ones so far, perhaps
   }
   return rule;
 }

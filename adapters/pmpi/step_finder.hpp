@@ -15,12 +15,12 @@ struct Event {
 
 /// Steps end with every `every`-th call of `path`, counted from the one after `skip` more have passed.
 struct StepRule {
-  std::uint64_t path = 0;       ///< 0: nothing recurs in a way that one could be certain of
+  std::uint64_t path = 0;  ///< 0: nothing recurs in a way that one could be certain of
   std::uint32_t every = 1, skip = 0;
   std::uint32_t recurrences = 0;  ///< seen
-  std::uint32_t events = 0;     ///< from one end of a step to the next, on average
-  double confidence = 0;        ///< 0 to 1: share of the computation that lies in recurrences like the others
-  double usual = 0;             ///< computation of a step
+  std::uint32_t events = 0;       ///< from one end of a step to the next, on average
+  double confidence = 0;          ///< 0 to 1: share of the computation that lies in recurrences like the others
+  double usual = 0;               ///< computation of a step
 };
 
 inline constexpr std::uint32_t least_recurrences = 12;
@@ -28,14 +28,15 @@ inline constexpr double least_confidence = 0.8;
 
 /// Looks at the most recent events.  A step is the shortest recurrence that explains the run: a path whose calls are
 /// followed by about as much computation each time.  A path that recurs more often, but in bursts with longer
-/// stretches of computation between them, is the inside of something: another path that comes once for each burst (a time step around a
-/// solver's iterations) ends steps, or, in bursts that always have as many calls (a checksum of each variable), each burst's last call.  Where the
-/// sequence of paths repeats exactly and none occurs more than four times in it (stages of a time integration), the whole repeat is the step.  Where
-/// longer stretches come at irregular times without a call of their own, they are steps that do more.
+/// stretches of computation between them, is the inside of something: another path that comes once for each burst (a
+/// time step around a solver's iterations) ends steps, or, in bursts that always have as many calls (a checksum of each
+/// variable), each burst's last call.  Where the sequence of paths repeats exactly and none occurs more than four times
+/// in it (stages of a time integration), the whole repeat is the step.  Where longer stretches come at irregular times
+/// without a call of their own, they are steps that do more.
 ///
-/// What a burst is shows only at its end: calls that follow each other directly must be up to 44 until they are believed to be steps, or come to 2000 times
-/// the least computation of one.
-/// O(n * (log n + distinct paths) + n^2 / 12), the latter for paths that come in bursts.
+/// What a burst is shows only at its end: calls that follow each other directly must be up to 44 until they are
+/// believed to be steps, or come to 2000 times the least computation of one. O(n * (log n + distinct paths) + n^2 /
+/// 12), the latter for paths that come in bursts.
 /// @param least  computation that a step has at least
 StepRule find_step(std::span<const Event> events, double least = 0);
 

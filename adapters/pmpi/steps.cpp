@@ -24,7 +24,8 @@ using engine::Owner;
 constexpr std::size_t most_events = 4096;
 constexpr double least_step = 50e3;  // ns of computation
 constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64, longest_apart = 64;
-constexpr std::int64_t least_doubt = 4096, times_doubt = 8;  // collectives, after which a step that was found is certain
+constexpr std::int64_t least_doubt = 4096,
+                       times_doubt = 8;  // collectives, after which a step that was found is certain
 
 enum class Source { off, looking, found, setting, pcontrol };
 
@@ -32,26 +33,26 @@ enum class Source { off, looking, found, setting, pcontrol };
 struct State {
   Source source = Source::off;
   int size = 1, rank = 0;
-  MPI_Comm agreeing = MPI_COMM_NULL;             ///< for what ranks agree on here
-  std::vector<std::pair<MPI_Comm, bool>> full;   ///< communicators met: whether all ranks are in
+  MPI_Comm agreeing = MPI_COMM_NULL;            ///< for what ranks agree on here
+  std::vector<std::pair<MPI_Comm, bool>> full;  ///< communicators met: whether all ranks are in
 
-  std::int64_t clock = 0;                        ///< collectives of all ranks so far: the same number everywhere
-  std::int64_t together = 0;                     ///< the clock at the last one that nobody leaves before all have come
+  std::int64_t clock = 0;     ///< collectives of all ranks so far: the same number everywhere
+  std::int64_t together = 0;  ///< the clock at the last one that nobody leaves before all have come
   std::int64_t next_look = first_look, next_check = 0, check_every = first_check, certain_at = 0;
   std::vector<Event> events;
   StepRule rule;
-  std::uint32_t seen = 0;                        ///< calls of the rule since a step
+  std::uint32_t seen = 0;  ///< calls of the rule since a step
   std::int64_t steps = 0, checked_steps = 0;
-  bool announced = false;                        ///< the rule in force
+  bool announced = false;  ///< the rule in force
 
-  std::uint32_t every = 1;                       ///< of the setting STEP
+  std::uint32_t every = 1;  ///< of the setting STEP
   std::string where;
   struct Met {
     const Path* path;
-    bool fits;               ///< it holds `where`
+    bool fits;  ///< it holds `where`
     std::string functions;
   };
-  std::vector<Met> met;      ///< paths of that call
+  std::vector<Met> met;  ///< paths of that call
 };
 State state;
 
@@ -112,9 +113,9 @@ std::string percent(double share) {
   return text;
 }
 
-/// The rank that computed most so far proposes, all compare with what they saw.  What was found is put in doubt for a while: a longer step takes its
-/// place if it turns out to have been the inside of something (the first solver's iterations).  Collective, within a collective of the host's
-/// (ranks_meet).
+/// The rank that computed most so far proposes, all compare with what they saw.  What was found is put in doubt for a
+/// while: a longer step takes its place if it turns out to have been the inside of something (the first solver's
+/// iterations).  Collective, within a collective of the host's (ranks_meet).
 void look() {
   const LibraryScope scope;
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
@@ -122,7 +123,8 @@ void look() {
     double computed;
     int rank;
   } busiest{state.events.back().computed, state.rank};
-  if (PMPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, agreeing()) != MPI_SUCCESS) return give_up();
+  if (PMPI_Allreduce(MPI_IN_PLACE, &busiest, 1, MPI_DOUBLE_INT, MPI_MAXLOC, agreeing()) != MPI_SUCCESS)
+    return give_up();
   struct Proposal {
     StepRule rule;
     std::uint64_t places;
@@ -137,9 +139,11 @@ void look() {
   }
   if (PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, busiest.rank, agreeing()) != MPI_SUCCESS) return give_up();
   // bits: this rank wants it; it saw the same
-  int agreed[2] = {port().owner() == Owner::adapter, proposal.rule.path != 0 && proposal.places == places_of(proposal.rule.path) &&
+  int agreed[2] = {port().owner() == Owner::adapter, proposal.rule.path != 0 &&
+                                                         proposal.places == places_of(proposal.rule.path) &&
                                                          proposal.n == static_cast<std::int64_t>(state.events.size())};
-  if (PMPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_INT, MPI_MIN, agreeing()) != MPI_SUCCESS || agreed[0] == 0) return give_up();
+  if (PMPI_Allreduce(MPI_IN_PLACE, agreed, 2, MPI_INT, MPI_MIN, agreeing()) != MPI_SUCCESS || agreed[0] == 0)
+    return give_up();
   if (agreed[1] == 0) {
     if (state.source == Source::found)
       steps_want_cpu_time = state.clock < state.certain_at;
@@ -164,12 +168,13 @@ void check() {
   long long most[2] = {state.steps, -state.steps};
   if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, agreeing()) != MPI_SUCCESS) return give_up();
   if (most[0] != -most[1]) {
-    port().note("ranks came to different numbers of steps (" + std::to_string(-most[1]) + " to " + std::to_string(most[0]) +
-                "), so that later ones were not counted: name the step with EFFORT_STEP");
+    port().note("ranks came to different numbers of steps (" + std::to_string(-most[1]) + " to " +
+                std::to_string(most[0]) + "), so that later ones were not counted: name the step with EFFORT_STEP");
     return give_up();
   }
   if (state.steps == state.checked_steps) {
-    port().note("after step " + std::to_string(state.steps) + " what ended steps recurred no more, and the step was looked for anew");
+    port().note("after step " + std::to_string(state.steps) +
+                " what ended steps recurred no more, and the step was looked for anew");
     state.source = Source::looking;
     steps_want_cpu_time = true;
     state.next_look = state.clock + 16;
@@ -178,9 +183,9 @@ void check() {
   state.checked_steps = state.steps;
 }
 
-/// Whether ranks may wait for each other within the collective at hand: where nobody leaves it before all have come.  A program that
-/// has had none of those for long (one that only broadcasts and reduces) may be held up in any: MPI lets every collective synchronise, and no
-/// correct program counts on the contrary.
+/// Whether ranks may wait for each other within the collective at hand: where nobody leaves it before all have come.  A
+/// program that has had none of those for long (one that only broadcasts and reduces) may be held up in any: MPI lets
+/// every collective synchronise, and no correct program counts on the contrary.
 bool ranks_meet(Role role) {
   if (role == Role::sync) state.together = state.clock;
   return state.together == state.clock || state.clock - state.together > longest_apart;
@@ -196,9 +201,11 @@ void meet(Thread& thread, void (*what)()) {
 void announce(const Path& path) {
   state.announced = true;
   if (state.rank != 0) return;
-  std::string text = state.steps == 0 ? "steps were found in the run: they end with " : "from step " + std::to_string(state.steps) + " on they end with ";
+  std::string text = state.steps == 0 ? "steps were found in the run: they end with "
+                                      : "from step " + std::to_string(state.steps) + " on they end with ";
   if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
-  text += path.text + " (confidence " + percent(state.rule.confidence) + ", " + std::to_string(state.rule.recurrences) + " recurrences)";
+  text += path.text + " (confidence " + percent(state.rule.confidence) + ", " + std::to_string(state.rule.recurrences) +
+          " recurrences)";
   port().note(text);
 }
 
@@ -234,7 +241,8 @@ void begin_steps(const config::Settings& settings) {
       if (call_table[i].name == call.substr(0, colon)) step_call = static_cast<Call>(i);
     if (step_call == Call::count || !can_split(info(step_call).role)) {
       step_call = Call::count;
-      port().note("EFFORT_STEP names " + call.substr(0, colon) + ", which is no call that can block: steps are not counted");
+      port().note("EFFORT_STEP names " + call.substr(0, colon) +
+                  ", which is no call that can block: steps are not counted");
     } else {
       state.source = Source::setting;
       // Ranks reach a call that is no collective at different times, and one that waited there for the others might
@@ -252,7 +260,8 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   const Path& path = *site.path;
   const bool together = ranks_meet(info(path.call).role);
   if (steps_want_cpu_time) {
-    if (state.events.size() == most_events) state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
+    if (state.events.size() == most_events)
+      state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
     state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9});
   }
   if (state.source == Source::found) {
@@ -290,9 +299,11 @@ static std::string why_no_step() {
   const std::string name(info(step_call).name);
   if (state.met.empty()) return text + name + " was never called; name a call that the program makes";
   if (state.seen > 0) return text + "only " + std::to_string(state.seen) + " calls were such ones; lower N";
-  text += "'" + state.where + "' is in no call path of " + name + " and in no communicator's name; its calls were made from";
+  text += "'" + state.where + "' is in no call path of " + name +
+          " and in no communicator's name; its calls were made from";
   constexpr std::size_t most = 4;
-  for (std::size_t i = 0; i < std::min(most, state.met.size()); ++i) text += (i > 0 ? "; " : " ") + state.met[i].functions;
+  for (std::size_t i = 0; i < std::min(most, state.met.size()); ++i)
+    text += (i > 0 ? "; " : " ") + state.met[i].functions;
   return text + (state.met.size() > most ? "; ..." : "");
 }
 
@@ -317,8 +328,10 @@ void finish_steps() {
   const bool stepped = state.steps > 0;
   if (!join()) return;
   if (state.source == Source::looking && !stepped && state.rank == 0)
-    port().note("no step was found: no collective of all ranks recurs regularly, with 50 microseconds of computation or more each time; the whole run is one step (name one "
-                "with EFFORT_STEP)");
+    port().note(
+        "no step was found: no collective of all ranks recurs regularly, with 50 microseconds of computation or more "
+        "each time; the whole run is one step (name one "
+        "with EFFORT_STEP)");
   if (state.source == Source::setting && !stepped && state.rank == 0) port().note(why_no_step());
   if (stepped) port().phase("shutdown");
   step();

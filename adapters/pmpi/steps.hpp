@@ -8,7 +8,8 @@
 
 namespace effort::pmpi {
 
-/// Whether calls are of interest: collectives, where the step is looked for or was found; otherwise those that STEP names.
+/// Whether calls are of interest: collectives, where the step is looked for or was found; otherwise those that STEP
+/// names.
 extern __attribute__((visibility("hidden"))) bool steps_watch;
 /// The call that ends steps by the setting STEP; Call::count: none.
 extern __attribute__((visibility("hidden"))) Call step_call;

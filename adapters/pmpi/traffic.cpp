@@ -21,20 +21,20 @@ using measure::Flow;
 
 /// What a request that is under way, or a persistent one, belongs to.
 struct Pending {
-  int peer = -1;           ///< world rank; -1: any source
+  int peer = -1;  ///< world rank; -1: any source
   bool sends = false, persistent = false;
   double bytes = 0;
   std::vector<Message> messages;  ///< of a collective, instead
 };
 
 struct State {
-  std::mutex mutex;        // hosts with MPI_THREAD_MULTIPLE
+  std::mutex mutex;  // hosts with MPI_THREAD_MULTIPLE
   int rank = 0, size = 1;
   std::int64_t window = 10, steps = 0;
   std::map<std::tuple<int, int, std::uint32_t>, Flow> flows;  ///< by source, destination, region
   std::unordered_map<Word, Pending> requests;
-  std::map<Word, std::vector<int>> ranks;                     ///< of a communicator or window: world ranks
-  std::vector<Pending> completing;                            ///< of the call under way; one thread completes at a time, mostly
+  std::map<Word, std::vector<int>> ranks;  ///< of a communicator or window: world ranks
+  std::vector<Pending> completing;         ///< of the call under way; one thread completes at a time, mostly
 };
 State& state() {
   static State* all = new State;  // calls may come while static objects are destroyed
@@ -119,7 +119,8 @@ void start_persistent(Call call, const Arguments& a, const Tally& tally, double 
   const int n = call == Call::Startall ? a.integer(0) : 1, place = call == Call::Startall ? 1 : 0;
   for (int i = 0; i < n; ++i) {
     const auto known = state().requests.find(word_of(request_at(a, place, i)));
-    if (known != state().requests.end() && known->second.sends) tally.sent(known->second.peer, known->second.bytes, seconds / n);
+    if (known != state().requests.end() && known->second.sends)
+      tally.sent(known->second.peer, known->second.bytes, seconds / n);
   }
 }
 
@@ -144,15 +145,23 @@ void one_sided(Call call, const Arguments& a, const Tally& tally, double seconds
 /// How many requests a completing call has, and where.
 std::pair<int, int> requests_of(Call call, const Arguments& a) {
   switch (call) {
-    case Call::Wait: case Call::Test: return {1, 0};
-    case Call::Waitany: case Call::Waitall: case Call::Waitsome: case Call::Testany: case Call::Testall: case Call::Testsome: return {a.integer(0), 1};
+    case Call::Wait:
+    case Call::Test: return {1, 0};
+    case Call::Waitany:
+    case Call::Waitall:
+    case Call::Waitsome:
+    case Call::Testany:
+    case Call::Testall:
+    case Call::Testsome: return {a.integer(0), 1};
     default: return {0, 0};
   }
 }
 
 void completed(const Tally& tally, double seconds) {
   State& s = state();
-  const auto spent = [&](int peer, bool sends, double share) { sends ? tally.add(s.rank, peer, 0, 0, share) : tally.waited(peer, share); };
+  const auto spent = [&](int peer, bool sends, double share) {
+    sends ? tally.add(s.rank, peer, 0, 0, share) : tally.waited(peer, share);
+  };
   for (const Pending& p : s.completing) {
     const double share = seconds / static_cast<double>(s.completing.size());
     for (const Message& m : p.messages) spent(m.peer, m.sends, share / static_cast<double>(p.messages.size()));
@@ -213,8 +222,10 @@ void saw_traffic(Call call, const Arguments& a, std::uint32_t region, double sec
     case Role::persistent_receive: starts(a, tally, seconds, false, true); break;
     case Role::start_persistent: start_persistent(call, a, tally, seconds); break;
     case Role::put: one_sided(call, a, tally, seconds); break;
-    case Role::rooted: case Role::sync: collective(call, a, tally, seconds); break;
-    case Role::complete: case Role::poll: completed(tally, seconds); break;
+    case Role::rooted:
+    case Role::sync: collective(call, a, tally, seconds); break;
+    case Role::complete:
+    case Role::poll: completed(tally, seconds); break;
     case Role::start:
       if (starts_collective(call)) start_collective(call, a, tally, seconds);
       break;

@@ -46,8 +46,12 @@ struct Collective {
   int count(int place, int element) const {
     return a.fortran ? static_cast<int>(a.pointer<MPI_Fint>(place)[element]) : a.pointer<int>(place)[element];
   }
-  MPI_Datatype type_of(int place, int element) const { return a.fortran ? type_at(a, place, element) : a.pointer<MPI_Datatype>(place)[element]; }
-  double bytes(int count_place, int type_place) const { return bytes_of(a.integer(count_place), type_at(a, type_place)); }
+  MPI_Datatype type_of(int place, int element) const {
+    return a.fortran ? type_at(a, place, element) : a.pointer<MPI_Datatype>(place)[element];
+  }
+  double bytes(int count_place, int type_place) const {
+    return bytes_of(a.integer(count_place), type_at(a, type_place));
+  }
   void with(int rank, bool sends, double bytes) {
     if (const int peer = world_rank(ranks, rank); peer >= 0 && peer != self) messages.push_back({peer, sends, bytes});
   }
@@ -71,7 +75,8 @@ struct Collective {
 
   template <typename Bytes>
   void to_neighbours(const std::vector<int>& neighbours, const Bytes& bytes_to) {
-    for (int i = 0; i < static_cast<int>(neighbours.size()); ++i) with(neighbours[static_cast<std::size_t>(i)], true, bytes_to(i));
+    for (int i = 0; i < static_cast<int>(neighbours.size()); ++i)
+      with(neighbours[static_cast<std::size_t>(i)], true, bytes_to(i));
   }
 };
 
@@ -95,7 +100,8 @@ std::vector<int> neighbours(MPI_Comm comm) {
   } else if (kind == MPI_DIST_GRAPH) {
     int in = 0, out = 0, weighted = 0;
     PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-    std::vector<int> from(static_cast<std::size_t>(in)), from_weights(from.size()), to_weights(static_cast<std::size_t>(out));
+    std::vector<int> from(static_cast<std::size_t>(in)), from_weights(from.size()),
+        to_weights(static_cast<std::size_t>(out));
     to.resize(static_cast<std::size_t>(out));
     PMPI_Dist_graph_neighbors(comm, in, from.data(), from_weights.data(), out, to.data(), to_weights.data());
   }
@@ -105,9 +111,11 @@ std::vector<int> neighbours(MPI_Comm comm) {
 void neighbourhood(Collective& c, MPI_Comm comm) {
   const std::vector<int> to = neighbours(comm);
   switch (c.call) {
-    case Call::Neighbor_allgather: case Call::Neighbor_allgatherv: case Call::Neighbor_alltoall:
-      return c.to_neighbours(to, [&](int) { return c.bytes(1, 2); });
-    case Call::Neighbor_alltoallv: return c.to_neighbours(to, [&](int i) { return bytes_of(c.count(1, i), type_at(c.a, 3)); });
+    case Call::Neighbor_allgather:
+    case Call::Neighbor_allgatherv:
+    case Call::Neighbor_alltoall: return c.to_neighbours(to, [&](int) { return c.bytes(1, 2); });
+    case Call::Neighbor_alltoallv:
+      return c.to_neighbours(to, [&](int i) { return bytes_of(c.count(1, i), type_at(c.a, 3)); });
     default: return c.to_neighbours(to, [&](int i) { return bytes_of(c.count(1, i), c.type_of(3, i)); });
   }
 }
@@ -123,21 +131,27 @@ std::vector<Message> messages_of(Call given, const Arguments& a, const std::vect
   Collective c{call, a, ranks, self, static_cast<int>(at - ranks.begin()), {}};
   switch (call) {
     case Call::Bcast: c.with_root(3, true, 1, 2); break;
-    case Call::Gather: case Call::Gatherv: c.with_root(call == Call::Gather ? 6 : 7, false, 1, 2); break;
+    case Call::Gather:
+    case Call::Gatherv: c.with_root(call == Call::Gather ? 6 : 7, false, 1, 2); break;
     case Call::Scatter: c.with_root(6, true, 4, 5); break;
     case Call::Scatterv: c.with_root(7, true, 5, 6); break;
     case Call::Reduce: c.with_root(5, false, 2, 3); break;
-    case Call::Alltoall: case Call::Allgather: c.from_each([&](int) { return c.bytes(4, 5); }); break;
+    case Call::Alltoall:
+    case Call::Allgather: c.from_each([&](int) { return c.bytes(4, 5); }); break;
     case Call::Allgatherv: c.from_each([&](int r) { return bytes_of(c.count(4, r), type_at(a, 6)); }); break;
     case Call::Alltoallv: c.from_each([&](int r) { return bytes_of(c.count(5, r), type_at(a, 7)); }); break;
     case Call::Alltoallw: c.from_each([&](int r) { return bytes_of(c.count(5, r), c.type_of(7, r)); }); break;
-    case Call::Allreduce: case Call::Reduce_scatter_block: c.by_doubling(c.bytes(2, 3)); break;
+    case Call::Allreduce:
+    case Call::Reduce_scatter_block: c.by_doubling(c.bytes(2, 3)); break;
     case Call::Reduce_scatter: c.by_doubling(bytes_of(c.count(2, c.me), type_at(a, 3))); break;
     case Call::Barrier: c.by_doubling(0); break;
-    case Call::Scan: case Call::Exscan: c.with(c.me + 1, true, c.bytes(2, 3)); break;
-    case Call::Neighbor_allgather: case Call::Neighbor_allgatherv: case Call::Neighbor_alltoall: case Call::Neighbor_alltoallv: case Call::Neighbor_alltoallw:
-      neighbourhood(c, a.communicator(info(given).comm));
-      break;
+    case Call::Scan:
+    case Call::Exscan: c.with(c.me + 1, true, c.bytes(2, 3)); break;
+    case Call::Neighbor_allgather:
+    case Call::Neighbor_allgatherv:
+    case Call::Neighbor_alltoall:
+    case Call::Neighbor_alltoallv:
+    case Call::Neighbor_alltoallw: neighbourhood(c, a.communicator(info(given).comm)); break;
     default: break;
   }
   return std::move(c.messages);

@@ -25,13 +25,13 @@ inline int world_rank(const std::vector<int>& ranks, int rank) {
 
 /// One message between this rank and another.
 struct Message {
-  int peer;      ///< world rank, not this one
+  int peer;  ///< world rank, not this one
   bool sends;
   double bytes;
 };
 
-/// This rank's part in a collective, blocking or not, by the rules in docs/measuring-mpi.md: each message is counted by one of the two ranks.
-/// Empty for a call that is no collective, and for an intercommunicator's.
+/// This rank's part in a collective, blocking or not, by the rules in docs/measuring-mpi.md: each message is counted by
+/// one of the two ranks. Empty for a call that is no collective, and for an intercommunicator's.
 /// @param ranks  see world_rank
 /// @param self   this rank in MPI_COMM_WORLD
 std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self);

@@ -41,7 +41,8 @@ bool leave_line(const std::string& path, const std::string& reason) {
   const std::time_t now = std::time(nullptr);
   std::tm utc{};
   if (gmtime_r(&now, &utc)) std::strftime(when, sizeof when, "%FT%TZ", &utc);
-  const std::string line = std::string(when) + " process " + std::to_string(getpid()) + ": libeffort_pmpi measured nothing: " + reason + "\n";
+  const std::string line = std::string(when) + " process " + std::to_string(getpid()) +
+                           ": libeffort_pmpi measured nothing: " + reason + "\n";
   const bool written = write(file, line.data(), line.size()) == static_cast<ssize_t>(line.size());
   close(file);
   return written;
@@ -60,8 +61,10 @@ void tell_why_nothing(const std::string& reason) {
     const std::filesystem::path folder = given.empty() ? "." : std::string(given);
     std::error_code ignored;
     std::filesystem::create_directories(folder, ignored);
-    const bool first = leave_line((folder / (std::string(program_invocation_short_name) + "-not-measured.txt")).string(), reason);
-    if (first && setting("EFFORT_REPORT") == "summary" && setting("EFFORT_VERBOSE") != "1") say_nothing_measured(reason);
+    const bool first =
+        leave_line((folder / (std::string(program_invocation_short_name) + "-not-measured.txt")).string(), reason);
+    if (first && setting("EFFORT_REPORT") == "summary" && setting("EFFORT_VERBOSE") != "1")
+      say_nothing_measured(reason);
   } catch (const std::exception&) {
     return;
   }

@@ -1,6 +1,6 @@
-// The MPI subroutines of Fortran: mpif.h and use mpi (mpi_send_), use mpi_f08 (mpi_send_f08_, or mpi_send_f08ts_ where choice
-// buffers are descriptors).  Open MPI's call PMPI_ functions of C directly, so that wrapping C alone would miss them.
-// All arguments are references, so that one forwarding function serves for each number of them.
+// The MPI subroutines of Fortran: mpif.h and use mpi (mpi_send_), use mpi_f08 (mpi_send_f08_, or mpi_send_f08ts_ where
+// choice buffers are descriptors).  Open MPI's call PMPI_ functions of C directly, so that wrapping C alone would miss
+// them. All arguments are references, so that one forwarding function serves for each number of them.
 #include "adapters/pmpi/finish.hpp"
 #include "adapters/pmpi/session.hpp"
 
@@ -15,15 +15,18 @@ namespace {
 /// Whether a function is one of this library's own.
 bool is_ours(void* function) {
   Dl_info there{}, here{};
-  return dladdr(function, &there) && dladdr(reinterpret_cast<void*>(&is_ours), &here) && there.dli_fbase == here.dli_fbase;
+  return dladdr(function, &there) && dladdr(reinterpret_cast<void*>(&is_ours), &here) &&
+         there.dli_fbase == here.dli_fbase;
 }
 
-/// The MPI library's subroutine where it was not there when this library was loaded (a module that was opened later, with its MPI's Fortran
-/// part), or has no name of PMPI's sort (MPICH's mpi_f08).  Never null for a call that was possible at all.
+/// The MPI library's subroutine where it was not there when this library was loaded (a module that was opened later,
+/// with its MPI's Fortran part), or has no name of PMPI's sort (MPICH's mpi_f08).  Never null for a call that was
+/// possible at all.
 void* late(const char* name, const void* return_address) {
   const char* const plain = name + 1;  // without the p
   Dl_info caller{};
-  void* module = dladdr(return_address, &caller) && caller.dli_fname ? dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
+  void* module =
+      dladdr(return_address, &caller) && caller.dli_fname ? dlopen(caller.dli_fname, RTLD_LAZY | RTLD_NOLOAD) : nullptr;
   void* found = module ? dlsym(module, name) : nullptr;
   if (!found) found = dlsym(RTLD_NEXT, plain);  // the next one after ours
   if (!found && module) {

@@ -67,7 +67,8 @@ struct GroupFit {
 };
 
 // One speed per group for given costs, the typical group's being 1.
-std::vector<double> speeds(std::span<const NormalEquations> groups, std::span<const double> ranks, std::span<const double> cost) {
+std::vector<double> speeds(std::span<const NormalEquations> groups, std::span<const double> ranks,
+                           std::span<const double> cost) {
   std::vector<double> speed(groups.size(), 1.0), known, weight;
   for (std::size_t k = 0; k < groups.size(); ++k) {
     const Explained e = explain(groups[k], cost);
@@ -112,14 +113,16 @@ std::vector<int> classes_of(std::span<const NormalEquations> nodes, const GroupF
     said.push_back(explain(nodes[k], g.cost));
     if (said[k].any()) order.push_back(k);
   }
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return said[a].speed() < said[b].speed(); });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return said[a].speed() < said[b].speed(); });
   std::vector<int> of(nodes.size(), -1);
   Explained members;
   int current = -1;
   for (std::size_t k : order) {
     const bool joins = current >= 0 && said[k].speed() - members.speed() <
                                            std::max(equal_speed * members.speed(),
-                                                    deviations * std::hypot(said[k].error(g.fit.variance), members.error(g.fit.variance)));
+                                                    deviations * std::hypot(said[k].error(g.fit.variance),
+                                                                            members.error(g.fit.variance)));
     if (!joins) {
       ++current;
       members = {};
@@ -140,7 +143,8 @@ std::vector<double> cost_errors(std::span<const NormalEquations> classes, const 
     if (g.speed[k] == 1.0 || !(squares > 0)) continue;
     std::vector<double> mixed(static_cast<std::size_t>(n), 0.0);
     for (int i = 0; i < n; ++i)
-      for (int j = 0; j < n; ++j) mixed[i] += g.speed[k] * classes[k].xx[static_cast<std::size_t>(i) * n + j] * g.cost[j];
+      for (int j = 0; j < n; ++j)
+        mixed[i] += g.speed[k] * classes[k].xx[static_cast<std::size_t>(i) * n + j] * g.cost[j];
     for (int i = 0; i < n; ++i)
       for (int j = 0; j < n; ++j) left.xx[static_cast<std::size_t>(i) * n + j] -= mixed[i] * mixed[j] / squares;
   }
@@ -149,7 +153,8 @@ std::vector<double> cost_errors(std::span<const NormalEquations> classes, const 
 
 }  // namespace
 
-CostModel fit_costs(const WorkScale& scale, std::span<const std::vector<std::int64_t>> nodes, std::span<const double> ranks) {
+CostModel fit_costs(const WorkScale& scale, std::span<const std::vector<std::int64_t>> nodes,
+                    std::span<const double> ranks) {
   CostModel model;
   model.node_speed.assign(nodes.size(), 1.0);
   if (nodes.empty()) return model;
@@ -187,7 +192,8 @@ RankSpeed rank_speed(const NormalEquations& rank, std::span<const double> cost, 
 }
 
 bool unlike_node(const RankSpeed& rank, double node_speed) {
-  return rank.speed > 0 && std::fabs(rank.speed - node_speed) > std::max(notable_difference * node_speed, rank_deviations * rank.error);
+  return rank.speed > 0 &&
+         std::fabs(rank.speed - node_speed) > std::max(notable_difference * node_speed, rank_deviations * rank.error);
 }
 
 }  // namespace effort::balance

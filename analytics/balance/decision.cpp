@@ -7,24 +7,26 @@
 namespace effort::balance {
 namespace {
 
-constexpr int least_horizon = 100, largest_horizon = 400;  // steps that are looked ahead; between them, as many as the run has had
-constexpr double mean_gain = 0.1;         // of a step, in the smoothed mean load
-constexpr double delay_gain = 0.3;        // of a rebalance, in the mean time from advice to act
-constexpr double urgency_gain = 0.3;      // of a recommended rebalance
-constexpr double drift_gain = 0.2;        // of a step, in how the loss grows without rebalances
-constexpr int effect_steps = 3;           // after a rebalance, in which its effect is measured
-constexpr double least_effect = 0.25;     // of the excess, that a rebalance takes away, or it has failed
-constexpr int failures_allowed = 1;       // in a row; then the loss must be worth twice as many prices each time
-constexpr int most_failures = 6;          // that count: at most 1/64 of what is lost is spent on a rebalancer that fails
-constexpr double forgiveness = 16;        // times the patience, after which one that seems useless is tried again
-constexpr double caution = 1.5;           // standard deviations of the present loss that count against a rebalance that pays back
-constexpr double slow_payback = 20;       // in so many steps or more; proportionally less for faster ones
-constexpr double caution_of_effect = 1;   // standard deviations of what a rebalance leaves
-constexpr double assurance = 0.25;         // prices that it must save beside its own
-constexpr double chance = 0.4;            // that a loss ends with the next step, halved for every step it has lasted
-constexpr double sure_price = 3;          // steps of the loss: a threshold must be exceeded for two steps in a row
-constexpr double unknown_price = 2;       // mean steps that are risked to learn a price
-constexpr double equal_loads = 0.02;      // of the mean: less is not told apart from balance
+constexpr int least_horizon = 100,
+              largest_horizon = 400;   // steps that are looked ahead; between them, as many as the run has had
+constexpr double mean_gain = 0.1;      // of a step, in the smoothed mean load
+constexpr double delay_gain = 0.3;     // of a rebalance, in the mean time from advice to act
+constexpr double urgency_gain = 0.3;   // of a recommended rebalance
+constexpr double drift_gain = 0.2;     // of a step, in how the loss grows without rebalances
+constexpr int effect_steps = 3;        // after a rebalance, in which its effect is measured
+constexpr double least_effect = 0.25;  // of the excess, that a rebalance takes away, or it has failed
+constexpr int failures_allowed = 1;    // in a row; then the loss must be worth twice as many prices each time
+constexpr int most_failures = 6;       // that count: at most 1/64 of what is lost is spent on a rebalancer that fails
+constexpr double forgiveness = 16;     // times the patience, after which one that seems useless is tried again
+constexpr double caution =
+    1.5;  // standard deviations of the present loss that count against a rebalance that pays back
+constexpr double slow_payback = 20;      // in so many steps or more; proportionally less for faster ones
+constexpr double caution_of_effect = 1;  // standard deviations of what a rebalance leaves
+constexpr double assurance = 0.25;       // prices that it must save beside its own
+constexpr double chance = 0.4;           // that a loss ends with the next step, halved for every step it has lasted
+constexpr double sure_price = 3;         // steps of the loss: a threshold must be exceeded for two steps in a row
+constexpr double unknown_price = 2;      // mean steps that are risked to learn a price
+constexpr double equal_loads = 0.02;     // of the mean: less is not told apart from balance
 constexpr std::size_t prices_kept = 3, slow_starts_kept = 7, slow_starts_believed = 3, losses_kept = 64;
 constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
 constexpr int cycles[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
@@ -62,17 +64,19 @@ double Price::value() const {
 
 /// A schedule's costs, in mean loads.
 struct Decision::Plan {
-  const std::vector<double>& fresh;   // [1 .. horizon] loss of a fresh division by age
-  const std::vector<double> sum;      // running sums of it
+  const std::vector<double>& fresh;  // [1 .. horizon] loss of a fresh division by age
+  const std::vector<double> sum;     // running sums of it
   const RebalanceEffect& effect;
-  double price;      // mean steps
-  double level;      // loss of the present distribution above `fresh`, or altogether where it was not made by a rebalance
-  double doubt;      // of what a rebalance leaves
-  bool ages;         // it was made by one, and goes on ageing
+  double price;  // mean steps
+  double level;  // loss of the present distribution above `fresh`, or altogether where it was not made by a rebalance
+  double doubt;  // of what a rebalance leaves
+  bool ages;     // it was made by one, and goes on ageing
   int age, horizon;
 
   double at(int a) const { return fresh[static_cast<std::size_t>(std::min(a, horizon))]; }
-  double to(int a) const { return a <= horizon ? sum[static_cast<std::size_t>(a)] : sum.back() + (a - horizon) * fresh.back(); }
+  double to(int a) const {
+    return a <= horizon ? sum[static_cast<std::size_t>(a)] : sum.back() + (a - horizon) * fresh.back();
+  }
   double now_at(int delay) const { return ages ? level + at(age + delay) : level; }
   double kept(int steps) const { return steps * level + (ages ? to(age + steps) - to(age) : 0.0); }
   /// Of one that rebalances after `delay` steps, then every `cycle`.
@@ -132,7 +136,8 @@ void Decision::observe(const StepFacts& facts) {
   ++age_;
   if (!(facts.mean > 0)) return;
   const double loss = std::max(0.0, facts.largest / facts.mean - 1);
-  for (const StepFacts::TrialLoss& trial : facts.trials) curves_[static_cast<std::size_t>(trial.predictor)].observe(trial.age, trial.loss);
+  for (const StepFacts::TrialLoss& trial : facts.trials)
+    curves_[static_cast<std::size_t>(trial.predictor)].observe(trial.age, trial.loss);
   // More than the step before it and the one after: loads that grow are no slow start.
   if (age_ == 2 && rebalances_ > 0) price_.add_slow_start(last_mean_ - std::max(old_mean_, facts.mean));
   if (age_ == 1) old_mean_ = last_mean_;
@@ -222,7 +227,8 @@ void Decision::describe(Verdict& v) {
     const double change = loss - last_loss_;
     rising_ = change > equal_loads ? rising_ + 1 : 0;
     v.trend = rising_ >= 2;
-    v.jump = std::fabs(change) > 0.5 * std::max(loss, last_loss_) && std::fabs(change) > 4 * now.error && std::fabs(change) > 0.1;
+    v.jump = std::fabs(change) > 0.5 * std::max(loss, last_loss_) && std::fabs(change) > 4 * now.error &&
+             std::fabs(change) > 0.1;
   }
   last_loss_ = loss;
 }
@@ -238,7 +244,9 @@ Verdict Decision::decide(const LookFacts& facts) {
   const double first = fresh_[1];
   const bool ages = rebalances_ > 0;
   const int age = age_ + static_cast<int>(delay_ + 0.5);  // at which the host will act
-  const double meanwhile = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] - fresh_[static_cast<std::size_t>(std::min(age_ + 1, n))] : 0.0;
+  const double meanwhile = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] -
+                                      fresh_[static_cast<std::size_t>(std::min(age_ + 1, n))]
+                                : 0.0;
   const double ageing = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] : 0.0;
   LossLevel::Estimate now = level_.estimate(1);
   const auto payback = [&] {
@@ -250,26 +258,32 @@ Verdict Decision::decide(const LookFacts& facts) {
   const double doubted = std::min(1.0, payback() / slow_payback);
   excess_ = std::max(0.0, seen_ - doubted * caution * now.error);
 
-  // A trial is to tell what a rebalance leaves: it is tried in good faith (optimism under uncertainty: Auer et al. 2002).
+  // A trial is to tell what a rebalance leaves: it is tried in good faith (optimism under uncertainty: Auer et al.
+  // 2002).
   const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(seen_);
   const Plan plan{fresh_, running_sums(fresh_), effect_, price, now.level - (seen_ - excess_), doubt, ages, age, n};
   const Outlook outlook = look_ahead(plan);
   const double saving = outlook.never - (outlook.now - price);
   const bool pays = outlook.now < outlook.later && saving > price * (1 + assurance) + settings_.minimum_gain * n;
   const int failures = failures_ + (failed() ? 1 : 0);
-  const bool pauses = failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
-  const bool worth_it = pays && !pauses && last_kind_ != StepKind::peak && lasts(first + 0.5 * excess_ - meanwhile, excess_, price);
+  const bool pauses =
+      failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
+  const bool worth_it =
+      pays && !pauses && last_kind_ != StepKind::peak && lasts(first + 0.5 * excess_ - meanwhile, excess_, price);
   v.patience = std::max(1, outlook.delay);
-  v.expected_saving = std::max(0.0, plan.kept(outlook.cycle) - plan.to(outlook.cycle) - outlook.cycle * effect_.after(seen_)) * mean_;
+  v.expected_saving =
+      std::max(0.0, plan.kept(outlook.cycle) - plan.to(outlook.cycle) - outlook.cycle * effect_.after(seen_)) * mean_;
   describe(v);
   v.balanced = seen_ < equal_loads;
   if (v.no_price) {
-    v.rebalance = facts.imbalance > settings_.threshold && lasts(settings_.threshold, facts.imbalance, sure_price * facts.imbalance);
+    v.rebalance = facts.imbalance > settings_.threshold &&
+                  lasts(settings_.threshold, facts.imbalance, sure_price * facts.imbalance);
     v.trial = !v.rebalance && settings_.trials && worth_it;
     v.rebalance = v.rebalance || v.trial;
   } else {
-    // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds several prices, there is no waiting for a better moment.
-    // A rebalancer that seems useless is tried again much later, since its effect may have been misjudged.
+    // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds several prices, there is no waiting for a
+    // better moment. A rebalancer that seems useless is tried again much later, since its effect may have been
+    // misjudged.
     const bool useless = effect_.after(excess_) >= 0.5 * excess_;
     const double patience = settings_.patience * v.price * (useless ? forgiveness : 1.0);
     const bool overdue = avoidable_ > patience && excess_ > equal_loads;

@@ -8,9 +8,9 @@ namespace {
 
 constexpr double recent_gain = 0.5, smooth_gain = 0.2;
 constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};
-constexpr double least_share = 0.2;      // of the level, below which no line may lead
+constexpr double least_share = 0.2;  // of the level, below which no line may lead
 constexpr double per_work_gain = 0.05;
-constexpr double smallest_weight = 0.05; // of the mean load: no rank's weight exceeds 20
+constexpr double smallest_weight = 0.05;  // of the mean load: no rank's weight exceeds 20
 
 // A gain that makes the first steps count alike.
 double gain(double lasting, int steps) { return std::max(lasting, 1.0 / steps); }
@@ -123,7 +123,8 @@ void Forecast::predict(Predictor predictor, double ahead, std::span<double> out)
 
 void Forecast::predict_from_work(double ahead, std::span<double> out) const {
   for (std::size_t i = 0; i < out.size(); ++i) {
-    const double work = ahead > 0 ? std::max(least_share * work_[i], work_line_.level[i] + ahead * work_line_.slope[i]) : work_[i];
+    const double work =
+        ahead > 0 ? std::max(least_share * work_[i], work_line_.level[i] + ahead * work_line_.slope[i]) : work_[i];
     out[i] = per_work_[i] * work;
   }
 }
@@ -149,7 +150,8 @@ void Forecast::remember() {
     const double mean = predicted.back();
     if (!(mean > 0)) continue;
     Trial trial{predictor, 1, std::vector<double>(columns())};
-    for (std::size_t i = 0; i < predicted.size(); ++i) trial.weight[i] = mean / std::max(predicted[i], smallest_weight * mean);
+    for (std::size_t i = 0; i < predicted.size(); ++i)
+      trial.weight[i] = mean / std::max(predicted[i], smallest_weight * mean);
     trials_.push_back(std::move(trial));
   }
 }

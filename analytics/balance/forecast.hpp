@@ -33,11 +33,12 @@ inline constexpr int oldest_age = 1 << (n_age_classes - 1);
 /// The class of an age in steps, 1 to oldest_age.
 int age_class(int age);
 
-/// The division of the work that a rebalance some steps ago would have made: each rank's load is multiplied by its weight.
+/// The division of the work that a rebalance some steps ago would have made: each rank's load is multiplied by its
+/// weight.
 struct Trial {
   Predictor predictor{};
-  int age = 0;                   ///< steps ago, >= 1
-  std::vector<double> weight;    ///< [columns] mean / predicted load, at most 20
+  int age = 0;                 ///< steps ago, >= 1
+  std::vector<double> weight;  ///< [columns] mean / predicted load, at most 20
 };
 
 /// Of a line that follows values: shares of what is new in its level and slope.
@@ -45,9 +46,9 @@ struct Gains {
   double level, slope;
 };
 
-/// Loads of the ranks of one node under one distribution of the work.  The last column is the mean over all ranks of the
-/// run, which makes weights independent of how ranks are spread over nodes.  Not thread-safe; deterministic.
-/// Memory O(columns x n_predictors x n_age_classes).
+/// Loads of the ranks of one node under one distribution of the work.  The last column is the mean over all ranks of
+/// the run, which makes weights independent of how ranks are spread over nodes.  Not thread-safe; deterministic. Memory
+/// O(columns x n_predictors x n_age_classes).
 class Forecast {
  public:
   /// Forgets everything: a new distribution begins.
@@ -83,16 +84,16 @@ class Forecast {
   void remember();
 
   int steps_ = 0;
-  int ordinary_ = 0;               // steps that are no peaks
-  std::vector<double> held_;       // the last step's loads, where it was a peak
+  int ordinary_ = 0;          // steps that are no peaks
+  std::vector<double> held_;  // the last step's loads, where it was a peak
   std::vector<double> last_, recent_, smooth_, mean_;
   std::array<Line, 2> line_;
-  int worked_ = 0;                 // steps whose work is known, without a gap
-  std::vector<double> work_;       // of the last step
+  int worked_ = 0;            // steps whose work is known, without a gap
+  std::vector<double> work_;  // of the last step
   Line work_line_;
-  std::vector<double> per_work_;   // seconds per second's worth of work: a rank keeps that when work is divided anew
+  std::vector<double> per_work_;  // seconds per second's worth of work: a rank keeps that when work is divided anew
   std::vector<int> per_work_steps_;
-  std::vector<Trial> trials_;      // oldest first
+  std::vector<Trial> trials_;  // oldest first
 };
 
 }  // namespace effort::balance

@@ -19,10 +19,11 @@ constexpr double prior_floor = 0.04, floor_deviation = 0.05, share_deviation = 0
 constexpr double noise = 0.03, relative_noise = 0.2;
 constexpr double effect_memory = 0.98;  // of earlier rebalances, from one to the next
 
-constexpr double gains[] = {1.0, 0.4, 0.12, 0.03};  // of the means
-constexpr int horizons[] = {1, 6, 24};              // steps over which a mean's error is taken
+constexpr double gains[] = {1.0, 0.4, 0.12, 0.03};      // of the means
+constexpr int horizons[] = {1, 6, 24};                  // steps over which a mean's error is taken
 constexpr double short_payback = 2, long_payback = 15;  // steps
-constexpr double deviation_of_miss = 1.25;  // sqrt(pi / 2): a normal deviation in mean absolute ones, which one jump does not dominate
+constexpr double deviation_of_miss =
+    1.25;  // sqrt(pi / 2): a normal deviation in mean absolute ones, which one jump does not dominate
 
 double square(double x) { return x * x; }
 
@@ -33,7 +34,8 @@ double log2_of(int age) {
     for (std::size_t a = 1; a < t.size(); ++a) t[a] = std::log2(static_cast<double>(a));
     return t;
   }();
-  return static_cast<std::size_t>(age) < table.size() ? table[static_cast<std::size_t>(age)] : std::log2(static_cast<double>(age));
+  return static_cast<std::size_t>(age) < table.size() ? table[static_cast<std::size_t>(age)]
+                                                      : std::log2(static_cast<double>(age));
 }
 
 }  // namespace
@@ -64,26 +66,34 @@ void LossCurve::tabulate(int n, std::vector<double>& out, std::span<const double
       sum += loss[--first];
       ++count;
     }
-    std::fill(loss.begin() + static_cast<std::ptrdiff_t>(first), loss.begin() + static_cast<std::ptrdiff_t>(known) + 1, sum / count);
+    std::fill(loss.begin() + static_cast<std::ptrdiff_t>(first), loss.begin() + static_cast<std::ptrdiff_t>(known) + 1,
+              sum / count);
     ++known;
   }
   if (known == 0) {
     for (int a = 1; a <= n; ++a) out[static_cast<std::size_t>(a)] = unseen_loss * std::pow(a, unseen_growth);
     return;
   }
-  const double growth = known == 1 ? single_growth * loss[0]
-                                   : (loss[known - 1] - loss[known - 2]) / std::max(std::log2(age[known - 1] / age[known - 2]), 0.5);
+  const double growth =
+      known == 1 ? single_growth * loss[0]
+                 : (loss[known - 1] - loss[known - 2]) / std::max(std::log2(age[known - 1] / age[known - 2]), 0.5);
   std::array<double, n_age_classes> log_age{};
   for (std::size_t k = 0; k < known; ++k) log_age[k] = std::log2(age[k]);
   std::size_t next = 0;
   for (int a = 1; a <= n; ++a) {
     while (next < known && age[next] < a) ++next;
     double& value = out[static_cast<std::size_t>(a)];
-    if (next == 0) value = loss[0];
+    if (next == 0)
+      value = loss[0];
     else if (next == known && !reference.empty())
-      value = loss[known - 1] + std::max(0.0, reference[static_cast<std::size_t>(a)] - reference[std::min(static_cast<std::size_t>(age[known - 1]), reference.size() - 1)]);
-    else if (next == known) value = loss[known - 1] + growth * (log2_of(a) - log_age[known - 1]);
-    else value = loss[next - 1] + (loss[next] - loss[next - 1]) * (log2_of(a) - log_age[next - 1]) / (log_age[next] - log_age[next - 1]);
+      value = loss[known - 1] +
+              std::max(0.0, reference[static_cast<std::size_t>(a)] -
+                                reference[std::min(static_cast<std::size_t>(age[known - 1]), reference.size() - 1)]);
+    else if (next == known)
+      value = loss[known - 1] + growth * (log2_of(a) - log_age[known - 1]);
+    else
+      value = loss[next - 1] +
+              (loss[next] - loss[next - 1]) * (log2_of(a) - log_age[next - 1]) / (log_age[next] - log_age[next - 1]);
   }
 }
 
@@ -128,7 +138,8 @@ void LossLevel::observe(double loss, StepKind kind) {
   ++steps_;
   for (int m = 0; m < n_means; ++m) {
     if (steps_ > 1 && kind == StepKind::peak && m + 1 < n_means) continue;
-    mean_[static_cast<std::size_t>(m)] += (steps_ == 1 ? 1.0 : std::max(gains[m], 1.0 / steps_)) * (loss - mean_[static_cast<std::size_t>(m)]);
+    mean_[static_cast<std::size_t>(m)] +=
+        (steps_ == 1 ? 1.0 : std::max(gains[m], 1.0 / steps_)) * (loss - mean_[static_cast<std::size_t>(m)]);
   }
   past_.push_back(mean_);
   losses_.push_back(loss);
@@ -139,7 +150,9 @@ void LossLevel::observe(double loss, StepKind kind) {
     for (std::size_t i = 0; i < n; ++i) coming += losses_[losses_.size() - 1 - i] / static_cast<double>(n);
     const Means& then = past_[past_.size() - 1 - n];
     const double memory = 1 - 0.1 / std::sqrt(horizons[h]);
-    for (std::size_t m = 0; m < n_means; ++m) miss_[static_cast<std::size_t>(h)][m] = memory * miss_[static_cast<std::size_t>(h)][m] + std::fabs(then[m] - coming);
+    for (std::size_t m = 0; m < n_means; ++m)
+      miss_[static_cast<std::size_t>(h)][m] =
+          memory * miss_[static_cast<std::size_t>(h)][m] + std::fabs(then[m] - coming);
     weight_[static_cast<std::size_t>(h)] = memory * weight_[static_cast<std::size_t>(h)] + 1;
   }
   if (past_.size() > static_cast<std::size_t>(horizons[n_horizons - 1]) + 1) {

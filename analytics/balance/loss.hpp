@@ -12,14 +12,15 @@
 
 namespace effort::balance {
 
-/// Loss of a fresh division of the work by its age in steps.  Seen at the trials of one predictor; recent steps count most.
+/// Loss of a fresh division of the work by its age in steps.  Seen at the trials of one predictor; recent steps count
+/// most.
 class LossCurve {
  public:
   void observe(int age, double loss);
   bool known() const;
-  /// Losses at ages 1 to n into out[1 .. n]; non-decreasing within what was seen.  Beyond it they grow as the `reference`
-  /// does, a predictor's that was seen at more ages, [1 .. n]; without one, by as much per doubling of the age as between
-  /// the two oldest classes seen.
+  /// Losses at ages 1 to n into out[1 .. n]; non-decreasing within what was seen.  Beyond it they grow as the
+  /// `reference` does, a predictor's that was seen at more ages, [1 .. n]; without one, by as much per doubling of the
+  /// age as between the two oldest classes seen.
   void tabulate(int n, std::vector<double>& out, std::span<const double> reference = {}) const;
 
  private:
@@ -65,7 +66,7 @@ class LossLevel {
   using Means = std::array<double, n_means>;
   int steps_ = 0;
   Means mean_{};
-  std::deque<Means> past_;      // newest last
+  std::deque<Means> past_;  // newest last
   std::deque<double> losses_;
   std::array<Means, n_horizons> miss_{};  // absolute errors, weighted
   std::array<double, n_horizons> weight_{};

@@ -21,7 +21,8 @@ void check(const NormalEquations& e) {
 }
 
 // Columns that are combinations of others: Cholesky with pivoting by the largest remainder of the columns scaled to
-// length 1; what is left when no remainder exceeds the tolerance depends on the pivots, with the coefficients solved for.
+// length 1; what is left when no remainder exceeds the tolerance depends on the pivots, with the coefficients solved
+// for.
 std::vector<char> dependent_columns(const NormalEquations& e, double tolerance) {
   const int n = e.n;
   std::vector<char> dependent(static_cast<std::size_t>(n), 0);
@@ -29,15 +30,17 @@ std::vector<char> dependent_columns(const NormalEquations& e, double tolerance) 
   for (int i = 0; i < n; ++i) length[i] = std::sqrt(std::max(e.xx[at(i, i, n)], 0.0));
   std::vector<int> pivots, rest;
   for (int i = 0; i < n; ++i) {
-    if (length[i] > 0) rest.push_back(i);
-    else dependent[i] = 1;
+    if (length[i] > 0)
+      rest.push_back(i);
+    else
+      dependent[i] = 1;
     for (int j = 0; j < n; ++j)
       if (length[i] > 0 && length[j] > 0) scaled[at(i, j, n)] = e.xx[at(i, j, n)] / (length[i] * length[j]);
   }
   std::vector<double> left = scaled;  // Schur complement
   while (!rest.empty()) {
-    const auto best = std::max_element(rest.begin(), rest.end(),
-                                       [&](int a, int b) { return left[at(a, a, n)] < left[at(b, b, n)]; });
+    const auto best =
+        std::max_element(rest.begin(), rest.end(), [&](int a, int b) { return left[at(a, a, n)] < left[at(b, b, n)]; });
     const int p = *best;
     if (left[at(p, p, n)] <= tolerance) break;
     rest.erase(best);
@@ -121,8 +124,10 @@ std::vector<int> active_set(const NormalEquations& e, const std::vector<int>& al
         double& value = x[positive[i]];
         value += step * (trial[i] - value);
         if (trial[i] <= 0 && value <= 1e-14 * std::fabs(trial[i])) value = 0;
-        if (value > 0) kept.push_back(positive[i]);
-        else value = 0;
+        if (value > 0)
+          kept.push_back(positive[i]);
+        else
+          value = 0;
       }
       if (kept.size() == positive.size()) kept.pop_back();  // rounding: always make progress
       positive = kept;

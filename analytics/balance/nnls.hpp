@@ -9,12 +9,14 @@ namespace effort::balance {
 /// What is left of m observations y of x (n values each), weighted: enough to fit y = x c.
 struct NormalEquations {
   explicit NormalEquations(int unknowns = 0)
-      : n(unknowns), xx(static_cast<std::size_t>(unknowns) * unknowns, 0.0), xy(static_cast<std::size_t>(unknowns), 0.0) {}
+      : n(unknowns),
+        xx(static_cast<std::size_t>(unknowns) * unknowns, 0.0),
+        xy(static_cast<std::size_t>(unknowns), 0.0) {}
   int n;
-  std::vector<double> xx;   ///< [n][n] sum of weight x x'
-  std::vector<double> xy;   ///< [n] sum of weight x y
-  double yy = 0;            ///< sum of weight y y
-  double m = 0;             ///< observations
+  std::vector<double> xx;  ///< [n][n] sum of weight x x'
+  std::vector<double> xy;  ///< [n] sum of weight x y
+  double yy = 0;           ///< sum of weight y y
+  double m = 0;            ///< observations
 
   /// Adds one observation; weight >= 0.
   void add(std::span<const double> x, double y, double weight);
@@ -23,20 +25,19 @@ struct NormalEquations {
 };
 
 struct NonNegativeFit {
-  std::vector<double> x;        ///< [n] coefficients >= 0; -1 for those that can't be told apart
-  std::vector<double> error;    ///< [n] standard errors; -1 likewise
-  double residual = 0;          ///< weighted sum of squared residuals
-  double variance = 0;          ///< of an observation of weight 1
-  bool collinear = false;       ///< some columns are combinations of others
-  std::vector<int> positive;    ///< columns whose coefficient is above zero, those that can't be told apart included
+  std::vector<double> x;      ///< [n] coefficients >= 0; -1 for those that can't be told apart
+  std::vector<double> error;  ///< [n] standard errors; -1 likewise
+  double residual = 0;        ///< weighted sum of squared residuals
+  double variance = 0;        ///< of an observation of weight 1
+  bool collinear = false;     ///< some columns are combinations of others
+  std::vector<int> positive;  ///< columns whose coefficient is above zero, those that can't be told apart included
 };
 
 /// Non-negative least squares (Lawson & Hanson 1974, chapter 23, on the normal equations as by Bro & de Jong 1997),
-/// with standard errors from the covariance of the coefficients as if none had a bound: where noise brings one to zero, the
-/// others are as uncertain as it is.
-/// Columns that are linear combinations of others to within `tolerance` (of their own squared length) are all reported
-/// as not separable, together with those they depend on; the others are fitted as usual.  Columns of zeros likewise.
-/// Deterministic.  Time O(n^4) at worst: for a handful of unknowns.
+/// with standard errors from the covariance of the coefficients as if none had a bound: where noise brings one to zero,
+/// the others are as uncertain as it is. Columns that are linear combinations of others to within `tolerance` (of their
+/// own squared length) are all reported as not separable, together with those they depend on; the others are fitted as
+/// usual.  Columns of zeros likewise. Deterministic.  Time O(n^4) at worst: for a handful of unknowns.
 /// @throws std::invalid_argument when lengths are wrong or a number is not finite
 NonNegativeFit nnls(const NormalEquations& equations, double tolerance = 1e-6);
 

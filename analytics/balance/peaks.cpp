@@ -13,7 +13,8 @@ constexpr double least_rise = 0.5, deviations = 6;
 StepKind PeakFinder::observe(double loss) {
   const bool first = steps_++ == 0;
   const double change = loss - last_;
-  const bool high = steps_ > 2 && weight_ > 0 && change > least_rise * (1 + last_) + deviations * std::sqrt(square_ / weight_);
+  const bool high =
+      steps_ > 2 && weight_ > 0 && change > least_rise * (1 + last_) + deviations * std::sqrt(square_ / weight_);
   if (high && !peak_) {
     peak_ = true;
     return StepKind::peak;

@@ -26,7 +26,8 @@ std::vector<double> item_weights(std::span<const double> amount, std::span<const
   check(amount, "amount");
   for (std::size_t u = 0; u < units; ++u)
     if (!std::isfinite(unit_cost[u]))
-      throw std::invalid_argument("the cost of unit " + std::to_string(u) + " is not finite, pass seconds, or -1 where it is not known");
+      throw std::invalid_argument("the cost of unit " + std::to_string(u) +
+                                  " is not finite, pass seconds, or -1 where it is not known");
   const bool known = std::any_of(unit_cost.begin(), unit_cost.end(), [](double c) { return c > 0; });
   std::vector<double> weight(amount.size() / units, known ? 0.0 : 1.0);
   for (std::size_t i = 0; known && i < weight.size(); ++i)
@@ -39,7 +40,8 @@ std::vector<double> shared_load(std::span<const double> estimate, double load) {
   check({&load, 1}, "load");
   std::vector<double> part(estimate.size(), 1.0);
   const double largest = estimate.empty() ? 0.0 : *std::max_element(estimate.begin(), estimate.end());
-  if (largest > 0) std::transform(estimate.begin(), estimate.end(), part.begin(), [&](double e) { return e / largest; });
+  if (largest > 0)
+    std::transform(estimate.begin(), estimate.end(), part.begin(), [&](double e) { return e / largest; });
   const double sum = std::accumulate(part.begin(), part.end(), 0.0);
   for (double& p : part) p *= load / sum;
   return part;
@@ -51,8 +53,8 @@ std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int
   if (n == 0) return {};
   constexpr std::int64_t most = std::int64_t{1} << 52;  // beyond, doubles skip integers
   if (least < 0 || sum < 0 || sum > most || least > sum / n)
-    throw std::invalid_argument("the sum " + std::to_string(sum) + " can't give " + std::to_string(n) + " items at least " +
-                                std::to_string(least) + " each, raise it (up to 2^52)");
+    throw std::invalid_argument("the sum " + std::to_string(sum) + " can't give " + std::to_string(n) +
+                                " items at least " + std::to_string(least) + " each, raise it (up to 2^52)");
   const double largest = *std::max_element(weight.begin(), weight.end());
   std::vector<double> share(weight.size(), 1.0);
   if (largest > 0) std::transform(weight.begin(), weight.end(), share.begin(), [&](double w) { return w / largest; });
@@ -69,7 +71,8 @@ std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int
   }
   std::vector<std::size_t> order(weight.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
+  std::stable_sort(order.begin(), order.end(),
+                   [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
   // Rounding can leave a unit too many or too few beyond one per item: go round until the sum is right.
   for (std::size_t i = 0; given < spare; i = (i + 1) % order.size(), ++given) ++cost[order[i]];
   for (std::size_t i = order.size(); given > spare; i = i == 1 ? order.size() : i - 1)
@@ -84,7 +87,8 @@ std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int
 std::vector<double> rank_factors(std::span<const double> load) {
   check(load, "load");
   std::vector<double> factor(load.begin(), load.end());
-  const double mean = std::accumulate(load.begin(), load.end(), 0.0) / static_cast<double>(std::max<std::size_t>(load.size(), 1));
+  const double mean =
+      std::accumulate(load.begin(), load.end(), 0.0) / static_cast<double>(std::max<std::size_t>(load.size(), 1));
   if (!(mean > 0)) return std::vector<double>(load.size(), 1.0);
   for (double& f : factor) f = std::max(f / mean, 0.05);
   const double scale = static_cast<double>(factor.size()) / std::accumulate(factor.begin(), factor.end(), 0.0);

@@ -31,8 +31,8 @@ std::vector<double> shared_load(std::span<const double> estimate, double load);
 /// Time O(n log n).
 std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int64_t sum, std::int64_t least = 0);
 
-/// Factor by which each rank's items should count more than the mean rank's for the same work: load / mean load, floored
-/// at 5 % of the mean and multiplied so that the mean is 1.  For codes that know one weight per rank only.
+/// Factor by which each rank's items should count more than the mean rank's for the same work: load / mean load,
+/// floored at 5 % of the mean and multiplied so that the mean is 1.  For codes that know one weight per rank only.
 /// @param load  [ranks] seconds, finite, >= 0; all zero: factors of 1
 /// @throws std::invalid_argument on loads out of range
 std::vector<double> rank_factors(std::span<const double> load);

@@ -14,7 +14,8 @@ namespace effort::balance {
 /// Integers add up to the same in any order, so a sum over nodes is that over their ranks, bit for bit.
 class WorkScale {
  public:
-  /// @param largest  [units + 1] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be scaled
+  /// @param largest  [units + 1] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be
+  /// scaled
   /// @param ranks    of the whole run, >= 1
   WorkScale(int units, std::span<const double> largest, int ranks);
 
@@ -30,15 +31,17 @@ class WorkScale {
   NormalEquations whole(std::span<const std::int64_t> sums) const;
 
  private:
-  double value(std::span<const std::int64_t> sums, std::size_t i) const { return static_cast<double>(sums[i]) * unit_[i]; }
+  double value(std::span<const std::int64_t> sums, std::size_t i) const {
+    return static_cast<double>(sums[i]) * unit_[i];
+  }
   int units_ = 0;
   std::vector<double> unit_;  // [width] what an integer of 1 stands for
 };
 
 /// One node's share of the fit, rank by rank.
-/// An observation is a rank's step: its units of work and its load, weighted by 1 / (mean load of the rank)^2, since noise
-/// grows with the load.  Steps without any work say nothing about costs and are left out, and so is a rank without any
-/// load in a window: its clock stands still.
+/// An observation is a rank's step: its units of work and its load, weighted by 1 / (mean load of the rank)^2, since
+/// noise grows with the load.  Steps without any work say nothing about costs and are left out, and so is a rank
+/// without any load in a window: its clock stands still.
 class WorkLog {
  public:
   /// @param units  kinds of units of work
@@ -67,7 +70,9 @@ class WorkLog {
  private:
   // One rank's row: xx, xy, yy, observations.
   std::size_t width() const;
-  std::span<double> row(int r) { return std::span<double>(values_).subspan(static_cast<std::size_t>(r) * width(), width()); }
+  std::span<double> row(int r) {
+    return std::span<double>(values_).subspan(static_cast<std::size_t>(r) * width(), width());
+  }
   std::span<const double> row(int r) const {
     return std::span<const double>(values_).subspan(static_cast<std::size_t>(r) * width(), width());
   }

@@ -17,9 +17,9 @@ constexpr std::size_t tiles_per_flush = 1024;  // sums of so many 2^42 per lane 
 // What one worker needs and finds.
 struct Part {
   std::vector<double> tile, squares;
-  std::vector<double> high, low;       // [trials][lanes] integers
-  std::vector<FixedSum> cost;          // [trials]
-  std::vector<std::int64_t> sizes;     // [trials][k][lanes]: neighbours do not wait for each other's counter
+  std::vector<double> high, low;    // [trials][lanes] integers
+  std::vector<FixedSum> cost;       // [trials]
+  std::vector<std::int64_t> sizes;  // [trials][k][lanes]: neighbours do not wait for each other's counter
   std::uint64_t largest_bits = 0;
   double largest_distance = 0;
 
@@ -76,8 +76,8 @@ class Assigner {
   void trial(std::size_t t, std::size_t first, std::size_t count, Part& part) const {
     const kernels::TrialSums sums{part.high.data() + t * lanes, part.low.data() + t * lanes,
                                   part.sizes.data() + t * medoids_.k * lanes};
-    const double largest = kernels::table().assign(part.squares.data(), medoids_.sets[t].data(), medoids_.k, count, fixed_,
-                                                   sums, result_.labels.data() + t * objects_.n + first);
+    const double largest = kernels::table().assign(part.squares.data(), medoids_.sets[t].data(), medoids_.k, count,
+                                                   fixed_, sums, result_.labels.data() + t * objects_.n + first);
     part.largest_distance = std::max(part.largest_distance, largest);
   }
 

@@ -29,17 +29,17 @@ struct FixedUnit {
 
 /// Several sets of k medoids out of one table.
 struct MedoidSets {
-  Signatures points;                          ///< the distinct medoids
+  Signatures points;  ///< the distinct medoids
   std::size_t k = 0;
   std::vector<std::vector<std::int32_t>> sets;  ///< [trials][k] rows of `points`
 };
 
 struct Assignment {
-  std::vector<std::uint16_t> labels;      ///< [trials][n] slot of the nearest medoid, the first of equals
-  std::vector<FixedSum> cost;             ///< [trials]
-  std::vector<std::int64_t> sizes;        ///< [trials][k]
-  std::uint64_t largest_bits = 0;         ///< bit pattern of the largest magnitude among the values
-  double largest_distance = 0;            ///< of an object to its nearest medoid, over all trials
+  std::vector<std::uint16_t> labels;  ///< [trials][n] slot of the nearest medoid, the first of equals
+  std::vector<FixedSum> cost;         ///< [trials]
+  std::vector<std::int64_t> sizes;    ///< [trials][k]
+  std::uint64_t largest_bits = 0;     ///< bit pattern of the largest magnitude among the values
+  double largest_distance = 0;        ///< of an object to its nearest medoid, over all trials
 };
 
 /// One read of the objects.  Costs are only good when largest_distance is within the unit's limit and all values are

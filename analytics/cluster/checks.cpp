@@ -64,12 +64,13 @@ int range_exponent(std::uint64_t largest_bits) {
 int limit_of(std::uint64_t largest_bits, std::size_t d) {
   const double largest = std::bit_cast<double>(largest_bits);
   const int exponent = largest > 0 ? std::ilogb(largest) : -1074;
-  return exponent + 2 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d)));  // |x - y| < 2^(e + 2), and sqrt(d) <= d
+  return exponent + 2 +
+         static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d)));  // |x - y| < 2^(e + 2), and sqrt(d) <= d
 }
 
 InRange::InRange(const Signatures& signatures)
-    : InRange(signatures, range_exponent(kernels::table().largest_bits(signatures.values.data(),
-                                                                         signatures.values.size()))) {}
+    : InRange(signatures,
+              range_exponent(kernels::table().largest_bits(signatures.values.data(), signatures.values.size()))) {}
 
 InRange::InRange(const Signatures& signatures, int exponent) : signatures_(signatures), exponent_(exponent) {
   if (exponent == 0) return;

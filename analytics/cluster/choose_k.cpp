@@ -91,9 +91,9 @@ class Split {
     silhouette_ = total / static_cast<double>(n);
   }
 
-  // How wide a stratum is, by its members: m that are drawn uniformly from a width span (m - 1) / (m + 1) of it on average,
-  // so that two which are near each other by chance do not show a narrow stratum.  One alone shows nothing, and may be as
-  // wide as any other.
+  // How wide a stratum is, by its members: m that are drawn uniformly from a width span (m - 1) / (m + 1) of it on
+  // average, so that two which are near each other by chance do not show a narrow stratum.  One alone shows nothing,
+  // and may be as wide as any other.
   double width(std::size_t slot) const {
     double widest = 0;
     for (std::size_t other = 0; other < k_; ++other) {

@@ -8,22 +8,23 @@
 namespace effort::cluster {
 
 struct ChooseKParameters {
-  int k_max = 10;           ///< the most strata, at least 1
-  int previous_k = 0;       ///< strata of the window before; 0: none
-  double clear_gain = 0.05; ///< another k than previous_k must raise the average silhouette by this much
+  int k_max = 10;            ///< the most strata, at least 1
+  int previous_k = 0;        ///< strata of the window before; 0: none
+  double clear_gain = 0.05;  ///< another k than previous_k must raise the average silhouette by this much
 };
 
 struct ChosenK {
   int k = 1;
-  double silhouette = -1;              ///< average silhouette of that k, -1 to 1; -1 for k = 1
-  std::vector<double> silhouettes;     ///< [k_max + 1] by k; -1 where not defined or a stratum is not separated
+  double silhouette = -1;           ///< average silhouette of that k, -1 to 1; -1 for k = 1
+  std::vector<double> silhouettes;  ///< [k_max + 1] by k; -1 where not defined or a stratum is not separated
 };
 
 /// The number of strata with the largest average silhouette (Rousseeuw 1987) among those whose strata are all separated
 /// from their nearest neighbour; 1 when there is none.  Two strata count as separated when the projection of their
 /// members on the line through the medoids has more than one mode (dip test, Hartigan & Hartigan 1985), or when the gap
-/// between them exceeds by far how wide both are, as their members let expect.  Smooth gradients and single clouds therefore
-/// are one stratum.  Both bounds are lower for previous_k, so that noise of windows does not change the number.
+/// between them exceeds by far how wide both are, as their members let expect.  Smooth gradients and single clouds
+/// therefore are one stratum.  Both bounds are lower for previous_k, so that noise of windows does not change the
+/// number.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param signatures  n x d, as for pam; meant for a sample of at most a few hundred objects

@@ -24,13 +24,15 @@ Clustering clara(const ExecutionSpace& space, const Signatures& signatures, cons
   std::iota(ids.begin(), ids.end(), 0);
   SelfCommunicator self;
   auto found = distributed_clara(space, self, signatures, ids, static_cast<std::int64_t>(signatures.n), parameters);
-  return {found.k,         std::move(found.medoids), std::move(found.labels), found.cost, std::move(found.sizes),
-          std::move(found.lone), found.silhouette};
+  return {found.k,         std::move(found.medoids), std::move(found.labels),
+          found.cost,      std::move(found.sizes),   std::move(found.lone),
+          found.silhouette};
 }
 
-#define EFFORT_INSTANTIATE(Space)                                                                                  \
-  template DistributedClustering distributed_clara(const Space&, Communicator&, const Signatures&,                 \
-                                                   std::span<const std::int32_t>, std::int64_t, const ClaraParameters&); \
+#define EFFORT_INSTANTIATE(Space)                                                                  \
+  template DistributedClustering distributed_clara(const Space&, Communicator&, const Signatures&, \
+                                                   std::span<const std::int32_t>, std::int64_t,    \
+                                                   const ClaraParameters&);                        \
   template Clustering clara(const Space&, const Signatures&, const ClaraParameters&);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
 

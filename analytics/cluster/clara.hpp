@@ -8,17 +8,17 @@
 namespace effort::cluster {
 
 struct ClaraParameters {
-  int k = 0;                 ///< strata, 1 to n and at most 4096; 0: chosen from the data, 1 to k_max (see choose_k)
-  int k_max = 10;            ///< with k = 0: the most strata, at least 1 (fewer where there are fewer objects)
-  int samples = 5;           ///< trials, at least 1
-  int sample_size = 0;       ///< objects per sample, at least k; 0: 40 + 2 k; more than n counts as n
-  std::uint64_t seed = 1;    ///< what the draws follow from, together with trial and object id
-  int previous_k = 0;        ///< with k = 0: strata of the window before, kept unless another k is clearly better; 0: none
+  int k = 0;               ///< strata, 1 to n and at most 4096; 0: chosen from the data, 1 to k_max (see choose_k)
+  int k_max = 10;          ///< with k = 0: the most strata, at least 1 (fewer where there are fewer objects)
+  int samples = 5;         ///< trials, at least 1
+  int sample_size = 0;     ///< objects per sample, at least k; 0: 40 + 2 k; more than n counts as n
+  std::uint64_t seed = 1;  ///< what the draws follow from, together with trial and object id
+  int previous_k = 0;  ///< with k = 0: strata of the window before, kept unless another k is clearly better; 0: none
 };
 
-/// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement, and once more on
-/// all samples together.  The two sets of medoids that are best for the samples' objects are tried on all objects, in one
-/// read of the data; the better one wins (docs/adr/0021).
+/// CLARA (Kaufman & Rousseeuw 1990, chapter 3): PAM with eager swaps on samples drawn without replacement, and once
+/// more on all samples together.  The two sets of medoids that are best for the samples' objects are tried on all
+/// objects, in one read of the data; the better one wins (docs/adr/0021).
 ///
 /// @param space       as for pam; the result does not depend on it, nor on its number of threads
 /// @param signatures  n x d, as for pam

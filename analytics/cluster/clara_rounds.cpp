@@ -29,8 +29,8 @@ void check_parameters(const ClaraParameters& p, std::int64_t n, std::size_t d) {
     throw std::invalid_argument("too few samples (" + std::to_string(p.samples) + "): draw at least 1");
   const int least = p.k == 0 ? p.k_max : p.k;
   if (p.sample_size < 0 || (p.sample_size > 0 && p.sample_size < least && p.sample_size < n))
-    throw std::invalid_argument("samples are too small (" + std::to_string(p.sample_size) + " objects): draw at least " +
-                                std::to_string(least) + ", or pass 0");
+    throw std::invalid_argument("samples are too small (" + std::to_string(p.sample_size) +
+                                " objects): draw at least " + std::to_string(least) + ", or pass 0");
   if (p.sample_size > 16384 && n > 16384)
     throw std::invalid_argument("samples are too large (" + std::to_string(p.sample_size) + "): at most 16384 objects");
 }
@@ -51,7 +51,12 @@ std::uint64_t sum_of_squares(std::uint64_t n) {
 
 ClaraRounds::ClaraRounds(const Workers& workers, Communicator& nodes, const Signatures& local,
                          std::span<const std::int32_t> ids, std::int64_t n_global, const ClaraParameters& parameters)
-    : workers_(workers), nodes_(nodes), local_(local), ids_(ids), n_(n_global), parameters_(parameters),
+    : workers_(workers),
+      nodes_(nodes),
+      local_(local),
+      ids_(ids),
+      n_(n_global),
+      parameters_(parameters),
       evaluation_(workers, nodes, local, ids, n_global) {
   check_parameters(parameters, n_global, local.d);
   parameters_.k_max = static_cast<int>(std::min<std::int64_t>(parameters.k_max, n_global));
@@ -64,8 +69,7 @@ void ClaraRounds::draw() {
   const std::int64_t size = std::min(n_, asked);
   const int trials = size == n_ ? 1 : parameters_.samples;
   for (int t = 0; t < trials; ++t)
-    samples_.push_back(
-        sampling::draw_without_replacement(n_, size, parameters_.seed, static_cast<std::uint64_t>(t)));
+    samples_.push_back(sampling::draw_without_replacement(n_, size, parameters_.seed, static_cast<std::uint64_t>(t)));
   for (const Ids& sample : samples_) pool_.insert(pool_.end(), sample.begin(), sample.end());
   if (trials == 1) return;
   std::sort(pool_.begin(), pool_.end());
@@ -106,7 +110,8 @@ SampleTable ClaraRounds::gather() {
       const std::size_t at = message.size();
       message.resize(at + 1 + d);
       message[at] = id;
-      std::memcpy(message.data() + at + 1, local_.row(static_cast<std::size_t>(from - ids_.begin())), d * sizeof(double));
+      std::memcpy(message.data() + at + 1, local_.row(static_cast<std::size_t>(from - ids_.begin())),
+                  d * sizeof(double));
     }
   }
   const auto gathered = nodes_.gatherv(std::span<const std::int64_t>(message), 0);

@@ -94,8 +94,8 @@ class Dip {
       const int from_lower = lower_[i], from_upper = upper_[v];
       if (from_lower > from_upper) {  // a corner of the majorant comes next
         const int begin = lower_[i + 1];
-        const double here = (from_upper - begin + 1) -
-                            (x(from_upper) - x(begin)) * (from_lower - begin) / (x(from_lower) - x(begin));
+        const double here =
+            (from_upper - begin + 1) - (x(from_upper) - x(begin)) * (from_lower - begin) / (x(from_lower) - x(begin));
         ++v;
         if (here >= gap) {
           gap = here;
@@ -104,8 +104,8 @@ class Dip {
         }
       } else {
         const int begin = upper_[v - 1];
-        const double here = (x(from_lower) - x(begin)) * (from_upper - begin) / (x(from_upper) - x(begin)) -
-                            (from_lower - begin - 1);
+        const double here =
+            (x(from_lower) - x(begin)) * (from_upper - begin) / (x(from_upper) - x(begin)) - (from_lower - begin - 1);
         if (here >= gap) {
           gap = here;
           lower_at_ = i;

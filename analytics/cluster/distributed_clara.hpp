@@ -14,13 +14,13 @@ namespace effort::cluster {
 /// The strata of all nodes' objects.  Identical on all nodes but for `labels`.
 struct DistributedClustering {
   int k = 0;
-  std::vector<std::int32_t> medoids;       ///< [k] global ids, ascending
-  std::vector<double> medoid_signatures;   ///< [k][d]
-  std::vector<std::int32_t> labels;        ///< local: stratum of each of this node's objects
-  double cost = 0;                         ///< mean distance to the nearest medoid over all objects
-  std::vector<std::int64_t> sizes;         ///< [k] members over all nodes, each at least 1
-  std::vector<std::int32_t> lone;          ///< strata of one member: objects far from all others
-  double silhouette = -1;                  ///< average silhouette on the sample, where k was chosen by data; else -1
+  std::vector<std::int32_t> medoids;      ///< [k] global ids, ascending
+  std::vector<double> medoid_signatures;  ///< [k][d]
+  std::vector<std::int32_t> labels;       ///< local: stratum of each of this node's objects
+  double cost = 0;                        ///< mean distance to the nearest medoid over all objects
+  std::vector<std::int64_t> sizes;        ///< [k] members over all nodes, each at least 1
+  std::vector<std::int32_t> lone;         ///< strata of one member: objects far from all others
+  double silhouette = -1;                 ///< average silhouette on the sample, where k was chosen by data; else -1
 };
 
 /// CLARA over a group of nodes: samples are gathered where PAM runs, medoid signatures are shared, every node assigns

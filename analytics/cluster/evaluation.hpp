@@ -16,11 +16,11 @@ namespace effort::cluster {
 
 /// The best of a proposal's sets of medoids, with every object of this node assigned.
 struct Evaluated {
-  Proposal proposal;                   ///< the sets whose costs were summed
+  Proposal proposal;  ///< the sets whose costs were summed
   Assignment assignment;
   FixedUnit unit;
-  std::size_t best = 0;                ///< the set that costs least
-  FixedSum sum;                        ///< of the best
+  std::size_t best = 0;  ///< the set that costs least
+  FixedSum sum;          ///< of the best
   double cost = 0;
 };
 
@@ -34,8 +34,8 @@ class Evaluation {
              std::int64_t n_global)
       : workers_(workers), nodes_(nodes), local_(local), ids_(ids), n_(n_global) {}
 
-  /// Sums the costs of all sets of medoids exactly.  Collective; one reduction, and two more if the samples had not shown
-  /// the largest values.
+  /// Sums the costs of all sets of medoids exactly.  Collective; one reduction, and two more if the samples had not
+  /// shown the largest values.
   /// @throws std::invalid_argument on all nodes alike when a value is not finite
   /// Time O(n_local d k) for each set; memory O(n_local) for each.
   Evaluated evaluate(Proposal proposal);

@@ -259,8 +259,8 @@ Clustering with_medoids(const ExecutionSpace& space, const Signatures& signature
   return result;
 }
 
-#define EFFORT_INSTANTIATE(Space)                                                \
-  template Dendrogram hierarchical(const Space&, const Signatures&, Linkage);    \
+#define EFFORT_INSTANTIATE(Space)                                             \
+  template Dendrogram hierarchical(const Space&, const Signatures&, Linkage); \
   template Clustering with_medoids(const Space&, const Signatures&, std::span<const std::int32_t>);
 EFFORT_FOR_EACH_SPACE(EFFORT_INSTANTIATE)
 

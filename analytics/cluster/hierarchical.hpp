@@ -48,6 +48,7 @@ void normalise_shapes(std::span<double> values, std::size_t n, std::size_t d);
 /// @throws std::invalid_argument on bad signatures or labels
 /// Time: O(sum of squared group sizes x d).
 template <typename ExecutionSpace>
-Clustering with_medoids(const ExecutionSpace& space, const Signatures& signatures, std::span<const std::int32_t> labels);
+Clustering with_medoids(const ExecutionSpace& space, const Signatures& signatures,
+                        std::span<const std::int32_t> labels);
 
 }  // namespace effort::cluster

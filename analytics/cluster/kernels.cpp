@@ -81,7 +81,7 @@ std::size_t available(const Table* (&tables)[3]) {
 }
 
 const Table& table() {
-  static const Table& fastest = [] () -> const Table& {
+  static const Table& fastest = []() -> const Table& {
     const Table* tables[3];
     return *tables[available(tables) - 1];
   }();

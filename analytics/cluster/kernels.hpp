@@ -1,7 +1,7 @@
 // The inner loops: squared distances of sixteen objects at a time, swap evaluation, sums of distances.
 // Every variant (SSE2, AVX2, AVX-512, or whatever the compiler makes of it elsewhere) does the same operations on every
-// element in the same order, and fuses a multiplication with an addition where it is written here and nowhere else, so all
-// give the same bits, also in single precision.
+// element in the same order, and fuses a multiplication with an addition where it is written here and nowhere else, so
+// all give the same bits, also in single precision.
 #pragma once
 
 #include <cstddef>
@@ -21,13 +21,13 @@ inline constexpr int single_rows = 8;
 /// Where SWAP stands: for each row (an object that counts in the objective) the nearest and the second nearest medoid.
 template <typename T>
 struct SwapRowsOf {
-  const T* distances;            ///< [rows][stride]: row j holds the distances of j to all candidates
+  const T* distances;  ///< [rows][stride]: row j holds the distances of j to all candidates
   std::size_t stride;
   std::size_t rows;
-  const std::int32_t* order;     ///< [rows] the rows, those of one nearest medoid after the other
-  const std::int32_t* nearest;   ///< [rows] slot of the nearest medoid
-  const double* first;           ///< [rows] its distance
-  const double* second;          ///< [rows] distance to the second nearest
+  const std::int32_t* order;    ///< [rows] the rows, those of one nearest medoid after the other
+  const std::int32_t* nearest;  ///< [rows] slot of the nearest medoid
+  const double* first;          ///< [rows] its distance
+  const double* second;         ///< [rows] distance to the second nearest
 };
 
 using SwapRows = SwapRowsOf<double>;
@@ -50,16 +50,17 @@ struct Table {
   /// tile[j * lanes + l] = rows[l * stride + j]; lanes beyond `count` repeat the last row.
   void (*load_tile)(const double* rows, std::size_t stride, std::size_t count, std::size_t d, double* tile);
 
-  /// out[p * lanes + l] = sum over j, ascending, of (tile[j * lanes + l] - points[p * d + j])^2, each square added without
-  /// a rounding of its own (fused).
+  /// out[p * lanes + l] = sum over j, ascending, of (tile[j * lanes + l] - points[p * d + j])^2, each square added
+  /// without a rounding of its own (fused).
   void (*squared)(const double* tile, const double* points, std::size_t n_points, std::size_t d, double* out);
 
   /// The largest bit pattern of |value|: at least 0x7ff0000000000000 when one is infinite or not a number.
   std::uint64_t (*largest_bits)(const double* values, std::size_t count);
 
-  /// The lanes' objects, of which the first `count` are there, to the nearest of k medoids, the first of equals, given their
-  /// squared distances squared[slots[i] * lanes + l].  Adds the distances to the sums (whole parts and scaled rests: exact
-  /// while sums stay below 2^53) and the members, and sets labels[0 .. count - 1].  Returns the largest of the distances.
+  /// The lanes' objects, of which the first `count` are there, to the nearest of k medoids, the first of equals, given
+  /// their squared distances squared[slots[i] * lanes + l].  Adds the distances to the sums (whole parts and scaled
+  /// rests: exact while sums stay below 2^53) and the members, and sets labels[0 .. count - 1].  Returns the largest of
+  /// the distances.
   double (*assign)(const double* squared, const std::int32_t* slots, std::size_t k, std::size_t count, FixedPoint fixed,
                    const TrialSums& sums, std::uint16_t* labels);
 
@@ -79,8 +80,8 @@ struct Table {
 
   /// first[j] and second[j] = the smallest and the second smallest (at most `bound`) of columns[slot * rows + j] over k
   /// slots; nearest[j] = the first slot that has the smallest.
-  void (*two_nearest)(const double* columns, std::size_t rows, std::size_t k, double bound, double* first, double* second,
-                      std::int32_t* nearest);
+  void (*two_nearest)(const double* columns, std::size_t rows, std::size_t k, double bound, double* first,
+                      double* second, std::int32_t* nearest);
 
   /// What a swap with candidate first + h changes: shared[h] whatever the medoid, removal[slot * swap_width + h] in
   /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
@@ -100,7 +101,6 @@ struct Table {
   /// Times `sign`; removal[slot * removal_stride + h].
   void (*swap_changes_single)(const SwapRowsOf<float>& rows, std::size_t first, std::size_t width, double sign,
                               double* shared, double* removal, std::size_t removal_stride);
-
 };
 
 /// The fastest set this processor runs.

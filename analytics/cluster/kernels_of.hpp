@@ -22,8 +22,8 @@ inline void squared(const float* tile, const float* points, std::size_t n_points
 inline void root(double* values, std::size_t count) { table().root(values, count); }
 inline void root(float* values, std::size_t count) { table().root_single(values, count); }
 
-inline void sum_rows(const double* distances, std::size_t stride, std::size_t rows, std::size_t first, std::size_t width,
-                     double* sums) {
+inline void sum_rows(const double* distances, std::size_t stride, std::size_t rows, std::size_t first,
+                     std::size_t width, double* sums) {
   table().sum_rows(distances, stride, rows, first, width, sums);
 }
 inline void sum_rows(const float* distances, std::size_t stride, std::size_t rows, std::size_t first, std::size_t width,

@@ -73,7 +73,10 @@ template <typename T>
 class SwapState {
  public:
   SwapState(const Table<T>& distances, std::vector<std::int32_t>& medoids)
-      : distances_(distances), medoids_(medoids), state_(distances.rows(), medoids.size()), taken_(distances.columns(), 0) {
+      : distances_(distances),
+        medoids_(medoids),
+        state_(distances.rows(), medoids.size()),
+        taken_(distances.columns(), 0) {
     for (std::size_t slot = 0; slot < medoids.size(); ++slot) {
       fetch(slot);
       taken_[static_cast<std::size_t>(medoids_[slot])] = 1;
@@ -144,12 +147,14 @@ class SwapState {
 
 // The best swap among the candidates first .. last - 1, in tiles of at most `width`.
 template <typename T>
-Change best_swap(const Workers& workers, const SwapState<T>& state, std::size_t first, std::size_t last, std::size_t width) {
+Change best_swap(const Workers& workers, const SwapState<T>& state, std::size_t first, std::size_t last,
+                 std::size_t width) {
   std::vector<Change> best(ceil_div(last - first, width));
-  for_groups(workers, "effort::cluster::swap", best.size(), 1, state.scratch_size(), [&](std::size_t g, double* scratch) {
-    const std::size_t begin = first + g * width;
-    best[g] = state.best_of(begin, std::min(width, last - begin), scratch);
-  });
+  for_groups(workers, "effort::cluster::swap", best.size(), 1, state.scratch_size(),
+             [&](std::size_t g, double* scratch) {
+               const std::size_t begin = first + g * width;
+               best[g] = state.best_of(begin, std::min(width, last - begin), scratch);
+             });
   Change result;
   for (const Change& change : best)
     if (change.amount < result.amount) result = change;
@@ -191,10 +196,11 @@ std::vector<double> swap_changes(const Workers& workers, const Table<T>& distanc
   const SwapState<T> state(distances, medoids);
   const std::size_t columns = distances.columns();
   std::vector<double> least(columns, std::numeric_limits<double>::max());
-  for_groups(workers, "effort::cluster::swap", columns, swap_width, state.scratch_size(), [&](std::size_t g, double* scratch) {
-    const std::size_t first = g * swap_width;
-    state.least_changes(first, std::min(swap_width, columns - first), scratch, least);
-  });
+  for_groups(workers, "effort::cluster::swap", columns, swap_width, state.scratch_size(),
+             [&](std::size_t g, double* scratch) {
+               const std::size_t first = g * swap_width;
+               state.least_changes(first, std::min(swap_width, columns - first), scratch, least);
+             });
   return least;
 }
 

@@ -76,7 +76,8 @@ std::vector<std::int32_t> build_medoids(const Workers& workers, const Table<T>& 
 struct SwapLimits {
   std::size_t compared = 1024;  ///< candidates that are compared before the best of them is taken
   int swaps = std::numeric_limits<int>::max();
-  std::function<bool(const std::vector<std::int32_t>&)> ended = {};  ///< these medoids are where to end, without another look
+  std::function<bool(const std::vector<std::int32_t>&)> ended =
+      {};  ///< these medoids are where to end, without another look
 };
 
 /// SWAP, in place, until no swap lowers the cost (by more than some roundings of it).
@@ -91,9 +92,9 @@ int swap_medoids(const Workers& workers, const DistanceTable& distances, std::ve
 template <typename T>
 std::vector<double> swap_changes(const Workers& workers, const Table<T>& distances, std::vector<std::int32_t> medoids);
 
-/// BUILD and steepest SWAP on all pairs of many objects: distances in single precision, with bounds of their errors, show
-/// which candidates can be the best one, and these are compared by their exact distances.  The result is what build_medoids
-/// and swap_medoids give.
+/// BUILD and steepest SWAP on all pairs of many objects: distances in single precision, with bounds of their errors,
+/// show which candidates can be the best one, and these are compared by their exact distances.  The result is what
+/// build_medoids and swap_medoids give.
 /// @param objects  values of magnitude 1 (their distances must be neither too large nor too small for single precision)
 /// @return empty where so many candidates are equally good that this does not pay: use the exact table then
 std::vector<std::int32_t> screened_medoids(const Workers& workers, const Signatures& objects, int k, int max_swaps);

@@ -94,8 +94,9 @@ template <typename T>
 Ids middle_members(const Workers& workers, const RowsOf<T>& objects, Ids members, std::size_t count, std::uint64_t seed,
                    std::uint64_t stream) {
   if (members.size() <= count) return members;
-  Ids drawn = sampling::draw_without_replacement(static_cast<std::int64_t>(members.size()),
-                                                 static_cast<std::int64_t>(std::min(members.size(), compared)), seed, stream);
+  Ids drawn =
+      sampling::draw_without_replacement(static_cast<std::int64_t>(members.size()),
+                                         static_cast<std::int64_t>(std::min(members.size(), compared)), seed, stream);
   for (std::int32_t& i : drawn) i = members[static_cast<std::size_t>(i)];
   const std::vector<T> rows = rows_of(objects, drawn);
   const RowsOf<T> drawn_rows{rows.data(), drawn.size(), objects.d};

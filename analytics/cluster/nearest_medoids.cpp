@@ -5,8 +5,7 @@
 
 namespace effort::cluster {
 
-NearestMedoids::NearestMedoids(std::size_t rows, std::size_t k)
-    : rows_(rows), k_(k), to_medoid_(k * rows), loss_(k) {
+NearestMedoids::NearestMedoids(std::size_t rows, std::size_t k) : rows_(rows), k_(k), to_medoid_(k * rows), loss_(k) {
   standing_.nearest.resize(rows);
   standing_.order.resize(rows);
   standing_.first.resize(rows);

@@ -33,13 +33,18 @@ class NearestMedoids {
   void update(double bound = 0);
 
   std::size_t k() const { return k_; }
-  double cost() const { return cost_; }                       ///< sum of distances to the nearest medoid
-  double second_cost() const { return second_cost_; }         ///< sum of distances to the second nearest
-  const std::vector<double>& loss() const { return loss_; }   ///< [k] what removing a medoid would cost
+  double cost() const { return cost_; }                      ///< sum of distances to the nearest medoid
+  double second_cost() const { return second_cost_; }        ///< sum of distances to the second nearest
+  const std::vector<double>& loss() const { return loss_; }  ///< [k] what removing a medoid would cost
   const Standing& standing() const { return standing_; }
   template <typename T>
   kernels::SwapRowsOf<T> swap_rows(const T* distances, std::size_t stride) const {
-    return {distances,        stride, rows_, standing_.order.data(), standing_.nearest.data(), standing_.first.data(),
+    return {distances,
+            stride,
+            rows_,
+            standing_.order.data(),
+            standing_.nearest.data(),
+            standing_.first.data(),
             standing_.second.data()};
   }
 

@@ -11,9 +11,9 @@ namespace effort::cluster {
 enum class SwapRule { steepest, eager };
 
 struct PamParameters {
-  int k = 1;                               ///< strata, 1 to n
+  int k = 1;  ///< strata, 1 to n
   SwapRule swap = SwapRule::steepest;
-  int max_swaps = 10000;                   ///< swaps after which the search ends where it is; at least 0
+  int max_swaps = 10000;  ///< swaps after which the search ends where it is; at least 0
 };
 
 /// Partitioning around medoids: BUILD, then SWAP until no swap lowers the cost (Kaufman & Rousseeuw 1990, chapter 2).
@@ -27,7 +27,8 @@ struct PamParameters {
 ///                    squares would overflow or underflow are scaled by a power of two inside
 /// @throws std::invalid_argument on bad signatures (see check_signatures), k outside 1..n, or n above 65,536 (the
 ///         distances would not fit into memory: use clara or quality)
-/// Memory: 8 n^2 bytes.  Time: O(n^2 d) for the distances, O(n^2) per medoid built and per swap.  Any thread; no output.
+/// Memory: 8 n^2 bytes.  Time: O(n^2 d) for the distances, O(n^2) per medoid built and per swap.  Any thread; no
+/// output.
 template <typename ExecutionSpace>
 Clustering pam(const ExecutionSpace& space, const Signatures& signatures, const PamParameters& parameters);
 

@@ -35,8 +35,7 @@ Proposal from_words(std::span<const std::int64_t> words, std::size_t trials, std
   p.silhouette = to_double(words[7]);
   if (p.status != Proposal::good) return p;
   const std::size_t medoids = trials * static_cast<std::size_t>(p.k);
-  for (std::size_t i = 0; i < medoids; ++i)
-    p.medoids.push_back(static_cast<std::int32_t>(words[proposal_header + i]));
+  for (std::size_t i = 0; i < medoids; ++i) p.medoids.push_back(static_cast<std::int32_t>(words[proposal_header + i]));
   p.rows.reserve(medoids * d);
   for (std::size_t i = 0; i < medoids * d; ++i) p.rows.push_back(to_double(words[proposal_header + medoids + i]));
   return p;

@@ -17,7 +17,7 @@ inline constexpr int outlier_exponent = 20;
 struct Proposal {
   enum Status : std::int64_t { good = 0, bad_ids = 1, missing_objects = 2, bad_value = 3, bad_shape = 4 };
   std::int64_t status = good;
-  std::int64_t where = 0;      ///< node (bad_ids, bad_shape) or global id (bad_value)
+  std::int64_t where = 0;  ///< node (bad_ids, bad_shape) or global id (bad_value)
   std::int64_t column = 0;
   double value = 0;
   int k = 0;

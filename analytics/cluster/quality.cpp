@@ -100,8 +100,8 @@ Ids search(const Workers& workers, const Signatures& objects, const QualityParam
   const auto k = static_cast<std::size_t>(parameters.k);
   const std::size_t wanted = std::clamp<std::size_t>(24 * k, 512, 4096);
   const std::size_t size = std::min(objects.n, objects.n <= std::max(few, wanted) ? objects.n : std::max(wanted, k));
-  const Ids ids = sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), static_cast<std::int64_t>(size),
-                                                     parameters.seed, 0);
+  const Ids ids = sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n),
+                                                     static_cast<std::int64_t>(size), parameters.seed, 0);
   const auto rows = rows_of(objects, ids);
   const Signatures sample{rows, size, objects.d};
   std::vector<Ids> sets;
@@ -124,7 +124,8 @@ Clustering quality(const ExecutionSpace& space, const Signatures& signatures, co
   check_k(parameters.k, static_cast<std::int64_t>(signatures.n));
   if (parameters.starts < 0) throw std::invalid_argument("starts is negative: pass a number of searches, or 0");
   if (parameters.k > 4096)
-    throw std::invalid_argument("too many strata for the quality mode (" + std::to_string(parameters.k) + "): at most 4096");
+    throw std::invalid_argument("too many strata for the quality mode (" + std::to_string(parameters.k) +
+                                "): at most 4096");
   const KokkosWorkers<ExecutionSpace> workers(space);
   const InRange range(signatures);
   Costed found = evaluate(workers, range.signatures(), search(workers, range.signatures(), parameters));

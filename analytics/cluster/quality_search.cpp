@@ -63,9 +63,8 @@ Ids draw_weighted(const std::vector<double>& weights, std::size_t count, std::ui
   Ids drawn;
   for (std::size_t i = 0; sums.back() > 0 && i < count; ++i) {
     const double at = static_cast<double>(sampling::keyed_random(seed, stream, i) >> 11) * 0x1p-53 * sums.back();
-    drawn.push_back(static_cast<std::int32_t>(
-        std::min<std::ptrdiff_t>(std::upper_bound(sums.begin(), sums.end(), at) - sums.begin(),
-                                 static_cast<std::ptrdiff_t>(sums.size()) - 1)));
+    drawn.push_back(static_cast<std::int32_t>(std::min<std::ptrdiff_t>(
+        std::upper_bound(sums.begin(), sums.end(), at) - sums.begin(), static_cast<std::ptrdiff_t>(sums.size()) - 1)));
   }
   return drawn;
 }
@@ -82,8 +81,8 @@ Ids positions_of(const Ids& set, const Ids& some) {
   return positions;
 }
 
-// Medoids by distance: each with a probability proportional to the distance to those before (Arthur & Vassilvitskii 2007,
-// with distances instead of squares).
+// Medoids by distance: each with a probability proportional to the distance to those before (Arthur & Vassilvitskii
+// 2007, with distances instead of squares).
 Ids spread_medoids(const DistanceTable& all, int k, std::uint64_t seed, std::uint64_t stream) {
   const auto n = static_cast<std::int64_t>(all.rows());
   Ids medoids = sampling::draw_without_replacement(n, 1, seed, stream);
@@ -195,8 +194,8 @@ Table<float> single_of(const DistanceTable& table, double factor) {
 
 // From BUILD's medoids on; `table` is `all` in either precision.
 template <typename T>
-std::vector<Start> search_from(const Workers& workers, const DistanceTable& all, const Table<T>& table, const Ids& built,
-                               int starts, std::uint64_t seed) {
+std::vector<Start> search_from(const Workers& workers, const DistanceTable& all, const Table<T>& table,
+                               const Ids& built, int starts, std::uint64_t seed) {
   Optima<T> optima(workers, table, 128);
   const int k = static_cast<int>(built.size());
   for (int i = 0; i < starts; ++i) {
@@ -213,10 +212,12 @@ std::vector<Start> search_from(const Workers& workers, const DistanceTable& all,
 
 }  // namespace
 
-std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts, std::uint64_t seed) {
+std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts,
+                                 std::uint64_t seed) {
   const Ids built = build_medoids(workers, all, k);
   const double cost = nearest_of(all, built).cost, largest = largest_of(all);
-  // Sums of a few distances are rounded in single precision: that must be little beside the cost, also where one is large.
+  // Sums of a few distances are rounded in single precision: that must be little beside the cost, also where one is
+  // large.
   constexpr double most_lost = 1e-4;
   const double lost = static_cast<double>(all.rows()) * largest * std::numeric_limits<float>::epsilon();
   if (!(lost < most_lost * cost)) return search_from(workers, all, all, built, starts, seed);
@@ -226,7 +227,8 @@ std::vector<Start> search_starts(const Workers& workers, const DistanceTable& al
   return found;
 }
 
-Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span<const Ids> starts, std::uint64_t seed) {
+Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span<const Ids> starts,
+                     std::uint64_t seed) {
   constexpr std::size_t tried = 8, perturbed = 8;
   Optima<double> optima(workers, all, 256);
   for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(starts[i]);
@@ -264,9 +266,9 @@ class Refinement {
 
   void judge_by_all() { judged_ = objects_; }
 
-  // Swaps among the medoids of all starts, objects in the middle of the first few starts' strata, some far away and any:
-  // from the starts, BUILD and random medoids, and on from the best unless random ones lead there too.  Returns a few of
-  // the local optima that are best for all objects, the best first.
+  // Swaps among the medoids of all starts, objects in the middle of the first few starts' strata, some far away and
+  // any: from the starts, BUILD and random medoids, and on from the best unless random ones lead there too.  Returns a
+  // few of the local optima that are best for all objects, the best first.
   std::vector<Placed> recombine(std::span<const Ids> starts) {
     constexpr std::size_t tried = 16, random = 8, perturbed = 8;
     constexpr int enough = 3;  // random sets that lead to the best: more searches would find nothing better
@@ -286,8 +288,8 @@ class Refinement {
     const bool cheap = k_ <= 32;  // from nothing, k swaps and more are to be made
     if (cheap) optima.add(build_medoids(workers_, table, static_cast<int>(k_)));
     const bool agreed = cheap && optima.agree(random, enough, [&](std::uint64_t i) {
-      return sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_), seed_,
-                                                of_random + i);
+      return sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_),
+                                                seed_, of_random + i);
     });
     for (std::uint64_t i = 0; !agreed && i < perturbed; ++i) optima.perturb(seed_, of_recombined + i);
     return best_for_all(all, std::move(optima).sorted());
@@ -334,19 +336,20 @@ class Refinement {
 
  private:
   static constexpr std::size_t most_entries = std::size_t{1} << 28;  // of a table
-  static constexpr std::size_t compared = 64;  // candidates before one is taken
+  static constexpr std::size_t compared = 64;                        // candidates before one is taken
   static constexpr std::size_t far_drawn = 16, farthest = 16;
   static constexpr std::size_t any_recombined = 96;
-  static constexpr std::size_t centred = 4;    // starts, from the middle of whose strata candidates are taken
-  static constexpr std::size_t finalists = 3;  // optima that are improved
+  static constexpr std::size_t centred = 4;         // starts, from the middle of whose strata candidates are taken
+  static constexpr std::size_t finalists = 3;       // optima that are improved
   static constexpr std::size_t promising_each = 5;  // candidates that all objects judge, for each stratum
 
   // Objects that judge for all, where these are much more.
   std::size_t judges() const { return std::max<std::size_t>(2048, 256 * k_); }
   bool much_fewer(std::size_t count) const { return objects_.n > 4 * count; }
   std::vector<T> draw_judges(std::uint64_t round) const {
-    return rows_of(objects_, sampling::draw_without_replacement(static_cast<std::int64_t>(objects_.n),
-                                                                static_cast<std::int64_t>(judges()), seed_, of_judges + round));
+    return rows_of(objects_,
+                   sampling::draw_without_replacement(static_cast<std::int64_t>(objects_.n),
+                                                      static_cast<std::int64_t>(judges()), seed_, of_judges + round));
   }
 
   Table<T> distances(const RowsOf<T>& objects, const Ids& ids) const {
@@ -365,13 +368,16 @@ class Refinement {
   std::vector<Placed> best_for_all(const Ids& candidates, const std::vector<Start>& sorted) const {
     const std::size_t count = std::min<std::size_t>(sorted.size(), judged_.n == objects_.n ? finalists : 8);
     Ids columns;
-    for (std::size_t i = 0; i < count; ++i) columns.insert(columns.end(), sorted[i].medoids.begin(), sorted[i].medoids.end());
+    for (std::size_t i = 0; i < count; ++i)
+      columns.insert(columns.end(), sorted[i].medoids.begin(), sorted[i].medoids.end());
     make_set(columns);
     const Table<T> table = distances(objects_, ids_at(candidates, columns));
     std::vector<Placed> best;
     for (std::size_t i = 0; i < count; ++i)
-      best.push_back({ids_at(candidates, sorted[i].medoids), nearest_of(table, positions_of(columns, sorted[i].medoids))});
-    std::stable_sort(best.begin(), best.end(), [](const Placed& a, const Placed& b) { return a.standing.cost < b.standing.cost; });
+      best.push_back(
+          {ids_at(candidates, sorted[i].medoids), nearest_of(table, positions_of(columns, sorted[i].medoids))});
+    std::stable_sort(best.begin(), best.end(),
+                     [](const Placed& a, const Placed& b) { return a.standing.cost < b.standing.cost; });
     if (best.size() > finalists) best.erase(best.begin() + finalists, best.end());
     return best;
   }
@@ -389,8 +395,9 @@ class Refinement {
   }
 
   void add_any(std::size_t count, std::uint64_t round, Ids& candidates) const {
-    const Ids drawn = sampling::draw_without_replacement(
-        static_cast<std::int64_t>(objects_.n), static_cast<std::int64_t>(std::min(count, objects_.n)), seed_, of_any + round);
+    const Ids drawn = sampling::draw_without_replacement(static_cast<std::int64_t>(objects_.n),
+                                                         static_cast<std::int64_t>(std::min(count, objects_.n)), seed_,
+                                                         of_any + round);
     candidates.insert(candidates.end(), drawn.begin(), drawn.end());
   }
 
@@ -462,10 +469,11 @@ std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>&
   refinement.judge_by_some();
   typename Refinement<T>::Placed best;
   best.standing.cost = std::numeric_limits<double>::max();
-  std::uint64_t round = 0;  // ever another: each draws anew
+  std::uint64_t round = 0;                               // ever another: each draws anew
   for (auto& finalist : refinement.recombine(starts)) {  // which is best shows only when each is good of its kind
     refinement.begin(std::move(finalist));
-    for (const std::uint64_t last = round + 3; ++round <= last && refinement.improve(round, 64 + 4 * starts[0].size());) continue;
+    for (const std::uint64_t last = round + 3; ++round <= last && refinement.improve(round, 64 + 4 * starts[0].size());)
+      continue;
     if (auto state = refinement.state(); state.standing.cost < best.standing.cost) best = std::move(state);
   }
   refinement.begin(std::move(best));
@@ -474,7 +482,9 @@ std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>&
   return refinement.medoids();
 }
 
-template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<double>&, std::span<const Ids>, std::uint64_t);
-template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<float>&, std::span<const Ids>, std::uint64_t);
+template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<double>&, std::span<const Ids>,
+                                                 std::uint64_t);
+template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<float>&, std::span<const Ids>,
+                                                 std::uint64_t);
 
 }  // namespace effort::cluster

@@ -17,21 +17,23 @@ struct Start {
   double cost = 0;  ///< sum of the distances to the nearest
 };
 
-/// Local optima of FasterPAM on a table of all pairs, from BUILD and from random medoids (drawn by distance, as k-means++
-/// does, and uniformly in turn), each once, by ascending cost.
+/// Local optima of FasterPAM on a table of all pairs, from BUILD and from random medoids (drawn by distance, as
+/// k-means++ does, and uniformly in turn), each once, by ascending cost.
 /// @param starts  how many are tried, at least 1
-std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts, std::uint64_t seed);
+std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts,
+                                 std::uint64_t seed);
 
 /// The best local optimum of FasterPAM on a table of all pairs, from the first few starts and near the best.
-Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span<const std::vector<std::int32_t>> starts,
-                     std::uint64_t seed);
+Start best_of_starts(const Workers& workers, const DistanceTable& all,
+                     std::span<const std::vector<std::int32_t>> starts, std::uint64_t seed);
 
-/// The best of a few starts, refined on all objects.  Two steps, each of eager swaps among some candidates by the cost on
-/// all objects (where these are many, on some of them until the last rounds): first among the medoids of all starts, objects
-/// far from theirs and objects in the middle of their strata, then, several times and for each of the best few optima of
-/// the first step, among objects in the middle of each stratum.
+/// The best of a few starts, refined on all objects.  Two steps, each of eager swaps among some candidates by the cost
+/// on all objects (where these are many, on some of them until the last rounds): first among the medoids of all starts,
+/// objects far from theirs and objects in the middle of their strata, then, several times and for each of the best few
+/// optima of the first step, among objects in the middle of each stratum.
 /// @param starts  ids of medoids, the most promising set first
-/// Memory: sizeof(T) n (k 48 + 200) bytes, at most 2^28 sizeof(T) unless n k needs more.  T is float where its precision is enough.
+/// Memory: sizeof(T) n (k 48 + 200) bytes, at most 2^28 sizeof(T) unless n k needs more.  T is float where its
+/// precision is enough.
 template <typename T>
 std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>& objects,
                                         std::span<const std::vector<std::int32_t>> starts, std::uint64_t seed);

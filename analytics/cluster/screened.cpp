@@ -19,8 +19,8 @@ constexpr std::size_t most_candidates = 256;
 constexpr std::size_t most_columns = std::size_t{1} << 16;  // beyond, single precision says too little
 constexpr std::size_t tile_width = 512;
 
-// What sums of single_rows terms in single precision lose, relative to the sum of their bounds: two roundings of each of
-// a term's two operations and bounds, and one per addition.
+// What sums of single_rows terms in single precision lose, relative to the sum of their bounds: two roundings of each
+// of a term's two operations and bounds, and one per addition.
 constexpr double sum_rounding = (4 + kernels::single_rows) * 0x1p-24;
 
 template <typename Body>
@@ -29,8 +29,8 @@ void for_tiles(const Workers& workers, std::size_t n, const Body& body) {
               [&](std::size_t tile) { body(tile * tile_width, std::min(tile_width, n - tile * tile_width)); });
 }
 
-// What the swaps with every candidate change, kept up from swap to swap: only rows whose nearest or second nearest medoid
-// is another one, or elsewhere, are looked at again.
+// What the swaps with every candidate change, kept up from swap to swap: only rows whose nearest or second nearest
+// medoid is another one, or elsewhere, are looked at again.
 class Changes {
  public:
   Changes(const Workers& workers, const SingleDistances& distances, std::size_t k)
@@ -83,10 +83,9 @@ class Changes {
 
   void add(const Standing& standing, const Ids& order, std::size_t first, std::size_t width, double sign) {
     const auto& table = distances_.table;
-    kernels::table().swap_changes_single(
-        {table.row(0), table.stride(), order.size(), order.data(), standing.nearest.data(), standing.first.data(),
-         standing.second.data()},
-        first, width, sign, shared_.data() + first, removal_.data() + first, n_);
+    kernels::table().swap_changes_single({table.row(0), table.stride(), order.size(), order.data(),
+                                          standing.nearest.data(), standing.first.data(), standing.second.data()},
+                                         first, width, sign, shared_.data() + first, removal_.data() + first, n_);
   }
 
   const Workers& workers_;
@@ -100,8 +99,12 @@ class Changes {
 class Screened {
  public:
   Screened(const Workers& workers, const Signatures& objects, std::size_t k)
-      : workers_(workers), objects_(objects), distances_(all_distances_single(workers, objects)), state_(objects.n, k),
-        taken_(objects.n, 0), nearest_(objects.n, std::numeric_limits<double>::max()) {
+      : workers_(workers),
+        objects_(objects),
+        distances_(all_distances_single(workers, objects)),
+        state_(objects.n, k),
+        taken_(objects.n, 0),
+        nearest_(objects.n, std::numeric_limits<double>::max()) {
     const auto& absolute = distances_.absolute;
     absolute_ = std::accumulate(absolute.begin(), absolute.end(), 0.0);
   }
@@ -133,7 +136,8 @@ class Screened {
       for (std::size_t h = 0; h < objects_.n; ++h) least[h] = changes.least(state_, h);
       // A change depends on distances only as far as they are below the second nearest medoid's.
       const double off = distances_.relative * state_.second_cost() + changes.off();
-      const Ids candidates = least_of(least, [&](std::size_t) { return off; }, 0);
+      const Ids candidates = least_of(
+          least, [&](std::size_t) { return off; }, 0);
       if (candidates.size() > most_candidates) return false;
       if (candidates.empty() || !improve(candidates)) return true;
     }
@@ -160,7 +164,8 @@ class Screened {
   // Candidates whose value may be the least of all, and below a limit, when each is known to `off(candidate)` and its
   // distances' absolute errors; one more than most_candidates where there are too many.
   template <typename Off>
-  Ids least_of(const std::vector<double>& values, const Off& off, double limit = std::numeric_limits<double>::max()) const {
+  Ids least_of(const std::vector<double>& values, const Off& off,
+               double limit = std::numeric_limits<double>::max()) const {
     const auto n = static_cast<double>(objects_.n);
     const auto error = [&](std::size_t h) { return off(h) + absolute_ + n * distances_.absolute[h]; };
     for (std::size_t h = 0; h < values.size(); ++h)
@@ -210,7 +215,8 @@ class Screened {
       const std::size_t width = std::min(swap_width, candidates.size() - first);
       std::fill_n(scratch.data(), width, 0.0);
       for (std::size_t slot = 0; slot < k; ++slot) std::fill_n(removal + slot * swap_width, width, state_.loss()[slot]);
-      kernels::table().swap_changes(state_.swap_rows(exact.row(0), exact.stride()), first, width, scratch.data(), removal);
+      kernels::table().swap_changes(state_.swap_rows(exact.row(0), exact.stride()), first, width, scratch.data(),
+                                    removal);
       for (std::size_t h = 0; h < width; ++h)
         for (std::size_t slot = 0; slot < k; ++slot) {
           const double change = scratch[h] + removal[slot * swap_width + h];

@@ -7,8 +7,8 @@
 
 namespace effort::cluster {
 
-/// Distances between all pairs of objects in single precision: half the memory and a fraction of the time of exact ones.
-/// The one of i and j differs from all_distances' by at most relative * distance + absolute[i] + absolute[j].
+/// Distances between all pairs of objects in single precision: half the memory and a fraction of the time of exact
+/// ones. The one of i and j differs from all_distances' by at most relative * distance + absolute[i] + absolute[j].
 struct SingleDistances {
   Table<float> table;
   double relative = 0;

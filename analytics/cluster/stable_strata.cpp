@@ -114,7 +114,8 @@ StrataMatch rename(const std::vector<std::int32_t>& continued) {
 }  // namespace
 
 StrataMatch match_strata(std::span<const std::int64_t> overlap, int k_before, int k_now) {
-  if (k_before < 0 || k_now < 1 || overlap.size() != static_cast<std::size_t>(k_before) * static_cast<std::size_t>(k_now))
+  if (k_before < 0 || k_now < 1 ||
+      overlap.size() != static_cast<std::size_t>(k_before) * static_cast<std::size_t>(k_now))
     throw std::invalid_argument("the overlap must have one entry per stratum before and stratum now");
   constexpr int exactly = 64;
   const auto before = static_cast<std::size_t>(k_before), now = static_cast<std::size_t>(k_now);

@@ -15,8 +15,8 @@ struct StrataMatch {
   double agreement = 0;                ///< share of objects that stay in the stratum they were in
 };
 
-/// Matches by largest overlap over all pairs (the assignment problem, solved exactly for up to 64 strata, else greedily);
-/// ties go to the lower numbers.
+/// Matches by largest overlap over all pairs (the assignment problem, solved exactly for up to 64 strata, else
+/// greedily); ties go to the lower numbers.
 /// @param before  [n] labels 0..k_before-1 of the window before; may be empty (the first window): nothing is renamed
 /// @param now     [n] labels 0..k_now-1
 /// @throws std::invalid_argument when lengths differ or a label is out of range

@@ -23,8 +23,8 @@ void add_band(Layout& layout, Band band) {
 
 /// Adds the bands that a split makes of its rectangle, coarse first.
 void add_split_bands(Layout& layout, const PacketSplit& split) {
-  Band band{split.row0, split.col0, split.rows, split.cols, split.level, split.row_level, split.col_level,
-            !split.along_rows, split.along_rows, 1, {}};
+  Band band{split.row0,      split.col0,        split.rows,       split.cols, split.level, split.row_level,
+            split.col_level, !split.along_rows, split.along_rows, 1,          {}};
   if (split.extra == 0) {
     band.row_high = !split.along_rows;
     band.col_high = split.along_rows;
@@ -89,11 +89,21 @@ std::vector<PacketSplit> possible_splits(std::size_t rows, std::size_t cols, Lev
 Layout make_layout(std::size_t rows, std::size_t cols, Levels levels, std::vector<PacketSplit> splits) {
   Layout layout{rows, cols, levels, std::move(splits), {}};
   const int joint = std::min(levels.rows, levels.cols), deepest = std::max(levels.rows, levels.cols);
-  add_band(layout, {0, 0, low_length(rows, levels.rows), low_length(cols, levels.cols), deepest, levels.rows,
-                    levels.cols, false, false, 1, {}});
+  add_band(layout, {0,
+                    0,
+                    low_length(rows, levels.rows),
+                    low_length(cols, levels.cols),
+                    deepest,
+                    levels.rows,
+                    levels.cols,
+                    false,
+                    false,
+                    1,
+                    {}});
   for (int level = deepest; level > joint; --level) {  // one dimension only
     const bool along_rows = levels.rows >= level;
-    const std::size_t r = low_length(rows, std::min(level, levels.rows)), c = low_length(cols, std::min(level, levels.cols));
+    const std::size_t r = low_length(rows, std::min(level, levels.rows)),
+                      c = low_length(cols, std::min(level, levels.cols));
     if (along_rows) {
       add_band(layout, {r, 0, low_length(rows, level - 1) - r, c, level, level, levels.cols, true, false, 1, {}});
     } else {
@@ -105,8 +115,17 @@ Layout make_layout(std::size_t rows, std::size_t cols, Levels levels, std::vecto
     add_split_bands(layout, layout.splits[next++]);
     add_split_bands(layout, layout.splits[next++]);
     const std::size_t r = low_length(rows, level), c = low_length(cols, level);
-    add_band(layout, {r, c, low_length(rows, level - 1) - r, low_length(cols, level - 1) - c, level, level, level, true,
-                      true, 1, {}});
+    add_band(layout, {r,
+                      c,
+                      low_length(rows, level - 1) - r,
+                      low_length(cols, level - 1) - c,
+                      level,
+                      level,
+                      level,
+                      true,
+                      true,
+                      1,
+                      {}});
   }
   for (std::size_t b = 0; b < layout.bands.size(); ++b) find_parents(layout, b);
   return layout;

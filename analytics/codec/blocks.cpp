@@ -99,7 +99,8 @@ class IndexReader {
       throw CodecError("the matrix is too large", 4);
     index_.errors.nrmse = error_of_code(in_.u16());
     index_.errors.max_error = error_of_code(in_.u16());
-    index_.errors.max_error = std::ldexp(index_.errors.max_error, static_cast<int>(std::clamp<std::int64_t>(in_.signed_varint(), -1100, 1100)));
+    index_.errors.max_error = std::ldexp(index_.errors.max_error,
+                                         static_cast<int>(std::clamp<std::int64_t>(in_.signed_varint(), -1100, 1100)));
     form == history_form ? read_tiles() : read_slabs();
     place();
     return std::move(index_);
@@ -216,8 +217,9 @@ Decoded read_blocks(const ByteSource& stream, const BlockIndex& index, int level
   if (level < 0) throw std::invalid_argument("level is negative: choose 0 for all values");
   const std::size_t rows = wavelet::low_length(index.rows, level), cols = wavelet::low_length(index.cols, level);
   if (cols > 0 && rows > max_values / cols)
-    throw CodecError("the history would hold " + std::to_string(rows) + " x " + std::to_string(cols) + " values, more than the " +
-                         std::to_string(max_values) + " allowed", 4);
+    throw CodecError("the history would hold " + std::to_string(rows) + " x " + std::to_string(cols) +
+                         " values, more than the " + std::to_string(max_values) + " allowed",
+                     4);
   Joiner joiner(index.rows, index.cols, level);
   for (const BlockIndex::Block& block : index.blocks)
     joiner.put(block, read_tile(stream, block.offset, block.size, block.rows, block.cols, {passes, level, false}));
@@ -229,8 +231,9 @@ void for_each_slab(const ByteSource& stream, const BlockIndex& index, std::size_
   for (std::size_t k = 0; k < index.blocks.size();) {
     const std::size_t first = index.blocks[k].col0, cols = index.blocks[k].cols;
     if (index.rows > max_values / cols)
-      throw CodecError("a tile would hold " + std::to_string(index.rows) + " x " + std::to_string(cols) + " values, more than the " +
-                           std::to_string(max_values) + " allowed", index.blocks[k].offset);
+      throw CodecError("a tile would hold " + std::to_string(index.rows) + " x " + std::to_string(cols) +
+                           " values, more than the " + std::to_string(max_values) + " allowed",
+                       index.blocks[k].offset);
     Joiner joiner(index.rows, cols, 0);
     for (; k < index.blocks.size() && index.blocks[k].col0 == first; ++k) {
       BlockIndex::Block block = index.blocks[k];

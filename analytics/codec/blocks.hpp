@@ -46,8 +46,8 @@ BlockIndex read_block_index(const ByteSource& stream);
 /// The whole, or its 2^level times coarser approximation: those of the blocks, joined and resampled to one grid.
 Decoded read_blocks(const ByteSource& stream, const BlockIndex& index, int level, int passes, std::size_t max_values);
 
-/// All values, slab by slab: `take` gets the first column and the values of all rows.  A slab of more than `max_values`:
-/// CodecError.
+/// All values, slab by slab: `take` gets the first column and the values of all rows.  A slab of more than
+/// `max_values`: CodecError.
 void for_each_slab(const ByteSource& stream, const BlockIndex& index, std::size_t max_values,
                    const std::function<void(std::size_t first, const Decoded& slab)>& take);
 

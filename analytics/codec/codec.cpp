@@ -15,7 +15,8 @@ constexpr std::size_t most_values = std::size_t{1} << 48;
 
 double positive(const char* what, double bound) {
   if (!(bound > 0) || !std::isfinite(bound))
-    throw std::invalid_argument(std::string(what) + " is " + std::to_string(bound) + ": choose a finite number above 0");
+    throw std::invalid_argument(std::string(what) + " is " + std::to_string(bound) +
+                                ": choose a finite number above 0");
   return bound;
 }
 
@@ -77,10 +78,12 @@ Bytes encode_tiled(const Matrix& whole, const TileGrid& grid, const Target& targ
     Goal goal = goal_for(whole, target);
     goal.nrmse_unit = std::ldexp(goal.nrmse_unit, -shift);
     if (goal.kind == Target::Kind::max_bytes) goal.value = std::floor((goal.value - 32) / count) - 4;
-    if (goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error) goal.value = std::ldexp(goal.value, -shift);
+    if (goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error)
+      goal.value = std::ldexp(goal.value, -shift);
     const TileCode code = encode_tile(part, goal, coder);
     if (code.bytes.empty())
-      throw std::invalid_argument("the bound on the bytes is too small for this matrix: allow at least 64 for each of its tiles");
+      throw std::invalid_argument(
+          "the bound on the bytes is too small for this matrix: allow at least 64 for each of its tiles");
     put_varint(tiles, code.bytes.size());
     tiles.insert(tiles.end(), code.bytes.begin(), code.bytes.end());
     const double rms = std::ldexp(code.errors.rms, shift);
@@ -137,7 +140,9 @@ Start read_start(ByteReader& in) {
 class Assembly {
  public:
   Assembly(std::size_t rows, std::size_t cols, int level)
-      : level_(std::min(level, 62)), rows_(wavelet::low_length(rows, level)), cols_(wavelet::low_length(cols, level)),
+      : level_(std::min(level, 62)),
+        rows_(wavelet::low_length(rows, level)),
+        cols_(wavelet::low_length(cols, level)),
         values_(rows_ * cols_) {}
 
   void put(const TilePlace& place, int tile_level, std::span<const double> values, std::size_t tile_cols) {
@@ -204,14 +209,16 @@ Target Target::nrmse(double bound) { return {Kind::nrmse, positive("nrmse", boun
 Target Target::max_error(double bound) { return {Kind::max_error, positive("max_error", bound)}; }
 Target Target::max_bytes(std::size_t bound) {
   if (bound < minimum_bytes)
-    throw std::invalid_argument("max_bytes is " + std::to_string(bound) + ": allow at least " + std::to_string(minimum_bytes));
+    throw std::invalid_argument("max_bytes is " + std::to_string(bound) + ": allow at least " +
+                                std::to_string(minimum_bytes));
   return {Kind::max_bytes, static_cast<double>(bound)};
 }
 
 std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, std::size_t cols, const Target& target,
                               const EncodeOptions& options) {
   const bool masked = std::any_of(options.absent.begin(), options.absent.end(), [](std::uint8_t a) { return a != 0; });
-  if (!masked && !options.absent.empty() && options.absent.size() != values.size()) prepare(values, rows, cols, options.absent);
+  if (!masked && !options.absent.empty() && options.absent.size() != values.size())
+    prepare(values, rows, cols, options.absent);
   const Matrix matrix = prepare(values, rows, cols, masked ? options.absent : std::span<const std::uint8_t>{});
   const TileGrid grid = TileGrid::of(rows, cols);
   if (grid.tile_rows == rows && grid.tile_cols == cols) return encode_single(matrix, target, options.coder);
@@ -237,10 +244,12 @@ Decoded decode(const ByteSource& stream, const DecodeOptions& options) {
   }
   ByteReader in(stream, 0, stream.size());
   const Start start = read_start(in);
-  const std::size_t rows = wavelet::low_length(start.rows, options.level), cols = wavelet::low_length(start.cols, options.level);
+  const std::size_t rows = wavelet::low_length(start.rows, options.level),
+                    cols = wavelet::low_length(start.cols, options.level);
   if (cols > 0 && rows > options.max_values / cols)
-    throw CodecError("the result would hold " + std::to_string(rows) + " x " + std::to_string(cols) + " values, more than the " +
-                         std::to_string(options.max_values) + " allowed", 4);
+    throw CodecError("the result would hold " + std::to_string(rows) + " x " + std::to_string(cols) +
+                         " values, more than the " + std::to_string(options.max_values) + " allowed",
+                     4);
   if (start.rows == 0 || start.cols == 0) return {rows, cols, {}};
   if (!start.tiled)
     return {rows, cols,

@@ -112,7 +112,7 @@ Decoded decode(const ByteSource& stream, const DecodeOptions& options = {});
 struct Cut {
   int passes;         ///< complete bit planes up to here
   std::size_t bytes;  ///< length of the prefix
-  double nrmse;       ///< error of the prefix; but for the last cut estimated in the wavelet domain, to within some 10 %
+  double nrmse;  ///< error of the prefix; but for the last cut estimated in the wavelet domain, to within some 10 %
 };
 
 /// What a stream says about itself, read without decoding.

@@ -10,7 +10,8 @@ namespace {
 
 /// Codes everything behind the header; returns the number of planes.  `needed`: the bytes up to the end of each.
 template <typename Q>
-int code_planes(RangeEncoder& io, const ContextBody& body, std::vector<BandData<Q>>& data, std::vector<std::size_t>& needed) {
+int code_planes(RangeEncoder& io, const ContextBody& body, std::vector<BandData<Q>>& data,
+                std::vector<std::size_t>& needed) {
   int planes = 1;
   for (std::size_t b = 1; b < data.size(); ++b) planes = std::max(planes, data[b].planes());
   io.reserve(1024 + 64 * body.layout.splits.size());

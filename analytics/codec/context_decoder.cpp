@@ -1,7 +1,7 @@
 // Decoding of one context-coded matrix.
-#include "analytics/codec/tile.hpp"
 #include "analytics/codec/plane_coder.hpp"
 #include "analytics/codec/prelude.hpp"
+#include "analytics/codec/tile.hpp"
 #include "analytics/simd/widest.hpp"
 #include "analytics/wavelet/pages.hpp"
 
@@ -22,8 +22,8 @@ struct Places {
 
 /// A row of coefficients; `unit`: the step in their own scale.  The same arithmetic as in the encoder's verification.
 template <typename Q>
-inline void place(const Q* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
-                  double unit, double* out) {
+inline void place(const Q* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first,
+                  double others, double unit, double* out) {
   using Signed = std::make_signed_t<Q>;
   simd::for_each(n, [&](std::size_t j) {
     const auto units = static_cast<Signed>(magnitude[j] >> missing);
@@ -33,19 +33,19 @@ inline void place(const Q* magnitude, const std::uint8_t* negative, std::size_t 
     out[j] = (static_cast<double>(units) + point) * unit * exists * sign;
   });
 }
-void place_row(const std::uint32_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
-               double unit, double* out) {
+void place_row(const std::uint32_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first,
+               double others, double unit, double* out) {
   simd::widest([=] { place(magnitude, negative, n, missing, first, others, unit, out); });
 }
-void place_row(const std::uint64_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first, double others,
-               double unit, double* out) {
+void place_row(const std::uint64_t* magnitude, const std::uint8_t* negative, std::size_t n, int missing, double first,
+               double others, double unit, double* out) {
   place(magnitude, negative, n, missing, first, others, unit, out);
 }
 
 /// Fills the corner of the transform that a level needs; `stride` is the corner's width.
 template <typename Q>
-void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, const Places& places, int level, double* corner,
-                std::size_t stride) {
+void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, const Places& places, int level,
+                double* corner, std::size_t stride) {
   for (std::size_t b = 1; b < layout.bands.size(); ++b) {
     const Band& band = layout.bands[b];
     if (band.level <= level) continue;
@@ -56,8 +56,8 @@ void dequantise(const Layout& layout, const std::vector<BandData<Q>>& data, cons
         continue;
       }
       const std::size_t at = data[b].at(i, 0);
-      place_row(&data[b].magnitude[at], &data[b].negative[at], band.cols, places.missing, point_value(places.points & 15),
-                point_value(places.points >> 4), places.step / band.gain, row);
+      place_row(&data[b].magnitude[at], &data[b].negative[at], band.cols, places.missing,
+                point_value(places.points & 15), point_value(places.points >> 4), places.step / band.gain, row);
     }
   }
 }
@@ -72,7 +72,8 @@ template <typename Q>
 bool holds_any(const PacketSplit& split, const Layout& layout, const std::vector<BandData<Q>>& data) {
   for (std::size_t b = 1; b < layout.bands.size(); ++b) {
     const Band& band = layout.bands[b];
-    const bool inside = band.row0 >= split.row0 && band.row0 < split.row0 + split.rows && band.col0 >= split.col0 && band.col0 < split.col0 + split.cols;
+    const bool inside = band.row0 >= split.row0 && band.row0 < split.row0 + split.rows && band.col0 >= split.col0 &&
+                        band.col0 < split.col0 + split.cols;
     if (inside && data[b].allocated()) return true;
   }
   return false;
@@ -92,8 +93,9 @@ std::vector<double> rebuild(const Layout& layout, double* corner, std::size_t ro
 }
 
 template <typename Q>
-std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header, const Layout& layout, std::uint64_t first,
-                                  bool negative, int planes, std::size_t payload_size, const TileOptions& options) {
+std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header, const Layout& layout,
+                                  std::uint64_t first, bool negative, int planes, std::size_t payload_size,
+                                  const TileOptions& options) {
   const int level = options.level;
   std::vector<BandData<Q>> data(layout.bands.size());
   PlaneCoder<RangeDecoder, Q> coder(io, layout, data, options.plain);
@@ -107,9 +109,11 @@ std::vector<double> decode_planes(RangeDecoder& io, const ContextHeader& header,
   const Places places{missing > 0 ? partial_points : header.points, missing, std::ldexp(header.step(), missing)};
   dequantise(layout, data, places, level, corner.get(), cols);
   const std::uint8_t sign = negative;
-  place_row(&first, &sign, 1, 0, point_value(header.points & 15), point_value(header.points >> 4), header.step() / layout.bands[0].gain, corner.get());
+  place_row(&first, &sign, 1, 0, point_value(header.points & 15), point_value(header.points >> 4),
+            header.step() / layout.bands[0].gain, corner.get());
   for (const PacketSplit& split : layout.splits)
-    if (split.level > level && split.extra > 0 && holds_any(split, layout, data)) undo_split(wavelet::MatrixView(corner.get(), rows, cols), split);
+    if (split.level > level && split.extra > 0 && holds_any(split, layout, data))
+      undo_split(wavelet::MatrixView(corner.get(), rows, cols), split);
   data.clear();
   return rebuild(layout, corner.get(), rows, cols, level);
 }
@@ -127,7 +131,8 @@ ContextHeader read_context_header(ByteReader& in) {
   header.mantissa = in.byte();
   const unsigned planes = in.byte();
   header.planes = static_cast<int>(planes & (cuts_flag - 1));
-  if (header.planes < 1 || header.planes > 63) throw CodecError("the number of bit planes is not 1 to 63", in.offset() - 1);
+  if (header.planes < 1 || header.planes > 63)
+    throw CodecError("the number of bit planes is not 1 to 63", in.offset() - 1);
   header.points = in.byte();
   header.nrmse = error_of_code(in.u16());
   header.max_error = error_of_code(in.u16()) * header.step();
@@ -177,8 +182,9 @@ std::vector<double> decode_context(const ContextHeader& stated, std::span<const 
   int planes = options.passes == 0 ? header.planes : std::min(options.passes, header.planes);
   if (options.prefix) planes = std::min(planes, complete_planes(header, payload.size()));
   std::vector<double> values =
-      header.planes <= 31 ? decode_planes<std::uint32_t>(io, header, layout, first, negative, planes, payload.size(), options)
-                          : decode_planes<std::uint64_t>(io, header, layout, first, negative, planes, payload.size(), options);
+      header.planes <= 31
+          ? decode_planes<std::uint32_t>(io, header, layout, first, negative, planes, payload.size(), options)
+          : decode_planes<std::uint64_t>(io, header, layout, first, negative, planes, payload.size(), options);
   scale_back(values, shift);
   return values;
 }

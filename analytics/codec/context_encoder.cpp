@@ -14,7 +14,9 @@
 namespace effort::codec {
 namespace {
 
-bool same_place(const Band& a, const Band& b) { return a.row0 == b.row0 && a.col0 == b.col0 && a.rows == b.rows && a.cols == b.cols; }
+bool same_place(const Band& a, const Band& b) {
+  return a.row0 == b.row0 && a.col0 == b.col0 && a.rows == b.rows && a.cols == b.cols;
+}
 
 /// Coefficients of one matrix and everything that is tried on them.
 class LocalCoefficients final : public Coefficients {
@@ -29,7 +31,9 @@ class LocalCoefficients final : public Coefficients {
   void choose_splits(double step) override;
   Points choose_points(double step) override;
   Errors reconstruct(const Step& step, const Points& points) override;
-  double bands_squared_error(double step) override { return find_rare(step) ? rare_->squared_error(step) : model_.squared_error(step); }
+  double bands_squared_error(double step) override {
+    return find_rare(step) ? rare_->squared_error(step) : model_.squared_error(step);
+  }
 
   Bytes code(const Trial& trial, double nrmse_unit, bool plain) const;
 
@@ -42,14 +46,16 @@ class LocalCoefficients final : public Coefficients {
   std::vector<BandData<Q>> quantise(double step) const;
   /// Whether nothing of a band is left at a step (with room for the rounding of the weights).
   bool zeros(std::size_t b, double step) const { return band_size_[b].largest < step * 0.999; }
-  const double* row(const Band& band, std::size_t i) const { return &coefficients_[(band.row0 + i) * matrix_.cols + band.col0]; }
+  const double* row(const Band& band, std::size_t i) const {
+    return &coefficients_[(band.row0 + i) * matrix_.cols + band.col0];
+  }
 
   const Matrix& matrix_;
   wavelet::Levels levels_;
   Layout layout_;
   std::unique_ptr<double[]> coefficients_, scratch_;
   std::vector<RowSize> band_size_;  ///< weighted
-  std::vector<bool> cleared_;       ///< bands that are zero in the scratch memory, and remain so when it is transformed back
+  std::vector<bool> cleared_;  ///< bands that are zero in the scratch memory, and remain so when it is transformed back
   ErrorModel model_;
   std::optional<RareValues> rare_;  ///< of the present splits
   double largest_ = 0, first_ = 0;
@@ -77,7 +83,8 @@ void LocalCoefficients::fill_model(const std::vector<Band>& before) {
   for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
     const std::size_t every = sampling(band);
-    const auto same = std::find_if(before.begin(), before.end(), [&](const Band& other) { return same_place(other, band); });
+    const auto same =
+        std::find_if(before.begin(), before.end(), [&](const Band& other) { return same_place(other, band); });
     RowSize size;
     for (std::size_t i = 0; i < band.rows; ++i) {
       const bool sampled = i % every == 0;
@@ -85,7 +92,8 @@ void LocalCoefficients::fill_model(const std::vector<Band>& before) {
         const RowSize here = size_of(row(band, i), band.cols);
         size = {std::max(size.largest, here.largest), size.squares + here.squares};
       }
-      for (std::size_t j = 0; sampled && j < band.cols; ++j) model_.add(std::abs(row(band, i)[j]) * band.gain, static_cast<std::uint32_t>(every));
+      for (std::size_t j = 0; sampled && j < band.cols; ++j)
+        model_.add(std::abs(row(band, i)[j]) * band.gain, static_cast<std::uint32_t>(every));
     }
     band_size_[b] = same == before.end() ? RowSize{size.largest * band.gain, size.squares * band.gain * band.gain}
                                          : known[static_cast<std::size_t>(same - before.begin())];
@@ -113,7 +121,8 @@ double LocalCoefficients::largest_within(const PacketSplit& split) const {
   double largest = 0;
   for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
-    const bool inside = band.row0 >= split.row0 && band.row0 < split.row0 + split.rows && band.col0 >= split.col0 && band.col0 < split.col0 + split.cols;
+    const bool inside = band.row0 >= split.row0 && band.row0 < split.row0 + split.rows && band.col0 >= split.col0 &&
+                        band.col0 < split.col0 + split.cols;
     if (inside) largest = std::max(largest, band_size_[b].largest);
   }
   return largest;
@@ -170,7 +179,8 @@ Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
     cleared_[b] = zero && levels_.rows > 0 && band.level == 1 && band.row_level + band.col_level <= 2;
   }
   for (const PacketSplit& split : layout_.splits)
-    if (split.extra > 0 && largest_within(split) >= unit * 0.999) undo_split(wavelet::MatrixView(scratch_.get(), matrix_.rows, matrix_.cols), split);
+    if (split.extra > 0 && largest_within(split) >= unit * 0.999)
+      undo_split(wavelet::MatrixView(scratch_.get(), matrix_.rows, matrix_.cols), split);
   const std::size_t rows = matrix_.rows, cols = matrix_.cols;
   ErrorSum sum(matrix_);
   wavelet::inverse_rows(Kokkos::Serial(), wavelet::MatrixView(scratch_.get(), rows, cols), levels_,
@@ -214,7 +224,8 @@ TileCode encode_context(const Matrix& matrix, const Goal& goal) {
   if (!goal.quick) coefficients.choose_splits(first_guess(coefficients, goal));
   std::optional<Trial> found;
   if (goal.kind == Target::Kind::max_bytes) {
-    found = find_step_of_size(coefficients, static_cast<std::size_t>(goal.value), [&](const Trial& trial) { return code(trial).size(); });
+    found = find_step_of_size(coefficients, static_cast<std::size_t>(goal.value),
+                              [&](const Trial& trial) { return code(trial).size(); });
   } else {
     found = find_step(coefficients, goal);
   }

@@ -10,8 +10,8 @@
 namespace effort::codec {
 namespace {
 
-/// A block of a matrix is coded on one node.  Nodes that bring more than that many values to be kept there, in more than
-/// so many that are not zero, are cut into groups: then the border between groups costs little.
+/// A block of a matrix is coded on one node.  Nodes that bring more than that many values to be kept there, in more
+/// than so many that are not zero, are cut into groups: then the border between groups costs little.
 constexpr double kept_share = 1 << 18, coded_share = 1 << 16;
 
 /// First nodes of groups of consecutive nodes, none without rows: a node begins a group where `full(rows of the group
@@ -99,7 +99,8 @@ Extremes SlabCoder::Own::checked(Communicator& nodes, const NodeRows& mine) {
 SlabCoder::Own::Own(Communicator& nodes, const NodeRows& mine) {
   const Extremes own = checked(nodes, mine);
   const auto n = static_cast<std::int64_t>(mine.rows);
-  for (const std::int64_t rows : nodes.allgatherv(std::span<const std::int64_t>(&n, 1)).values) shape.rows.push_back(static_cast<std::size_t>(rows));
+  for (const std::int64_t rows : nodes.allgatherv(std::span<const std::int64_t>(&n, 1)).values)
+    shape.rows.push_back(static_cast<std::size_t>(rows));
   shape.cols = mine.cols;
   std::array<double, 2> reach{-own.low, own.high};
   nodes.allreduce(std::span<double>(reach), ReduceOp::max);
@@ -109,7 +110,8 @@ SlabCoder::Own::Own(Communicator& nodes, const NodeRows& mine) {
   seen = {-reach[0], reach[1], static_cast<std::size_t>(sums[0])};
   shape.present = seen.present;
   any_absent = sums[1] > 0;
-  matrix = scaled(mine.values, mine.rows, mine.cols, masked ? mine.absent : std::span<const std::uint8_t>{}, {seen.low, seen.high, own.present});
+  matrix = scaled(mine.values, mine.rows, mine.cols, masked ? mine.absent : std::span<const std::uint8_t>{},
+                  {seen.low, seen.high, own.present});
   if (any_absent) put_absent(mask, masked ? mine.absent : std::vector<std::uint8_t>(mine.values.size()));
 }
 
@@ -128,7 +130,8 @@ std::vector<Bytes> SlabCoder::collect(const Slab& slab, const Bytes& mine) const
     const int leader = first + static_cast<int>(slabs_.size() % static_cast<std::size_t>(end - first));
     const bool member = nodes_.rank() >= first && nodes_.rank() < end;
     const auto all = nodes_.gatherv(std::span<const std::byte>(mine).first(member ? mine.size() : 0), leader);
-    for (int node = first; nodes_.rank() == leader && node < end; ++node) parts.emplace_back(all.of(node).begin(), all.of(node).end());
+    for (int node = first; nodes_.rank() == leader && node < end; ++node)
+      parts.emplace_back(all.of(node).begin(), all.of(node).end());
   }
   return parts;
 }
@@ -158,7 +161,8 @@ const SlabCoder::Slab& SlabCoder::add(const NodeRows& mine, const SlabGoal& goal
   }
   for (std::size_t g = 0; g < slab.groups.size(); ++g) {
     std::size_t rows = 0;
-    for (int node = slab.groups[g]; node < end_of(slab.groups, g, nodes_.size()); ++node) rows += own.shape.rows[static_cast<std::size_t>(node)];
+    for (int node = slab.groups[g]; node < end_of(slab.groups, g, nodes_.size()); ++node)
+      rows += own.shape.rows[static_cast<std::size_t>(node)];
     slab.rows.push_back(rows);
   }
   slabs_.push_back(std::move(slab));
@@ -179,7 +183,8 @@ void SlabCoder::add_raw(const Own& own, Slab& slab) {
   // A node without rows may lead its group: the rows go to whoever does.
   Bytes values;
   for (std::size_t i = 0; i < own.matrix.values.size(); ++i)
-    if (own.matrix.absent.empty() || !own.matrix.absent[i]) put_double(values, std::ldexp(own.matrix.values[i], own.matrix.exponent));
+    if (own.matrix.absent.empty() || !own.matrix.absent[i])
+      put_double(values, std::ldexp(own.matrix.values[i], own.matrix.exponent));
   Bytes tile = start_of(own, slab, StreamKind::raw);
   for (const Bytes& part : collect(slab, values)) tile.insert(tile.end(), part.begin(), part.end());
   for (std::size_t g = 0; g < slab.groups.size(); ++g)
@@ -189,15 +194,22 @@ void SlabCoder::add_raw(const Own& own, Slab& slab) {
     }
 }
 
-PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab, const Trial& trial) const {
-  PendingTile tile{coefficients.layout(), trial, own.matrix.exponent, std::ldexp(slab.nrmse_unit, -own.matrix.exponent),
-                   coefficients.narrow(trial.step.value()), collect(slab, coefficients.quantised(trial)), coefficients.plane_errors(trial)};
+PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab,
+                               const Trial& trial) const {
+  PendingTile tile{coefficients.layout(),
+                   trial,
+                   own.matrix.exponent,
+                   std::ldexp(slab.nrmse_unit, -own.matrix.exponent),
+                   coefficients.narrow(trial.step.value()),
+                   collect(slab, coefficients.quantised(trial)),
+                   coefficients.plane_errors(trial)};
   tile.trial.errors = coefficients.group_errors(trial.step);
   return tile;
 }
 
 /// The step at which the tiles of all groups fit; collective.
-std::optional<Trial> SlabCoder::step_for_bytes(SpreadCoefficients& coefficients, const Own& own, Slab& slab, double bound) const {
+std::optional<Trial> SlabCoder::step_for_bytes(SpreadCoefficients& coefficients, const Own& own, Slab& slab,
+                                               double bound) const {
   const std::size_t start = start_of(own, slab, StreamKind::context).size();
   return find_step_of_size(coefficients, static_cast<std::size_t>(std::max(bound, 0.0)), [&](const Trial& trial) {
     const PendingTile tile = pending(coefficients, own, slab, trial);
@@ -208,7 +220,8 @@ std::optional<Trial> SlabCoder::step_for_bytes(SpreadCoefficients& coefficients,
 }
 
 /// Groups small enough for the nodes that code them.
-std::vector<int> SlabCoder::finer_groups(const SpreadCoefficients& coefficients, const Own& own, const Goal& goal) const {
+std::vector<int> SlabCoder::finer_groups(const SpreadCoefficients& coefficients, const Own& own,
+                                         const Goal& goal) const {
   const double guess = first_guess(coefficients, goal);
   const double coded = goal.kind == Target::Kind::max_bytes ? goal.value : coefficients.model().count_from(guess);
   const double share = std::max(static_cast<double>(coefficients.values()) / nodes_.size(), kept_share);
@@ -238,17 +251,22 @@ void SlabCoder::add_coded(const Own& own, const SlabGoal& wanted, Slab& slab) {
   }
   std::optional<Trial> found;
   if (goal.kind == Target::Kind::max_bytes) {
-    found = step_for_bytes(*coefficients, own, slab, goal.value - (slab.groups.size() > 1 ? 16.0 * static_cast<double>(slab.groups.size()) : 0));
-    if (!found) throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(wanted.value)) +
-                                            " bytes is too small for this matrix: allow more");
+    found = step_for_bytes(*coefficients, own, slab,
+                           goal.value - (slab.groups.size() > 1 ? 16.0 * static_cast<double>(slab.groups.size()) : 0));
+    if (!found)
+      throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(wanted.value)) +
+                                  " bytes is too small for this matrix: allow more");
   } else {
     found = find_step(*coefficients, goal);
     if (!found) return add_raw(own, slab);
   }
-  slab.errors = {std::ldexp(found->errors.rms, own.matrix.exponent), std::ldexp(found->errors.max, own.matrix.exponent)};
+  slab.errors = {std::ldexp(found->errors.rms, own.matrix.exponent),
+                 std::ldexp(found->errors.max, own.matrix.exponent)};
   Bytes start = start_of(own, slab, StreamKind::context);
   PendingTile tile = pending(*coefficients, own, slab, *found);
-  if (!tile.parts.empty()) jobs_.push_back({slabs_.size(), static_cast<std::size_t>(coefficients->group()), std::move(start), std::make_unique<PendingTile>(std::move(tile))});
+  if (!tile.parts.empty())
+    jobs_.push_back({slabs_.size(), static_cast<std::size_t>(coefficients->group()), std::move(start),
+                     std::make_unique<PendingTile>(std::move(tile))});
 }
 
 std::vector<SlabCoder::Block> SlabCoder::code() {
@@ -266,7 +284,8 @@ std::vector<SlabCoder::Block> SlabCoder::code() {
   return blocks;
 }
 
-std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs, const std::vector<SlabCoder::Block>& blocks) {
+std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs,
+                                    const std::vector<SlabCoder::Block>& blocks) {
   Bytes mine;
   for (const SlabCoder::Block& block : blocks) {
     put_varint(mine, block.slab);
@@ -329,7 +348,8 @@ std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const T
   if (most[1] != -most[2]) refuse_columns(-most[2], most[1]);
   if (largest > largest_tile)
     throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
-  const bool complete = mine.values.size() == mine.rows * mine.cols && (mine.absent.empty() || mine.absent.size() == mine.values.size());
+  const bool complete =
+      mine.values.size() == mine.rows * mine.cols && (mine.absent.empty() || mine.absent.size() == mine.values.size());
   // Slabs whose share of a node fits a tile; where the sizes are wrong, add() says so.
   const std::size_t width = !complete || largest == 0 || mine.cols <= largest_tile / largest
                                 ? mine.cols
@@ -337,7 +357,10 @@ std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const T
   const std::size_t count = width > 0 ? (mine.cols + width - 1) / width : 0;
   const double unit = common_unit(nodes, mine);
   SlabGoal goal{target.kind(), target.value(), unit};
-  if (goal.kind == Target::Kind::max_bytes) goal.value = std::floor((goal.value - (count > 1 ? 32 : 14)) / static_cast<double>(std::max<std::size_t>(count, 1))) - (count > 1 ? 8 : 0);
+  if (goal.kind == Target::Kind::max_bytes)
+    goal.value =
+        std::floor((goal.value - (count > 1 ? 32 : 14)) / static_cast<double>(std::max<std::size_t>(count, 1))) -
+        (count > 1 ? 8 : 0);
   SlabCoder coder(nodes);
   std::vector<SlabCoder::Slab> slabs;
   for (std::size_t first = 0; rows > 0 && first < mine.cols; first += width) {
@@ -357,7 +380,8 @@ std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const T
   }
   const std::vector<SlabBytes> bytes = gather_slabs(nodes, slabs, coder.code());
   if (nodes.rank() != 0) return {};
-  if (rows > 0 && mine.cols > 0 && (bytes.size() > 1 || bytes[0].blocks.size() > 1)) return write_blocks(rows, bytes, errors_of(slabs, unit));
+  if (rows > 0 && mine.cols > 0 && (bytes.size() > 1 || bytes[0].blocks.size() > 1))
+    return write_blocks(rows, bytes, errors_of(slabs, unit));
   Bytes out = start_stream(0, rows, mine.cols);
   if (!bytes.empty()) out.insert(out.end(), bytes[0].blocks[0].bytes.begin(), bytes[0].blocks[0].bytes.end());
   seal(out);

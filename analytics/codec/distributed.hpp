@@ -1,9 +1,11 @@
 // Lossy coding of rank-by-step matrices whose rows are spread over nodes, as one.
 //
-//   auto bytes = effort::codec::encode(nodes, my_rows, n_my_rows, cols, effort::codec::Target::nrmse(0.01));  // on node 0
+//   auto bytes = effort::codec::encode(nodes, my_rows, n_my_rows, cols, effort::codec::Target::nrmse(0.01));  // on
+//   node 0
 //
 // The coefficients are those of the transform in one place.  What is not zero of them travels to one node of each group
-// of nodes, which codes it; as long as that is little, all nodes are one group and the border between them costs nothing.
+// of nodes, which codes it; as long as that is little, all nodes are one group and the border between them costs
+// nothing.
 #pragma once
 
 #include "analytics/codec/blocks.hpp"
@@ -38,11 +40,11 @@ class SlabCoder {
  public:
   /// What all nodes know of a slab.
   struct Slab {
-    std::vector<int> groups;             ///< first node of each group that is a block of its own
-    std::vector<std::size_t> rows;       ///< of each block
+    std::vector<int> groups;        ///< first node of each group that is a block of its own
+    std::vector<std::size_t> rows;  ///< of each block
     std::size_t cols = 0, present = 0;
-    Errors errors;                       ///< achieved, in the unit of the values
-    double nrmse_unit = 1;               ///< what RMS errors are relative to
+    Errors errors;          ///< achieved, in the unit of the values
+    double nrmse_unit = 1;  ///< what RMS errors are relative to
   };
   /// A block that this node coded.
   struct Block {
@@ -78,7 +80,8 @@ class SlabCoder {
   std::vector<Bytes> collect(const Slab& slab, const Bytes& mine) const;
   Bytes start_of(const Own& own, const Slab& slab, StreamKind kind) const;
   std::optional<Trial> step_for_bytes(SpreadCoefficients& coefficients, const Own& own, Slab& slab, double bound) const;
-  PendingTile pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab, const Trial& trial) const;
+  PendingTile pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab,
+                      const Trial& trial) const;
 
   Communicator& nodes_;
   std::vector<Slab> slabs_;
@@ -86,7 +89,8 @@ class SlabCoder {
 };
 
 /// On node 0 the blocks of all slabs, put in their places; nothing elsewhere.  Collective.
-std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs, const std::vector<SlabCoder::Block>& blocks);
+std::vector<SlabBytes> gather_slabs(Communicator& nodes, const std::vector<SlabCoder::Slab>& slabs,
+                                    const std::vector<SlabCoder::Block>& blocks);
 /// The errors of all slabs as a whole, the RMS one relative to `unit`.
 BlockErrors errors_of(std::span<const SlabCoder::Slab> slabs, double unit);
 

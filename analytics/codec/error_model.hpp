@@ -57,7 +57,8 @@ class ErrorModel {
     std::vector<std::int64_t> numbers;
     for (std::size_t i = 0; i < bin_count; ++i) {
       numbers.push_back(count_[i]);
-      const double in_edges = square_[i] / (edge(i) * edge(i));  // NOLINT(clang-analyzer-core.DivideZero): edges are at least 2^-80
+      const double in_edges =
+          square_[i] / (edge(i) * edge(i));  // NOLINT(clang-analyzer-core.DivideZero): edges are at least 2^-80
       numbers.push_back(static_cast<std::int64_t>(std::min(in_edges * 65536, 9e15)));
     }
     return numbers;

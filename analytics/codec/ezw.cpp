@@ -34,8 +34,10 @@ struct Trees {
             continue;
           }
           const Band& above = layout.bands[static_cast<std::size_t>(link.band)];
-          const std::size_t pi = std::min(i >> link.row_shift, above.rows - 1), pj = std::min(j >> link.col_shift, above.cols - 1);
-          parent.push_back(start[static_cast<std::size_t>(link.band)] + static_cast<std::uint32_t>(pi * above.cols + pj));
+          const std::size_t pi = std::min(i >> link.row_shift, above.rows - 1),
+                            pj = std::min(j >> link.col_shift, above.cols - 1);
+          parent.push_back(start[static_cast<std::size_t>(link.band)] +
+                           static_cast<std::uint32_t>(pi * above.cols + pj));
         }
     }
   }
@@ -51,7 +53,8 @@ Layout plain_layout(std::size_t rows, std::size_t cols) {
 /// encoder would say and returns what holds.
 class Passes {
  public:
-  explicit Passes(const Trees& trees) : trees_(trees), magnitude(trees.size()), negative(trees.size()), covered_(trees.size()) {}
+  explicit Passes(const Trees& trees)
+      : trees_(trees), magnitude(trees.size()), negative(trees.size()), covered_(trees.size()) {}
 
   /// @param descendants  for the encoder: the largest magnitude at or below each coefficient
   template <typename Exchange>
@@ -98,7 +101,8 @@ class Passes {
 };
 
 /// The reconstruction from magnitudes in units of `step`, known down to plane `missing`: mid points.
-std::vector<double> rebuild(const Trees& trees, const Passes& state, double step, int missing, const Layout& layout, int level) {
+std::vector<double> rebuild(const Trees& trees, const Passes& state, double step, int missing, const Layout& layout,
+                            int level) {
   const std::size_t rows = wavelet::low_length(layout.rows, level), cols = wavelet::low_length(layout.cols, level);
   std::vector<double> corner(rows * cols), values(rows * cols);
   const double half = std::ldexp(0.5, missing);
@@ -109,7 +113,8 @@ std::vector<double> rebuild(const Trees& trees, const Passes& state, double step
     corner[i * cols + j] = state.negative[k] ? -size : size;
   }
   const wavelet::Levels levels{std::max(layout.levels.rows - level, 0), std::max(layout.levels.cols - level, 0)};
-  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner.data(), rows, cols), wavelet::MatrixView(values.data(), rows, cols), levels);
+  wavelet::inverse(Kokkos::Serial(), wavelet::MatrixView(corner.data(), rows, cols),
+                   wavelet::MatrixView(values.data(), rows, cols), levels);
   const int halvings = std::min(level, layout.levels.rows) + std::min(level, layout.levels.cols);
   if (halvings > 0)
     for (double& v : values) v *= std::exp2(-0.5 * halvings);
@@ -178,7 +183,8 @@ class SymbolReader {
 /// A matrix with its transform, ready to be coded with any number of passes.
 class EzwEncoder {
  public:
-  explicit EzwEncoder(const Matrix& matrix) : matrix_(matrix), layout_(plain_layout(matrix.rows, matrix.cols)), trees_(layout_) {
+  explicit EzwEncoder(const Matrix& matrix)
+      : matrix_(matrix), layout_(plain_layout(matrix.rows, matrix.cols)), trees_(layout_) {
     std::vector<double> coefficients(matrix.values.size());
     wavelet::forward(Kokkos::Serial(), wavelet::ConstMatrixView(matrix.values.data(), matrix.rows, matrix.cols),
                      wavelet::MatrixView(coefficients.data(), matrix.rows, matrix.cols), layout_.levels);
@@ -262,7 +268,8 @@ EzwHeader read_ezw_header(ByteReader& in) {
   return header;
 }
 
-std::vector<double> decode_ezw(const EzwHeader& header, ByteReader& in, std::size_t rows, std::size_t cols, const TileOptions& options) {
+std::vector<double> decode_ezw(const EzwHeader& header, ByteReader& in, std::size_t rows, std::size_t cols,
+                               const TileOptions& options) {
   const Layout layout = plain_layout(rows, cols);
   const Trees trees(layout);
   Passes state(trees);

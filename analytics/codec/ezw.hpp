@@ -15,6 +15,7 @@ struct EzwHeader {
   double nrmse = 0, max_error = 0;
 };
 EzwHeader read_ezw_header(ByteReader& in);
-std::vector<double> decode_ezw(const EzwHeader& header, ByteReader& in, std::size_t rows, std::size_t cols, const TileOptions& options);
+std::vector<double> decode_ezw(const EzwHeader& header, ByteReader& in, std::size_t rows, std::size_t cols,
+                               const TileOptions& options);
 
 }  // namespace effort::codec

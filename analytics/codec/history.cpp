@@ -34,10 +34,10 @@ struct CodedTile {
 
 struct Tile {
   std::size_t steps = 0;
-  double unit = 1;          ///< of errors when the last of it was appended
+  double unit = 1;  ///< of errors when the last of it was appended
   int generation = 0;
-  bool closed = false;      ///< too long to be merged
-  bool final = false;       ///< coded to the target for good; nothing under way
+  bool closed = false;  ///< too long to be merged
+  bool final = false;   ///< coded to the target for good; nothing under way
   CodedTile working;
   CodedTile finished;       ///< empty bytes: not coded yet
   double finished_for = 0;  ///< the range that `finished` was coded for
@@ -76,7 +76,8 @@ std::vector<double> join_blocks(std::size_t rows, const Blocks& blocks) {
   std::size_t first = 0;
   for (const auto& [values, n] : blocks) {
     for (std::size_t i = 0; i < rows; ++i)
-      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * n), n, all.begin() + static_cast<std::ptrdiff_t>(i * steps + first));
+      std::copy_n(values.begin() + static_cast<std::ptrdiff_t>(i * n), n,
+                  all.begin() + static_cast<std::ptrdiff_t>(i * steps + first));
     first += n;
   }
   return all;
@@ -93,7 +94,7 @@ struct History::State {
   bool shared;
   std::size_t steps = 0, present = 0;
   double min = 0, max = 0;
-  Blocks raw;                ///< not coded yet
+  Blocks raw;  ///< not coded yet
   std::size_t raw_steps = 0;
   std::deque<DueTile> due;
   mutable std::vector<Tile> tiles;
@@ -104,7 +105,8 @@ struct History::State {
   }
   /// @param finer  than the target: 1 for what leaves, else of what is recoded
   /// @param range  of the values, or what it was when a tile was closed
-  CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes, double range) const;
+  CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes,
+                   double range) const;
   void close_raw();
   bool closes(std::size_t n) const;
   std::size_t mergeable() const;
@@ -279,7 +281,8 @@ History::History(std::size_t rows, const Target& target, std::size_t max_tile_va
     : state_(std::make_unique<State>(rows, target, std::min(max_tile_values, largest_tile), shared)) {
   if (rows == 0) throw std::invalid_argument("a history has 0 rows: give it one per local rank");
   if (target.kind() == Target::Kind::max_bytes && target.value() < 96)
-    throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) + " bytes: allow at least 96");
+    throw std::invalid_argument("a history of at most " + std::to_string(static_cast<int>(target.value())) +
+                                " bytes: allow at least 96");
 }
 History::~History() = default;
 History::History(History&&) noexcept = default;

@@ -15,9 +15,9 @@ namespace effort::codec {
 
 /// A rank-by-step matrix that grows by windows of steps and is kept compressed.
 ///
-/// The last few windows are kept as they are; then they are coded as one tile (when there is time for it: work()), and tiles of about equal length are
-/// merged four at a time (and where the result would be merged at once, with what it would be merged with), so that a value
-/// is recoded O(log steps) times.  Tiles under way are coded 256 times finer
+/// The last few windows are kept as they are; then they are coded as one tile (when there is time for it: work()), and
+/// tiles of about equal length are merged four at a time (and where the result would be merged at once, with what it
+/// would be merged with), so that a value is recoded O(log steps) times.  Tiles under way are coded 256 times finer
 /// than the target asks, and what their error adds is subtracted from the target at the end: the bound holds for the
 /// whole chain of codings.  A history of constant or zero values costs a few bytes.
 /// One thread at a time may use an instance; different instances are independent.  Movable, not copyable.
@@ -26,11 +26,13 @@ class History {
   /// @param rows    local ranks, >= 1
   /// @param target  bound of every serialisation; errors are relative to the range of all values appended so far;
   ///                passes: of every tile; max_bytes (at least 96): of the whole serialisation
-  /// @param max_tile_values  tiles beyond half of this are closed: they are coded to the target and never recoded, which
+  /// @param max_tile_values  tiles beyond half of this are closed: they are coded to the target and never recoded,
+  /// which
   ///                bounds the memory of merges and of tiles under way (not with max_bytes, which recodes everything)
   /// @param shared  the history is going to be coded as one with those of other nodes (SharedHistories): closed tiles
   ///                keep 64 times the target's precision for it
-  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18, bool shared = false);
+  History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18,
+          bool shared = false);
   ~History();
   History(History&&) noexcept;
   History& operator=(History&&) noexcept;
@@ -70,8 +72,8 @@ class History {
   std::unique_ptr<State> state_;
 };
 
-/// What a history holds, read in the order of steps in pieces of any width.  Keeps a reference to the history, which must
-/// not change.  Memory: a tile.
+/// What a history holds, read in the order of steps in pieces of any width.  Keeps a reference to the history, which
+/// must not change.  Memory: a tile.
 class HistoryColumns {
  public:
   explicit HistoryColumns(const History& history);
@@ -86,9 +88,9 @@ class HistoryColumns {
   void load();
   const History::State& state_;
   double rms_ = 0, max_ = 0;
-  std::size_t next_ = 0;                ///< tile; behind the last is what is not coded yet
+  std::size_t next_ = 0;  ///< tile; behind the last is what is not coded yet
   std::vector<double> values_;
-  std::size_t steps_ = 0, taken_ = 0;   ///< of values_
+  std::size_t steps_ = 0, taken_ = 0;  ///< of values_
 };
 
 /// Reads a serialised history.  Keeps a reference to the bytes, which must outlive it.  Errors: CodecError, from
@@ -107,10 +109,11 @@ class HistoryReader {
   /// approximations are joined and resampled to that grid).  More than `max_values` results: CodecError.
   Decoded read(int level = 0, std::size_t max_values = std::size_t{1} << 28) const;
 
-  /// All values in turn, in the order of steps: `take` gets a tile's first step and its values [rows][steps of the tile].
-  /// Memory: one tile (of a history of many nodes, what is stored of the same steps).  More than `max_values` values in
-  /// it: CodecError.
-  void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take, std::size_t max_values = std::size_t{1} << 28) const;
+  /// All values in turn, in the order of steps: `take` gets a tile's first step and its values [rows][steps of the
+  /// tile]. Memory: one tile (of a history of many nodes, what is stored of the same steps).  More than `max_values`
+  /// values in it: CodecError.
+  void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take,
+                  std::size_t max_values = std::size_t{1} << 28) const;
 
  private:
   MemorySource bytes_;

@@ -73,8 +73,9 @@ void HuffmanCode::assign() {
       order_.push_back(s);
       ++count_[lengths_[s]];
     }
-  std::sort(order_.begin(), order_.end(),
-            [&](std::size_t a, std::size_t b) { return lengths_[a] != lengths_[b] ? lengths_[a] < lengths_[b] : a < b; });
+  std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
+    return lengths_[a] != lengths_[b] ? lengths_[a] < lengths_[b] : a < b;
+  });
   codes_.resize(lengths_.size());
   std::uint32_t code = 0;
   std::size_t at = 0;

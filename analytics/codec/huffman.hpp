@@ -66,8 +66,8 @@ class HuffmanCode {
 
   std::vector<int> lengths_;
   std::vector<std::uint32_t> codes_;
-  std::vector<std::size_t> order_;              ///< symbols in the order of their codes
-  std::uint32_t first_[longest + 1] = {};       ///< smallest code of each length
+  std::vector<std::size_t> order_;         ///< symbols in the order of their codes
+  std::uint32_t first_[longest + 1] = {};  ///< smallest code of each length
   std::size_t count_[longest + 1] = {};
   std::size_t start_[longest + 1] = {};  ///< where in order_ a length begins
 };

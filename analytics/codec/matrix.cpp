@@ -17,11 +17,12 @@ using simd::Lanes;
                               std::to_string(i % cols) + ": mark values that do not exist as absent, mend the others");
 }
 
-void check_sizes(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+void check_sizes(std::span<const double> values, std::size_t rows, std::size_t cols,
+                 std::span<const std::uint8_t> absent) {
   const bool overflow = cols != 0 && rows > (std::size_t{1} << 48) / cols;
   if (overflow || values.size() != rows * cols)
-    throw std::invalid_argument("the matrix holds " + std::to_string(values.size()) + " values, not " + std::to_string(rows) +
-                                " x " + std::to_string(cols) + ": give rows * cols of them");
+    throw std::invalid_argument("the matrix holds " + std::to_string(values.size()) + " values, not " +
+                                std::to_string(rows) + " x " + std::to_string(cols) + ": give rows * cols of them");
   if (!absent.empty() && absent.size() != values.size())
     throw std::invalid_argument("the absence mask holds " + std::to_string(absent.size()) + " entries, not " +
                                 std::to_string(values.size()) + ": give one per value, or none");
@@ -121,7 +122,8 @@ double Matrix::nrmse_unit() const {
   return std::abs(max) > 0 ? std::abs(max) : 1;
 }
 
-Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols,
+                   std::span<const std::uint8_t> absent) {
   check_sizes(values, rows, cols, absent);
   Extremes seen;
   if (absent.empty()) {
@@ -144,11 +146,13 @@ Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t
   return seen;
 }
 
-Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent) {
+Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols,
+               std::span<const std::uint8_t> absent) {
   return scaled(values, rows, cols, absent, look_over(values, rows, cols, absent));
 }
 
-Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent, const Extremes& seen) {
+Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent,
+              const Extremes& seen) {
   Matrix matrix;
   matrix.rows = rows;
   matrix.cols = cols;
@@ -176,9 +180,9 @@ void ErrorSum::add(std::size_t row, const double* reconstruction) {
   const double* values = matrix_.values.data() + row * matrix_.cols;
   const std::uint8_t* gone = matrix_.absent.empty() ? nullptr : matrix_.absent.data() + row * matrix_.cols;
   const std::size_t n = matrix_.cols;
-  const RowError error = gone                     ? present_error(values, reconstruction, gone, n)
+  const RowError error = gone                  ? present_error(values, reconstruction, gone, n)
                          : n < simd::wide_from ? short_row_error(values, reconstruction, n)
-                                                  : row_error(values, reconstruction, n);
+                                               : row_error(values, reconstruction, n);
   squares_[row] = error.squares;
   worst_ = std::max(worst_, error.worst);
 }

@@ -26,12 +26,12 @@ inline constexpr std::size_t largest_tile = std::size_t{1} << 22;
 /// nor vanish.
 struct Matrix {
   std::size_t rows = 0, cols = 0;
-  std::span<const double> values;            ///< filled and scaled
-  std::span<const std::uint8_t> absent;      ///< empty: none
-  int exponent = 0;                          ///< value = scaled value * 2^exponent
-  double min = 0, max = 0;                   ///< of the present values, scaled
+  std::span<const double> values;        ///< filled and scaled
+  std::span<const std::uint8_t> absent;  ///< empty: none
+  int exponent = 0;                      ///< value = scaled value * 2^exponent
+  double min = 0, max = 0;               ///< of the present values, scaled
   std::size_t present = 0;
-  std::vector<double> storage;               ///< behind `values` where they are not the caller's
+  std::vector<double> storage;  ///< behind `values` where they are not the caller's
 
   /// What an RMS error is divided by: the range, or for constant data the magnitude.
   double nrmse_unit() const;
@@ -43,13 +43,16 @@ struct Extremes {
   std::size_t present = 0;
 };
 /// Validates.  Errors as for encode().
-Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent);
+Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols,
+                   std::span<const std::uint8_t> absent);
 
 /// Prepares valid values; they may be part of a larger matrix of these extremes.
-Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent, const Extremes& seen);
+Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent,
+              const Extremes& seen);
 
 /// Validates and prepares.  Errors as for encode().
-Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent);
+Matrix prepare(std::span<const double> values, std::size_t rows, std::size_t cols,
+               std::span<const std::uint8_t> absent);
 
 struct Errors {
   double rms = 0, max = 0;  ///< scaled

@@ -35,7 +35,8 @@ bool PlaneCoder<Io, Q>::decide(bool bit, BitModel& model) {
 
 template <typename Io, typename Q>
 template <std::size_t N>
-[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer) {
+[[gnu::always_inline]] inline bool PlaneCoder<Io, Q>::decide_mixed(bool bit, const std::array<BitModel*, N>& models,
+                                                                   Mixer& mixer) {
   --mixed_left_;
   io_.reserve(1);
   return mixer.code(io_, bit, models);
@@ -114,7 +115,8 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
         continue;
       }
       const int around = known(at - stride) + known(at - 1) + before(at + 1) + before(at + stride);
-      const int corners = known(at - stride - 1) + known(at - stride + 1) + before(at + stride - 1) + before(at + stride + 1);
+      const int corners =
+          known(at - stride - 1) + known(at - stride + 1) + before(at + stride - 1) + before(at + stride + 1);
       int parent = 0;
       for (const BandParent& link : band.parents) {
         if (link.band < 0 || !data_[idx(link.band)].allocated()) continue;
@@ -130,7 +132,8 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
       const int tree_class = static_cast<int>(std::min<std::size_t>(k, 4));
       const bool bit = level.planes[at] == p + 1;
       Contexts& c = contexts_;
-      BitModel& main = c.node[idx(((tree_class * 6 + std::min(around + (corners + 1) / 2, 5)) * 3 + parent) * 3 + newness)];
+      BitModel& main =
+          c.node[idx(((tree_class * 6 + std::min(around + (corners + 1) / 2, 5)) * 3 + parent) * 3 + newness)];
       const bool significant =
           mixed_left_ > 0
               ? decide_mixed<3>(
@@ -346,8 +349,9 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     open[fresh_count] = static_cast<std::uint32_t>(j);
     fresh_count += bit;
   }
-  code_raw_run(io, fresh_count, [&](std::size_t k) { return negative[open[k]]; },
-               [&](std::size_t k, std::uint32_t bit) { negative[open[k]] = static_cast<std::uint8_t>(bit); });
+  code_raw_run(
+      io, fresh_count, [&](std::size_t k) { return negative[open[k]]; },
+      [&](std::size_t k, std::uint32_t bit) { negative[open[k]] = static_cast<std::uint8_t>(bit); });
   std::size_t deep_count = 0;
   for (std::size_t k = 0; k < settled_count; ++k) {
     const std::size_t j = settled[k];
@@ -360,12 +364,13 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
     level[j] = static_cast<std::uint8_t>(level[j] + bit);
     if (!Io::encoding) magnitude[j] |= static_cast<Q>(bit) << p;
   }
-  code_raw_run(io, deep_count, [&](std::size_t k) { return static_cast<std::uint32_t>(magnitude[settled[k]] >> p) & 1u; },
-               [&](std::size_t k, std::uint32_t bit) {
-                 const std::size_t j = settled[k];
-                 magnitude[j] |= static_cast<Q>(bit) << p;
-                 level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), most_level));
-               });
+  code_raw_run(
+      io, deep_count, [&](std::size_t k) { return static_cast<std::uint32_t>(magnitude[settled[k]] >> p) & 1u; },
+      [&](std::size_t k, std::uint32_t bit) {
+        const std::size_t j = settled[k];
+        magnitude[j] |= static_cast<Q>(bit) << p;
+        level[j] = static_cast<std::uint8_t>(std::min<int>(level[j] + static_cast<int>(bit), most_level));
+      });
   io_.put(io);
 }
 

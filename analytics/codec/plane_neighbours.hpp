@@ -51,7 +51,9 @@ inline int class_of(const Band& band) {
 struct Weights {
   int h, v;
 };
-constexpr Weights weights_of(int band_class) { return band_class == 1 ? Weights{3, 1} : band_class == 2 ? Weights{1, 3} : Weights{2, 2}; }
+constexpr Weights weights_of(int band_class) {
+  return band_class == 1 ? Weights{3, 1} : band_class == 2 ? Weights{1, 3} : Weights{2, 2};
+}
 
 /// What the levels of the rows above and below say of every position of the segments, 16 at a time; what is written for
 /// further positions is of no use.
@@ -65,8 +67,12 @@ struct Neighbours {
     for (const auto& segment : segments)
       for (std::size_t j = segment.begin; j < segment.end; j += at_once) {
         const std::uint8_t *north = level - stride + j, *south = level + stride + j;
-        const Sums column_sum = at(north) + at(south), corners = at(north - 1) + at(north + 1) + at(south - 1) + at(south + 1);
-        const Sums all = corners + column_sum + (weights.v == 3 ? column_sum + column_sum : weights.v == 2 ? column_sum : Sums{});
+        const Sums column_sum = at(north) + at(south),
+                   corners = at(north - 1) + at(north + 1) + at(south - 1) + at(south + 1);
+        const Sums all = corners + column_sum +
+                         (weights.v == 3   ? column_sum + column_sum
+                          : weights.v == 2 ? column_sum
+                                           : Sums{});
         const auto v = (Compared)column_sum, d = (Compared)corners;
         const Compared column_class = -((v > 0) + (v > 1) + (v > 2) + (v > 4)), twice = column_class + column_class;
         const Compared both = twice + twice - ((d > 0) + (d > 1) + (d > 3));

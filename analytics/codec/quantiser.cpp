@@ -12,14 +12,16 @@ using simd::Lanes;
 
 /// What the decoder will make of a row of coefficients; Integer holds the largest of them in steps.
 template <typename Integer>
-inline void requantise(const double* in, std::size_t n, double scale, double unit, double first, double others, double* out) {
+inline void requantise(const double* in, std::size_t n, double scale, double unit, double first, double others,
+                       double* out) {
   simd::for_each(n, [&](std::size_t j) {
     const auto q = static_cast<Integer>(std::fabs(in[j]) * scale);
     const double point = q == 1 ? first : others, exists = q != 0 ? 1.0 : 0.0;
     out[j] = std::copysign((static_cast<double>(q) + point) * unit * exists, in[j]);
   });
 }
-void requantise_narrow(const double* in, std::size_t n, double scale, double unit, double first, double others, double* out) {
+void requantise_narrow(const double* in, std::size_t n, double scale, double unit, double first, double others,
+                       double* out) {
   simd::widest([=] { requantise<std::int32_t>(in, n, scale, unit, first, others, out); });
 }
 

@@ -35,7 +35,8 @@ double sum_errors(const double* values, std::size_t n, double step) {
       for (std::size_t l = 0; l < lanes; ++l) {
         const double c = values[j + l] * scale;
         const double whole = static_cast<double>(static_cast<int>(c < 1e9 ? c : 1e9)), place = c - whole;
-        const double is_zero = c < 1 ? 1.0 : 0.0, is_one = c >= 1 && c < 2 ? 1.0 : 0.0, is_other = c >= 2 && c < 1e9 ? 1.0 : 0.0;
+        const double is_zero = c < 1 ? 1.0 : 0.0, is_one = c >= 1 && c < 2 ? 1.0 : 0.0,
+                     is_other = c >= 2 && c < 1e9 ? 1.0 : 0.0;
         zeros[l] += is_zero * c * c;
         ones.count[l] += is_one;
         ones.sum[l] += is_one * place;
@@ -65,6 +66,8 @@ void RareValues::add_row(const double* row, std::size_t n, double gain) {
 
 void RareValues::finish() { values_.resize((values_.size() + lanes - 1) / lanes * lanes); }
 
-double RareValues::squared_error(double step) const { return energy_ + sum_errors(values_.data(), values_.size(), step); }
+double RareValues::squared_error(double step) const {
+  return energy_ + sum_errors(values_.data(), values_.size(), step);
+}
 
 }  // namespace effort::codec

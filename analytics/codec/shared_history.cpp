@@ -26,7 +26,8 @@ std::vector<std::uint8_t> absent_of(const std::vector<double>& values) {
 
 }  // namespace
 
-SharedHistories::SharedHistories(Communicator& nodes, const Target& target) : nodes_(nodes), target_(target), coder_(nodes) {
+SharedHistories::SharedHistories(Communicator& nodes, const Target& target)
+    : nodes_(nodes), target_(target), coder_(nodes) {
   if (target.kind() == Target::Kind::max_bytes)
     throw std::invalid_argument("a bound on the bytes holds for each node: code the nodes' histories one by one");
 }
@@ -38,7 +39,9 @@ SharedHistories::Series SharedHistories::describe(const HistoryShare& mine, std:
   const auto steps = static_cast<std::int64_t>(mine.steps);
   std::array<std::int64_t, 4> most{fits ? 0 : 1, static_cast<std::int64_t>(mine.rows), steps, -steps};
   nodes_.allreduce(std::span<std::int64_t>(most), ReduceOp::max);
-  if (most[0] || most[2] != -most[3]) throw std::invalid_argument("a node's history is of another number of rows or steps than it says, or than the others'");
+  if (most[0] || most[2] != -most[3])
+    throw std::invalid_argument(
+        "a node's history is of another number of rows or steps than it says, or than the others'");
   auto rows = static_cast<std::int64_t>(mine.rows);
   nodes_.allreduce(std::span(&rows, 1), ReduceOp::sum);
   largest = static_cast<std::size_t>(most[1]);
@@ -47,7 +50,8 @@ SharedHistories::Series SharedHistories::describe(const HistoryShare& mine, std:
   if (mine.rows > 0 && (!mine.history || mine.before > 0)) reach = {0, 0, 0, 0};
   if (mine.history && !mine.history->empty()) {
     const HistoryColumns columns(*mine.history);
-    reach = {std::max(reach[0], -mine.history->min()), std::max(reach[1], mine.history->max()), columns.rms_error(), columns.max_error()};
+    reach = {std::max(reach[0], -mine.history->min()), std::max(reach[1], mine.history->max()), columns.rms_error(),
+             columns.max_error()};
   }
   nodes_.allreduce(std::span<double>(reach), ReduceOp::max);
   Series series;

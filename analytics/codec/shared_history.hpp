@@ -18,30 +18,31 @@ struct HistoryShare {
   std::size_t steps = 0;             ///< in all, the same on all nodes: before + history->steps()
 };
 
-/// Codes series one by one, in slabs of steps, each one transform over all nodes (SlabCoder).  The rows of node 0 come first.
-/// All nodes call the same functions in the same order.  Kokkos must be initialised.
+/// Codes series one by one, in slabs of steps, each one transform over all nodes (SlabCoder).  The rows of node 0 come
+/// first. All nodes call the same functions in the same order.  Kokkos must be initialised.
 class SharedHistories {
  public:
-  /// @param target  bound of every series, errors relative to its range over all nodes; max_bytes: std::invalid_argument
+  /// @param target  bound of every series, errors relative to its range over all nodes; max_bytes:
+  /// std::invalid_argument
   SharedHistories(Communicator& nodes, const Target& target);
 
   /// Collective.  The histories may go when it returns.  The bound holds for the chain of codings: what a history's
-  /// tiles deviate already is subtracted.  Errors: std::invalid_argument on all nodes where the numbers of steps differ.
-  /// Memory: a slab's rows of this node, at most 2^19 values (or one column), a few times.  Cost: a decoding and a
-  /// coding of the node's values.
+  /// tiles deviate already is subtracted.  Errors: std::invalid_argument on all nodes where the numbers of steps
+  /// differ. Memory: a slab's rows of this node, at most 2^19 values (or one column), a few times.  Cost: a decoding
+  /// and a coding of the node's values.
   void add(const HistoryShare& mine);
 
-  /// Collective.  Returns the series in the order of add() on node 0, nothing elsewhere.  The same histories and the same
-  /// split of the rows give the same bytes.
+  /// Collective.  Returns the series in the order of add() on node 0, nothing elsewhere.  The same histories and the
+  /// same split of the rows give the same bytes.
   std::vector<std::vector<std::byte>> finish();
 
  private:
   /// One add().
   struct Series {
-    std::size_t rows = 0;           ///< of all nodes
-    std::size_t begin = 0, end = 0; ///< slabs
+    std::size_t rows = 0;            ///< of all nodes
+    std::size_t begin = 0, end = 0;  ///< slabs
     double unit = 1;
-    double rms = 0, max = 0;        ///< errors before this coding, in the unit of the values
+    double rms = 0, max = 0;  ///< errors before this coding, in the unit of the values
   };
 
   Series describe(const HistoryShare& mine, std::size_t& largest) const;

@@ -77,8 +77,9 @@ class SplitSample {
       return;
     }
     const auto middle = order.begin() + static_cast<std::ptrdiff_t>(strong);
-    std::nth_element(order.begin(), middle, order.end(),
-                     [&](std::size_t a, std::size_t b) { return largest[a] != largest[b] ? largest[a] > largest[b] : a < b; });
+    std::nth_element(order.begin(), middle, order.end(), [&](std::size_t a, std::size_t b) {
+      return largest[a] != largest[b] ? largest[a] > largest[b] : a < b;
+    });
     strong_ = strong;
     std::sort(order.begin(), middle);
     std::sort(middle, order.end());
@@ -121,7 +122,8 @@ int cheapest_depth(const std::vector<double>& low, const std::vector<double>& hi
 }
 
 double split_gain(const PacketSplit& split) {
-  return wavelet::synthesis_norm(split.row_level, !split.along_rows) * wavelet::synthesis_norm(split.col_level, split.along_rows);
+  return wavelet::synthesis_norm(split.row_level, !split.along_rows) *
+         wavelet::synthesis_norm(split.col_level, split.along_rows);
 }
 
 int best_split(const PacketSplit& split, const double* matrix, std::size_t stride, double step) {

@@ -16,8 +16,13 @@ std::size_t whole(double fraction) { return static_cast<std::size_t>(fraction * 
 
 std::size_t SpreadShape::all_rows() const { return std::accumulate(rows.begin(), rows.end(), std::size_t{0}); }
 
-SpreadCoefficients::SpreadCoefficients(Communicator& nodes, const SpreadShape& shape, const std::vector<int>& groups, const Matrix& local)
-    : nodes_(nodes), shape_(shape), spread_(shape.rows, groups), local_(local), transform_(nodes, spread_, shape.cols),
+SpreadCoefficients::SpreadCoefficients(Communicator& nodes, const SpreadShape& shape, const std::vector<int>& groups,
+                                       const Matrix& local)
+    : nodes_(nodes),
+      shape_(shape),
+      spread_(shape.rows, groups),
+      local_(local),
+      transform_(nodes, spread_, shape.cols),
       reconstruction_(local.values.size()) {
   transform_.forward(local.values);
   look();
@@ -72,7 +77,8 @@ Points SpreadCoefficients::choose_points(double step) {
   PlaceSums sums;
   for_each_piece([&](const Piece& piece, const Band& band, std::size_t i, const double* row) {
     const std::size_t every = sampling(band);
-    if (piece.band > 0 && i % every == 0) sums.add_row(row, piece.coefficient.extent(1), band.gain / step, static_cast<double>(every));
+    if (piece.band > 0 && i % every == 0)
+      sums.add_row(row, piece.coefficient.extent(1), band.gain / step, static_cast<double>(every));
   });
   std::vector<std::int64_t> numbers;
   for (std::size_t k = 0; k < 2; ++k) {
@@ -91,16 +97,16 @@ Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
   const bool fits = narrow(step.value());
   for (const Piece& piece : transform_.pieces())
     for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)
-      requantise_row(&piece.coefficient(i, 0), piece.coefficient.extent(1),
-                     transform_.layout().bands[piece.band].gain, step.value(), points, fits,
-                     &piece.trial(i, 0));
+      requantise_row(&piece.coefficient(i, 0), piece.coefficient.extent(1), transform_.layout().bands[piece.band].gain,
+                     step.value(), points, fits, &piece.trial(i, 0));
   transform_.inverse(reconstruction_);
   const Errors mine = measure(local_, reconstruction_.data());
   struct Sums {
     double squares, max;
     std::int64_t present;
   };
-  const Sums own{mine.rms * mine.rms * static_cast<double>(local_.present), mine.max, static_cast<std::int64_t>(local_.present)};
+  const Sums own{mine.rms * mine.rms * static_cast<double>(local_.present), mine.max,
+                 static_cast<std::int64_t>(local_.present)};
   // Added in the order of the nodes: the same everywhere.
   const auto all = nodes_.allgatherv(std::span<const Sums>(&own, 1));
   const auto errors_of = [&](int first, int end) {
@@ -126,7 +132,8 @@ std::size_t SpreadCoefficients::busy_values(double step) const {
 
 std::vector<double> SpreadCoefficients::plane_errors(const Trial& trial) const {
   std::vector<double> errors;
-  for (int missing = 0; missing < 64; ++missing) errors.push_back(std::sqrt(model_.squared_error(std::ldexp(trial.step.value(), missing))));
+  for (int missing = 0; missing < 64; ++missing)
+    errors.push_back(std::sqrt(model_.squared_error(std::ldexp(trial.step.value(), missing))));
   return errors;
 }
 
@@ -187,7 +194,9 @@ Bytes code_tile(const PendingTile& tile) {
   for (const Bytes& part : tile.parts) take_part(part, tile.layout, data);
   for (BandData<Q>& band : data)
     if (band.allocated()) band.grow_tree();
-  const auto error_without = [&](int missing) { return tile.errors[std::min(static_cast<std::size_t>(missing), tile.errors.size() - 1)]; };
+  const auto error_without = [&](int missing) {
+    return tile.errors[std::min(static_cast<std::size_t>(missing), tile.errors.size() - 1)];
+  };
   return write_body({tile.layout, tile.trial, tile.exponent, tile.nrmse_unit, false, error_without}, data);
 }
 

@@ -14,7 +14,7 @@ namespace effort::codec {
 struct SpreadShape {
   std::vector<std::size_t> rows;  ///< [nodes]
   std::size_t cols = 0;
-  std::size_t present = 0;        ///< of all nodes
+  std::size_t present = 0;  ///< of all nodes
   std::size_t all_rows() const;
 };
 
@@ -23,7 +23,8 @@ class SpreadCoefficients final : public Coefficients {
   /// Collective.
   /// @param local   this node's rows, scaled as all nodes scale theirs
   /// @param groups  first node of every group
-  SpreadCoefficients(Communicator& nodes, const SpreadShape& shape, const std::vector<int>& groups, const Matrix& local);
+  SpreadCoefficients(Communicator& nodes, const SpreadShape& shape, const std::vector<int>& groups,
+                     const Matrix& local);
 
   std::size_t values() const override { return shape_.all_rows() * shape_.cols; }
   std::size_t present() const override { return shape_.present; }
@@ -62,14 +63,14 @@ class SpreadCoefficients final : public Coefficients {
   std::vector<double> reconstruction_;
   ErrorModel model_;
   double largest_ = 0, first_ = 0;
-  std::vector<double> band_largest_;  ///< weighted, of this node's rows of its group's bands
+  std::vector<double> band_largest_;       ///< weighted, of this node's rows of its group's bands
   std::map<double, Errors> group_errors_;  ///< by step
 };
 
 /// A tile that waits for being coded: what its nodes sent.
 struct PendingTile {
   Layout layout;
-  Trial trial;             ///< errors are those of the group
+  Trial trial;  ///< errors are those of the group
   int exponent = 0;
   double nrmse_unit = 1;
   bool narrow = true;

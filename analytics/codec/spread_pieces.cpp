@@ -27,12 +27,13 @@ std::vector<SplitPart> parts_of(std::size_t extent, int extra) {
 
 }  // namespace
 
-void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const MatrixView& coefficient,
-                                const MatrixView& trial, bool shared) {
+void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0,
+                                const MatrixView& coefficient, const MatrixView& trial, bool shared) {
   if (coefficient.size() == 0) return;
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
-    if (band.row_level == row_level && band.row_high == row_high && band.col_level == col_level && band.col_high == col_high)
+    if (band.row_level == row_level && band.row_high == row_high && band.col_level == col_level &&
+        band.col_high == col_high)
       pieces_.push_back({b, row0, coefficient, trial, shared});
   }
 }
@@ -61,10 +62,12 @@ void SpreadTransform::fine_pieces(int level) {
     if (rows && rows->extra > 0) {
       cascade_pieces(level, cascades_[static_cast<std::size_t>(level) - 1], *rows);
     } else {
-      add_piece(row_level, false, col_level, true, row0, here.low.at(false, low, width - low), here.low.at(true, low, width - low), false);
+      add_piece(row_level, false, col_level, true, row0, here.low.at(false, low, width - low),
+                here.low.at(true, low, width - low), false);
     }
     if (here.halves_rows)
-      add_piece(row_level, true, col_level, true, row0, here.high.at(false, low, width - low), here.high.at(true, low, width - low), false);
+      add_piece(row_level, true, col_level, true, row0, here.high.at(false, low, width - low),
+                here.high.at(true, low, width - low), false);
   }
   if (!here.halves_rows) return;
   if (cols && cols->extra > 0) {
@@ -78,16 +81,19 @@ void SpreadTransform::cascade_pieces(int level, Cascade& cascade, const PacketSp
   const int me = nodes_.rank(), spread_depth = std::min(split.extra, cascade.depth());
   for (int k = 1; k <= spread_depth; ++k) {
     Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
-    add_piece(level + k, true, level, true, spread_.owned(me, level + k).first, high.at(false, 0, high.cols), high.at(true, 0, high.cols), false);
+    add_piece(level + k, true, level, true, spread_.owned(me, level + k).first, high.at(false, 0, high.cols),
+              high.at(true, 0, high.cols), false);
   }
   if (split.extra <= cascade.depth()) {
     Grid& low = cascade.low[static_cast<std::size_t>(split.extra) - 1];
-    add_piece(level + split.extra, false, level, true, spread_.owned(me, level + split.extra).first, low.at(false, 0, low.cols), low.at(true, 0, low.cols), false);
+    add_piece(level + split.extra, false, level, true, spread_.owned(me, level + split.extra).first,
+              low.at(false, 0, low.cols), low.at(true, 0, low.cols), false);
     return;
   }
   Grid& rest = cascade.gathered;
   for (const SplitPart& p : parts_of(rest.rows, split.extra - cascade.depth()))
-    add_piece(level + cascade.depth() + p.depth, p.high, level, true, 0, part(rest.at(false, 0, rest.cols), p.first, p.size, 0, rest.cols),
+    add_piece(level + cascade.depth() + p.depth, p.high, level, true, 0,
+              part(rest.at(false, 0, rest.cols), p.first, p.size, 0, rest.cols),
               part(rest.at(true, 0, rest.cols), p.first, p.size, 0, rest.cols), true);
 }
 

@@ -76,7 +76,8 @@ int SpreadTransform::level_to_gather(int from, bool halve_cols, std::size_t widt
   for (int level = from; level < deepest; ++level) {
     std::size_t low = 0;
     for (int g = 0; g < spread_.groups(); ++g)
-      if (spread_.end_node(g) - spread_.first_node(g) > 1) low += spread_.rows(g, level) * (halve_cols ? low_cols(level) : width);
+      if (spread_.end_node(g) - spread_.first_node(g) > 1)
+        low += spread_.rows(g, level) * (halve_cols ? low_cols(level) : width);
     if (low <= share) return level;
   }
   return std::max(deepest, from);
@@ -140,10 +141,13 @@ struct SpreadTransform::Costs {
     bits.resize(largest.size() * static_cast<std::size_t>(depths) * 2);
   }
   std::size_t at(int group, int level, bool along_rows) const {
-    return (static_cast<std::size_t>(group) * static_cast<std::size_t>(levels) + static_cast<std::size_t>(level) - 1) * 2 + (along_rows ? 1 : 0);
+    return (static_cast<std::size_t>(group) * static_cast<std::size_t>(levels) + static_cast<std::size_t>(level) - 1) *
+               2 +
+           (along_rows ? 1 : 0);
   }
   void add(std::size_t at, int depth, bool high, double cost) {
-    bits[(at * static_cast<std::size_t>(depths) + static_cast<std::size_t>(depth)) * 2 + (high ? 1 : 0)] += static_cast<std::int64_t>(cost * 256);
+    bits[(at * static_cast<std::size_t>(depths) + static_cast<std::size_t>(depth)) * 2 + (high ? 1 : 0)] +=
+        static_cast<std::int64_t>(cost * 256);
   }
   int best(std::size_t at, int deepest) const {
     std::vector<double> low, high;
@@ -176,7 +180,8 @@ void SpreadTransform::run_cascade(int level, Cascade& cascade) {
   cascade.gathered.trial.resize(cascade.gathered.coefficient.size());
 }
 
-void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step, Costs& costs) const {
+void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step,
+                                    Costs& costs) const {
   const std::size_t at = costs.at(group_, level, true);
   const int spread_depth = std::min(cascade.depth(), split.deepest);
   for (int k = 1; k <= spread_depth; ++k) {
@@ -225,7 +230,9 @@ void SpreadTransform::choose_splits(double step) {
         costs.largest[costs.at(group_, split.level, split.along_rows)] =
             largest_of(split_region(split.level, split.along_rows, false)) * split_gain(split);
     nodes_.allreduce(std::span(costs.largest), ReduceOp::max);
-    const auto active = [&](int group, int level, bool along_rows) { return costs.largest[costs.at(group, level, along_rows)] >= step / 4; };
+    const auto active = [&](int group, int level, bool along_rows) {
+      return costs.largest[costs.at(group, level, along_rows)] >= step / 4;
+    };
     for (int level = fine; level >= 1; --level) {
       bool any = false;
       for (int g = 0; g < costs.groups; ++g) any |= active(g, level, true);
@@ -234,7 +241,8 @@ void SpreadTransform::choose_splits(double step) {
     for (PacketSplit& split : splits) {
       if (split.level > fine || !active(group_, split.level, split.along_rows)) continue;
       const double own_step = step / split_gain(split);
-      costs.add(costs.at(group_, split.level, split.along_rows), 0, false, cost_of(split_region(split.level, split.along_rows, false), own_step));
+      costs.add(costs.at(group_, split.level, split.along_rows), 0, false,
+                cost_of(split_region(split.level, split.along_rows, false), own_step));
       if (split.along_rows) {
         cascade_costs(split.level, cascades_[static_cast<std::size_t>(split.level) - 1], split, own_step, costs);
       } else {
@@ -257,7 +265,8 @@ void SpreadTransform::choose_splits(double step) {
   }
   layout_ = make_layout(layout_.rows, layout_.cols, levels_, std::move(splits));
   for (const PacketSplit& split : layout_.splits)
-    apply(split, split.level <= fine && split.along_rows ? &cascades_[static_cast<std::size_t>(split.level) - 1] : nullptr);
+    apply(split,
+          split.level <= fine && split.along_rows ? &cascades_[static_cast<std::size_t>(split.level) - 1] : nullptr);
   find_pieces();
 }
 
@@ -268,7 +277,8 @@ void SpreadTransform::apply(const PacketSplit& split, Cascade* cascade) {
   } else if (cascade) {
     Grid& rest = cascade->gathered;
     const MatrixView all = rest.at(false, 0, rest.cols);
-    if (split.extra > cascade->depth()) apply_split(all, split_of(all, true, split.extra), 0, split.extra - cascade->depth());
+    if (split.extra > cascade->depth())
+      apply_split(all, split_of(all, true, split.extra), 0, split.extra - cascade->depth());
   } else {
     const MatrixView region = split_region(split.level, false, false);
     apply_split(region, split_of(region, false, split.extra), 0, split.extra);
@@ -287,7 +297,9 @@ void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSpli
       copy_rows(part(rest.at(true, 0, rest.cols), first, low.rows, 0, rest.cols), low.at(true, 0, low.cols));
     } else {
       const MatrixView region = split_region(level, true, true);
-      copy_rows(part(rest.at(true, 0, rest.cols), spread_.owned(nodes_.rank(), level).first, region.extent(0), 0, rest.cols), region);
+      copy_rows(
+          part(rest.at(true, 0, rest.cols), spread_.owned(nodes_.rank(), level).first, region.extent(0), 0, rest.cols),
+          region);
     }
   }
   for (int k = std::min(depth, cascade.used); k >= 1; --k) {
@@ -296,9 +308,13 @@ void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSpli
     Grid spare;
     const bool wanted = k <= split.extra;
     const MatrixView region = split_region(level, true, true);
-    if (!wanted) spare = Grid(k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].rows : region.extent(0), cascade.width);
-    const MatrixView out = !wanted ? spare.at(true, 0, spare.cols) : k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].at(true, 0, cascade.width) : region;
-    wavelet::spread_join(nodes_, spread_, level + k - 1, low.at(true, 0, low.cols), high.at(true, 0, high.cols), out, false);
+    if (!wanted)
+      spare = Grid(k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].rows : region.extent(0), cascade.width);
+    const MatrixView out = !wanted ? spare.at(true, 0, spare.cols)
+                           : k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].at(true, 0, cascade.width)
+                                   : region;
+    wavelet::spread_join(nodes_, spread_, level + k - 1, low.at(true, 0, low.cols), high.at(true, 0, high.cols), out,
+                         false);
   }
 }
 

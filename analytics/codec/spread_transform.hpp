@@ -23,7 +23,8 @@ struct Grid {
 };
 
 /// The block of `rows` x `cols` values from (row0, col0) on.
-inline wavelet::MatrixView part(const wavelet::MatrixView& matrix, std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols) {
+inline wavelet::MatrixView part(const wavelet::MatrixView& matrix, std::size_t row0, std::size_t rows, std::size_t col0,
+                                std::size_t cols) {
   using Range = std::pair<std::size_t, std::size_t>;
   return Kokkos::subview(matrix, Range(row0, row0 + rows), Range(col0, col0 + cols));
 }
@@ -35,9 +36,9 @@ struct Piece {
   bool shared = false;  ///< every node of the group holds the same
 };
 
-/// The coefficients are those of the transform in one place, to the bit.  Fine levels are halved where the rows are, with
-/// halo exchange.  A low band that is no larger than a node's share of the matrix is brought to all nodes of its group,
-/// which go on with it, each for itself.  Memory: a few times the larger of the node's rows and that share.
+/// The coefficients are those of the transform in one place, to the bit.  Fine levels are halved where the rows are,
+/// with halo exchange.  A low band that is no larger than a node's share of the matrix is brought to all nodes of its
+/// group, which go on with it, each for itself.  Memory: a few times the larger of the node's rows and that share.
 class SpreadTransform {
  public:
   SpreadTransform(Communicator& nodes, const wavelet::RowSpread& spread, std::size_t cols);
@@ -84,8 +85,8 @@ class SpreadTransform {
   wavelet::MatrixView split_region(int level, bool along_rows, bool of_trial);
   const PacketSplit* split_at(int level, bool along_rows) const;
   PacketSplit here(const PacketSplit& split) const;
-  void add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0, const wavelet::MatrixView& coefficient,
-                 const wavelet::MatrixView& trial, bool shared);
+  void add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0,
+                 const wavelet::MatrixView& coefficient, const wavelet::MatrixView& trial, bool shared);
   void find_pieces();
   void fine_pieces(int level);
   void cascade_pieces(int level, Cascade& cascade, const PacketSplit& split);
@@ -97,9 +98,9 @@ class SpreadTransform {
   int group_;
   wavelet::Levels levels_;
   Layout layout_;
-  std::vector<Level> fine_;         ///< [level - 1]
-  std::vector<Cascade> cascades_;   ///< [level - 1]
-  Grid coarse_;                     ///< of the group, from level fine_.size() on
+  std::vector<Level> fine_;        ///< [level - 1]
+  std::vector<Cascade> cascades_;  ///< [level - 1]
+  Grid coarse_;                    ///< of the group, from level fine_.size() on
   std::vector<Piece> pieces_;
 };
 

@@ -26,8 +26,8 @@ Trial try_step(Coefficients& coefficients, double step) {
   return trial;
 }
 
-/// Looks for a step large enough, of errors that keep the bound.  How far the measured error is from the expected one says
-/// where to go; where that does not tell, the errors found so far do, in a log-log line.
+/// Looks for a step large enough, of errors that keep the bound.  How far the measured error is from the expected one
+/// says where to go; where that does not tell, the errors found so far do, in a log-log line.
 class ErrorSearch {
  public:
   ErrorSearch(Coefficients& coefficients, const Goal& goal, const Aim& aim)
@@ -46,19 +46,22 @@ class ErrorSearch {
       step = next(trial, k);
       if (best_ && !worth_trying(step)) break;
     }
-    if (best_ && !quick_ && coefficients_.values() >= small_matrix && coefficients_.model().count_from(best_->step.value()) < a_handful) try_larger();
+    if (best_ && !quick_ && coefficients_.values() >= small_matrix &&
+        coefficients_.model().count_from(best_->step.value()) < a_handful)
+      try_larger();
     return best_;
   }
 
  private:
-  /// More of them rarely change the size by a per cent, but where few values make the stream, or the bound is not met closely yet (and
-  /// nothing is expected of the largest error).
+  /// More of them rarely change the size by a per cent, but where few values make the stream, or the bound is not met
+  /// closely yet (and nothing is expected of the largest error).
   static constexpr int usual_trials = 3, trials_of_few = 5, most_trials = 7;
   static constexpr double few_values = 1024, nearly_met = 0.9965;
   /// So many halvings lead to the finest step that is of any use.
   static constexpr int final_trial = 40;
 
-  /// Among a handful of values the error does not grow steadily with the step: a larger one may keep the bound beyond one that does not.
+  /// Among a handful of values the error does not grow steadily with the step: a larger one may keep the bound beyond
+  /// one that does not.
   static constexpr double a_handful = 16;
   static constexpr int larger_steps = 8;  ///< within an octave
   void try_larger() {
@@ -94,7 +97,8 @@ class ErrorSearch {
     const double stated = Step::at_most(step).value();
     if (stated <= used || (above_ && stated >= above_->step.value())) return false;
     if (used > 0.97 * coefficients_.largest_step()) return false;
-    if (largest_ || error_of(*best_) <= 0) return (bound_ > 0 ? (1 - error_of(*best_) / bound_) * 0.8 : 0) >= worthwhile;
+    if (largest_ || error_of(*best_) <= 0)
+      return (bound_ > 0 ? (1 - error_of(*best_) / bound_) * 0.8 : 0) >= worthwhile;
     // There is a bit less of every value, of some six, and near the noise of the data far fewer values.
     const ErrorModel& model = coefficients_.model();
     const double values = model.count_from(used);
@@ -147,8 +151,10 @@ double Coefficients::step_expected(double rms) {
     }
     return low;
   };
-  const double about = largest_of(std::ldexp(largest_step(), -64), largest_step(), 20, [&](double step) { return model().squared_error(step); });
-  return largest_of(about / 4, std::min(about * 16, largest_step()), 12, [&](double step) { return bands_squared_error(step); });
+  const double about = largest_of(std::ldexp(largest_step(), -64), largest_step(), 20,
+                                  [&](double step) { return model().squared_error(step); });
+  return largest_of(about / 4, std::min(about * 16, largest_step()), 12,
+                    [&](double step) { return bands_squared_error(step); });
 }
 
 double first_guess(const Coefficients& coefficients, const Goal& goal) {
@@ -170,7 +176,8 @@ std::optional<Trial> find_step(Coefficients& coefficients, const Goal& goal) {
       .run(rms ? coefficients.step_expected(aim.at * goal.value) : first_guess(coefficients, goal));
 }
 
-std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound, const std::function<std::size_t(const Trial&)>& size_of) {
+std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound,
+                                       const std::function<std::size_t(const Trial&)>& size_of) {
   const double largest = std::max({coefficients.largest(), coefficients.first(), 1e-250});
   double low = std::ldexp(largest, -56), high = largest * 4;
   std::optional<Trial> best;

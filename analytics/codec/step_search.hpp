@@ -17,10 +17,10 @@ namespace effort::codec {
 class Coefficients {
  public:
   virtual ~Coefficients() = default;
-  virtual std::size_t values() const = 0;      ///< of the matrix, absent ones too
+  virtual std::size_t values() const = 0;  ///< of the matrix, absent ones too
   virtual std::size_t present() const = 0;
-  virtual double largest() const = 0;          ///< weighted magnitude, first coefficients aside
-  virtual double first() const = 0;            ///< weighted magnitude of the (largest) first coefficient
+  virtual double largest() const = 0;  ///< weighted magnitude, first coefficients aside
+  virtual double first() const = 0;    ///< weighted magnitude of the (largest) first coefficient
   virtual const ErrorModel& model() const = 0;
   /// Splits bands further where that makes them cheaper at this step; changes largest() and model().
   virtual void choose_splits(double step) = 0;
@@ -29,12 +29,14 @@ class Coefficients {
   /// How far what a decoder will return is from the values.
   virtual Errors reconstruct(const Step& step, const Points& points) = 0;
 
-  /// About the squared error that a step leaves in all bands but the first.  What the reconstruction's differs from it is nearly
-  /// the same at neighbouring steps.
+  /// About the squared error that a step leaves in all bands but the first.  What the reconstruction's differs from it
+  /// is nearly the same at neighbouring steps.
   virtual double bands_squared_error(double step) { return model().squared_error(step); }
 
   /// About the RMS error at a step, and about the largest step at which it is that large.
-  double expected(double step) { return std::sqrt((bands_squared_error(step) + first_squared_error(step)) / static_cast<double>(present())); }
+  double expected(double step) {
+    return std::sqrt((bands_squared_error(step) + first_squared_error(step)) / static_cast<double>(present()));
+  }
   double step_expected(double rms);
 
   /// At most: of a value that is coded half a step, of one that is not all of it.
@@ -52,6 +54,7 @@ double first_guess(const Coefficients& coefficients, const Goal& goal);
 std::optional<Trial> find_step(Coefficients& coefficients, const Goal& goal);
 
 /// The smallest step found at which `size_of` tells at most `bound` bytes.  Its errors are measured.
-std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound, const std::function<std::size_t(const Trial&)>& size_of);
+std::optional<Trial> find_step_of_size(Coefficients& coefficients, std::size_t bound,
+                                       const std::function<std::size_t(const Trial&)>& size_of);
 
 }  // namespace effort::codec

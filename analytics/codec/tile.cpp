@@ -29,7 +29,8 @@ TileCode encode_constant(const Matrix& matrix) {
 TileCode encode_raw(const Matrix& matrix) {
   TileCode code{start_tile(StreamKind::raw, matrix), {}};
   for (std::size_t i = 0; i < matrix.values.size(); ++i)
-    if (matrix.absent.empty() || !matrix.absent[i]) put_double(code.bytes, std::ldexp(matrix.values[i], matrix.exponent));
+    if (matrix.absent.empty() || !matrix.absent[i])
+      put_double(code.bytes, std::ldexp(matrix.values[i], matrix.exponent));
   return code;
 }
 
@@ -68,7 +69,8 @@ double read_constant(ByteReader& in) {
 }
 
 /// NaN where all values behind a cell are absent.
-void mark_absent(std::vector<double>& values, std::span<const std::uint8_t> absent, std::size_t rows, std::size_t cols, int level) {
+void mark_absent(std::vector<double>& values, std::span<const std::uint8_t> absent, std::size_t rows, std::size_t cols,
+                 int level) {
   if (absent.empty()) return;
   std::vector<double> mask(absent.size());
   for (std::size_t i = 0; i < mask.size(); ++i) mask[i] = absent[i] ? absent_value : 0;
@@ -176,11 +178,10 @@ std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t row
   std::vector<double> values;
   switch (start.kind) {
     case StreamKind::constant:
-      values.assign(wavelet::low_length(rows, options.level) * wavelet::low_length(cols, options.level), read_constant(in));
+      values.assign(wavelet::low_length(rows, options.level) * wavelet::low_length(cols, options.level),
+                    read_constant(in));
       break;
-    case StreamKind::raw:
-      values = block_means(read_raw(in, rows * cols, absent), rows, cols, options.level);
-      break;
+    case StreamKind::raw: values = block_means(read_raw(in, rows * cols, absent), rows, cols, options.level); break;
     case StreamKind::ezw: {
       const EzwHeader header = read_ezw_header(in);
       values = decode_ezw(header, in, rows, cols, options);

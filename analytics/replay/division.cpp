@@ -24,23 +24,29 @@ Rebalancer parse_rebalancer(std::string_view text) {
   if (name == "ideal" && colon == std::string_view::npos) return {Kind::ideal, 0};
   if (name == "bounded" && given && amount > 0 && amount <= 1) return {Kind::bounded, amount};
   if (name == "noisy" && given && amount >= 0 && amount < 1) return {Kind::noisy, amount};
-  if (name == "blocks" && given && amount >= 1 && amount <= 4096 && amount == std::floor(amount)) return {Kind::blocks, amount};
-  throw std::invalid_argument("'" + std::string(text) + "' is no rebalancer, use ideal, bounded:SHARE (up to 1), noisy:DEVIATION (below 1) or blocks:N (1 to 4096)");
+  if (name == "blocks" && given && amount >= 1 && amount <= 4096 && amount == std::floor(amount))
+    return {Kind::blocks, amount};
+  throw std::invalid_argument(
+      "'" + std::string(text) +
+      "' is no rebalancer, use ideal, bounded:SHARE (up to 1), noisy:DEVIATION (below 1) or blocks:N (1 to 4096)");
 }
 
 Recording::Recording(std::vector<double> load, int ranks, std::int64_t steps, std::span<const std::int64_t> copies)
     : ranks_(ranks), steps_(steps), load_(std::move(load)), copies_(static_cast<std::size_t>(std::max(ranks, 0)), 1.0) {
   if (ranks < 1 || steps < 1)
-    throw std::invalid_argument("a recording needs ranks and steps (" + std::to_string(ranks) + " x " + std::to_string(steps) + "), give at least 1 of each");
+    throw std::invalid_argument("a recording needs ranks and steps (" + std::to_string(ranks) + " x " +
+                                std::to_string(steps) + "), give at least 1 of each");
   if (load_.size() != static_cast<std::size_t>(ranks) * static_cast<std::size_t>(steps))
-    throw std::invalid_argument("the recording holds " + std::to_string(load_.size()) + " values (expected " + std::to_string(ranks) + " x " +
-                                std::to_string(steps) + "), check the dimensions");
+    throw std::invalid_argument("the recording holds " + std::to_string(load_.size()) + " values (expected " +
+                                std::to_string(ranks) + " x " + std::to_string(steps) + "), check the dimensions");
   if (!copies.empty() && copies.size() != static_cast<std::size_t>(ranks))
-    throw std::invalid_argument("copies are given for " + std::to_string(copies.size()) + " of " + std::to_string(ranks) + " ranks, give one per rank");
+    throw std::invalid_argument("copies are given for " + std::to_string(copies.size()) + " of " +
+                                std::to_string(ranks) + " ranks, give one per rank");
   for (std::size_t i = 0; i < load_.size(); ++i)
     if (!std::isfinite(load_[i]) || load_[i] < 0)
-      throw std::invalid_argument("the load of rank " + std::to_string(i / static_cast<std::size_t>(steps)) + " in step " +
-                                  std::to_string(i % static_cast<std::size_t>(steps)) + " is not a finite number >= 0, repair the recording");
+      throw std::invalid_argument("the load of rank " + std::to_string(i / static_cast<std::size_t>(steps)) +
+                                  " in step " + std::to_string(i % static_cast<std::size_t>(steps)) +
+                                  " is not a finite number >= 0, repair the recording");
   for (std::size_t r = 0; r < copies.size(); ++r) copies_[r] = static_cast<double>(copies[r]);
   if (*std::max_element(copies_.begin(), copies_.end()) <= 0 || *std::min_element(copies_.begin(), copies_.end()) < 0)
     throw std::invalid_argument("copies must be >= 0 and not all zero, count every rank");
@@ -61,20 +67,23 @@ std::vector<double> Recording::mean_before(std::int64_t end, std::int64_t width)
   const std::int64_t from = std::max<std::int64_t>(0, end - width);
   std::vector<double> out(static_cast<std::size_t>(ranks_), 0.0);
   for (int r = 0; r < ranks_; ++r)
-    for (std::int64_t s = from; s < end; ++s) out[static_cast<std::size_t>(r)] += at(r, s) / static_cast<double>(end - from);
+    for (std::int64_t s = from; s < end; ++s)
+      out[static_cast<std::size_t>(r)] += at(r, s) / static_cast<double>(end - from);
   return out;
 }
 
 Division::Division(const Recording& recording, Rebalancer rebalancer)
     : recording_(&recording), rebalancer_(rebalancer), weight_(static_cast<std::size_t>(recording.ranks()), 1.0) {
   if (rebalancer.kind != Rebalancer::Kind::blocks) return;
-  for (int r = 0; r < recording.ranks(); ++r) owner_.insert(owner_.end(), static_cast<std::size_t>(rebalancer.amount), r);
+  for (int r = 0; r < recording.ranks(); ++r)
+    owner_.insert(owner_.end(), static_cast<std::size_t>(rebalancer.amount), r);
 }
 
 double Division::scale(std::int64_t step) const {
   if (!owner_.empty()) return 1.0;
   double sum = 0;
-  for (int r = 0; r < recording_->ranks(); ++r) sum += recording_->copies(r) * recording_->at(r, step) * weight_[static_cast<std::size_t>(r)];
+  for (int r = 0; r < recording_->ranks(); ++r)
+    sum += recording_->copies(r) * recording_->at(r, step) * weight_[static_cast<std::size_t>(r)];
   return sum > 0 ? recording_->total(step) / sum : 1.0;
 }
 
@@ -86,7 +95,8 @@ void Division::divide(std::span<const double> recorded, std::int64_t step, std::
   }
   std::fill(out.begin(), out.end(), 0.0);
   const std::size_t pieces = owner_.size() / recorded.size();
-  for (std::size_t p = 0; p < owner_.size(); ++p) out[static_cast<std::size_t>(owner_[p])] += recorded[p / pieces] / static_cast<double>(pieces);
+  for (std::size_t p = 0; p < owner_.size(); ++p)
+    out[static_cast<std::size_t>(owner_[p])] += recorded[p / pieces] / static_cast<double>(pieces);
 }
 
 void Division::loads(std::int64_t step, std::vector<double>& out) const {
@@ -107,7 +117,8 @@ double Division::largest(std::int64_t step) const {
 
 void Division::rebalance(std::span<const double> load, std::span<const double> recorded) {
   double mean = 0;
-  for (int r = 0; r < recording_->ranks(); ++r) mean += recording_->copies(r) * load[static_cast<std::size_t>(r)] / recording_->n_ranks();
+  for (int r = 0; r < recording_->ranks(); ++r)
+    mean += recording_->copies(r) * load[static_cast<std::size_t>(r)] / recording_->n_ranks();
   if (!(mean > 0)) return;
   if (rebalancer_.kind == Rebalancer::Kind::blocks) return move_pieces(load, recorded);
   // A rank never gets more than 20 times the mean rank's work for its own, however many rebalances that takes.

@@ -34,7 +34,9 @@ class Recording {
 
   int ranks() const { return ranks_; }
   std::int64_t steps() const { return steps_; }
-  double at(int rank, std::int64_t step) const { return load_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(steps_) + static_cast<std::size_t>(step)]; }
+  double at(int rank, std::int64_t step) const {
+    return load_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(steps_) + static_cast<std::size_t>(step)];
+  }
   double copies(int rank) const { return copies_[static_cast<std::size_t>(rank)]; }
   double n_ranks() const { return n_ranks_; }  ///< copies counted
   /// Load of a step over all ranks, copies counted, seconds.
@@ -62,7 +64,8 @@ class Division {
   double largest(std::int64_t step) const;
   /// Divides anew.
   /// @param load      [ranks] each rank's load as it is believed to be, >= 0
-  /// @param recorded  [ranks] what recorded ranks' work costs relative to each other: pieces share their owner's load in
+  /// @param recorded  [ranks] what recorded ranks' work costs relative to each other: pieces share their owner's load
+  /// in
   ///                  this proportion
   void rebalance(std::span<const double> load, std::span<const double> recorded);
   /// What recorded values of one step (one per rank, such as a region's) become.

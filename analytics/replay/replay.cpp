@@ -11,7 +11,7 @@ namespace effort::replay {
 namespace {
 
 constexpr std::int64_t ranks_per_node = 256;
-constexpr int most_nodes = 16;  // every node holds the hint's arrays of all ranks
+constexpr int most_nodes = 16;           // every node holds the hint's arrays of all ranks
 constexpr double negative_share = 0.01;  // of all load, that a lossy file may have below zero
 
 // The cube without negative values; those that are no rounding of a lossy file are refused.
@@ -24,7 +24,8 @@ std::vector<double> repaired(const Cube& cube) {
     x = std::max(x, 0.0);
   }
   if (negative > negative_share * positive)
-    throw std::invalid_argument("the negative loads of the recording sum up to " + std::to_string(negative) + " s (the others to " + std::to_string(positive) +
+    throw std::invalid_argument("the negative loads of the recording sum up to " + std::to_string(negative) +
+                                " s (the others to " + std::to_string(positive) +
                                 " s), repair the recording: only what lossy compression leaves is taken for 0");
   return values;
 }
@@ -48,7 +49,8 @@ std::vector<double> sum_over_regions(const Cube& cube) {
 // One node's loads, step by step, of the window under way.
 class Feeder {
  public:
-  Feeder(const Cube& cube, std::int64_t ranks, int node, int nodes, int window) : cube_(cube), n_ranks_(static_cast<int>(ranks)), window_(window) {
+  Feeder(const Cube& cube, std::int64_t ranks, int node, int nodes, int window)
+      : cube_(cube), n_ranks_(static_cast<int>(ranks)), window_(window) {
     const std::int64_t first = ranks * node / nodes, last = ranks * (node + 1) / nodes;
     for (std::int64_t r = first; r < last; ++r) ids_.push_back(static_cast<int>(r));
   }
@@ -63,9 +65,11 @@ class Feeder {
     double* out = &by_step_[static_cast<std::size_t>(steps_) * regions * ids_.size()];
     for (std::size_t g = 0; g < regions; ++g) {
       for (std::size_t r = 0; r < recorded.size(); ++r)
-        recorded[r] = cube_.values[(g * recorded.size() + r) * static_cast<std::size_t>(cube_.steps) + static_cast<std::size_t>(step)];
+        recorded[r] = cube_.values[(g * recorded.size() + r) * static_cast<std::size_t>(cube_.steps) +
+                                   static_cast<std::size_t>(step)];
       division.divide(recorded, step, divided);
-      for (std::size_t i = 0; i < ids_.size(); ++i) load[i] += *out++ = divided[static_cast<std::size_t>(ids_[i]) % recorded.size()];
+      for (std::size_t i = 0; i < ids_.size(); ++i)
+        load[i] += * out++ = divided[static_cast<std::size_t>(ids_[i]) % recorded.size()];
     }
     loads_.push_back(std::move(load));
     ++steps_;
@@ -78,16 +82,19 @@ class Feeder {
   std::vector<double> last(int n) const {
     std::vector<double> out;
     for (std::size_t i = 0; i < ids_.size(); ++i)
-      for (std::size_t s = loads_.size() - static_cast<std::size_t>(n); s < loads_.size(); ++s) out.push_back(loads_[s][i]);
+      for (std::size_t s = loads_.size() - static_cast<std::size_t>(n); s < loads_.size(); ++s)
+        out.push_back(loads_[s][i]);
     return out;
   }
   std::int64_t first() const { return first_; }
   /// The window from a step of it on.
   const window::Input& window_from(std::int64_t first) {
-    const auto regions = static_cast<std::size_t>(cube_.regions), before = static_cast<std::size_t>(first - first_), steps = static_cast<std::size_t>(steps_) - before;
+    const auto regions = static_cast<std::size_t>(cube_.regions), before = static_cast<std::size_t>(first - first_),
+               steps = static_cast<std::size_t>(steps_) - before;
     region_.resize(regions * ids_.size() * steps);
     for (std::size_t s = 0; s < steps; ++s)
-      for (std::size_t row = 0; row < regions * ids_.size(); ++row) region_[row * steps + s] = by_step_[(before + s) * regions * ids_.size() + row];
+      for (std::size_t row = 0; row < regions * ids_.size(); ++row)
+        region_[row * steps + s] = by_step_[(before + s) * regions * ids_.size() + row];
     rank_ = last(static_cast<int>(steps));
     input_.first_step = first;
     input_.last_step = first_ + steps_ - 1;
@@ -122,13 +129,15 @@ struct StageLog {
 
   void add(const window::Result& result) {
     seconds.push_back(result.stage_seconds);
-    for (std::size_t stage = 0; stage < bytes.size(); ++stage) bytes[stage] = std::max(bytes[stage], result.stage_bytes[stage]);
+    for (std::size_t stage = 0; stage < bytes.size(); ++stage)
+      bytes[stage] = std::max(bytes[stage], result.stage_bytes[stage]);
   }
 };
 
 void add_up(const std::vector<StageLog>& logs, Report& report) {
   for (const StageLog& log : logs)
-    for (std::size_t stage = 0; stage < log.bytes.size(); ++stage) report.stages[stage].bytes = std::max(report.stages[stage].bytes, log.bytes[stage]);
+    for (std::size_t stage = 0; stage < log.bytes.size(); ++stage)
+      report.stages[stage].bytes = std::max(report.stages[stage].bytes, log.bytes[stage]);
   for (std::size_t w = 0; w < logs[0].seconds.size(); ++w) {
     double critical = 0;
     for (int stage = 0; stage < window::n_stages; ++stage) {
@@ -147,10 +156,16 @@ void add_up(const std::vector<StageLog>& logs, Report& report) {
 // What one node does from the first step to the last.
 class NodeReplay {
  public:
-  NodeReplay(const Cube& cube, const Recording& recording, const Options& options, std::int64_t ranks, Communicator& nodes)
-      : recording_(recording), options_(options), nodes_(nodes), analyzer_(options.analysis),
-        feeder_(cube, ranks, nodes.rank(), nodes.size(), options.analysis.window > 0 ? options.analysis.window : tile_steps),
-        division_(recording, options.rebalancer), cost_{0, 0, 0, recording.mean_step()} {
+  NodeReplay(const Cube& cube, const Recording& recording, const Options& options, std::int64_t ranks,
+             Communicator& nodes)
+      : recording_(recording),
+        options_(options),
+        nodes_(nodes),
+        analyzer_(options.analysis),
+        feeder_(cube, ranks, nodes.rank(), nodes.size(),
+                options.analysis.window > 0 ? options.analysis.window : tile_steps),
+        division_(recording, options.rebalancer),
+        cost_{0, 0, 0, recording.mean_step()} {
     if (options.analysis.window > 0) next_look_ = options.analysis.window - 1;
     lag_ = std::max(0, options.analysis.hint_lag);
   }
@@ -161,7 +176,8 @@ class NodeReplay {
       cost += division_.largest(s);
       feeder_.add(s, division_);
       ++unseen_;
-      if (changes_ == s + 1) known_.push_back({s, options_.price});  // ranks answer a hint before they hand over its step
+      if (changes_ == s + 1)
+        known_.push_back({s, options_.price});  // ranks answer a hint before they hand over its step
       const bool last = s + 1 == recording_.steps(), looks = s == next_look_;
       if (!looks && !feeder_.full() && !last) continue;
       follow(s);
@@ -193,7 +209,8 @@ class NodeReplay {
   void follow(std::int64_t step) {
     const std::vector<double> load = feeder_.last(unseen_);
     const window::Steps steps{step - unseen_ + 1, step, n_ranks(), feeder_.ids(), load, 0, {}, known_, false};
-    if (!analyzer_.follow(nodes_, steps)) throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
+    if (!analyzer_.follow(nodes_, steps))
+      throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
     known_.clear();
     unseen_ = 0;
   }
@@ -217,7 +234,8 @@ class NodeReplay {
   }
 
   void describe() {
-    const window::Result& result = analyzer_.describe(nodes_, feeder_.window_from(std::max(feeder_.first(), analyzer_.since())));
+    const window::Result& result =
+        analyzer_.describe(nodes_, feeder_.window_from(std::max(feeder_.first(), analyzer_.since())));
     if (result.failed) throw std::invalid_argument(std::string("the analysis failed: ") + analyzer_.failure());
     result_ = &result;
     if (options_.on_window) options_.on_window(nodes_.rank(), feeder_.window_from(feeder_.first()), result);
@@ -289,7 +307,8 @@ Report replay(const Cube& given, const Options& options) {
   const double price = std::max(options.price, 0.0);
   report.cost_never = cost_of_never(recording);
   report.best = best_schedule(recording, options.rebalancer, price);
-  for (std::size_t i = 0; i < fixed_intervals.size(); ++i) report.cost_fixed[i] = fixed_schedule(recording, options.rebalancer, fixed_intervals[i], price).cost;
+  for (std::size_t i = 0; i < fixed_intervals.size(); ++i)
+    report.cost_fixed[i] = fixed_schedule(recording, options.rebalancer, fixed_intervals[i], price).cost;
   if (report.chosen.cost < report.best.cost) report.best = {report.chosen.steps, report.chosen.cost, false};
   return report;
 }

@@ -23,15 +23,15 @@ struct Cube {
 
 /// How to replay it.
 struct Options {
-  window::Settings analysis;       ///< window, lag, strata, seed, ...; initial_price is set from `price` and `price_known`
-  Rebalancer rebalancer;           ///< what a rebalance does
-  double price = -1;               ///< seconds that every rebalance costs; < 0: not known, rebalances are free of charge
-  bool price_known = true;         ///< the decision knows the price from the start, not only after the first rebalance
+  window::Settings analysis;  ///< window, lag, strata, seed, ...; initial_price is set from `price` and `price_known`
+  Rebalancer rebalancer;      ///< what a rebalance does
+  double price = -1;          ///< seconds that every rebalance costs; < 0: not known, rebalances are free of charge
+  bool price_known = true;    ///< the decision knows the price from the start, not only after the first rebalance
   std::int64_t virtual_ranks = 0;  ///< > 0: virtual rank v is a copy of recorded rank v mod ranks; 0: as recorded
   int nodes = 0;                   ///< simulated nodes, a thread each; 0: one per 256 ranks, at most 16
   bool decide = true;              ///< false: nothing is rebalanced, whatever is recommended
-  /// Called for every described window, by each node's thread, with what it analysed (loads as they are after the replay's
-  /// own rebalances); may be empty.  Calls of different nodes run at the same time.
+  /// Called for every described window, by each node's thread, with what it analysed (loads as they are after the
+  /// replay's own rebalances); may be empty.  Calls of different nodes run at the same time.
   std::function<void(int node, const window::Input&, const window::Result&)> on_window;
 };
 
@@ -52,13 +52,13 @@ struct StageUse {
 
 struct Report {
   std::vector<WindowReport> windows;
-  Schedule chosen, best;          ///< costs in seconds of critical path, prices included
+  Schedule chosen, best;                                    ///< costs in seconds of critical path, prices included
   std::array<double, fixed_intervals.size()> cost_fixed{};  ///< the same of rebalancing at fixed intervals
-  double cost_never = 0;          ///< seconds of critical path
+  double cost_never = 0;                                    ///< seconds of critical path
   std::array<StageUse, window::n_stages> stages{};
-  double largest_window_seconds = 0;   ///< critical CPU time of the most expensive window
-  std::size_t bytes_per_node = 0;      ///< largest of what an analyzer keeps between windows
-  std::int64_t ranks = 0;              ///< replayed, virtual ones included
+  double largest_window_seconds = 0;  ///< critical CPU time of the most expensive window
+  std::size_t bytes_per_node = 0;     ///< largest of what an analyzer keeps between windows
+  std::int64_t ranks = 0;             ///< replayed, virtual ones included
   int nodes = 0;
 };
 

@@ -11,7 +11,8 @@ constexpr double smallest_share = 0.05;  // as in Division
 constexpr double most_work = 4e9;        // multiplications of the dynamic programming
 
 // Rebalances before the given steps, by the last `width` steps' loads since the rebalance before.
-double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vector<std::int64_t>& steps, int width, double price) {
+double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vector<std::int64_t>& steps, int width,
+               double price) {
   Division division(recording, rebalancer);
   std::vector<std::vector<double>> seen;  // loads since the last rebalance, newest last
   double cost = 0;
@@ -39,13 +40,15 @@ double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vec
   return cost;
 }
 
-// Largest load of each step from `first` on, had the work been divided ideally by the loads of the `width` steps before.
+// Largest load of each step from `first` on, had the work been divided ideally by the loads of the `width` steps
+// before.
 std::vector<double> largest_after(const Recording& recording, std::int64_t first, int width) {
   const auto n = static_cast<std::size_t>(recording.steps() - first);
   std::vector<double> past(static_cast<std::size_t>(recording.ranks()), 1.0);
   if (first > 0) past = recording.mean_before(first, width);
   double mean = 0;
-  for (int r = 0; r < recording.ranks(); ++r) mean += recording.copies(r) * past[static_cast<std::size_t>(r)] / recording.n_ranks();
+  for (int r = 0; r < recording.ranks(); ++r)
+    mean += recording.copies(r) * past[static_cast<std::size_t>(r)] / recording.n_ranks();
   std::vector<double> largest(n, 0.0), sum(n, 0.0);
   for (int r = 0; r < recording.ranks(); ++r) {
     if (recording.copies(r) <= 0) continue;
@@ -63,7 +66,8 @@ std::vector<double> largest_after(const Recording& recording, std::int64_t first
 
 Schedule best_ideal(const Recording& recording, double price) {
   const std::int64_t steps = recording.steps();
-  const double work = 0.5 * static_cast<double>(averaging_widths.size()) * recording.ranks() * static_cast<double>(steps) * static_cast<double>(steps);
+  const double work = 0.5 * static_cast<double>(averaging_widths.size()) * recording.ranks() *
+                      static_cast<double>(steps) * static_cast<double>(steps);
   const auto stride = static_cast<std::int64_t>(std::max(1.0, std::ceil(work / most_work)));
   const auto n = static_cast<std::size_t>(steps) + 1;
   std::vector<double> best(n, std::numeric_limits<double>::infinity());
@@ -95,7 +99,8 @@ Schedule best_ideal(const Recording& recording, double price) {
 Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, double price) {
   Schedule schedule;
   for (std::int64_t s = interval; s < recording.steps(); s += interval) schedule.steps.push_back(s);
-  schedule.cost = std::min(cost_of(recording, rebalancer, schedule.steps, 1, price), cost_of(recording, rebalancer, schedule.steps, averaging_widths.back(), price));
+  schedule.cost = std::min(cost_of(recording, rebalancer, schedule.steps, 1, price),
+                           cost_of(recording, rebalancer, schedule.steps, averaging_widths.back(), price));
   return schedule;
 }
 

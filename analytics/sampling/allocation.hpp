@@ -29,7 +29,8 @@ class Allocation {
   std::vector<double> sizes_;
   std::vector<double> least_;
   double total_ = 0;
-  std::vector<double> terms_;  // [metrics][k] W^2 S^2 over the limit and the sum of W^2 S^2 / N: their sum over n_h is at most 1
+  std::vector<double>
+      terms_;  // [metrics][k] W^2 S^2 over the limit and the sum of W^2 S^2 / N: their sum over n_h is at most 1
 };
 
 }  // namespace effort::sampling

@@ -151,7 +151,8 @@ SampleSet draw_groups(std::span<const double> values, std::size_t n, std::size_t
   return result;
 }
 
-std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels, std::span<const std::int64_t> allocation,
+std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels,
+                                          std::span<const std::int64_t> allocation,
                                           std::span<const std::int32_t> pinned, std::uint64_t seed,
                                           std::uint64_t window) {
   const bool from_all = allocation.size() == 1;

@@ -20,7 +20,7 @@ std::vector<std::int32_t> draw_without_replacement(std::int64_t population, std:
 /// Ranks that are sampled on terms of their own.
 struct Group {
   std::string name;
-  std::vector<std::int32_t> ranks;   ///< ascending; groups must not overlap
+  std::vector<std::int32_t> ranks;  ///< ascending; groups must not overlap
   double confidence = 0.90;
   double error = 0.08;               ///< relative to the group's mean
   std::int64_t fixed_size = 0;       ///< > 0: this many ranks, whatever the deviation
@@ -28,7 +28,7 @@ struct Group {
 };
 
 struct SampleSet {
-  std::vector<std::int32_t> ranks;             ///< all that are traced, ascending
+  std::vector<std::int32_t> ranks;                  ///< all that are traced, ascending
   std::vector<std::vector<std::int32_t>> by_group;  ///< [groups] ascending, pinned ones included
 };
 
@@ -42,7 +42,9 @@ SampleSet draw_groups(std::span<const double> values, std::size_t n, std::size_t
 /// Draws by an allocation over strata (SamplePlan::allocation); an allocation of one entry draws from all.
 /// @param labels  [n] strata
 /// @param pinned  ranks that are always in, beside those drawn
-std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels, std::span<const std::int64_t> allocation,
-                                          std::span<const std::int32_t> pinned, std::uint64_t seed, std::uint64_t window);
+std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels,
+                                          std::span<const std::int64_t> allocation,
+                                          std::span<const std::int32_t> pinned, std::uint64_t seed,
+                                          std::uint64_t window);
 
 }  // namespace effort::sampling

@@ -135,7 +135,9 @@ void check_moments(std::span<const std::int64_t> sizes, std::span<const double> 
   }
   if (n == 0) throw std::invalid_argument("there are no ranks to sample: at least one stratum must have members");
   for (std::size_t i = 0; i < mean.size(); ++i) {
-    if (!std::isfinite(mean[i])) throw std::invalid_argument("a stratum's mean is not finite (stratum " + std::to_string(i / d) + ", metric " + std::to_string(i % d) + ")");
+    if (!std::isfinite(mean[i]))
+      throw std::invalid_argument("a stratum's mean is not finite (stratum " + std::to_string(i / d) + ", metric " +
+                                  std::to_string(i % d) + ")");
     check_not_negative(variance[i], "a variance");
   }
 }
@@ -181,7 +183,8 @@ SamplePlan plan_samples(std::span<const std::int64_t> sizes, std::span<const dou
     for (std::size_t metric = 0; metric < d && sizes[s] > 0; ++metric) {
       const double own = mean[s * d + metric];
       if (own == 0) continue;
-      size = std::max(size, sample_size(sizes[s], std::sqrt(variance[s * d + metric]), error * std::abs(own), confidence));
+      size =
+          std::max(size, sample_size(sizes[s], std::sqrt(variance[s * d + metric]), error * std::abs(own), confidence));
     }
     plan.per_stratum.push_back(size);
     plan.per_stratum_total += size;
@@ -240,7 +243,8 @@ SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size
     }
   }
   for (std::size_t s = 0; s < strata; ++s)
-    for (std::size_t j = 0; j < d; ++j) variance[s * d + j] /= static_cast<double>(std::max<std::int64_t>(1, sizes[s] - 1));
+    for (std::size_t j = 0; j < d; ++j)
+      variance[s * d + j] /= static_cast<double>(std::max<std::int64_t>(1, sizes[s] - 1));
   return plan_samples(sizes, mean, variance, d, parameters);
 }
 

@@ -37,7 +37,8 @@ std::int64_t cluster_sample_size(std::int64_t processes, double deviation, doubl
                                  double confidence);
 
 /// The same from each process' total and number of events.
-std::int64_t cluster_sample_size(std::span<const double> totals, std::span<const double> events, const Accuracy& accuracy);
+std::int64_t cluster_sample_size(std::span<const double> totals, std::span<const double> events,
+                                 const Accuracy& accuracy);
 
 /// How a sample is drawn.
 enum class Design {
@@ -47,19 +48,20 @@ enum class Design {
 };
 
 struct SamplePlan {
-  std::int64_t unified = 0;                   ///< ranks needed without strata
-  std::int64_t stratified = 0;                ///< fewest needed for the mean over all ranks, with or without strata: never above unified
-  std::int64_t neyman = 0;                    ///< needed by Neyman allocation with the floor
-  std::int64_t per_stratum_total = 0;         ///< needed for each stratum's own mean
-  std::vector<std::int64_t> per_stratum;      ///< [k] the parts of per_stratum_total
+  std::int64_t unified = 0;  ///< ranks needed without strata
+  std::int64_t stratified =
+      0;                    ///< fewest needed for the mean over all ranks, with or without strata: never above unified
+  std::int64_t neyman = 0;  ///< needed by Neyman allocation with the floor
+  std::int64_t per_stratum_total = 0;           ///< needed for each stratum's own mean
+  std::vector<std::int64_t> per_stratum;        ///< [k] the parts of per_stratum_total
   std::vector<std::int64_t> neyman_allocation;  ///< [k] the parts of neyman
-  Design cheapest = Design::unified;          ///< which design `stratified` is
-  std::vector<std::int64_t> allocation;       ///< [k] ranks of each stratum in the cheapest design; [1] when unified
+  Design cheapest = Design::unified;            ///< which design `stratified` is
+  std::vector<std::int64_t> allocation;         ///< [k] ranks of each stratum in the cheapest design; [1] when unified
 };
 
 struct PlanParameters {
   Accuracy accuracy;
-  std::int64_t floor = 2;   ///< ranks from each stratum at least (as far as it has them); at least 1
+  std::int64_t floor = 2;  ///< ranks from each stratum at least (as far as it has them); at least 1
 };
 
 /// Sample sizes for the mean of each of d metrics over n ranks, relative to the metric's mean; the largest counts

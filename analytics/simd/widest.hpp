@@ -70,8 +70,8 @@ inline auto run_with(InstructionSet, const Work& work) {
 #endif
 
 /// Runs `work()` compiled for best(), and returns what it returns.  Capture by value: the compiler must assume that a
-/// store changes what is captured by reference.  Only functions whose definition is visible are compiled for the registers
-/// with it.  Cost: a load and a branch.
+/// store changes what is captured by reference.  Only functions whose definition is visible are compiled for the
+/// registers with it.  Cost: a load and a branch.
 template <typename Work>
 inline auto widest(const Work& work) {
   return run_with(best(), work);

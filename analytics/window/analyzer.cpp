@@ -96,14 +96,17 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
     pass.rank_mean.resize(input.ranks.size());
     pass.row_mean.resize(input.ranks.size() * static_cast<std::size_t>(pass.rows));
     const bool finite = row_means(input.rank_load, pass.steps, pass.rank_mean);
-    const auto regions = std::span<double>(pass.row_mean).first(input.ranks.size() * static_cast<std::size_t>(input.n_regions));
+    const auto regions =
+        std::span<double>(pass.row_mean).first(input.ranks.size() * static_cast<std::size_t>(input.n_regions));
     std::vector<double> amounts(input.ranks.size() * static_cast<std::size_t>(input.n_units));
     if (!row_means(input.work, pass.steps, amounts)) error = "an amount of work is not finite, leave such steps out";
-    if (!row_means(input.region_load, pass.steps, regions) || !finite) error = "a load is not finite, leave such steps out";
+    if (!row_means(input.region_load, pass.steps, regions) || !finite)
+      error = "a load is not finite, leave such steps out";
     fill_rest(pass);
   }
   pass.agreed = agree(nodes, pass, error);
-  if (pass.agreed.failed) return known = give_up(error.empty() ? "another node failed or passed other dimensions" : error);
+  if (pass.agreed.failed)
+    return known = give_up(error.empty() ? "another node failed or passed other dimensions" : error);
   if (!learn_layout(nodes, input, pass.agreed.layout_changed))
     return known = give_up("the nodes' ranks do not make up the run, list every rank on one node");
   reshape(input);
@@ -117,7 +120,8 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   stratify(nodes, pass);
   stop(Stage::strata);
   judge(nodes, pass);
-  known.local_region_load.assign(pass.row_mean.begin(), pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
+  known.local_region_load.assign(pass.row_mean.begin(),
+                                 pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
   known.bytes = bytes();
   known.stage_bytes = stage_bytes(pass);
   stop(Stage::decision);
@@ -131,8 +135,9 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   std::vector<double> v(1 + 2 * shapes + 5, none);
   v[0] = error.empty() ? 0 : 1;
   if (error.empty()) {
-    const double shape[shapes] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions), static_cast<double>(in.n_units),
-                                  static_cast<double>(in.first_step), static_cast<double>(in.last_step)};
+    const double shape[shapes] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions),
+                                  static_cast<double>(in.n_units), static_cast<double>(in.first_step),
+                                  static_cast<double>(in.last_step)};
     for (std::size_t i = 0; i < shapes; ++i) {
       v[1 + 2 * i] = shape[i];
       v[2 + 2 * i] = -shape[i];
@@ -195,7 +200,9 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
   std::array<std::size_t, n_stages> out{};
   const auto of = [&out](Stage stage) -> std::size_t& { return out[static_cast<std::size_t>(stage)]; };
   const auto steps = static_cast<std::size_t>(pass.steps), rows_of_steps = static_cast<std::size_t>(pass.rows) * steps;
-  of(Stage::loads) = watch.bytes() + size(ranks, layout.values, layout.offsets, row_spikes, pass.rank_mean, pass.row_mean) + 2 * rows_of_steps * sizeof(double);
+  of(Stage::loads) = watch.bytes() +
+                     size(ranks, layout.values, layout.offsets, row_spikes, pass.rank_mean, pass.row_mean) +
+                     2 * rows_of_steps * sizeof(double);
   for (const balance::WorkLog& log : work_logs) of(Stage::cost_model) += log.bytes();
   of(Stage::cost_model) += size(unlike, r.speed);
   of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load);
@@ -206,8 +213,9 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
 }
 
 std::size_t Analyzer::State::bytes() const {
-  return sizeof(State) + watch.bytes() + (ranks.size() + layout.values.size()) * sizeof(int) + layout.offsets.size() * sizeof(std::size_t) +
-         last_labels.size() * sizeof(std::int32_t) + (work_logs.empty() ? 0 : work_logs.size() * work_logs.front().bytes()) +
+  return sizeof(State) + watch.bytes() + (ranks.size() + layout.values.size()) * sizeof(int) +
+         layout.offsets.size() * sizeof(std::size_t) + last_labels.size() * sizeof(std::int32_t) +
+         (work_logs.empty() ? 0 : work_logs.size() * work_logs.front().bytes()) +
          row_spikes.size() * (sizeof(balance::SpikeFinder) + 8 * sizeof(std::int64_t));
 }
 

@@ -10,7 +10,7 @@ namespace effort::window {
 namespace {
 
 constexpr std::size_t windows_fitted = 6;
-constexpr double clear = 3;         // standard errors by which a window's level differs from the fit's
+constexpr double clear = 3;          // standard errors by which a window's level differs from the fit's
 constexpr double change_gain = 0.3;  // of a window, in the mean square error of stated costs
 constexpr double most_above = 1e3;   // of the largest load, that work may seem to be worth
 constexpr int most_unlike = 4;  // no more than one rank in so many is unlike its node, or it is the model that is wrong
@@ -36,7 +36,8 @@ class Told {
 
 std::vector<double> vector_of(std::span<const double> values) { return {values.begin(), values.end()}; }
 
-void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Gathered<int>& layout, Told& told) {
+void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Gathered<int>& layout,
+              Told& told) {
   std::vector<std::vector<std::int64_t>> nodes;
   std::vector<double> ranks;
   for (std::size_t node = 0; node + 1 < all.offsets.size(); ++node) {
@@ -54,7 +55,8 @@ void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all
     told.collinear() = model.collinear ? 1 : 0;
     told.slow() = model.slow_node ? 1 : 0;
   } catch (const std::exception&) {
-    std::fill(told.all().begin(), told.all().end(), -1.0);  // sums beyond all bounds: costs stay unknown, the rest goes on
+    std::fill(told.all().begin(), told.all().end(),
+              -1.0);  // sums beyond all bounds: costs stay unknown, the rest goes on
   }
 }
 
@@ -86,12 +88,13 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   follow_costs(nodes, pass, told.noise());
 }
 
-// Costs are fitted over several windows and lag behind where they move: the newest one sets their level.  Errors cover how
-// far costs have been off in the windows after those they were stated for.
+// Costs are fitted over several windows and lag behind where they move: the newest one sets their level.  Errors cover
+// how far costs have been off in the windows after those they were stated for.
 void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise) {
   const Input& in = pass.input;
   const auto complete = [&](const std::vector<double>& cost) {
-    return cost.size() == static_cast<std::size_t>(in.n_units) && std::all_of(cost.begin(), cost.end(), [](double c) { return c >= 0; });
+    return cost.size() == static_cast<std::size_t>(in.n_units) &&
+           std::all_of(cost.begin(), cost.end(), [](double c) { return c >= 0; });
   };
   if (!complete(pass.predicting)) return;
   if (!complete(stated_cost)) stated_cost.assign(pass.predicting.size(), 0.0);
@@ -144,7 +147,8 @@ balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
   if (!work_logs.empty() && work_logs.front().units() != in.n_units) work_logs.clear();
   balance::WorkLog log(in.n_units, n);
   const double floor = std::max(1e-3 * std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0) /
-                                    (static_cast<double>(in.n_ranks) * pass.steps), 1e-300);
+                                    (static_cast<double>(in.n_ranks) * pass.steps),
+                                1e-300);
   log.add(in.work, in.rank_load, pass.steps, floor);
   work_logs.push_front(std::move(log));
   if (work_logs.size() > windows_fitted) work_logs.pop_back();

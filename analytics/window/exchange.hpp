@@ -11,7 +11,8 @@
 namespace effort::window {
 
 /// Collects real numbers, rounds each to an integer of a common scale and sums those over all nodes.  What is added up
-/// on a node must be rounded before it is added (total(), add_to()): then neither the order nor the split into nodes shows.
+/// on a node must be rounded before it is added (total(), add_to()): then neither the order nor the split into nodes
+/// shows.
 class ExactSum {
  public:
   /// @param bound  what no sum over all nodes exceeds in absolute value; identical on all nodes.  The resolution is

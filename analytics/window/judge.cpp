@@ -40,7 +40,8 @@ void Analyzer::State::judge(Communicator& nodes, Pass& pass) {
     if (waiting_hides_loads(pass, mean > 0 ? pass.largest_mean / mean - 1 : 0.0)) c.advice |= advice_unmarked_comm;
     for (const auto& row : row_spikes)
       if (row.period().length > 0) c.advice |= advice_periodic;
-    c.efficiencies = balance::efficiencies(mean * pass.steps, pass.largest_mean * pass.steps, critical, pass.agreed.wall ? elapsed : 0.0);
+    c.efficiencies = balance::efficiencies(mean * pass.steps, pass.largest_mean * pass.steps, critical,
+                                           pass.agreed.wall ? elapsed : 0.0);
   }
   nodes.bcast(std::span(&c, 1), 0);
   described = c.advice;

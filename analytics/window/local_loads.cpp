@@ -24,11 +24,14 @@ std::string input_error(const Input& input) {
       return "rank " + std::to_string(input.ranks[i]) + " is out of range or order, list a node's ranks ascending";
   const std::size_t n = input.ranks.size() * static_cast<std::size_t>(n_steps(input));
   const auto regions = static_cast<std::size_t>(input.n_regions), units = static_cast<std::size_t>(input.n_units);
-  if (input.region_load.size() != n * regions) return wrong_length("region_load", input.region_load.size(), n * regions);
+  if (input.region_load.size() != n * regions)
+    return wrong_length("region_load", input.region_load.size(), n * regions);
   if (input.rank_load.size() != n) return wrong_length("rank_load", input.rank_load.size(), n);
   if (input.work.size() != n * units) return wrong_length("work", input.work.size(), n * units);
-  if (!input.rank_wait.empty() && input.rank_wait.size() != n) return wrong_length("rank_wait", input.rank_wait.size(), n);
-  if (!input.step_wall.empty() && input.step_wall.size() != n) return wrong_length("step_wall", input.step_wall.size(), n);
+  if (!input.rank_wait.empty() && input.rank_wait.size() != n)
+    return wrong_length("rank_wait", input.rank_wait.size(), n);
+  if (!input.step_wall.empty() && input.step_wall.size() != n)
+    return wrong_length("step_wall", input.step_wall.size(), n);
   return {};
 }
 

@@ -63,7 +63,8 @@ void Analyzer::State::find_row_peaks(Pass& pass, std::span<const double> region_
   }
   for (std::size_t row = 0; row < row_spikes.size(); ++row) {
     const bool rest = row + 1 == row_spikes.size();
-    row_spikes[row].observe(pass.input.first_step, rest ? std::span<const double>(pass.step_largest) : region_maxima.subspan(row * steps, steps));
+    row_spikes[row].observe(pass.input.first_step, rest ? std::span<const double>(pass.step_largest)
+                                                        : region_maxima.subspan(row * steps, steps));
   }
 }
 

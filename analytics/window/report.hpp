@@ -1,31 +1,31 @@
 // The report of a window: every plain number that the analysis knows about it, in one table.
 //
 // The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from this table.  A number is
-// added with one row here, a field of the same name in effort.h and effort.F90 (if it is part of the hint), and the line
-// of the analysis that sets it.
+// added with one row here, a field of the same name in effort.h and effort.F90 (if it is part of the hint), and the
+// line of the analysis that sets it.
 #pragma once
 
 #include <cstdint>
 
-// Rows are X(name, value while unknown).  All are double.  A negative value means "not known"; a number that starts at 0 is
-// always known, and a file without it is refused.
+// Rows are X(name, value while unknown).  All are double.  A negative value means "not known"; a number that starts at
+// 0 is always known, and a file without it is refused.
 
 /// Numbers of effort_hint, which has a field of each name.
-#define EFFORT_HINT_NUMBERS(X)                                                                                  \
-  X(imbalance, 0)                 /* max / mean - 1 of the ranks' loads */                                      \
-  X(gain_per_step, -1)            /* predicted max - mean, seconds per step */                                  \
-  X(rebalance_cost, -1)           /* what a rebalance costs, seconds, measured on this run */                   \
-  X(expected_saving, -1)          /* seconds a rebalance now saves until the next good opportunity */           \
+#define EFFORT_HINT_NUMBERS(X)                                                                                   \
+  X(imbalance, 0)                 /* max / mean - 1 of the ranks' loads */                                       \
+  X(gain_per_step, -1)            /* predicted max - mean, seconds per step */                                   \
+  X(rebalance_cost, -1)           /* what a rebalance costs, seconds, measured on this run */                    \
+  X(expected_saving, -1)          /* seconds a rebalance now saves until the next good opportunity */            \
   X(worst_region_share, -1)       /* share of the largest rank's excess that the worst region carries, 0 to 1 */ \
-  X(prediction_error, -1)         /* mean |predicted - seen| / mean seen of the last prediction */              \
-  X(parallel_efficiency, -1)      /* POP: mean load / elapsed time */                                           \
-  X(communication_efficiency, -1) /* POP: largest load / elapsed time */                                        \
+  X(prediction_error, -1)         /* mean |predicted - seen| / mean seen of the last prediction */               \
+  X(parallel_efficiency, -1)      /* POP: mean load / elapsed time */                                            \
+  X(communication_efficiency, -1) /* POP: largest load / elapsed time */                                         \
   X(ideal_saving, -1)             /* share of the elapsed time that ideal balance in every step would save */
 
 /// Numbers of the snapshot and of JSON beside those.
-#define EFFORT_DESCRIPTION_NUMBERS(X)                                                                           \
-  X(load_balance, -1)             /* POP: mean / largest load */                                                \
-  X(strata_agreement, -1)         /* share of ranks in matching strata, approximate against exact ones */
+#define EFFORT_DESCRIPTION_NUMBERS(X)                    \
+  X(load_balance, -1)     /* POP: mean / largest load */ \
+  X(strata_agreement, -1) /* share of ranks in matching strata, approximate against exact ones */
 
 #define EFFORT_WINDOW_NUMBERS(X) EFFORT_HINT_NUMBERS(X) EFFORT_DESCRIPTION_NUMBERS(X)
 

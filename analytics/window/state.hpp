@@ -18,9 +18,9 @@ namespace effort::window {
 /// What all nodes know of each other's input after the first exchange.
 struct Agreed {
   bool failed = false;
-  bool layout_changed = false;   ///< some node's ranks are others than before
-  bool wall = false;             ///< step_wall is given
-  double largest_load = 0;       ///< of one rank, region or step, absolute
+  bool layout_changed = false;  ///< some node's ranks are others than before
+  bool wall = false;            ///< step_wall is given
+  double largest_load = 0;      ///< of one rank, region or step, absolute
   double largest_wait = 0;
   double largest_wall = 0;
 };
@@ -32,18 +32,18 @@ struct Pass {
   const Input& input;
   Result& result;
   int steps = 0;
-  int rows = 0;                       ///< regions and the rest of the rank's load
+  int rows = 0;  ///< regions and the rest of the rank's load
   Agreed agreed;
-  std::vector<double> rank_mean;      ///< [n_local]
-  std::vector<double> row_mean;       ///< [rows][n_local]
-  std::vector<double> step_largest;   ///< [steps] over all ranks
-  std::vector<double> step_total;     ///< [steps] over all ranks
-  std::vector<double> wall_largest;   ///< [steps]
-  std::vector<double> region_peak;    ///< [n_regions] largest rank's load of each step, median over the steps
-  double wait_share = 0;              ///< share of the ranks' time in COMM, WAIT and IO, where both are given
-  double largest_mean = 0;            ///< of one rank
-  std::vector<double> predicting;     ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
-  std::vector<double> row_total;      ///< [rows] mean load per step, summed over all ranks
+  std::vector<double> rank_mean;     ///< [n_local]
+  std::vector<double> row_mean;      ///< [rows][n_local]
+  std::vector<double> step_largest;  ///< [steps] over all ranks
+  std::vector<double> step_total;    ///< [steps] over all ranks
+  std::vector<double> wall_largest;  ///< [steps]
+  std::vector<double> region_peak;   ///< [n_regions] largest rank's load of each step, median over the steps
+  double wait_share = 0;             ///< share of the ranks' time in COMM, WAIT and IO, where both are given
+  double largest_mean = 0;           ///< of one rank
+  std::vector<double> predicting;    ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
+  std::vector<double> row_total;     ///< [rows] mean load per step, summed over all ranks
 };
 
 /// The last row of row_mean: the part of a rank's load that no region accounts for (threads summed or not, work outside
@@ -57,17 +57,17 @@ struct Analyzer::State {
   bool failed = false;
   std::string why;
 
-  std::vector<int> ranks;                    // this node's
-  Gathered<int> layout;                      // everybody's
+  std::vector<int> ranks;  // this node's
+  Gathered<int> layout;    // everybody's
   int n_ranks = 0, rows = 0;
   std::vector<balance::SpikeFinder> row_spikes;  // [rows]
-  std::deque<balance::WorkLog> work_logs;    // of the last windows, newest first
-  std::vector<char> unlike;                  // [n_local] ranks whose speed is not their node's; empty: none yet
+  std::deque<balance::WorkLog> work_logs;        // of the last windows, newest first
+  std::vector<char> unlike;                      // [n_local] ranks whose speed is not their node's; empty: none yet
   bool collinear_units = false, slow_node = false;
-  std::vector<double> stated_cost;           // [n_units] of the last window, seconds per unit
-  double cost_change = -1;                   // mean square of how far stated costs were off in the window after; < 0: not known
-  std::vector<std::int32_t> last_labels;     // [n_local] strata of the window before
-  int last_k = 0;                            // 0: there was none
+  std::vector<double> stated_cost;  // [n_units] of the last window, seconds per unit
+  double cost_change = -1;          // mean square of how far stated costs were off in the window after; < 0: not known
+  std::vector<std::int32_t> last_labels;  // [n_local] strata of the window before
+  int last_k = 0;                         // 0: there was none
   Watch watch;
   std::uint32_t decided = 0, described = 0;  // advice, by origin
   Result known;                              // as last looked at and described
@@ -91,8 +91,8 @@ struct Analyzer::State {
   void rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
                   std::span<const double> node_speed, double noise, Result& result);
   void stratify(Communicator& nodes, Pass& pass);
-  std::vector<std::int32_t> exact_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d, int k,
-                                         std::vector<std::int32_t>& medoids);
+  std::vector<std::int32_t> exact_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d,
+                                         int k, std::vector<std::int32_t>& medoids);
   std::vector<std::int32_t> coarse_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d,
                                           std::vector<std::int32_t>& medoids);
   cluster::StrataMatch match(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,

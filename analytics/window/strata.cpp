@@ -52,14 +52,14 @@ void Analyzer::State::stratify(Communicator& nodes, Pass& pass) {
   const auto d = static_cast<std::size_t>(std::max(1, pass.input.n_regions));
   const std::vector<double> signatures = signatures_of(pass, d);
   std::vector<std::int32_t> medoids;
-  std::vector<std::int32_t> labels = settings.strata_level > 0 ? coarse_strata(nodes, signatures, d, medoids)
-                                                               : exact_strata(nodes, signatures, d, settings.strata, medoids);
+  std::vector<std::int32_t> labels = settings.strata_level > 0
+                                         ? coarse_strata(nodes, signatures, d, medoids)
+                                         : exact_strata(nodes, signatures, d, settings.strata, medoids);
   int k = static_cast<int>(medoids.size());
   if (settings.strata_level > 0 && settings.strata_check) {
     std::vector<std::int32_t> exact_medoids;
     const std::vector<std::int32_t> exact = exact_strata(nodes, signatures, d, k, exact_medoids);
-    pass.result.strata_agreement =
-        match(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
+    pass.result.strata_agreement = match(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
   }
   rename(nodes, labels, medoids);
   pass.result.strata = k;
@@ -122,7 +122,8 @@ cluster::StrataMatch Analyzer::State::match(Communicator& nodes, const std::vect
 }
 
 // Strata that continue one of the window before keep its number.
-void Analyzer::State::rename(Communicator& nodes, std::vector<std::int32_t>& labels, std::vector<std::int32_t>& medoids) const {
+void Analyzer::State::rename(Communicator& nodes, std::vector<std::int32_t>& labels,
+                             std::vector<std::int32_t>& medoids) const {
   const auto k = static_cast<int>(medoids.size());
   if (last_k == 0) return;
   const cluster::StrataMatch matched = match(nodes, last_labels, last_k, labels, k);
@@ -165,7 +166,8 @@ void Analyzer::State::sum_up_strata(Communicator& nodes, Pass& pass, const std::
     if (size < 1) continue;
     const double mean = sum[first_at + i] / size;
     result.stratum_region_load[i] = mean * largest;
-    if (size > 1) variance[i] = std::max(0.0, (sum[second_at + i] - size * mean * mean) / (size - 1)) * largest * largest;
+    if (size > 1)
+      variance[i] = std::max(0.0, (sum[second_at + i] - size * mean * mean) / (size - 1)) * largest * largest;
   }
   plan_sample(nodes, pass, sizes, variance);
   find_worst_region(pass, sum, worst_at);
@@ -195,7 +197,8 @@ void Analyzer::State::find_worst_region(Pass& pass, const ExactSum& sum, std::si
   Result& result = pass.result;
   double most = 0, all = 0;
   for (int g = 0; g < pass.input.n_regions; ++g) {
-    const double excess = sum[worst_at + static_cast<std::size_t>(g)] * pass.agreed.largest_load - pass.row_total[g] / n_ranks;
+    const double excess =
+        sum[worst_at + static_cast<std::size_t>(g)] * pass.agreed.largest_load - pass.row_total[g] / n_ranks;
     all += std::max(excess, 0.0);
     if (excess > most) {
       most = excess;

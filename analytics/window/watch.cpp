@@ -12,7 +12,7 @@ namespace {
 
 using balance::StepKind;
 
-constexpr double largest_weight = 20.0;    // of a trial
+constexpr double largest_weight = 20.0;        // of a trial
 constexpr std::int64_t most_trial_steps = 16;  // of a batch in which trials are evaluated: more say nothing new
 
 balance::DecisionSettings decision_settings(const Settings& s) {
@@ -54,17 +54,19 @@ std::uint32_t advice_of(const balance::Verdict& v, bool stale) {
 std::string steps_error(const Steps& s) {
   if (s.failed) return "the node failed before";
   if (s.last_step < s.first_step || s.last_step - s.first_step > 1'000'000)
-    return "the steps are out of range (" + std::to_string(s.first_step) + " to " + std::to_string(s.last_step) + "), pass first <= last";
+    return "the steps are out of range (" + std::to_string(s.first_step) + " to " + std::to_string(s.last_step) +
+           "), pass first <= last";
   if (s.n_ranks < 1) return "a run of " + std::to_string(s.n_ranks) + " ranks, pass at least one";
   for (std::size_t i = 0; i < s.ranks.size(); ++i)
     if (s.ranks[i] < 0 || s.ranks[i] >= s.n_ranks || (i > 0 && s.ranks[i] <= s.ranks[i - 1]))
       return "rank " + std::to_string(s.ranks[i]) + " is out of range or order, list a node's ranks ascending";
   const std::size_t want = s.ranks.size() * static_cast<std::size_t>(s.last_step - s.first_step + 1);
   if (s.load.size() != want)
-    return "the loads are " + std::to_string(s.load.size()) + " values (expected " + std::to_string(want) + "), pass one per rank and step";
+    return "the loads are " + std::to_string(s.load.size()) + " values (expected " + std::to_string(want) +
+           "), pass one per rank and step";
   if (s.work.size() != want * static_cast<std::size_t>(s.n_units))
-    return "the amounts of work are " + std::to_string(s.work.size()) + " values (expected " + std::to_string(want * static_cast<std::size_t>(s.n_units)) +
-           "), pass one per unit, rank and step";
+    return "the amounts of work are " + std::to_string(s.work.size()) + " values (expected " +
+           std::to_string(want * static_cast<std::size_t>(s.n_units)) + "), pass one per unit, rank and step";
   if (!std::all_of(s.load.begin(), s.load.end(), [](double x) { return std::isfinite(x); }))
     return "a load is not finite, leave such steps out";
   return {};
@@ -82,7 +84,7 @@ struct Watch::Batch {
   std::size_t n_steps;
   std::vector<double> largest, mean;  // [n_steps] over all ranks
   std::vector<Event> events;
-  std::vector<StepKind> kinds;        // on node 0, of the steps but the run's first
+  std::vector<StepKind> kinds;  // on node 0, of the steps but the run's first
   std::vector<Tried> tried;
 };
 
@@ -94,8 +96,9 @@ bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error)
   std::vector<double> v(3 + 2 * shapes, none);
   v[0] = error.empty() ? 0 : 1;
   if (error.empty()) {
-    const double shape[shapes] = {static_cast<double>(s.n_ranks), static_cast<double>(s.first_step), static_cast<double>(s.last_step),
-                                  static_cast<double>(s.rebalances.size()), static_cast<double>(s.n_units)};
+    const double shape[shapes] = {static_cast<double>(s.n_ranks), static_cast<double>(s.first_step),
+                                  static_cast<double>(s.last_step), static_cast<double>(s.rebalances.size()),
+                                  static_cast<double>(s.n_units)};
     for (std::size_t i = 0; i < shapes; ++i) {
       v[1 + 2 * i] = shape[i];
       v[2 + 2 * i] = -shape[i];
@@ -103,7 +106,8 @@ bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error)
     double& largest = v[1 + 2 * shapes];
     largest = 0;
     for (double x : s.load) largest = std::max(largest, std::fabs(x));
-    v[2 + 2 * shapes] = !std::equal(ranks_.begin(), ranks_.end(), s.ranks.begin(), s.ranks.end()) || n_ranks_ != s.n_ranks;
+    v[2 + 2 * shapes] =
+        !std::equal(ranks_.begin(), ranks_.end(), s.ranks.begin(), s.ranks.end()) || n_ranks_ != s.n_ranks;
   }
   nodes.allreduce(std::span<double>(v), ReduceOp::max);
   bool good = v[0] == 0;
@@ -210,7 +214,8 @@ std::vector<double> Watch::worth_of_work(const Batch& batch, std::size_t s) cons
   if (unit_cost_.empty() || unit_cost_.size() != static_cast<std::size_t>(batch.steps.n_units)) return {};
   std::vector<double> worth(ranks_.size(), 0.0);
   for (std::size_t u = 0; u < unit_cost_.size(); ++u)
-    for (std::size_t i = 0; i < worth.size(); ++i) worth[i] += unit_cost_[u] * batch.steps.work[(u * worth.size() + i) * batch.n_steps + s];
+    for (std::size_t i = 0; i < worth.size(); ++i)
+      worth[i] += unit_cost_[u] * batch.steps.work[(u * worth.size() + i) * batch.n_steps + s];
   for (double& w : worth) w = std::isfinite(w) && w > 0 ? w : 0.0;
   worth.push_back(batch.mean[s]);
   return worth;
@@ -243,7 +248,8 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
   if (nodes.rank() != 0) return;
   std::size_t next = 0, event = 0, kind = 0;
   for (std::size_t s = 0; s < batch.n_steps; ++s) {
-    for (; event < batch.events.size() && batch.events[event].step == s; ++event) decision_.rebalanced(batch.events[event].price);
+    for (; event < batch.events.size() && batch.events[event].step == s; ++event)
+      decision_.rebalanced(batch.events[event].price);
     if (batch.steps.first_step + static_cast<std::int64_t>(s) == 0) continue;
     balance::StepFacts facts;
     facts.largest = batch.largest[s];
@@ -251,7 +257,8 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
     facts.kind = batch.kinds[kind++];
     for (; next < batch.tried.size() && batch.tried[next].step == s; ++next)
       if (sum[next] > 0)
-        facts.trials.push_back({batch.tried[next].predictor, batch.tried[next].age, std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1)});
+        facts.trials.push_back({batch.tried[next].predictor, batch.tried[next].age,
+                                std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1)});
     decision_.observe(facts);
   }
 }
@@ -287,10 +294,13 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
     balance::LookFacts facts;
     facts.stale = stale;
     facts.imbalance = result.imbalance;
-    for (std::size_t p = 0; p < facts.known.size(); ++p) facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));
+    for (std::size_t p = 0; p < facts.known.size(); ++p)
+      facts.known[p] = forecast_.knows(static_cast<balance::Predictor>(p));
     const balance::Verdict v = decision_.decide(facts);
-    c = {v.price, v.expected_saving, v.rebalance ? 1 : 0, static_cast<std::int32_t>(v.predictor), advice_of(v, stale), {}};
-    c.next = settings_.window > 0 ? NextLook{settings_.window, settings_.hint_lag} : cadence_.next(cost, v.rebalance || stale ? 1 : v.patience, v.urgency);
+    c = {v.price, v.expected_saving, v.rebalance ? 1 : 0, static_cast<std::int32_t>(v.predictor), advice_of(v, stale),
+         {}};
+    c.next = settings_.window > 0 ? NextLook{settings_.window, settings_.hint_lag}
+                                  : cadence_.next(cost, v.rebalance || stale ? 1 : v.patience, v.urgency);
     if (settings_.hint_lag >= 0) c.next = {std::max(c.next.steps, settings_.hint_lag), settings_.hint_lag};
   }
   nodes.bcast(std::span<Conclusion>(&c, 1), 0);
@@ -343,7 +353,8 @@ WindowLoads Watch::close_window(Communicator& nodes) {
 }
 
 std::size_t Watch::bytes() const {
-  return sizeof *this + forecast_.bytes() + (sum_.size() + fresh_sum_.size() + window_sum_.size() + predicted_.size()) * sizeof(double) +
+  return sizeof *this + forecast_.bytes() +
+         (sum_.size() + fresh_sum_.size() + window_sum_.size() + predicted_.size()) * sizeof(double) +
          (ranks_.size() + layout_.values.size()) * sizeof(int) + layout_.offsets.size() * sizeof(std::size_t);
 }
 

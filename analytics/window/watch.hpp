@@ -20,7 +20,8 @@ class Watch {
  public:
   explicit Watch(const Settings& settings);
 
-  /// Adds steps.  Collective; blocks.  Steps from before the last rebalance teach what they can, and count for nothing after it.
+  /// Adds steps.  Collective; blocks.  Steps from before the last rebalance teach what they can, and count for nothing
+  /// after it.
   /// @return false on all nodes where one of them failed or passed other steps: why() tells
   /// @throws CommunicatorError
   bool follow(Communicator& nodes, const Steps& steps);
@@ -39,11 +40,11 @@ class Watch {
  private:
   struct Batch;
   struct Tried {
-    std::size_t step;      // of the batch
+    std::size_t step;  // of the batch
     balance::Predictor predictor;
     int age;
-    double largest;        // of this node's ranks
-    std::int64_t sum;      // over them, rounded rank by rank
+    double largest;    // of this node's ranks
+    std::int64_t sum;  // over them, rounded rank by rank
   };
   bool agree(Communicator& nodes, const Steps& steps, const std::string& error);
   bool learn_layout(Communicator& nodes, const Steps& steps);
@@ -57,23 +58,23 @@ class Watch {
 
   Settings settings_;
   std::string why_;
-  std::vector<int> ranks_;   // this node's
-  Gathered<int> layout_;     // everybody's
+  std::vector<int> ranks_;  // this node's
+  Gathered<int> layout_;    // everybody's
   int n_ranks_ = 0;
   double largest_load_ = 0;  // of the steps at hand
   std::vector<double> unit_cost_;
 
   balance::Forecast forecast_;
   balance::PeakFinder peaks_;
-  balance::Decision decision_;      // used on node 0
-  Cadence cadence_;                 // likewise
-  std::vector<Rebalance> pending_;  // that take effect after the last step
+  balance::Decision decision_;           // used on node 0
+  Cadence cadence_;                      // likewise
+  std::vector<Rebalance> pending_;       // that take effect after the last step
   std::vector<double> sum_, fresh_sum_;  // [n_local] load since the last look; of it, under the present distribution
   std::vector<double> window_sum_;       // [n_local] since the last window
   std::int64_t window_first_ = 0;
-  int summed_ = 0, fresh_ = 0;      // steps of these
+  int summed_ = 0, fresh_ = 0;  // steps of these
   std::int64_t seen_from_ = 0, first_fresh_ = 0, last_step_ = -1, since_ = 0;
-  std::vector<double> predicted_;   // [n_ranks] at the last look; empty: a distribution has begun since
+  std::vector<double> predicted_;  // [n_ranks] at the last look; empty: a distribution has begun since
 };
 
 }  // namespace effort::window

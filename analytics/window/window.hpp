@@ -29,17 +29,18 @@ struct Settings {
   int strata_level = 0;              ///< > 0: CLARA on the wavelet approximation of that level
   bool strata_check = false;         ///< with strata_level > 0: also make exact strata and report the agreement
   std::uint64_t seed = 1;
-  double confidence = 0.90;          ///< of the sample sizes
-  double relative_error = 0.08;      ///< of the sample sizes
-  double patience = 5.0;             ///< prices of avoidable loss after which a rebalance is due at the latest
-  double minimum_gain = 0;           ///< share of the coming time that a rebalance must save beside its price
-  bool trials = true;                ///< a rebalance below the threshold may be recommended to learn its price
+  double confidence = 0.90;      ///< of the sample sizes
+  double relative_error = 0.08;  ///< of the sample sizes
+  double patience = 5.0;         ///< prices of avoidable loss after which a rebalance is due at the latest
+  double minimum_gain = 0;       ///< share of the coming time that a rebalance must save beside its price
+  bool trials = true;            ///< a rebalance below the threshold may be recommended to learn its price
 };
 
 /// A rebalance that took place.
 struct Rebalance {
   std::int64_t step = 0;  ///< steps <= step count as the old distribution's
-  double price = -1;      ///< seconds, of the rank that waited least in it; < 0 unknown; NaN, infinite or absurd: taken as unknown
+  double price =
+      -1;  ///< seconds, of the rank that waited least in it; < 0 unknown; NaN, infinite or absurd: taken as unknown
 };
 
 /// Loads of a node's ranks in consecutive steps.  Spans need to live only during the call.
@@ -51,7 +52,7 @@ struct Steps {
   int n_units = 0;                             ///< kinds of units of work, identical on all nodes
   std::span<const double> work;                ///< [n_units][n_local][steps]
   std::span<const Rebalance> rebalances;       ///< those that became known since the last steps, identical everywhere
-  bool failed = false;                         ///< this node has failed and only serves the exchange; the rest is ignored
+  bool failed = false;  ///< this node has failed and only serves the exchange; the rest is ignored
 };
 
 /// One node's part of one window.  Spans need to live only during the call.  Arrays are row-major, steps fastest;
@@ -67,27 +68,28 @@ struct Input {
   std::span<const double> work;                ///< [n_units][n_local][steps]
   std::span<const double> rank_wait;           ///< [n_local][steps] seconds in COMM, WAIT and IO; may be empty
   std::span<const double> step_wall;           ///< [n_local][steps] seconds; may be empty
-  bool failed = false;                         ///< this node has failed and only serves the exchange; arrays are ignored
+  bool failed = false;  ///< this node has failed and only serves the exchange; arrays are ignored
 };
 
-/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.  A look fills what is marked * and
-/// the report's steps, load, price and decision; a description fills the rest, which stands until the next one.
+/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.  A look fills what is marked *
+/// and the report's steps, load, price and decision; a description fills the rest, which stands until the next one.
 struct Result : Report {
-  bool failed = false;         ///< a node failed or had bad input: every other field is empty
-  NextLook next;               ///< *
+  bool failed = false;  ///< a node failed or had bad input: every other field is empty
+  NextLook next;        ///< *
   int n_ranks = 0, n_regions = 0, n_units = 0;
-  std::vector<double> load;                ///< * [n_ranks] seconds per step, mean over the steps of the report
-  std::vector<double> predicted;           ///< * [n_ranks] seconds per step, for the steps from delivery to the next hint
-  std::vector<double> speed;               ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
-  std::vector<std::int32_t> stratum;       ///< [n_ranks]
-  std::vector<std::int32_t> medoid_rank;   ///< [strata]
+  std::vector<double> load;           ///< * [n_ranks] seconds per step, mean over the steps of the report
+  std::vector<double> predicted;      ///< * [n_ranks] seconds per step, for the steps from delivery to the next hint
+  std::vector<double> speed;          ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
+  std::vector<std::int32_t> stratum;  ///< [n_ranks]
+  std::vector<std::int32_t> medoid_rank;    ///< [strata]
   std::vector<double> stratum_region_load;  ///< [strata][n_regions] seconds per step, mean over the stratum's ranks
-  std::vector<double> unit_cost;           ///< [n_units] seconds per unit; < 0: could not be told
-  std::vector<double> unit_cost_error;     ///< [n_units] standard errors, seconds per unit; < 0: could not be told
-  std::vector<double> local_region_load;   ///< local: [n_regions][n_local] seconds per step, mean over the window
+  std::vector<double> unit_cost;            ///< [n_units] seconds per unit; < 0: could not be told
+  std::vector<double> unit_cost_error;      ///< [n_units] standard errors, seconds per unit; < 0: could not be told
+  std::vector<double> local_region_load;    ///< local: [n_regions][n_local] seconds per step, mean over the window
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
-  std::size_t bytes = 0;                   ///< local: memory kept between windows
-  std::array<std::size_t, n_stages> stage_bytes{};  ///< local: memory of each stage's arrays, kept ones and this window's
+  std::size_t bytes = 0;                         ///< local: memory kept between windows
+  std::array<std::size_t, n_stages>
+      stage_bytes{};  ///< local: memory of each stage's arrays, kept ones and this window's
 };
 
 /// Loads of a window of steps, identical on all nodes.
@@ -105,8 +107,8 @@ struct WindowLoads {
   }
 };
 
-/// Analyses one run: decides look by look, describes window by window.  Every node holds one, with equal settings; its memory is
-/// O(local ranks x window x regions) and O(n_ranks) for the hint's arrays.
+/// Analyses one run: decides look by look, describes window by window.  Every node holds one, with equal settings; its
+/// memory is O(local ranks x window x regions) and O(n_ranks) for the hint's arrays.
 class Analyzer {
  public:
   /// @throws std::invalid_argument naming the setting, its value and what is allowed
@@ -115,16 +117,16 @@ class Analyzer {
   Analyzer(Analyzer&&) noexcept;
   Analyzer& operator=(Analyzer&&) noexcept;
 
-  /// Learns from the loads of steps.  Collective over `nodes` (all nodes, steps in ascending order, one thread per node);
-  /// blocks.
+  /// Learns from the loads of steps.  Collective over `nodes` (all nodes, steps in ascending order, one thread per
+  /// node); blocks.
   /// @return false on all nodes, now and ever after, when one of them failed or passed something else: failure() tells
   /// @throws CommunicatorError when a collective could not be completed
   bool follow(Communicator& nodes, const Steps& steps);
   /// Decides from what was followed.  Collective; blocks.
   /// @return what is known: load and decision as of now, the rest as last described
   const Result& look(Communicator& nodes, const LookCost& cost = {});
-  /// Ends the window that the steps followed since the last call make up, at least one: what is described of a run does not
-  /// depend on how often it was looked at.  Collective; blocks.
+  /// Ends the window that the steps followed since the last call make up, at least one: what is described of a run does
+  /// not depend on how often it was looked at.  Collective; blocks.
   WindowLoads close_window(Communicator& nodes);
   /// First step of the present distribution: of a window, the steps before it say nothing about the ranks.
   std::int64_t since() const noexcept;

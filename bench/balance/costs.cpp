@@ -45,10 +45,12 @@ void bench_costs() {
         covered[u] += std::fabs(model.unit_cost[u] - cost[u]) <= 1.96 * model.unit_cost_error[u];
       }
       for (int node = 0; node < nodes; ++node)
-        worst_speed = std::max(worst_speed, std::fabs(model.node_speed[static_cast<std::size_t>(node)] / (node >= nodes - slow ? 1.4 : 1) - 1));
+        worst_speed = std::max(
+            worst_speed,
+            std::fabs(model.node_speed[static_cast<std::size_t>(node)] / (node >= nodes - slow ? 1.4 : 1) - 1));
     }
-    std::printf("| %d of %d | %.2f %%, %.1f %% | %.2f %%, %.1f %% | %.2f %% |\n", slow, nodes, 100 * worst[0], 100.0 * covered[0] / draws, 100 * worst[1],
-                100.0 * covered[1] / draws, 100 * worst_speed);
+    std::printf("| %d of %d | %.2f %%, %.1f %% | %.2f %%, %.1f %% | %.2f %% |\n", slow, nodes, 100 * worst[0],
+                100.0 * covered[0] / draws, 100 * worst[1], 100.0 * covered[1] / draws, 100 * worst_speed);
   }
 }
 

@@ -32,7 +32,9 @@ struct Shape {
   }
 };
 
-double uniform(Random& random, double low, double high) { return std::uniform_real_distribution<double>(low, high)(random); }
+double uniform(Random& random, double low, double high) {
+  return std::uniform_real_distribution<double>(low, high)(random);
+}
 
 std::vector<double> spread(int ranks, double sigma, Random& random) {
   std::lognormal_distribution<double> draw(0.0, sigma);
@@ -42,9 +44,11 @@ std::vector<double> spread(int ranks, double sigma, Random& random) {
 }
 
 void drifting_front(Shape& shape, Random& random) {
-  const double n = shape.ranks, start = uniform(random, 0, n), speed = n * std::exp(uniform(random, std::log(2e-4), std::log(8e-3)));
+  const double n = shape.ranks, start = uniform(random, 0, n),
+               speed = n * std::exp(uniform(random, std::log(2e-4), std::log(8e-3)));
   const double height = uniform(random, 1, 6), width = n * uniform(random, 0.05, 0.15);
-  shape.fill([=](int r, std::int64_t s) { return 1 + height * bump(r, start + speed * static_cast<double>(s), width, n); });
+  shape.fill(
+      [=](int r, std::int64_t s) { return 1 + height * bump(r, start + speed * static_cast<double>(s), width, n); });
 }
 
 void jump(Shape& shape, Random& random) {
@@ -77,7 +81,9 @@ void checkpoints(Shape& shape, Random& random) {
   const double height = uniform(random, 3, 20), imbalance = uniform(random, 0, 0.4);
   const bool all = uniform(random, 0, 1) < 0.5;
   const std::vector<double> fixed = spread(shape.ranks, imbalance, random);
-  shape.fill([&](int r, std::int64_t s) { return fixed[static_cast<std::size_t>(r)] + (s % every == every - 1 && (all || r == 0) ? height : 0); });
+  shape.fill([&](int r, std::int64_t s) {
+    return fixed[static_cast<std::size_t>(r)] + (s % every == every - 1 && (all || r == 0) ? height : 0);
+  });
 }
 
 void heavy_tails(Shape& shape, Random& random) {
@@ -130,10 +136,17 @@ struct Family {
   const char* name;
   void (*make)(Shape&, Random&);
 };
-constexpr Family families[] = {{"drifting front", drifting_front}, {"jumps", jump}, {"alternating phases", alternating},
-                               {"slow node", slow_node}, {"checkpoints", checkpoints}, {"noise with heavy tails", heavy_tails},
-                               {"ramp", ramp}, {"random walk", random_walk}, {"constant imbalance", constant},
-                               {"wandering loads", wandering}, {"own rebalancer", own_rebalancer}};
+constexpr Family families[] = {{"drifting front", drifting_front},
+                               {"jumps", jump},
+                               {"alternating phases", alternating},
+                               {"slow node", slow_node},
+                               {"checkpoints", checkpoints},
+                               {"noise with heavy tails", heavy_tails},
+                               {"ramp", ramp},
+                               {"random walk", random_walk},
+                               {"constant imbalance", constant},
+                               {"wandering loads", wandering},
+                               {"own rebalancer", own_rebalancer}};
 
 }  // namespace
 

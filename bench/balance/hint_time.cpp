@@ -70,7 +70,8 @@ void print(const std::string& what, const Log& log, double per) {
 
 void bench_hint_time() {
   std::printf("| | critical path, ms | per node, ms |");
-  for (int stage = 0; stage < window::n_stages; ++stage) std::printf(" %s |", window::stage_name(static_cast<window::Stage>(stage)));
+  for (int stage = 0; stage < window::n_stages; ++stage)
+    std::printf(" %s |", window::stage_name(static_cast<window::Stage>(stage)));
   std::printf("\n|---|---|---|---|---|---|---|---|\n");
   const Recording small = many_regions(32, 8, 200), node = many_regions(32, 256, 120);
   print("8 ranks, 32 regions, 1 node", timed(small, 8, 1), 1);

@@ -25,14 +25,18 @@ int main(int argc, char* argv[]) {
       for (; next < argc; ++next) recordings.push_back(read_recording(argv[next]));
       bench_regret(recordings, window);
     } else if (part == "families") {
-      const auto number = [&](int i, int otherwise) { return static_cast<unsigned>(i < argc ? std::atoi(argv[i]) : otherwise); };
+      const auto number = [&](int i, int otherwise) {
+        return static_cast<unsigned>(i < argc ? std::atoi(argv[i]) : otherwise);
+      };
       bench_families(number(next, 1), number(next + 1, 1), window);
     } else if (part == "costs") {
       bench_costs();
     } else if (part == "time") {
       bench_hint_time();
     } else {
-      std::fprintf(stderr, "usage: bench_balance regret [--window N] NAME.cpu.f64 ... | families [--window N] [SEED [SEEDS]] | costs | time\n");
+      std::fprintf(stderr,
+                   "usage: bench_balance regret [--window N] NAME.cpu.f64 ... | families [--window N] [SEED [SEEDS]] | "
+                   "costs | time\n");
       return 2;
     }
   } catch (const std::exception& e) {

@@ -31,15 +31,16 @@ Outcome outcome(const Recording& r, double steps, int window) {
   options.analysis.hint_lag = window > 0 ? std::min(2, window) : -1;
   options.price = steps * sum / (static_cast<double>(r.ranks) * static_cast<double>(r.steps));
   const replay::Report report = replay::replay(cube, options);
-  return {report.cost_never, report.best.cost, report.chosen.cost, report.best.steps.size(), report.chosen.steps.size()};
+  return {report.cost_never, report.best.cost, report.chosen.cost, report.best.steps.size(),
+          report.chosen.steps.size()};
 }
 
 void print(const Recording& r, double steps, const Outcome& o) {
   char share[32] = "-";
   if (o.possible() > 0.05) std::snprintf(share, sizeof share, "%.0f %%", 100 * o.realised());
-  std::printf("| %s | %g | %.4g | %.4g (%zu) | %.4g (%zu) | %.1f %% | %s | %+.1f %% | %+.1f %% |%s\n", r.name.c_str(), steps, o.never, o.best,
-              o.best_count, o.chosen, o.chosen_count, 100 * o.possible(), share, 100 * (o.chosen / o.best - 1),
-              100 * (o.chosen / o.never - 1), o.good() ? "" : " missed");
+  std::printf("| %s | %g | %.4g | %.4g (%zu) | %.4g (%zu) | %.1f %% | %s | %+.1f %% | %+.1f %% |%s\n", r.name.c_str(),
+              steps, o.never, o.best, o.best_count, o.chosen, o.chosen_count, 100 * o.possible(), share,
+              100 * (o.chosen / o.best - 1), 100 * (o.chosen / o.never - 1), o.good() ? "" : " missed");
 }
 
 constexpr double prices[] = {0.5, 2.0, 10.0};
@@ -47,8 +48,10 @@ constexpr double prices[] = {0.5, 2.0, 10.0};
 }  // namespace
 
 void bench_regret(const std::vector<Recording>& recordings, int window) {
-  std::printf("| recording | price, mean steps | never, s | best afterwards, s (rebalances) | on hints, s (rebalances) | best saves | of it realised | above best | above never |\n"
-              "|---|---|---|---|---|---|---|---|---|\n");
+  std::printf(
+      "| recording | price, mean steps | never, s | best afterwards, s (rebalances) | on hints, s (rebalances) | best "
+      "saves | of it realised | above best | above never |\n"
+      "|---|---|---|---|---|---|---|---|---|\n");
   int held = 0, all = 0;
   for (const Recording& r : recordings)
     for (double steps : prices) {
@@ -79,11 +82,14 @@ void bench_families(unsigned first_seed, unsigned seeds, int window) {
           c->excess += o.chosen / o.best - 1;
         }
       }
-  std::printf("| family, window %d | runs | within all targets | 80 %% saved | within 10 %% of best | at most 2 %% above never | above best, mean |\n|---|---|---|---|---|---|---|\n",
-              window);
+  std::printf(
+      "| family, window %d | runs | within all targets | 80 %% saved | within 10 %% of best | at most 2 %% above never "
+      "| above best, mean |\n|---|---|---|---|---|---|---|\n",
+      window);
   for (const auto& [name, c] : counts)
-    std::printf("| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %+.2f %% |\n", name.c_str(), c.all, 100.0 * c.good / c.all, 100.0 * c.saves / c.all,
-                100.0 * c.near_best / c.all, 100.0 * c.harmless / c.all, 100 * c.excess / c.all);
+    std::printf("| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %+.2f %% |\n", name.c_str(), c.all,
+                100.0 * c.good / c.all, 100.0 * c.saves / c.all, 100.0 * c.near_best / c.all,
+                100.0 * c.harmless / c.all, 100 * c.excess / c.all);
 }
 
 }  // namespace effort::bench

@@ -43,7 +43,8 @@ double seconds_of(const Body& body) {
 }
 
 /// Prints the measured figure and its target.
-void report(const std::string& what, double measured, const char* relation, double target, const std::string& more = "");
+void report(const std::string& what, double measured, const char* relation, double target,
+            const std::string& more = "");
 
 /// The quality mode on many kinds of objects, against full searches on all pairs.
 void bench_kinds();

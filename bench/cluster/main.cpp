@@ -18,7 +18,8 @@ namespace effort::bench {
 
 void report(const std::string& what, double measured, const char* relation, double target, const std::string& more) {
   const bool reached = relation[0] == '<' ? measured < target : measured >= target;
-  std::printf("%-78s %9.3f  %s %g%s  %s\n", what.c_str(), measured, relation, target, reached ? "" : "  MISSED", more.c_str());
+  std::printf("%-78s %9.3f  %s %g%s  %s\n", what.c_str(), measured, relation, target, reached ? "" : "  MISSED",
+              more.c_str());
   std::fflush(stdout);
 }
 
@@ -68,13 +69,15 @@ void bench_clara(std::size_t n, std::size_t d, double least_ratio, double most_p
   std::vector<double> mine;
   for (parameters.seed = 1; parameters.seed <= 20; ++parameters.seed)
     mine.push_back(cluster::clara(Kokkos::Serial{}, Signatures{values, n, d}, parameters).cost);
-  report(name + ": median cost / R's", median(mine) / median(numbers(reference(values, n, d, k, "costs"), "cost")), "<", 1 + 1e-12);
+  report(name + ": median cost / R's", median(mine) / median(numbers(reference(values, n, d, k, "costs"), "cost")), "<",
+         1 + 1e-12);
 }
 
 void bench_quality(std::size_t d, double separation) {
   const std::size_t n = 16384;
   const auto values = clouds(n, d, 7, separation, 1);
-  const std::string name = "quality n=16384 d=" + std::to_string(d) + " separation " + std::to_string(separation).substr(0, 3);
+  const std::string name =
+      "quality n=16384 d=" + std::to_string(d) + " separation " + std::to_string(separation).substr(0, 3);
   std::vector<double> times, costs;
   double best = 1e300;
   cluster::QualityParameters parameters;
@@ -103,22 +106,28 @@ void bench_pam(double separation) {
   std::vector<std::int32_t> medoids;
   const auto measure = [&] {
     for (int i = 0; i < 5; ++i)
-      times.push_back(seconds_of([&] { medoids = cluster::pam(Kokkos::Serial{}, Signatures{values, n, d}, parameters).medoids; }));
+      times.push_back(seconds_of([&] {
+        medoids = cluster::pam(Kokkos::Serial{}, Signatures{values, n, d}, parameters).medoids;
+      }));
   };
   measure();
   const Figures figures = reference(values, n, d, k, "pam");
   measure();
   if (numbers(figures, "original").empty()) {
-    std::printf("%s: not compared, Rscript or its package cluster is missing (%.1f ms)\n", name.c_str(), 1e3 * median(times));
+    std::printf("%s: not compared, Rscript or its package cluster is missing (%.1f ms)\n", name.c_str(),
+                1e3 * median(times));
     return;
   }
   const auto expected = numbers(figures, "medoids");
   report(name + ": times faster than R's original", numbers(figures, "original")[0] / median(times), ">=", 30,
          "(" + std::to_string(1e3 * median(times)) + " ms)");
   report(name + ": times faster than R's pamonce = 6", numbers(figures, "pamonce6")[0] / median(times), ">=", 8);
-  report(name + ": medoids in common with R", static_cast<double>(std::count_if(medoids.begin(), medoids.end(), [&](std::int32_t medoid) {
-           return std::find(expected.begin(), expected.end(), medoid) != expected.end();
-         })), ">=", k);
+  report(
+      name + ": medoids in common with R",
+      static_cast<double>(std::count_if(
+          medoids.begin(), medoids.end(),
+          [&](std::int32_t medoid) { return std::find(expected.begin(), expected.end(), medoid) != expected.end(); })),
+      ">=", k);
 }
 
 }  // namespace

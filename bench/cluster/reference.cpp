@@ -12,7 +12,8 @@ namespace effort::bench {
 
 Figures reference(std::span<const double> values, std::size_t n, std::size_t d, int k, const std::string& what) {
   const auto path = std::filesystem::temp_directory_path() / ("effort-bench-" + std::to_string(getpid()) + ".f64");
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size_bytes()));
   const std::string command = "Rscript '" EFFORT_BENCH_R_SCRIPT "' '" + path.string() + "' " + std::to_string(n) + " " +
                               std::to_string(d) + " " + std::to_string(k) + " " + what + " 2>/dev/null";
   Figures figures;

@@ -30,7 +30,9 @@ std::vector<std::byte> encode_over(int n, const std::vector<double>& values, Sha
       return node > 0 && node < n ? even + static_cast<std::size_t>(node % 2) : even;
     };
     const std::size_t first = cut(nodes.rank()), rows = cut(nodes.rank() + 1) - first;
-    auto mine = codec::encode(nodes, {std::span(values).subspan(first * shape.cols, rows * shape.cols), rows, shape.cols}, codec::Target::nrmse(bound));
+    auto mine =
+        codec::encode(nodes, {std::span(values).subspan(first * shape.cols, rows * shape.cols), rows, shape.cols},
+                      codec::Target::nrmse(bound));
     if (nodes.rank() == 0) stream = std::move(mine);
   });
   return stream;
@@ -58,7 +60,8 @@ int main(int argc, char** argv) {
           const auto stream = encode_over(n, values, shape, bound);
           const double achieved = nrmse_of(values, codec::decode(stream).values);
           const double more = 100 * (static_cast<double>(stream.size()) / static_cast<double>(one) - 1);
-          std::printf("  %3d nodes %+6.2f %% (%zu tiles, error %.3f)", n, more, codec::inspect(stream).tiles, achieved / bound);
+          std::printf("  %3d nodes %+6.2f %% (%zu tiles, error %.3f)", n, more, codec::inspect(stream).tiles,
+                      achieved / bound);
           worst = std::max(worst, more);
           std::fflush(stdout);
         }

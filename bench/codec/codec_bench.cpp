@@ -29,9 +29,12 @@ struct Shape {
   std::size_t rows, cols;
 };
 
-std::vector<double> load_or_make(const std::string& directory, const std::string& kind, Shape shape, std::uint64_t seed) {
+std::vector<double> load_or_make(const std::string& directory, const std::string& kind, Shape shape,
+                                 std::uint64_t seed) {
   if (!directory.empty()) {
-    std::ifstream in(directory + "/" + kind + "_" + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + ".f64", std::ios::binary);
+    std::ifstream in(
+        directory + "/" + kind + "_" + std::to_string(shape.rows) + "x" + std::to_string(shape.cols) + ".f64",
+        std::ios::binary);
     std::vector<double> values(shape.rows * shape.cols);
     if (in.read(reinterpret_cast<char*>(values.data()), static_cast<std::streamsize>(values.size() * 8))) return values;
   }
@@ -89,7 +92,8 @@ void transform_speed(Shape shape) {
   }
   std::nth_element(ratios.begin(), ratios.begin() + 7, ratios.end());
   std::nth_element(speeds.begin(), speeds.begin() + 7, speeds.end());
-  std::printf("forward transform %zu x %zu: %.2f GB/s, %.3f of the copy bandwidth\n", shape.rows, shape.cols, speeds[7], ratios[7]);
+  std::printf("forward transform %zu x %zu: %.2f GB/s, %.3f of the copy bandwidth\n", shape.rows, shape.cols, speeds[7],
+              ratios[7]);
 }
 
 void window_speed() {
@@ -125,7 +129,8 @@ struct Table {
       against("SZ3", others ? std::optional((*others)[k]) : std::nullopt, sz3);
       if (const auto rival = run_zfp(values, shape.rows, shape.cols, error_bounds[k])) {
         against("zfp", raw / static_cast<double>(rival->bytes), zfp);
-        std::printf(" (speed %.2f %.2f)", rival->encode_seconds / own.encode_seconds, rival->decode_seconds / own.decode_seconds);
+        std::printf(" (speed %.2f %.2f)", rival->encode_seconds / own.encode_seconds,
+                    rival->decode_seconds / own.decode_seconds);
         if (counted) {
           encode_speed.add(k, rival->encode_seconds / own.encode_seconds);
           decode_speed.add(k, rival->decode_seconds / own.decode_seconds);

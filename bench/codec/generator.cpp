@@ -14,8 +14,12 @@ constexpr double pi = std::numbers::pi;
 class Draw {
  public:
   explicit Draw(std::uint64_t seed) : engine_(seed) {}
-  double uniform(double low = 0, double high = 1) { return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53); }
-  std::size_t index(std::size_t low, std::size_t high) { return low + static_cast<std::size_t>(uniform() * static_cast<double>(high - low)); }
+  double uniform(double low = 0, double high = 1) {
+    return low + (high - low) * (static_cast<double>(engine_() >> 11) * 0x1p-53);
+  }
+  std::size_t index(std::size_t low, std::size_t high) {
+    return low + static_cast<std::size_t>(uniform() * static_cast<double>(high - low));
+  }
   double normal() {  // Box and Muller
     return std::sqrt(-2 * std::log(1 - uniform())) * std::cos(2 * pi * uniform());
   }
@@ -56,7 +60,8 @@ void fill_front(Matrix& m, Draw& draw, double rank_noise, double noise) {
   for (std::size_t e = 0; e < epochs; ++e) width.push_back(draw.uniform(0.03, 0.08));
   for (std::size_t i = 0; i < m.rows; ++i) rank.push_back(1 + rank_noise * draw.normal());
   m.fill([&](std::size_t i, std::size_t j) {
-    const double x = static_cast<double>(i) / static_cast<double>(m.rows), t = static_cast<double>(j) / static_cast<double>(m.cols);
+    const double x = static_cast<double>(i) / static_cast<double>(m.rows),
+                 t = static_cast<double>(j) / static_cast<double>(m.cols);
     const double height = 0.2 + 1.8 * static_cast<double>(j % 100) / 100;
     const double centre = 0.1 + 0.8 * t + jump[j / 100];
     const double front = 1 + height * std::exp(-0.5 * std::pow((x - centre) / width[j / 100], 2));
@@ -78,7 +83,8 @@ void fill_remesh(Matrix& m, Draw& draw) {
   std::vector<double> gain;
   while (gain.size() < m.cols) gain.insert(gain.end(), draw.index(20, 120), draw.uniform(0.5, 1.5));
   m.fill([&](std::size_t i, std::size_t j) {
-    const double x = static_cast<double>(i) / static_cast<double>(m.rows), t = static_cast<double>(j) / static_cast<double>(m.cols);
+    const double x = static_cast<double>(i) / static_cast<double>(m.rows),
+                 t = static_cast<double>(j) / static_cast<double>(m.cols);
     const double phase = 2 * pi * (3 * x + 40 * t * t + 2 * t * std::sin(2 * pi * x));
     const double ridge = std::pow(std::max(0.0, std::cos(phase)), 4);
     return (1 + 1.5 * gain[j] * ridge * (1 + 0.3 * std::cos(14 * pi * x))) * (1 + 0.01 * draw.normal());
@@ -92,7 +98,8 @@ void fill_spiky(Matrix& m, Draw& draw) {
   for (std::size_t e = 0; e < events; ++e) {
     const std::size_t i = draw.index(0, m.rows), j = draw.index(0, m.cols);
     const double size = std::min(0.5 * std::pow(1 - draw.uniform(), -1 / 1.5), 100.0);
-    for (std::size_t k = 0; k < 6 && j + k < m.cols; ++k) m.values[i * m.cols + j + k] += size * std::pow(0.5, static_cast<double>(k));
+    for (std::size_t k = 0; k < 6 && j + k < m.cols; ++k)
+      m.values[i * m.cols + j + k] += size * std::pow(0.5, static_cast<double>(k));
   }
 }
 

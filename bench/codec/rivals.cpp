@@ -124,7 +124,8 @@ Result openjpeg_at(const std::vector<double>& values, std::size_t rows, std::siz
   opj_image_t* image = opj_image_create(1, &component, OPJ_CLRSPC_GRAY);
   image->x1 = component.w;
   image->y1 = component.h;
-  for (std::size_t i = 0; i < values.size(); ++i) image->comps[0].data[i] = static_cast<OPJ_INT32>(std::lround((values[i] - *low) * scale));
+  for (std::size_t i = 0; i < values.size(); ++i)
+    image->comps[0].data[i] = static_cast<OPJ_INT32>(std::lround((values[i] - *low) * scale));
   opj_cparameters_t parameters;
   opj_set_default_encoder_parameters(&parameters);
   parameters.irreversible = 1;
@@ -137,8 +138,8 @@ Result openjpeg_at(const std::vector<double>& values, std::size_t rows, std::siz
   double start = thread_seconds();
   opj_codec_t* codec = opj_create_compress(OPJ_CODEC_J2K);
   opj_stream_t* out = stream_on(memory, false);
-  const bool coded = opj_setup_encoder(codec, &parameters, image) && opj_start_compress(codec, image, out) && opj_encode(codec, out) &&
-                     opj_end_compress(codec, out);
+  const bool coded = opj_setup_encoder(codec, &parameters, image) && opj_start_compress(codec, image, out) &&
+                     opj_encode(codec, out) && opj_end_compress(codec, out);
   opj_stream_destroy(out);
   opj_destroy_codec(codec);
   opj_image_destroy(image);
@@ -151,7 +152,8 @@ Result openjpeg_at(const std::vector<double>& values, std::size_t rows, std::siz
   opj_set_default_decoder_parameters(&decoder);
   opj_stream_t* in = stream_on(memory, true);
   opj_image_t* decoded = nullptr;
-  const bool good = opj_setup_decoder(codec, &decoder) && opj_read_header(in, codec, &decoded) && opj_decode(codec, in, decoded);
+  const bool good =
+      opj_setup_decoder(codec, &decoder) && opj_read_header(in, codec, &decoded) && opj_decode(codec, in, decoded);
   result.decode_seconds = thread_seconds() - start;
   if (good) {
     std::vector<double> back(values.size());
@@ -168,8 +170,9 @@ Result openjpeg_at(const std::vector<double>& values, std::size_t rows, std::siz
 }  // namespace
 #endif
 
-std::optional<Result> run_openjpeg([[maybe_unused]] const std::vector<double>& values, [[maybe_unused]] std::size_t rows,
-                                   [[maybe_unused]] std::size_t cols, [[maybe_unused]] double bound) {
+std::optional<Result> run_openjpeg([[maybe_unused]] const std::vector<double>& values,
+                                   [[maybe_unused]] std::size_t rows, [[maybe_unused]] std::size_t cols,
+                                   [[maybe_unused]] double bound) {
 #ifdef EFFORT_BENCH_OPENJPEG
   if (bound < 1e-4) return std::nullopt;
   std::optional<Result> best;

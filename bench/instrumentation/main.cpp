@@ -1,8 +1,8 @@
 // Cost of a begin/end pair against the floor, in one run: chunks of under 0.2 ms, interleaved, median of the ratios of
 // the same round.  Then the cost of counters: per pair if they are read at boundaries, per step otherwise.
 // usage: bench_instrumentation [rounds]
-#include <effort/effort.hpp>
 #include <effort/effort_inline.h>
+#include <effort/effort.hpp>
 
 #include <algorithm>
 #include <cstdio>
@@ -86,7 +86,8 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-void compare(const char* what, void (*body)(), int rounds, double target, void (*floor_body)() = floor_pairs, const char* floor_name = "floor") {
+void compare(const char* what, void (*body)(), int rounds, double target, void (*floor_body)() = floor_pairs,
+             const char* floor_name = "floor") {
   std::vector<double> ratio, floor, cost;
   for (int r = 0; r < rounds; ++r) {
     const double f = ns_per_pair(floor_body), c = ns_per_pair(body);
@@ -95,7 +96,8 @@ void compare(const char* what, void (*body)(), int rounds, double target, void (
     cost.push_back(c);
     ratio.push_back(c / f);
   }
-  std::printf("%-32s %8.2f ns  %-5s %6.2f ns  ratio %5.2f", what, median(cost), floor_name, median(floor), median(ratio));
+  std::printf("%-32s %8.2f ns  %-5s %6.2f ns  ratio %5.2f", what, median(cost), floor_name, median(floor),
+              median(ratio));
   if (target > 0) std::printf("  (target %.2f)", target);
   std::printf("\n");
 }
@@ -105,11 +107,14 @@ void compare(const char* what, void (*body)(), int rounds, double target, void (
 bool start(const char* metrics, const char* read) {
   effort_config* cfg = nullptr;
   effort_config_new(&cfg);
-  for (auto [key, value] : {std::pair{"METRICS", metrics}, {"READ_METRICS", read}, {"MAX_OVERHEAD", "0"}, {"WINDOW", "100000"}}) effort_config_set(cfg, key, value);
+  for (auto [key, value] :
+       {std::pair{"METRICS", metrics}, {"READ_METRICS", read}, {"MAX_OVERHEAD", "0"}, {"WINDOW", "100000"}})
+    effort_config_set(cfg, key, value);
   const bool good = effort_init(cfg) == EFFORT_OK;
   effort_config_free(cfg);
   if (!good) std::fprintf(stderr, "%s\n", effort_last_error());
-  for (int i = 0; good && i < 8; ++i) effort_region(("region " + std::to_string(i)).c_str(), EFFORT_COMPUTE, &regions[i]);
+  for (int i = 0; good && i < 8; ++i)
+    effort_region(("region " + std::to_string(i)).c_str(), EFFORT_COMPUTE, &regions[i]);
   return good;
 }
 
@@ -135,7 +140,9 @@ void counters(int rounds, const std::string& sde) {
     std::string metrics;
     double target;
   };
-  std::vector<Row> rows = {{"cpu_time", "time,cpu_time", 0}, {"page_faults", "time,page_faults", 0}, {"context_switches", "time,context_switches", 0}};
+  std::vector<Row> rows = {{"cpu_time", "time,cpu_time", 0},
+                           {"page_faults", "time,page_faults", 0},
+                           {"context_switches", "time,context_switches", 0}};
   if (!sde.empty()) rows.push_back({"1 SDE counter", "time," + sde, 2.7});
   for (const Row& row : rows) {
     pairs = row.target > 0 ? 4096 : 128;
@@ -148,7 +155,8 @@ void counters(int rounds, const std::string& sde) {
   std::printf("%-32s %8.0f ns a step\n", "time alone", none);
   for (const Row& row : rows)
     if (std::string(row.name) != "cpu_time")
-      std::printf("%-32s %8.0f ns a step more\n", (std::string(row.name) + ", per step").c_str(), ns_per_step(row.metrics.c_str()) - none);
+      std::printf("%-32s %8.0f ns a step more\n", (std::string(row.name) + ", per step").c_str(),
+                  ns_per_step(row.metrics.c_str()) - none);
 }
 
 }  // namespace
@@ -177,7 +185,8 @@ int main(int argc, char** argv) {
   std::string sde;
 #ifdef BENCH_SDE
   static long long counter = 0;
-  papi_sde_register_counter(papi_sde_init("bench"), "counter", PAPI_SDE_RO | PAPI_SDE_DELTA, PAPI_SDE_long_long, &counter);
+  papi_sde_register_counter(papi_sde_init("bench"), "counter", PAPI_SDE_RO | PAPI_SDE_DELTA, PAPI_SDE_long_long,
+                            &counter);
   sde = "sde:::bench::counter";
 #endif
   counters(rounds, sde);

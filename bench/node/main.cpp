@@ -1,8 +1,8 @@
 // Cost of publishing a ready 1 KiB frame against a bare copy and a release store, and of a whole progress step.
 // usage: bench_node [rounds]
+#include "record/reader.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/node/ring.hpp"
-#include "record/reader.hpp"
 
 #include <effort/effort.h>
 
@@ -54,12 +54,14 @@ void publishing(int rounds) {
     push.push_back(p);
     ratio.push_back(p / c);
   }
-  std::printf("publish a 1 KiB frame        %8.1f ns  copy + store %6.1f ns  ratio %5.2f  (target 1.50)\n", median(push), median(copy), median(ratio));
+  std::printf("publish a 1 KiB frame        %8.1f ns  copy + store %6.1f ns  ratio %5.2f  (target 1.50)\n",
+              median(push), median(copy), median(ratio));
 }
 
 // The number of merged steps so far: a merged step publishes nothing and costs next to nothing.
 std::int64_t merged_steps() {
-  const auto file = std::filesystem::temp_directory_path() / ("bench_node-" + std::to_string(monotonic_ns()) + ".effort");
+  const auto file =
+      std::filesystem::temp_directory_path() / ("bench_node-" + std::to_string(monotonic_ns()) + ".effort");
   if (effort_snapshot(file.c_str()) != EFFORT_OK) return -1;
   const std::int64_t merged = effort::record::Reader(file).run().merged_steps;
   std::filesystem::remove(file);
@@ -74,7 +76,8 @@ void stepping(int rounds) {
   effort_config_set(cfg, "HINT_LAG", "100000");
   effort_init(cfg);
   std::vector<effort_region_id> ids(61);
-  for (std::size_t i = 0; i < ids.size(); ++i) effort_region(("region " + std::to_string(i)).c_str(), EFFORT_COMPUTE, &ids[i]);
+  for (std::size_t i = 0; i < ids.size(); ++i)
+    effort_region(("region " + std::to_string(i)).c_str(), EFFORT_COMPUTE, &ids[i]);
   std::vector<double> steps, clocks;
   for (int r = 0; r < rounds; ++r) {
     for (auto id : ids) {
@@ -92,11 +95,14 @@ void stepping(int rounds) {
     steps.push_back(static_cast<double>(b - a));
     clocks.push_back(static_cast<double>(c - b));
   }
-  std::printf("progress step, 61 regions    %8.1f ns  of which the clock reading around it %.1f ns  (target 1000)\n", median(steps), median(clocks));
+  std::printf("progress step, 61 regions    %8.1f ns  of which the clock reading around it %.1f ns  (target 1000)\n",
+              median(steps), median(clocks));
   const std::int64_t merged = merged_steps();
   if (merged != 0)
-    std::printf("  %lld of %d steps were merged, their cost is in the median: the background thread had no processor; run it on an idle machine\n",
-                static_cast<long long>(merged), rounds);
+    std::printf(
+        "  %lld of %d steps were merged, their cost is in the median: the background thread had no processor; run it "
+        "on an idle machine\n",
+        static_cast<long long>(merged), rounds);
   effort_finalize();
   effort_config_free(cfg);
 }

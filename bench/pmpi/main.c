@@ -27,7 +27,8 @@ static double median(double* v, int n) {
   return v[n / 2];
 }
 
-static __attribute__((noinline)) int timed_allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op, MPI_Comm comm) {
+static __attribute__((noinline)) int timed_allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op,
+                                                     MPI_Comm comm) {
   const uint64_t start = ticks();
   const int code = PMPI_Allreduce(in, out, n, type, op, comm);
   spent += ticks() - start;
@@ -65,8 +66,11 @@ int main(int argc, char** argv) {
     took[intercepted][i] /= took[direct][i];
   }
   if (rank == 0)
-    printf("%d ranks, %d rounds of %d calls: PMPI_Allreduce %.0f ns, timed by the least wrapper %.3f times that, with the adapter %.3f times\n", size, rounds, calls,
-           1e9 * median(took[direct], rounds) / calls, median(took[floor_wrapper], rounds), median(took[intercepted], rounds));
+    printf(
+        "%d ranks, %d rounds of %d calls: PMPI_Allreduce %.0f ns, timed by the least wrapper %.3f times that, with the "
+        "adapter %.3f times\n",
+        size, rounds, calls, 1e9 * median(took[direct], rounds) / calls, median(took[floor_wrapper], rounds),
+        median(took[intercepted], rounds));
   MPI_Finalize();
   for (int w = 0; w < ways; ++w) free(took[w]);
   return 0;

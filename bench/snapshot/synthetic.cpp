@@ -36,10 +36,15 @@ std::uint64_t mix(std::uint64_t x) {
 
 /// Seconds of a rank of a shape in a step.
 double load(const Size& size, int region, int shape, int row, int step) {
-  const double where = (shape + static_cast<double>(row) / size.local()) / size.shapes, when = static_cast<double>(step) / size.steps;
+  const double where = (shape + static_cast<double>(row) / size.local()) / size.shapes,
+               when = static_cast<double>(step) / size.steps;
   const double distance = 8 * (where - when - 0.02 * region);
   const double front = std::exp(-distance * distance);
-  const double noise = static_cast<double>(mix(static_cast<std::uint64_t>(region) << 40 | static_cast<std::uint64_t>(shape * size.local() + row) << 20 | static_cast<std::uint64_t>(step)) >> 11) * 0x1p-53;
+  const double noise = static_cast<double>(mix(static_cast<std::uint64_t>(region) << 40 |
+                                               static_cast<std::uint64_t>(shape * size.local() + row) << 20 |
+                                               static_cast<std::uint64_t>(step)) >>
+                                           11) *
+                       0x1p-53;
   const double slow = shape % 7 == 3 ? 1.15 : 1.0;
   return 1e-3 / (1 + region) * slow * (region % 4 == 3 ? 2 - front : 1 + front) * (0.97 + 0.06 * noise);
 }
@@ -74,9 +79,11 @@ std::vector<std::byte> history_of(const Size& size, int region, int shape, Sums&
 }
 
 record::Series series_of(const Size& size, int region, const std::vector<Sums>& sums) {
-  static const std::array<const char*, 8> names = {"advance", "reaction", "diffusion", "halo", "gravity", "assemble", "solve", "allreduce"};
+  static const std::array<const char*, 8> names = {"advance", "reaction", "diffusion", "halo",
+                                                   "gravity", "assemble", "solve",     "allreduce"};
   record::Series s;
-  s.region = std::string(names[static_cast<std::size_t>(region) % names.size()]) + (region < 8 ? "" : "_" + std::to_string(region / 8));
+  s.region = std::string(names[static_cast<std::size_t>(region) % names.size()]) +
+             (region < 8 ? "" : "_" + std::to_string(region / 8));
   s.kind = region % 4 == 3 ? (region % 8 == 3 ? record::Kind::comm : record::Kind::wait) : record::Kind::compute;
   for (int node = 0; node < size.nodes; ++node) {
     const Sums& part = sums[static_cast<std::size_t>(node % size.shapes)];
@@ -130,7 +137,8 @@ record::Run run_of(const Size& size) {
   record::Strata strata;
   strata.first = run.windows.empty() ? 0 : run.windows.back().first;
   strata.last = size.steps - 1;
-  for (int rank = 0; rank < size.ranks; ++rank) strata.label.push_back(node_of_rank[static_cast<std::size_t>(rank)] % size.shapes % 7 == 3);
+  for (int rank = 0; rank < size.ranks; ++rank)
+    strata.label.push_back(node_of_rank[static_cast<std::size_t>(rank)] % size.shapes % 7 == 3);
   strata.medoid_rank = {0, std::min(3 * size.local(), size.ranks - 1)};
   strata.region = {"advance"};
   strata.region_load = {1.2e-3, 1.4e-3};
@@ -145,10 +153,12 @@ void write(const Size& size, const std::string& path) {
   for (int region = 0; region < size.regions; ++region) {
     std::vector<Sums> sums(static_cast<std::size_t>(size.shapes));
     std::vector<std::vector<std::byte>> histories;
-    for (int shape = 0; shape < std::min(size.shapes, size.nodes); ++shape) histories.push_back(history_of(size, region, shape, sums[static_cast<std::size_t>(shape)]));
+    for (int shape = 0; shape < std::min(size.shapes, size.nodes); ++shape)
+      histories.push_back(history_of(size, region, shape, sums[static_cast<std::size_t>(shape)]));
     for (int node = 0; node < size.nodes; ++node) {
       parts[static_cast<std::size_t>(node)].node = node;
-      parts[static_cast<std::size_t>(node)].tiles.push_back({static_cast<std::uint32_t>(region), 0, histories[static_cast<std::size_t>(node % size.shapes)]});
+      parts[static_cast<std::size_t>(node)].tiles.push_back(
+          {static_cast<std::uint32_t>(region), 0, histories[static_cast<std::size_t>(node % size.shapes)]});
     }
     run.series.push_back(series_of(size, region, sums));
   }

@@ -51,14 +51,13 @@ class Port final : public engine::AdapterPort {
   measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
     measure::Kind kind = measure::Kind::compute;
     guarded([&] {
-      if (engine::Session* s = capi::active_session()) kind = s->recorder().registry().region_kind(measure::innermost(slot));
+      if (engine::Session* s = capi::active_session())
+        kind = s->recorder().registry().region_kind(measure::innermost(slot));
     });
     return kind;
   }
 
-  void claim(measure::ThreadSlot& slot, std::uint32_t region) override {
-    measure::claim(slot, region);
-  }
+  void claim(measure::ThreadSlot& slot, std::uint32_t region) override { measure::claim(slot, region); }
 
   bool attached() const override {
     const engine::Session* s = capi::active_session();
@@ -99,7 +98,8 @@ class Port final : public engine::AdapterPort {
 
   void module(const std::string& base_name, const std::string& identity) override {
     guarded([&] {
-      if (engine::Session* s = capi::active_session()) s->recorder().registry().module(base_name.c_str(), identity.c_str());
+      if (engine::Session* s = capi::active_session())
+        s->recorder().registry().module(base_name.c_str(), identity.c_str());
     });
   }
 

@@ -65,8 +65,9 @@ effort_status agree_to_join(exchange::Transport& transport, effort_status mine, 
 bool stays(const engine::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
   if (config::to_text(settings) == config::to_text(begun.settings())) return true;
   if (transport.size() == begun.ranks()) return false;
-  capi::note("the host's settings came too late, from fewer ranks than are measured already, and were ignored: set them "
-             "in the environment");
+  capi::note(
+      "the host's settings came too late, from fewer ranks than are measured already, and were ignored: set them "
+      "in the environment");
   return true;
 }
 

@@ -19,8 +19,8 @@ effort_status fail(Status status, const char* literal) noexcept;
 effort_status fail(Status status, const std::string& message) noexcept;
 
 /// Runs `body`, which returns void or effort_status, and turns what it throws into a code.  A thread that is cancelled
-/// or that calls pthread_exit in the body goes on unwinding: that must not be stopped.  Only for bodies that compute nothing
-/// but sums of the host's own amounts; otherwise guarded().
+/// or that calls pthread_exit in the body goes on unwinding: that must not be stopped.  Only for bodies that compute
+/// nothing but sums of the host's own amounts; otherwise guarded().
 template <typename Body>
 effort_status guarded_sum(Body&& body) {
   try {
@@ -45,7 +45,8 @@ effort_status guarded_sum(Body&& body) {
   }
 }
 
-/// The same for any body: the host's floating-point environment is neither used nor changed, which costs 0.2 microseconds.
+/// The same for any body: the host's floating-point environment is neither used nor changed, which costs 0.2
+/// microseconds.
 template <typename Body>
 effort_status guarded(Body&& body) {
   const LibraryScope scope;

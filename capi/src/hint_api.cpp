@@ -12,8 +12,10 @@ using capi::host;
 using capi::in_host_session;
 using engine::Session;
 
-static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS && int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
-              int(window::advice_unmarked_comm) == EFFORT_ADVICE_UNMARKED_COMM && int(window::advice_stale) == EFFORT_ADVICE_STALE);
+static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS &&
+              int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
+              int(window::advice_unmarked_comm) == EFFORT_ADVICE_UNMARKED_COMM &&
+              int(window::advice_stale) == EFFORT_ADVICE_STALE);
 
 namespace {
 
@@ -70,7 +72,8 @@ effort_status effort_progress_step(void) {
   return in_host_session([&](Session& s) -> effort_status {
     if (capi::inside_callback()) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
-    const Status status = s.client().progress_step([&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
+    const Status status = s.client().progress_step(
+        [&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
     if (status != Status::ok) capi::switch_off(s);
     if (__builtin_expect(s.settings().strict, 0) && s.failed()) return fail(Status::internal, "STRICT: " + s.failure());
     return status == Status::ok ? EFFORT_OK : capi::inactive();
@@ -87,7 +90,8 @@ effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user) {
 
 effort_status effort_rebalance_begin(void) {
   return in_host_session([](Session& s) -> effort_status {
-    if (host.rebalancing) return fail(Status::nesting, "effort_rebalance_begin was called twice: call effort_rebalance_end between");
+    if (host.rebalancing)
+      return fail(Status::nesting, "effort_rebalance_begin was called twice: call effort_rebalance_end between");
     s.client().rebalance_begin();
     host.rebalancing = true;
     return EFFORT_OK;
@@ -105,11 +109,13 @@ effort_status effort_rebalance_end(void) {
 
 effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
   // A disabled library has no hint to give, and the host must not read an unset one.
-  if (capi::mode() == capi::Mode::disabled) return fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints");
+  if (capi::mode() == capi::Mode::disabled)
+    return fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints");
   return in_host_session([&](Session& s) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_hint_latest: the place for the hint is a null pointer");
     if (!s.started() || s.client().latest().step < 0)
-      return fail(Status::no_hint, "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");
+      return fail(Status::no_hint,
+                  "no hint has been delivered yet: the first is due HINT_LAG steps after the first window");
     effort_hint hint;
     fill(hint, s.client().latest());
     std::memset(static_cast<void*>(out), 0, bytes);
@@ -119,7 +125,7 @@ effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
 }
 
 // For callers that do not go through the header's macro.
-effort_status (effort_hint_latest)(effort_hint* out) { return effort_hint_copy(out, sizeof *out); }
+effort_status(effort_hint_latest)(effort_hint* out) { return effort_hint_copy(out, sizeof *out); }
 
 effort_status effort_snapshot(const char* path) {
   return in_host_session([&](Session& s) -> effort_status {
@@ -128,7 +134,9 @@ effort_status effort_snapshot(const char* path) {
     if (status == Status::ok) return EFFORT_OK;
     if (status == Status::switched_off) return capi::switched_off();
     const std::string why = s.failure();
-    return fail(status, why.empty() ? std::string("the snapshot could not be written; rank 0's effort_last_error says why") : why);
+    return fail(status, why.empty()
+                            ? std::string("the snapshot could not be written; rank 0's effort_last_error says why")
+                            : why);
   });
 }
 

@@ -11,10 +11,10 @@ namespace effort::capi {
 struct Host {
   effort_rebalance_fn callback = nullptr;
   void* user = nullptr;
-  bool in_callback = false;           ///< or it was left by longjmp
+  bool in_callback = false;  ///< or it was left by longjmp
   pthread_t callback_thread{};
   const void* callback_frame = nullptr;  ///< of call_host, which called it
-  bool rebalancing = false;  ///< between effort_rebalance_begin and _end
+  bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };
 inline Host host;
 
@@ -25,7 +25,10 @@ int call_host(const effort_hint& hint, LibraryScope& library);
 bool inside_callback() noexcept;
 
 inline effort_status not_from_callback(const char* function) {
-  return guarded([&] { return fail(Status::callback, std::string(function) + " cannot be called from within a rebalance callback: return from it first"); });
+  return guarded([&] {
+    return fail(Status::callback,
+                std::string(function) + " cannot be called from within a rebalance callback: return from it first");
+  });
 }
 
 }  // namespace effort::capi

@@ -10,9 +10,10 @@ using capi::guarded;
 using capi::host;
 using capi::Mode;
 
-static_assert(int(Status::no_hint) == EFFORT_ERR_NO_HINT && int(Status::state) == EFFORT_ERR_STATE && int(Status::io) == EFFORT_ERR_IO &&
-              int(Status::switched_off) == EFFORT_ERR_SWITCHED_OFF && int(Status::limit) == EFFORT_ERR_LIMIT &&
-              int(Status::config) == EFFORT_ERR_CONFIG && int(Status::callback) == EFFORT_ERR_CALLBACK && int(Status::mpi) == EFFORT_ERR_MPI);
+static_assert(int(Status::no_hint) == EFFORT_ERR_NO_HINT && int(Status::state) == EFFORT_ERR_STATE &&
+              int(Status::io) == EFFORT_ERR_IO && int(Status::switched_off) == EFFORT_ERR_SWITCHED_OFF &&
+              int(Status::limit) == EFFORT_ERR_LIMIT && int(Status::config) == EFFORT_ERR_CONFIG &&
+              int(Status::callback) == EFFORT_ERR_CALLBACK && int(Status::mpi) == EFFORT_ERR_MPI);
 
 namespace {
 
@@ -24,7 +25,8 @@ effort_status late_finalize() {
   const MadeByMpi made = std::exchange(made_by_mpi, MadeByMpi::no);
   if (made == MadeByMpi::no) return capi::inactive();
   if (made == MadeByMpi::ok) return EFFORT_OK;
-  return fail(Status::io, "the finalize that MPI_Finalize made failed: the last snapshot or report could not be written");
+  return fail(Status::io,
+              "the finalize that MPI_Finalize made failed: the last snapshot or report could not be written");
 }
 
 }  // namespace
@@ -35,7 +37,8 @@ int effort_version(void) { return EFFORT_VERSION; }
 
 effort_status effort_config_new(effort_config** out) {
   return guarded([&]() -> effort_status {
-    if (!out) return fail(Status::invalid_argument, "effort_config_new: the place for the configuration is a null pointer");
+    if (!out)
+      return fail(Status::invalid_argument, "effort_config_new: the place for the configuration is a null pointer");
     *out = new effort_config;
     return EFFORT_OK;
   });
@@ -43,7 +46,8 @@ effort_status effort_config_new(effort_config** out) {
 
 effort_status effort_config_set(effort_config* c, const char* key, const char* value) {
   return guarded([&]() -> effort_status {
-    if (!c || !key || !value) return fail(Status::invalid_argument, "effort_config_set: configuration, key or value is a null pointer");
+    if (!c || !key || !value)
+      return fail(Status::invalid_argument, "effort_config_set: configuration, key or value is a null pointer");
     config::check(key, value);
     c->pairs.emplace_back(key, value);
     return EFFORT_OK;
@@ -71,7 +75,8 @@ effort_status effort_init(const effort_config* cfg) {
       capi::disable();
     } else if (capi::session()) {
       auto made = capi::adopt(std::move(settings));
-      if (made && !made->recorder().load_refusal().empty()) return fail(Status::unsupported, made->recorder().load_refusal());
+      if (made && !made->recorder().load_refusal().empty())
+        return fail(Status::unsupported, made->recorder().load_refusal());
       if (made) capi::install(std::move(made));
     }
     capi::set_begun_by_adapter(false);
@@ -109,7 +114,8 @@ effort_status effort_finalize(void) {
 
 void effort_finalize_forgotten(void) {
   if (capi::mode() == Mode::none) return;
-  const effort_status status = capi::inside_callback() ? capi::not_from_callback("effort_finalize") : finalize_session();
+  const effort_status status =
+      capi::inside_callback() ? capi::not_from_callback("effort_finalize") : finalize_session();
   made_by_mpi = status == EFFORT_OK ? MadeByMpi::ok : MadeByMpi::failed;
 }
 

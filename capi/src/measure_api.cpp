@@ -13,8 +13,8 @@ using capi::fail;
 using capi::guarded;
 using capi::guarded_sum;
 using capi::Mode;
-using measure::ThreadSlot;
 using measure::this_thread_slot;
+using measure::ThreadSlot;
 
 static_assert(EFFORT_MAX_REGIONS == measure::max_regions && EFFORT_MAX_DEPTH == measure::max_depth &&
               EFFORT_MAX_UNITS == measure::max_units && EFFORT_MAX_METRICS == measure::max_metrics &&
@@ -34,7 +34,8 @@ SAME_PLACE(stack, stack);
 SAME_PLACE(own.before_begin, own_before_begin);
 SAME_PLACE(own.before_end, own_before_end);
 #undef SAME_PLACE
-static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) && offsetof(measure::Cell, ticks) == offsetof(effort_thread_cell, ticks) &&
+static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) &&
+              offsetof(measure::Cell, ticks) == offsetof(effort_thread_cell, ticks) &&
               offsetof(measure::Cell, begins) == offsetof(effort_thread_cell, begins));
 #endif
 
@@ -48,7 +49,8 @@ effort_status with_recorder(Body&& body) {
 
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   return fail(Status::unknown_id, "region id " + std::to_string(r) + " was never given out (ids run from 1 to " +
-                                      std::to_string(rec.registry().n_regions()) + "): use what effort_region returned");
+                                      std::to_string(rec.registry().n_regions()) +
+                                      "): use what effort_region returned");
 }
 
 // First call of a thread, new regions, and everything that is wrong.
@@ -57,18 +59,22 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
     ThreadSlot& slot = rec.slot();
     if (slot.depth >= measure::max_depth)
-      return fail(Status::limit, "more than " + std::to_string(measure::max_depth) + " regions are open at once in this thread; region '" +
-                                     rec.registry().region_name(static_cast<std::uint32_t>(r)) + "' was not begun: end regions, or nest less");
+      return fail(Status::limit, "more than " + std::to_string(measure::max_depth) +
+                                     " regions are open at once in this thread; region '" +
+                                     rec.registry().region_name(static_cast<std::uint32_t>(r)) +
+                                     "' was not begun: end regions, or nest less");
     measure::open_carefully(slot, static_cast<std::uint32_t>(r));
     return EFFORT_OK;
   });
 }
 
-// Counters, sampling, a signal handler in the middle of another begin.  Apart from what is rare, which would have it save registers at every call.
+// Counters, sampling, a signal handler in the middle of another begin.  Apart from what is rare, which would have it
+// save registers at every call.
 [[gnu::noinline]] effort_status begin_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
-  if (!known || (!known->gate.closed() &&
-                 (static_cast<std::uint32_t>(r) - 1u >= known->known.load(std::memory_order_relaxed) || known->depth >= measure::max_depth)))
+  if (!known ||
+      (!known->gate.closed() && (static_cast<std::uint32_t>(r) - 1u >= known->known.load(std::memory_order_relaxed) ||
+                                 known->depth >= measure::max_depth)))
     return begin_first(r);
   measure::open_carefully(*known, static_cast<std::uint32_t>(r));
   return EFFORT_OK;
@@ -80,8 +86,10 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
     const std::string name = rec.registry().region_name(static_cast<std::uint32_t>(r));
     const ThreadSlot& slot = rec.slot();
     if (slot.depth == 0)
-      return fail(Status::nesting, "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
-    return fail(Status::nesting, "region '" + name + "' was ended while '" + rec.registry().region_name(measure::innermost(slot)) +
+      return fail(Status::nesting,
+                  "region '" + name + "' was ended in a thread that has none open: call effort_begin first");
+    return fail(Status::nesting, "region '" + name + "' was ended while '" +
+                                     rec.registry().region_name(measure::innermost(slot)) +
                                      "' is the innermost one: end regions in the reverse order of their begins");
   });
 }
@@ -101,19 +109,22 @@ effort_status bad_amount(const char* what, double amount, double most) {
   return fail(Status::invalid_argument, std::string(text));
 }
 
-/// Shared by the calls that add an amount to something whose id `known` tells.  They may be made once per item: a floating-point
-/// environment of their own would cost them ten times as much.  What could trap in the host's is avoided instead: comparisons are
-/// quiet, and an amount too small to be added without underflow is nothing.
+/// Shared by the calls that add an amount to something whose id `known` tells.  They may be made once per item: a
+/// floating-point environment of their own would cost them ten times as much.  What could trap in the host's is avoided
+/// instead: comparisons are quiet, and an amount too small to be added without underflow is nothing.
 template <typename Known, typename Add>
-effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known, const Add& add) {
+effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known,
+                         const Add& add) {
   engine::Session* const s = capi::active_session();
   if (!s) return capi::inactive();
   measure::Recorder& rec = s->recorder();
   if (!known(rec.registry()))
     return guarded([&] {
-      return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what + " was never given out: use what the registration returned");
+      return fail(Status::unknown_id, std::string("id ") + std::to_string(id) + " for " + what +
+                                          " was never given out: use what the registration returned");
     });
-  if (!(std::isgreaterequal(amount, 0.0) && std::islessequal(amount, most))) return guarded([&] { return bad_amount(what, amount, most); });
+  if (!(std::isgreaterequal(amount, 0.0) && std::islessequal(amount, most)))
+    return guarded([&] { return bad_amount(what, amount, most); });
   return guarded_sum([&] { add(rec, std::isgreaterequal(amount, DBL_MIN) ? amount : 0.0); });
 }
 
@@ -135,12 +146,15 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   // A region that somebody registered as another kind is opened as that.
   if (id < 1) return 0;
   status = EFFORT_OK;
-  if (engine::Session* s = capi::session()) __atomic_store_n(cache, tag_of(s->recorder().session()) | id, __ATOMIC_RELAXED);
+  if (engine::Session* s = capi::session())
+    __atomic_store_n(cache, tag_of(s->recorder().session()) | id, __ATOMIC_RELAXED);
   return id;
 }
 
 effort_status no_cache(const char* function) {
-  return fail(Status::invalid_argument, std::string(function) + ": the cache is a null pointer, pass the address of a variable that is -1 at first");
+  return fail(
+      Status::invalid_argument,
+      std::string(function) + ": the cache is a null pointer, pass the address of a variable that is -1 at first");
 }
 
 }  // namespace
@@ -169,11 +183,13 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
     static_assert(sizeof number == sizeof kind);
     std::memcpy(&number, &kind, sizeof number);
     if (number < EFFORT_COMPUTE || number > EFFORT_IO)
-      return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(number) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
+      return fail(Status::invalid_argument,
+                  "effort_region: kind " + std::to_string(number) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
     const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;
-    return fail(Status::conflict, "region '" + std::string(name) + "' is known with another kind, which holds: register it with one kind");
+    return fail(Status::conflict, "region '" + std::string(name) +
+                                      "' is known with another kind, which holds: register it with one kind");
   });
 }
 
@@ -182,7 +198,8 @@ effort_status effort_region_find(const char* name, effort_region_id* out) {
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region_find: the place for the id is a null pointer");
     const std::uint32_t id = rec.registry().find_region(name);
-    if (id == 0) return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
+    if (id == 0)
+      return fail(Status::unknown_id, "there is no region '" + std::string(name) + "': register it with effort_region");
     *out = static_cast<effort_region_id>(id);
     return EFFORT_OK;
   });
@@ -202,7 +219,8 @@ effort_status effort_end_named(const char* name, volatile effort_region_id* cach
   return id > 0 ? effort_end(id) : status;
 }
 
-effort_status effort_begin_scope(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_region_id* id) {
+effort_status effort_begin_scope(const char* name, effort_kind kind, volatile effort_region_id* cache,
+                                 effort_region_id* id) {
   if (!cache || !id) return no_cache("effort_begin_scope");
   effort_status status = EFFORT_OK;
   const effort_region_id found = named(name, kind, cache, status);
@@ -211,8 +229,10 @@ effort_status effort_begin_scope(const char* name, effort_kind kind, volatile ef
 }
 
 effort_status effort_add(effort_region_id r, double seconds) {
-  return add_amount(r, seconds, most_seconds, "seconds", [&](auto& names) { return r >= 1 && static_cast<std::uint32_t>(r) <= names.n_regions(); },
-                    [&](auto& rec, double amount) { rec.add_seconds(static_cast<std::uint32_t>(r), amount); });
+  return add_amount(
+      r, seconds, most_seconds, "seconds",
+      [&](auto& names) { return r >= 1 && static_cast<std::uint32_t>(r) <= names.n_regions(); },
+      [&](auto& rec, double amount) { rec.add_seconds(static_cast<std::uint32_t>(r), amount); });
 }
 
 effort_status effort_phase(const char* name) {
@@ -229,8 +249,10 @@ effort_status effort_work_unit(const char* name, effort_work_id* out) {
 }
 
 effort_status effort_work(effort_work_id w, double amount) {
-  return add_amount(w, amount, most_of_anything, "an amount of work", [&](auto& names) { return w >= 0 && static_cast<std::uint32_t>(w) < names.n_units(); },
-                    [&](auto& rec, double whole) { rec.add_work(static_cast<std::uint32_t>(w), whole); });
+  return add_amount(
+      w, amount, most_of_anything, "an amount of work",
+      [&](auto& names) { return w >= 0 && static_cast<std::uint32_t>(w) < names.n_units(); },
+      [&](auto& rec, double whole) { rec.add_work(static_cast<std::uint32_t>(w), whole); });
 }
 
 effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out) {
@@ -245,8 +267,9 @@ effort_status effort_metric_define(const char* name, const char* unit, effort_me
 }
 
 effort_status effort_metric(effort_metric_id m, double value) {
-  return add_amount(m, value, most_of_anything, "a metric", [&](auto& names) { return names.application_has(m); },
-                    [&](auto& rec, double amount) { rec.add_metric(static_cast<std::uint32_t>(m), amount); });
+  return add_amount(
+      m, value, most_of_anything, "a metric", [&](auto& names) { return names.application_has(m); },
+      [&](auto& rec, double amount) { rec.add_metric(static_cast<std::uint32_t>(m), amount); });
 }
 
 }  // extern "C"

@@ -41,20 +41,22 @@ void finalize_with_mpi() {
 }
 
 // The sum of each rank's integer costs, comparable between ranks and the same on all of them.
-effort_status rank_sums(const std::vector<double>& totals, const std::vector<double>& counts, std::int64_t sum, std::int64_t least,
-                        std::vector<std::int64_t>& sums) {
+effort_status rank_sums(const std::vector<double>& totals, const std::vector<double>& counts, std::int64_t sum,
+                        std::int64_t least, std::vector<std::int64_t>& sums) {
   double items = 0;
   for (double n : counts) items += n;
   if (sum < 0 || least < 0 || items * static_cast<double>(least) > static_cast<double>(sum))
-    return fail(Status::invalid_argument, "effort_weights_integers_mpi: the sum " + std::to_string(sum) + " can't give " +
-                                              std::to_string(static_cast<std::int64_t>(items)) + " items at least " +
-                                              std::to_string(least) + " each: raise it (up to 2^52)");
+    return fail(Status::invalid_argument, "effort_weights_integers_mpi: the sum " + std::to_string(sum) +
+                                              " can't give " + std::to_string(static_cast<std::int64_t>(items)) +
+                                              " items at least " + std::to_string(least) +
+                                              " each: raise it (up to 2^52)");
   // Without any weight, items count equally; a rank without items gets nothing in either case.
   const bool weightless = std::all_of(totals.begin(), totals.end(), [](double t) { return t == 0; });
   sums.assign(totals.size(), 0);
   if (items == 0) return EFFORT_OK;
   const std::int64_t spare = sum - least * static_cast<std::int64_t>(items);
-  const effort_status status = effort_weights_integers(totals.size(), weightless ? counts.data() : totals.data(), spare, 0, sums.data());
+  const effort_status status =
+      effort_weights_integers(totals.size(), weightless ? counts.data() : totals.data(), spare, 0, sums.data());
   for (std::size_t r = 0; r < sums.size(); ++r) sums[r] += least * static_cast<std::int64_t>(counts[r]);
   return status;
 }
@@ -70,7 +72,8 @@ double total_weight(std::size_t n_items, const double* weight, const std::int64_
   return std::isfinite(total) ? total : -1;
 }
 
-effort_status integers(MPI_Comm comm, std::size_t n_items, const double* weight, std::int64_t sum, std::int64_t least, std::int64_t* cost) {
+effort_status integers(MPI_Comm comm, std::size_t n_items, const double* weight, std::int64_t sum, std::int64_t least,
+                       std::int64_t* cost) {
   int ranks = 0, rank = 0;
   if (PMPI_Comm_size(comm, &ranks) != MPI_SUCCESS || PMPI_Comm_rank(comm, &rank) != MPI_SUCCESS)
     return fail(Status::mpi, "effort_weights_integers_mpi: the communicator cannot be used");
@@ -112,16 +115,21 @@ Mpi mpi_state() {
 
 effort_status init(MPI_Comm comm, const effort_config* cfg) {
   const Mpi state = mpi_state();
-  if (state == Mpi::finalized) return fail(Status::mpi, "MPI is finalized already: call effort_init_mpi before MPI_Finalize");
+  if (state == Mpi::finalized)
+    return fail(Status::mpi, "MPI is finalized already: call effort_init_mpi before MPI_Finalize");
   if (state == Mpi::before_init)
-    return fail(Status::mpi, "MPI is not initialized: call MPI_Init before effort_init_mpi (or effort_init now and effort_init_mpi later)");
+    return fail(
+        Status::mpi,
+        "MPI is not initialized: call MPI_Init before effort_init_mpi (or effort_init now and effort_init_mpi later)");
   if (const std::string other = effort::adapters::other_mpi(); !other.empty())
-    return fail(Status::mpi, std::string("libeffort_mpi was built with ") + effort::adapters::built_with + ", but the host runs with " +
-                                 other + ": link the libeffort_mpi of that MPI");
-  if (comm == MPI_COMM_NULL) return fail(Status::invalid_argument, "effort_init_mpi: the communicator is MPI_COMM_NULL");
+    return fail(Status::mpi, std::string("libeffort_mpi was built with ") + effort::adapters::built_with +
+                                 ", but the host runs with " + other + ": link the libeffort_mpi of that MPI");
+  if (comm == MPI_COMM_NULL)
+    return fail(Status::invalid_argument, "effort_init_mpi: the communicator is MPI_COMM_NULL");
   if (is_inter(comm))
-    return fail(Status::invalid_argument, "effort_init_mpi: the communicator joins two groups (an intercommunicator): merge them with "
-                                          "MPI_Intercomm_merge first");
+    return fail(Status::invalid_argument,
+                "effort_init_mpi: the communicator joins two groups (an intercommunicator): merge them with "
+                "MPI_Intercomm_merge first");
   const effort_status status = effort_attach_transport(effort::adapters::MpiTransport::over(comm).release(), cfg);
   if (status == EFFORT_OK) finalize_with_mpi();
   return status;
@@ -131,10 +139,12 @@ effort_status init(MPI_Comm comm, const effort_config* cfg) {
 
 extern "C" {
 
-effort_status effort_weights_integers_mpi(MPI_Comm comm, size_t n_items, const double* weight, int64_t sum, int64_t least, int64_t* cost) {
+effort_status effort_weights_integers_mpi(MPI_Comm comm, size_t n_items, const double* weight, int64_t sum,
+                                          int64_t least, int64_t* cost) {
   if (mpi_state() != Mpi::running || comm == MPI_COMM_NULL || is_inter(comm))
-    return effort_fail(EFFORT_ERR_MPI, "effort_weights_integers_mpi: MPI is not running, or the communicator is MPI_COMM_NULL or an "
-                                       "intercommunicator");
+    return effort_fail(EFFORT_ERR_MPI,
+                       "effort_weights_integers_mpi: MPI is not running, or the communicator is MPI_COMM_NULL or an "
+                       "intercommunicator");
   return guarded([&] { return integers(comm, n_items, weight, sum, least, cost); });
 }
 

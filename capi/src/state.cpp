@@ -27,9 +27,9 @@ void after_fork_in_child() {
   measure::SlotRegistry::instance().abandon();
 }
 
-// A host that exits without finalizing: the background thread must not run while static objects are destroyed.  The session stays where it
-// is: an exchange that has begun cannot be taken back, and exit handlers that come later may still call MPI, which moves it along.  To them it is
-// as in a fork's child.
+// A host that exits without finalizing: the background thread must not run while static objects are destroyed.  The
+// session stays where it is: an exchange that has begun cannot be taken back, and exit handlers that come later may
+// still call MPI, which moves it along.  To them it is as in a fork's child.
 void at_host_exit() {
   static engine::Session* kept = nullptr;
   kept = current_session.exchange(nullptr);
@@ -59,7 +59,8 @@ void set_session(engine::Session* session) noexcept {
 }
 
 effort_status switched_off() noexcept {
-  return fail(Status::switched_off, "the library has switched itself off after an internal error; the host runs on without it");
+  return fail(Status::switched_off,
+              "the library has switched itself off after an internal error; the host runs on without it");
 }
 
 effort_status inactive() noexcept {
@@ -69,7 +70,9 @@ effort_status inactive() noexcept {
     case Mode::none:
     case Mode::active: break;
   }
-  return fail(Status::not_initialized, "the library is not initialized: call effort_init or effort_init_mpi first (and not after effort_finalize)");
+  return fail(
+      Status::not_initialized,
+      "the library is not initialized: call effort_init or effort_init_mpi first (and not after effort_finalize)");
 }
 
 config::Settings settings_from(const effort_config* cfg) {
@@ -84,7 +87,8 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
   } else {
     auto session = std::make_unique<engine::Session>(std::move(settings));
     // With ranks, attaching tells: the same answer on all of them.
-    if (const std::string& refusal = session->recorder().load_refusal(); !refusal.empty()) return fail(Status::unsupported, refusal);
+    if (const std::string& refusal = session->recorder().load_refusal(); !refusal.empty())
+      return fail(Status::unsupported, refusal);
     install(std::move(session));
   }
   set_begun_by_adapter(adapter);
@@ -128,7 +132,8 @@ void switch_off(engine::Session& session) {
 
 std::unique_ptr<engine::Session> adopt(config::Settings settings) {
   engine::Session& begun = *session();
-  if (!begun.started() && !begun.measures(settings)) return std::make_unique<engine::Session>(std::move(settings), &begun);
+  if (!begun.started() && !begun.measures(settings))
+    return std::make_unique<engine::Session>(std::move(settings), &begun);
   begun.adopt(std::move(settings));
   return nullptr;
 }
@@ -143,7 +148,8 @@ effort_status refused(const char* function, effort_status status) {
 }
 
 effort_status already_initialized() noexcept {
-  return fail(Status::already_initialized, "the library is initialized already: call effort_finalize before another init");
+  return fail(Status::already_initialized,
+              "the library is initialized already: call effort_finalize before another init");
 }
 
 void note(const std::string& text) {

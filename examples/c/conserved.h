@@ -8,7 +8,7 @@
 
 typedef struct conserved {
   int64_t particles;
-  double energy;         /* kinetic and potential */
+  double energy; /* kinetic and potential */
   double momentum[3];
   double momentum_scale; /* sum of the particles' absolute momenta */
 } conserved;

@@ -14,11 +14,11 @@ typedef struct box {
 /* Ranks lo .. hi-1 share a part of the box; the cut number m = lo + (hi - lo) / 2 divides it between the ranks below
  * m and the others.  Every m from 1 to n_ranks - 1 belongs to exactly one cut, so that two arrays hold the tree. */
 typedef struct domain {
-  double length;    /* edge of the periodic cube */
+  double length; /* edge of the periodic cube */
   int n_ranks;
-  int* axis;        /* [n_ranks] axis of cut m, -1 before the first bisection */
-  double* position; /* [n_ranks] place of cut m */
-  box* boxes;       /* [n_ranks] */
+  int* axis;                  /* [n_ranks] axis of cut m, -1 before the first bisection */
+  double* position;           /* [n_ranks] place of cut m */
+  box* boxes;                 /* [n_ranks] */
   effort_region_id reduction; /* around the bisection's messages, which are not part of the price */
 } domain;
 

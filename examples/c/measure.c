@@ -14,9 +14,7 @@ static double seconds_on(clockid_t clock) {
 double cpu_of_thread(void) { return seconds_on(CLOCK_THREAD_CPUTIME_ID); }
 double cpu_of_process(void) { return seconds_on(CLOCK_PROCESS_CPUTIME_ID); }
 
-void measure_init(measure* m, int steps) {
-  *m = (measure){.compute = resize(NULL, (size_t)steps, sizeof *m->compute)};
-}
+void measure_init(measure* m, int steps) { *m = (measure){.compute = resize(NULL, (size_t)steps, sizeof *m->compute)}; }
 
 void measure_free(measure* m) { free(m->compute); }
 

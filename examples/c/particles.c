@@ -6,10 +6,10 @@
 #include <stdlib.h>
 
 static const double pi = 3.14159265358979323846;
-static const double lattice_constant = 1.55;  /* fcc, close to the minimum of the energy */
-static const double temperature = 0.2;        /* of the start; half of it becomes potential energy */
+static const double lattice_constant = 1.55; /* fcc, close to the minimum of the energy */
+static const double temperature = 0.2;       /* of the start; half of it becomes potential energy */
 static const double box_in_radii = 5.6;
-static const double drift_speed = 1.9;        /* along each axis */
+static const double drift_speed = 1.9; /* along each axis */
 
 /* Centres in units of the box, directions of the drift.  The droplets share their velocity along x and keep 2.4
  * radii of distance there, so they never meet. */

@@ -48,8 +48,8 @@ static int report_physics(const simulation* s) {
   bad += check("momentum drift, relative, largest", s->worst_momentum <= momentum_tolerance, s->worst_momentum,
                momentum_tolerance, s->rank);
   if (s->rank == 0) {
-    printf("  energy %.12g, momentum %.9f %.9f %.9f\n", s->at_end.energy, s->at_end.momentum[0],
-           s->at_end.momentum[1], s->at_end.momentum[2]);
+    printf("  energy %.12g, momentum %.9f %.9f %.9f\n", s->at_end.energy, s->at_end.momentum[0], s->at_end.momentum[1],
+           s->at_end.momentum[2]);
     printf("  checksum after %d steps %.12g, all bits %016llx\n", s->opt.steps < 100 ? s->opt.steps : 100,
            s->early.checksum, (unsigned long long)s->early.bits);
     printf("  checksum after %d steps %.12g, all bits %016llx\n", s->opt.steps, s->late.checksum,

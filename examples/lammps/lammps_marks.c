@@ -28,9 +28,7 @@ static void find_in_lammps(const char* name, void* function) {
   memcpy(function, &found, sizeof found);
 }
 
-int lammps_has_marks(void) {
-  return dlsym(RTLD_NEXT, STAMP) != NULL && dlsym(RTLD_NEXT, PRE_EXCHANGE) != NULL;
-}
+int lammps_has_marks(void) { return dlsym(RTLD_NEXT, STAMP) != NULL && dlsym(RTLD_NEXT, PRE_EXCHANGE) != NULL; }
 
 void timer_stamp(void* timer, int section) {
   static void (*original)(void*, int);

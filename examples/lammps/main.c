@@ -201,8 +201,8 @@ static void end_effort_step(driver* d) {
   effort_begin(d->run);
 }
 
-/* Called after the forces of each step of a long run.  Chunks end before steps that are multiples of their length: there
- * fix balance acts. */
+/* Called after the forces of each step of a long run.  Chunks end before steps that are multiples of their length:
+ * there fix balance acts. */
 static void on_step(void* user, int64_t step, int n, int* ids, double** x, double** f) {
   driver* d = user;
   (void)ids, (void)x;
@@ -242,7 +242,8 @@ static void start_effort(driver* d) {
   effort_config_set(config, "LOAD_METRIC", "cpu_time"); /* ranks may share cores */
   effort_config_set(config, "WINDOW", "2");             /* chunks: 20 steps of LAMMPS */
   effort_config_set(config, "HINT_LAG", "1");
-  if (effort_init_mpi(MPI_COMM_WORLD, config) != EFFORT_OK && d->rank == 0) fprintf(stderr, "droplets: %s\n", effort_last_error());
+  if (effort_init_mpi(MPI_COMM_WORLD, config) != EFFORT_OK && d->rank == 0)
+    fprintf(stderr, "droplets: %s\n", effort_last_error());
   effort_config_free(config);
   effort_region("run", EFFORT_COMPUTE, &d->run);
   effort_work_unit("atoms", &d->atoms);
@@ -295,7 +296,8 @@ static void report(driver* d) {
   if (d->rank > 0) return;
   printf("atoms %.0f, energy per atom %.4f\n", lammps_get_natoms(d->lammps), energy);
   if (d->balance != BALANCE_NONE) printf("rebalances %d, %.3f s without neighbour lists\n", rebalances, rebalancing);
-  printf("pair and neighbour work: critical path %.3f s, ideal %.3f s over %d chunks of %d steps\n", work[0], work[1], d->n_chunks, d->chunk);
+  printf("pair and neighbour work: critical path %.3f s, ideal %.3f s over %d chunks of %d steps\n", work[0], work[1],
+         d->n_chunks, d->chunk);
   printf("all outside MPI, rebalancing included: %.3f s, ideally %.3f s\n", all[0], all[1]);
 }
 
@@ -307,8 +309,10 @@ int main(int argc, char** argv) {
   read_options(&d, argc, argv);
   if (!lammps_has_marks()) {
     if (d.rank == 0)
-      fprintf(stderr, "droplets: this LAMMPS shows neither its timers nor its fix balance to a program that links with it, so nothing could be "
-                      "measured; take a shared liblammps that exports Timer::_stamp and FixBalance::pre_exchange\n");
+      fprintf(stderr,
+              "droplets: this LAMMPS shows neither its timers nor its fix balance to a program that links with it, so "
+              "nothing could be "
+              "measured; take a shared liblammps that exports Timer::_stamp and FixBalance::pre_exchange\n");
     MPI_Finalize();
     return 1;
   }
@@ -323,8 +327,10 @@ int main(int argc, char** argv) {
   d.work.before = work_seconds();
   d.all.before = compute_seconds();
   if (on_hints) mpi_marks_start();
-  if (d.balance == BALANCE_BETWEEN) run_between(&d);
-  else run_by_itself(&d);
+  if (d.balance == BALANCE_BETWEEN)
+    run_between(&d);
+  else
+    run_by_itself(&d);
   if (on_hints) mpi_marks_stop();
   report(&d);
   if (on_hints) effort_finalize();

@@ -47,7 +47,8 @@ MARK(Send, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), 
 MARK(Rsend, (const void* b, int n, MPI_Datatype t, int to, int tag, MPI_Comm c), (b, n, t, to, tag, c))
 MARK(Recv, (void* b, int n, MPI_Datatype t, int from, int tag, MPI_Comm c, MPI_Status* s), (b, n, t, from, tag, c, s))
 MARK(Sendrecv,
-     (const void* b, int n, MPI_Datatype t, int to, int tag, void* r, int m, MPI_Datatype u, int from, int tag2, MPI_Comm c, MPI_Status* s),
+     (const void* b, int n, MPI_Datatype t, int to, int tag, void* r, int m, MPI_Datatype u, int from, int tag2,
+      MPI_Comm c, MPI_Status* s),
      (b, n, t, to, tag, r, m, u, from, tag2, c, s))
 MARK(Wait, (MPI_Request * r, MPI_Status* s), (r, s))
 MARK(Waitall, (int n, MPI_Request* r, MPI_Status* s), (n, r, s))
@@ -58,8 +59,12 @@ MARK(Allreduce, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Co
 MARK(Reduce, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, int root, MPI_Comm c), (a, b, n, t, o, root, c))
 MARK(Reduce_scatter, (const void* a, void* b, const int* n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
 MARK(Scan, (const void* a, void* b, int n, MPI_Datatype t, MPI_Op o, MPI_Comm c), (a, b, n, t, o, c))
-MARK(Gather, (const void* a, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, int root, MPI_Comm c), (a, n, t, b, m, u, root, c))
-MARK(Allgather, (const void* a, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
-MARK(Allgatherv, (const void* a, int n, MPI_Datatype t, void* b, const int* m, const int* d, MPI_Datatype u, MPI_Comm c),
+MARK(Gather, (const void* a, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, int root, MPI_Comm c),
+     (a, n, t, b, m, u, root, c))
+MARK(Allgather, (const void* a, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, MPI_Comm c),
+     (a, n, t, b, m, u, c))
+MARK(Allgatherv,
+     (const void* a, int n, MPI_Datatype t, void* b, const int* m, const int* d, MPI_Datatype u, MPI_Comm c),
      (a, n, t, b, m, d, u, c))
-MARK(Alltoall, (const void* a, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, MPI_Comm c), (a, n, t, b, m, u, c))
+MARK(Alltoall, (const void* a, int n, MPI_Datatype t, void* b, int m, MPI_Datatype u, MPI_Comm c),
+     (a, n, t, b, m, u, c))

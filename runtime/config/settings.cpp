@@ -18,7 +18,6 @@
 #define TOML_EXCEPTIONS 1
 #include <toml++/toml.h>
 
-
 namespace effort::config {
 namespace {
 
@@ -73,16 +72,21 @@ bool is_mpi_call(const std::string& name) {
 void set_split(Settings& s, const std::string& key, const std::string& text) {
   s.split = names(text);
   for (const std::string& call : s.split)
-    if (!is_mpi_call(call)) refuse(key, text, "a comma-separated list of MPI calls, such as MPI_Allreduce,MPI_Waitall; empty for all that can block");
+    if (!is_mpi_call(call))
+      refuse(key, text,
+             "a comma-separated list of MPI calls, such as MPI_Allreduce,MPI_Waitall; empty for all that can block");
 }
 
 void set_step(Settings& s, const std::string& key, const std::string& text) {
-  const char* allowed = "auto, off, or CALL[:N][@WHERE]: every N-th MPI call of that name, from a call path or on a communicator whose name holds WHERE";
+  const char* allowed =
+      "auto, off, or CALL[:N][@WHERE]: every N-th MPI call of that name, from a call path or on a communicator whose "
+      "name holds WHERE";
   if (text != "auto" && text != "off") {
     const std::size_t at = text.find('@');
     const std::string call = text.substr(0, at);
     const std::size_t colon = call.find(':');
-    if (!is_mpi_call(call.substr(0, colon)) || (at != std::string::npos && at + 1 == text.size())) refuse(key, text, allowed);
+    if (!is_mpi_call(call.substr(0, colon)) || (at != std::string::npos && at + 1 == text.size()))
+      refuse(key, text, allowed);
     if (colon != std::string::npos) number(key, call.substr(colon + 1), 1, 1000000000, allowed);
   }
   s.step = text;
@@ -110,27 +114,41 @@ std::string join(const std::vector<std::string>& words) {
 
 const std::vector<Key>& keys() {
   static const std::vector<Key> all = {
-      {"WINDOW", true, [](Settings& s, auto& k, auto& v) { s.window = v == "auto" ? 0 : number(k, v, 1, 100000, "auto, or 1 to 100000 steps"); },
+      {"WINDOW", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.window = v == "auto" ? 0 : number(k, v, 1, 100000, "auto, or 1 to 100000 steps");
+       },
        [](const Settings& s) { return s.window == 0 ? std::string("auto") : std::to_string(s.window); }},
-      {"HINT_LAG", true, [](Settings& s, auto& k, auto& v) { s.hint_lag = v == "auto" ? -1 : number(k, v, 0, 100000, "auto, or 0 to WINDOW steps"); },
+      {"HINT_LAG", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.hint_lag = v == "auto" ? -1 : number(k, v, 0, 100000, "auto, or 0 to WINDOW steps");
+       },
        [](const Settings& s) { return s.hint_lag < 0 ? std::string("auto") : std::to_string(s.hint_lag); }},
-      {"REBALANCE_THRESHOLD", true, [](Settings& s, auto& k, auto& v) {
+      {"REBALANCE_THRESHOLD", true,
+       [](Settings& s, auto& k, auto& v) {
          s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)");
          s.threshold_given = true;
        },
        [](const Settings& s) { return text_of(s.rebalance_threshold); }},
-      {"REBALANCE_PRICE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds"); },
+      {"REBALANCE_PRICE", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds");
+       },
        [](const Settings& s) { return s.rebalance_price < 0 ? std::string("unknown") : text_of(s.rebalance_price); }},
-      {"REBALANCE_GAIN", true, [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
+      {"REBALANCE_GAIN", true,
+       [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
        [](const Settings& s) { return text_of(s.rebalance_gain); }},
-      {"REBALANCE_PATIENCE", true, [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (prices)"); },
+      {"REBALANCE_PATIENCE", true,
+       [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (prices)"); },
        [](const Settings& s) { return text_of(s.rebalance_patience); }},
       {"METRICS", true, set_metrics, [](const Settings& s) { return join(s.metrics); }},
       {"LOAD_METRIC", true,
        [](Settings& s, auto& k, auto& v) {
-         if (v.empty() || v.size() > 1023) refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
+         if (v.empty() || v.size() > 1023)
+           refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
          if (v == "rss" || v.ends_with("@value")) refuse(k, v, "something that is counted; '" + v + "' is a state");
-         if (v == "calls" || v == "thread_sum" || v == "thread_max" || v == "thread_imbalance") refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
+         if (v == "calls" || v == "thread_sum" || v == "thread_max" || v == "thread_imbalance")
+           refuse(k, v, "time, cpu_time, a counter, an event or the name of an application metric");
          s.load_metric = v;
        },
        [](const Settings& s) { return s.load_metric; }},
@@ -140,11 +158,15 @@ const std::vector<Key>& keys() {
          s.load_threads_sum = v == "sum";
        },
        [](const Settings& s) { return std::string(s.load_threads_sum ? "sum" : "max"); }},
-      {"STRATA", true, [](Settings& s, auto& k, auto& v) { s.strata = v == "auto" ? 0 : number(k, v, 1, 64, "auto or 1 to 64"); },
+      {"STRATA", true,
+       [](Settings& s, auto& k, auto& v) { s.strata = v == "auto" ? 0 : number(k, v, 1, 64, "auto or 1 to 64"); },
        [](const Settings& s) { return s.strata == 0 ? std::string("auto") : std::to_string(s.strata); }},
       {"STRATA_LEVEL", true, [](Settings& s, auto& k, auto& v) { s.strata_level = number(k, v, 0, 20, "0 to 20"); },
        [](const Settings& s) { return std::to_string(s.strata_level); }},
-      {"SNAPSHOT_EVERY", true, [](Settings& s, auto& k, auto& v) { s.snapshot_every = number<std::int64_t>(k, v, 0, INT64_MAX, "0 (only at the end) or a number of steps"); },
+      {"SNAPSHOT_EVERY", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.snapshot_every = number<std::int64_t>(k, v, 0, INT64_MAX, "0 (only at the end) or a number of steps");
+       },
        [](const Settings& s) { return std::to_string(s.snapshot_every); }},
       {"SNAPSHOT_DIR", true,
        [](Settings& s, auto& k, auto& v) {
@@ -152,16 +174,31 @@ const std::vector<Key>& keys() {
          s.snapshot_dir = v;
        },
        [](const Settings& s) { return s.snapshot_dir; }},
-      {"PASSES", true, [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::passes, double(number(k, v, 1, 60, "1 to 60 bit-plane passes"))}; },
+      {"PASSES", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.precision = {Precision::Kind::passes, double(number(k, v, 1, 60, "1 to 60 bit-plane passes"))};
+       },
        [](const Settings& s) { return s.precision.kind == Precision::Kind::passes ? text_of(s.precision.value) : ""; }},
       {"NRMSE", true,
-       [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::nrmse, number(k, v, 1e-15, 1.0, "1e-15 to 1")}; },
+       [](Settings& s, auto& k, auto& v) {
+         s.precision = {Precision::Kind::nrmse, number(k, v, 1e-15, 1.0, "1e-15 to 1")};
+       },
        [](const Settings& s) { return s.precision.kind == Precision::Kind::nrmse ? text_of(s.precision.value) : ""; }},
       {"MAX_BYTES", true,
-       [](Settings& s, auto& k, auto& v) { s.precision = {Precision::Kind::max_bytes, double(number<std::int64_t>(k, v, 96, INT64_MAX, "96 bytes or more, for each region and metric on a node"))}; },
-       [](const Settings& s) { return s.precision.kind == Precision::Kind::max_bytes ? std::to_string(std::int64_t(s.precision.value)) : ""; }},
-      {"EXACT", true, [](Settings& s, auto& k, auto& v) { s.exact = flag(k, v); }, [](const Settings& s) { return std::string(s.exact ? "1" : "0"); }},
-      {"RANKS_PER_NODE", true, [](Settings& s, auto& k, auto& v) { s.ranks_per_node = number(k, v, 0, 1000000, "0 (all that share memory) or a number of ranks"); },
+       [](Settings& s, auto& k, auto& v) {
+         s.precision = {Precision::Kind::max_bytes,
+                        double(number<std::int64_t>(k, v, 96, INT64_MAX,
+                                                    "96 bytes or more, for each region and metric on a node"))};
+       },
+       [](const Settings& s) {
+         return s.precision.kind == Precision::Kind::max_bytes ? std::to_string(std::int64_t(s.precision.value)) : "";
+       }},
+      {"EXACT", true, [](Settings& s, auto& k, auto& v) { s.exact = flag(k, v); },
+       [](const Settings& s) { return std::string(s.exact ? "1" : "0"); }},
+      {"RANKS_PER_NODE", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.ranks_per_node = number(k, v, 0, 1000000, "0 (all that share memory) or a number of ranks");
+       },
        [](const Settings& s) { return std::to_string(s.ranks_per_node); }},
       {"PIN", false, set_pin, {}},
       {"REPORT", true,
@@ -170,26 +207,35 @@ const std::vector<Key>& keys() {
          s.report = v;
        },
        [](const Settings& s) { return s.report; }},
-      {"STRICT", true, [](Settings& s, auto& k, auto& v) { s.strict = flag(k, v); }, [](const Settings& s) { return std::string(s.strict ? "1" : "0"); }},
-      {"HINT_TIMEOUT", true, [](Settings& s, auto& k, auto& v) { s.hint_timeout = number(k, v, 0.0, 1e9, "0 (off) or seconds"); },
+      {"STRICT", true, [](Settings& s, auto& k, auto& v) { s.strict = flag(k, v); },
+       [](const Settings& s) { return std::string(s.strict ? "1" : "0"); }},
+      {"HINT_TIMEOUT", true,
+       [](Settings& s, auto& k, auto& v) { s.hint_timeout = number(k, v, 0.0, 1e9, "0 (off) or seconds"); },
        [](const Settings& s) { return text_of(s.hint_timeout); }},
       {"VERBOSE", false, [](Settings& s, auto& k, auto& v) { s.verbose = flag(k, v); }, {}},
-      {"DISABLE", true, [](Settings& s, auto& k, auto& v) { s.disable = flag(k, v); }, [](const Settings& s) { return std::string(s.disable ? "1" : "0"); }},
+      {"DISABLE", true, [](Settings& s, auto& k, auto& v) { s.disable = flag(k, v); },
+       [](const Settings& s) { return std::string(s.disable ? "1" : "0"); }},
       {"READ_METRICS", true,
        [](Settings& s, auto& k, auto& v) {
          if (v != "step" && v != "region") refuse(k, v, "step or region");
          s.metrics_per_region = v == "region";
        },
        [](const Settings& s) { return std::string(s.metrics_per_region ? "region" : "step"); }},
-      {"MULTIPLEX", true, [](Settings& s, auto& k, auto& v) { s.multiplex = flag(k, v); }, [](const Settings& s) { return std::string(s.multiplex ? "1" : "0"); }},
-      {"MAX_OVERHEAD", true, [](Settings& s, auto& k, auto& v) { s.max_overhead = number(k, v, 0.0, 1.0, "0 (guard off) to 1 (a share of the time)"); },
+      {"MULTIPLEX", true, [](Settings& s, auto& k, auto& v) { s.multiplex = flag(k, v); },
+       [](const Settings& s) { return std::string(s.multiplex ? "1" : "0"); }},
+      {"MAX_OVERHEAD", true,
+       [](Settings& s, auto& k, auto& v) {
+         s.max_overhead = number(k, v, 0.0, 1.0, "0 (guard off) to 1 (a share of the time)");
+       },
        [](const Settings& s) { return text_of(s.max_overhead); }},
-      {"PCONTROL", true, [](Settings& s, auto& k, auto& v) { s.pcontrol = flag(k, v); }, [](const Settings& s) { return std::string(s.pcontrol ? "1" : "0"); }},
+      {"PCONTROL", true, [](Settings& s, auto& k, auto& v) { s.pcontrol = flag(k, v); },
+       [](const Settings& s) { return std::string(s.pcontrol ? "1" : "0"); }},
       {"SPLIT", true, set_split, [](const Settings& s) { return join(s.split); }},
       {"STEP", true, set_step, [](const Settings& s) { return s.step; }},
       {"PATH_DEPTH", true, [](Settings& s, auto& k, auto& v) { s.path_depth = number(k, v, 0, 16, "0 to 16 frames"); },
        [](const Settings& s) { return std::to_string(s.path_depth); }},
-      {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); }, [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
+      {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); },
+       [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
   };
   return all;
 }
@@ -216,8 +262,9 @@ class Source {
   void apply(const std::string& key, const std::string& value) {
     if (key == "PASSES" || key == "NRMSE" || key == "MAX_BYTES") {
       if (!precision_.empty() && precision_ != key)
-        throw Error(Status::config, "settings " + precision_ + " and " + key + " exclude each other (each says alone how precisely the history is kept, " + key +
-                                        " is '" + value + "'): give one of PASSES, NRMSE, MAX_BYTES");
+        throw Error(Status::config, "settings " + precision_ + " and " + key +
+                                        " exclude each other (each says alone how precisely the history is kept, " +
+                                        key + " is '" + value + "'): give one of PASSES, NRMSE, MAX_BYTES");
       precision_ = key;
     }
     config::apply(settings_, key, value);
@@ -247,15 +294,19 @@ void apply_file(Settings& s, const std::string& path) {
     table = toml::parse_file(path);
   } catch (const toml::parse_error& e) {
     std::string message = "configuration file '" + path + "'";
-    if (e.source().begin.line > 0) message += ", line " + std::to_string(e.source().begin.line) + ", column " + std::to_string(e.source().begin.column);
-    throw Error(Status::config, message + ": " + std::string(e.description()) + "; correct the file or unset EFFORT_CONFIG");
+    if (e.source().begin.line > 0)
+      message +=
+          ", line " + std::to_string(e.source().begin.line) + ", column " + std::to_string(e.source().begin.column);
+    throw Error(Status::config,
+                message + ": " + std::string(e.description()) + "; correct the file or unset EFFORT_CONFIG");
   }
   Source source(s);
   for (const auto& [key, node] : table) {
     try {
       source.apply(upper(std::string(key.str())), text_of(node));
     } catch (const Error& e) {
-      throw Error(e.status(), "configuration file '" + path + "', line " + std::to_string(key.source().begin.line) + ": " + e.what());
+      throw Error(e.status(), "configuration file '" + path + "', line " + std::to_string(key.source().begin.line) +
+                                  ": " + e.what());
     }
   }
 }
@@ -275,7 +326,8 @@ void apply_environment(Settings& s) {
 void check_together(Settings& s) {
   if (s.window > 0 && s.hint_lag < 0) s.hint_lag = std::min(2, s.window);
   if (s.window > 0 && s.hint_lag > s.window)
-    throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) + "': allowed is 0 to WINDOW (" + std::to_string(s.window) + " steps)");
+    throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) +
+                                    "': allowed is 0 to WINDOW (" + std::to_string(s.window) + " steps)");
 }
 
 /// What files are named relative to is known now; the host may go elsewhere.
@@ -290,9 +342,13 @@ std::vector<std::string> unknown_variables() {
   std::vector<std::string> out;
   for (char** entry = environ; entry && *entry && out.size() < 16; ++entry) {
     const std::string text = *entry, variable = text.substr(0, text.find('='));
-    if (!variable.starts_with("EFFORT_") || variable == "EFFORT_CONFIG" || variable.size() > 64 || !environment(variable.c_str())) continue;
+    if (!variable.starts_with("EFFORT_") || variable == "EFFORT_CONFIG" || variable.size() > 64 ||
+        !environment(variable.c_str()))
+      continue;
     const std::string key = variable.substr(7);
-    const auto nearer = [&](const Key& a, const Key& b) { return record::distance(key, a.name) < record::distance(key, b.name); };
+    const auto nearer = [&](const Key& a, const Key& b) {
+      return record::distance(key, a.name) < record::distance(key, b.name);
+    };
     const std::string nearest = std::min_element(keys().begin(), keys().end(), nearer)->name;
     constexpr std::size_t slip = 2;  // beyond that, it was hardly meant
     const std::string meant = record::distance(key, nearest) <= slip ? "; did you mean EFFORT_" + nearest + "?" : "";

@@ -16,8 +16,8 @@ struct Precision {
 
 /// All settings, resolved; docs/configuration.md describes each for users.
 struct Settings {
-  int window = 0;               ///< steps; 0: auto
-  int hint_lag = -1;            ///< at most window; < 0: auto
+  int window = 0;     ///< steps; 0: auto
+  int hint_lag = -1;  ///< at most window; < 0: auto
   double rebalance_threshold = 0.1;
   double rebalance_price = -1;    ///< seconds assumed until one was measured; < 0: unknown
   bool threshold_given = false;   ///< the user has chosen when to rebalance: nothing is tried
@@ -29,24 +29,24 @@ struct Settings {
   bool multiplex = false;           ///< events may take turns on the hardware's counters
   double max_overhead = 0.02;       ///< share of the wall time that measuring may take; 0: no guard
   bool load_threads_sum = false;
-  int strata = 0;               ///< 0: auto
+  int strata = 0;  ///< 0: auto
   int strata_level = 0;
   std::int64_t snapshot_every = 0;
   std::string snapshot_dir = ".";
   Precision precision;
   bool exact = false;
-  int ranks_per_node = 0;       ///< 0: all that share memory
+  int ranks_per_node = 0;  ///< 0: all that share memory
   std::string pin = "auto";
   std::string report = "off";
   bool strict = false;
-  double hint_timeout = 0;      ///< seconds; 0: off
+  double hint_timeout = 0;  ///< seconds; 0: off
   bool verbose = false;
   bool disable = false;
   // Of the MPI adapter.
   bool pcontrol = false;
   std::vector<std::string> split;  ///< names of MPI calls; empty: all that can block or poll
   std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
-  int path_depth = 4;              ///< frames of a call path; 0: all calls share a region, and what is between them another
+  int path_depth = 4;  ///< frames of a call path; 0: all calls share a region, and what is between them another
   bool comm_matrix = false;
   /// Steps of a described window, whose strata, costs and history a person sees.
   int tile_steps() const { return window > 0 ? window : 10; }

@@ -72,9 +72,11 @@ class AdapterPort {
 
 }  // namespace effort::engine
 
-/// The library's port for an adapter of this build (engine::port_build()); null for one of any other, which must not touch what lies behind
-/// the port.  Weak: a library that does not have it is of another build, too, and no reason for the host not to start.
-extern "C" __attribute__((weak, visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(const char* build);
+/// The library's port for an adapter of this build (engine::port_build()); null for one of any other, which must not
+/// touch what lies behind the port.  Weak: a library that does not have it is of another build, too, and no reason for
+/// the host not to start.
+extern "C" __attribute__((weak, visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(
+    const char* build);
 
 #ifdef EFFORT_VERSION_STRING
 namespace effort::engine {
@@ -82,8 +84,8 @@ namespace effort::engine {
 /// What an adapter and the library have in common when they fit: the version, and the layout of what both write to.
 inline std::string port_build() {
   constexpr int face = 2;  ///< raised with every change of AdapterPort's members between versions
-  return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " + std::to_string(sizeof(config::Settings)) +
-         " " + std::to_string(sizeof(measure::SlotFront));
+  return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " +
+         std::to_string(sizeof(config::Settings)) + " " + std::to_string(sizeof(measure::SlotFront));
 }
 
 /// For adapters: the port, or null where libeffort is of another build.

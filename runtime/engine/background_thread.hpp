@@ -7,8 +7,9 @@
 
 namespace effort::engine {
 
-/// Inherits nothing of the host's thread that starts it: all signals are blocked, because the host's handlers must not run on
-/// it; floating-point exceptions do not trap, whatever the host has enabled; and its stack does not depend on `ulimit -s`.
+/// Inherits nothing of the host's thread that starts it: all signals are blocked, because the host's handlers must not
+/// run on it; floating-point exceptions do not trap, whatever the host has enabled; and its stack does not depend on
+/// `ulimit -s`.
 class BackgroundThread {
  public:
   BackgroundThread() = default;

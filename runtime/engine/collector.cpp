@@ -115,12 +115,14 @@ void Collector::spread_to(int local, const FrameHeader& h, double value, const F
     WindowBlock& block = later ? next_ : current_;
     const std::int64_t column = s - block.first_step;
     if (column < 0 || column >= window_) continue;
-    find(block)[static_cast<std::size_t>(local) * static_cast<std::size_t>(window_) + static_cast<std::size_t>(column)] += share;
+    find(block)[static_cast<std::size_t>(local) * static_cast<std::size_t>(window_) +
+                static_cast<std::size_t>(column)] += share;
   }
 }
 
 std::vector<double>& Collector::sized(std::vector<double>& array) const {
-  if (array.empty()) array.assign(static_cast<std::size_t>(segment_.n_local()) * static_cast<std::size_t>(window_), 0.0);
+  if (array.empty())
+    array.assign(static_cast<std::size_t>(segment_.n_local()) * static_cast<std::size_t>(window_), 0.0);
   return array;
 }
 
@@ -138,7 +140,8 @@ void Collector::spread(int local, const FrameHeader& h, std::vector<double> Wind
 
 void Collector::read_traffic(int local, std::span<const std::byte> record) {
   const auto& ids = ranks_[static_cast<std::size_t>(local)].ids[static_cast<std::size_t>(Definition::region)];
-  for (std::size_t at = sizeof(RecordHeader); at + sizeof(measure::Flow) <= record.size(); at += sizeof(measure::Flow)) {
+  for (std::size_t at = sizeof(RecordHeader); at + sizeof(measure::Flow) <= record.size();
+       at += sizeof(measure::Flow)) {
     measure::Flow f;
     std::memcpy(&f, record.data() + at, sizeof f);
     FlowSum& sum = current_.flows[{f.source, f.destination, ids[f.region]}];
@@ -163,14 +166,17 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
       const std::uint32_t unit = id(Definition::unit, e.series - measure::work_series);
       spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
     } else {
-      const std::uint32_t region = e.region == 0 ? outside() : e.region == measure::whole_step ? whole_step() : id(Definition::region, e.region);
+      const std::uint32_t region = e.region == 0                     ? outside()
+                                   : e.region == measure::whole_step ? whole_step()
+                                                                     : id(Definition::region, e.region);
       const SeriesKey key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
       spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
     }
   }
   rank.next_step = h.last_step + 1;
   const auto bracketed = rebalances_.find(rank.bracketed);
-  if (rank.bracketed >= h.first_step && bracketed != rebalances_.end()) bracketed->second.load += h.load / static_cast<double>(h.last_step - h.first_step + 1);
+  if (rank.bracketed >= h.first_step && bracketed != rebalances_.end())
+    bracketed->second.load += h.load / static_cast<double>(h.last_step - h.first_step + 1);
   rank.bracketed = -1;
 }
 

@@ -34,11 +34,11 @@ struct FlowSum {
 /// All that the ranks of a node measured in one window; row-major, steps fastest.
 struct WindowBlock {
   std::int64_t first_step = 0;
-  int steps = 0;                                         ///< columns of every array
-  std::map<SeriesKey, std::vector<double>> series;       ///< [n_local][steps]
-  std::vector<double> load, wait, wall;                  ///< [n_local][steps] seconds
-  std::map<std::uint32_t, std::vector<double>> work;     ///< by unit: [n_local][steps]
-  std::map<FlowKey, FlowSum> flows;                      ///< what the MPI adapter saw, where COMM_MATRIX asks for it
+  int steps = 0;                                      ///< columns of every array
+  std::map<SeriesKey, std::vector<double>> series;    ///< [n_local][steps]
+  std::vector<double> load, wait, wall;               ///< [n_local][steps] seconds
+  std::map<std::uint32_t, std::vector<double>> work;  ///< by unit: [n_local][steps]
+  std::map<FlowKey, FlowSum> flows;                   ///< what the MPI adapter saw, where COMM_MATRIX asks for it
 
   void reset(std::int64_t first, int n_local, int n_steps);
 };
@@ -46,15 +46,15 @@ struct WindowBlock {
 /// What a rebalance came to.
 struct RebalanceAnswer {
   std::int64_t step;
-  /// Seconds, waiting included; of several ranks the smallest.  Rebalancers synchronise: the rank that came last waited least,
-  /// and what the others took longer was waiting for it, which is the imbalance and not the price of mending it.  A rank whose
-  /// callback failed has no say: it may have returned at once.  Negative: unknown.
+  /// Seconds, waiting included; of several ranks the smallest.  Rebalancers synchronise: the rank that came last waited
+  /// least, and what the others took longer was waiting for it, which is the imbalance and not the price of mending it.
+  /// A rank whose callback failed has no say: it may have returned at once.  Negative: unknown.
   double price;
   /// Of ranks whose communication is marked, waiting excluded; the largest: the others wait for that rank.
   double computing;
   std::int32_t answer;
-  std::int32_t bracketed;           ///< ranks that bracketed it
-  double before = 0, load = 0;      ///< what they had run up of the step's load by then, and its load in all
+  std::int32_t bracketed;       ///< ranks that bracketed it
+  double before = 0, load = 0;  ///< what they had run up of the step's load by then, and its load in all
   /// Joins what another rank says of the same step.
   void add(const RebalanceAnswer& other);
   /// The last step of the old distribution: a host may divide its work anew before it computes a step or after.
@@ -95,9 +95,9 @@ class Collector {
   struct Rank {
     std::vector<std::byte> bytes;
     std::size_t read = 0;
-    std::int64_t next_step = 0;      ///< first step not read yet
+    std::int64_t next_step = 0;  ///< first step not read yet
     std::int64_t final_steps = -1;
-    std::int64_t bracketed = -1;     ///< step of a bracketed rebalance whose frame is still to come
+    std::int64_t bracketed = -1;  ///< step of a bracketed rebalance whose frame is still to come
     std::array<std::vector<std::uint32_t>, n_definition_kinds> ids;  ///< the rank's ids -> the node's
     std::vector<std::pair<std::int64_t, std::string>> snapshots;
   };
@@ -108,7 +108,7 @@ class Collector {
   void spread(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
   std::uint32_t whole_step();  ///< the region of what is read once a step
-  std::uint32_t outside();  ///< the region of application metrics that were given in none
+  std::uint32_t outside();     ///< the region of application metrics that were given in none
   template <typename Find>
   void spread_to(int local, const measure::FrameHeader& h, double value, const Find& find);
 

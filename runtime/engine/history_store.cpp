@@ -33,7 +33,9 @@ std::vector<double> columns_of(const std::vector<double>& values, int rows, int 
 }  // namespace
 
 HistoryStore::HistoryStore(int n_local, const config::Settings& settings, int n_nodes)
-    : n_local_(n_local), target_(target_of(settings.precision)), exact_(settings.exact),
+    : n_local_(n_local),
+      target_(target_of(settings.precision)),
+      exact_(settings.exact),
       // MAX_BYTES is promised for each node.
       shared_(n_nodes > 1 && settings.precision.kind != config::Precision::Kind::max_bytes) {}
 
@@ -61,7 +63,8 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
     s.history.append(columns, static_cast<std::size_t>(steps));
     for (int r = 0; r < n_local_; ++r)
       for (int c = 0; c < steps; ++c)
-        s.rank_sums[static_cast<std::size_t>(r)] += columns[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)];
+        s.rank_sums[static_cast<std::size_t>(r)] +=
+            columns[static_cast<std::size_t>(r) * static_cast<std::size_t>(steps) + static_cast<std::size_t>(c)];
     if (exact_) exact.values.emplace(run_key, std::move(columns));
   }
   steps_ += steps;
@@ -70,7 +73,8 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
   // A series that did not occur in this window was zero in it.
   const std::vector<double> zeros(static_cast<std::size_t>(n_local_) * static_cast<std::size_t>(steps), 0.0);
   for (auto& [key, s] : series_)
-    if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_) s.history.append(zeros, static_cast<std::size_t>(steps));
+    if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_)
+      s.history.append(zeros, static_cast<std::size_t>(steps));
   if (exact_) exact_windows_.push_back(std::move(exact));
 }
 
@@ -85,7 +89,8 @@ bool HistoryStore::work() {
 
 void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names) {
   for (const auto& [key, sum] : block.flows) {
-    const std::string& name = names.run().of(measure::Definition::region)[names.global(measure::Definition::region, key.region)].name;
+    const std::string& name =
+        names.run().of(measure::Definition::region)[names.global(measure::Definition::region, key.region)].name;
     const auto [at, fresh] = traffic_regions_.try_emplace(name, static_cast<std::int32_t>(traffic_.regions.size()));
     if (fresh) traffic_.regions.push_back(name);
     traffic_.flows.push_back({windows_, key.source, key.destination, at->second, sum.messages, sum.bytes, sum.seconds});
@@ -136,7 +141,8 @@ std::vector<record::Tile> HistoryStore::shared_tiles(Communicator& nodes, const 
   }
   std::vector<record::Tile> tiles;
   std::vector<std::vector<std::byte>> coded = histories.finish();
-  for (std::size_t i = 0; i < coded.size(); ++i) tiles.push_back({static_cast<std::uint32_t>(i), first[i], std::move(coded[i])});
+  for (std::size_t i = 0; i < coded.size(); ++i)
+    tiles.push_back({static_cast<std::uint32_t>(i), first[i], std::move(coded[i])});
   return tiles;
 }
 

@@ -3,9 +3,9 @@
 
 #include "analytics/codec/history.hpp"
 #include "analytics/comm/communicator.hpp"
+#include "record/run.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/collector.hpp"
-#include "record/run.hpp"
 
 #include <map>
 #include <vector>

@@ -18,8 +18,10 @@ std::uint32_t Names::add(const Defined& d) {
     return at->second;
   }
   Item& item = items_[what][at->second];
-  if (d.what == Definition::metric && item.unit.empty()) item.unit = d.unit;  // LOAD_METRIC may have named it first
-  else if (item.kind != d.kind || (item.unit != d.unit && !d.unit.empty())) item.conflict = true;
+  if (d.what == Definition::metric && item.unit.empty())
+    item.unit = d.unit;  // LOAD_METRIC may have named it first
+  else if (item.kind != d.kind || (item.unit != d.unit && !d.unit.empty()))
+    item.conflict = true;
   return at->second;
 }
 

@@ -34,7 +34,8 @@ std::string place_this_thread(const std::string& pin, Placement* placement, std:
   if (pin == "off") return "PIN=off: the background thread is not bound";
   if (pin != "auto") {
     cpu_set_t cpus;
-    if (!parse_list(pin, cpus)) return "PIN='" + pin + "' names no processing units: the background thread is not bound";
+    if (!parse_list(pin, cpus))
+      return "PIN='" + pin + "' names no processing units: the background thread is not bound";
     return bind(cpus, "PIN=" + pin + ": the background thread is bound there");
   }
   if (!placement) return "built without hwloc: the background thread is not bound";

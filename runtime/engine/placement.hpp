@@ -15,8 +15,8 @@ class Placement {
 
   struct Choice {
     cpu_set_t cpus;
-    bool bind = false;     ///< otherwise the thread stays where the leader may run
-    std::string why;       ///< for the snapshot's notes
+    bool bind = false;  ///< otherwise the thread stays where the leader may run
+    std::string why;    ///< for the snapshot's notes
   };
   /// @param ranks  units that each rank of the node may run on
   virtual Choice choose(std::span<const cpu_set_t> ranks) = 0;

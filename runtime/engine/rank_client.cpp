@@ -12,7 +12,10 @@ namespace effort::engine {
 using measure::Record;
 
 RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment)
-    : setup_(std::move(setup)), recorder_(recorder), segment_(segment), ring_(segment.ring(setup_.local)),
+    : setup_(std::move(setup)),
+      recorder_(recorder),
+      segment_(segment),
+      ring_(segment.ring(setup_.local)),
       appointment_(setup_.first_look) {
   latest_.rank = setup_.rank;
   latest_.n_ranks = setup_.n_ranks;
@@ -90,10 +93,12 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
     const double waited = static_cast<double>(measure::monotonic_ns() - start) * 1e-9;
     if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && !late_) {
       late_ = true;
-      if (setup_.on_late) attempt([&] {
-        setup_.on_late("the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" + std::to_string(setup_.hint_timeout) +
-                       " s): a rank has probably stopped calling effort_progress_step");
-      });
+      if (setup_.on_late)
+        attempt([&] {
+          setup_.on_late("the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" +
+                         std::to_string(setup_.hint_timeout) +
+                         " s): a rank has probably stopped calling effort_progress_step");
+        });
     }
   }
   if (is_hint) {
@@ -106,14 +111,18 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
   return true;
 }
 
-bool RankClient::switched_off() const { return segment_.board().off_from() != std::numeric_limits<std::int64_t>::max(); }
+bool RankClient::switched_off() const {
+  return segment_.board().off_from() != std::numeric_limits<std::int64_t>::max();
+}
 
 void RankClient::build(std::int64_t look, std::int64_t step) {
   const node::Board& board = segment_.board();
   latest_.step = step;
   latest_.view = board.view(look, setup_.local);
-  for (int i = static_cast<int>(region_names_.size()); i < latest_.view.numbers->n_regions; ++i) region_names_.push_back(board.region_name(i));
-  for (int i = static_cast<int>(unit_names_.size()); i < latest_.view.numbers->n_units; ++i) unit_names_.push_back(board.unit_name(i));
+  for (int i = static_cast<int>(region_names_.size()); i < latest_.view.numbers->n_regions; ++i)
+    region_names_.push_back(board.region_name(i));
+  for (int i = static_cast<int>(unit_names_.size()); i < latest_.view.numbers->n_units; ++i)
+    unit_names_.push_back(board.unit_name(i));
   latest_.region_name = region_names_.data();
   latest_.unit_name = unit_names_.data();
 }
@@ -169,7 +178,8 @@ Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
     attempt([&] { recorder_.end_step(step, step, fresh_); });
     first_unpublished_ = step + 1;
   }
-  // What the look needs may be in the frame that came with this step: of this step itself, or of some that a full ring held back.
+  // What the look needs may be in the frame that came with this step: of this step itself, or of some that a full ring
+  // held back.
   if (fresh_from_ <= appointment_.last) release_step();
   wait_for([&] { return board.newest() >= look || board.off_from() <= look; }, true);
   if (board.newest() < look) {
@@ -218,13 +228,14 @@ void RankClient::callback_left() {
 void RankClient::finish_step() {
   const std::int64_t looked_at = appointment_.last, step = step_++;
   release_step();
-  if (step == looked_at || step_ % setup_.tile == 0 || ring_.filled() > ring_.capacity() / 2) segment_.header().work.notify();
+  if (step == looked_at || step_ % setup_.tile == 0 || ring_.filled() > ring_.capacity() / 2)
+    segment_.header().work.notify();
   if (setup_.mailbox) setup_.mailbox->drive();
   recorder_.resume();
 }
 
-/// Makes the frame of the step under way.  A full ring holds it back: its cost stays in the totals and goes out with a later
-/// one.
+/// Makes the frame of the step under way.  A full ring holds it back: its cost stays in the totals and goes out with a
+/// later one.
 void RankClient::publish_step() {
   if (!flush(pending_)) {
     segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
@@ -233,7 +244,8 @@ void RankClient::publish_step() {
   fresh_from_ = first_unpublished_;
   recorder_.end_step(first_unpublished_, step_, fresh_);
   first_unpublished_ = step_ + 1;
-  segment_.rank(setup_.local).measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
+  segment_.rank(setup_.local)
+      .measuring_ns.store(static_cast<std::int64_t>(recorder_.own_seconds() * 1e9), std::memory_order_relaxed);
 }
 
 Status RankClient::progress_step(const Deliver& deliver) {
@@ -286,7 +298,8 @@ void RankClient::traffic(std::span<const measure::Flow> flows) {
   constexpr std::size_t most = 1000;  // in one record: a ring takes many
   attempt([&] {
     recorder_.publish_definitions(pending_);
-    for (std::size_t at = 0; at < flows.size(); at += most) pending_.traffic(flows.subspan(at, std::min(most, flows.size() - at)));
+    for (std::size_t at = 0; at < flows.size(); at += most)
+      pending_.traffic(flows.subspan(at, std::min(most, flows.size() - at)));
   });
 }
 

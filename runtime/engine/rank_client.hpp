@@ -25,19 +25,20 @@ struct DeliveredHint {
 };
 
 /// Publishes a rank's steps and brings it the hints that are due.  progress_step, snapshot and finalize are called
-/// by one thread at a time.  A rank that fails inside (for lack of memory) says so to its node, publishes no more, and goes on
-/// counting steps and waiting like the others, without an allocation, until all switch off together.
+/// by one thread at a time.  A rank that fails inside (for lack of memory) says so to its node, publishes no more, and
+/// goes on counting steps and waiting like the others, without an allocation, until all switch off together.
 class RankClient {
  public:
   struct Setup {
     int rank = 0, n_ranks = 1;
-    int local = 0;                    ///< place on the node
+    int local = 0;  ///< place on the node
     node::Appointment first_look{1, 2};
-    int tile = 10;                    ///< steps after which the engine is woken at the latest
-    double hint_timeout = 0;          ///< seconds; 0: wait as long as it takes
+    int tile = 10;                             ///< steps after which the engine is woken at the latest
+    double hint_timeout = 0;                   ///< seconds; 0: wait as long as it takes
     exchange::Transport* transport = nullptr;  ///< null without MPI
     exchange::Mailbox* mailbox = nullptr;      ///< on leaders that may not call MPI from their thread
-    std::function<void(const std::string&)> on_late;  ///< told once when a hint is later than hint_timeout; may be empty
+    std::function<void(const std::string&)>
+        on_late;  ///< told once when a hint is later than hint_timeout; may be empty
   };
   /// Runs the host's callback: 1 did rebalance, 0 did not, < 0 failed.
   using Deliver = std::function<int(const DeliveredHint&)>;
@@ -90,24 +91,24 @@ class RankClient {
   node::Segment& segment_;
   node::Ring ring_;
   measure::RecordStream pending_, fresh_;
-  std::size_t sent_ = 0;             ///< bytes of pending_ that are in the ring
+  std::size_t sent_ = 0;  ///< bytes of pending_ that are in the ring
   std::int64_t step_ = 0, first_unpublished_ = 0;
   std::int64_t fresh_from_ = std::numeric_limits<std::int64_t>::max();  ///< first step in fresh_
-  std::int64_t look_ = 0;            ///< whose hint comes next
-  node::Appointment appointment_;    ///< its
+  std::int64_t look_ = 0;                                               ///< whose hint comes next
+  node::Appointment appointment_;                                       ///< its
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
   bool failed_ = false;
   measure::Pricing around_bracket_;  ///< what was being priced around rebalance_begin
   measure::Pricing around_callback_;
-  bool delivering_ = false;          ///< inside the callback: what is bracketed there counts as its answer
-  bool answered_ = false;            ///< what was bracketed there is the answer
-  bool rebalancing_ = false;         ///< between rebalance_begin and _end
+  bool delivering_ = false;              ///< inside the callback: what is bracketed there counts as its answer
+  bool answered_ = false;                ///< what was bracketed there is the answer
+  bool rebalancing_ = false;             ///< between rebalance_begin and _end
   std::int64_t rebalancing_since_ = -1;  ///< step of the last rebalance_begin
-  std::int64_t rebalanced_ = -1;     ///< step of the last bracketed rebalance
+  std::int64_t rebalanced_ = -1;         ///< step of the last bracketed rebalance
   DeliveredHint latest_;
   std::vector<const char*> region_names_, unit_names_;
-  bool late_ = false;                ///< HINT_TIMEOUT was exceeded and told
+  bool late_ = false;  ///< HINT_TIMEOUT was exceeded and told
 };
 
 }  // namespace effort::engine

@@ -16,7 +16,8 @@ std::string line(const char* format, Args... args) {
   return std::string(text) + "\n";
 }
 
-/// Names for rows of a table, each at most `width` long: of one that is longer the beginning, and the place where it differs from the name most like it.
+/// Names for rows of a table, each at most `width` long: of one that is longer the beginning, and the place where it
+/// differs from the name most like it.
 std::vector<std::string> names_apart(const std::vector<std::string>& names, std::size_t width) {
   constexpr std::size_t head = 8;
   std::vector<std::string> out;
@@ -25,7 +26,9 @@ std::vector<std::string> names_apart(const std::vector<std::string>& names, std:
     const std::string& name = names[i];
     std::size_t alike = 0;  // characters in common with the most similar one
     for (std::size_t j = 0; j < names.size(); ++j)
-      if (j != i && names[j] != name) alike = std::max<std::size_t>(alike, std::mismatch(name.begin(), name.end(), names[j].begin(), names[j].end()).first - name.begin());
+      if (j != i && names[j] != name)
+        alike = std::max<std::size_t>(
+            alike, std::mismatch(name.begin(), name.end(), names[j].begin(), names[j].end()).first - name.begin());
     std::string text = name.substr(0, width);
     if (name.size() > width && alike >= width) {
       const std::size_t rest = width - head - 2;
@@ -70,15 +73,18 @@ std::string regions_table(const record::Run& run) {
   rows.resize(std::min(rows.size(), most));
   std::vector<std::string> names;
   for (const auto* s : rows) names.push_back(s->phase.empty() ? s->region : s->phase + "/" + s->region);
-  const bool long_ones = std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.size() > 28; });
+  const bool long_ones =
+      std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.size() > 28; });
   const int width = long_ones ? 48 : 28;
   names = names_apart(names, static_cast<std::size_t>(width));
-  std::string out = line("  %-*s %-8s %12s %7s %12s %10s %6s", width, "region", "kind", ("mean [" + (unit.empty() ? "-" : unit) + "]").c_str(), "share",
-                         "worst rank", "imbalance", "rank");
+  std::string out =
+      line("  %-*s %-8s %12s %7s %12s %10s %6s", width, "region", "kind",
+           ("mean [" + (unit.empty() ? "-" : unit) + "]").c_str(), "share", "worst rank", "imbalance", "rank");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& s = *rows[i];
-    out += line("  %-*s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", width, names[i].c_str(), record::kind_name(s.kind), s.mean_over_ranks,
-                all > 0 ? 100 * s.mean_over_ranks / all : 0.0, s.max_over_ranks, 100 * s.imbalance, static_cast<int>(s.max_rank));
+    out += line("  %-*s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", width, names[i].c_str(), record::kind_name(s.kind),
+                s.mean_over_ranks, all > 0 ? 100 * s.mean_over_ranks / all : 0.0, s.max_over_ranks, 100 * s.imbalance,
+                static_cast<int>(s.max_rank));
   }
   if (left_out > 0) out += line("  ... and %zu more", left_out);
   return out;
@@ -86,10 +92,14 @@ std::string regions_table(const record::Run& run) {
 
 std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
   if (totals.rebalances == 0) {
-    const auto wanted = std::count_if(run.windows.begin(), run.windows.end(), [](const auto& w) { return w.rebalance; });
-    return wanted == 0 ? line("  no rebalance was recommended") : line("  %d of %zu hints recommended a rebalance; none was done", static_cast<int>(wanted), run.windows.size());
+    const auto wanted =
+        std::count_if(run.windows.begin(), run.windows.end(), [](const auto& w) { return w.rebalance; });
+    return wanted == 0 ? line("  no rebalance was recommended")
+                       : line("  %d of %zu hints recommended a rebalance; none was done", static_cast<int>(wanted),
+                              run.windows.size());
   }
-  std::string out = line("  %d rebalances, %.4g s in all (%.4g s each)", totals.rebalances, totals.prices, totals.prices / totals.rebalances);
+  std::string out = line("  %d rebalances, %.4g s in all (%.4g s each)", totals.rebalances, totals.prices,
+                         totals.prices / totals.rebalances);
   int shown = 0;
   for (std::size_t i = 0; i + 1 < run.windows.size() && shown < 10; ++i) {
     const auto& w = run.windows[i];
@@ -98,7 +108,8 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
     const auto after = std::find_if(run.windows.begin() + static_cast<std::ptrdiff_t>(i), run.windows.end(),
                                     [&](const auto& x) { return x.first > w.rebalanced_at; });
     if (after != run.windows.end())
-      out += line("    step %8lld: imbalance %5.1f %% -> %5.1f %%", static_cast<long long>(w.rebalanced_at), 100 * w.imbalance, 100 * after->imbalance);
+      out += line("    step %8lld: imbalance %5.1f %% -> %5.1f %%", static_cast<long long>(w.rebalanced_at),
+                  100 * w.imbalance, 100 * after->imbalance);
     ++shown;
   }
   return out;
@@ -107,15 +118,16 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
 }  // namespace
 
 std::string summary(const record::Run& run, const RunTotals& t) {
-  std::string out = line("effort: %lld steps on %d ranks, %d node(s), %.4g s; load is %s", static_cast<long long>(run.steps), static_cast<int>(run.ranks),
-                         static_cast<int>(run.nodes), run.wall_seconds, run.load_metric.c_str());
+  std::string out =
+      line("effort: %lld steps on %d ranks, %d node(s), %.4g s; load is %s", static_cast<long long>(run.steps),
+           static_cast<int>(run.ranks), static_cast<int>(run.nodes), run.wall_seconds, run.load_metric.c_str());
   out += regions_table(run);
   out += rebalances_table(run, t);
   if (t.critical_path > 0) {
     const double saved = t.critical_path - t.mean_path;
     const std::string unit = load_unit(run).empty() ? "" : " " + load_unit(run);
-    out += line("  critical path %.4g%s, ideal %.4g%s (imbalance %.1f %%)", t.critical_path, unit.c_str(), t.mean_path, unit.c_str(),
-                t.mean_path > 0 ? 100 * (t.critical_path / t.mean_path - 1) : 0.0);
+    out += line("  critical path %.4g%s, ideal %.4g%s (imbalance %.1f %%)", t.critical_path, unit.c_str(), t.mean_path,
+                unit.c_str(), t.mean_path > 0 ? 100 * (t.critical_path / t.mean_path - 1) : 0.0);
     if (run.load_metric == "time" && run.wall_seconds > 0)
       out += line("  ideal balance would run this in %.1f %% less time", 100 * std::min(1.0, saved / run.wall_seconds));
     else
@@ -123,10 +135,11 @@ std::string summary(const record::Run& run, const RunTotals& t) {
   }
   const double own = run.own_cpu_seconds_total(), computing = run.computing_seconds();
   out += line("  effort itself: %.4g s of CPU time in the background (%.3f %% of what %d ranks computed)%s", own,
-              computing > 0 ? 100 * own / computing : 0.0, static_cast<int>(run.ranks), run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
+              computing > 0 ? 100 * own / computing : 0.0, static_cast<int>(run.ranks),
+              run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
   if (run.measuring_seconds >= 0)
-    out += line("  measuring itself: %.4g s of the busiest thread where it cost most (%.3f %% of a rank's time)", run.measuring_seconds,
-                run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0);
+    out += line("  measuring itself: %.4g s of the busiest thread where it cost most (%.3f %% of a rank's time)",
+                run.measuring_seconds, run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0);
   for (const std::string& note : run.notes) out += line("  note: %.480s", note.c_str());
   return out;
 }

@@ -72,7 +72,8 @@ struct Session::Place {
 
 Session::Session(config::Settings settings, Session* before)
     : settings_(std::move(settings)),
-      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_), options(settings_))) {
+      recorder_(std::make_unique<measure::Recorder>(settings_.metrics, settings_.load_metric, load_threads(settings_),
+                                                    options(settings_))) {
   if (before) recorder_->registry().take_over(before->recorder().registry());
 }
 
@@ -123,7 +124,8 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
     if (node.local == 0) node.shared([&] { segment = node::Segment::create(node.n_local, shape, way, offer); });
     if (offer) address = offer->address();
     require(transport_->node_bcast(&address, sizeof address), *transport_);
-    if (node.local != 0 && address.given()) node.shared([&] { segment = node::Segment::attach(address, node.n_local, shape); });
+    if (node.local != 0 && address.given())
+      node.shared([&] { segment = node::Segment::attach(address, node.n_local, shape); });
     std::int64_t ok = segment != nullptr;
     require(transport_->node_min(&ok, 1), *transport_);
     if (ok != 0) return segment;
@@ -183,7 +185,8 @@ void Session::note_places(const Node& node, const std::vector<Place>& all, NodeS
     refused += p.refused;
   }
   if (refused > 0)
-    setup.notes.push_back("shared memory was refused to " + std::to_string(refused) + " ranks, which became nodes of their own" +
+    setup.notes.push_back("shared memory was refused to " + std::to_string(refused) +
+                          " ranks, which became nodes of their own" +
                           (node.shared.good() ? std::string() : std::string(": ") + node.shared.why()));
 }
 
@@ -235,7 +238,8 @@ bool Session::measures(const config::Settings& settings) const {
 }
 
 void Session::adopt(config::Settings settings) {
-  if (started()) throw Error(Status::state, "the session that an adapter began has taken steps already: call effort_init earlier");
+  if (started())
+    throw Error(Status::state, "the session that an adapter began has taken steps already: call effort_init earlier");
   settings_ = std::move(settings);
 }
 
@@ -255,8 +259,7 @@ std::string Session::why_not(Status worst) const {
     case Status::state:
       return "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first "
              "effort_progress_step";
-    case Status::memory:
-      return "a rank is out of memory";
+    case Status::memory: return "a rank is out of memory";
     case Status::unsupported:
       if (!recorder_->load_refusal().empty()) return recorder_->load_refusal();
       return "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank";
@@ -301,8 +304,9 @@ void Session::join() {
 /// Goes on if all is good on every rank; what one rank alone knows must not leave the others waiting for it.
 void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
   if (exchange::worst_status(transport, mine.good() ? Status::ok : Status::memory) == Status::ok) return;
-  throw Error(Status::memory, mine.good() ? std::string("another rank could not begin: its effort_last_error() says why")
-                                          : std::string("this rank could not begin: ") + mine.why());
+  throw Error(Status::memory, mine.good()
+                                  ? std::string("another rank could not begin: its effort_last_error() says why")
+                                  : std::string("this rank could not begin: ") + mine.why());
 }
 
 /// Gives back what join() has made, in the reverse order.
@@ -369,7 +373,8 @@ void Session::park() {
   if (!engine_) return;
   if (executor_) executor_->abandon();
   engine_->request_stop();
-  while (!engine_->finished() && !(executor_ && executor_->asleep())) std::this_thread::sleep_for(std::chrono::microseconds(50));
+  while (!engine_->finished() && !(executor_ && executor_->asleep()))
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
   if (engine_->finished())
     engine_->join();
   else

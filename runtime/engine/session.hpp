@@ -49,8 +49,8 @@ class Session {
 
   /// Ends the session; collective where attached, unless the message library is gone.  What went wrong, or ok.
   Status finalize();
-  /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is at, or sleeps for ever
-  /// in an exchange that has begun.  The session must stay where it is from then on.
+  /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is
+  /// at, or sleeps for ever in an exchange that has begun.  The session must stay where it is from then on.
   void park();
   /// Why this rank or the engine of its node switched off; empty while all is well.
   std::string failure() const;
@@ -84,9 +84,9 @@ class Session {
   std::unique_ptr<node::Segment> segment_;
   std::unique_ptr<Placement> placement_;
   std::unique_ptr<exchange::Executor> executor_;
-  exchange::Mailbox* mailbox_ = nullptr;             // executor_, where it is one
+  exchange::Mailbox* mailbox_ = nullptr;  // executor_, where it is one
   std::unique_ptr<Communicator> nodes_;
-  std::unique_ptr<Engine> engine_;                   // on leaders
+  std::unique_ptr<Engine> engine_;  // on leaders
   std::unique_ptr<RankClient> client_;
 };
 

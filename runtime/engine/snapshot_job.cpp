@@ -57,10 +57,13 @@ std::vector<std::byte> SnapshotJob::shared_part() {
 }
 
 void SnapshotJob::collect_facts(double own_cpu_seconds) {
-  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0, history_.steps()};
+  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0,
+                  history_.steps()};
   for (int r = 0; r < segment_.n_local(); ++r) {
     facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
-    facts.measuring_seconds = std::max(facts.measuring_seconds, static_cast<double>(segment_.rank(r).measuring_ns.load(std::memory_order_relaxed)) * 1e-9);
+    facts.measuring_seconds =
+        std::max(facts.measuring_seconds,
+                 static_cast<double>(segment_.rank(r).measuring_ns.load(std::memory_order_relaxed)) * 1e-9);
   }
   facts_ = nodes_.gatherv(std::span<const NodeFacts>(&facts, 1), 0).values;
 }
@@ -73,7 +76,8 @@ std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_c
   collect_facts(own_cpu_seconds);
   const auto all = nodes_.gatherv(std::span<const std::byte>(encoded), 0);
   std::vector<std::vector<std::byte>> parts;
-  for (int node = 0; nodes_.rank() == 0 && node < nodes_.size(); ++node) parts.emplace_back(all.of(node).begin(), all.of(node).end());
+  for (int node = 0; nodes_.rank() == 0 && node < nodes_.size(); ++node)
+    parts.emplace_back(all.of(node).begin(), all.of(node).end());
   if (!together.empty()) parts.push_back(together);
   return parts;
 }
@@ -86,7 +90,9 @@ void SnapshotJob::complete(record::Run& run, const Names& names, int n_ranks) co
     run.merged_steps += f.merged_steps;
     run.measuring_seconds = std::max(run.measuring_seconds, f.measuring_seconds);
   }
-  if (run.merged_steps > 0) run.notes.push_back(std::to_string(run.merged_steps) + " steps were merged with their neighbours because a rank's ring was full");
+  if (run.merged_steps > 0)
+    run.notes.push_back(std::to_string(run.merged_steps) +
+                        " steps were merged with their neighbours because a rank's ring was full");
   const bool phases = names.of(Definition::phase).size() > 1;
   for (const auto& [key, stat] : stats_) {
     const auto& region = names.of(Definition::region)[key.region];
@@ -105,8 +111,8 @@ void SnapshotJob::complete(record::Run& run, const Names& names, int n_ranks) co
   }
 }
 
-void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
-                         const std::string& path) {
+void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts,
+                         const std::string& directory, const std::string& path) {
   const std::vector<std::byte> bytes = record::encode(run, parts);
   if (path.empty())
     record::write_snapshot(directory, run, bytes);

@@ -2,9 +2,9 @@
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
+#include "record/run.hpp"
 #include "runtime/engine/history_store.hpp"
 #include "runtime/node/segment.hpp"
-#include "record/run.hpp"
 
 #include <map>
 #include <span>
@@ -52,9 +52,10 @@ class SnapshotJob {
   std::vector<NodeFacts> facts_;  ///< [nodes]
 };
 
-/// Writes what a job has brought to node 0 and completed: to `path`, or where that is empty under a name of its own in `directory`.
+/// Writes what a job has brought to node 0 and completed: to `path`, or where that is empty under a name of its own in
+/// `directory`.
 /// @throws std::filesystem::filesystem_error and others
-void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts, const std::string& directory,
-                         const std::string& path);
+void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts,
+                         const std::string& directory, const std::string& path);
 
 }  // namespace effort::engine

@@ -34,7 +34,8 @@ void Mailbox::run(const Operation& operation) {
   state_.store(posted);
   int state = posted;
   while ((state = state_.load()) != done && state != failed) {
-    if (state == posted && closed_.load()) throw CommunicatorError("the host stopped calling before the exchange has begun");
+    if (state == posted && closed_.load())
+      throw CommunicatorError("the host stopped calling before the exchange has begun");
     state_.wait(state, std::memory_order_acquire);
   }
   state_.store(empty, std::memory_order_relaxed);
@@ -183,8 +184,8 @@ Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, 
 }
 
 /// Equal pieces of every node's part, round by round.
-void LeaderCommunicator::gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts,
-                                          Gathered<std::byte>& out) {
+void LeaderCommunicator::gather_in_pieces(Operation o, std::span<const std::byte> mine,
+                                          const std::vector<std::size_t>& counts, Gathered<std::byte>& out) {
   const std::size_t piece = std::max<std::size_t>(1, most_bytes_ / counts.size());
   const std::size_t longest = *std::max_element(counts.begin(), counts.end());
   std::vector<std::size_t> now(counts.size());
@@ -224,7 +225,8 @@ void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
   if (root == rank_) bytes_sent_ += values.size();
 }
 
-void LeaderCommunicator::neighbour_exchange_bytes(std::span<const std::byte> to_previous, std::span<const std::byte> to_next,
+void LeaderCommunicator::neighbour_exchange_bytes(std::span<const std::byte> to_previous,
+                                                  std::span<const std::byte> to_next,
                                                   std::span<std::byte> from_previous, std::span<std::byte> from_next) {
   meet(Operation::Type::neighbours);
   if (size_ == 1) return;

@@ -15,11 +15,11 @@ class Executor {
   virtual ~Executor() = default;
   /// @throws CommunicatorError
   virtual void run(const Operation& operation) = 0;
-  /// Any thread: whoever is in run(), or comes later, gets a CommunicatorError.  Only where the message library is gone: what has begun cannot be
-  /// taken back.
+  /// Any thread: whoever is in run(), or comes later, gets a CommunicatorError.  Only where the message library is
+  /// gone: what has begun cannot be taken back.
   virtual void close() = 0;
-  /// The same where the message library may still move messages along: whoever is in run() with an operation that has begun stays there for
-  /// ever, asleep, because the operation may yet be completed in that thread's memory.
+  /// The same where the message library may still move messages along: whoever is in run() with an operation that has
+  /// begun stays there for ever, asleep, because the operation may yet be completed in that thread's memory.
   virtual void abandon() = 0;
   /// After abandon(): whether somebody sleeps so.
   virtual bool asleep() const = 0;
@@ -101,7 +101,8 @@ class LeaderCommunicator final : public Communicator {
   void meet(Operation::Type next);
   void gather_sizes(std::vector<std::size_t>& counts);  ///< [size], this rank's own is set
   Gathered<std::byte> gather(std::span<const std::byte> mine, Operation::Type type, int root);
-  void gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts, Gathered<std::byte>& out);
+  void gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts,
+                        Gathered<std::byte>& out);
 
   Executor& executor_;
   const int rank_, size_;

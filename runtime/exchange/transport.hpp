@@ -17,9 +17,9 @@ struct Operation {
   Type type = Type::bcast;
   ReduceOp op = ReduceOp::max;
   int root = 0;
-  const void* send = nullptr;        ///< allreduce: null, `receive` is reduced in place
+  const void* send = nullptr;  ///< allreduce: null, `receive` is reduced in place
   void* receive = nullptr;
-  std::size_t count = 0;             ///< elements (allreduce) or bytes that this rank contributes
+  std::size_t count = 0;                ///< elements (allreduce) or bytes that this rank contributes
   const std::size_t* counts = nullptr;  ///< [size] bytes per rank (allgatherv, gatherv at the root)
   // neighbours
   const void *to_previous = nullptr, *to_next = nullptr;

@@ -19,12 +19,15 @@ std::uint32_t region_around_skipped(const ThreadSlot& s) noexcept {
   return outside;
 }
 
-Turn turn_of(std::uint32_t word) noexcept { return word & skipped ? Turn::skipped : word & weighted ? Turn::weighted : Turn::timed; }
+Turn turn_of(std::uint32_t word) noexcept {
+  return word & skipped ? Turn::skipped : word & weighted ? Turn::weighted : Turn::timed;
+}
 
 bool computes(const ThreadSlot& s, std::uint32_t region) noexcept { return s.kind_of(region) == Kind::compute; }
 
 /// `times` what has passed goes to `region`.
-void add(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, const std::int64_t* counted, std::int64_t times) noexcept {
+void add(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, const std::int64_t* counted,
+         std::int64_t times) noexcept {
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, passed * static_cast<std::uint64_t>(times));
   s.counters.add(region, counted, times);
 }
@@ -44,7 +47,8 @@ void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::i
 void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly = true) noexcept {
   std::int64_t counted[max_metrics];
   const std::uint32_t region = region_of(word);
-  const std::uint64_t at = s.counters.take(s.stamp.load(std::memory_order_relaxed), computes(s, region), own, exactly, counted);
+  const std::uint64_t at =
+      s.counters.take(s.stamp.load(std::memory_order_relaxed), computes(s, region), own, exactly, counted);
   const std::uint64_t passed = advance_stamp(s.stamp, at) - own;
   if (s.pricing.open) price(s, word, passed, counted);
   if (word & skipped) return add(s, region_around_skipped(s), passed, counted, 1);
@@ -89,8 +93,9 @@ void answer_requests(ThreadSlot& s) noexcept {
     s.requests.fetch_or(resample, std::memory_order_relaxed);
 }
 
-/// The usual case with counters at boundaries: nothing is asked for and nothing open is sampled.  The short path is closed
-/// in such a session, and `current` always careful: that the slot is busy is all that a signal handler has to see.
+/// The usual case with counters at boundaries: nothing is asked for and nothing open is sampled.  The short path is
+/// closed in such a session, and `current` always careful: that the slot is busy is all that a signal handler has to
+/// see.
 bool only_counting(const ThreadSlot& s) noexcept {
   return s.counters.boundary() && !s.sampling.special() && s.requests.load(std::memory_order_relaxed) == 0;
 }
@@ -184,8 +189,8 @@ void claim(ThreadSlot& s, std::uint32_t region) noexcept {
   settle(s);
   s.claim_outside(region);
   if (computes(s, region)) return;
-  // A region that waits keeps what the last begin has left out before it: without the library the wait would have lasted
-  // as long.
+  // A region that waits keeps what the last begin has left out before it: without the library the wait would have
+  // lasted as long.
   const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, own);
   s.counters.add_cpu_ns(region, ns_of(own));
@@ -205,8 +210,8 @@ void settle(ThreadSlot& s) noexcept {
 }
 
 void settle_step(ThreadSlot& s) noexcept {
-  // A handler that left by longjmp in the middle of a boundary must not silence the thread for good; the thread that ends
-  // steps is at no boundary.
+  // A handler that left by longjmp in the middle of a boundary must not silence the thread for good; the thread that
+  // ends steps is at no boundary.
   s.gate.reset();
   const Careful way(s);
   book(s, way.word());

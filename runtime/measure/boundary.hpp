@@ -11,8 +11,8 @@ inline std::uint64_t tsc() noexcept { return __rdtsc(); }
 inline std::uint64_t tsc() noexcept { return ticks(); }
 #endif
 
-/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one; `own` of it
-/// was the library's.  Only where the short path may be taken (limit > 0, or a current word without flags).
+/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one; `own` of
+/// it was the library's.  Only where the short path may be taken (limit > 0, or a current word without flags).
 inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now, std::uint64_t own) noexcept {
   const std::uint64_t passed = advance_stamp(s.stamp, now);
   s.current.store(next, std::memory_order_release);
@@ -39,21 +39,24 @@ inline bool begin_short(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Ends a region on the short path; false, with nothing changed, if that is closed, or if another region is the innermost.
+/// Ends a region on the short path; false, with nothing changed, if that is closed, or if another region is the
+/// innermost.
 inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
   if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
   const std::uint64_t now = tsc();
   if (__builtin_expect(s.depth == 0, 0)) return false;
   // The region that it returns to is read before the stack is lowered: a signal handler may use what lies above.
   const std::uint32_t depth = s.depth - 1, next = s.stack[depth];
-  switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now, s.own.before_end.load(std::memory_order_relaxed));
+  switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now,
+               s.own.before_end.load(std::memory_order_relaxed));
   s.depth = depth;
   return true;
 }
 
-/// Begins a region with no other open, at the moment `now`, on the short path; false, with nothing changed, if the stamp is
-/// no longer `before` or the region is sampled.  The time since `before` is the caller's to give away.
-__attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t before, std::uint64_t now) noexcept {
+/// Begins a region with no other open, at the moment `now`, on the short path; false, with nothing changed, if the
+/// stamp is no longer `before` or the region is sampled.  The time since `before` is the caller's to give away.
+__attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t before,
+                                                           std::uint64_t now) noexcept {
   // What can be read again is not kept: callers may have few registers left.
   const bool sampled = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
   if (__builtin_expect(sampled || !replace_own(s.stamp, before, now), 0)) {
@@ -66,14 +69,16 @@ __attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::u
 }
 
 /// Ends that region; false, with nothing changed, if something has come in between.
-__attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
+__attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uint32_t region,
+                                                         std::uint64_t now) noexcept {
   if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
   if (__builtin_expect(now < before || !replace_own(s.stamp, before, now), 0)) return false;
   s.current.store(outside, std::memory_order_release);
   std::atomic_signal_fence(std::memory_order_seq_cst);
   s.depth = 0;
-  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, now - before - s.own.before_end.load(std::memory_order_relaxed));
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks,
+          now - before - s.own.before_end.load(std::memory_order_relaxed));
   return true;
 }
 
@@ -86,7 +91,9 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 inline void open_region(ThreadSlot& s, std::uint32_t region) noexcept {
   if (!begin_short(s, region)) open_carefully(s, region);
 }
-inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept { return end_short(s, region) || close_carefully(s, region); }
+inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
+  return end_short(s, region) || close_carefully(s, region);
+}
 
 /// From here to close_price, every boundary is exact.  Returns the pricing under way, which goes on afterwards.
 Pricing open_price(ThreadSlot& s) noexcept;
@@ -105,6 +112,8 @@ void settle_step(ThreadSlot& s) noexcept;
 void leave_all(ThreadSlot& s) noexcept;
 
 /// The innermost open region of the owner, whatever its flags; 0 for none.
-inline std::uint32_t innermost(const ThreadSlot& s) noexcept { return region_of(s.current.load(std::memory_order_relaxed)); }
+inline std::uint32_t innermost(const ThreadSlot& s) noexcept {
+  return region_of(s.current.load(std::memory_order_relaxed));
+}
 
 }  // namespace effort::measure

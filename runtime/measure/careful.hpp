@@ -52,8 +52,8 @@ class ShortPathClosed {
   std::uint32_t word_;
 };
 
-/// Both.  The order of stores in both directions: at every moment a handler finds either the short path open for begin and
-/// end, or the careful one, or the gate closed, never a mixture.
+/// Both.  The order of stores in both directions: at every moment a handler finds either the short path open for begin
+/// and end, or the careful one, or the gate closed, never a mixture.
 class Careful : public ShortPathClosed {
  public:
   explicit Careful(ThreadSlot& s) noexcept : ShortPathClosed(s), busy_(s) {}

@@ -48,7 +48,8 @@ TickRate calibrate() {
     while (monotonic_ns() - start.ns < 2'000'000u) {
     }
     const Moment end = moment();
-    if (end.ticks > start.ticks) return {true, static_cast<double>(end.ns - start.ns) * 1e-9 / static_cast<double>(end.ticks - start.ticks)};
+    if (end.ticks > start.ticks)
+      return {true, static_cast<double>(end.ns - start.ns) * 1e-9 / static_cast<double>(end.ticks - start.ticks)};
   }
 #endif
   return {false, 1e-9};

@@ -25,7 +25,7 @@ inline std::int64_t thread_cpu_ns() noexcept {
 
 /// What ticks() counts in.  Calibrated once per process, on the first call (about 2 ms); thread-safe.
 struct TickRate {
-  bool use_tsc;             ///< false: ticks are nanoseconds of CLOCK_MONOTONIC_RAW
+  bool use_tsc;  ///< false: ticks are nanoseconds of CLOCK_MONOTONIC_RAW
   double seconds_per_tick;
 };
 const TickRate& tick_rate();
@@ -44,7 +44,8 @@ inline std::uint64_t ticks() noexcept {
 
 /// Ticks, which may be a negative number modulo 2^64, in nanoseconds.
 inline std::int64_t ns_of(std::uint64_t ticks) noexcept {
-  return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) * tick_rate().seconds_per_tick * 1e9);
+  return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) *
+                                   tick_rate().seconds_per_tick * 1e9);
 }
 
 }  // namespace effort::measure

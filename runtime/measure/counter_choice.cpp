@@ -11,7 +11,8 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 /// Made from the slots' own totals; everything else in METRICS is a counter.
 bool is_derived(const std::string& name) {
-  return name == "time" || name == "calls" || name == "thread_sum" || name == "thread_max" || name == "thread_imbalance";
+  return name == "time" || name == "calls" || name == "thread_sum" || name == "thread_max" ||
+         name == "thread_imbalance";
 }
 
 bool is_value(const std::string& name) { return name == "rss" || name.ends_with("@value"); }
@@ -25,10 +26,12 @@ void note(Registry& registry, const std::string& text) { registry.note(text.subs
 
 }  // namespace
 
-CounterChoice::CounterChoice(const std::vector<std::string>& metrics, const std::string& load_metric, const Options& options, Registry& registry) {
+CounterChoice::CounterChoice(const std::vector<std::string>& metrics, const std::string& load_metric,
+                             const Options& options, Registry& registry) {
   std::vector<std::string> at_boundaries, at_steps;
   const auto place = [&](const std::string& name, bool boundary) {
-    if (!contains(at_boundaries, name) && (boundary || !contains(at_steps, name))) (boundary ? at_boundaries : at_steps).push_back(name);
+    if (!contains(at_boundaries, name) && (boundary || !contains(at_steps, name)))
+      (boundary ? at_boundaries : at_steps).push_back(name);
   };
   if (is_counter(load_metric, metrics)) place(load_metric, true);
   for (const std::string& name : metrics)
@@ -39,8 +42,8 @@ CounterChoice::CounterChoice(const std::vector<std::string>& metrics, const std:
     if (boundary_.counters()[i].name == "cpu_time") cpu_ = static_cast<int>(i);
 }
 
-void CounterChoice::adopt(const std::vector<std::string>& names, SourceSet& set, std::vector<Metric>& metrics, const std::string& load_metric,
-                          const Options& options, Registry& registry) {
+void CounterChoice::adopt(const std::vector<std::string>& names, SourceSet& set, std::vector<Metric>& metrics,
+                          const std::string& load_metric, const Options& options, Registry& registry) {
   std::vector<std::string> events;
   for (const std::string& name : names)
     if (is_builtin_counter(name))
@@ -53,7 +56,8 @@ void CounterChoice::adopt(const std::vector<std::string>& names, SourceSet& set,
     if (name == load_metric) load_refusal_ = "LOAD_METRIC '" + name + "' cannot be counted: " + reason;
     note(registry, "metric '" + name + "' cannot be counted: " + reason);
   }
-  for (const Counter& c : set.counters()) metrics.push_back({registry.metric(c.name.c_str(), c.unit.c_str()).id, c.scale, c.value});
+  for (const Counter& c : set.counters())
+    metrics.push_back({registry.metric(c.name.c_str(), c.unit.c_str()).id, c.scale, c.value});
 }
 
 void CounterChoice::note_remarks(std::uint32_t fallen, Registry& registry) const {
@@ -62,8 +66,10 @@ void CounterChoice::note_remarks(std::uint32_t fallen, Registry& registry) const
     for (const std::string& text : set->remarks()) note(registry, text);
     for (const Counter& counter : set->counters()) {
       if ((fallen >> bit++ & 1) == 0 || counter.estimated) continue;
-      note(registry, "metric '" + counter.name + "' fell during the run, and what it fell by is not counted: if it is a state and not a count, write " +
-                         counter.name + "@value");
+      note(registry,
+           "metric '" + counter.name +
+               "' fell during the run, and what it fell by is not counted: if it is a state and not a count, write " +
+               counter.name + "@value");
     }
   }
 }

@@ -11,13 +11,14 @@ namespace effort::measure {
 
 /// How it is measured.
 struct Options {
-  bool per_region = false;   ///< counters beside the clock are read at every region boundary instead of once a step
-  bool multiplex = false;    ///< see EventOptions
-  double max_overhead = 0;   ///< share of the computing time that measuring may take; 0: no guard
+  bool per_region = false;  ///< counters beside the clock are read at every region boundary instead of once a step
+  bool multiplex = false;   ///< see EventOptions
+  double max_overhead = 0;  ///< share of the computing time that measuring may take; 0: no guard
   bool operator==(const Options&) const = default;
 };
 
-/// Sorts what METRICS and LOAD_METRIC name into counters that are read at boundaries and those that are read once a step.
+/// Sorts what METRICS and LOAD_METRIC name into counters that are read at boundaries and those that are read once a
+/// step.
 class CounterChoice {
  public:
   /// A counter's place among the series.
@@ -28,7 +29,8 @@ class CounterChoice {
   };
 
   /// Registers the metrics.  A counter that cannot be read becomes a note; for the load metric see load_refusal().
-  CounterChoice(const std::vector<std::string>& metrics, const std::string& load_metric, const Options& options, Registry& registry);
+  CounterChoice(const std::vector<std::string>& metrics, const std::string& load_metric, const Options& options,
+                Registry& registry);
 
   /// For the slot of a thread.  @param whole  it reads what counts for the whole process
   SlotPlan plan(bool whole, const Registry& registry) const {
@@ -45,8 +47,8 @@ class CounterChoice {
   void note_remarks(std::uint32_t fallen, Registry& registry) const;
 
  private:
-  void adopt(const std::vector<std::string>& names, SourceSet& set, std::vector<Metric>& metrics, const std::string& load_metric,
-             const Options& options, Registry& registry);
+  void adopt(const std::vector<std::string>& names, SourceSet& set, std::vector<Metric>& metrics,
+             const std::string& load_metric, const Options& options, Registry& registry);
 
   SourceSet boundary_, at_step_;
   std::vector<Metric> boundary_metrics_, step_metrics_;

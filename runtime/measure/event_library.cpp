@@ -23,7 +23,8 @@ std::string beside_this_library() {
 /// The adapter's function; null with the reason.  Never unloaded: PAPI leaves handlers behind.
 EventSourceFn load(std::string& reason) {
   void* library = nullptr;
-  if (const std::string path = beside_this_library(); !path.empty()) library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (const std::string path = beside_this_library(); !path.empty())
+    library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (!library) library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (!library) {
     const char* why = dlerror();
@@ -43,7 +44,9 @@ EventAnswer event_source(const std::vector<std::string>& names, const EventOptio
   std::string reason;
   const EventSourceFn make = load(reason);
   if (make && make(EFFORT_VERSION_STRING, &names, &options, &answer) == 0) return answer;
-  if (make) reason = std::string(library_name) + " is of another version than this library (" + EFFORT_VERSION_STRING + "): install both from one build";
+  if (make)
+    reason = std::string(library_name) + " is of another version than this library (" + EFFORT_VERSION_STRING +
+             "): install both from one build";
   answer = {};
   for (const std::string& name : names) answer.refused.emplace_back(name, reason);
   return answer;

@@ -25,16 +25,16 @@ struct RecordHeader {
 struct FrameHeader {
   RecordHeader record;
   std::int64_t first_step, last_step;
-  double load;              ///< LOAD_METRIC of COMPUTE regions over the host's threads, whole frame
-  double wait;              ///< seconds in COMM, WAIT and IO regions of the stepping thread, whole frame
-  double wall;              ///< seconds between the two progress steps, whole frame
+  double load;  ///< LOAD_METRIC of COMPUTE regions over the host's threads, whole frame
+  double wait;  ///< seconds in COMM, WAIT and IO regions of the stepping thread, whole frame
+  double wall;  ///< seconds between the two progress steps, whole frame
   std::uint32_t phase;
   std::uint32_t n_entries;
 };
 
 struct Entry {
-  std::uint32_t region;     ///< the rank's id; `outside` is allowed for application metrics
-  std::uint16_t series;     ///< metric, or work_series + unit
+  std::uint32_t region;  ///< the rank's id; `outside` is allowed for application metrics
+  std::uint16_t series;  ///< metric, or work_series + unit
   std::uint16_t reserved;
   double value;
 };
@@ -52,7 +52,7 @@ struct RebalanceRecord {
 
 struct FinalRecord {
   RecordHeader record;
-  std::int64_t steps;       ///< how many the rank ended
+  std::int64_t steps;  ///< how many the rank ended
 };
 
 /// What went from one rank to another in calls of a region; a traffic record is a sequence of these.
@@ -68,7 +68,8 @@ class RecordStream {
   void definition(const Defined& d) {
     // id, what, kind, name length, unit length, name, unit
     const std::uint32_t head[4] = {d.id, static_cast<std::uint32_t>(d.what) << 8 | static_cast<std::uint32_t>(d.kind),
-                                   static_cast<std::uint32_t>(d.name.size()), static_cast<std::uint32_t>(d.unit.size())};
+                                   static_cast<std::uint32_t>(d.name.size()),
+                                   static_cast<std::uint32_t>(d.unit.size())};
     begin(Record::definition);
     put(head, sizeof head);
     put(d.name.data(), d.name.size());

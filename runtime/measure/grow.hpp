@@ -9,10 +9,11 @@
 
 namespace effort::measure {
 
-/// Replaces an array by a longer one with the same content.  The old one stays in `owned`, because another thread may be
-/// reading it (at most as much memory again).
+/// Replaces an array by a longer one with the same content.  The old one stays in `owned`, because another thread may
+/// be reading it (at most as much memory again).
 template <typename T, typename Copy>
-void grow(std::atomic<T*>& array, std::vector<std::unique_ptr<T[]>>& owned, std::size_t old_size, std::size_t new_size, const Copy& copy) {
+void grow(std::atomic<T*>& array, std::vector<std::unique_ptr<T[]>>& owned, std::size_t old_size, std::size_t new_size,
+          const Copy& copy) {
   auto fresh = std::make_unique<T[]>(new_size);
   if (const T* old = array.load(std::memory_order_relaxed))
     for (std::size_t i = 0; i < old_size; ++i) copy(fresh[i], old[i]);

@@ -8,8 +8,8 @@ namespace {
 // Coarsening aims below the limit, and refining stays there: the guard must not swing between two states.
 constexpr double aim = 0.8, low = 0.25, refined = 0.5;
 constexpr int looks_before_refining = 4;
-// A longer period has to save that share of what the region costs: an estimate's error grows with the period, because one
-// call in which the thread was interrupted counts as many.
+// A longer period has to save that share of what the region costs: an estimate's error grows with the period, because
+// one call in which the thread was interrupted counts as many.
 constexpr double worthwhile = 0.05;
 
 double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cost) {
@@ -21,7 +21,8 @@ double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cos
 
 double Guard::seconds(std::span<const std::int64_t> begins, const PairCost& cost) const {
   double all = 0;
-  for (std::size_t r = 0; r < begins.size(); ++r) all += seconds_of(begins[r], r < periods_.size() ? periods_[r] : 1, cost);
+  for (std::size_t r = 0; r < begins.size(); ++r)
+    all += seconds_of(begins[r], r < periods_.size() ? periods_[r] : 1, cost);
   return all;
 }
 
@@ -47,7 +48,8 @@ bool Guard::coarsen(std::span<const std::int64_t> begins, double fixed, double b
     for (std::size_t r = 1; r < begins.size(); ++r) {
       const std::uint32_t next = 2 * periods_[r];
       if (next > longest_period || begins[r] / next < least_timed) continue;
-      const double before = seconds_of(begins[r], periods_[r], cost), saved = before - seconds_of(begins[r], next, cost);
+      const double before = seconds_of(begins[r], periods_[r], cost),
+                   saved = before - seconds_of(begins[r], next, cost);
       if (saved >= worthwhile * before && saved > saving) {
         saving = saved;
         worst = r;

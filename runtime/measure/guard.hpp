@@ -1,4 +1,5 @@
-// Keeps the cost of measuring below a share of the computing time: which regions are timed at every call, and which by sampling.
+// Keeps the cost of measuring below a share of the computing time: which regions are timed at every call, and which by
+// sampling.
 #pragma once
 
 #include <cstdint>

@@ -11,7 +11,7 @@ namespace effort::measure {
 struct MeasuringCost {
   PairCost pair{0, 0};
   double before_begin = 0, before_end = 0;  ///< ticks that the library takes before a begin, and before an end
-  double cpu_reading = 0;                   ///< seconds that a reading of the CPU clock takes, if not every boundary has one
+  double cpu_reading = 0;  ///< seconds that a reading of the CPU clock takes, if not every boundary has one
 
   bool known() const noexcept { return pair.timed != 0; }
 };

@@ -13,9 +13,9 @@ namespace effort::measure {
 /// One thing that a source counts.
 struct Counter {
   std::string name, unit;
-  double scale = 1;      ///< a value times this is in `unit`
-  bool value = false;    ///< a state (memory in use), not something that only grows: read at the end of a step, as it is
-  bool whole = false;    ///< counts for the whole process: read by the thread that began the session, 0 in all others
+  double scale = 1;    ///< a value times this is in `unit`
+  bool value = false;  ///< a state (memory in use), not something that only grows: read at the end of a step, as it is
+  bool whole = false;  ///< counts for the whole process: read by the thread that began the session, 0 in all others
   bool estimated = false;  ///< may fall a little now and then (multiplexed events): a fall is no news
 };
 
@@ -24,8 +24,8 @@ class CounterReader {
  public:
   /// By the thread that opened it; or by any other once that one has ended.
   virtual ~CounterReader() = default;
-  /// Current readings in the order of MetricSource::counters().  Neither allocates nor locks; a counter that gives nothing
-  /// now reads `no_reading`.
+  /// Current readings in the order of MetricSource::counters().  Neither allocates nor locks; a counter that gives
+  /// nothing now reads `no_reading`.
   virtual void read(std::int64_t* values) noexcept = 0;
   /// The thread that opened it is ending: the last call before destruction.
   virtual void thread_ends() noexcept {}
@@ -73,8 +73,8 @@ struct EventOptions {
 
 /// What a library of events answered.
 struct EventAnswer {
-  std::shared_ptr<MetricSource> source;                       ///< of those that can be counted; null for none
-  std::vector<std::pair<std::string, std::string>> refused;   ///< name, reason
+  std::shared_ptr<MetricSource> source;                      ///< of those that can be counted; null for none
+  std::vector<std::pair<std::string, std::string>> refused;  ///< name, reason
 };
 
 /// Asks the adapter for hardware and software events (libeffort_papi.so, loaded at the first call).  A name may end in
@@ -82,7 +82,8 @@ struct EventAnswer {
 EventAnswer event_source(const std::vector<std::string>& names, const EventOptions& options);
 
 /// The adapter's only symbol, `effort_event_source`.  `version` is this build's; another is refused.
-using EventSourceFn = int (*)(const char* version, const std::vector<std::string>* names, const EventOptions* options, EventAnswer* answer);
+using EventSourceFn = int (*)(const char* version, const std::vector<std::string>* names, const EventOptions* options,
+                              EventAnswer* answer);
 
 /// What a counter has grown by between two readings, modulo 2^64; a counter of 32, 40 or 48 bits that wrapped is
 /// recognised (from the last eighth of its range into the first).  A counter that fell otherwise has been reset:

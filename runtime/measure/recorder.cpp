@@ -25,13 +25,19 @@ LoadRule load_rule(const Choices& choices, Registry& registry) {
 
 }  // namespace
 
-Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options)
-    : session_(sessions.fetch_add(1, std::memory_order_relaxed) + 1), choices_{metrics, load_metric, threads, options},
-      began_(std::this_thread::get_id()), counters_(metrics, load_metric, options, with_first_names(registry_)),
-      load_(load_rule(choices_, registry_)), derived_(metrics, load_.in_seconds() ? "s" : "", registry_),
-      sampling_(options.max_overhead, ticks()), last_stamp_(ticks()) {}
+Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
+                   const Options& options)
+    : session_(sessions.fetch_add(1, std::memory_order_relaxed) + 1),
+      choices_{metrics, load_metric, threads, options},
+      began_(std::this_thread::get_id()),
+      counters_(metrics, load_metric, options, with_first_names(registry_)),
+      load_(load_rule(choices_, registry_)),
+      derived_(metrics, load_.in_seconds() ? "s" : "", registry_),
+      sampling_(options.max_overhead, ticks()),
+      last_stamp_(ticks()) {}
 
-bool Recorder::measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options) const {
+bool Recorder::measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
+                        const Options& options) const {
   return Choices{metrics, load_metric, threads, options} == choices_;
 }
 
@@ -43,7 +49,8 @@ ThreadSlot& Recorder::slot() {
 
 void Recorder::add_seconds(std::uint32_t region, double seconds) {
   ThreadSlot& s = slot();
-  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, static_cast<std::uint64_t>(seconds / tick_rate().seconds_per_tick + 0.5));
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks,
+          static_cast<std::uint64_t>(seconds / tick_rate().seconds_per_tick + 0.5));
   if (load_.is_cpu_time) s.counters.add_cpu_ns(region, static_cast<std::int64_t>(seconds * 1e9 + 0.5));
 }
 
@@ -57,7 +64,8 @@ void Recorder::add_metric(std::uint32_t metric, double value) {
 void Recorder::begin_price(Pricing& around) {
   priced_ = &slot();
   around = open_price(*priced_);
-  const auto at = std::find_if(readers_.begin(), readers_.end(), [&](const auto& reader) { return &reader->slot() == priced_; });
+  const auto at =
+      std::find_if(readers_.begin(), readers_.end(), [&](const auto& reader) { return &reader->slot() == priced_; });
   load_before_price_ = (at != readers_.end() ? **at : SlotReader(priced_)).load_since_step(reading(), frame_);
 }
 
@@ -67,7 +75,8 @@ Price Recorder::end_price(const Pricing& around) {
   const Pricing p = close_price(s, around);
   if (!p.open || !load_.in_seconds()) return {};
   const auto seconds = [&](const Pricing::Spent& spent) {
-    return load_.is_cpu_time ? static_cast<double>(spent.cpu_ns) * 1e-9 : static_cast<double>(spent.ticks) * tick_rate().seconds_per_tick;
+    return load_.is_cpu_time ? static_cast<double>(spent.cpu_ns) * 1e-9
+                             : static_cast<double>(spent.ticks) * tick_rate().seconds_per_tick;
   };
   const double whole = seconds(p.whole), own = std::max(0.0, whole - seconds(p.waited));
   // On a crowded core, waiting in marked communication takes CPU time, too; elapsed time has the transfer in it.

@@ -38,13 +38,15 @@ struct Choices {
 class Recorder {
  public:
   /// A counter that cannot be read becomes a note; for the load metric see load_refusal().
-  Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options = {});
+  Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
+           const Options& options = {});
 
   Registry& registry() noexcept { return registry_; }
   /// Number of the session in this process, from 1.
   std::uint64_t session() const noexcept { return session_; }
   /// Whether it was made with these choices.
-  bool measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads, const Options& options = {}) const;
+  bool measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
+                const Options& options = {}) const;
   /// Why the load cannot be measured as asked for; empty when it can.
   const std::string& load_refusal() const noexcept { return counters_.load_refusal(); }
 
@@ -63,10 +65,11 @@ class Recorder {
   /// Around a rebalance, in one thread: what it costs this rank, on the clock that loads are measured with.
   void begin_price(Pricing& around);
   Price end_price(const Pricing& around);
-  /// The load that the thread of the rebalance under way had added since the last step when it began, in the load's unit.
+  /// The load that the thread of the rebalance under way had added since the last step when it began, in the load's
+  /// unit.
   double load_before_price() const noexcept { return load_before_price_; }
-  /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends of
-  /// steps by the clock.
+  /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends
+  /// of steps by the clock.
   double own_seconds() const noexcept { return own_seconds_; }
   /// The time since the last boundary of the calling thread was the library's: in no region, and in no price.
   void resume();
@@ -86,24 +89,24 @@ class Recorder {
   Registry registry_;
   const std::uint64_t session_;
   const Choices choices_;
-  const std::thread::id began_;            ///< reads what counts for the whole process
+  const std::thread::id began_;  ///< reads what counts for the whole process
   CounterChoice counters_;
   LoadRule load_;
   DerivedMetrics derived_;
   std::atomic<std::uint32_t> phase_{0};
 
-  ThreadSlot* priced_ = nullptr;           ///< of the rebalance under way
+  ThreadSlot* priced_ = nullptr;  ///< of the rebalance under way
   double load_before_price_ = 0;
 
   // Owned by the thread that ends steps.
   std::vector<std::unique_ptr<SlotReader>> readers_;  ///< of all slots of the process
-  std::vector<SlotReader*> ours_;          ///< those of them that belong to this session
+  std::vector<SlotReader*> ours_;                     ///< those of them that belong to this session
   StepFrame frame_;
   std::size_t published_definitions_ = 0;
-  MeasuringCost cost_;                     ///< known from the first step on
+  MeasuringCost cost_;  ///< known from the first step on
   SamplingControl sampling_;
   std::uint64_t last_stamp_;
-  double step_cost_ = 0;                   ///< seconds that ending the last step took
+  double step_cost_ = 0;  ///< seconds that ending the last step took
   double own_seconds_ = 0;
 };
 

@@ -59,8 +59,11 @@ Registry::Found Registry::metric(const char* name, const char* unit) {
 
 Registry::Found Registry::metric_of_application(const char* name, const char* unit) {
   check_name(name, "metric");
-  const bool own = is_builtin_counter(name) || std::find(std::begin(own_metrics), std::end(own_metrics), std::string_view(name)) != std::end(own_metrics);
-  if (own) throw Error(Status::conflict, std::string("metric '") + name + "' is one that the library measures: choose another name");
+  const bool own = is_builtin_counter(name) || std::find(std::begin(own_metrics), std::end(own_metrics),
+                                                         std::string_view(name)) != std::end(own_metrics);
+  if (own)
+    throw Error(Status::conflict,
+                std::string("metric '") + name + "' is one that the library measures: choose another name");
   const Found found = metric(name, unit);
   static_assert(max_metrics <= 32);
   applications_metrics_.fetch_or(1u << found.id, std::memory_order_acq_rel);

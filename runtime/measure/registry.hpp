@@ -24,10 +24,10 @@ inline constexpr std::size_t max_name = 1023;
 /// One definition, in the order in which the process made them.
 struct Defined {
   Definition what;
-  std::uint32_t id;     ///< region: from 1; others from 0
-  Kind kind;            ///< of a region
+  std::uint32_t id;  ///< region: from 1; others from 0
+  Kind kind;         ///< of a region
   std::string name;
-  std::string unit;     ///< of a metric; of a module: build id in hexadecimal, a space, full path
+  std::string unit;  ///< of a metric; of a module: build id in hexadecimal, a space, full path
 };
 
 /// 1 to max_name bytes, no control characters; otherwise throws Error(invalid_argument).
@@ -71,7 +71,9 @@ class Registry {
   std::size_t n_defined() const noexcept { return n_defined_.load(std::memory_order_acquire); }
   std::string region_name(std::uint32_t id) const;
   /// Compute for an id that was never given out.  No lock.
-  Kind region_kind(std::uint32_t id) const noexcept { return id < kinds_.size() ? kinds_[id].load(std::memory_order_relaxed) : Kind::compute; }
+  Kind region_kind(std::uint32_t id) const noexcept {
+    return id < kinds_.size() ? kinds_[id].load(std::memory_order_relaxed) : Kind::compute;
+  }
 
  private:
   struct Key {
@@ -90,7 +92,7 @@ class Registry {
   mutable std::mutex mutex_;
   std::unordered_map<Key, std::size_t, Hash> index_;  ///< into defined_
   std::vector<Defined> defined_;
-  std::vector<std::size_t> regions_;                  ///< region id - 1 -> index into defined_
+  std::vector<std::size_t> regions_;                        ///< region id - 1 -> index into defined_
   std::array<std::atomic<Kind>, max_regions + 1> kinds_{};  ///< by region id
   std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0};
   std::atomic<std::size_t> n_defined_{0};

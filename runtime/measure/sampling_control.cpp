@@ -9,16 +9,16 @@ namespace {
 // Often enough to react within a window, seldom enough that an interval means something.
 constexpr double least_seconds_between_looks = 0.05;
 constexpr int least_steps_between_looks = 4;
-// Timed calls that a step keeps if an error in them is one of the load, because either the region or the one around it is
-// part of it: calls that scatter by as much as they last make 2 % of it.
+// Timed calls that a step keeps if an error in them is one of the load, because either the region or the one around it
+// is part of it: calls that scatter by as much as they last make 2 % of it.
 constexpr std::int64_t least_apart = 2500;
 // One look may have fallen on a moment in which the rank did not run.
 constexpr int exhausted_looks_before_note = 3;
 
 }  // namespace
 
-void SamplingControl::step(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost, bool cpu_time_is_read,
-                           std::uint64_t now, Registry& registry) {
+void SamplingControl::step(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost,
+                           bool cpu_time_is_read, std::uint64_t now, Registry& registry) {
   if (limit_ <= 0) return;
   for (SlotReader* reader : readers)
     if (reader->plan_version != version_) offer_periods(*reader);
@@ -31,8 +31,8 @@ void SamplingControl::step(std::span<SlotReader* const> readers, const StepFrame
   fixed_ = 0;
 }
 
-void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost, bool cpu_time_is_read,
-                           double wall, Registry& registry) {
+void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost,
+                           bool cpu_time_is_read, double wall, Registry& registry) {
   std::vector<std::int64_t> begins(frame.n_regions(), 0);
   double measured = 0;
   for (SlotReader* reader : readers) {
@@ -52,12 +52,14 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
   }
   exhausted_looks_ = guard_.exhausted() ? exhausted_looks_ + 1 : 0;
   if (exhausted_looks_ >= exhausted_looks_before_note)
-    registry.note("measuring costs more than MAX_OVERHEAD of the computing time, and what makes the load is not sampled more coarsely: make "
-                  "regions larger, or steps longer");
+    registry.note(
+        "measuring costs more than MAX_OVERHEAD of the computing time, and what makes the load is not sampled more "
+        "coarsely: make "
+        "regions larger, or steps longer");
 }
 
-/// Seconds that the busiest thread has computed since the last look: the stepping thread's CPU time less its waiting, or
-/// another thread's load.
+/// Seconds that the busiest thread has computed since the last look: the stepping thread's CPU time less its waiting,
+/// or another thread's load.
 double SamplingControl::computing(std::span<SlotReader* const> readers, bool cpu_time_is_read, double wall) {
   const std::int64_t cpu = thread_cpu_ns();
   double seconds = wall;
@@ -99,7 +101,8 @@ void SamplingControl::note_sampling(Registry& registry) {
   for (std::uint32_t r = 1; r < periods.size(); ++r) {
     if (periods[r] <= 1 || noted_[r] || notes_left_ == 0) continue;
     noted_[r] = true;
-    std::string text = "the overhead guard (MAX_OVERHEAD) counts region '" + registry.region_name(r) + "' and times it by sampling";
+    std::string text =
+        "the overhead guard (MAX_OVERHEAD) counts region '" + registry.region_name(r) + "' and times it by sampling";
     if (--notes_left_ == 0) text = "the overhead guard (MAX_OVERHEAD) times further regions by sampling";
     registry.note(text.substr(0, max_name).c_str());
   }

@@ -21,30 +21,31 @@ class SamplingControl {
   /// After each step.  Lets the guard look at intervals of some steps.
   /// @param readers  of the session's slots
   /// @param now      in ticks, the end of the step
-  void step(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost, bool cpu_time_is_read,
-            std::uint64_t now, Registry& registry);
+  void step(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost,
+            bool cpu_time_is_read, std::uint64_t now, Registry& registry);
   /// Seconds that ending a step took.
   void add_fixed(double seconds) noexcept { fixed_ += seconds; }
 
  private:
-  void look(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost, bool cpu_time_is_read, double wall,
-            Registry& registry);
+  void look(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost,
+            bool cpu_time_is_read, double wall, Registry& registry);
   double computing(std::span<SlotReader* const> readers, bool cpu_time_is_read, double wall);
   void offer_periods(SlotReader& reader);
   void note_sampling(Registry& registry);
 
   const double limit_;
   Guard guard_;
-  std::uint32_t version_ = 0;              ///< of the guard's periods
-  std::uint64_t look_stamp_;               ///< the last look
-  int looked_steps_ = 0;                   ///< since then
-  double fixed_ = 0;                       ///< seconds that ending steps took since then
-  double waited_ = 0;                      ///< seconds that the stepping thread has waited since then, on the load's clock if that is CPU time
-  std::int64_t looked_cpu_ = 0;            ///< CPU time of that thread at the last look
+  std::uint32_t version_ = 0;  ///< of the guard's periods
+  std::uint64_t look_stamp_;   ///< the last look
+  int looked_steps_ = 0;       ///< since then
+  double fixed_ = 0;           ///< seconds that ending steps took since then
+  double waited_ =
+      0;  ///< seconds that the stepping thread has waited since then, on the load's clock if that is CPU time
+  std::int64_t looked_cpu_ = 0;  ///< CPU time of that thread at the last look
   std::thread::id stepping_;
-  int exhausted_looks_ = 0;                ///< in a row
-  std::vector<std::int64_t> per_step_;     ///< [region] calls of a step in the last interval
-  std::vector<bool> noted_;                ///< [region] its sampling is in the notes
+  int exhausted_looks_ = 0;             ///< in a row
+  std::vector<std::int64_t> per_step_;  ///< [region] calls of a step in the last interval
+  std::vector<bool> noted_;             ///< [region] its sampling is in the notes
   int notes_left_ = 16;
 };
 

@@ -35,7 +35,9 @@ class SlotAmounts {
 
   double work(std::uint32_t unit) const noexcept { return work_[unit].load(std::memory_order_acquire); }
   /// By region; null until it was used.
-  const std::atomic<double>* metric(std::uint32_t metric) const noexcept { return metric_[metric].load(std::memory_order_acquire); }
+  const std::atomic<double>* metric(std::uint32_t metric) const noexcept {
+    return metric_[metric].load(std::memory_order_acquire);
+  }
 
  private:
   static void add(std::atomic<double>& sum, double value) noexcept {

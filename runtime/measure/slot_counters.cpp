@@ -82,7 +82,8 @@ std::int64_t SlotCounters::counted_since(std::int64_t& last, std::int64_t now, i
   return delta;
 }
 
-/// By a reading of the CPU clock, which is added to `own` unless the region waits: it would have waited as long without.
+/// By a reading of the CPU clock, which is added to `own` unless the region waits: it would have waited as long
+/// without.
 std::int64_t SlotCounters::read_cpu_time(bool computes, std::uint64_t& at, std::uint64_t& own) noexcept {
   std::int64_t now[max_metrics];
   boundary_->read(now);
@@ -93,14 +94,16 @@ std::int64_t SlotCounters::read_cpu_time(bool computes, std::uint64_t& at, std::
   spent -= ns_of(own);
   const std::uint64_t after = ticks();
   if (computes) {
-    spent -= std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));  // it may have been interrupted
+    spent -=
+        std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));  // it may have been interrupted
     own += after - at;
   }
   at = after;
   return std::max<std::int64_t>(0, spent);
 }
 
-std::uint64_t SlotCounters::take(std::uint64_t stamp, bool computes, std::uint64_t& own, bool exactly, std::int64_t* counted) noexcept {
+std::uint64_t SlotCounters::take(std::uint64_t stamp, bool computes, std::uint64_t& own, bool exactly,
+                                 std::int64_t* counted) noexcept {
   if (brief_by_ticks_) {
     std::uint64_t at = ticks();
     counted[0] = cpu_time(at - stamp, computes, at, own, exactly);
@@ -134,7 +137,8 @@ void SlotCounters::add(std::uint32_t region, const std::int64_t* counted, std::i
   auto* const total = totals_of(region);
   for (int c = 0; c < n_; ++c)
     // NOLINTNEXTLINE(clang-analyzer-core.UndefinedBinaryOperatorResult): [n_] are set
-    add_wrapping(total[c], static_cast<std::int64_t>(static_cast<std::uint64_t>(counted[c]) * static_cast<std::uint64_t>(times)));
+    add_wrapping(total[c],
+                 static_cast<std::int64_t>(static_cast<std::uint64_t>(counted[c]) * static_cast<std::uint64_t>(times)));
 }
 
 void SlotCounters::add_cpu_ns(std::uint32_t region, std::int64_t ns) noexcept {

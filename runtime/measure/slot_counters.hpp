@@ -45,10 +45,11 @@ class SlotCounters {
   void reset();
 
   // ---- by the owner, at boundaries
-  /// What has been counted since the last call, into counted[count()].  `passed` ticks have gone by up to the moment that
-  /// is returned, which is now; `own` of them were the library's, and readings of the CPU clock are added to them.
+  /// What has been counted since the last call, into counted[count()].  `passed` ticks have gone by up to the moment
+  /// that is returned, which is now; `own` of them were the library's, and readings of the CPU clock are added to them.
   /// @param exactly  reads the CPU clock however brief the stretch was
-  std::uint64_t take(std::uint64_t stamp, bool computes, std::uint64_t& own, bool exactly, std::int64_t* counted) noexcept;
+  std::uint64_t take(std::uint64_t stamp, bool computes, std::uint64_t& own, bool exactly,
+                     std::int64_t* counted) noexcept;
   /// The same up to `at`, straight to the region's totals; for a thread that can count.
   void book(std::uint32_t region, std::uint64_t stamp, bool computes, std::uint64_t& at, std::uint64_t& own) noexcept {
     if (!brief_by_ticks_) return book_all(region, own);
@@ -67,14 +68,16 @@ class SlotCounters {
   int count() const noexcept { return n_; }
   /// Which of them is cpu_time; -1: none.
   int cpu() const noexcept { return cpu_; }
-  /// CPU time is the one counter, and is read only after more than a moment: brief stretches are as long as the clock says.
+  /// CPU time is the one counter, and is read only after more than a moment: brief stretches are as long as the clock
+  /// says.
   bool brief_by_ticks() const noexcept { return brief_by_ticks_; }
   /// Read at boundaries; null if this thread cannot count.
   CounterReader* boundary() const noexcept { return boundary_; }
 
   // ---- by the thread that ends steps
   std::int64_t total(std::uint32_t region, int counter) const noexcept {
-    const std::size_t place = static_cast<std::size_t>(region) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(counter);
+    const std::size_t place =
+        static_cast<std::size_t>(region) * static_cast<std::size_t>(n_) + static_cast<std::size_t>(counter);
     return totals_.load(std::memory_order_acquire)[place].load(std::memory_order_acquire);
   }
   int step_count() const noexcept { return n_step_; }
@@ -89,15 +92,18 @@ class SlotCounters {
   }
   /// Counters of 64 bits may wrap; so do their sums, and the differences that readers take of those are right.
   static void add_wrapping(std::atomic<std::int64_t>& total, std::int64_t delta) noexcept {
-    const auto sum = static_cast<std::uint64_t>(total.load(std::memory_order_relaxed)) + static_cast<std::uint64_t>(delta);
+    const auto sum =
+        static_cast<std::uint64_t>(total.load(std::memory_order_relaxed)) + static_cast<std::uint64_t>(delta);
     total.store(static_cast<std::int64_t>(sum), std::memory_order_release);
   }
   /// CPU time of the `passed` ticks up to `at`, `own` of them the library's, in nanoseconds.  The CPU clock costs ten
-  /// times what everything else at a boundary does: it is read after more than a moment, or if `exactly` is set, and then
-  /// `at` moves behind the reading.  A long stretch makes up for what brief ones were given too much or too little since
-  /// the last reading.
-  std::int64_t cpu_time(std::uint64_t passed, bool computes, std::uint64_t& at, std::uint64_t& own, bool exactly) noexcept {
-    if (exactly || static_cast<double>(passed) * tick_rate().seconds_per_tick >= (computes ? brief_computing : brief_waiting))
+  /// times what everything else at a boundary does: it is read after more than a moment, or if `exactly` is set, and
+  /// then `at` moves behind the reading.  A long stretch makes up for what brief ones were given too much or too little
+  /// since the last reading.
+  std::int64_t cpu_time(std::uint64_t passed, bool computes, std::uint64_t& at, std::uint64_t& own,
+                        bool exactly) noexcept {
+    if (exactly ||
+        static_cast<double>(passed) * tick_rate().seconds_per_tick >= (computes ? brief_computing : brief_waiting))
       return read_cpu_time(computes, at, own);
     cpu_ahead_ += ns_of(passed);
     return ns_of(passed - own);
@@ -120,12 +126,12 @@ class SlotCounters {
   std::int64_t stamp_[max_metrics] = {};                     ///< last readings at boundaries
   std::int64_t cpu_ahead_ = 0;                               ///< nanoseconds booked by ticks since it was read last
   std::atomic<std::uint64_t> cpu_readings_{0};
-  std::uint32_t step_values_ = 0;                            ///< bit per step counter: a state, not a count
+  std::uint32_t step_values_ = 0;  ///< bit per step counter: a state, not a count
   std::int64_t step_stamp_[max_metrics] = {};
   std::atomic<std::int64_t> step_totals_[max_metrics] = {};
   std::atomic<std::uint32_t> fallen_{0};
-  std::int64_t claimed_[max_metrics] = {};                   ///< of what was counted outside all regions
-  std::unique_ptr<CounterReader> readers_[2];                ///< at boundaries, at steps
+  std::int64_t claimed_[max_metrics] = {};                            ///< of what was counted outside all regions
+  std::unique_ptr<CounterReader> readers_[2];                         ///< at boundaries, at steps
   std::vector<std::unique_ptr<std::atomic<std::int64_t>[]>> arrays_;  ///< the outgrown ones, too: see ThreadSlot
 };
 

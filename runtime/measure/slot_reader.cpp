@@ -32,8 +32,8 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
 /// The ticks of a slot's regions since the last step.
 void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame) {
   const Cell* cells = slot_->cells.load(std::memory_order_acquire);
-  // The current region has run up time since its last boundary, in another thread perhaps (see ThreadSlot).  If sampling
-  // has a hand in it, the next boundary tells.
+  // The current region has run up time since its last boundary, in another thread perhaps (see ThreadSlot).  If
+  // sampling has a hand in it, the next boundary tells.
   const std::uint32_t word = slot_->current.load(std::memory_order_acquire);
   const std::uint32_t running = word & (skipped | weighted) ? n : region_of(word);
   std::uint64_t running_total = 0;
@@ -50,7 +50,8 @@ void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t n
     const bool computes = frame.kind(r) == Kind::compute;
     if (r != outside && computes) load += total;
     const auto delta = static_cast<std::int64_t>(total - ticks_[r]);
-    // A running total that was read a little too far, or an estimate that was corrected, is made up for at a later step.
+    // A running total that was read a little too far, or an estimate that was corrected, is made up for at a later
+    // step.
     if (delta <= 0) continue;
     ticks_[r] = total;
     if (r == outside) continue;
@@ -77,7 +78,8 @@ void SlotReader::read_counter(const Reading& how, int counter, std::uint32_t n, 
     const std::int64_t total = slot_->counters.total(r, counter);
     const bool computes = frame.kind(r) == Kind::compute;
     if (r != outside && computes) load += static_cast<std::uint64_t>(total);
-    std::int64_t& last = counters_[static_cast<std::size_t>(r) * static_cast<std::size_t>(slot_->counters.count()) + static_cast<std::size_t>(counter)];
+    std::int64_t& last = counters_[static_cast<std::size_t>(r) * static_cast<std::size_t>(slot_->counters.count()) +
+                                   static_cast<std::size_t>(counter)];
     const auto delta = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - static_cast<std::uint64_t>(last));
     if (delta <= 0) continue;
     last = total;
@@ -95,7 +97,8 @@ void SlotReader::read_step_counters_of(const Reading& how, StepFrame& frame) {
   for (std::size_t c = 0; c < n; ++c) {
     const CounterChoice::Metric& metric = how.counters.at_steps()[c];
     const std::int64_t total = slot_->counters.step_total(static_cast<int>(c));
-    const auto grown = static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - static_cast<std::uint64_t>(step_totals_[c]));
+    const auto grown =
+        static_cast<std::int64_t>(static_cast<std::uint64_t>(total) - static_cast<std::uint64_t>(step_totals_[c]));
     step_totals_[c] = total;
     frame.add_step_value(c, static_cast<double>(metric.value ? total : grown) * metric.scale);
   }
@@ -149,8 +152,8 @@ double SlotReader::read_begins(const MeasuringCost& cost, std::uint32_t n, StepF
   return std::max(0.0, seconds);
 }
 
-/// The load of all COMPUTE regions together: if sampling corrects one region downwards and another up, their sum is right
-/// at once.
+/// The load of all COMPUTE regions together: if sampling corrects one region downwards and another up, their sum is
+/// right at once.
 void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale) {
   const auto delta = static_cast<std::int64_t>(total - last);
   if (delta <= 0) return;
@@ -162,9 +165,11 @@ void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale
 /// have waited as long.
 double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) const {
   if (frame.kind(region) == Kind::compute || !told_) return 0;
-  const std::int64_t begins = slot_->cells.load(std::memory_order_acquire)[region].begins.load(std::memory_order_relaxed) & ~sampled_sign;
+  const std::int64_t begins =
+      slot_->cells.load(std::memory_order_acquire)[region].begins.load(std::memory_order_relaxed) & ~sampled_sign;
   const std::uint64_t each = slot_->own.before_end.load(std::memory_order_relaxed);
-  return static_cast<double>(static_cast<std::uint64_t>(begins - begins_[region]) * each) * tick_rate().seconds_per_tick;
+  return static_cast<double>(static_cast<std::uint64_t>(begins - begins_[region]) * each) *
+         tick_rate().seconds_per_tick;
 }
 
 /// Lets the slot leave out at its boundaries what the library takes there.
@@ -185,7 +190,8 @@ double SlotReader::load_since_step(const Reading& how, const StepFrame& frame) c
     if (frame.kind(r) != Kind::compute) continue;
     ticks += slot_->cells.load(std::memory_order_acquire)[r].ticks.load(std::memory_order_relaxed);
     for (int c = 0; c < slot_->counters.count(); ++c)
-      if (at_boundaries[static_cast<std::size_t>(c)].id == load) count += static_cast<std::uint64_t>(slot_->counters.total(r, c));
+      if (at_boundaries[static_cast<std::size_t>(c)].id == load)
+        count += static_cast<std::uint64_t>(slot_->counters.total(r, c));
     if (!amounts) continue;
     const bool seen = metric_.size() > load && metric_[load].size() > r;
     amount += amounts[r].load(std::memory_order_relaxed) - (seen ? metric_[load][r] : 0.0);
@@ -201,8 +207,8 @@ double SlotReader::load_since_step(const Reading& how, const StepFrame& frame) c
 
 void SlotReader::raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const {
   for (std::size_t r = 1; r < std::min(most.size(), begins_.size()); ++r)
-    // A region that does not compute is timed always: its calls take very different times, and an error in them is one in
-    // the load.
+    // A region that does not compute is timed always: its calls take very different times, and an error in them is one
+    // in the load.
     if (frame.kind(static_cast<std::uint32_t>(r)) == Kind::compute)
       most[r] = std::max(most[r], begins_[r] - (r < looked_.size() ? looked_[r] : 0));
 }

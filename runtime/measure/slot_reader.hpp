@@ -59,18 +59,18 @@ class SlotReader {
 
   ThreadSlot* const slot_;
   bool stepping_ = false;
-  std::vector<std::uint64_t> ticks_;                 ///< [region]
-  std::vector<std::int64_t> begins_;                 ///< [region]
-  std::vector<std::int64_t> counters_;               ///< [region][counter]
-  std::vector<std::int64_t> step_totals_;            ///< [step counter]
-  std::vector<std::vector<double>> metric_;          ///< [metric][region]
-  std::vector<double> work_;                         ///< [unit]
+  std::vector<std::uint64_t> ticks_;         ///< [region]
+  std::vector<std::int64_t> begins_;         ///< [region]
+  std::vector<std::int64_t> counters_;       ///< [region][counter]
+  std::vector<std::int64_t> step_totals_;    ///< [step counter]
+  std::vector<std::vector<double>> metric_;  ///< [metric][region]
+  std::vector<double> work_;                 ///< [unit]
   std::int64_t skips_ = 0;
   std::uint64_t cpu_readings_ = 0;
-  std::uint64_t load_ticks_ = 0, load_counts_ = 0;   ///< of all COMPUTE regions, if the load is made of them
-  double load_ = 0;                                  ///< of the step
-  bool told_ = false;                                ///< the slot knows what the library takes
-  std::vector<std::int64_t> looked_;                 ///< begins at the guard's last look
+  std::uint64_t load_ticks_ = 0, load_counts_ = 0;  ///< of all COMPUTE regions, if the load is made of them
+  double load_ = 0;                                 ///< of the step
+  bool told_ = false;                               ///< the slot knows what the library takes
+  std::vector<std::int64_t> looked_;                ///< begins at the guard's last look
   double measured_ = 0, computed_ = 0;
 };
 

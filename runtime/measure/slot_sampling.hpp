@@ -17,8 +17,9 @@ struct SamplingPlan {
   explicit SamplingPlan(std::uint32_t regions)
       : size(regions), calls(std::make_unique<Sampling[]>(regions)), apart(std::make_unique<Sampling[]>(regions)) {}
 
-  std::uint32_t size;                 ///< regions from this one on are timed always
-  std::unique_ptr<Sampling[]> calls;  ///< [size] if the region and the one around it are both part of the load, or both not
+  std::uint32_t size;  ///< regions from this one on are timed always
+  std::unique_ptr<Sampling[]>
+      calls;  ///< [size] if the region and the one around it are both part of the load, or both not
   std::unique_ptr<Sampling[]> apart;  ///< [size] if one of them is: an error here is one of the load
 };
 

@@ -5,7 +5,8 @@
 
 namespace effort::measure {
 
-DerivedMetrics::DerivedMetrics(const std::vector<std::string>& metrics, const std::string& load_unit, Registry& registry) {
+DerivedMetrics::DerivedMetrics(const std::vector<std::string>& metrics, const std::string& load_unit,
+                               Registry& registry) {
   const auto define = [&](const char* name, const std::string& unit, std::uint32_t& id) {
     if (std::find(metrics.begin(), metrics.end(), name) != metrics.end()) id = registry.metric(name, unit.c_str()).id;
   };
@@ -51,8 +52,8 @@ void StepFrame::add_thread(double load, double measuring) noexcept {
   measuring_ = std::max(measuring_, measuring);
 }
 
-/// Sum, maximum, and by how much the busiest thread exceeds the mean of those that took part.  Amounts, not ratios: they
-/// add up over steps.
+/// Sum, maximum, and by how much the busiest thread exceeds the mean of those that took part.  Amounts, not ratios:
+/// they add up over steps.
 void StepFrame::write_teams() {
   for (std::size_t r = 0; r < teams_.size(); ++r) {
     const Team& team = teams_[r];

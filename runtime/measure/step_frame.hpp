@@ -38,7 +38,9 @@ class StepFrame {
  public:
   /// Takes note of a definition that has been published.
   void define(const Defined& d);
-  std::uint32_t n_regions() const noexcept { return static_cast<std::uint32_t>(kinds_.size()); }  ///< `outside` included
+  std::uint32_t n_regions() const noexcept {
+    return static_cast<std::uint32_t>(kinds_.size());
+  }  ///< `outside` included
   std::uint32_t n_series() const noexcept { return n_series_; }
   std::uint32_t n_units() const noexcept { return static_cast<std::uint32_t>(work_.size()); }
   /// Of a region; COMPUTE for `outside`.
@@ -73,15 +75,16 @@ class StepFrame {
     int threads = 0;
   };
 
-  std::vector<Kind> kinds_{Kind::compute};  ///< by region id; `outside` takes application metrics that belong to no region
+  std::vector<Kind> kinds_{
+      Kind::compute};  ///< by region id; `outside` takes application metrics that belong to no region
   std::uint32_t n_series_ = 0;
   LoadRule rule_;
   DerivedMetrics derived_;
-  std::size_t stride_ = 0;                  ///< regions per series in values_
-  std::vector<double> values_;              ///< [series][region]
-  std::vector<double> work_;                ///< [unit]
-  std::vector<double> step_values_;         ///< [step counter]
-  std::vector<Team> teams_;                 ///< [region]; empty unless a metric of threads was asked for
+  std::size_t stride_ = 0;           ///< regions per series in values_
+  std::vector<double> values_;       ///< [series][region]
+  std::vector<double> work_;         ///< [unit]
+  std::vector<double> step_values_;  ///< [step counter]
+  std::vector<Team> teams_;          ///< [region]; empty unless a metric of threads was asked for
   double load_ = 0, measuring_ = 0;
 };
 

@@ -100,7 +100,8 @@ SlotRegistry& SlotRegistry::instance() {
 ThreadSlot& SlotRegistry::acquire() {
   std::lock_guard lock(registry_mutex);
   if (!owner_.slot) {
-    auto free = std::find_if(all_.begin(), all_.end(), [](const auto& s) { return !s->owned_.load(std::memory_order_acquire); });
+    auto free = std::find_if(all_.begin(), all_.end(),
+                             [](const auto& s) { return !s->owned_.load(std::memory_order_acquire); });
     if (free == all_.end()) {
       free = all_.insert(all_.end(), std::make_unique<ThreadSlot>(static_cast<std::uint32_t>(all_.size())));
       count_.store(all_.size(), std::memory_order_release);

@@ -20,16 +20,17 @@ inline constexpr std::uint32_t inline_layout = 3;  ///< of the front of ThreadSl
 inline constexpr std::uint32_t outside = 0;        ///< the cell that takes time spent in no region; never a host's id
 
 // SlotFront::current and the stack hold a region with flags; a word without any is what the short path can leave.
-inline constexpr std::uint32_t careful = 0x80000000;   ///< is left on the careful path (boundary.cpp)
-inline constexpr std::uint32_t skipped = 0x40000000;   ///< begun without a look at the clock: its time goes to the region around it
+inline constexpr std::uint32_t careful = 0x80000000;  ///< is left on the careful path (boundary.cpp)
+inline constexpr std::uint32_t skipped =
+    0x40000000;  ///< begun without a look at the clock: its time goes to the region around it
 inline constexpr std::uint32_t weighted = 0x20000000;  ///< timed in place of several that were skipped
 inline constexpr std::uint32_t flags = careful | skipped | weighted;
 constexpr std::uint32_t region_of(std::uint32_t word) { return word & ~flags; }
 
 /// What a thread has run up in a region.
 struct Cell {
-  std::atomic<std::uint64_t> ticks{0};   ///< modulo 2^64; may fall where sampling corrects an estimate
-  std::atomic<std::int64_t> begins{0};   ///< how often it was begun; the sign bit is set if not every call is timed
+  std::atomic<std::uint64_t> ticks{0};  ///< modulo 2^64; may fall where sampling corrects an estimate
+  std::atomic<std::int64_t> begins{0};  ///< how often it was begun; the sign bit is set if not every call is timed
 };
 inline constexpr std::int64_t sampled_sign = std::numeric_limits<std::int64_t>::min();
 
@@ -53,19 +54,19 @@ struct Pricing {
   Spent whole, waited;      ///< all of it; in regions of such kinds that were begun in it
 };
 
-/// What begin and end touch on the short path: one cache line.  The members up to `own` are what <effort/effort_inline.h>
-/// sees: their layout is checked where both are known (capi).
+/// What begin and end touch on the short path: one cache line.  The members up to `own` are what
+/// <effort/effort_inline.h> sees: their layout is checked where both are known (capi).
 struct SlotFront {
-  std::atomic<std::uint32_t> layout{0};   ///< inline_layout if the TSC is the clock and no region is sampled; else 0
-  std::atomic<std::uint32_t> limit{0};    ///< ids 1 .. limit may take the short path; 0: all take the careful one
+  std::atomic<std::uint32_t> layout{0};  ///< inline_layout if the TSC is the clock and no region is sampled; else 0
+  std::atomic<std::uint32_t> limit{0};   ///< ids 1 .. limit may take the short path; 0: all take the careful one
   std::atomic<std::uint32_t> current{outside};
   std::uint32_t depth = 0;
   std::atomic<std::uint64_t> stamp{0};
-  std::atomic<Cell*> cells{nullptr};      ///< [room] by region
-  std::uint32_t* stack = nullptr;         ///< [max_depth] the words around the current one
-  OwnTicks own;                           ///< left out at each boundary; 0 until it has been measured
-  std::atomic<std::uint32_t> known{0};    ///< ids 1 .. known have their cells; 0 before and after a session
-  std::atomic<std::uint32_t> requests{0}; ///< bits of Request, set by others
+  std::atomic<Cell*> cells{nullptr};       ///< [room] by region
+  std::uint32_t* stack = nullptr;          ///< [max_depth] the words around the current one
+  OwnTicks own;                            ///< left out at each boundary; 0 until it has been measured
+  std::atomic<std::uint32_t> known{0};     ///< ids 1 .. known have their cells; 0 before and after a session
+  std::atomic<std::uint32_t> requests{0};  ///< bits of Request, set by others
 };
 
 /// Tells signal handlers that the thread is in the middle of a boundary.  What they begin meanwhile is not seen, but is
@@ -137,9 +138,11 @@ class alignas(64) ThreadSlot : public SlotFront {
   /// Nothing but the TSC is read at a boundary.
   bool short_path() const noexcept { return short_path_; }
   std::uint32_t room() const noexcept { return room_; }
-  Kind kind_of(std::uint32_t region) const noexcept { return registry_ ? registry_->region_kind(region) : Kind::compute; }
-  /// Gives what ran up outside all regions since the last claim, up to the last boundary, to `region`, which only now is
-  /// known (0: to nobody).  Ticks only: for slots without counters.
+  Kind kind_of(std::uint32_t region) const noexcept {
+    return registry_ ? registry_->region_kind(region) : Kind::compute;
+  }
+  /// Gives what ran up outside all regions since the last claim, up to the last boundary, to `region`, which only now
+  /// is known (0: to nobody).  Ticks only: for slots without counters.
   void claim_outside_ticks(std::uint32_t region) noexcept {
     Cell* const all = cells.load(std::memory_order_relaxed);
     const std::uint64_t total = all[outside].ticks.load(std::memory_order_relaxed);

@@ -8,11 +8,11 @@ namespace effort::node {
 
 /// Zero-initialised shared memory; counts are kept so that zero means "none".
 struct Board::Control {
-  std::atomic<std::int64_t> hints;         ///< newest look + 1
-  std::atomic<std::int64_t> off_from;      ///< look + 1; 0: on
+  std::atomic<std::int64_t> hints;     ///< newest look + 1
+  std::atomic<std::int64_t> off_from;  ///< look + 1; 0: on
   std::atomic<std::int64_t> snapshots;
   std::atomic<std::int32_t> snapshot_status;
-  std::atomic<std::int32_t> finished;      ///< 0: no, else 1
+  std::atomic<std::int32_t> finished;  ///< 0: no, else 1
   std::atomic<std::int32_t> finish_status;
   std::uint32_t names_used;
   std::uint32_t region_name[max_hint_regions];
@@ -22,7 +22,8 @@ struct Board::Control {
 
 /// Offsets of the arrays in a slot.
 struct Board::SlotLayout {
-  std::size_t numbers = 0, load, predicted, speed, stratum_region_load, region_load, unit_cost, unit_cost_error, stratum, medoid, end;
+  std::size_t numbers = 0, load, predicted, speed, stratum_region_load, region_load, unit_cost, unit_cost_error,
+              stratum, medoid, end;
 
   explicit SlotLayout(const BoardShape& s) {
     std::size_t at = sizeof(HintNumbers);
@@ -59,7 +60,6 @@ void copy(std::byte* base, std::size_t offset, std::span<const T> values) {
 }
 
 }  // namespace
-
 
 Board::Control& Board::control() const noexcept { return *reinterpret_cast<Control*>(base_); }
 
@@ -106,7 +106,8 @@ void Board::publish(const HintContent& content) {
   copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(report.strata)));
   const auto n = static_cast<std::size_t>(numbers.n_regions);
   for (std::size_t s = 0; s < static_cast<std::size_t>(report.strata); ++s)
-    copy(base, layout.stratum_region_load + s * n * 8, content.stratum_region_load.subspan(s * content.stratum_stride, n));
+    copy(base, layout.stratum_region_load + s * n * 8,
+         content.stratum_region_load.subspan(s * content.stratum_stride, n));
   for (std::size_t r = 0; r < static_cast<std::size_t>(shape_.n_local); ++r)
     copy(base, layout.region_load + r * max_hint_regions * 8,
          content.region_load.subspan(r * static_cast<std::size_t>(full), n));
@@ -117,9 +118,7 @@ void Board::publish(const HintContent& content) {
   c.hints.store(numbers.look + 1, std::memory_order_release);
 }
 
-void Board::publish_switched_off(std::int64_t look) {
-  control().off_from.store(look + 1, std::memory_order_release);
-}
+void Board::publish_switched_off(std::int64_t look) { control().off_from.store(look + 1, std::memory_order_release); }
 
 void Board::publish_snapshot(std::int64_t number, int status) {
   control().snapshot_status.store(status, std::memory_order_relaxed);
@@ -174,6 +173,5 @@ bool Board::appointments(std::int64_t look, Appointment& now, Appointment& next)
 
 const char* Board::region_name(int i) const noexcept { return control().names + control().region_name[i]; }
 const char* Board::unit_name(int i) const noexcept { return control().names + control().unit_name[i]; }
-
 
 }  // namespace effort::node

@@ -19,8 +19,8 @@ inline constexpr std::size_t names_bytes = std::size_t{1} << 18;
 
 /// Sizes that are known when the segment is made.
 struct BoardShape {
-  int n_ranks;   ///< of the run
-  int n_local;   ///< of the node
+  int n_ranks;  ///< of the run
+  int n_local;  ///< of the node
 };
 
 /// When a look takes place, in steps.
@@ -31,8 +31,8 @@ struct Appointment {
 
 /// The numbers of a hint; arrays follow in the slot.
 struct HintNumbers {
-  std::int64_t look = -1;                  ///< index of the look, from 0
-  Appointment now, next;                   ///< this look's and the next one's
+  std::int64_t look = -1;  ///< index of the look, from 0
+  Appointment now, next;   ///< this look's and the next one's
   std::int32_t n_regions = 0, n_units = 0;
   window::Report report;
 };
@@ -40,13 +40,13 @@ struct HintNumbers {
 /// What the background thread publishes; spans are copied.
 struct HintContent {
   HintNumbers numbers;
-  std::span<const double> load, predicted, speed;       ///< [n_ranks]
-  std::span<const std::int32_t> stratum;                ///< [n_ranks]
-  std::span<const std::int32_t> medoid_rank;            ///< [n_strata]
-  std::span<const double> stratum_region_load;          ///< [n_strata][stride], the first n_regions of each row
+  std::span<const double> load, predicted, speed;  ///< [n_ranks]
+  std::span<const std::int32_t> stratum;           ///< [n_ranks]
+  std::span<const std::int32_t> medoid_rank;       ///< [n_strata]
+  std::span<const double> stratum_region_load;     ///< [n_strata][stride], the first n_regions of each row
   std::size_t stratum_stride = 0;
-  std::span<const double> region_load;                  ///< [n_local][n_regions]
-  std::span<const std::string> region_names;            ///< all, the first n_regions are used
+  std::span<const double> region_load;        ///< [n_local][n_regions]
+  std::span<const std::string> region_names;  ///< all, the first n_regions are used
   std::span<const std::string> unit_names;
   std::span<const double> unit_cost, unit_cost_error;
 };
@@ -58,9 +58,9 @@ struct HintView {
   const std::int32_t *stratum, *medoid_rank;
 };
 
-/// Two slots, used in turn by look: while ranks read the hint of look k, that of k + 1 may be written, and k + 2 cannot be,
-/// because it needs frames of steps that come after every reader has moved on (a look's steps do not end before the hint
-/// before it was delivered).
+/// Two slots, used in turn by look: while ranks read the hint of look k, that of k + 1 may be written, and k + 2 cannot
+/// be, because it needs frames of steps that come after every reader has moved on (a look's steps do not end before the
+/// hint before it was delivered).
 class Board {
  public:
   Board(std::byte* base, const BoardShape& shape);

@@ -26,7 +26,8 @@ Error refused(const std::string& what, int error) {
                                    "): each rank becomes a node of its own; give /dev/shm more room to share memory");
 }
 
-/// A file without a name.  Kernels before 6.3 do not know that it is no program; later ones complain where nobody says it.
+/// A file without a name.  Kernels before 6.3 do not know that it is no program; later ones complain where nobody says
+/// it.
 int open_unnamed() {
   const int file = memfd_create("effort", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
   return file < 0 && errno == EINVAL ? memfd_create("effort", MFD_CLOEXEC) : file;
@@ -86,7 +87,9 @@ std::byte* Offer::map(const Address& address, std::size_t bytes) {
   if (stat(address.path, &st) != 0) throw refused(what, errno);
   if (st.st_dev != address.device || st.st_ino != address.inode) throw refused(what, ESTALE);
   if (static_cast<std::size_t>(st.st_size) != bytes)
-    throw Error(Status::memory, what + ": it has an unexpected size: the ranks of this node run different versions of the library; link them all with one");
+    throw Error(Status::memory, what +
+                                    ": it has an unexpected size: the ranks of this node run different versions of the "
+                                    "library; link them all with one");
   const OpenFile opened{open(address.path, O_RDWR | O_CLOEXEC | O_NONBLOCK)};
   if (opened.file < 0) throw refused(what, errno);
   return map_file(opened.file, bytes);

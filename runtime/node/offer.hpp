@@ -16,7 +16,8 @@ struct Address {
 
 /// How the other processes get to it.
 enum class Way {
-  descriptor,  ///< through the maker's open file, by /proc: it has no name at any time, so nothing is left of a killed process
+  descriptor,  ///< through the maker's open file, by /proc: it has no name at any time, so nothing is left of a killed
+               ///< process
   name         ///< by a name in /dev/shm, where they do not see the maker's /proc or may not open it
 };
 

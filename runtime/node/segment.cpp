@@ -23,7 +23,9 @@ std::size_t Segment::size_for(int n_local, const BoardShape& shape) {
 }
 
 Segment::Segment(std::byte* base, std::size_t bytes, int n_local, const BoardShape& shape)
-    : base_(base), bytes_(bytes), n_local_(n_local),
+    : base_(base),
+      bytes_(bytes),
+      n_local_(n_local),
       board_(base + 4096 + rank_stride * static_cast<std::size_t>(n_local), shape) {
   static_assert(sizeof(SegmentHeader) <= 4096);
 }
@@ -33,7 +35,8 @@ Segment::~Segment() { munmap(base_, bytes_); }
 std::unique_ptr<Segment> Segment::make_private(int n_local, const BoardShape& shape) {
   const std::size_t bytes = size_for(n_local, shape);
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-  if (p == MAP_FAILED) throw Error(Status::memory, "allocating " + std::to_string(bytes) + " bytes failed (" + std::strerror(errno) + ")");
+  if (p == MAP_FAILED)
+    throw Error(Status::memory, "allocating " + std::to_string(bytes) + " bytes failed (" + std::strerror(errno) + ")");
   std::unique_ptr<Segment> segment(new Segment(static_cast<std::byte*>(p), bytes, n_local, shape));
   segment->header().magic = magic;
   return segment;
@@ -54,7 +57,8 @@ std::unique_ptr<Segment> Segment::attach(const Address& address, int n_local, co
   const std::size_t bytes = size_for(n_local, shape);
   std::unique_ptr<Segment> segment(new Segment(Offer::map(address, bytes), bytes, n_local, shape));
   if (segment->header().magic != magic)
-    throw Error(Status::memory, "the node's shared memory was made by another version of the library; link all ranks with one");
+    throw Error(Status::memory,
+                "the node's shared memory was made by another version of the library; link all ranks with one");
   return segment;
 }
 

@@ -31,8 +31,8 @@ struct SegmentHeader {
   std::uint64_t magic;
   std::uint64_t bytes;
   std::uint32_t n_local;
-  Signal work;      ///< ranks to the background thread: something is in a ring
-  Signal news;      ///< background thread to ranks: something is on the board
+  Signal work;  ///< ranks to the background thread: something is in a ring
+  Signal news;  ///< background thread to ranks: something is on the board
 };
 
 /// A node's shared memory, mapped in this process.  Destroying it unmaps.

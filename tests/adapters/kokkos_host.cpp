@@ -15,14 +15,17 @@ constexpr int n_steps = 12, n = 20000;
 
 void work(Kokkos::View<double*> a) {
   Kokkos::Profiling::pushRegion("outer");
-  Kokkos::parallel_for("fill", n, KOKKOS_LAMBDA(int i) { a(i) = 0.5 * i; });
+  Kokkos::parallel_for(
+      "fill", n, KOKKOS_LAMBDA(int i) { a(i) = 0.5 * i; });
   double sum = 0;
-  Kokkos::parallel_reduce("add up", n, KOKKOS_LAMBDA(int i, double& s) { s += a(i); }, sum);
+  Kokkos::parallel_reduce(
+      "add up", n, KOKKOS_LAMBDA(int i, double& s) { s += a(i); }, sum);
   Kokkos::Profiling::pushRegion("inner");
-  Kokkos::parallel_scan("prefix", n, KOKKOS_LAMBDA(int i, double& s, bool last) {
-    s += a(i);
-    if (last) a(i) = s;
-  });
+  Kokkos::parallel_scan(
+      "prefix", n, KOKKOS_LAMBDA(int i, double& s, bool last) {
+        s += a(i);
+        if (last) a(i) = s;
+      });
   Kokkos::Profiling::popRegion();
   // What Kokkos itself calls around a fence of a device.
   std::uint64_t fence = 0;
@@ -49,10 +52,12 @@ void expect(int steps) {
   CHECK(snapshots_in(std::getenv("EFFORT_SNAPSHOT_DIR"), newest, sizeof newest) >= 1);
   const char* json = info_json(newest);
   CHECK(number_in(json, "", "steps") == steps);
-  for (const char* region : {"outer", "inner", "fill", "add up", "prefix", "my fence"}) CHECK(calls(json, region) == n_steps);
+  for (const char* region : {"outer", "inner", "fill", "add up", "prefix", "my fence"})
+    CHECK(calls(json, region) == n_steps);
   // Kokkos must not wait for devices around each kernel because of the tool.
   CHECK(strstr(json, "Tool Fence") == nullptr);
-  const auto settings = reinterpret_cast<void (*)(std::uint32_t, bool*)>(dlsym(RTLD_DEFAULT, "kokkosp_request_tool_settings"));
+  const auto settings =
+      reinterpret_cast<void (*)(std::uint32_t, bool*)>(dlsym(RTLD_DEFAULT, "kokkosp_request_tool_settings"));
   bool fencing = true;
   if (CHECK(settings != nullptr)) settings(1, &fencing);
   CHECK(!fencing);
@@ -65,7 +70,8 @@ void expect(int steps) {
 int main(int argc, char** argv) {
   const bool with = argc > 1 && std::string(argv[1]) == "with";
   char none[1024];
-  if (snapshots_in(std::getenv("EFFORT_SNAPSHOT_DIR"), none, sizeof none) > 0) std::system(("rm -f '" + std::string(std::getenv("EFFORT_SNAPSHOT_DIR")) + "'/*.effort").c_str());
+  if (snapshots_in(std::getenv("EFFORT_SNAPSHOT_DIR"), none, sizeof none) > 0)
+    std::system(("rm -f '" + std::string(std::getenv("EFFORT_SNAPSHOT_DIR")) + "'/*.effort").c_str());
 #ifdef TEST_WITH_EFFORT
   if (with) CHECK_OK(effort_init(nullptr));
 #endif

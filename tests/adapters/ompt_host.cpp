@@ -67,8 +67,7 @@ int main() {
     CHECK_OK(effort_progress_step());
   }
 #pragma omp parallel num_threads(n_threads)
-  {
-  }  // wakes the workers: what they waited in the last construct is known now
+  {}  // wakes the workers: what they waited in the last construct is known now
   CHECK_OK(effort_progress_step());
   CHECK_OK(effort_finalize());
 
@@ -79,8 +78,10 @@ int main() {
   const double solved = number_in(region_in(json, "solve"), "\"time\":", "total");
   const double most = number_in(region_in(json, "solve"), "\"thread_max\":", "total");
   const double unequal = number_in(region_in(json, "solve"), "\"thread_imbalance\":", "total");
-  std::fprintf(stderr, "busy %.4f wall %.4f waited %.4f solved %.4f max %.4f imbalance %.4f\n", busy_total, wall, waited, solved, most, unequal);
-  // The others waited for all of thread 0's computing, but for their own way there; and for nothing beyond the constructs.
+  std::fprintf(stderr, "busy %.4f wall %.4f waited %.4f solved %.4f max %.4f imbalance %.4f\n", busy_total, wall,
+               waited, solved, most, unequal);
+  // The others waited for all of thread 0's computing, but for their own way there; and for nothing beyond the
+  // constructs.
   CHECK(waited <= n_threads * wall);
   CHECK(waited >= 0.5 * (n_threads - 1) * busy_total);
   // Every thread's construct is either computing or waiting.

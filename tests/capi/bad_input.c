@@ -145,7 +145,8 @@ static void amounts(void) {
   CHECK_OK(effort_work_unit("cells", &unit));
   CHECK_OK(effort_metric_define("bytes", "B", &metric));
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) {
-    CHECK_FAILS(effort_add(region, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "seconds must be finite, not negative and at most 1e+06");
+    CHECK_FAILS(effort_add(region, bad[i]), EFFORT_ERR_INVALID_ARGUMENT,
+                "seconds must be finite, not negative and at most 1e+06");
     CHECK_FAILS(effort_work(unit, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "amount of work must be finite");
     CHECK_FAILS(effort_metric(metric, bad[i]), EFFORT_ERR_INVALID_ARGUMENT, "metric must be finite");
   }
@@ -213,12 +214,11 @@ static void limits(void) {
   CHECK(hint.n_regions > 0);
 }
 
-static void two_inits(void) {
-  CHECK_FAILS(effort_init(NULL), EFFORT_ERR_ALREADY_INITIALIZED, "effort_finalize");
-}
+static void two_inits(void) { CHECK_FAILS(effort_init(NULL), EFFORT_ERR_ALREADY_INITIALIZED, "effort_finalize"); }
 
 static void messages(void) {
-  for (int s = -30; s < 3; ++s) CHECK(effort_status_string((effort_status)s) != NULL && effort_status_string((effort_status)s)[0] != '\0');
+  for (int s = -30; s < 3; ++s)
+    CHECK(effort_status_string((effort_status)s) != NULL && effort_status_string((effort_status)s)[0] != '\0');
   CHECK(effort_last_error() != NULL);
   CHECK(effort_version() == EFFORT_VERSION);
 }

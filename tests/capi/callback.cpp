@@ -81,7 +81,10 @@ void brackets_inside() {
 }
 
 int other_thread(const effort_hint*, void* code) {
-  std::thread([&] { *static_cast<effort_status*>(code) = effort_begin(solve); effort_end(solve); }).join();
+  std::thread([&] {
+    *static_cast<effort_status*>(code) = effort_begin(solve);
+    effort_end(solve);
+  }).join();
   return 0;
 }
 
@@ -107,8 +110,8 @@ int exiting(const effort_hint*, void* calls) {
   pthread_exit(nullptr);
 }
 
-// A thread that ends in the callback unwinds through the library: that callback has failed, its step is over, and another
-// thread takes the next ones.
+// A thread that ends in the callback unwinds through the library: that callback has failed, its step is over, and
+// another thread takes the next ones.
 void thread_ends_in(effort_rebalance_fn ending) {
   int calls = 0;
   start();

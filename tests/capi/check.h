@@ -35,12 +35,13 @@ static inline int equal_at(double a, double b, double tolerance, const char* wha
   return good;
 }
 
-static inline int status_at(effort_status got, effort_status want, const char* message, const char* what, const char* file, int line) {
+static inline int status_at(effort_status got, effort_status want, const char* message, const char* what,
+                            const char* file, int line) {
   const char* said = effort_last_error();
   if (got == want && (!message || strstr(said, message))) return 1;
   ++check_failed;
-  fprintf(stderr, "%s:%d: failed: %s: status %d (%s), want %d; message '%.300s', want '%s' in it\n", file, line, what, (int)got,
-          effort_status_string(got), (int)want, said, message ? message : "");
+  fprintf(stderr, "%s:%d: failed: %s: status %d (%s), want %d; message '%.300s', want '%s' in it\n", file, line, what,
+          (int)got, effort_status_string(got), (int)want, said, message ? message : "");
   return 0;
 }
 

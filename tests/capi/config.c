@@ -13,13 +13,37 @@ static void refused(const char* key, const char* value, effort_status want) {
 }
 
 static void wrong_values(void) {
-  static const char* const bad[][2] = {
-      {"WINDOW", "0"}, {"WINDOW", "-3"}, {"WINDOW", "ten"}, {"WINDOW", "10 "}, {"WINDOW", "1e3"}, {"WINDOW", "99999999999999999999"},
-      {"HINT_LAG", "-1"}, {"HINT_LAG", "soon"}, {"REBALANCE_THRESHOLD", "-0.1"}, {"REBALANCE_THRESHOLD", "nan"}, {"LOAD_THREADS", "mean"},
-      {"STRATA", "0"}, {"STRATA", "many"}, {"STRATA_LEVEL", "-1"}, {"SNAPSHOT_EVERY", "-1"}, {"PASSES", "0"}, {"NRMSE", "0"},
-      {"NRMSE", "2"}, {"MAX_BYTES", "1"}, {"EXACT", "perhaps"}, {"RANKS_PER_NODE", "-1"}, {"PIN", "core seven"},
-      {"STRICT", "2"}, {"HINT_TIMEOUT", "-1"}, {"HINT_TIMEOUT", "inf"}, {"VERBOSE", "loud"}, {"MAX_OVERHEAD", "much"}, {"READ_METRICS", "often"}, {"DISABLE", "maybe"},
-      {"NO_SUCH_KEY", "1"}, {"EFFORT_WINDOW", "10"}};
+  static const char* const bad[][2] = {{"WINDOW", "0"},
+                                       {"WINDOW", "-3"},
+                                       {"WINDOW", "ten"},
+                                       {"WINDOW", "10 "},
+                                       {"WINDOW", "1e3"},
+                                       {"WINDOW", "99999999999999999999"},
+                                       {"HINT_LAG", "-1"},
+                                       {"HINT_LAG", "soon"},
+                                       {"REBALANCE_THRESHOLD", "-0.1"},
+                                       {"REBALANCE_THRESHOLD", "nan"},
+                                       {"LOAD_THREADS", "mean"},
+                                       {"STRATA", "0"},
+                                       {"STRATA", "many"},
+                                       {"STRATA_LEVEL", "-1"},
+                                       {"SNAPSHOT_EVERY", "-1"},
+                                       {"PASSES", "0"},
+                                       {"NRMSE", "0"},
+                                       {"NRMSE", "2"},
+                                       {"MAX_BYTES", "1"},
+                                       {"EXACT", "perhaps"},
+                                       {"RANKS_PER_NODE", "-1"},
+                                       {"PIN", "core seven"},
+                                       {"STRICT", "2"},
+                                       {"HINT_TIMEOUT", "-1"},
+                                       {"HINT_TIMEOUT", "inf"},
+                                       {"VERBOSE", "loud"},
+                                       {"MAX_OVERHEAD", "much"},
+                                       {"READ_METRICS", "often"},
+                                       {"DISABLE", "maybe"},
+                                       {"NO_SUCH_KEY", "1"},
+                                       {"EFFORT_WINDOW", "10"}};
   for (size_t i = 0; i < sizeof bad / sizeof *bad; ++i) refused(bad[i][0], bad[i][1], EFFORT_ERR_CONFIG);
   refused("LOAD_METRIC", "", EFFORT_ERR_CONFIG);
   refused("SNAPSHOT_DIR", "", EFFORT_ERR_CONFIG);

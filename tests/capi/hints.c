@@ -10,10 +10,10 @@
 enum { window = 5, lag = 2 };
 
 static int32_t solve, halo, setup, cells;
-static long step;          /* the step that is being ended */
+static long step; /* the step that is being ended */
 static int calls, answer_at, forbidden;
-static long fresh;         /* first step after the last rebalance */
-static double expected;    /* mean load of the hint's window */
+static long fresh;      /* first step after the last rebalance */
+static double expected; /* mean load of the hint's window */
 static char marker;
 
 static effort_config* configured(const char* load_metric) {
@@ -169,7 +169,8 @@ static void bracketed_rebalance(void) {
     CHECK_OK(effort_progress_step());
     if (effort_hint_latest(&h) != EFFORT_OK) continue;
     if (h.window_first == 0) CHECK(h.rebalance_cost < 0);
-    if (h.window_first == 0) CHECK(((h.advice & EFFORT_ADVICE_STALE) != 0) == (step >= window + 3)); /* pulled after it */
+    if (h.window_first == 0)
+      CHECK(((h.advice & EFFORT_ADVICE_STALE) != 0) == (step >= window + 3)); /* pulled after it */
     if (h.window_first == window) CHECK(h.advice & EFFORT_ADVICE_STALE);
     if (h.window_first >= window) CHECK(h.rebalance_cost >= 0.99 * 0.03 && h.rebalance_cost < 10);
     if (h.window_first == 2 * window) CHECK(!(h.advice & EFFORT_ADVICE_STALE));
@@ -184,8 +185,8 @@ static double cpu_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What is not in regions of kind COMM, WAIT or IO that were begun in it, whatever is open around it; and each boundary counts, however
- * often the guard has met the region. */
+/* What is not in regions of kind COMM, WAIT or IO that were begun in it, whatever is open around it; and each boundary
+ * counts, however often the guard has met the region. */
 static void price_of_computing(void) {
   start("cpu_time");
   effort_hint h;

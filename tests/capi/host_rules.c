@@ -1,5 +1,5 @@
-/* Hosts with floating-point settings of their own: traps, another rounding, denormal numbers flushed to zero.  The library works
- * under its own, and leaves the host's as they are. */
+/* Hosts with floating-point settings of their own: traps, another rounding, denormal numbers flushed to zero.  The
+ * library works under its own, and leaves the host's as they are. */
 #define _GNU_SOURCE
 #include "check.h"
 

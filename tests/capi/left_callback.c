@@ -1,5 +1,5 @@
-/* A callback that is left by longjmp has failed.  The calls that come next are in order again, at whatever depth they are made,
- * and the ranks stay at the same step; what is called from inside a callback is still refused. */
+/* A callback that is left by longjmp has failed.  The calls that come next are in order again, at whatever depth they
+ * are made, and the ranks stay at the same step; what is called from inside a callback is still refused. */
 #ifdef TEST_MPI
 #include "mpi_check.h"
 #else

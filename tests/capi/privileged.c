@@ -1,5 +1,5 @@
-/* A host that may have more rights than its user: its session writes one snapshot into the working directory.  Exit code 3:
- * it has no more rights. */
+/* A host that may have more rights than its user: its session writes one snapshot into the working directory.  Exit
+ * code 3: it has no more rights. */
 #include "check.h"
 
 #include <sys/auxv.h>

@@ -60,7 +60,8 @@ static void last_snapshot(void) {
   CHECK_OK(effort_finalize());
   const char* json = only_snapshot("last/of/all", 1);
   CHECK(number_in(json, "", "steps") == 24 && number_in(json, "", "ranks") == 1 && number_in(json, "", "nodes") == 1);
-  CHECK(number_in(json, "", "window") == 0 && number_in(json, "", "merged_steps") == 0 && number_in(json, "", "lost_snapshots") == 0);
+  CHECK(number_in(json, "", "window") == 0 && number_in(json, "", "merged_steps") == 0 &&
+        number_in(json, "", "lost_snapshots") == 0);
   CHECK(number_in(json, "", "own_cpu_seconds") > 0);
   CHECK(strstr(json, "\"name\":\"halo\",\"kind\":\"comm\"") != NULL);
   const char* region = strstr(json, "\"name\":\"solve\"");
@@ -72,7 +73,8 @@ static void last_snapshot(void) {
   CHECK(strstr(json, "\"first\":10,\"last\":19") != NULL);
 }
 
-/* A metric that nobody has makes loads of 0, which would pass for a balanced run; a misspelled variable changes nothing. */
+/* A metric that nobody has makes loads of 0, which would pass for a balanced run; a misspelled variable changes
+ * nothing. */
 static void misspelled(void) {
   const char* const note = "no rank counted any 'cputime'";
   setenv("EFFORT_WINDOWS", "5", 1);
@@ -118,7 +120,7 @@ static void when_asked(void) {
   start("asked", NULL, NULL);
   steps(0, 15);
   CHECK_OK(effort_snapshot("asked.effort"));
-  CHECK(number_in(info_json("asked.effort"), "", "steps") == 10); /* complete windows */
+  CHECK(number_in(info_json("asked.effort"), "", "steps") == 10);              /* complete windows */
   CHECK_FAILS(effort_snapshot("asked.effort"), EFFORT_ERR_IO, "asked.effort"); /* never overwritten */
   CHECK_FAILS(effort_snapshot("asked.effort/x.effort"), EFFORT_ERR_IO, "asked.effort");
   steps(15, 25);
@@ -289,10 +291,12 @@ static void summary_of_counts(void) {
   const effort_status status = effort_finalize();
   const char* text = end_capture();
   CHECK(status == EFFORT_ERR_IO);
-  if (!CHECK(strstr(text, "critical path 1e+11 cells, ideal 1e+11 cells (imbalance 0.0 %)") != NULL)) fputs(text, stderr);
+  if (!CHECK(strstr(text, "critical path 1e+11 cells, ideal 1e+11 cells (imbalance 0.0 %)") != NULL))
+    fputs(text, stderr);
 }
 
-/* Under VERBOSE what is wrong is said at once, or, where only the run tells, at its end; a run shorter than a window is one, too. */
+/* Under VERBOSE what is wrong is said at once, or, where only the run tells, at its end; a run shorter than a window is
+ * one, too. */
 static void verbose(void) {
   begin_capture();
   setenv("EFFORT_WINDOWS", "5", 1);

@@ -25,10 +25,12 @@ effort_status use_every_name(effort_config** config, effort_hint* hint, effort_r
   text = effort_last_error();
   EFFORT_BEGIN("place");
   EFFORT_END("place");
-  if (!text || effort_version() != EFFORT_VERSION || effort_config_new(config) || effort_config_set(*config, "WINDOW", "10") ||
-      effort_init(*config) || effort_config_free(*config) || effort_region("r", EFFORT_COMPUTE, &r) || effort_region_find("r", &r) ||
-      effort_begin(r) || effort_end(r) || effort_add(r, 1.0) || effort_phase("p") || effort_work_unit("u", &w) || effort_work(w, 1.0) ||
-      effort_metric_define("m", "s", &m) || effort_metric(m, 1.0) || effort_on_rebalance(fn, NULL) || effort_progress_step() ||
+  if (!text || effort_version() != EFFORT_VERSION || effort_config_new(config) ||
+      effort_config_set(*config, "WINDOW", "10") || effort_init(*config) || effort_config_free(*config) ||
+      effort_region("r", EFFORT_COMPUTE, &r) || effort_region_find("r", &r) || effort_begin(r) || effort_end(r) ||
+      effort_add(r, 1.0) || effort_phase("p") || effort_work_unit("u", &w) || effort_work(w, 1.0) ||
+      effort_metric_define("m", "s", &m) || effort_metric(m, 1.0) || effort_on_rebalance(fn, NULL) ||
+      effort_progress_step() ||
 #ifndef EFFORT_NO_SHORT_NAMES
       progress_step() ||
 #endif

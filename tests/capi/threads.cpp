@@ -6,8 +6,8 @@
 #include <omp.h>
 
 #include <atomic>
-#include <string>
 #include <cstdio>
+#include <string>
 #include <thread>
 #include <vector>
 

@@ -1,4 +1,5 @@
-/* A caller of the contract, built outside: C99, every hint to the callback, in the same step and the same on all ranks. */
+/* A caller of the contract, built outside: C99, every hint to the callback, in the same step and the same on all ranks.
+ */
 #include <effort/effort_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -25,11 +26,13 @@ static void same(const void* data, size_t bytes, const char* what) {
 
 static int on_rebalance(const effort_hint* h, void* user) {
   const double numbers[] = {h->imbalance, h->gain_per_step, h->rebalance_cost};
-  const int64_t counts[] = {h->step, h->window_first, h->window_last, h->n_ranks, h->n_strata, h->rebalance, (int64_t)h->advice};
+  const int64_t counts[] = {h->step,     h->window_first, h->window_last,    h->n_ranks,
+                            h->n_strata, h->rebalance,    (int64_t)h->advice};
   ++calls;
   expect(user == &calls && h->struct_size >= sizeof *h, "another user pointer or struct");
   expect(h->rank == rank && h->n_ranks == size && h->step == step, "rank, size or step");
-  expect(h->window_first <= h->window_last && h->window_last > last_seen && h->step - h->window_last <= 2, "the window");
+  expect(h->window_first <= h->window_last && h->window_last > last_seen && h->step - h->window_last <= 2,
+         "the window");
   last_seen = h->window_last;
   same(numbers, sizeof numbers, "numbers differ");
   same(counts, sizeof counts, "counts differ");
@@ -37,7 +40,8 @@ static int on_rebalance(const effort_hint* h, void* user) {
   same(h->predicted, (size_t)size * sizeof *h->predicted, "predictions differ");
   same(h->stratum, (size_t)size * sizeof *h->stratum, "strata differ");
   same(h->medoid_rank, (size_t)h->n_strata * sizeof *h->medoid_rank, "medoids differ");
-  for (int r = 0; r < size; ++r) expect(h->load[r] > 0 && h->stratum[r] >= 0 && h->stratum[r] < h->n_strata, "a rank without load or stratum");
+  for (int r = 0; r < size; ++r)
+    expect(h->load[r] > 0 && h->stratum[r] >= 0 && h->stratum[r] < h->n_strata, "a rank without load or stratum");
   return 0;
 }
 

@@ -19,9 +19,12 @@ namespace {
 using Result = cluster::DistributedClustering;
 
 // Unequal nodes: the first has most objects, and of many nodes one has none.
-int node_of(std::int32_t id, int nodes) { return id % 3 == 0 ? 0 : static_cast<int>((static_cast<std::int64_t>(id) * id / 5) % (nodes > 3 ? nodes - 1 : nodes)); }
+int node_of(std::int32_t id, int nodes) {
+  return id % 3 == 0 ? 0 : static_cast<int>((static_cast<std::int64_t>(id) * id / 5) % (nodes > 3 ? nodes - 1 : nodes));
+}
 
-Result strata(Communicator& nodes, std::span<const double> values, std::size_t d, const cluster::ClaraParameters& parameters) {
+Result strata(Communicator& nodes, std::span<const double> values, std::size_t d,
+              const cluster::ClaraParameters& parameters) {
   std::vector<std::int32_t> ids;
   std::vector<double> mine;
   const auto n = static_cast<std::int32_t>(values.size() / d);
@@ -35,8 +38,8 @@ Result strata(Communicator& nodes, std::span<const double> values, std::size_t d
 }
 
 bool same(const Result& a, const Result& b) {
-  return a.k == b.k && a.medoids == b.medoids && a.medoid_signatures == b.medoid_signatures && a.labels == b.labels && a.cost == b.cost &&
-         a.sizes == b.sizes && a.lone == b.lone && a.silhouette == b.silhouette;
+  return a.k == b.k && a.medoids == b.medoids && a.medoid_signatures == b.medoid_signatures && a.labels == b.labels &&
+         a.cost == b.cost && a.sizes == b.sizes && a.lone == b.lone && a.silhouette == b.silhouette;
 }
 
 }  // namespace
@@ -56,7 +59,9 @@ TEST_CASE("strata over MPI are those over threads, bit for bit, with unequal nod
   const Result mine = strata(over_mpi, values, d, parameters);
 
   std::vector<Result> threads(static_cast<std::size_t>(nodes));
-  run_thread_group(nodes, [&](Communicator& comm) { threads[static_cast<std::size_t>(comm.rank())] = strata(comm, values, d, parameters); });
+  run_thread_group(nodes, [&](Communicator& comm) {
+    threads[static_cast<std::size_t>(comm.rank())] = strata(comm, values, d, parameters);
+  });
   int good = same(mine, threads[static_cast<std::size_t>(place)]), all = 0;
   MPI_Allreduce(&good, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   CHECK(good);

@@ -2,11 +2,11 @@
 // the same step, and the host runs on.  Memory is refused by this program's own operator new, which the library uses.
 #include "mpi_check.h"
 
+#include <sys/prctl.h>
 #include <atomic>
 #include <cstdlib>
 #include <cstring>
 #include <new>
-#include <sys/prctl.h>
 
 namespace {
 constexpr int all_steps = 200, fails_from = 45;

@@ -1,7 +1,7 @@
 /* hints LEVEL FILE: hints from a deterministic application metric.  Every rank gets them at the same step with the
  * same bits; rank 0 writes what it got to FILE, so that thread levels and node splits can be compared;
- * what is made of rounded sums goes to FILE.rounded.  Then a session on time, whose hints differ from run to run but not
- * between ranks. */
+ * what is made of rounded sums goes to FILE.rounded.  Then a session on time, whose hints differ from run to run but
+ * not between ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include "mpi_check.h"
 
@@ -33,7 +33,8 @@ static void compare(const void* data, size_t bytes, const char* what) {
   if (record) fwrite(data, 1, bytes, record);
 }
 
-/* Sums of rounded values: the last bit may depend on how ranks are split into nodes, but not on rank or thread level. */
+/* Sums of rounded values: the last bit may depend on how ranks are split into nodes, but not on rank or thread level.
+ */
 static void compare_rounded(const void* data, size_t bytes, const char* what) {
   FILE* const file = record;
   record = rounded;
@@ -56,7 +57,8 @@ static void compare_arrays(const effort_hint* h) {
 }
 
 static void compare_numbers(const effort_hint* h) {
-  const int64_t steps[] = {h->step, h->window_first, h->window_last, h->n_ranks, h->n_regions, h->n_strata, h->rebalance, h->advice, h->n_units, h->worst_region};
+  const int64_t steps[] = {h->step,     h->window_first, h->window_last, h->n_ranks, h->n_regions,
+                           h->n_strata, h->rebalance,    h->advice,      h->n_units, h->worst_region};
   const double numbers[] = {h->imbalance, h->gain_per_step, h->rebalance_cost, h->worst_region_share, h->load_balance};
   compare(steps, sizeof steps, "a count");
   compare(numbers, sizeof numbers, "a number");

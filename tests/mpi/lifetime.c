@@ -33,8 +33,8 @@ static int threads_named(const char* name, long* naps) {
   return found;
 }
 
-/* Registered before the library's own handler, so called after it: nothing of the library runs any more.  The thread of an exchange that cannot be
- * taken back sleeps, and does not wake. */
+/* Registered before the library's own handler, so called after it: nothing of the library runs any more.  The thread of
+ * an exchange that cannot be taken back sleeps, and does not wake. */
 static void after_the_library(void) {
   long before = -1, naps = -1;
   for (int look = 0; look < 50; ++look) { /* it may just be falling asleep */
@@ -88,7 +88,8 @@ int main(int argc, char** argv) {
   snprintf(dir, sizeof dir, "%s", argv[3]);
   setenv("EFFORT_SNAPSHOT_DIR", dir, 1);
   int32_t early;
-  if (strncmp(which, "exits", 5) == 0) CHECK(atexit(strstr(which, "late_mpi") ? mpi_after_the_library : after_the_library) == 0);
+  if (strncmp(which, "exits", 5) == 0)
+    CHECK(atexit(strstr(which, "late_mpi") ? mpi_after_the_library : after_the_library) == 0);
   if (strcmp(which, "init_before_mpi") == 0) {
     CHECK_OK(effort_init(NULL));
     CHECK_OK(effort_region("early", EFFORT_COMPUTE, &early));

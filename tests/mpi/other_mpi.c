@@ -10,7 +10,8 @@ int PMPI_Get_library_version(char* version, int* length) {
 
 int main(int argc, char** argv) {
   start_mpi(&argc, &argv, "init");
-  CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_MPI, "Some Other MPI 9.0: link the libeffort_mpi of that MPI");
+  CHECK_FAILS(effort_init_mpi(MPI_COMM_WORLD, NULL), EFFORT_ERR_MPI,
+              "Some Other MPI 9.0: link the libeffort_mpi of that MPI");
   CHECK_FAILS(effort_progress_step(), EFFORT_ERR_NOT_INITIALIZED, NULL);
   CHECK_OK(effort_init(NULL)); /* one process still works */
   CHECK_OK(effort_progress_step());

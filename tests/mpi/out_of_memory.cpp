@@ -1,7 +1,8 @@
-// out_of_memory LEVEL WHERE STRIDE: a rank whose n-th allocation inside the library fails, for every STRIDE-th n: that one
-// alone, and with all that follow.  WHERE: `host`, in the calls of rank 1; `background`, on the last rank's background thread;
-// `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.  The rule after each session: nothing hangs, the
-// host's own results are right, and all ranks begin or do not, hear the same hints, and switch off at the same step.
+// out_of_memory LEVEL WHERE STRIDE: a rank whose n-th allocation inside the library fails, for every STRIDE-th n: that
+// one alone, and with all that follow.  WHERE: `host`, in the calls of rank 1; `background`, on the last rank's
+// background thread; `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.  The rule
+// after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the same
+// hints, and switch off at the same step.
 #include "mpi_check.h"
 
 #include <atomic>
@@ -46,7 +47,9 @@ void* operator new(std::size_t size) {
     if (void* memory = std::malloc(size ? size : 1)) return memory;
   throw std::bad_alloc();
 }
-void* operator new(std::size_t size, const std::nothrow_t&) noexcept { return refuses() ? nullptr : std::malloc(size ? size : 1); }
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+  return refuses() ? nullptr : std::malloc(size ? size : 1);
+}
 void operator delete(void* memory) noexcept { std::free(memory); }
 void operator delete(void* memory, std::size_t) noexcept { std::free(memory); }
 
@@ -105,7 +108,8 @@ struct Seen {
 /// One session; what all ranks must have seen alike.
 Seen session(rlim_t room) {
   constexpr int steps = 24;
-  const char* const pairs[] = {"WINDOW", "4", "SNAPSHOT_EVERY", "12", "SNAPSHOT_DIR", directory.c_str(), "METRICS", "time,calls", nullptr};
+  const char* const pairs[] = {"WINDOW",          "4",       "SNAPSHOT_EVERY", "12",   "SNAPSHOT_DIR",
+                               directory.c_str(), "METRICS", "time,calls",     nullptr};
   effort_config* config = config_of(pairs);
   int calls = 0;
   Seen seen{0, -1, 0};
@@ -122,7 +126,8 @@ Seen session(rlim_t room) {
     CHECK(acceptable(in([&] { return effort_region(name, EFFORT_COMPUTE, &region); })));
     if (region > 0 && in([&] { return effort_begin(region); }) == EFFORT_OK) in([&] { return effort_end(region); });
     if (region > 0) CHECK(acceptable(in([&] { return effort_add(region, 1.0 + rank); })));
-    if (in([&] { return effort_work_unit("cells", &cells); }) == EFFORT_OK) CHECK(acceptable(in([&] { return effort_work(cells, 100); })));
+    if (in([&] { return effort_work_unit("cells", &cells); }) == EFFORT_OK)
+      CHECK(acceptable(in([&] { return effort_work(cells, 100); })));
     const effort_status status = in([] { return effort_progress_step(); });
     CHECK(status == EFFORT_OK || status == EFFORT_ERR_SWITCHED_OFF);
     CHECK(seen.off_at < 0 || status == EFFORT_ERR_SWITCHED_OFF);
@@ -161,7 +166,8 @@ bool run(int culprit, long n, bool all_that_follow) {
   MPI_Bcast(&any, 1, MPI_LONG, culprit, MPI_COMM_WORLD);
   CHECK(same_everywhere(&seen, sizeof seen, MPI_COMM_WORLD));
   if (failures() > before)
-    std::fprintf(stderr, "rank %d: allocation %ld%s: began %d, off at %d, %d hints\n", rank, n, all_that_follow ? " and all that follow" : "", seen.began, seen.off_at, seen.calls);
+    std::fprintf(stderr, "rank %d: allocation %ld%s: began %d, off at %d, %d hints\n", rank, n,
+                 all_that_follow ? " and all that follow" : "", seen.began, seen.off_at, seen.calls);
   if (rank == 0)
     for (const auto& entry : std::filesystem::directory_iterator(directory)) std::filesystem::remove(entry.path());
   return any > 0;
@@ -174,7 +180,9 @@ int main(int argc, char** argv) {
   start_mpi(&argc, &argv, argv[1]);
   rank = my_rank(MPI_COMM_WORLD);
   size = ranks_of(MPI_COMM_WORLD);
-  where = std::strcmp(argv[2], "host") == 0 ? Where::host : std::strcmp(argv[2], "limit") == 0 ? Where::limit : Where::background;
+  where = std::strcmp(argv[2], "host") == 0    ? Where::host
+          : std::strcmp(argv[2], "limit") == 0 ? Where::limit
+                                               : Where::background;
   const long stride = std::atol(argv[3]);
   const int culprit = where == Where::background ? size - 1 : std::min(1, size - 1);
   char name[64] = "/dev/shm/effort-test-XXXXXX";
@@ -184,7 +192,9 @@ int main(int argc, char** argv) {
   clean_session();
   long sessions = 0;
   for (const bool all_that_follow : {false, true})
-    for (long n = 1; (run(culprit, n, all_that_follow) || where == Where::limit) && (where != Where::limit || n < 21); n += stride) ++sessions;
+    for (long n = 1; (run(culprit, n, all_that_follow) || where == Where::limit) && (where != Where::limit || n < 21);
+         n += stride)
+      ++sessions;
   clean_session();
   if (rank == 0) {
     std::filesystem::remove_all(directory);

@@ -11,7 +11,8 @@ int rank;
 
 double sum_on_kokkos() {
   double sum = 0;
-  Kokkos::parallel_reduce("host sum", Kokkos::RangePolicy<>(0, 1000), KOKKOS_LAMBDA(const int i, double& s) { s += i; }, sum);
+  Kokkos::parallel_reduce(
+      "host sum", Kokkos::RangePolicy<>(0, 1000), KOKKOS_LAMBDA(const int i, double& s) { s += i; }, sum);
   Kokkos::fence();
   return sum;
 }

@@ -1,5 +1,5 @@
-/* refused LEVEL: a rank that gets no thread, or no memory, for the library: all ranks are told, none waits, and the next
- * session works. */
+/* refused LEVEL: a rank that gets no thread, or no memory, for the library: all ranks are told, none waits, and the
+ * next session works. */
 #define _GNU_SOURCE
 #include "mpi_check.h"
 
@@ -13,7 +13,8 @@ static int no_thread, no_memory;
 
 /* In place of the C library's, for the whole process. */
 #define EVERYWHERE __attribute__((visibility("default")))
-EVERYWHERE int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*), void* argument) {
+EVERYWHERE int pthread_create(pthread_t* thread, const pthread_attr_t* attributes, void* (*start)(void*),
+                              void* argument) {
   typedef int (*create_fn)(pthread_t*, const pthread_attr_t*, void* (*)(void*), void*);
   static create_fn next;
   if (no_thread) return EAGAIN;

@@ -256,7 +256,8 @@ static void different_lengths(void) {
   CHECK(strstr(json, "different numbers of steps, the fewest 20") != NULL);
 }
 
-/* One rank makes a progress step too many: that is said, and not that its rebalance, one of its steps later, was bracketed by some ranks only. */
+/* One rank makes a progress step too many: that is said, and not that its rebalance, one of its steps later, was
+ * bracketed by some ranks only. */
 static void one_step_more(void) {
   const char* dir = fresh_directory();
   char said[64], unfinished[64];

@@ -1,17 +1,20 @@
 /* A p4est forest partitioned by the library's costs. */
 #include "model.h"
 
-#include <p4est.h>
 #include <effort/p4est.h>
+#include <p4est.h>
 
-static double place_of(p4est_topidx_t tree, const p4est_quadrant_t* q) { return 0.5 * (tree + (double)q->y / P4EST_ROOT_LEN); }
+static double place_of(p4est_topidx_t tree, const p4est_quadrant_t* q) {
+  return 0.5 * (tree + (double)q->y / P4EST_ROOT_LEN);
+}
 
 /* Places of the local quadrants, in their order. */
 static int places(p4est_t* forest, double* place) {
   int n = 0;
   for (p4est_topidx_t t = forest->first_local_tree; t <= forest->last_local_tree; ++t) {
     p4est_tree_t* tree = p4est_tree_array_index(forest->trees, t);
-    for (size_t i = 0; i < tree->quadrants.elem_count; ++i) place[n++] = place_of(t, p4est_quadrant_array_index(&tree->quadrants, i));
+    for (size_t i = 0; i < tree->quadrants.elem_count; ++i)
+      place[n++] = place_of(t, p4est_quadrant_array_index(&tree->quadrants, i));
   }
   return n;
 }
@@ -30,7 +33,8 @@ int main(int argc, char** argv) {
   int mine = 17;
   p4est_connectivity_t* trees = p4est_connectivity_new_brick(2, 1, 0, 0);
   p4est_t* forest = p4est_new_ext(MPI_COMM_WORLD, trees, 0, 4, 1, 0, NULL, &mine);
-  double *place = malloc((size_t)forest->global_num_quadrants * sizeof *place), *weight = malloc((size_t)forest->global_num_quadrants * sizeof *weight);
+  double *place = malloc((size_t)forest->global_num_quadrants * sizeof *place),
+         *weight = malloc((size_t)forest->global_num_quadrants * sizeof *weight);
   CHECK(imbalance_now(forest, place) > 0.3);
   const int n = places(forest, place);
   weigh(n, place, weight);

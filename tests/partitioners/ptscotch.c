@@ -6,7 +6,7 @@
 enum { width = 24, height = 24 };
 
 typedef struct {
-  int first, n;                                   /* columns of the grid that this rank has, height vertices each */
+  int first, n; /* columns of the grid that this rank has, height vertices each */
   SCOTCH_Num load[width * height], offset[width * height + 1], neighbour[4 * width * height], part[width * height];
   double place[width * height], weight[width * height];
 } grid;
@@ -42,7 +42,8 @@ int main(int argc, char** argv) {
   SCOTCH_Dgraph graph;
   SCOTCH_Strat strategy;
   CHECK(SCOTCH_dgraphInit(&graph, MPI_COMM_WORLD) == 0);
-  CHECK(SCOTCH_dgraphBuild(&graph, 0, g.n, g.n, g.offset, NULL, g.load, NULL, g.offset[g.n], g.offset[g.n], g.neighbour, NULL, NULL) == 0);
+  CHECK(SCOTCH_dgraphBuild(&graph, 0, g.n, g.n, g.offset, NULL, g.load, NULL, g.offset[g.n], g.offset[g.n], g.neighbour,
+                           NULL, NULL) == 0);
   CHECK(SCOTCH_dgraphCheck(&graph) == 0);
   SCOTCH_stratInit(&strategy);
   CHECK(SCOTCH_dgraphPart(&graph, size, &strategy, g.part) == 0);

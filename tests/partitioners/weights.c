@@ -23,8 +23,10 @@ int main(int argc, char** argv) {
   CHECK_OK(effort_weights_integers_mpi(MPI_COMM_WORLD, n, zero, 60, 0, cost));
   for (size_t i = 0; i < n; ++i) CHECK(cost[i] == 10);
   CHECK_OK(effort_weights_integers_mpi(MPI_COMM_WORLD, 0, NULL, 60, 0, NULL));
-  CHECK_FAILS(effort_weights_integers_mpi(MPI_COMM_WORLD, n, weight, 5, 1, cost), EFFORT_ERR_INVALID_ARGUMENT, "raise it");
-  CHECK_FAILS(effort_weights_integers_mpi(MPI_COMM_WORLD, n, rank == 1 ? bad : weight, 60, 0, cost), EFFORT_ERR_INVALID_ARGUMENT, "rank 1");
+  CHECK_FAILS(effort_weights_integers_mpi(MPI_COMM_WORLD, n, weight, 5, 1, cost), EFFORT_ERR_INVALID_ARGUMENT,
+              "raise it");
+  CHECK_FAILS(effort_weights_integers_mpi(MPI_COMM_WORLD, n, rank == 1 ? bad : weight, 60, 0, cost),
+              EFFORT_ERR_INVALID_ARGUMENT, "rank 1");
   const int failed = failures_of_all();
   MPI_Finalize();
   return failed != 0;

@@ -16,7 +16,8 @@ static int count(void* data, int* error) {
   return ((mesh*)data)->n;
 }
 
-static void list(void* data, int n_gid, int n_lid, ZOLTAN_ID_PTR gid, ZOLTAN_ID_PTR lid, int n_weights, float* weight, int* error) {
+static void list(void* data, int n_gid, int n_lid, ZOLTAN_ID_PTR gid, ZOLTAN_ID_PTR lid, int n_weights, float* weight,
+                 int* error) {
   const mesh* m = data;
   for (int i = 0; i < m->n; ++i) {
     gid[i * n_gid] = m->id[i];
@@ -32,7 +33,8 @@ static int dimensions(void* data, int* error) {
   return 1;
 }
 
-static void coordinates(void* data, int n_gid, int n_lid, int n, ZOLTAN_ID_PTR gid, ZOLTAN_ID_PTR lid, int dim, double* x, int* error) {
+static void coordinates(void* data, int n_gid, int n_lid, int n, ZOLTAN_ID_PTR gid, ZOLTAN_ID_PTR lid, int dim,
+                        double* x, int* error) {
   const mesh* m = data;
   (void)n_gid, (void)gid, (void)dim;
   for (int i = 0; i < n; ++i) x[i] = m->place[lid[i * n_lid]];
@@ -53,8 +55,8 @@ static double partition(mesh* m, int rank, int size) {
   CHECK(effort_zoltan_attach(zoltan, &weights) == ZOLTAN_OK);
   int changes, gids, lids, n_in, n_out, *in_rank, *in_part, *out_rank, *out_part;
   ZOLTAN_ID_PTR in_gid, in_lid, out_gid, out_lid;
-  CHECK(Zoltan_LB_Partition(zoltan, &changes, &gids, &lids, &n_in, &in_gid, &in_lid, &in_rank, &in_part, &n_out, &out_gid, &out_lid,
-                            &out_rank, &out_part) == ZOLTAN_OK);
+  CHECK(Zoltan_LB_Partition(zoltan, &changes, &gids, &lids, &n_in, &in_gid, &in_lid, &in_rank, &in_part, &n_out,
+                            &out_gid, &out_lid, &out_rank, &out_part) == ZOLTAN_OK);
   double* load = calloc((size_t)size, sizeof *load);
   for (int i = 0; i < m->n; ++i) load[rank] += true_cost(m->place[i]);
   for (int k = 0; k < n_out; ++k) {

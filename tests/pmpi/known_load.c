@@ -13,7 +13,8 @@ static int came;
 static void test(void) { MPI_Testall(1, &never, &came, MPI_STATUSES_IGNORE); }
 static void probe(void) { MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &came, MPI_STATUS_IGNORE); }
 
-/* Asks for a message that comes only afterwards, for half as long as the step computes; whether it came as it should. */
+/* Asks for a message that comes only afterwards, for half as long as the step computes; whether it came as it should.
+ */
 static int poll_in_vain(int rank, int step) {
   int token = step, received = -1;
   MPI_Irecv(&received, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, &never);

@@ -1,6 +1,6 @@
-/* A program that marks its regions and steps itself, and is intercepted all the same: MPI time inside computation moves to
- * the call, inside communication it stays.
- * marked STEPS [WINDOW|LOAD_METRIC VALUE [late|refused]]: with a setting of its own; after steps were taken without it; refused, and still well */
+/* A program that marks its regions and steps itself, and is intercepted all the same: MPI time inside computation moves
+ * to the call, inside communication it stays. marked STEPS [WINDOW|LOAD_METRIC VALUE [late|refused]]: with a setting of
+ * its own; after steps were taken without it; refused, and still well */
 #include "known_load.h"
 
 #include <effort/effort_mpi.h>
@@ -15,12 +15,15 @@ int main(int argc, char** argv) {
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  for (int i = 0, sum; i < 4 && strcmp(how, "late") == 0; ++i) MPI_Scan(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* STEP=MPI_Scan */
+  for (int i = 0, sum; i < 4 && strcmp(how, "late") == 0; ++i)
+    MPI_Scan(&i, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); /* STEP=MPI_Scan */
   effort_config* cfg;
   effort_region_id solve, halo;
   int bad = effort_config_new(&cfg) != EFFORT_OK || effort_config_set(cfg, key, value) != EFFORT_OK;
-  bad |= effort_init_mpi(MPI_COMM_WORLD, cfg) != (refused ? EFFORT_ERR_UNSUPPORTED : EFFORT_OK); /* adopts what the adapter has begun */
-  bad |= effort_region("solve", EFFORT_COMPUTE, &solve) != EFFORT_OK || effort_region("halo", EFFORT_COMM, &halo) != EFFORT_OK;
+  bad |= effort_init_mpi(MPI_COMM_WORLD, cfg) !=
+         (refused ? EFFORT_ERR_UNSUPPORTED : EFFORT_OK); /* adopts what the adapter has begun */
+  bad |= effort_region("solve", EFFORT_COMPUTE, &solve) != EFFORT_OK ||
+         effort_region("halo", EFFORT_COMM, &halo) != EFFORT_OK;
   effort_config_free(cfg);
   for (int step = 0; step < steps && !bad; ++step) {
     double mine = rank, sum = 0;

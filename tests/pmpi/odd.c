@@ -26,7 +26,8 @@ static void* talk(void* number) {
   const int tag = *(int*)number;
   for (int i = 0; i < rounds; ++i) {
     int got = -1, sent = rank * 1000 + i;
-    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % size, tag, &got, 1, MPI_INT, (rank + size - 1) % size, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Sendrecv(&sent, 1, MPI_INT, (rank + 1) % size, tag, &got, 1, MPI_INT, (rank + size - 1) % size, tag,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (got != (rank + size - 1) % size * 1000 + i) wrong = 1;
   }
   return NULL;
@@ -145,7 +146,8 @@ static void burn(double seconds) {
   } while (now < start + seconds);
 }
 
-/* What comes next differs: after far(MPI_Allreduce), every second time the same call.  paths.py knows how much is burned. */
+/* What comes next differs: after far(MPI_Allreduce), every second time the same call.  paths.py knows how much is
+ * burned. */
 static void paths(int more) {
   for (int i = 0; i < rounds; ++i) {
     near(MPI_Allreduce, more);

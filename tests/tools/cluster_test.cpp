@@ -48,7 +48,8 @@ TEST_CASE("every algorithm finds three clear groups") {
   for (const char* algorithm : {"clara", "pam", "quality", "hierarchical"}) {
     for (const char* k : {"3", "auto"}) {
       INFO(algorithm << " " << k);
-      const Outcome outcome = scratch.run({"cluster", "--rows", "40", "--cols", "2", "-k", k, "--algorithm", algorithm, "--medoids", "m.txt", "--labels", "l.txt", "in.f64", "--json"});
+      const Outcome outcome = scratch.run({"cluster", "--rows", "40", "--cols", "2", "-k", k, "--algorithm", algorithm,
+                                           "--medoids", "m.txt", "--labels", "l.txt", "in.f64", "--json"});
       REQUIRE(outcome.code == 0);
       const auto json = outcome.json();
       CHECK(json["k"] == 3);
@@ -79,7 +80,8 @@ TEST_CASE("pam is optimal where all pairs can be tried") {
   for (int a = 0; a < 12; ++a) {
     for (int b = a + 1; b < 12; ++b) best = std::min(best, cost_of(values, {a, b}));
   }
-  const Outcome outcome = scratch.run({"cluster", "--rows", "12", "--cols", "2", "-k", "2", "--algorithm", "pam", "in.f64", "--json"});
+  const Outcome outcome =
+      scratch.run({"cluster", "--rows", "12", "--cols", "2", "-k", "2", "--algorithm", "pam", "in.f64", "--json"});
   REQUIRE(outcome.code == 0);
   CHECK(std::abs(outcome.json()["cost"].get<double>() - best) < 1e-12);
 }
@@ -87,7 +89,9 @@ TEST_CASE("pam is optimal where all pairs can be tried") {
 TEST_CASE("the same seed gives the same answer") {
   const Scratch scratch;
   scratch.write("in.f64", groups());
-  const std::vector<std::string> line = {"cluster", "--rows", "40", "--cols", "2", "-k", "5", "--seed", "9", "--sample-size", "12", "--samples", "3", "in.f64", "--json"};
+  const std::vector<std::string> line = {"cluster", "--rows",    "40",     "--cols", "2",
+                                         "-k",      "5",         "--seed", "9",      "--sample-size",
+                                         "12",      "--samples", "3",      "in.f64", "--json"};
   CHECK(scratch.run(line).json()["medoids"] == scratch.run(line).json()["medoids"]);
 }
 
@@ -117,10 +121,12 @@ TEST_CASE("sample sizes are those of the formula") {
   scratch.write_text("l.txt", labels);
   const double z = 1.6448536269514722, deviation = std::sqrt(200.0 / 199), bound = 0.08 * 2;
   const int expected = static_cast<int>(std::ceil(200 / (1 + 200 * std::pow(bound / (z * deviation), 2))));
-  const Outcome plain = scratch.run({"sample-size", "--rows", "200", "--cols", "2", "--confidence", "0.90", "--error", "0.08", "in.f64", "--json"});
+  const Outcome plain = scratch.run(
+      {"sample-size", "--rows", "200", "--cols", "2", "--confidence", "0.90", "--error", "0.08", "in.f64", "--json"});
   REQUIRE(plain.code == 0);
   CHECK(plain.json()["unified"] == expected);
-  const Outcome strata = scratch.run({"sample-size", "--rows", "200", "--cols", "2", "--labels", "l.txt", "--confidence", "0.90", "--error", "0.08", "in.f64", "--json"});
+  const Outcome strata = scratch.run({"sample-size", "--rows", "200", "--cols", "2", "--labels", "l.txt",
+                                      "--confidence", "0.90", "--error", "0.08", "in.f64", "--json"});
   REQUIRE(strata.code == 0);
   const auto json = strata.json();
   CHECK(json["unified"] == expected);

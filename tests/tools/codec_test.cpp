@@ -19,7 +19,8 @@ std::vector<double> matrix() {
   std::vector<double> out;
   for (int r = 0; r < rows; ++r) {
     for (int c = 0; c < cols; ++c) {
-      out.push_back(2 + std::sin(0.1 * r + 0.05 * c) + (c % 10 == 0 ? 0.5 : 0) + 1e-3 * ((r * 7919 + c * 104729) % 101));
+      out.push_back(2 + std::sin(0.1 * r + 0.05 * c) + (c % 10 == 0 ? 0.5 : 0) +
+                    1e-3 * ((r * 7919 + c * 104729) % 101));
     }
   }
   return out;
@@ -154,7 +155,9 @@ TEST_CASE("a level of a large file takes less memory than the file has bytes") {
 TEST_CASE("the coder of the dissertation works too") {
   const Scratch scratch;
   scratch.write("in.f64", matrix());
-  REQUIRE(scratch.run({"encode", "--rows", "48", "--cols", "70", "--coder", "ezw", "--nrmse", "0.01", "in.f64", "out.ewz"}).code == 0);
+  REQUIRE(
+      scratch.run({"encode", "--rows", "48", "--cols", "70", "--coder", "ezw", "--nrmse", "0.01", "in.f64", "out.ewz"})
+          .code == 0);
   REQUIRE(scratch.run({"decode", "out.ewz", "back.f64"}).code == 0);
   CHECK(nrmse(scratch.read("back.f64"), matrix()) <= 0.01);
 }

@@ -30,7 +30,8 @@ Scratch::Scratch() {
 
 Scratch::~Scratch() { fs::remove_all(path_); }
 
-Outcome Scratch::run_program(const std::string& program, const std::vector<std::string>& arguments, const std::string& environment) const {
+Outcome Scratch::run_program(const std::string& program, const std::vector<std::string>& arguments,
+                             const std::string& environment) const {
   // A command that hangs must not hang the tests.
   std::string line = "cd " + quoted(path_.string()) + " && " + environment + " timeout 60 " + quoted(program);
   for (const std::string& a : arguments) line += " " + quoted(a);
@@ -49,21 +50,27 @@ Outcome Scratch::run_python(const std::string& script, std::vector<std::string> 
   return system.code == 77 || system.code == 127 ? run_program("python3", arguments) : system;
 }
 
-Outcome Scratch::run_on_terminal(const std::vector<std::string>& arguments, int width, int height, const std::string& environment) const {
-  std::string line = "stty cols " + std::to_string(width) + " rows " + std::to_string(height) + "; " + environment + " " + quoted(EFFORT_COMMAND);
+Outcome Scratch::run_on_terminal(const std::vector<std::string>& arguments, int width, int height,
+                                 const std::string& environment) const {
+  std::string line = "stty cols " + std::to_string(width) + " rows " + std::to_string(height) + "; " + environment +
+                     " " + quoted(EFFORT_COMMAND);
   for (const std::string& a : arguments) line += " " + quoted(a);
   return run_program("script", {"-qec", line, "/dev/null"});
 }
 
 void Scratch::write(const std::string& name, const std::vector<double>& values) const {
-  std::ofstream(path_ / name, std::ios::binary).write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(8 * values.size()));
+  std::ofstream(path_ / name, std::ios::binary)
+      .write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(8 * values.size()));
 }
 
 void Scratch::write(const std::string& name, const std::vector<std::byte>& bytes) const {
-  std::ofstream(path_ / name, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path_ / name, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-void Scratch::write_text(const std::string& name, const std::string& text) const { std::ofstream(path_ / name, std::ios::binary) << text; }
+void Scratch::write_text(const std::string& name, const std::string& text) const {
+  std::ofstream(path_ / name, std::ios::binary) << text;
+}
 
 std::string Scratch::read_text(const std::string& name) const {
   std::ifstream file(path_ / name, std::ios::binary);

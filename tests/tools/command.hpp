@@ -26,11 +26,13 @@ class Scratch {
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   Outcome run(const std::vector<std::string>& arguments) const { return run_program(EFFORT_COMMAND, arguments); }
   /// Another program in the same directory; code 127 where there is none.
-  Outcome run_program(const std::string& program, const std::vector<std::string>& arguments, const std::string& environment = "") const;
+  Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
+                      const std::string& environment = "") const;
   /// A Python script, with the machine's own Python where that has numpy and not the first in the path.
   Outcome run_python(const std::string& script, std::vector<std::string> arguments) const;
   /// The command on a terminal of this size; standard error is in `out` too.  `environment`: "A=b C=d".
-  Outcome run_on_terminal(const std::vector<std::string>& arguments, int width, int height, const std::string& environment) const;
+  Outcome run_on_terminal(const std::vector<std::string>& arguments, int width, int height,
+                          const std::string& environment) const;
   void write(const std::string& name, const std::vector<double>& values) const;
   void write(const std::string& name, const std::vector<std::byte>& bytes) const;
   void write_text(const std::string& name, const std::string& text) const;

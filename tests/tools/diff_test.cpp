@@ -28,8 +28,14 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(std::
 TEST_CASE("diff: per step, whatever the numbers of ranks and steps") {
   const Scratch scratch;
   // The same work on half the ranks, twice as many steps: per rank and step twice the time.
-  scratch.write("a.effort", file_of(run_of(8, 100, {{"solve", Kind::compute, 4, 0.5}, {"halo", Kind::comm, 1, 0}, {"old", Kind::compute, 1, 0}})));
-  scratch.write("b.effort", file_of(run_of(4, 200, {{"solve", Kind::compute, 16, 0.1}, {"halo", Kind::comm, 2.0002, 0}, {"new", Kind::io, 3, 0}})));
+  scratch.write(
+      "a.effort",
+      file_of(run_of(8, 100,
+                     {{"solve", Kind::compute, 4, 0.5}, {"halo", Kind::comm, 1, 0}, {"old", Kind::compute, 1, 0}})));
+  scratch.write(
+      "b.effort",
+      file_of(run_of(4, 200,
+                     {{"solve", Kind::compute, 16, 0.1}, {"halo", Kind::comm, 2.0002, 0}, {"new", Kind::io, 3, 0}})));
   const Outcome outcome = scratch.run({"diff", "a.effort", "b.effort", "--json"});
   REQUIRE(outcome.code == 0);
   const auto json = outcome.json();
@@ -63,10 +69,18 @@ TEST_CASE("diff: per step, whatever the numbers of ranks and steps") {
 
 TEST_CASE("diff: the other way round, better is worse") {
   const Scratch scratch;
-  scratch.write("a.effort", file_of(run_of(8, 100, {{"one", Kind::compute, 4, 0.5}, {"two", Kind::compute, 2, 0}, {"three", Kind::wait, 1, 1}})));
-  scratch.write("b.effort", file_of(run_of(16, 100, {{"one", Kind::compute, 2, 0.25}, {"two", Kind::compute, 3, 0}, {"four", Kind::wait, 1, 1}})));
-  auto forth = by_name(scratch.run({"diff", "a.effort", "b.effort", "--json"}).json()), back = by_name(scratch.run({"diff", "b.effort", "a.effort", "--json"}).json());
-  const std::map<std::string, std::string> opposite = {{"better", "worse"}, {"worse", "better"}, {"same", "same"}, {"only_a", "only_b"}, {"only_b", "only_a"}};
+  scratch.write(
+      "a.effort",
+      file_of(
+          run_of(8, 100, {{"one", Kind::compute, 4, 0.5}, {"two", Kind::compute, 2, 0}, {"three", Kind::wait, 1, 1}})));
+  scratch.write(
+      "b.effort",
+      file_of(run_of(16, 100,
+                     {{"one", Kind::compute, 2, 0.25}, {"two", Kind::compute, 3, 0}, {"four", Kind::wait, 1, 1}})));
+  auto forth = by_name(scratch.run({"diff", "a.effort", "b.effort", "--json"}).json()),
+       back = by_name(scratch.run({"diff", "b.effort", "a.effort", "--json"}).json());
+  const std::map<std::string, std::string> opposite = {
+      {"better", "worse"}, {"worse", "better"}, {"same", "same"}, {"only_a", "only_b"}, {"only_b", "only_a"}};
   REQUIRE(forth.size() == back.size());
   for (const auto& [name, region] : forth) {
     CHECK(back[name]["verdict"] == opposite.at(region["verdict"].get<std::string>()));
@@ -96,7 +110,8 @@ TEST_CASE("diff: text names what changed, and scaling where ranks differ") {
   scratch.write("b.effort", file_of(b));
   const Outcome text = scratch.run({"diff", "a.effort", "b.effort"});
   REQUIRE(text.code == 0);
-  for (const char* part : {"8 ranks on 1 node", "16 ranks on 1 node", "Better", "solve", "-50.0 %", "Only in A", "old", "Only in B", "new", "1.60 x", "scaling efficiency", "80.0 %"}) {
+  for (const char* part : {"8 ranks on 1 node", "16 ranks on 1 node", "Better", "solve", "-50.0 %", "Only in A", "old",
+                           "Only in B", "new", "1.60 x", "scaling efficiency", "80.0 %"}) {
     INFO(part << " in\n" << text.out);
     CHECK(text.out.find(part) != std::string::npos);
   }
@@ -112,7 +127,8 @@ TEST_CASE("diff refuses runs that share no metric") {
   const Outcome outcome = scratch.run({"diff", "a.effort", "b.effort"});
   CHECK(outcome.code == 1);
   CHECK(outcome.err.find("no metric of time") != std::string::npos);
-  CHECK(scratch.run({"diff", "a.effort", "a.effort", "--metric", "nix"}).err.find("give --metric one of: time") != std::string::npos);
+  CHECK(scratch.run({"diff", "a.effort", "a.effort", "--metric", "nix"}).err.find("give --metric one of: time") !=
+        std::string::npos);
   CHECK(scratch.run({"diff", "a.effort", "missing.effort"}).code == 1);
   CHECK(scratch.run({"diff", "a.effort"}).code == 2);
 }

@@ -6,8 +6,8 @@
 #include <sstream>
 
 #include "command.hpp"
-#include "runs.hpp"
 #include "golden_run.hpp"
+#include "runs.hpp"
 
 using namespace effort::tools::test;
 using effort::record::test::golden_file;
@@ -65,7 +65,8 @@ TEST_CASE("npy: region x rank x step within the error that info states") {
   REQUIRE(npy.values.size() == 8 * 8 * 60);
   const auto info = scratch.run({"info", "run.effort", "--json"}).json();
   for (int region = 0; region < 8; ++region) {
-    const double stated = info["regions"][static_cast<std::size_t>(region)]["metrics"]["cpu_time"]["nrmse"].get<double>();
+    const double stated =
+        info["regions"][static_cast<std::size_t>(region)]["metrics"]["cpu_time"]["nrmse"].get<double>();
     CHECK(nrmse(npy.values, region) <= stated);
     CHECK(stated <= info["nrmse"].get<double>());
   }
@@ -95,7 +96,8 @@ TEST_CASE("npy: exact values where they were stored") {
 TEST_CASE("npy: one region, coarser") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
-  REQUIRE(scratch.run({"export", "run.effort", "--format", "npy", "--region", "region_2", "--level", "1", "-o", "dir"}).code == 0);
+  REQUIRE(scratch.run({"export", "run.effort", "--format", "npy", "--region", "region_2", "--level", "1", "-o", "dir"})
+              .code == 0);
   const Npy npy = parse_npy(scratch.read_text("dir/cpu_time.npy"));
   // Nodes of 5 and 3 ranks: 3 and 2 rows.
   CHECK(npy.header.find("(1, 5, 30)") != std::string::npos);
@@ -129,8 +131,10 @@ TEST_CASE("csv: a line per region, rank and step") {
 namespace {
 
 /// The same selection as NPY and in another format, opened by `readers.py`.
-void compare(const Scratch& scratch, const std::string& format, const std::string& reader, const std::vector<std::string>& options) {
-  std::vector<std::string> npy = {"export", "run.effort", "--format", "npy", "-o", "npy"}, other = {"export", "run.effort", "--format", format, "-o", "out." + format};
+void compare(const Scratch& scratch, const std::string& format, const std::string& reader,
+             const std::vector<std::string>& options) {
+  std::vector<std::string> npy = {"export", "run.effort", "--format", "npy", "-o", "npy"},
+                           other = {"export", "run.effort", "--format", format, "-o", "out." + format};
   npy.insert(npy.end(), options.begin(), options.end());
   other.insert(other.end(), options.begin(), options.end());
   REQUIRE(scratch.run(npy).code == 0);

@@ -50,7 +50,10 @@ std::vector<std::string> map_of(const std::string& text) {
   const std::vector<std::string> lines = lines_of(text);
   std::size_t i = 0;
   while (i < lines.size() && !lines[i].starts_with("Load (")) ++i;
-  for (++i; i < lines.size() && lines[i].size() > 9 && lines[i].find("rebalanced") == std::string::npos && lines[i].find("step") == std::string::npos; ++i) out.push_back(lines[i].substr(9));
+  for (++i; i < lines.size() && lines[i].size() > 9 && lines[i].find("rebalanced") == std::string::npos &&
+            lines[i].find("step") == std::string::npos;
+       ++i)
+    out.push_back(lines[i].substr(9));
   return out;
 }
 
@@ -118,7 +121,8 @@ class Session {
 TEST_CASE("info: the heat map shows the load where it is") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
-  const Outcome outcome = scratch.run_program(EFFORT_COMMAND, {"info", "run.effort", "--heat-map", "always"}, "env LC_ALL=C COLUMNS=100");
+  const Outcome outcome =
+      scratch.run_program(EFFORT_COMMAND, {"info", "run.effort", "--heat-map", "always"}, "env LC_ALL=C COLUMNS=100");
   REQUIRE(outcome.code == 0);
   const std::vector<std::string> map = map_of(outcome.out);
   REQUIRE(map.size() == 8);
@@ -126,7 +130,8 @@ TEST_CASE("info: the heat map shows the load where it is") {
   const std::string ink = " .:-=+*#%@";
   for (std::size_t rank = 0; rank < map.size(); ++rank) {
     REQUIRE(map[rank].size() == 60);
-    const auto darkest = std::max_element(map[rank].begin(), map[rank].end(), [&](char a, char b) { return ink.find(a) < ink.find(b); });
+    const auto darkest =
+        std::max_element(map[rank].begin(), map[rank].end(), [&](char a, char b) { return ink.find(a) < ink.find(b); });
     const auto distance = std::abs(static_cast<long>(darkest - map[rank].begin()) - static_cast<long>(8 * rank));
     INFO(rank << ": " << map[rank]);
     CHECK(ink.find(*darkest) == 9);
@@ -141,7 +146,8 @@ TEST_CASE("info: on a terminal in colour, no wider than it") {
   scratch.write("run.effort", golden_file(false));
   if (scratch.run_on_terminal({"--version"}, 80, 24, "").code != 0) SKIP("script is not installed (bsdutils)");
   for (int width : {40, 80, 132}) {
-    const Outcome colored = scratch.run_on_terminal({"info", "run.effort"}, width, 40, "env -u NO_COLOR -u COLORTERM TERM=xterm-256color LC_ALL=C.UTF-8");
+    const Outcome colored = scratch.run_on_terminal({"info", "run.effort"}, width, 40,
+                                                    "env -u NO_COLOR -u COLORTERM TERM=xterm-256color LC_ALL=C.UTF-8");
     CHECK(colored.code == 0);
     CHECK(colored.out.find("\033[38;5;") != std::string::npos);
     CHECK(colored.out.find("▀") != std::string::npos);
@@ -150,7 +156,8 @@ TEST_CASE("info: on a terminal in colour, no wider than it") {
       CHECK(columns(line) <= static_cast<std::size_t>(width));
     }
   }
-  const Outcome full = scratch.run_on_terminal({"info", "run.effort"}, 80, 40, "env -u NO_COLOR COLORTERM=truecolor TERM=xterm-256color LC_ALL=C.UTF-8");
+  const Outcome full = scratch.run_on_terminal(
+      {"info", "run.effort"}, 80, 40, "env -u NO_COLOR COLORTERM=truecolor TERM=xterm-256color LC_ALL=C.UTF-8");
   CHECK(full.out.find("\033[38;2;") != std::string::npos);
   for (const char* environment : {"env NO_COLOR=1 TERM=xterm-256color LC_ALL=C.UTF-8", "env TERM=dumb LC_ALL=C"}) {
     const Outcome plain = scratch.run_on_terminal({"info", "run.effort"}, 80, 40, environment);
@@ -221,7 +228,8 @@ TEST_CASE("info: runs of one rank, one step and nothing") {
     CHECK(scratch.run({"export", file, "--format", "csv", "-o", "out.csv"}).code == 0);
     CHECK(scratch.run({"export", file, "--format", "hdf5", "-o", "out.h5"}).code != 1);
   }
-  CHECK(scratch.run({"export", "none.effort", "--format", "vtk", "-o", "out.vti"}).err.find("holds none") != std::string::npos);
+  CHECK(scratch.run({"export", "none.effort", "--format", "vtk", "-o", "out.vti"}).err.find("holds none") !=
+        std::string::npos);
 }
 
 TEST_CASE("top: the pace since the snapshot before") {
@@ -286,6 +294,8 @@ TEST_CASE("top: follows a run on the screen until q or a signal") {
       top.signal(SIGTERM);
     }
     CHECK(top.end() == 0);
-    for (const char* name : {"snaps/app-7-00000100.effort", "snaps/app-7-00000120.effort", "snaps/app-7-00000150.effort"}) std::filesystem::remove(scratch / name);
+    for (const char* name :
+         {"snaps/app-7-00000100.effort", "snaps/app-7-00000120.effort", "snaps/app-7-00000150.effort"})
+      std::filesystem::remove(scratch / name);
   }
 }

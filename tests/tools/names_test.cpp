@@ -12,7 +12,20 @@ using namespace effort::tools::test;
 
 namespace {
 
-const std::vector<std::string> names = {"\x1b]0;x\x07" "a", "\xc2\x9b" "31mb", "\xe2\x80\xae" "c", "caf\xe9", "=d()", "+e", "-f", "@g", "\tk", "two\rlines"};
+const std::vector<std::string> names = {
+    "\x1b]0;x\x07"
+    "a",
+    "\xc2\x9b"
+    "31mb",
+    "\xe2\x80\xae"
+    "c",
+    "caf\xe9",
+    "=d()",
+    "+e",
+    "-f",
+    "@g",
+    "\tk",
+    "two\rlines"};
 
 /// A run that has every name everywhere.
 record::Run hostile_run() {
@@ -34,7 +47,8 @@ record::Run hostile_run() {
 std::string first_control(const std::string& text) {
   for (std::size_t at = 0; at < text.size();) {
     const record::Character c = record::character_at(text, at);
-    if (c.bytes == 0 || (record::is_control(c.code) && c.code != '\n')) return "byte " + std::to_string(at) + ": " + record::visible(text.substr(at, 12));
+    if (c.bytes == 0 || (record::is_control(c.code) && c.code != '\n'))
+      return "byte " + std::to_string(at) + ": " + record::visible(text.substr(at, 12));
     at += c.bytes;
   }
   return "";
@@ -52,7 +66,9 @@ TEST_CASE("no name reaches a terminal or a file as a control sequence") {
     INFO(command[0] << ": " << outcome.err);
     CHECK(outcome.code == 0);
     CHECK(first_control(outcome.out + outcome.err) == "");
-    if (!file.empty()) CHECK(first_control(scratch.read_text(file).substr(0, file == "o.vti" ? scratch.read_text(file).find("AppendedData") : std::string::npos)) == "");
+    if (!file.empty())
+      CHECK(first_control(scratch.read_text(file).substr(
+                0, file == "o.vti" ? scratch.read_text(file).find("AppendedData") : std::string::npos)) == "");
   };
   check({"info", "a.effort", "--all"});
   check({"info", "a.effort", "--json"});
@@ -66,8 +82,11 @@ TEST_CASE("no name reaches a terminal or a file as a control sequence") {
   check({"report", "a.effort", "-o", "o.html", "--json"});
   // The page's own script holds a few; the names come after it.
   const std::string page = scratch.read_text("o.html");
-  if (!page.empty()) CHECK(first_control(page.substr(page.find("id=\"effort-head\""), page.find("effort-end") - page.find("id=\"effort-head\""))) == "");
-  for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch / "npy")) CHECK(first_control(entry.path().string()) == "");
+  if (!page.empty())
+    CHECK(first_control(page.substr(page.find("id=\"effort-head\""),
+                                    page.find("effort-end") - page.find("id=\"effort-head\""))) == "");
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(scratch / "npy"))
+    CHECK(first_control(entry.path().string()) == "");
   const Outcome missing = scratch.run({"info", names[1]});
   CHECK(missing.code == 1);
   CHECK(first_control(missing.err) == "");
@@ -78,6 +97,7 @@ TEST_CASE("no cell of a table begins as a formula") {
   scratch.write("a.effort", file_of(hostile_run()));
   REQUIRE(scratch.run({"export", "a.effort", "--format", "csv", "-o", "o.csv"}).code == 0);
   const std::string text = scratch.read_text("o.csv");
-  for (const char* cell : {"'=d()", "'+e", "'-f", "'@g", "\\x09k"}) CHECK(text.find("," + std::string(cell) + ",") != std::string::npos);
+  for (const char* cell : {"'=d()", "'+e", "'-f", "'@g", "\\x09k"})
+    CHECK(text.find("," + std::string(cell) + ",") != std::string::npos);
   for (const char* cell : {",=", ",+", ",@", ",\t", ",\r", ",-f"}) CHECK(text.find(cell) == std::string::npos);
 }

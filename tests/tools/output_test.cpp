@@ -24,17 +24,21 @@ std::set<std::string> names_in(const fs::path& directory) {
 using Command = std::vector<std::string>;
 
 /// Every command that writes; IN and OUT stand for its files.
-const std::vector<Command> writers = {{"export", "SNAP", "--format", "csv", "-o", "OUT"},
-                                      {"export", "SNAP", "--format", "vtk", "-o", "OUT"},
-                                      {"export", "SNAP", "--format", "hdf5", "-o", "OUT"},
-                                      {"report", "SNAP", "-o", "OUT"},
-                                      {"encode", "--rows", "4", "--cols", "4", "MATRIX", "OUT"},
-                                      {"decode", "STREAM", "OUT"},
-                                      {"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "OUT", "MATRIX"},
-                                      {"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--medoids", "OUT", "MATRIX"},
-                                      {"replay", "--regions", "1", "--ranks", "4", "--steps", "4", "-o", "OUT", "MATRIX"}};
+const std::vector<Command> writers = {
+    {"export", "SNAP", "--format", "csv", "-o", "OUT"},
+    {"export", "SNAP", "--format", "vtk", "-o", "OUT"},
+    {"export", "SNAP", "--format", "hdf5", "-o", "OUT"},
+    {"report", "SNAP", "-o", "OUT"},
+    {"encode", "--rows", "4", "--cols", "4", "MATRIX", "OUT"},
+    {"decode", "STREAM", "OUT"},
+    {"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "OUT", "MATRIX"},
+    {"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--medoids", "OUT", "MATRIX"},
+    {"replay", "--regions", "1", "--ranks", "4", "--steps", "4", "-o", "OUT", "MATRIX"}};
 
-bool is_missing(const Outcome& outcome) { return outcome.err.find("not built into") != std::string::npos || outcome.err.find("has no report page") != std::string::npos; }
+bool is_missing(const Outcome& outcome) {
+  return outcome.err.find("not built into") != std::string::npos ||
+         outcome.err.find("has no report page") != std::string::npos;
+}
 
 Command with(Command command, const std::string& in, const std::string& out) {
   for (std::string& word : command) {
@@ -99,7 +103,8 @@ TEST_CASE("no file of an exported directory replaces the input") {
 
 TEST_CASE("lists of a clustering go into two files") {
   const Inputs scratch;
-  const Outcome outcome = scratch.run({"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "x", "--medoids", "./x", "MATRIX"});
+  const Outcome outcome =
+      scratch.run({"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "x", "--medoids", "./x", "MATRIX"});
   CHECK(outcome.code == 2);
   CHECK_FALSE(fs::exists(scratch / "x"));
 }
@@ -114,7 +119,8 @@ TEST_CASE("a command that fails or is killed while it writes leaves the old file
   for (const std::string trap : {"", "trap '' XFSZ; "}) {
     for (const std::string form : {"csv -o old", "vtk -o old", "npy -o directory", "npy -o fresh", "hdf5 -o old"}) {
       if (trap.empty() && form.starts_with("hdf5")) continue;  // its temporary file has a name
-      const Outcome outcome = scratch.run_program("bash", {"-c", trap + "ulimit -f 4; exec '" EFFORT_COMMAND "' export SNAP --format " + form});
+      const Outcome outcome = scratch.run_program(
+          "bash", {"-c", trap + "ulimit -f 4; exec '" EFFORT_COMMAND "' export SNAP --format " + form});
       INFO(trap << form << ": " << outcome.code << " " << outcome.err);
       CHECK(outcome.code != 0);
       CHECK(scratch.read_text("old") == "as it was");

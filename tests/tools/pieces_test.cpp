@@ -6,8 +6,8 @@
 #include <limits>
 
 #include "golden_run.hpp"
-#include "runs.hpp"
 #include "record/series.hpp"
+#include "runs.hpp"
 
 using namespace effort::record;
 using effort::record::test::golden_file;
@@ -39,7 +39,8 @@ TEST_CASE("pieces make up the grid, each cell at most once") {
       for (std::uint32_t index = 0; index < reader.run().series.size(); ++index) {
         std::vector<double> values(frame.rows() * frame.cols());
         std::vector<int> times(values.size());
-        for (std::int32_t node : series.parts()) series.each_piece(index, frame, node, [&](const Piece& piece) { put(values, times, frame.cols(), piece); });
+        for (std::int32_t node : series.parts())
+          series.each_piece(index, frame, node, [&](const Piece& piece) { put(values, times, frame.cols(), piece); });
         CHECK(values == series.grid(index, level).values);
         CHECK(*std::max_element(times.begin(), times.end()) == 1);
       }
@@ -54,7 +55,8 @@ TEST_CASE("histories of all nodes as one show what those of each node show, what
     const Grid a = apart.grid(index), b = shared.grid(index);
     REQUIRE(a.first_rank == b.first_rank);
     REQUIRE(a.values.size() == b.values.size());
-    for (std::size_t i = 0; i < a.values.size(); ++i) CHECK(std::abs(a.values[i] - b.values[i]) <= apart.max_error(index) + shared.max_error(index));
+    for (std::size_t i = 0; i < a.values.size(); ++i)
+      CHECK(std::abs(a.values[i] - b.values[i]) <= apart.max_error(index) + shared.max_error(index));
   }
 }
 
@@ -62,9 +64,12 @@ TEST_CASE("pieces of exact values, and errors that bound the difference to them"
   Reader reader(golden_file(true), "test");
   const SeriesReader series(reader);
   const Grid frame = series.frame(0);
-  std::vector<std::vector<double>> values(reader.run().series.size(), std::vector<double>(frame.rows() * frame.cols(), std::numeric_limits<double>::quiet_NaN()));
+  std::vector<std::vector<double>> values(
+      reader.run().series.size(),
+      std::vector<double>(frame.rows() * frame.cols(), std::numeric_limits<double>::quiet_NaN()));
   std::vector<std::vector<int>> times(values.size(), std::vector<int>(frame.rows() * frame.cols()));
-  series.each_exact_piece([&](std::uint32_t index, const Piece& piece) { put(values.at(index), times.at(index), frame.cols(), piece); });
+  series.each_exact_piece(
+      [&](std::uint32_t index, const Piece& piece) { put(values.at(index), times.at(index), frame.cols(), piece); });
   for (std::uint32_t index = 0; index < values.size(); ++index) {
     const std::vector<double> exact = series.exact(index).values, kept = series.grid(index).values;
     int compared = 0;

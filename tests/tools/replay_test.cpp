@@ -53,7 +53,8 @@ TEST_CASE("a constant imbalance costs what the model says") {
   CHECK(json["stage_seconds"].size() >= 3);
   for (const auto& seconds : json["stage_seconds"]) CHECK(seconds.get<double>() >= 0);
   CHECK(json["stage_bytes"].size() == json["stage_seconds"].size());
-  for (const char* stage : {"loads", "prediction", "strata", "decision"}) CHECK(json["stage_bytes"][stage].get<long>() > 0);
+  for (const char* stage : {"loads", "prediction", "strata", "decision"})
+    CHECK(json["stage_bytes"][stage].get<long>() > 0);
   CHECK(json["stage_bytes"]["cost model"] == 0);  // no units of work in a recording
 }
 
@@ -87,7 +88,8 @@ TEST_CASE("a replay's snapshot holds what was replayed") {
   const Scratch scratch;
   scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));
   scratch.write_text("names.json", R"({"names": ["solve", "halo, \"left\""]})");
-  const Outcome outcome = scratch.run(line({"--price", "1000", "--nodes", "2", "--names", "names.json", "--exact", "-o", "run.effort"}));
+  const Outcome outcome =
+      scratch.run(line({"--price", "1000", "--nodes", "2", "--names", "names.json", "--exact", "-o", "run.effort"}));
   INFO(outcome.err);
   REQUIRE(outcome.code == 0);
   const auto info = scratch.run({"info", "run.effort", "--json"}).json();

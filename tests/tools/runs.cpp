@@ -44,15 +44,19 @@ std::vector<std::byte> interleaved_file(bool shared) {
   run.series.push_back(run.series[0]);
   run.series.back().metric = 1;
   std::vector<std::vector<std::byte>> parts;
-  const auto load = [](std::uint32_t series, std::int32_t rank, int step) { return 1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17); };
+  const auto load = [](std::uint32_t series, std::int32_t rank, int step) {
+    return 1 + series + 0.1 * rank + 0.01 * ((rank * 5 + step * 3) % 17);
+  };
   if (shared) {
-    parts.push_back(record::test::shared_histories(run, {0, late, 0}, [&](int series, const std::vector<std::int32_t>& ranks, int first) {
-      std::vector<double> block;
-      for (std::int32_t rank : ranks) {
-        for (int step = first; step < steps; ++step) block.push_back(load(static_cast<std::uint32_t>(series), rank, step));
-      }
-      return block;
-    }));
+    parts.push_back(record::test::shared_histories(
+        run, {0, late, 0}, [&](int series, const std::vector<std::int32_t>& ranks, int first) {
+          std::vector<double> block;
+          for (std::int32_t rank : ranks) {
+            for (int step = first; step < steps; ++step)
+              block.push_back(load(static_cast<std::uint32_t>(series), rank, step));
+          }
+          return block;
+        }));
     return record::encode(run, parts);
   }
   for (std::int32_t node = 0; node < 2; ++node) {

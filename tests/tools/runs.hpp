@@ -13,7 +13,7 @@ namespace effort::tools::test {
 struct RegionSpec {
   std::string name;
   record::Kind kind = record::Kind::compute;
-  double mean = 1;       ///< seconds per rank over the whole run
+  double mean = 1;  ///< seconds per rank over the whole run
   double imbalance = 0;
 };
 record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions);
@@ -21,9 +21,8 @@ record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions)
 /// run_of as a file.
 std::vector<std::byte> file_of(const record::Run& run);
 
-/// 7 ranks that two nodes take in turn, 40 steps, two metrics, one of two regions measured by both; the second region begins
-/// at step 25.  Kokkos must be initialised.
-/// `shared`: the histories of both nodes as one.
+/// 7 ranks that two nodes take in turn, 40 steps, two metrics, one of two regions measured by both; the second region
+/// begins at step 25.  Kokkos must be initialised. `shared`: the histories of both nodes as one.
 std::vector<std::byte> interleaved_file(bool shared = false);
 
 }  // namespace effort::tools::test

@@ -67,7 +67,8 @@ TEST_CASE("info for people names everything once") {
   scratch.write("run.effort", golden_file(true));
   const Outcome outcome = scratch.run({"info", "run.effort"});
   REQUIRE(outcome.code == 0);
-  for (const char* part : {"golden (job 1), effort 0.1.0", "8 ranks on 2 nodes, 60 steps in 2.5 s", "3 steps merged into later ones", "Regions", "region_3", "Windows", "10..19", "done at 22",
+  for (const char* part : {"golden (job 1), effort 0.1.0", "8 ranks on 2 nodes, 60 steps in 2.5 s",
+                           "3 steps merged into later ones", "Regions", "region_3", "Windows", "10..19", "done at 22",
                            "Strata of steps 50..59", "Unit costs", "200 ns", "Notes"}) {
     INFO(part);
     CHECK(outcome.out.find(part) != std::string::npos);
@@ -78,10 +79,16 @@ namespace {
 
 /// Every command that reads snapshots ends with a sentence on standard error, and leaves nothing behind.
 void refused_by_all(const Scratch& scratch, const std::string& file, const std::string& reason) {
-  std::vector<std::vector<std::string>> lines = {{"info", file}, {"info", file, "--json"}, {"info", file, "--heat-map", "always"}, {"diff", file, "good.effort"}, {"diff", "good.effort", file, "--json"}};
-  for (const char* format : {"csv", "npy", "vtk", "hdf5"}) lines.push_back({"export", file, "--format", format, "-o", "out"});
+  std::vector<std::vector<std::string>> lines = {{"info", file},
+                                                 {"info", file, "--json"},
+                                                 {"info", file, "--heat-map", "always"},
+                                                 {"diff", file, "good.effort"},
+                                                 {"diff", "good.effort", file, "--json"}};
+  for (const char* format : {"csv", "npy", "vtk", "hdf5"})
+    lines.push_back({"export", file, "--format", format, "-o", "out"});
   std::filesystem::create_directory(scratch / "snaps");
-  std::filesystem::copy_file(scratch / file, scratch / "snaps/app-1-00000001.effort", std::filesystem::copy_options::overwrite_existing);
+  std::filesystem::copy_file(scratch / file, scratch / "snaps/app-1-00000001.effort",
+                             std::filesystem::copy_options::overwrite_existing);
   lines.push_back({"top", "snaps", "--once"});
   for (const std::vector<std::string>& line : lines) {
     const Outcome outcome = scratch.run(line);
@@ -145,7 +152,8 @@ TEST_CASE("a history that lies under right checksums is refused") {
 TEST_CASE("what is no snapshot is said to be none") {
   const Scratch scratch;
   scratch.write_text("text.effort", "hello world");
-  CHECK(scratch.run({"info", "text.effort"}).err.find("this is no effort snapshot (file 'text.effort', byte 0)") != std::string::npos);
+  CHECK(scratch.run({"info", "text.effort"}).err.find("this is no effort snapshot (file 'text.effort', byte 0)") !=
+        std::string::npos);
   CHECK(scratch.run({"info", "missing.effort"}).err.find("'missing.effort'") != std::string::npos);
   CHECK(scratch.run({"info", "missing.effort"}).code == 1);
   CHECK(scratch.run({"info", "."}).code == 1);

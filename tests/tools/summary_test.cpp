@@ -30,7 +30,9 @@ RunSummary summary_of(const std::vector<std::byte>& file, std::size_t most_value
   return out;
 }
 
-double mean(const std::vector<float>& values) { return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size()); }
+double mean(const std::vector<float>& values) {
+  return std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
+}
 
 }  // namespace
 
@@ -79,7 +81,9 @@ TEST_CASE("loads of steps are shown as they were measured, not as the histories 
     REQUIRE(summary.load.max.size() == bins);
     const auto per_bin = static_cast<std::size_t>(summary.load.steps_per_bin);
     for (std::size_t k = 0; k < bins; ++k) {
-      const auto begin = truth.begin() + static_cast<std::ptrdiff_t>(k * per_bin), end = truth.begin() + static_cast<std::ptrdiff_t>(std::min<std::size_t>((k + 1) * per_bin, record::test::golden_steps));
+      const auto begin = truth.begin() + static_cast<std::ptrdiff_t>(k * per_bin),
+                 end = truth.begin() + static_cast<std::ptrdiff_t>(
+                                           std::min<std::size_t>((k + 1) * per_bin, record::test::golden_steps));
       const double largest = std::accumulate(begin, end, 0.0) / static_cast<double>(end - begin);
       CHECK(std::abs(summary.load.max[k] / largest - 1) < 0.01);
       CHECK(summary.load.max[k] >= summary.load.mean[k]);

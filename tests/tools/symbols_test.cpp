@@ -63,8 +63,12 @@ std::string build_id_of(const Scratch& scratch, const fs::path& path) {
 }
 
 Run fixture_run(const Fixture& f, const std::vector<Module>& modules) {
-  Run run = run_of(4, 10, {{"solve"}, {"MPI_Allreduce [" + f.exchange + " " + f.plain + "]", Kind::comm}, {"MPI_Wait [" + f.step + "]", Kind::wait},
-                           {"MPI_Allreduce [" + f.exchange + " " + f.plain + "] > MPI_Wait [" + f.step + "]"}, {"start > MPI_Wait [" + f.step + "]"}});
+  Run run = run_of(4, 10,
+                   {{"solve"},
+                    {"MPI_Allreduce [" + f.exchange + " " + f.plain + "]", Kind::comm},
+                    {"MPI_Wait [" + f.step + "]", Kind::wait},
+                    {"MPI_Allreduce [" + f.exchange + " " + f.plain + "] > MPI_Wait [" + f.step + "]"},
+                    {"start > MPI_Wait [" + f.step + "]"}});
   run.modules = modules;
   run.notes = {"steps end with MPI_Wait [" + f.exchange + "], [sic] at last"};
   return run;
@@ -86,7 +90,9 @@ void require_libdw(const Scratch& scratch) {
 }
 
 bool contains(const nlohmann::json& notes, const std::string& part) {
-  return std::any_of(notes.begin(), notes.end(), [&](const auto& note) { return note.template get<std::string>().find(part) != std::string::npos; });
+  return std::any_of(notes.begin(), notes.end(), [&](const auto& note) {
+    return note.template get<std::string>().find(part) != std::string::npos;
+  });
 }
 
 }  // namespace
@@ -126,7 +132,8 @@ TEST_CASE("call paths become functions, files and lines") {
   const std::string text = scratch.run({"info", "run.effort"}).out;
   CHECK(text.find("steps end with MPI_Wait [fixture::Solver::exchange (symbols_fixture.cpp:") != std::string::npos);
   CHECK(text.find("[sic] at last") != std::string::npos);
-  CHECK(text.find("MPI_Allreduce: fixture::Solver::exchange (symbols_fixture.cpp:" + std::to_string(f.exchange_line) + ")") != std::string::npos);
+  CHECK(text.find("MPI_Allreduce: fixture::Solver::exchange (symbols_fixture.cpp:" + std::to_string(f.exchange_line) +
+                  ")") != std::string::npos);
   CHECK(text.find("libsymbols_fixture") == std::string::npos);
   CHECK(scratch.run({"info", "run.effort", "--raw-names"}).out.find("libsymbols_fixture") != std::string::npos);
 }
@@ -139,11 +146,14 @@ TEST_CASE("exports carry resolved names") {
   REQUIRE(scratch.run({"export", "run.effort", "--format", "npy", "-o", "npy"}).code == 0);
   const auto axes = nlohmann::json::parse(scratch.read_text("npy/axes.json"));
   CHECK(axes["regions"][2] == "MPI_Wait [" + f.step + "]");
-  CHECK(axes["resolved"][2].get<std::string>().ends_with("reduce (symbols_fixture.cpp:" + std::to_string(f.inlined_line) + ")"));
+  CHECK(axes["resolved"][2].get<std::string>().ends_with(
+      "reduce (symbols_fixture.cpp:" + std::to_string(f.inlined_line) + ")"));
   const std::string wanted = axes["resolved"][2];
   CHECK(scratch.run({"export", "run.effort", "--format", "csv", "-o", "a.csv", "--region", wanted}).code == 0);
   CHECK(scratch.read_text("a.csv").find(wanted) != std::string::npos);
-  CHECK(scratch.run({"export", "run.effort", "--format", "csv", "-o", "a.csv", "--region", wanted, "--raw-names"}).code == 1);
+  CHECK(
+      scratch.run({"export", "run.effort", "--format", "csv", "-o", "a.csv", "--region", wanted, "--raw-names"}).code ==
+      1);
 }
 
 TEST_CASE("what is missing is said") {
@@ -185,7 +195,17 @@ TEST_CASE("what is missing is said") {
 
 TEST_CASE("names that only look like call paths stay names") {
   const Scratch scratch;
-  Run run = run_of(2, 2, {{"solve [a+b]"}, {"x []"}, {"x [ ]"}, {"y [+0x1]"}, {"z [a+0x]"}, {"w [a+0x1"}, {"a > b"}, {"] > ["}, {""}, {"q [a+0x11111111111111111]"}});
+  Run run = run_of(2, 2,
+                   {{"solve [a+b]"},
+                    {"x []"},
+                    {"x [ ]"},
+                    {"y [+0x1]"},
+                    {"z [a+0x]"},
+                    {"w [a+0x1"},
+                    {"a > b"},
+                    {"] > ["},
+                    {""},
+                    {"q [a+0x11111111111111111]"}});
   scratch.write("run.effort", file_of(run));
   const auto plain = info(scratch);
   for (const auto& region : plain["regions"]) CHECK_FALSE(region.contains("resolved"));
@@ -203,7 +223,8 @@ TEST_CASE("diff matches call paths of two builds by function") {
   const Fixture f = call_fixture();
   const std::string name = library.filename();
   REQUIRE(scratch.run_program("objcopy", {"--remove-section", ".note.gnu.build-id", library.string(), name}).code == 0);
-  Run a = fixture_run(f, {{name, library, build_id_of(scratch, library)}}), b = fixture_run(f, {{name, (scratch / name).string(), ""}});
+  Run a = fixture_run(f, {{name, library, build_id_of(scratch, library)}}),
+      b = fixture_run(f, {{name, (scratch / name).string(), ""}});
   scratch.write("run.effort", file_of(a));
   require_libdw(scratch);
   scratch.write("a.effort", file_of(a));

@@ -13,10 +13,18 @@ TEST_CASE("help and version are good, nonsense is a usage error") {
   CHECK(scratch.run({"--help"}).out.find("sample-size") != std::string::npos);
   CHECK(scratch.run({"--version"}).code == 0);
   CHECK(scratch.run({"info", "--help"}).code == 0);
-  for (const std::vector<std::string>& line : {std::vector<std::string>{}, {"dance"}, {"info"}, {"info", "a", "b"}, {"info", "--nonsense", "a"}, {"encode", "in", "out"},
-                                               {"encode", "--rows", "2", "--cols", "2", "--passes", "3", "--nrmse", "0.1", "in", "out"},
-                                               {"encode", "--rows", "-2", "--cols", "2", "in", "out"}, {"encode", "--rows", "2", "--cols", "2", "--nrmse", "-1", "in", "out"},
-                                               {"encode", "--rows", "2", "--cols", "2", "--coder", "magic", "in", "out"}, {"decode", "--level", "-1", "in", "out"}}) {
+  for (const std::vector<std::string>& line :
+       {std::vector<std::string>{},
+        {"dance"},
+        {"info"},
+        {"info", "a", "b"},
+        {"info", "--nonsense", "a"},
+        {"encode", "in", "out"},
+        {"encode", "--rows", "2", "--cols", "2", "--passes", "3", "--nrmse", "0.1", "in", "out"},
+        {"encode", "--rows", "-2", "--cols", "2", "in", "out"},
+        {"encode", "--rows", "2", "--cols", "2", "--nrmse", "-1", "in", "out"},
+        {"encode", "--rows", "2", "--cols", "2", "--coder", "magic", "in", "out"},
+        {"decode", "--level", "-1", "in", "out"}}) {
     const Outcome outcome = scratch.run(line);
     INFO((line.empty() ? "" : line[0]) << ": " << outcome.err);
     CHECK(outcome.code == 2);
@@ -28,7 +36,8 @@ TEST_CASE("help and version are good, nonsense is a usage error") {
 
 TEST_CASE("a wrong word is answered with the right ones") {
   const Scratch scratch;
-  const std::string typo = scratch.run({"exprot", "a"}).err, nonsense = scratch.run({"frobnicate"}).err, nothing = scratch.run({}).err;
+  const std::string typo = scratch.run({"exprot", "a"}).err, nonsense = scratch.run({"frobnicate"}).err,
+                    nothing = scratch.run({}).err;
   CHECK(typo.find("did you mean 'export'?") != std::string::npos);
   CHECK(nonsense.find("did you mean") == std::string::npos);
   for (const std::string& message : {typo, nonsense, nothing}) {

@@ -47,7 +47,8 @@ double noise(std::uint64_t x) {
 }
 
 std::uint64_t key_of(int region, std::int32_t rank, std::int64_t step) {
-  return static_cast<std::uint64_t>(region) * 1000003 + static_cast<std::uint64_t>(rank) * 10007 + static_cast<std::uint64_t>(step);
+  return static_cast<std::uint64_t>(region) * 1000003 + static_cast<std::uint64_t>(rank) * 10007 +
+         static_cast<std::uint64_t>(step);
 }
 
 /// Refinements that leave a few ranks with several times the blocks of the others, anew every 25 steps; rare stalls.
@@ -55,14 +56,17 @@ double amr_load(const Shape& shape, int region, std::int32_t rank, std::int64_t 
   const std::int64_t mesh = step / 25;
   const double blocks = noise(key_of(0, rank, mesh)) > 0.85 ? 4 + 3 * noise(key_of(1, rank, mesh)) : 1;
   const double stall = noise(key_of(region + 7, rank, step)) > 0.998 ? 20 : 0;
-  return 2e-4 / (1 + region) * (blocks + stall + 0.1 * noise(key_of(region, rank, step))) * (step % 10 == 0 && region == shape.regions - 1 ? 6 : 1);
+  return 2e-4 / (1 + region) * (blocks + stall + 0.1 * noise(key_of(region, rank, step))) *
+         (step % 10 == 0 && region == shape.regions - 1 ? 6 : 1);
 }
 
 /// Two droplets that move over the ranks; neighbour lists every fourth step; most ranks next to nothing.
 double md_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
   const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(shape.steps);
-  const double drops = std::exp(-std::pow((place - 0.2 - 0.3 * time) * 14, 2)) + std::exp(-std::pow((place - 0.8 + 0.3 * time) * 14, 2));
-  return 1e-4 / (1 + region) * (0.05 + 5 * drops + 0.02 * noise(key_of(region, rank, step))) * (region % 4 == 1 && step % 4 != 0 ? 0 : 1);
+  const double drops =
+      std::exp(-std::pow((place - 0.2 - 0.3 * time) * 14, 2)) + std::exp(-std::pow((place - 0.8 + 0.3 * time) * 14, 2));
+  return 1e-4 / (1 + region) * (0.05 + 5 * drops + 0.02 * noise(key_of(region, rank, step))) *
+         (region % 4 == 1 && step % 4 != 0 ? 0 : 1);
 }
 
 /// A cloud that drifts through columns of ranks: one heavy rank after the other.
@@ -76,18 +80,24 @@ double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step
   if (shape.like == Shape::Like::amr) return amr_load(shape, region, rank, step);
   if (shape.like == Shape::Like::md) return md_load(shape, region, rank, step);
   if (shape.like == Shape::Like::pic) return pic_load(shape, region, rank, step);
-  const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(shape.steps, 1));
+  const double place = (rank + 0.5) / shape.ranks,
+               time = static_cast<double>(step) / static_cast<double>(std::max<std::int64_t>(shape.steps, 1));
   const double front = std::exp(-std::pow((place - 0.15 - 0.7 * time) * 12, 2)), base = 1e-3 / (1 + region % 16);
-  const double mesh = region % 3 == 0 ? 3 * front : region % 3 == 1 ? 0.6 * (rank * 7 / shape.ranks % 3) : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
+  const double mesh = region % 3 == 0 ? 3 * front
+                      : region % 3 == 1
+                          ? 0.6 * (rank * 7 / shape.ranks % 3)
+                          : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
   return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step))) * (step == shape.jolt ? 50 : 1);
 }
 
 std::string name_of(const Shape& shape, int region) {
-  if (shape.full && region == 2) return "MPI_Send [app+0x1234 libsolver.so+0x88] > MPI_Recv [app+0x2345 libsolver.so+0x99]";
+  if (shape.full && region == 2)
+    return "MPI_Send [app+0x1234 libsolver.so+0x88] > MPI_Recv [app+0x2345 libsolver.so+0x99]";
   if (shape.full && region == 3) return "MPI_Allreduce [app+0x1300 libsolver.so+0x88]";
   // As tools name stretches between calls: long, and alike up to the last characters.
   if (shape.like != Shape::Like::mesh && region > 0)
-    return "MPI_Waitall@libmdengine.so.0+0x2b" + std::to_string(3555 - 7 * region) + "->MPI_Sendrecv@libmdengine.so.0+0x2b0c" + std::to_string(10 + region);
+    return "MPI_Waitall@libmdengine.so.0+0x2b" + std::to_string(3555 - 7 * region) +
+           "->MPI_Sendrecv@libmdengine.so.0+0x2b0c" + std::to_string(10 + region);
   static const char* names[] = {"solve", "assemble", "advance", "halo"};
   return region < 4 ? names[region] : "region " + std::to_string(region);
 }
@@ -102,7 +112,8 @@ struct Part {
 };
 
 /// Adds a window's loads of a computing region to what the steps took.
-void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t first, std::int64_t n, std::int64_t steps) {
+void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t first, std::int64_t n,
+                    std::int64_t steps) {
   for (std::size_t i = 0; i < block.size(); ++i) {
     const auto row = static_cast<std::int64_t>(i) / n, col = static_cast<std::int64_t>(i) % n;
     out.step_loads[static_cast<std::size_t>(row * steps + first + col)] += block[i];
@@ -124,12 +135,14 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
       std::vector<double> block;
       for (std::size_t r = 0; r < ranks.size(); ++r)
         for (std::int64_t k = 0; k < n; ++k) {
-          const double value = load(shape, region, ranks[r], first + k) * (s >= static_cast<std::uint32_t>(shape.regions) ? 2e6 : 1);
+          const double value =
+              load(shape, region, ranks[r], first + k) * (s >= static_cast<std::uint32_t>(shape.regions) ? 2e6 : 1);
           block.push_back(value);
           sums[r] += value;
         }
       if (!shape.shared) history.append(block, static_cast<std::size_t>(n));
-      if (s < static_cast<std::uint32_t>(shape.regions) && kind_of(region) == record::Kind::compute) add_step_loads(out, block, first, n, shape.steps);
+      if (s < static_cast<std::uint32_t>(shape.regions) && kind_of(region) == record::Kind::compute)
+        add_step_loads(out, block, first, n, shape.steps);
       if (shape.exact) out.part.exact.push_back({first, static_cast<std::int32_t>(n), {s}, block});
     }
     if (shape.steps > 0 && !shape.shared) out.part.tiles.push_back({s, 0, history.serialize_final()});
@@ -141,7 +154,9 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
 /// Ranks that wander through the strata, stretch by stretch.
 std::vector<std::int32_t> labels_of(const Shape& shape, std::int32_t strata, std::int64_t window) {
   std::vector<std::int32_t> out;
-  for (std::int32_t r = 0; r < shape.ranks; ++r) out.push_back(static_cast<std::int32_t>((static_cast<std::int64_t>(r) * strata + window * shape.ranks / 7) / shape.ranks % strata));
+  for (std::int32_t r = 0; r < shape.ranks; ++r)
+    out.push_back(static_cast<std::int32_t>((static_cast<std::int64_t>(r) * strata + window * shape.ranks / 7) /
+                                            shape.ranks % strata));
   return out;
 }
 
@@ -179,7 +194,9 @@ void add_windows(record::Run& run, const Shape& shape) {
     strata.first = w.first;
     strata.last = w.last;
     strata.label = label;
-    for (std::int32_t c = 0; c < k; ++c) strata.medoid_rank.push_back(static_cast<std::int32_t>(std::find(strata.label.begin(), strata.label.end(), c) - strata.label.begin()));
+    for (std::int32_t c = 0; c < k; ++c)
+      strata.medoid_rank.push_back(
+          static_cast<std::int32_t>(std::find(strata.label.begin(), strata.label.end(), c) - strata.label.begin()));
     for (int g = 0; g < shape.regions; ++g) strata.region.push_back(name_of(shape, g));
     for (int i = 0; i < k * shape.regions; ++i) strata.region_load.push_back(1e-4 * (1 + i % 7));
     run.strata.push_back(std::move(strata));
@@ -193,7 +210,8 @@ record::Run run_of(const Shape& shape, const std::string& name) {
   run.name = name;
   run.job = "7";
   std::vector<std::int32_t> node_of_rank;
-  for (std::int32_t r = 0; r < shape.ranks; ++r) node_of_rank.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(r) * shape.nodes / shape.ranks));
+  for (std::int32_t r = 0; r < shape.ranks; ++r)
+    node_of_rank.push_back(static_cast<std::int32_t>(static_cast<std::int64_t>(r) * shape.nodes / shape.ranks));
   run.place(node_of_rank);
   run.steps = shape.steps;
   run.load_metric = "time";
@@ -267,12 +285,14 @@ std::vector<std::byte> shared_part(const Shape& shape, const record::Run& run) {
       codec::History history(ranks.size(), target, std::size_t{1} << 18, true);
       std::vector<double> block;
       for (const std::int32_t rank : ranks)
-        for (std::int64_t step = 0; step < shape.steps; ++step) block.push_back(load(shape, static_cast<int>(s) % shape.regions, rank, step));
+        for (std::int64_t step = 0; step < shape.steps; ++step)
+          block.push_back(load(shape, static_cast<int>(s) % shape.regions, rank, step));
       history.append(block, static_cast<std::size_t>(shape.steps));
       shared.add({&history, ranks.size(), 0, static_cast<std::size_t>(shape.steps)});
     }
     std::vector<record::Tile> tiles;
-    for (std::vector<std::byte>& bytes : shared.finish()) tiles.push_back({static_cast<std::uint32_t>(tiles.size()), 0, std::move(bytes)});
+    for (std::vector<std::byte>& bytes : shared.finish())
+      tiles.push_back({static_cast<std::uint32_t>(tiles.size()), 0, std::move(bytes)});
     if (nodes.rank() == 0) out = record::encode_shared(tiles);
   });
   return out;
@@ -311,7 +331,8 @@ int main(int argc, char** argv) {
   std::vector<std::thread> threads;
   for (int t = 0; t < (shape.ranks > 1000 ? 2 : 1); ++t)
     threads.emplace_back([&] {
-      for (std::int32_t node = next++; node < shape.nodes; node = next++) parts[static_cast<std::size_t>(node)] = part_of(shape, run, node);
+      for (std::int32_t node = next++; node < shape.nodes; node = next++)
+        parts[static_cast<std::size_t>(node)] = part_of(shape, run, node);
     });
   for (std::thread& t : threads) t.join();
   finish_series(run, parts);

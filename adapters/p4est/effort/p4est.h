@@ -39,8 +39,8 @@ static inline effort_status effort_p4est_partition(p4est_t* forest, int for_coar
   while (mean > 1 && forest->global_num_quadrants > ((int64_t)1 << 51) / mean) mean /= 2;
   const size_t n = (size_t)forest->local_num_quadrants;
   int64_t* cost = (int64_t*)malloc((n > 0 ? n : 1) * sizeof *cost);
-  const effort_status status =
-      effort_weights_integers_mpi(forest->mpicomm, n, cost ? weight : NULL, mean * forest->global_num_quadrants, 1, cost);
+  const effort_status status = effort_weights_integers_mpi(forest->mpicomm, n, cost ? weight : NULL,
+                                                           mean * forest->global_num_quadrants, 1, cost);
   if (status == EFFORT_OK) {
     void* const user = forest->user_pointer;
     effort_p4est_costs costs = {cost};

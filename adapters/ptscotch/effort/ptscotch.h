@@ -1,12 +1,12 @@
-/* Vertex loads for PT-Scotch from the library's costs; the same arrays serve ParMETIS (vwgt).  Header only; link PT-Scotch
- * and libeffort_mpi as you do already. */
+/* Vertex loads for PT-Scotch from the library's costs; the same arrays serve ParMETIS (vwgt).  Header only; link
+ * PT-Scotch and libeffort_mpi as you do already. */
 #ifndef EFFORT_PTSCOTCH_H
 #define EFFORT_PTSCOTCH_H
 
 #include <effort/effort_mpi.h>
+#include <ptscotch.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <ptscotch.h>
 
 #ifdef __cplusplus
 extern "C" {

@@ -23,12 +23,12 @@ typedef struct effort_zoltan {
   void* count_data;
   ZOLTAN_OBJ_LIST_FN* list; /**< the host's ZOLTAN_OBJ_LIST_FN; what it writes as weights is replaced */
   void* list_data;
-  const double* weight;     /**< [objects] seconds, >= 0, in the order in which `list` names the objects */
+  const double* weight; /**< [objects] seconds, >= 0, in the order in which `list` names the objects */
 } effort_zoltan;
 
 /** Lists the host's objects with the weights; Zoltan calls it. */
-static inline void effort_zoltan_list(void* data, int n_gid, int n_lid, ZOLTAN_ID_PTR gid, ZOLTAN_ID_PTR lid, int n_weights,
-                                      float* weight, int* error) {
+static inline void effort_zoltan_list(void* data, int n_gid, int n_lid, ZOLTAN_ID_PTR gid, ZOLTAN_ID_PTR lid,
+                                      int n_weights, float* weight, int* error) {
   const effort_zoltan* host = (const effort_zoltan*)data;
   const int n = host->count(host->count_data, error);
   if (*error != ZOLTAN_OK && *error != ZOLTAN_WARN) return;

@@ -1,6 +1,6 @@
 /* effort: load-balance analytics inside running simulations.
  *
- * Ten lines make a simulation known to the library:
+ *  Ten lines make a simulation known to the library:
  *
  *     effort_init_mpi(comm, NULL);                                 (effort_mpi.h; effort_init without MPI)
  *     effort_region("solve", EFFORT_COMPUTE, &solve);              once per region
@@ -11,9 +11,9 @@
  *     }
  *     effort_finalize();
  *
- * Simple API: lifetime, regions, progress.  Explicit API: work units, metrics, hints, configuration.
+ *  Simple API: lifetime, regions, progress.  Explicit API: work units, metrics, hints, configuration.
  *
- * Rules that hold for every function:
+ *  Rules that hold for every function:
  *  - It returns an effort_status unless shown otherwise; a message about the last error of the calling thread is
  *    kept for effort_last_error().  It never aborts, exits or prints, and never throws.
  *  - Strings are copied; arrays in hints belong to the library.
@@ -21,7 +21,7 @@
  *    effort_init_mpi makes the call in the same order; without MPI the process is the only rank.
  *  - Before effort_init it returns EFFORT_ERR_NOT_INITIALIZED, with DISABLE=1 it returns EFFORT_OK and does nothing.
  *
- * This header compiles as C99 and as C++17 and needs no other header of the project.
+ *  This header compiles as C99 and as C++17 and needs no other header of the project.
  */
 #ifndef EFFORT_EFFORT_H
 #define EFFORT_EFFORT_H
@@ -51,15 +51,15 @@ typedef enum effort_status {
   EFFORT_ERR_LIMIT = -6,               /**< more regions, units, metrics or nesting than EFFORT_MAX_* */
   EFFORT_ERR_CONFLICT = -7,            /**< one name registered with two kinds or units; the first holds */
   EFFORT_ERR_CONFIG = -8,              /**< a configuration key or value that is not allowed */
-  EFFORT_ERR_MPI = -9,                 /**< MPI is not initialized, already finalized, another implementation, or failed */
-  EFFORT_ERR_MEMORY = -10,             /**< out of memory */
-  EFFORT_ERR_IO = -11,                 /**< a snapshot or report could not be written */
-  EFFORT_ERR_UNSUPPORTED = -12,        /**< this build or version does not offer it */
-  EFFORT_ERR_CALLBACK = -13,           /**< not allowed from within a rebalance callback */
-  EFFORT_ERR_INTERNAL = -14,           /**< an error inside the library */
-  EFFORT_ERR_SWITCHED_OFF = -15,       /**< the library switched itself off after an error; the host runs on */
-  EFFORT_ERR_STATE = -16,              /**< a call at a time that its description rules out */
-  EFFORT_ERR_NO_HINT = -17             /**< no hint has been delivered yet */
+  EFFORT_ERR_MPI = -9,           /**< MPI is not initialized, already finalized, another implementation, or failed */
+  EFFORT_ERR_MEMORY = -10,       /**< out of memory */
+  EFFORT_ERR_IO = -11,           /**< a snapshot or report could not be written */
+  EFFORT_ERR_UNSUPPORTED = -12,  /**< this build or version does not offer it */
+  EFFORT_ERR_CALLBACK = -13,     /**< not allowed from within a rebalance callback */
+  EFFORT_ERR_INTERNAL = -14,     /**< an error inside the library */
+  EFFORT_ERR_SWITCHED_OFF = -15, /**< the library switched itself off after an error; the host runs on */
+  EFFORT_ERR_STATE = -16,        /**< a call at a time that its description rules out */
+  EFFORT_ERR_NO_HINT = -17       /**< no hint has been delivered yet */
 } effort_status;
 
 /** A short English description of a status; never NULL, not even for an unknown value.  Cost: a look-up. */
@@ -127,7 +127,8 @@ EFFORT_API effort_status effort_region(const char* name, effort_kind kind, effor
 EFFORT_API effort_status effort_region_find(const char* name, effort_region_id* out);
 
 /** Opens a region in the calling thread.  Time is exclusive: it goes to the innermost open region.  A region that is
- *  open across a progress step is split there.  Cost: about 10 ns, no lock, no allocation after a thread's first call. */
+ *  open across a progress step is split there.  Cost: about 10 ns, no lock, no allocation after a thread's
+ *  first call. */
 EFFORT_API effort_status effort_begin(effort_region_id r);
 /** Closes the region that the calling thread opened last.  With any other id nothing changes, and it returns
  *  EFFORT_ERR_NESTING. */
@@ -143,7 +144,7 @@ EFFORT_API effort_status effort_add(effort_region_id r, double seconds);
 EFFORT_API effort_status effort_phase(const char* name);
 
 /* Regions by literal name; the id is looked up once per call site, and again if the look-up failed.  C++ has
- * effort::Region in effort.hpp for scopes. */
+ *  effort::Region in effort.hpp for scopes. */
 EFFORT_API effort_status effort_begin_named(const char* name, volatile effort_region_id* cache);
 EFFORT_API effort_status effort_end_named(const char* name, volatile effort_region_id* cache);
 /** Called by effort::Region: effort_begin_named for a region of any kind, which also returns its id for effort_end (-1
@@ -168,8 +169,8 @@ EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out)
 /** Reports that this rank did `amount` (0 .. 1e100) units in the current step; amounts of one step add up. */
 EFFORT_API effort_status effort_work(effort_work_id w, double amount);
 /** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC.
- *  Errors: EFFORT_ERR_CONFLICT for another unit than before, which changes nothing and gives the id, and for the name of
- *  a metric that the library measures itself (time, calls, thread_*, the built-in counters), which gives none. */
+ *  Errors: EFFORT_ERR_CONFLICT for another unit than before, which changes nothing and gives the id, and for the name
+ *  of a metric that the library measures itself (time, calls, thread_*, the built-in counters), which gives none. */
 EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
 /** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step.
  *  Errors: EFFORT_ERR_UNKNOWN_ID for an id that effort_metric_define did not return. */
@@ -192,75 +193,75 @@ static inline effort_status progress_step(void) { return effort_progress_step();
 
 /** Reasons, in effort_hint.advice. */
 enum {
-  EFFORT_ADVICE_STALE = 1,           /**< made from steps before the last rebalance: recommends nothing */
-  EFFORT_ADVICE_TREND = 2,           /**< the imbalance grows steadily */
-  EFFORT_ADVICE_JUMP = 4,            /**< the load changed suddenly */
-  EFFORT_ADVICE_SLOW_NODE = 8,       /**< a node is slower at the same work */
-  EFFORT_ADVICE_PERIODIC = 16,       /**< a recurring peak explains the imbalance */
-  EFFORT_ADVICE_BALANCED = 32,       /**< less than 2 % to gain */
-  EFFORT_ADVICE_UNMARKED_COMM = 64,  /**< all ranks look equal although waiting dominates: mark communication */
-  EFFORT_ADVICE_NO_PRICE = 128,      /**< no rebalance was seen yet: REBALANCE_THRESHOLD or a trial decides */
-  EFFORT_ADVICE_TOO_EXPENSIVE = 256, /**< imbalanced, but rebalancing would not pay */
+  EFFORT_ADVICE_STALE = 1,             /**< made from steps before the last rebalance: recommends nothing */
+  EFFORT_ADVICE_TREND = 2,             /**< the imbalance grows steadily */
+  EFFORT_ADVICE_JUMP = 4,              /**< the load changed suddenly */
+  EFFORT_ADVICE_SLOW_NODE = 8,         /**< a node is slower at the same work */
+  EFFORT_ADVICE_PERIODIC = 16,         /**< a recurring peak explains the imbalance */
+  EFFORT_ADVICE_BALANCED = 32,         /**< less than 2 % to gain */
+  EFFORT_ADVICE_UNMARKED_COMM = 64,    /**< all ranks look equal although waiting dominates: mark communication */
+  EFFORT_ADVICE_NO_PRICE = 128,        /**< no rebalance was seen yet: REBALANCE_THRESHOLD or a trial decides */
+  EFFORT_ADVICE_TOO_EXPENSIVE = 256,   /**< imbalanced, but rebalancing would not pay */
   EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that grow together have no cost of their own */
-  EFFORT_ADVICE_TRUNCATED = 1024,    /**< the hint has no room for all regions: some are missing */
-  EFFORT_ADVICE_TRIAL = 2048         /**< recommended below the threshold, to measure the cost and the effect */
+  EFFORT_ADVICE_TRUNCATED = 1024,      /**< the hint has no room for all regions: some are missing */
+  EFFORT_ADVICE_TRIAL = 2048           /**< recommended below the threshold, to measure the cost and the effect */
 };
 
 /** The state of the load and what to do about it.  Bit for bit the same on every rank, except for the fields marked
  *  local.  Arrays belong to the library, are read-only, exist once per node and are valid until the next progress
  *  step.  Loads are seconds of COMPUTE effort per step (or the LOAD_METRIC's unit). */
 typedef struct effort_hint {
-  size_t struct_size;                 /**< bytes of this struct as the library knows it */
-  int64_t step;                       /**< the step at whose end the hint is delivered, from 0 */
-  int64_t window_first, window_last;  /**< steps that `load` is the mean of, inclusive */
-  int32_t rank, n_ranks;              /**< local: this rank; size of the communicator */
-  const double* load;                 /**< [n_ranks] mean over the window */
-  const double* predicted;            /**< [n_ranks] mean over the steps from delivery to the next hint's */
+  size_t struct_size;                /**< bytes of this struct as the library knows it */
+  int64_t step;                      /**< the step at whose end the hint is delivered, from 0 */
+  int64_t window_first, window_last; /**< steps that `load` is the mean of, inclusive */
+  int32_t rank, n_ranks;             /**< local: this rank; size of the communicator */
+  const double* load;                /**< [n_ranks] mean over the window */
+  const double* predicted;           /**< [n_ranks] mean over the steps from delivery to the next hint's */
   int32_t n_regions;
-  const char* const* region_name;     /**< [n_regions] */
-  const double* region_load;          /**< [n_regions] local: this rank's load by region */
-  const double* stratum_region_load;  /**< [n_strata * n_regions] row = stratum; mean over its ranks */
-  const int32_t* stratum;             /**< [n_ranks] 0 .. n_strata - 1: ranks that behave alike */
+  const char* const* region_name;    /**< [n_regions] */
+  const double* region_load;         /**< [n_regions] local: this rank's load by region */
+  const double* stratum_region_load; /**< [n_strata * n_regions] row = stratum; mean over its ranks */
+  const int32_t* stratum;            /**< [n_ranks] 0 .. n_strata - 1: ranks that behave alike */
   int32_t n_strata;
-  const int32_t* medoid_rank;         /**< [n_strata] the rank that stands for each stratum */
-  double imbalance;                   /**< max / mean - 1 of `load` */
-  double gain_per_step;               /**< predicted max - mean, seconds */
-  double rebalance_cost;              /**< seconds, measured on this run; < 0 while unknown */
-  int32_t rebalance;                  /**< 1 = worth it now */
-  uint32_t advice;                    /**< EFFORT_ADVICE_* bits */
-  int32_t n_units;                    /**< units of work with a fitted cost; 0 if none could be fitted */
-  const char* const* unit_name;       /**< [n_units] */
-  const double* unit_cost;            /**< [n_units] seconds per unit */
-  const double* unit_cost_error;      /**< [n_units] standard error of the above */
-  int32_t worst_region;               /**< index of the region that adds most to the imbalance; -1: none */
-  double worst_region_share;          /**< its share of (max - mean), 0 .. 1 */
-  double load_balance;                /**< mean / max of `load`, 0 .. 1; the POP metric */
-  double prediction_error;            /**< relative error of the last prediction; < 0 while unknown */
+  const int32_t* medoid_rank;    /**< [n_strata] the rank that stands for each stratum */
+  double imbalance;              /**< max / mean - 1 of `load` */
+  double gain_per_step;          /**< predicted max - mean, seconds */
+  double rebalance_cost;         /**< seconds, measured on this run; < 0 while unknown */
+  int32_t rebalance;             /**< 1 = worth it now */
+  uint32_t advice;               /**< EFFORT_ADVICE_* bits */
+  int32_t n_units;               /**< units of work with a fitted cost; 0 if none could be fitted */
+  const char* const* unit_name;  /**< [n_units] */
+  const double* unit_cost;       /**< [n_units] seconds per unit */
+  const double* unit_cost_error; /**< [n_units] standard error of the above */
+  int32_t worst_region;          /**< index of the region that adds most to the imbalance; -1: none */
+  double worst_region_share;     /**< its share of (max - mean), 0 .. 1 */
+  double load_balance;           /**< mean / max of `load`, 0 .. 1; the POP metric */
+  double prediction_error;       /**< relative error of the last prediction; < 0 while unknown */
   /* Efficiencies of the window by the POP methodology, as shares of its elapsed time, 0 .. 1; < 0: unknown,
    * because the load is not a time.  load_balance x communication = parallel. */
-  double parallel_efficiency;         /**< mean load / elapsed time */
-  double communication_efficiency;    /**< largest load / elapsed time */
-  double transfer_efficiency;         /**< unknown: always < 0 */
-  double ideal_saving;                /**< share of the time that ideal balance in every step would have saved */
-  double expected_saving;             /**< seconds that a rebalance now would save until the next good opportunity */
-  const double* speed;                /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
-                                           needs work units; its node's, or its own if that clearly differs */
+  double parallel_efficiency;      /**< mean load / elapsed time */
+  double communication_efficiency; /**< largest load / elapsed time */
+  double transfer_efficiency;      /**< unknown: always < 0 */
+  double ideal_saving;             /**< share of the time that ideal balance in every step would have saved */
+  double expected_saving;          /**< seconds that a rebalance now would save until the next good opportunity */
+  const double* speed;             /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
+                                        needs work units; its node's, or its own if that clearly differs */
 } effort_hint;
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same
  *  step, for every hint.  Returns 1: rebalanced now, 0: did not, < 0: failed; the ranks' answers are combined by
  *  maximum.  A C++ callback that throws has failed, and so has one in which the thread is cancelled or exits, or
- *  that it leaves by longjmp (known at the next call of a step, a snapshot or effort_finalize, which takes the step to its
- *  end).  It may call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot, which return
- *  EFFORT_ERR_CALLBACK and do nothing.  Only the next hint waits for it, however long it takes. */
+ *  that it leaves by longjmp (known at the next call of a step, a snapshot or effort_finalize, which takes the step to
+ *  its end).  It may call everything except effort_progress_step, effort_finalize, effort_init* and effort_snapshot,
+ *  which return EFFORT_ERR_CALLBACK and do nothing.  Only the next hint waits for it, however long it takes. */
 typedef int (*effort_rebalance_fn)(const effort_hint* hint, void* user);
 
 /** Sets the callback (NULL: none) and its user pointer, which the library only passes on. */
 EFFORT_API effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user);
 
 /** Bracket a rebalance that happens outside the callback, both in one thread; its time is the price of rebalancing.
- *  Every rank brackets the same rebalance in the same step (no message is sent).  A hint made from earlier steps that is
- *  delivered or pulled during the rebalance or after it carries EFFORT_ADVICE_STALE and `rebalance` 0. */
+ *  Every rank brackets the same rebalance in the same step (no message is sent).  A hint made from earlier steps that
+ *  is delivered or pulled during the rebalance or after it carries EFFORT_ADVICE_STALE and `rebalance` 0. */
 EFFORT_API effort_status effort_rebalance_begin(void);
 EFFORT_API effort_status effort_rebalance_end(void);
 
@@ -274,14 +275,14 @@ EFFORT_API effort_status effort_hint_copy(effort_hint* out, size_t bytes);
 /* ---- weights for partitioners -------------------------------------------------------------------------------- */
 
 /* Plain functions of their arguments: any thread, any time, before init too.  Bad arguments (null pointers, negative or
- * non-finite numbers) give EFFORT_ERR_INVALID_ARGUMENT and leave the output untouched. */
+ *  non-finite numbers) give EFFORT_ERR_INVALID_ARGUMENT and leave the output untouched. */
 
 /** Seconds that each item (block, cell, particle) costs: sum over units of its amount times the unit's cost.
  *  @param n_items    items >= 0
  *  @param n_units    kinds of units >= 0; 0 (no cost is known): every item weighs 1
  *  @param amount     [n_items * n_units] units of work of each item, row = item, >= 0
- *  @param unit_cost  [n_units] seconds per unit (effort_hint.unit_cost); < 0 (unknown) counts as 0, and if none is above 0
- *                    every item weighs 1
+ *  @param unit_cost  [n_units] seconds per unit (effort_hint.unit_cost); < 0 (unknown) counts as 0, and if none is
+ *  above 0 every item weighs 1
  *  @param weight     [n_items] out
  *  Time O(n_items * n_units). */
 EFFORT_API effort_status effort_weights_items(size_t n_items, int32_t n_units, const double* amount,

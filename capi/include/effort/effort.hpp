@@ -10,8 +10,8 @@
 
 namespace effort {
 
-/// A region by name, looked up once per session.  It stays valid when the library is finalized and initialized again, and
-/// may be constructed before the library is initialized.
+/// A region by name, looked up once per session.  It stays valid when the library is finalized and initialized again,
+/// and may be constructed before the library is initialized.
 ///
 ///     static const effort::RegionId solve("solve");
 ///     effort::Region in_solve(solve);
@@ -68,8 +68,8 @@ inline std::vector<double> weights_items(const std::vector<double>& amount, cons
   std::vector<double> weight(unit_cost.empty() ? 0 : amount.size() / unit_cost.size());
   // An incomplete last row is refused, as a null pointer is.
   const std::size_t items = whole ? weight.size() : 1;
-  if (effort_weights_items(items, static_cast<std::int32_t>(unit_cost.size()), whole ? amount.data() : nullptr, unit_cost.data(),
-                           whole ? weight.data() : nullptr) != EFFORT_OK)
+  if (effort_weights_items(items, static_cast<std::int32_t>(unit_cost.size()), whole ? amount.data() : nullptr,
+                           unit_cost.data(), whole ? weight.data() : nullptr) != EFFORT_OK)
     weight.clear();
   return weight;
 }
@@ -82,7 +82,8 @@ inline std::vector<double> weights_share(const std::vector<double>& estimate, do
 }
 
 /// Integers in proportion to the weights that add up to `sum`, each at least `least`.
-inline std::vector<std::int64_t> weights_integers(const std::vector<double>& weight, std::int64_t sum, std::int64_t least = 0) {
+inline std::vector<std::int64_t> weights_integers(const std::vector<double>& weight, std::int64_t sum,
+                                                  std::int64_t least = 0) {
   std::vector<std::int64_t> cost(weight.size());
   if (effort_weights_integers(weight.size(), weight.data(), sum, least, cost.data()) != EFFORT_OK) cost.clear();
   return cost;
@@ -91,7 +92,8 @@ inline std::vector<std::int64_t> weights_integers(const std::vector<double>& wei
 /// By what factor each rank's items should count more than the mean rank's: 1 on average.
 inline std::vector<double> weights_ranks(const std::vector<double>& load) {
   std::vector<double> factor(load.size());
-  if (effort_weights_ranks(static_cast<std::int32_t>(load.size()), load.data(), factor.data()) != EFFORT_OK) factor.clear();
+  if (effort_weights_ranks(static_cast<std::int32_t>(load.size()), load.data(), factor.data()) != EFFORT_OK)
+    factor.clear();
   return factor;
 }
 

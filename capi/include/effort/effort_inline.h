@@ -21,7 +21,8 @@ extern "C" {
 #define EFFORT_INLINE_LAYOUT 3
 
 /* The front of what the library keeps per thread.  `layout` stays where it is for ever; the library sets it to the
- * layout it has when the TSC is its clock and all regions are timed at every call, and to 0 otherwise.  Not for use by hosts. */
+ * layout it has when the TSC is its clock and all regions are timed at every call, and to 0 otherwise.  Not for use by
+ * hosts. */
 struct effort_thread_cell {
   uint64_t ticks;
   int64_t begins;
@@ -44,9 +45,10 @@ static inline uint64_t effort_inline_now_(void) {
   return ((uint64_t)high << 32) | low;
 }
 
-/* Single instructions where a signal handler that begins and ends regions itself may interrupt; the same order of stores
- * as in the library, because another thread may be reading. */
-static inline void effort_inline_switch_(struct effort_thread_slot* s, struct effort_thread_cell* left, uint32_t next, uint64_t now, uint64_t own) {
+/* Single instructions where a signal handler that begins and ends regions itself may interrupt; the same order of
+ * stores as in the library, because another thread may be reading. */
+static inline void effort_inline_switch_(struct effort_thread_slot* s, struct effort_thread_cell* left, uint32_t next,
+                                         uint64_t now, uint64_t own) {
   const uint64_t before = __atomic_load_n(&s->stamp, __ATOMIC_RELAXED);
   uint64_t passed = 0;
   if (__builtin_expect(now >= before, 1)) {
@@ -64,7 +66,8 @@ static inline void effort_inline_switch_(struct effort_thread_slot* s, struct ef
 /** effort_begin, inline. */
 static inline effort_status effort_begin_inline(effort_region_id r) {
   struct effort_thread_slot* const s = (struct effort_thread_slot*)effort_this_thread_slot;
-  if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || (uint32_t)r - 1u >= s->limit, 0)) return effort_begin(r);
+  if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || (uint32_t)r - 1u >= s->limit, 0))
+    return effort_begin(r);
   const uint64_t now = effort_inline_now_();
   if (__builtin_expect(s->depth >= EFFORT_MAX_DEPTH, 0)) return effort_begin(r);
   struct effort_thread_cell* const cells = s->cells;

@@ -36,7 +36,8 @@ struct Place {
 };
 
 void write(const fs::path& path, const std::vector<std::byte>& bytes) {
-  std::ofstream(path, std::ios::binary).write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
 /// What a command prints goes nowhere; a file that it writes stays small.
@@ -60,21 +61,22 @@ struct Setting {
 };
 
 /// The commands that read a snapshot; SNAP, GOOD, JOB and OUT stand for paths.
-const std::vector<std::vector<std::string>> commands = {{"info", "SNAP", "--all", "--heat-map", "always"},
-                                                        {"info", "SNAP", "--json"},
-                                                        {"report", "SNAP", "-o", "OUT.html"},
-                                                        {"report", "GOOD", "SNAP", "-o", "OUT.html", "--json"},
-                                                        {"top", "JOB", "--once"},
-                                                        {"top", "JOB", "--json"},
-                                                        {"diff", "GOOD", "SNAP", "--all"},
-                                                        {"diff", "SNAP", "GOOD", "--json"},
-                                                        {"export", "SNAP", "--format", "csv", "-o", "OUT.csv"},
-                                                        {"export", "SNAP", "--format", "csv", "--exact", "-o", "OUT.csv"},
-                                                        {"export", "SNAP", "--format", "npy", "-o", "OUT"},
-                                                        {"export", "SNAP", "--format", "vtk", "-o", "OUT.vti"},
-                                                        {"export", "SNAP", "--format", "vtk", "--level", "2", "-o", "OUT.vti"},
-                                                        {"export", "SNAP", "--format", "hdf5", "-o", "OUT.h5"},
-                                                        {"export", "SNAP", "--format", "hdf5", "--exact", "-o", "OUT.h5"}};
+const std::vector<std::vector<std::string>> commands = {
+    {"info", "SNAP", "--all", "--heat-map", "always"},
+    {"info", "SNAP", "--json"},
+    {"report", "SNAP", "-o", "OUT.html"},
+    {"report", "GOOD", "SNAP", "-o", "OUT.html", "--json"},
+    {"top", "JOB", "--once"},
+    {"top", "JOB", "--json"},
+    {"diff", "GOOD", "SNAP", "--all"},
+    {"diff", "SNAP", "GOOD", "--json"},
+    {"export", "SNAP", "--format", "csv", "-o", "OUT.csv"},
+    {"export", "SNAP", "--format", "csv", "--exact", "-o", "OUT.csv"},
+    {"export", "SNAP", "--format", "npy", "-o", "OUT"},
+    {"export", "SNAP", "--format", "vtk", "-o", "OUT.vti"},
+    {"export", "SNAP", "--format", "vtk", "--level", "2", "-o", "OUT.vti"},
+    {"export", "SNAP", "--format", "hdf5", "-o", "OUT.h5"},
+    {"export", "SNAP", "--format", "hdf5", "--exact", "-o", "OUT.h5"}};
 
 std::string resolved(std::string word, const fs::path& place) {
   if (word == "SNAP") return place / "job" / "golden-1-00000060.effort";

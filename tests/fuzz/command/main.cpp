@@ -18,7 +18,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// What the target prints goes nowhere.
-int report(int descriptor, const std::string& text) { return ::write(descriptor, text.data(), text.size()) < 0 ? 1 : 0; }
+int report(int descriptor, const std::string& text) {
+  return ::write(descriptor, text.data(), text.size()) < 0 ? 1 : 0;
+}
 
 std::string recipe(std::mt19937& random) {
   const std::size_t changes = 1 + random() % 4;
@@ -27,7 +29,9 @@ std::string recipe(std::mt19937& random) {
   return out;
 }
 
-void run(const std::string& bytes) { LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size()); }
+void run(const std::string& bytes) {
+  LLVMFuzzerTestOneInput(reinterpret_cast<const std::uint8_t*>(bytes.data()), bytes.size());
+}
 
 int search(double seconds, unsigned seed, const fs::path& directory, int out) {
   std::mt19937 random(seed);
@@ -46,7 +50,8 @@ int search(double seconds, unsigned seed, const fs::path& directory, int out) {
 int main(int argc, char** argv) {
   const int out = ::dup(STDOUT_FILENO);
   if (argc > 2 && std::string(argv[1]) == "--search")
-    return search(std::atof(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1, argc > 4 ? argv[4] : ".", out);
+    return search(std::atof(argv[2]), argc > 3 ? static_cast<unsigned>(std::atoi(argv[3])) : 1,
+                  argc > 4 ? argv[4] : ".", out);
   int files = 0;
   for (int i = 1; i < argc; ++i) {
     for (const auto& entry : fs::directory_iterator(argv[i])) {

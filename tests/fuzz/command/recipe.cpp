@@ -16,16 +16,22 @@ using record::test::RawFile;
 using record::test::RawSection;
 
 /// Numbers at the edges of what fields hold; the golden run has 8 ranks, 2 nodes, 60 steps and 8 series.
-constexpr std::array<std::int64_t, 28> numbers = {0,     1,     2,          3,          4,           5,           7,          8,         9,
-                                                  10,    49,    50,         59,         60,          61,          127,        255,       256,
-                                                  65535, 65536, 0x7fffffff, 0x80000000, 0xffffffffu, 1LL << 40, (1LL << 40) + 1, INT64_MAX, -1, INT64_MIN};
+constexpr std::array<std::int64_t, 28> numbers = {0,          1,          2,           3,         4,
+                                                  5,          7,          8,           9,         10,
+                                                  49,         50,         59,          60,        61,
+                                                  127,        255,        256,         65535,     65536,
+                                                  0x7fffffff, 0x80000000, 0xffffffffu, 1LL << 40, (1LL << 40) + 1,
+                                                  INT64_MAX,  -1,         INT64_MIN};
 /// NaN, infinities, the largest and the smallest, as bits.
-constexpr std::array<std::uint64_t, 8> reals = {0x7ff8000000000000, 0x7ff0000000000000, 0xfff0000000000000, 0x7fefffffffffffff,
-                                                0xffefffffffffffff, 0x0000000000000001, 0x8000000000000000, 0xbff0000000000000};
+constexpr std::array<std::uint64_t, 8> reals = {0x7ff8000000000000, 0x7ff0000000000000, 0xfff0000000000000,
+                                                0x7fefffffffffffff, 0xffefffffffffffff, 0x0000000000000001,
+                                                0x8000000000000000, 0xbff0000000000000};
 const std::array<std::string, 8> texts = {std::string(),
                                           std::string("a\0b", 3),
-                                          "\x1b[2J\xc2\x9b" "31m",
-                                          "\xe2\x80\xae" "txt.exe",
+                                          "\x1b[2J\xc2\x9b"
+                                          "31m",
+                                          "\xe2\x80\xae"
+                                          "txt.exe",
                                           "\xff\xfe",
                                           "=HYPERLINK(\"x\")",
                                           "MPI_Send [golden+0x10 golden+0x20] > MPI_Recv [golden+0xffffffffffffffff]",
@@ -55,7 +61,8 @@ std::vector<Item> items_of(const Bytes& payload) {
     std::uint64_t value = item.info;
     if (item.info >= 24 && item.info <= 27) {
       value = 0;
-      for (std::size_t i = 0; i < std::size_t{1} << (item.info - 24) && item.head < payload.size(); ++i) value = value << 8 | std::to_integer<std::uint64_t>(payload[item.head++]);
+      for (std::size_t i = 0; i < std::size_t{1} << (item.info - 24) && item.head < payload.size(); ++i)
+        value = value << 8 | std::to_integer<std::uint64_t>(payload[item.head++]);
     }
     const bool has_content = item.major == 2 || item.major == 3;
     item.end = item.head + (has_content ? std::min<std::uint64_t>(value, payload.size() - item.head) : 0);
@@ -74,10 +81,13 @@ Bytes head(unsigned major, std::uint64_t value) {
 /// Another item in place of one: of the same type, so that its neighbours keep their meaning.
 Bytes substitute(const Bytes& payload, const Item& item, unsigned value) {
   const std::int64_t number = numbers[value % numbers.size()];
-  const Bytes old(payload.begin() + static_cast<std::ptrdiff_t>(item.begin), payload.begin() + static_cast<std::ptrdiff_t>(item.end));
+  const Bytes old(payload.begin() + static_cast<std::ptrdiff_t>(item.begin),
+                  payload.begin() + static_cast<std::ptrdiff_t>(item.end));
   switch (item.major) {
     case 0:
-    case 1: return number < 0 ? head(1, static_cast<std::uint64_t>(-(number + 1))) : head(0, static_cast<std::uint64_t>(number));
+    case 1:
+      return number < 0 ? head(1, static_cast<std::uint64_t>(-(number + 1)))
+                        : head(0, static_cast<std::uint64_t>(number));
     case 2: {  // labels: one of them
       Bytes out = old;
       const std::size_t content = item.head - item.begin;
@@ -95,7 +105,8 @@ Bytes substitute(const Bytes& payload, const Item& item, unsigned value) {
     default: break;
   }
   if (item.info == 26 || item.info == 27) return head(7, reals[value % reals.size()]);
-  return {static_cast<std::byte>(item.begin < payload.size() ? std::to_integer<unsigned>(payload[item.begin]) ^ 1u : 0)};
+  return {
+      static_cast<std::byte>(item.begin < payload.size() ? std::to_integer<unsigned>(payload[item.begin]) ^ 1u : 0)};
 }
 
 void replace(Bytes& payload, std::size_t begin, std::size_t end, const Bytes& by) {
@@ -114,10 +125,12 @@ void change_item(Bytes& payload, std::size_t where, unsigned value) {
 /// The varint of the given number, counted from the section's start.
 void change_varint(Bytes& payload, std::size_t where, unsigned value) {
   std::size_t at = 0;
-  for (std::size_t i = 0; i < where % 64 && at < payload.size(); ++at) i += std::to_integer<unsigned>(payload[at]) < 0x80;
+  for (std::size_t i = 0; i < where % 64 && at < payload.size(); ++at)
+    i += std::to_integer<unsigned>(payload[at]) < 0x80;
   std::size_t end = at;
   while (end < payload.size() && std::to_integer<unsigned>(payload[end]) >= 0x80) ++end;
-  replace(payload, at, std::min(end + 1, payload.size()), varint(static_cast<std::uint64_t>(numbers[value % numbers.size()])));
+  replace(payload, at, std::min(end + 1, payload.size()),
+          varint(static_cast<std::uint64_t>(numbers[value % numbers.size()])));
 }
 
 void change_section(RawFile& file, std::size_t i, std::size_t where, unsigned value) {
@@ -152,7 +165,8 @@ void apply(std::span<const unsigned char> recipe, RawFile& file) {
     const std::size_t i = recipe[0] % file.sections.size(), where = recipe[2] | std::size_t{recipe[3]} << 8;
     const unsigned value = recipe[4];
     Bytes& payload = file.sections[i].payload;
-    const bool cbor = file.sections[i].type == "RUN " || file.sections[i].type == "WIND" || file.sections[i].type == "STRA" || file.sections[i].type == "COMM";
+    const bool cbor = file.sections[i].type == "RUN " || file.sections[i].type == "WIND" ||
+                      file.sections[i].type == "STRA" || file.sections[i].type == "COMM";
     switch (recipe[1] % 8) {
       case 0:
       case 1:
@@ -162,7 +176,10 @@ void apply(std::span<const unsigned char> recipe, RawFile& file) {
         if (!payload.empty()) payload[where % payload.size()] = static_cast<std::byte>(value);
         break;
       case 5: payload.resize(where % (payload.size() + 1)); break;
-      case 6: payload.insert(payload.begin() + static_cast<std::ptrdiff_t>(where % (payload.size() + 1)), static_cast<std::byte>(value)); break;
+      case 6:
+        payload.insert(payload.begin() + static_cast<std::ptrdiff_t>(where % (payload.size() + 1)),
+                       static_cast<std::byte>(value));
+        break;
       default: change_section(file, i, where, value);
     }
   }

@@ -1,7 +1,7 @@
 // Bytes that nobody vouches for, given to the snapshot reader: an answer or a FormatError, in bounded time and memory.
 //
-// The first byte chooses: 0 mod 8: the rest is a file; else the rest becomes the payload of a section of a good file with
-// fresh checksums, or the random bytes would never pass them.
+// The first byte chooses: 0 mod 8: the rest is a file; else the rest becomes the payload of a section of a good file
+// with fresh checksums, or the random bytes would never pass them.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -39,10 +39,14 @@ struct GoldenCase {
 inline const std::vector<GoldenCase>& golden_cases() {
   using codec::Coder;
   static const std::vector<GoldenCase> cases{
-      {"context_coarse", 24, 50, false, 0.03, Coder::context, false}, {"context_fine", 17, 33, false, 1e-6, Coder::context, false},
-      {"context_deep", 8, 9, false, 1e-13, Coder::context, false},    {"context_large", 150, 120, false, 1e-3, Coder::context, false},
-      {"ezw", 24, 50, false, 0.01, Coder::ezw, false},                {"constant", 5, 6, true, 0.1, Coder::context, false},
-      {"raw", 3, 3, false, 1e-16, Coder::context, false},             {"history", 12, 210, false, 0.01, Coder::context, true},
+      {"context_coarse", 24, 50, false, 0.03, Coder::context, false},
+      {"context_fine", 17, 33, false, 1e-6, Coder::context, false},
+      {"context_deep", 8, 9, false, 1e-13, Coder::context, false},
+      {"context_large", 150, 120, false, 1e-3, Coder::context, false},
+      {"ezw", 24, 50, false, 0.01, Coder::ezw, false},
+      {"constant", 5, 6, true, 0.1, Coder::context, false},
+      {"raw", 3, 3, false, 1e-16, Coder::context, false},
+      {"history", 12, 210, false, 0.01, Coder::context, true},
       {"blocks", 24, 64, false, 0.01, Coder::context, true, true},
   };
   return cases;
@@ -61,7 +65,8 @@ inline std::vector<std::byte> encode_blocks(const GoldenCase& c, const std::vect
         for (std::size_t j = col0; j < col1; ++j) part.push_back(values[i * c.cols + j]);
       const codec::Matrix matrix = codec::prepare(part, row1 - row0, col1 - col0, {});
       const double scale = std::ldexp(1.0, -matrix.exponent);
-      const codec::TileCode code = codec::encode_tile(matrix, {codec::Target::Kind::nrmse, c.nrmse * unit * scale / 2, unit * scale}, c.coder);
+      const codec::TileCode code =
+          codec::encode_tile(matrix, {codec::Target::Kind::nrmse, c.nrmse * unit * scale / 2, unit * scale}, c.coder);
       squares += code.errors.rms / scale * (code.errors.rms / scale) * static_cast<double>(part.size());
       worst = std::max(worst, code.errors.max / scale);
       slabs.back().blocks.push_back({row1 - row0, code.bytes});

@@ -92,7 +92,8 @@ NodePart part_of(const Run& run, std::int32_t node, bool exact, bool shared) {
     raw.values.insert(raw.values.end(), values.begin(), values.end());
   }
   if (exact) part.exact.push_back(raw);
-  if (node == 1) part.traffic = {{"MPI_Send [golden+0x10]"}, {{0, 5, 0, 0, 3, 24, 0.5}, {5, 7, 6, 0, 1, 1048576, 0.125}}};
+  if (node == 1)
+    part.traffic = {{"MPI_Send [golden+0x10]"}, {{0, 5, 0, 0, 3, 24, 0.5}, {5, 7, 6, 0, 1, 1048576, 0.125}}};
   return part;
 }
 
@@ -141,15 +142,17 @@ std::vector<std::byte> golden_file(bool exact, bool shared) {
   std::vector<std::vector<std::byte>> parts;
   for (std::int32_t node = 0; node < run.nodes; ++node) parts.push_back(encode_part(part_of(run, node, exact, shared)));
   if (shared) {
-    parts.push_back(shared_histories(run, std::vector<int>(golden_regions, 0), [](int region, const std::vector<std::int32_t>& ranks, int first) {
-      return block(region, ranks, first, golden_steps - first);
-    }));
+    parts.push_back(shared_histories(run, std::vector<int>(golden_regions, 0),
+                                     [](int region, const std::vector<std::int32_t>& ranks, int first) {
+                                       return block(region, ranks, first, golden_steps - first);
+                                     }));
   }
   return encode(run, parts);
 }
 
-std::vector<std::byte> shared_histories(const Run& run, const std::vector<int>& first,
-                                        const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block) {
+std::vector<std::byte> shared_histories(
+    const Run& run, const std::vector<int>& first,
+    const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block) {
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
     const std::vector<std::int32_t> ranks = run.ranks_of_node(nodes.rank());

@@ -31,7 +31,8 @@ std::vector<std::byte> golden_file(bool exact, bool shared = false);
 
 /// The histories of all nodes of a run as one: what encode_part gives for its parts, with their loads
 /// `block(series, ranks, first step)` [ranks][steps from there on]; `first` has the first step of every series.
-std::vector<std::byte> shared_histories(const Run& run, const std::vector<int>& first,
-                                        const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block);
+std::vector<std::byte> shared_histories(
+    const Run& run, const std::vector<int>& first,
+    const std::function<std::vector<double>(int series, const std::vector<std::int32_t>& ranks, int first)>& block);
 
 }  // namespace effort::record::test

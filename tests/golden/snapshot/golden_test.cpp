@@ -24,7 +24,7 @@ const std::string file_1_0 = std::string(GOLDEN_DIRECTORY) + "/format-1.0.effort
 const std::string file_1_2 = std::string(GOLDEN_DIRECTORY) + "/format-1.2.effort";
 const std::string file_1_3 = std::string(GOLDEN_DIRECTORY) + "/format-1.3.effort";
 const std::string file_1_1 = std::string(GOLDEN_DIRECTORY) + "/format-1.1.effort";
-}
+}  // namespace
 
 TEST_CASE("format 1.0: the description") {
   Reader reader{std::filesystem::path(file_1_0)};
@@ -115,7 +115,8 @@ TEST_CASE("format 1.2: approximations of the histories of all nodes as one") {
     double coarse = 0, fine = 0;
     for (std::size_t c = 0; c < 15; ++c) coarse += grid.values[row * 15 + c] / 15;
     for (int rank = 0; rank < 4; ++rank) {
-      for (int step = 0; step < golden_steps; ++step) fine += golden_load(3, static_cast<int>(4 * row) + rank, step) / (4 * golden_steps);
+      for (int step = 0; step < golden_steps; ++step)
+        fine += golden_load(3, static_cast<int>(4 * row) + rank, step) / (4 * golden_steps);
     }
     CHECK(std::abs(coarse / fine - 1) < 0.15);
   }
@@ -146,7 +147,8 @@ TEST_CASE("format 1.3: what every step took") {
   CHECK(reader.format_minor() == 3);
   CHECK_NOTHROW(reader.verify());
   const std::vector<double> truth = golden_step_loads();
-  const double critical = std::accumulate(truth.begin(), truth.begin() + golden_steps, 0.0), mean = std::accumulate(truth.begin() + golden_steps, truth.end(), 0.0);
+  const double critical = std::accumulate(truth.begin(), truth.begin() + golden_steps, 0.0),
+               mean = std::accumulate(truth.begin() + golden_steps, truth.end(), 0.0);
   CHECK(std::abs(reader.run().critical_path - critical) <= 1e-12 * critical);
   CHECK(std::abs(reader.run().mean_path - mean) <= 1e-12 * mean);
   const StepLoads loads = SeriesReader(reader).step_loads();
@@ -154,7 +156,8 @@ TEST_CASE("format 1.3: what every step took") {
   REQUIRE(loads.mean.size() == golden_steps);
   CHECK(loads.nrmse <= 1e-3);
   double squares = 0;
-  for (std::size_t t = 0; t < golden_steps; ++t) squares += std::pow(loads.largest[t] - truth[t], 2) + std::pow(loads.mean[t] - truth[golden_steps + t], 2);
+  for (std::size_t t = 0; t < golden_steps; ++t)
+    squares += std::pow(loads.largest[t] - truth[t], 2) + std::pow(loads.mean[t] - truth[golden_steps + t], 2);
   const auto [least, most] = std::minmax_element(truth.begin(), truth.end());
   CHECK(std::sqrt(squares / static_cast<double>(truth.size())) <= loads.nrmse * (*most - *least));
 }

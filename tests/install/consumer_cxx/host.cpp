@@ -1,6 +1,6 @@
 // A C++ host: MPI's header as C++ sees it, and regions as scopes.
-#include <effort/effort.hpp>
 #include <effort/effort_mpi.h>
+#include <effort/effort.hpp>
 
 #include <cstdio>
 

@@ -27,9 +27,10 @@ format::Bytes bytes_of(const json& value) {
 }  // namespace
 
 TEST_CASE("integers of all sizes") {
-  for (std::int64_t value : {std::int64_t{0}, std::int64_t{23}, std::int64_t{24}, std::int64_t{255}, std::int64_t{256},
-                             std::int64_t{65535}, std::int64_t{65536}, std::int64_t{1} << 32, INT64_MAX, std::int64_t{-1},
-                             std::int64_t{-24}, std::int64_t{-25}, std::int64_t{-1000000}, INT64_MIN}) {
+  for (std::int64_t value :
+       {std::int64_t{0}, std::int64_t{23}, std::int64_t{24}, std::int64_t{255}, std::int64_t{256}, std::int64_t{65535},
+        std::int64_t{65536}, std::int64_t{1} << 32, INT64_MAX, std::int64_t{-1}, std::int64_t{-24}, std::int64_t{-25},
+        std::int64_t{-1000000}, INT64_MIN}) {
     format::Bytes bytes;
     cbor::Encoder(bytes).integer(value);
     CHECK(parse(bytes).get<std::int64_t>() == value);
@@ -54,13 +55,15 @@ TEST_CASE("reals are exact") {
 }
 
 TEST_CASE("text that is no UTF-8 becomes bytes and comes back") {
-  for (const std::string& text : {std::string("solve"), std::string("caf\xc3\xa9"), std::string("\xf0\x9f\x98\x80"), std::string("a\0b", 3), std::string(70000, 'x')}) {
+  for (const std::string& text : {std::string("solve"), std::string("caf\xc3\xa9"), std::string("\xf0\x9f\x98\x80"),
+                                  std::string("a\0b", 3), std::string(70000, 'x')}) {
     format::Bytes bytes;
     cbor::Encoder(bytes).text(text);
     CHECK(parse(bytes).get<std::string>() == text);
     CHECK(cbor::Decoder(bytes).text() == text);
   }
-  for (const std::string& text : {std::string("caf\xe9"), std::string("\xc0\x80"), std::string("\xed\xa0\x80"), std::string("\xf4\x90\x80\x80"), std::string("\xe2\x82")}) {
+  for (const std::string& text : {std::string("caf\xe9"), std::string("\xc0\x80"), std::string("\xed\xa0\x80"),
+                                  std::string("\xf4\x90\x80\x80"), std::string("\xe2\x82")}) {
     CHECK_FALSE(cbor::is_utf8(text));
     format::Bytes bytes;
     cbor::Encoder(bytes).text(text);
@@ -94,8 +97,8 @@ TEST_CASE("what is not as expected is refused") {
   CHECK_THROWS_AS(decoder(bytes_of(nullptr)).real(), std::runtime_error);
   CHECK_THROWS_AS(decoder(bytes_of(300)).integer(0, 255), std::runtime_error);
   CHECK_THROWS_AS(decoder({}).integer(), std::runtime_error);
-  CHECK_THROWS_AS(decoder({std::byte{0x9b}}).array(), std::runtime_error);             // no length
-  CHECK_THROWS_AS(decoder({std::byte{0x9f}}).array(), std::runtime_error);             // indefinite
+  CHECK_THROWS_AS(decoder({std::byte{0x9b}}).array(), std::runtime_error);               // no length
+  CHECK_THROWS_AS(decoder({std::byte{0x9f}}).array(), std::runtime_error);               // indefinite
   CHECK_THROWS_AS(decoder({std::byte{0xc0}, std::byte{0}}).skip(), std::runtime_error);  // a tag
   CHECK_THROWS_AS(decoder(bytes_of(json::array({1, 2, 3}))).map(), std::runtime_error);
   CHECK_THROWS_AS(decoder({std::byte{0x82}, std::byte{1}}).array(), std::runtime_error);  // longer than there are bytes

@@ -134,7 +134,9 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
     replace("WIND", bytes, bytes.size());
   }
   SECTION("a table of 2^62 rows") {
-    std::vector<std::byte> bytes = text("\xa1\x65" "first");
+    std::vector<std::byte> bytes = text(
+        "\xa1\x65"
+        "first");
     bytes.push_back(std::byte{0x9b});
     bytes.push_back(std::byte{0x40});
     bytes.insert(bytes.end(), 7, std::byte{0});
@@ -149,7 +151,9 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   SECTION("a tile longer than its section") { replace("TILE", text(std::string("\1\0\0\5a", 5)), 5); }
   SECTION("bytes behind the last tile") { replace("TILE", text(std::string("\0a", 2)), 2); }
   SECTION("a rank that moved behind the last one") { replace("MOVE", text(std::string("\1\0\11\3\1\4\2\0", 8)), 8); }
-  SECTION("a rank that moved from a stratum that is not there") { replace("MOVE", text(std::string("\1\0\11\3\1\0\1\3", 8)), 8); }
+  SECTION("a rank that moved from a stratum that is not there") {
+    replace("MOVE", text(std::string("\1\0\11\3\1\0\1\3", 8)), 8);
+  }
   SECTION("more windows with strata than bytes") { replace("MOVE", text(std::string("\5\0\11\3\0", 5)), 5); }
   SECTION("bytes behind the last move") { replace("MOVE", text(std::string("\0a", 2)), 2); }
   SECTION("an exact block beyond the last step") { replace("EXAC", text(std::string("\x17\2\0", 3)), 3); }
@@ -172,11 +176,26 @@ TEST_CASE("a run that contradicts itself is refused though every checksum is rig
   using Change = std::pair<const char*, void (*)(Run&)>;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Change> changes = {
-      {"a label that lasts into a window of fewer strata", [](Run& r) { r.moves = {{0, 9, 1, {}}}; }},
-      {"a label that lasts into a window of none", [](Run& r) { r.strata[0].label.assign(5, 0), r.moves = {{0, 9, 0, {}}}; }},
-      {"more windows with strata than are ever kept", [](Run& r) { r.moves.assign(max_moves + 1, {0, 9, 2, {}}); }},
-      {"moves out of order", [](Run& r) { r.moves = {{5, 9, 2, {}}, {0, 4, 2, {}}}; }},
-      {"more strata than ranks", [](Run& r) { r.moves = {{0, 9, 6, {}}}; }},
+      {"a label that lasts into a window of fewer strata",
+       [](Run& r) {
+         r.moves = {{0, 9, 1, {}}};
+       }},
+      {"a label that lasts into a window of none",
+       [](Run& r) {
+         r.strata[0].label.assign(5, 0), r.moves = {{0, 9, 0, {}}};
+       }},
+      {"more windows with strata than are ever kept",
+       [](Run& r) {
+         r.moves.assign(max_moves + 1, {0, 9, 2, {}});
+       }},
+      {"moves out of order",
+       [](Run& r) {
+         r.moves = {{5, 9, 2, {}}, {0, 4, 2, {}}};
+       }},
+      {"more strata than ranks",
+       [](Run& r) {
+         r.moves = {{0, 9, 6, {}}};
+       }},
       {"a label without a stratum", [](Run& r) { r.strata[0].label[4] = 2; }},
       {"a medoid that is no rank", [](Run& r) { r.strata[0].medoid_rank[0] = 5; }},
       {"strata of a window that ends before it begins", [](Run& r) { r.strata[0].last = 9; }},

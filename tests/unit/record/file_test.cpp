@@ -11,8 +11,8 @@
 
 #include <atomic>
 #include <cerrno>
-#include <cstdarg>
 #include <csignal>
+#include <cstdarg>
 #include <filesystem>
 #include <fstream>
 #include <thread>
@@ -148,18 +148,20 @@ TEST_CASE("a writer that is killed leaves nothing, or a whole file") {
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort";
   std::size_t whole = 0, left = 0;
-  const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); }, [&](pid_t) {
-    if (fs::exists(path)) {
-      Reader(path).verify();
-      ++whole;
-      fs::remove(path);
-    }
-    left += scratch.entries();
-  });
+  const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); },
+                                                     [&](pid_t) {
+                                                       if (fs::exists(path)) {
+                                                         Reader(path).verify();
+                                                         ++whole;
+                                                         fs::remove(path);
+                                                       }
+                                                       left += scratch.entries();
+                                                     });
   if (killed == -2) SKIP("processes may not be traced here");
   CHECK(killed > 10);
   CHECK(whole > 0);
-  if (::open(scratch.path().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600) < 0) SKIP("this file system has no files without a name");
+  if (::open(scratch.path().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600) < 0)
+    SKIP("this file system has no files without a name");
   CHECK(left == 0);
 }
 
@@ -168,13 +170,14 @@ TEST_CASE("without files that have no name, the next writer removes what one tha
   const fs::path path = scratch.path() / "run.effort", next = scratch.path() / "next.effort";
   std::size_t left = 0, remained = 0;
   without_tmpfile = true;
-  const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); }, [&](pid_t) {
-    fs::remove(path);
-    left += scratch.entries();
-    write_file(next, sample_file());
-    fs::remove(next);
-    remained += scratch.entries();
-  });
+  const int killed = effort::test::killed_everywhere([&] { write_file(path, sample_file()); },
+                                                     [&](pid_t) {
+                                                       fs::remove(path);
+                                                       left += scratch.entries();
+                                                       write_file(next, sample_file());
+                                                       fs::remove(next);
+                                                       remained += scratch.entries();
+                                                     });
   without_tmpfile = false;
   if (killed == -2) SKIP("processes may not be traced here");
   CHECK(left > 0);
@@ -191,7 +194,10 @@ TEST_CASE("only what a dead writer of this machine has left is removed") {
     return scratch.path() / name;
   };
   const fs::path dead = put(".a.effort" + here + ".12.0.part"), alive = put(".b.effort" + here + ".12.1.part");
-  for (const std::string& name : std::vector<std::string>{".c.effort.elsewhere.12.0.part", "d.effort" + here + ".12.0.part", ".e" + here + ".12.part", ".f.effort.part"}) put(name);
+  for (const std::string& name :
+       std::vector<std::string>{".c.effort.elsewhere.12.0.part", "d.effort" + here + ".12.0.part",
+                                ".e" + here + ".12.part", ".f.effort.part"})
+    put(name);
   const int lock = ::open(alive.c_str(), O_WRONLY | O_CLOEXEC, 0);
   REQUIRE(::flock(lock, LOCK_EX) == 0);
   without_tmpfile = true;

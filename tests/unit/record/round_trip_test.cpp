@@ -150,7 +150,8 @@ TEST_CASE("the loads come back by node") {
 TEST_CASE("the histories of all nodes as one take the place of the nodes' own") {
   const Run run = sample_run();
   const std::vector<NodePart> nodes = sample_parts();
-  const std::vector<std::vector<std::byte>> parts = {encode_shared(nodes[0].tiles), encode_part({0, {}, nodes[0].exact})};
+  const std::vector<std::vector<std::byte>> parts = {encode_shared(nodes[0].tiles),
+                                                     encode_part({0, {}, nodes[0].exact})};
   Reader reader(encode(run, parts), "shared");
   reader.verify();
   CHECK(reader.nodes() == std::vector<std::int32_t>{all_nodes});
@@ -161,7 +162,8 @@ TEST_CASE("the histories of all nodes as one take the place of the nodes' own") 
   CHECK(reader.exact(0).size() == nodes[0].exact.size());
   for (const SectionInfo& s : reader.sections()) CHECK(s.required == (s.type == "RUN " || s.type == "SHAR"));
   CHECK(run.ranks_of_node(all_nodes) == std::vector<std::int32_t>{0, 1, 4, 2, 3});
-  const std::vector<std::vector<std::byte>> both = {encode_shared(nodes[0].tiles), encode_part(nodes[1])}, twice = {parts[0], parts[0]};
+  const std::vector<std::vector<std::byte>> both = {encode_shared(nodes[0].tiles), encode_part(nodes[1])},
+                                            twice = {parts[0], parts[0]};
   CHECK_THROWS_AS(encode(run, both), std::invalid_argument);
   CHECK_THROWS_AS(encode(run, twice), std::invalid_argument);
   CHECK(Reader(sample_file(), "sample").tiles(all_nodes).empty());
@@ -246,7 +248,8 @@ TEST_CASE("a writer refuses what contradicts itself") {
     CHECK_THROWS_AS(encode(sample_run(), std::vector<std::vector<std::byte>>{part, part}), std::invalid_argument);
   }
   SECTION("a part of a node that is not there") {
-    CHECK_THROWS_AS(encode(sample_run(), std::vector<std::vector<std::byte>>{encode_part({2, parts[1].tiles, {}})}), std::invalid_argument);
+    CHECK_THROWS_AS(encode(sample_run(), std::vector<std::vector<std::byte>>{encode_part({2, parts[1].tiles, {}})}),
+                    std::invalid_argument);
   }
   SECTION("a cut part") {
     auto part = encode_part(parts[0]);

@@ -107,7 +107,8 @@ std::vector<NodePart> sample_parts() {
   ExactBlock late{2, 1, {1}, {7.5, 8.5, 9.5}};
   first.exact = {early, late};
   NodePart second{1, {{0, 0, bytes(200, 4)}, {2, 24, {}}}, {}};
-  second.traffic = {{"MPI_Send [a+0x1]", "MPI_Recv [a+0x2]"}, {{0, 2, 3, 0, 12, 4096, 0.25}, {0, 3, 2, 1, 1, 8, 1e-6}, {1, 2, 0, 0, 3, 24, 0}}};
+  second.traffic = {{"MPI_Send [a+0x1]", "MPI_Recv [a+0x2]"},
+                    {{0, 2, 3, 0, 12, 4096, 0.25}, {0, 3, 2, 1, 1, 8, 1e-6}, {1, 2, 0, 0, 3, 24, 0}}};
   return {first, second};
 }
 

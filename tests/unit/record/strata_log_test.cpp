@@ -34,7 +34,8 @@ std::vector<Labels> random_windows(int ranks, int windows, int strata, unsigned 
 /// Adds all windows and checks everything that is kept; returns the number of moves.
 std::size_t check_log(const std::vector<Labels>& windows, int strata, std::size_t bound) {
   StrataLog log(bound);
-  for (std::size_t w = 0; w < windows.size(); ++w) log.add(static_cast<std::int64_t>(10 * w), static_cast<std::int64_t>(10 * w + 9), strata, windows[w]);
+  for (std::size_t w = 0; w < windows.size(); ++w)
+    log.add(static_cast<std::int64_t>(10 * w), static_cast<std::int64_t>(10 * w + 9), strata, windows[w]);
   std::size_t runs = 0;
   std::int64_t before = static_cast<std::int64_t>(10 * windows.size());
   for (const StrataMove& move : log.moves()) runs += move.runs.size();

@@ -15,7 +15,8 @@ void put(std::vector<std::byte>& out, std::uint64_t value, int bytes) {
 
 std::uint64_t get(const std::vector<std::byte>& in, std::size_t at, int bytes) {
   std::uint64_t value = 0;
-  for (int i = bytes - 1; i >= 0; --i) value = value << 8 | std::to_integer<std::uint64_t>(in.at(at + static_cast<std::size_t>(i)));
+  for (int i = bytes - 1; i >= 0; --i)
+    value = value << 8 | std::to_integer<std::uint64_t>(in.at(at + static_cast<std::size_t>(i)));
   return value;
 }
 

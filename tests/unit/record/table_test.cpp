@@ -51,7 +51,8 @@ std::set<std::string> with_the_hints_own(std::set<std::string> names) {
 }  // namespace
 
 TEST_CASE("effort_hint has the table's numbers and no others", "[record]") {
-  const std::string hint = part(source("capi/include/effort/effort.h"), "typedef struct effort_hint {", "} effort_hint;");
+  const std::string hint =
+      part(source("capi/include/effort/effort.h"), "typedef struct effort_hint {", "} effort_hint;");
   CHECK(scalars(hint, "\n  double ") == with_the_hints_own(hint_numbers));
 }
 

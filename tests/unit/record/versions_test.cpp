@@ -39,7 +39,8 @@ TEST_CASE("a newer minor version is read, another major version refused") {
   file.minor = 7;
   CHECK_NOTHROW(read_all(file));
   file.major = 2;
-  CHECK_THROWS_MATCHES(read_all(file), FormatError, MessageMatches(ContainsSubstring("format version 2.7") && ContainsSubstring("newer effort")));
+  CHECK_THROWS_MATCHES(read_all(file), FormatError,
+                       MessageMatches(ContainsSubstring("format version 2.7") && ContainsSubstring("newer effort")));
   file.major = 0;
   CHECK_THROWS_AS(read_all(file), FormatError);
 }

@@ -17,7 +17,9 @@ class ThreadTransport : public exchange::Transport {
   int size() const override { return group_.size(); }
   bool any_thread() const override { return true; }
   std::string error() const override { return error_; }
-  bool world_min(std::int64_t* v, std::size_t n) override { return group_.allreduce(std::span(v, n), ReduceOp::min), true; }
+  bool world_min(std::int64_t* v, std::size_t n) override {
+    return group_.allreduce(std::span(v, n), ReduceOp::min), true;
+  }
   bool world_bcast(void*, std::size_t, int) override { return false; }
   bool world_allgather(const void*, std::size_t, void*) override { return false; }
   bool form_nodes(int, int&, int&) override { return false; }
@@ -30,7 +32,9 @@ class ThreadTransport : public exchange::Transport {
     using Type = exchange::Operation::Type;
     try {
       switch (o.type) {
-        case Type::allreduce_int64: group_.allreduce(std::span(static_cast<std::int64_t*>(o.receive), o.count), o.op); break;
+        case Type::allreduce_int64:
+          group_.allreduce(std::span(static_cast<std::int64_t*>(o.receive), o.count), o.op);
+          break;
         case Type::allreduce_double: group_.allreduce(std::span(static_cast<double*>(o.receive), o.count), o.op); break;
         case Type::allgather:
         case Type::allgatherv:
@@ -38,7 +42,8 @@ class ThreadTransport : public exchange::Transport {
         case Type::bcast: group_.bcast(std::span(static_cast<std::byte*>(o.receive), o.count), o.root); break;
         case Type::neighbours:
           group_.neighbour_exchange(bytes(o.to_previous, o.to_previous_bytes), bytes(o.to_next, o.to_next_bytes),
-                                    writable(o.from_previous, o.from_previous_bytes), writable(o.from_next, o.from_next_bytes));
+                                    writable(o.from_previous, o.from_previous_bytes),
+                                    writable(o.from_next, o.from_next_bytes));
           break;
       }
       return true;
@@ -53,7 +58,9 @@ class ThreadTransport : public exchange::Transport {
   bool alive() const override { return true; }
 
  private:
-  static std::span<const std::byte> bytes(const void* p, std::size_t n) { return {static_cast<const std::byte*>(p), n}; }
+  static std::span<const std::byte> bytes(const void* p, std::size_t n) {
+    return {static_cast<const std::byte*>(p), n};
+  }
   static std::span<std::byte> writable(void* p, std::size_t n) { return {static_cast<std::byte*>(p), n}; }
 
   void gather(const exchange::Operation& o) {

@@ -22,7 +22,8 @@ extern "C" int PAPI_add_event(int set, int code) {
   return real(set, code);
 }
 
-/// Before it lets any events take turns, PAPI counts a hardware event; a machine without such counters gives it the kernel's clock instead.
+/// Before it lets any events take turns, PAPI counts a hardware event; a machine without such counters gives it the
+/// kernel's clock instead.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
   static const auto real = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
   va_list list;
@@ -30,7 +31,9 @@ extern "C" __attribute__((visibility("default"))) long syscall(long number, ...)
   long arguments[6];
   for (long& a : arguments) a = va_arg(list, long);
   va_end(list);
-  const auto call = [&](const void* first) { return real(number, first, arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]); };
+  const auto call = [&](const void* first) {
+    return real(number, first, arguments[1], arguments[2], arguments[3], arguments[4], arguments[5]);
+  };
   const auto* const asked = reinterpret_cast<const perf_event_attr*>(arguments[0]);
   const long got = call(asked);
   if (got >= 0 || errno != ENOENT || number != SYS_perf_event_open || asked->type != PERF_TYPE_HARDWARE) return got;
@@ -42,7 +45,8 @@ extern "C" __attribute__((visibility("default"))) long syscall(long number, ...)
 
 namespace {
 
-const std::vector<std::string> events = {"perf::TASK-CLOCK", "perf::PAGE-FAULTS", "perf::CONTEXT-SWITCHES", "perf::CPU-MIGRATIONS"};
+const std::vector<std::string> events = {"perf::TASK-CLOCK", "perf::PAGE-FAULTS", "perf::CONTEXT-SWITCHES",
+                                         "perf::CPU-MIGRATIONS"};
 
 struct Run {
   std::vector<double> counted;  ///< as events
@@ -65,20 +69,24 @@ Run burn(bool multiplex) {
   rec.end_step(0, 0, stream);
   run.notes = notes_in(stream);
   const Frame frame = read(stream);
-  for (const std::string& event : events) run.counted.push_back(frame.at(whole_step, rec.registry().metric(event.c_str(), "1").id));
+  for (const std::string& event : events)
+    run.counted.push_back(frame.at(whole_step, rec.registry().metric(event.c_str(), "1").id));
   SlotRegistry::instance().retire_all();
   return run;
 }
 
 bool refused(const Run& run, const std::string& event, const std::string& why) {
-  return std::any_of(run.notes.begin(), run.notes.end(), [&](const std::string& n) { return n.find("'" + event + "' cannot be counted") != std::string::npos && n.find(why) != std::string::npos; });
+  return std::any_of(run.notes.begin(), run.notes.end(), [&](const std::string& n) {
+    return n.find("'" + event + "' cannot be counted") != std::string::npos && n.find(why) != std::string::npos;
+  });
 }
 
 }  // namespace
 
 TEST_CASE("events that do not fit are named, and fit where they take turns") {
   const Run without = burn(false);
-  if (refused(without, events[0], "")) SKIP("the kernel lets nobody count its events here (perf_event_paranoid): " + without.notes[0]);
+  if (refused(without, events[0], ""))
+    SKIP("the kernel lets nobody count its events here (perf_event_paranoid): " + without.notes[0]);
   CHECK_FALSE(refused(without, events[1], ""));
   CHECK(refused(without, events[2], "MULTIPLEX=1"));
   CHECK(refused(without, events[3], "MULTIPLEX=1"));

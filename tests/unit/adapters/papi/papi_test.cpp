@@ -20,7 +20,8 @@ papi_handle_t library() {
 }
 
 void publish(const char* name, long long& counter) {
-  REQUIRE(papi_sde_register_counter(library(), name, PAPI_SDE_RO | PAPI_SDE_INSTANT, PAPI_SDE_long_long, &counter) == 0);
+  REQUIRE(papi_sde_register_counter(library(), name, PAPI_SDE_RO | PAPI_SDE_INSTANT, PAPI_SDE_long_long, &counter) ==
+          0);
 }
 
 const std::string particles_event = "sde:::effort_test::particles", cells_event = "sde:::effort_test::cells";
@@ -32,7 +33,9 @@ Options per_region() {
 }
 
 bool mention(const std::vector<std::string>& notes, const std::string& a, const std::string& b) {
-  return std::any_of(notes.begin(), notes.end(), [&](const std::string& n) { return n.find(a) != std::string::npos && n.find(b) != std::string::npos; });
+  return std::any_of(notes.begin(), notes.end(), [&](const std::string& n) {
+    return n.find(a) != std::string::npos && n.find(b) != std::string::npos;
+  });
 }
 
 std::uint32_t metric(Recorder& rec, const std::string& name) { return rec.registry().metric(name.c_str(), "1").id; }
@@ -63,7 +66,8 @@ const Published& published() {
 TEST_CASE("events at boundaries belong to the region they happened in, exactly") {
   published();
   Recorder rec({"time", particles_event, cells_event}, "time", LoadThreads::max, per_region());
-  const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::comm).id;
+  const auto outer = rec.registry().region("outer", Kind::compute).id,
+             inner = rec.registry().region("inner", Kind::comm).id;
   RecordStream stream;
   rec.slot();
   for (int s = 0; s < 3; ++s) {
@@ -105,7 +109,8 @@ TEST_CASE("an event can be the load") {
   published();
   Recorder rec({"time"}, particles_event, LoadThreads::max);
   REQUIRE(rec.load_refusal().empty());
-  const auto solve = rec.registry().region("solve", Kind::compute).id, halo = rec.registry().region("halo", Kind::comm).id;
+  const auto solve = rec.registry().region("solve", Kind::compute).id,
+             halo = rec.registry().region("halo", Kind::comm).id;
   RecordStream stream;
   begin(rec, solve);
   particles += 21;
@@ -140,7 +145,8 @@ TEST_CASE("what counts for the process is counted once, whatever the number of t
 
 TEST_CASE("what cannot be counted is named with PAPI's reason, and the rest is counted") {
   published();
-  Recorder rec({"time", "PAPI_NO_SUCH_EVENT", particles_event, "appio:::NOTHING"}, "time", LoadThreads::max, per_region());
+  Recorder rec({"time", "PAPI_NO_SUCH_EVENT", particles_event, "appio:::NOTHING"}, "time", LoadThreads::max,
+               per_region());
   const auto region = rec.registry().region("r", Kind::compute).id;
   RecordStream stream;
   begin(rec, region);
@@ -148,7 +154,8 @@ TEST_CASE("what cannot be counted is named with PAPI's reason, and the rest is c
   end(rec);
   rec.end_step(0, 0, stream);
   const auto notes = notes_in(stream);
-  CHECK(mention(notes, "'PAPI_NO_SUCH_EVENT' cannot be counted", "Not supported"));  // by PAPI, or, at a later try, by the component
+  CHECK(mention(notes, "'PAPI_NO_SUCH_EVENT' cannot be counted",
+                "Not supported"));  // by PAPI, or, at a later try, by the component
   CHECK(mention(notes, "'appio:::NOTHING'", "cannot be counted"));
   CHECK_FALSE(mention(notes, "particles", "cannot"));
   CHECK(read(stream).at(region, metric(rec, particles_event)) == 4);
@@ -181,7 +188,8 @@ TEST_CASE("wrapping is seen through, falling is said, a state is kept as it is")
   published();
   narrow = (1LL << 32) - 10;
   cells = 100;
-  Recorder rec({"time", "sde:::effort_test::narrow", cells_event, "sde:::effort_test::level@value"}, "time", LoadThreads::max);
+  Recorder rec({"time", "sde:::effort_test::narrow", cells_event, "sde:::effort_test::level@value"}, "time",
+               LoadThreads::max);
   RecordStream stream;
   rec.slot();
   narrow = 5;

@@ -77,7 +77,8 @@ TEST_CASE("costs, speeds and errors of 500 generated runs", "[balance]") {
         cost_good[u] += std::fabs(model.unit_cost[u] / cost[u] - 1) < 0.05;
       }
       bool good = model.slow_node == (slow > 0);
-      for (int node = 0; node < nodes; ++node) good = good && std::fabs(model.node_speed[node] / speed[node] - 1) < 0.03;
+      for (int node = 0; node < nodes; ++node)
+        good = good && std::fabs(model.node_speed[node] / speed[node] - 1) < 0.03;
       speed_good += good;
     }
     INFO("slow " << slow << ", covered " << covered[0] << " " << covered[1]);
@@ -101,7 +102,8 @@ WorkLog part_of_run(int first, int n, int slow) {
       const std::size_t at = static_cast<std::size_t>(r) * steps + s;
       work[at] = 1000 + 37.1 * ((id * 7 + s * 3) % 29);
       work[all + at] = 300 + 11.3 * ((id * 5 + s * 11) % 31);
-      load[at] = (cost[0] * work[at] + cost[1] * work[all + at]) * (1 + 0.01 * ((id * 13 + s * 17) % 19 - 9)) * (id >= slow ? 1.5 : 1.0);
+      load[at] = (cost[0] * work[at] + cost[1] * work[all + at]) * (1 + 0.01 * ((id * 13 + s * 17) % 19 - 9)) *
+                 (id >= slow ? 1.5 : 1.0);
     }
   WorkLog log(2, n);
   log.add(work, load, steps, 1e-12);
@@ -135,8 +137,10 @@ TEST_CASE("a rank that is unlike its node is told from one that is not", "[balan
     const WorkLog log = generated(engine, 8, 60, 1.0, draw % 8);
     for (int r = 0; r < 8; ++r) {
       const RankSpeed speed = rank_speed(log.rank(r), truth, 0.1);
-      if (r == draw % 8) found += unlike_node(speed, 1.0) && std::fabs(speed.speed / 2 - 1) < 0.1;
-      else wrong += unlike_node(speed, 1.0);
+      if (r == draw % 8)
+        found += unlike_node(speed, 1.0) && std::fabs(speed.speed / 2 - 1) < 0.1;
+      else
+        wrong += unlike_node(speed, 1.0);
     }
   }
   CHECK(found == 50);

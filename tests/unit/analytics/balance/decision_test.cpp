@@ -23,13 +23,13 @@ DecisionSettings at_price(double price) {
 struct Course {
   std::function<double(int age, int step)> fresh = [](int, int) { return 0.0; };  // of a division `age` steps old
   std::function<double(int step)> untouched = [](int) { return 0.0; };            // until the first rebalance
-  double price = 1, unit = 1;       // of a rebalance, in mean steps; seconds per mean step
+  double price = 1, unit = 1;  // of a rebalance, in mean steps; seconds per mean step
   bool tells_price = true;
-  double helps = 1;                 // share of what is above fresh that a rebalance takes away
+  double helps = 1;  // share of what is above fresh that a rebalance takes away
 };
 
 struct Outcome {
-  std::vector<int> rebalanced;      // after these steps
+  std::vector<int> rebalanced;  // after these steps
   std::vector<Verdict> verdicts;
 };
 
@@ -48,7 +48,8 @@ Outcome follow(const Course& course, int steps, DecisionSettings settings) {
     facts.mean = course.unit;
     facts.largest = course.unit * (1 + loss);
     facts.kind = peaks.observe(loss);
-    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a) facts.trials.push_back({Predictor::last, a, course.fresh(a, s)});
+    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
+      facts.trials.push_back({Predictor::last, a, course.fresh(a, s)});
     decision.observe(facts);
     LookFacts look;
     look.imbalance = loss;
@@ -132,7 +133,8 @@ TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on 
     facts.mean = 1;
     facts.largest = 1 + loss;
     facts.kind = peaks.observe(loss);
-    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a) facts.trials.push_back({Predictor::last, a, 0.02});
+    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
+      facts.trials.push_back({Predictor::last, a, 0.02});
     decision.observe(facts);
     LookFacts look;
     look.imbalance = loss;
@@ -204,7 +206,8 @@ TEST_CASE("a host that acts at certain steps only is asked before they come", "[
     facts.mean = 1;
     facts.largest = 1 + loss;
     facts.kind = peaks.observe(loss);
-    for (int a = 1; a <= oldest_age; a = a < 4 ? a + 1 : 2 * a) facts.trials.push_back({Predictor::last, a, a > (s - 1) % 5 ? 0.5 : 0.02});
+    for (int a = 1; a <= oldest_age; a = a < 4 ? a + 1 : 2 * a)
+      facts.trials.push_back({Predictor::last, a, a > (s - 1) % 5 ? 0.5 : 0.02});
     decision.observe(facts);
     LookFacts look;
     look.imbalance = loss;

@@ -21,7 +21,8 @@ double predict(const Forecast& forecast, Predictor predictor, double ahead, std:
 TEST_CASE("predictors follow what they are made for", "[balance]") {
   Forecast forecast;
   forecast.reset(2);
-  for (int s = 0; s < 60; ++s) forecast.observe(std::vector<double>{10.0 + s, s % 2 == 0 ? 1.0 : 3.0}, {}, StepKind::ordinary);
+  for (int s = 0; s < 60; ++s)
+    forecast.observe(std::vector<double>{10.0 + s, s % 2 == 0 ? 1.0 : 3.0}, {}, StepKind::ordinary);
   CHECK(predict(forecast, Predictor::last, 1, 0) == 69);
   CHECK(predict(forecast, Predictor::trend, 1, 0) == Approx(70));
   CHECK(predict(forecast, Predictor::slow_trend, 5, 0) == Approx(74).epsilon(1e-3));
@@ -56,7 +57,8 @@ TEST_CASE("work foretells loads at what the rank takes for it, also after work w
   forecast.reset(3);
   const double slow[] = {1, 1.5, 1};
   const auto step = [&](double a, double b) {
-    forecast.observe(std::vector<double>{a * slow[0], b * slow[1], 0.5 * (a * slow[0] + b * slow[1])}, std::vector<double>{a, b, 1}, StepKind::ordinary);
+    forecast.observe(std::vector<double>{a * slow[0], b * slow[1], 0.5 * (a * slow[0] + b * slow[1])},
+                     std::vector<double>{a, b, 1}, StepKind::ordinary);
   };
   CHECK_FALSE(forecast.knows(Predictor::work));
   for (int s = 0; s < 20; ++s) step(10 + s, 5);

@@ -31,7 +31,8 @@ std::vector<double> separated_groups(std::size_t n, std::size_t d, int k, double
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < d; ++j) {
       const int group = static_cast<int>(i) % k;
-      const double centre = static_cast<int>(j) == group % static_cast<int>(d) ? 1.0 + group / static_cast<int>(d) : 0.0;
+      const double centre =
+          static_cast<int>(j) == group % static_cast<int>(d) ? 1.0 + group / static_cast<int>(d) : 0.0;
       values.push_back(centre + noise * (uniform() + uniform() + uniform() - 1.5));
     }
   return values;
@@ -148,7 +149,9 @@ TEST_CASE("noise of the windows of few ranks does not change the number, a chang
       {"balanced", [](double, int) { return 1.0; }, 1},
       {"gradient", [](double place, int) { return 1 + place; }, 1},
       {"two groups", [](double place, int) { return place < 0.25 ? 2.0 : 1.0; }, 2},
-      {"three groups", [](double place, int) { return place < 0.25 ? 3.0 : place < 0.5 ? 2.0 : 1.0; }, 3},
+      {"three groups", [](double place, int) { return place < 0.25  ? 3.0
+                                                      : place < 0.5 ? 2.0
+                                                                    : 1.0; }, 3},
       {"a front that moves", [](double place, int window) { return place < 0.2 + 0.015 * window ? 1.8 : 1.0; }, 2},
       {"a smooth peak that moves",
        [](double place, int window) { return 1 + std::exp(-std::pow((place - 0.1 - 0.02 * window) / 0.15, 2)); }, 1}};

@@ -1,8 +1,8 @@
 // CLARA on one node.
 #include "analytics/cluster/clara.hpp"
-#include "measures.hpp"
 #include "analytics/cluster/pam.hpp"
 #include "analytics/cluster/quality.hpp"
+#include "measures.hpp"
 
 #include "kinds.hpp"
 #include "sets.hpp"
@@ -214,10 +214,10 @@ TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds
       for (std::size_t i = 0; i < n; ++i)
         for (std::size_t j = 0; j < d; ++j) {
           double& value = values[i * d + j];
-          if (kind == 0) value *= std::pow(10.0, static_cast<double>(j) - 4);                         // columns of very different widths
-          if (kind == 1 && uniform() < 0.01) value /= uniform() * uniform();                         // some far out
-          if (kind == 2 && i >= n / 20) value = values[i % (n / 20) * d + j];                         // twenty of each
-          if (kind == 3) value = i < n - 10 ? value * 0.1 : value + 50;                               // ten beside 2,990
+          if (kind == 0) value *= std::pow(10.0, static_cast<double>(j) - 4);  // columns of very different widths
+          if (kind == 1 && uniform() < 0.01) value /= uniform() * uniform();   // some far out
+          if (kind == 2 && i >= n / 20) value = values[i % (n / 20) * d + j];  // twenty of each
+          if (kind == 3) value = i < n - 10 ? value * 0.1 : value + 50;        // ten beside 2,990
         }
       for (const int k : {1, 4, 11}) {
         auto parameters = with_k(k);

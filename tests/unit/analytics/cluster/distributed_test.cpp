@@ -51,7 +51,8 @@ Whole over_nodes(std::span<const double> values, std::size_t d, int nodes, int w
                   values.begin() + static_cast<std::ptrdiff_t>((i + 1) * d));
     }
     if (bad_node == comm.rank()) std::reverse(ids.begin(), ids.end());
-    auto result = distributed_clara(Kokkos::Serial{}, comm, {rows, ids.size(), d}, ids, static_cast<std::int64_t>(n), parameters);
+    auto result =
+        distributed_clara(Kokkos::Serial{}, comm, {rows, ids.size(), d}, ids, static_cast<std::int64_t>(n), parameters);
     const std::lock_guard lock(mutex);
     for (std::size_t i = 0; i < ids.size(); ++i) whole.labels[static_cast<std::size_t>(ids[i])] = result.labels[i];
     all[static_cast<std::size_t>(comm.rank())] = std::move(result);
@@ -142,7 +143,8 @@ TEST_CASE("three collectives are enough") {
     for (const int k : {0, 3}) {
       counting.count = 0;
       parameters.k = k;
-      distributed_clara(Kokkos::Serial{}, counting, {std::span(values).subspan(first * 4, half * 4), half, 4}, ids, 600, parameters);
+      distributed_clara(Kokkos::Serial{}, counting, {std::span(values).subspan(first * 4, half * 4), half, 4}, ids, 600,
+                        parameters);
       if (counting.count != 3) throw std::runtime_error("collectives: " + std::to_string(counting.count));
     }
   });
@@ -188,7 +190,8 @@ TEST_CASE("all nodes refuse what one node has wrong") {
       for (std::size_t i = 0; i < 500; ++i) {
         if (node_of(i, 3, 0) != comm.rank()) continue;
         ids.push_back(static_cast<std::int32_t>(i));
-        rows.insert(rows.end(), values.begin() + static_cast<std::ptrdiff_t>(3 * i), values.begin() + static_cast<std::ptrdiff_t>(3 * i + 3));
+        rows.insert(rows.end(), values.begin() + static_cast<std::ptrdiff_t>(3 * i),
+                    values.begin() + static_cast<std::ptrdiff_t>(3 * i + 3));
       }
       if (bad == 0 && comm.rank() == 1) std::swap(ids[3], ids[4]);
       if (bad == 1 && comm.rank() == 2) ids.pop_back(), rows.resize(rows.size() - 3);

@@ -74,11 +74,13 @@ TEST_CASE("single linkage merges along the minimum spanning tree") {
     done[best] = 1;
     if (step > 0) edges.push_back(in_tree[best]);
     for (std::size_t i = 0; i < 40; ++i)
-      in_tree[i] = std::min(in_tree[i], std::hypot(values[2 * i] - values[2 * best], values[2 * i + 1] - values[2 * best + 1]));
+      in_tree[i] =
+          std::min(in_tree[i], std::hypot(values[2 * i] - values[2 * best], values[2 * i + 1] - values[2 * best + 1]));
   }
   std::sort(edges.begin(), edges.end());
   const auto dendrogram = hierarchical(Kokkos::Serial{}, {values, 40, 2}, Linkage::single);
-  for (std::size_t i = 0; i < edges.size(); ++i) REQUIRE(dendrogram.merges[i].height == Approx(edges[i]).epsilon(1e-12));
+  for (std::size_t i = 0; i < edges.size(); ++i)
+    REQUIRE(dendrogram.merges[i].height == Approx(edges[i]).epsilon(1e-12));
 }
 
 TEST_CASE("shapes are compared without their level and size") {

@@ -84,8 +84,8 @@ TEST_CASE("objects go to the first of several nearest medoids") {
       std::vector<double> high(lanes, 0.0), low(lanes, 0.0);
       std::vector<std::int64_t> sizes(3 * lanes, 0);
       std::vector<std::uint16_t> labels(lanes, 99);
-      const double largest =
-          table->assign(squares.data(), slots, 3, count, {1, 1}, {high.data(), low.data(), sizes.data()}, labels.data());
+      const double largest = table->assign(squares.data(), slots, 3, count, {1, 1},
+                                           {high.data(), low.data(), sizes.data()}, labels.data());
       REQUIRE(largest == 2);
       for (std::size_t l = 0; l < lanes; ++l) {
         const bool there = l < count;
@@ -109,7 +109,8 @@ TEST_CASE("sums of distances are exact") {
     std::vector<std::uint16_t> labels(lanes);
     double largest = 0;
     for (int i = 0; i < 3; ++i)
-      largest = table->assign(squares.data(), &slot, 1, lanes, fixed, {high.data(), low.data(), sizes.data()}, labels.data());
+      largest =
+          table->assign(squares.data(), &slot, 1, lanes, fixed, {high.data(), low.data(), sizes.data()}, labels.data());
     double expected_largest = 0;
     for (std::size_t l = 0; l < lanes; ++l) {
       const double distance = std::sqrt(squares[l]);
@@ -153,7 +154,8 @@ TEST_CASE("what a swap changes is the difference of two costs") {
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t j = 0; j < n; ++j) {
       double sum = 0;
-      for (std::size_t c = 0; c < 4; ++c) sum += (objects[i * 4 + c] - objects[j * 4 + c]) * (objects[i * 4 + c] - objects[j * 4 + c]);
+      for (std::size_t c = 0; c < 4; ++c)
+        sum += (objects[i * 4 + c] - objects[j * 4 + c]) * (objects[i * 4 + c] - objects[j * 4 + c]);
       distances[i * n + j] = std::sqrt(sum);
     }
   const std::size_t medoids[k] = {4, 9, 30};
@@ -167,7 +169,9 @@ TEST_CASE("what a swap changes is the difference of two costs") {
   std::vector<double> first(n), second(n), loss(k, 0.0);
   for (std::size_t j = 0; j < n; ++j) {
     std::size_t by[k] = {0, 1, 2};
-    std::sort(by, by + k, [&](std::size_t a, std::size_t b) { return distances[j * n + medoids[a]] < distances[j * n + medoids[b]]; });
+    std::sort(by, by + k, [&](std::size_t a, std::size_t b) {
+      return distances[j * n + medoids[a]] < distances[j * n + medoids[b]];
+    });
     nearest[j] = static_cast<std::int32_t>(by[0]);
     first[j] = distances[j * n + medoids[by[0]]];
     second[j] = distances[j * n + medoids[by[1]]];
@@ -179,14 +183,16 @@ TEST_CASE("what a swap changes is the difference of two costs") {
   std::vector<std::vector<double>> all;
   for (const auto* table : variants()) {
     std::vector<double> shared(kernels::swap_width, 0.0), removal(k * kernels::swap_width, 0.0);
-    for (std::size_t slot = 0; slot < k; ++slot) std::fill_n(removal.data() + slot * kernels::swap_width, n, loss[slot]);
+    for (std::size_t slot = 0; slot < k; ++slot)
+      std::fill_n(removal.data() + slot * kernels::swap_width, n, loss[slot]);
     table->swap_changes({distances.data(), n, n, order.data(), nearest.data(), first.data(), second.data()}, 0, n,
                         shared.data(), removal.data());
     for (std::size_t h = 0; h < n; ++h)
       for (std::size_t slot = 0; slot < k; ++slot) {
         std::size_t swapped[k] = {medoids[0], medoids[1], medoids[2]};
         swapped[slot] = h;
-        REQUIRE(std::abs(shared[h] + removal[slot * kernels::swap_width + h] - (cost(swapped) - cost(medoids))) < 1e-12);
+        REQUIRE(std::abs(shared[h] + removal[slot * kernels::swap_width + h] - (cost(swapped) - cost(medoids))) <
+                1e-12);
       }
     all.push_back(shared);
     all.back().insert(all.back().end(), removal.begin(), removal.end());
@@ -222,7 +228,8 @@ TEST_CASE("sums in single precision are near those in double precision, in every
   std::vector<double> second(n);
   for (std::int32_t s = 0; s < 3; ++s)
     for (std::size_t j = 0; j < n; ++j)
-      if (static_cast<std::int32_t>(j) % 3 == s) order.push_back(static_cast<std::int32_t>(j)), slot[j] = s, second[j] = nearest[j] + 0.5;
+      if (static_cast<std::int32_t>(j) % 3 == s)
+        order.push_back(static_cast<std::int32_t>(j)), slot[j] = s, second[j] = nearest[j] + 0.5;
   const std::size_t first = 3, width = 37;
   const auto near = [](const std::vector<double>& a, const std::vector<double>& b) {
     for (std::size_t i = 0; i < a.size(); ++i) REQUIRE(std::abs(a[i] - b[i]) < 1e-5);
@@ -236,9 +243,10 @@ TEST_CASE("sums in single precision are near those in double precision, in every
     table->build_gains_single(single.data(), stride, n, nearest.data(), first, width, b.data());
     near(a, b);
     std::vector<double> removal(k * kernels::swap_width, 0.0), removal_single(k * kernels::swap_width, 0.0);
-    table->swap_changes({same.data(), stride, n, order.data(), slot.data(), nearest.data(), second.data()}, first, width,
-                        a.data(), removal.data());
-    const kernels::SwapRowsOf<float> rows{single.data(), stride, n, order.data(), slot.data(), nearest.data(), second.data()};
+    table->swap_changes({same.data(), stride, n, order.data(), slot.data(), nearest.data(), second.data()}, first,
+                        width, a.data(), removal.data());
+    const kernels::SwapRowsOf<float> rows{single.data(),  stride,       n, order.data(), slot.data(),
+                                          nearest.data(), second.data()};
     table->swap_changes_single(rows, first, width, 1, b.data(), removal_single.data(), kernels::swap_width);
     near(a, b);
     near(removal, removal_single);

@@ -27,7 +27,7 @@ struct Kind {
   bool unequal = false;   ///< groups of sizes 1 to 100
 
   std::string name() const {
-    static constexpr std::array<const char*, 9> names = {"groups", "student", "lognormal", "outliers", "line",
+    static constexpr std::array<const char*, 9> names = {"groups", "student", "lognormal", "outliers",  "line",
                                                          "ring",   "front",   "integers",  "duplicates"};
     std::string result = names[static_cast<std::size_t>(form)];
     if (form == Form::groups || form == Form::outliers || form == Form::integers)
@@ -61,7 +61,8 @@ class Maker {
       for (std::size_t j = 0; j < d; ++j) directions_.push_back(normal_(random_));
     std::vector<double> weights;
     for (std::size_t i = 0; i < centres; ++i)
-      weights.push_back(kind.unequal ? std::pow(100.0, static_cast<double>(i) / static_cast<double>(centres - 1)) : 1.0);
+      weights.push_back(kind.unequal ? std::pow(100.0, static_cast<double>(i) / static_cast<double>(centres - 1))
+                                     : 1.0);
     group_ = std::discrete_distribution<std::size_t>(weights.begin(), weights.end());
   }
 
@@ -95,14 +96,17 @@ class Maker {
 
   void add_along(std::vector<double>& values, double a, double b, double c, double noise) {
     for (std::size_t j = 0; j < d_; ++j)
-      values.push_back(a * directions_[j] + b * directions_[d_ + j] + c * directions_[2 * d_ + j] + noise * normal_(random_));
+      values.push_back(a * directions_[j] + b * directions_[d_ + j] + c * directions_[2 * d_ + j] +
+                       noise * normal_(random_));
   }
 
   void add_group(std::vector<double>& values, double noise, double factor) {
     const std::size_t group = group_(random_);
     for (std::size_t j = 0; j < d_; ++j) {
       const double value = centres_[group * d_ + j] + factor * noise * normal_(random_);
-      values.push_back(kind_.form == Form::lognormal ? std::exp(1.5 * value) : kind_.form == Form::integers ? std::round(value) : value);
+      values.push_back(kind_.form == Form::lognormal  ? std::exp(1.5 * value)
+                       : kind_.form == Form::integers ? std::round(value)
+                                                      : value);
     }
   }
 
@@ -122,7 +126,8 @@ inline double best_of_runs(const Signatures& objects, int k, int runs) {
   double best = std::numeric_limits<double>::max();
   for (int run = 0; run < runs; ++run) {
     auto medoids = run == 0 ? build_medoids(workers, all, k)
-                            : sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77, static_cast<std::uint64_t>(run));
+                            : sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77,
+                                                                 static_cast<std::uint64_t>(run));
     swap_medoids(workers, all, medoids, SwapRule::eager, std::numeric_limits<int>::max());
     double cost = 0;
     for (std::size_t j = 0; j < objects.n; ++j) {

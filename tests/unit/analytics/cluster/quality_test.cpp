@@ -2,9 +2,9 @@
 #include "analytics/cluster/quality.hpp"
 #include "analytics/cluster/clara.hpp"
 #include "analytics/cluster/kmedoids.hpp"
-#include "measures.hpp"
 #include "analytics/cluster/pam.hpp"
 #include "analytics/sampling/draw.hpp"
+#include "measures.hpp"
 
 #include "kinds.hpp"
 #include "sets.hpp"
@@ -27,7 +27,8 @@ TEMPLATE_TEST_CASE("within one percent of PAM with eager swaps on all pairs", ""
     double separation;
     int k;
   };
-  for (const Case& c : {Case{3000, 10, 6, 1, 5}, Case{3000, 10, 6, 3, 6}, Case{2500, 30, 1, 0, 4}, Case{600, 3, 4, 3, 4}}) {
+  for (const Case& c :
+       {Case{3000, 10, 6, 1, 5}, Case{3000, 10, 6, 3, 6}, Case{2500, 30, 1, 0, 4}, Case{600, 3, 4, 3, 4}}) {
     const auto values = groups_of(c.n, c.d, c.groups, c.separation, 51);
     const Signatures objects{values, c.n, c.d};
     PamParameters exact;
@@ -109,8 +110,10 @@ TEMPLATE_TEST_CASE("objects that most samples miss get medoids, and threads chan
     CAPTURE(parameters.seed);
     REQUIRE(verify({values, n, d}, found) == "");
     REQUIRE(found.lone.size() == far.size());
-    for (const std::int32_t id : far) CHECK(std::find(found.medoids.begin(), found.medoids.end(), id) != found.medoids.end());
-    CHECK(std::any_of(found.medoids.begin(), found.medoids.end(), [](std::int32_t id) { return id >= 100 && id < 112; }));
+    for (const std::int32_t id : far)
+      CHECK(std::find(found.medoids.begin(), found.medoids.end(), id) != found.medoids.end());
+    CHECK(
+        std::any_of(found.medoids.begin(), found.medoids.end(), [](std::int32_t id) { return id >= 100 && id < 112; }));
     CHECK(found.cost < 1.01 * cost);
     const auto serial = quality(Kokkos::Serial{}, {values, n, d}, parameters);
     CHECK(found.medoids == serial.medoids);
@@ -134,7 +137,8 @@ TEST_CASE("coincident objects and bad input in the quality mode") {
   parameters.k = 2;
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), -std::numeric_limits<double>::infinity()}) {
     values[99] = bad;
-    REQUIRE_THROWS_WITH(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters), ContainsSubstring("row 49") && ContainsSubstring("column 1"));
+    REQUIRE_THROWS_WITH(quality(Kokkos::Serial{}, {values, 3000, 2}, parameters),
+                        ContainsSubstring("row 49") && ContainsSubstring("column 1"));
   }
   REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {{}, 0, 2}, parameters), std::invalid_argument);
   REQUIRE_THROWS_AS(quality(Kokkos::Serial{}, {{}, 2, 0}, parameters), std::invalid_argument);

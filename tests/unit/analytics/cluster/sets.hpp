@@ -48,7 +48,8 @@ inline std::vector<double> groups_of(std::size_t n, std::size_t d, int groups, d
 }
 
 /// rows[order[i]] as row i.
-inline std::vector<double> reordered(std::span<const double> values, std::size_t d, const std::vector<std::int32_t>& order) {
+inline std::vector<double> reordered(std::span<const double> values, std::size_t d,
+                                     const std::vector<std::int32_t>& order) {
   std::vector<double> result;
   for (const std::int32_t i : order)
     for (std::size_t j = 0; j < d; ++j) result.push_back(values[static_cast<std::size_t>(i) * d + j]);
@@ -59,7 +60,8 @@ inline std::vector<std::int32_t> shuffled(std::size_t n, int seed) {
   Uniform uniform(seed);
   std::vector<std::int32_t> order(n);
   for (std::size_t i = 0; i < n; ++i) order[i] = static_cast<std::int32_t>(i);
-  for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[static_cast<std::size_t>(uniform() * static_cast<double>(i))]);
+  for (std::size_t i = n; i > 1; --i)
+    std::swap(order[i - 1], order[static_cast<std::size_t>(uniform() * static_cast<double>(i))]);
   return order;
 }
 

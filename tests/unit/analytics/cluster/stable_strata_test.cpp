@@ -51,7 +51,8 @@ TEST_CASE("the matching has the largest overlap of all") {
     do {
       std::int64_t sum = 0;
       for (int j = 0; j < k_now; ++j)
-        if (const int i = order[static_cast<std::size_t>(j)]; i < k_before) sum += overlap[static_cast<std::size_t>(i * k_now + j)];
+        if (const int i = order[static_cast<std::size_t>(j)]; i < k_before)
+          sum += overlap[static_cast<std::size_t>(i * k_now + j)];
       best = std::max(best, sum);
     } while (std::next_permutation(order.begin(), order.end()));
     REQUIRE(match.agreement == (all ? static_cast<double>(best) / static_cast<double>(all) : 0));

@@ -57,11 +57,13 @@ std::string verify(const Signatures& signatures, const Clustering& clustering) {
   long double sum = 0;
   for (std::size_t i = 0; i < signatures.n; ++i) {
     const auto to = [&](std::size_t slot) {
-      return distance(signatures.row(i), signatures.row(static_cast<std::size_t>(clustering.medoids[slot])), signatures.d);
+      return distance(signatures.row(i), signatures.row(static_cast<std::size_t>(clustering.medoids[slot])),
+                      signatures.d);
     };
     const long double own = to(static_cast<std::size_t>(clustering.labels[i]));
     for (std::size_t slot = 0; slot < clustering.medoids.size(); ++slot)
-      if (to(slot) < own * (1 - distance_tolerance)) return "object " + std::to_string(i) + " is nearer to another medoid";
+      if (to(slot) < own * (1 - distance_tolerance))
+        return "object " + std::to_string(i) + " is nearer to another medoid";
     sum += own;
   }
   const long double cost = sum / static_cast<long double>(signatures.n);

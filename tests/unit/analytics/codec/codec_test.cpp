@@ -62,7 +62,8 @@ std::vector<std::pair<std::size_t, std::size_t>> tiles_of(std::span<const std::b
 TEST_CASE("The achieved error is at most the target, and what the stream says") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds())
-    for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{16, 150}, {67, 41}, {1, 300}, {130, 1}, {3, 2}}) {
+    for (const auto& [rows, cols] :
+         {std::pair<std::size_t, std::size_t>{16, 150}, {67, 41}, {1, 300}, {130, 1}, {3, 2}}) {
       const auto values = test::matrix(kind, rows, cols, 2);
       for (const double bound : {0.1, 0.01, 1e-3, 1e-6, 1e-10}) {
         const auto bytes = encode(values, rows, cols, Target::nrmse(bound), coder);
@@ -94,8 +95,8 @@ TEST_CASE("The error target is met closely") {
 }
 
 TEST_CASE("The size is within 3 % of the best truncation point of the same stream") {
-  // What could be had by truncation: the stream of every step, cut at every pass, as long as the bound holds.  Steps an eighth of an octave
-  // apart stand for the points between two passes.
+  // What could be had by truncation: the stream of every step, cut at every pass, as long as the bound holds.  Steps an
+  // eighth of an octave apart stand for the points between two passes.
   for (const auto& kind : test::kinds())
     for (const double bound : {0.02, 2e-3, 1e-4}) {
       const std::size_t rows = 96, cols = 150;
@@ -107,7 +108,8 @@ TEST_CASE("The size is within 3 % of the best truncation point of the same strea
         const StreamInfo info = inspect(fine);
         for (const Cut& cut : info.cuts) {
           const auto prefix = std::span(fine).first(cut.bytes);
-          if (test::nrmse(values, decode(prefix, {.passes = cut.passes, .prefix = true}).values) <= bound) best = std::min(best, cut.bytes);
+          if (test::nrmse(values, decode(prefix, {.passes = cut.passes, .prefix = true}).values) <= bound)
+            best = std::min(best, cut.bytes);
         }
       }
       CAPTURE(kind, bound, mine, best);
@@ -119,7 +121,8 @@ namespace {
 
 /// Values at which an expectation of the error goes wrong.
 const std::vector<std::string>& awkward_kinds() {
-  static const std::vector<std::string> names{"rare spikes", "one spike", "heavy tails", "denormals", "tiny", "edges", "signs", "mean far off", "two values"};
+  static const std::vector<std::string> names{"rare spikes", "one spike", "heavy tails",  "denormals", "tiny",
+                                              "edges",       "signs",     "mean far off", "two values"};
   return names;
 }
 
@@ -127,7 +130,8 @@ const std::vector<std::pair<std::size_t, std::size_t>>& awkward_shapes() {
 #ifdef __SANITIZE_THREAD__  // forty times slower, and nothing here depends on threads
   static const std::vector<std::pair<std::size_t, std::size_t>> shapes{{64, 10}, {5, 3}};
 #else
-  static const std::vector<std::pair<std::size_t, std::size_t>> shapes{{96, 150}, {300, 64}, {1, 5000}, {64, 10}, {5, 3}};
+  static const std::vector<std::pair<std::size_t, std::size_t>> shapes{
+      {96, 150}, {300, 64}, {1, 5000}, {64, 10}, {5, 3}};
 #endif
   return shapes;
 }
@@ -138,7 +142,8 @@ Values awkward(const std::string& kind, std::size_t rows, std::size_t cols) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     const std::size_t row = i / cols, col = i % cols;
     double v = 1;
-    if (kind == "rare spikes") v = 1 + 0.02 * random.normal() + (random.uniform() < 5e-4 ? 40 * std::pow(random.uniform() + 1e-4, -0.7) : 0);
+    if (kind == "rare spikes")
+      v = 1 + 0.02 * random.normal() + (random.uniform() < 5e-4 ? 40 * std::pow(random.uniform() + 1e-4, -0.7) : 0);
     if (kind == "one spike") v = i == values.size() / 3 ? 1e6 : 1;
     if (kind == "heavy tails") v = std::tan(3.1415 * (random.uniform() - 0.5));
     if (kind == "denormals") v = std::floor(60 * random.uniform()) * 5e-324;
@@ -172,11 +177,14 @@ TEST_CASE("Awkward values keep every bound, at about the size of the best of all
         CHECK(test::nrmse(values, decode(bytes).values) <= bound);
         CHECK(bytes.size() <= values.size() * 8 * 101 / 100 + 16);
         // A checkerboard has larger steps that err less, and what is decoded of denormals is rounded, to their luck.
-        if (kind != "signs" && kind != "denormals") CHECK(static_cast<double>(bytes.size()) <= 1.03 * static_cast<double>(best) + 3);
+        if (kind != "signs" && kind != "denormals")
+          CHECK(static_cast<double>(bytes.size()) <= 1.03 * static_cast<double>(best) + 3);
       }
       for (const double bound : {2.0, 0.1, 1e-6}) {
         const double largest = bound * *std::max_element(values.begin(), values.end());
-        if (largest > 0) CHECK(test::largest_error(values, decode(encode(values, rows, cols, Target::max_error(largest))).values) <= largest);
+        if (largest > 0)
+          CHECK(test::largest_error(values, decode(encode(values, rows, cols, Target::max_error(largest))).values) <=
+                largest);
       }
     }
 }
@@ -230,7 +238,8 @@ TEST_CASE("More passes, less error") {
 TEST_CASE("Passes of a target are passes of the stream") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   const auto values = test::matrix("front", 64, 64, 6);
-  for (const int passes : {1, 5, 20}) CHECK(inspect(encode(values, 64, 64, Target::passes(passes), coder)).passes == passes);
+  for (const int passes : {1, 5, 20})
+    CHECK(inspect(encode(values, 64, 64, Target::passes(passes), coder)).passes == passes);
 }
 
 TEST_CASE("A prefix that ends at a cut decodes as its passes do") {
@@ -257,7 +266,8 @@ namespace {
 /// The low band that `level` halvings leave of values, scaled to their unit.
 Values low_band(Values values, std::size_t rows, std::size_t cols, int level) {
   namespace wavelet = effort::wavelet;
-  const wavelet::Levels levels{std::min(level, wavelet::deepest_level(rows)), std::min(level, wavelet::deepest_level(cols))};
+  const wavelet::Levels levels{std::min(level, wavelet::deepest_level(rows)),
+                               std::min(level, wavelet::deepest_level(cols))};
   wavelet::forward(Kokkos::Serial(), wavelet::MatrixView(values.data(), rows, cols), levels);
   const double scale = std::exp2(-0.5 * (levels.rows + levels.cols));
   Values low;
@@ -271,7 +281,8 @@ Values low_band(Values values, std::size_t rows, std::size_t cols, int level) {
 TEST_CASE("Coarser levels are the low band of the full inverse") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds())
-    for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{52, 75}, {67, 41}, {129, 33}, {17, 203}, {1, 300}, {131, 1}, {9, 7}})
+    for (const auto& [rows, cols] :
+         {std::pair<std::size_t, std::size_t>{52, 75}, {67, 41}, {129, 33}, {17, 203}, {1, 300}, {131, 1}, {9, 7}})
       for (const double bound : {0.02, 1e-4}) {
         const auto bytes = encode(test::matrix(kind, rows, cols, 6), rows, cols, Target::nrmse(bound), coder);
         REQUIRE(inspect(bytes).passes > 0);  // raw values have means instead
@@ -363,7 +374,8 @@ TEST_CASE("Absent values stay absent and do not disturb") {
       absent[i * 60 + j] = 1;
       values[i * 60 + j] = not_a_number;
     }
-  const auto bytes = encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = absent});
+  const auto bytes =
+      encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = absent});
   CHECK(inspect(bytes).has_absent);
   const auto back = decode(bytes).values;
   Values a, b;
@@ -378,8 +390,13 @@ TEST_CASE("Absent values stay absent and do not disturb") {
   CHECK(std::isnan(coarse.values[3 * 30 + 10]));
   CHECK_FALSE(std::isnan(coarse.values[0]));
   const std::vector<std::uint8_t> all(1200, 1);
-  for (const double v : decode(encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = all})).values) CHECK(std::isnan(v));
-  CHECK_THROWS_AS(encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = std::span(absent).first(5)}), std::invalid_argument);
+  for (const double v :
+       decode(encode(values, 20, 60, Target::nrmse(0.01), EncodeOptions{.coder = Coder::context, .absent = all}))
+           .values)
+    CHECK(std::isnan(v));
+  CHECK_THROWS_AS(encode(values, 20, 60, Target::nrmse(0.01),
+                         EncodeOptions{.coder = Coder::context, .absent = std::span(absent).first(5)}),
+                  std::invalid_argument);
 }
 
 TEST_CASE("Coding what was decoded changes little") {
@@ -399,7 +416,8 @@ TEST_CASE("Large matrices are tiled and read at a level without the whole") {
   const std::size_t rows = 9000, cols = 600;
   Values values(rows * cols);
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < cols; ++j) values[i * cols + j] = std::sin(static_cast<double>(i) * 0.003) + static_cast<double>(j) * 0.001;
+    for (std::size_t j = 0; j < cols; ++j)
+      values[i * cols + j] = std::sin(static_cast<double>(i) * 0.003) + static_cast<double>(j) * 0.001;
   const auto bytes = encode(values, rows, cols, Target::nrmse(0.001));
   const auto info = inspect(bytes);
   CHECK(info.tiles > 1);
@@ -490,9 +508,11 @@ TEST_CASE("A bound that is wider than all deviations costs a few bytes, however 
     std::vector<double> values(rows * cols);
     for (double& v : values) v = noise(random);
     for (int event = 0; event < 400; ++event) {
-      const double height = std::min(0.5 * std::pow(std::uniform_real_distribution<double>(1e-6, 1)(random), -1 / 1.5), 400.0);
+      const double height =
+          std::min(0.5 * std::pow(std::uniform_real_distribution<double>(1e-6, 1)(random), -1 / 1.5), 400.0);
       const std::size_t at = random() % values.size();
-      for (std::size_t d = 0; d < 6 && at % cols + d < cols; ++d) values[at + d] += std::ldexp(height, -static_cast<int>(d));
+      for (std::size_t d = 0; d < 6 && at % cols + d < cols; ++d)
+        values[at + d] += std::ldexp(height, -static_cast<int>(d));
     }
     for (const double bound : {0.1, 0.04, 0.02, 0.01, 0.007}) {
       const auto bytes = encode(values, rows, cols, Target::nrmse(bound));

@@ -41,7 +41,8 @@ Bytes encode_spread(const std::vector<double>& values, std::size_t cols, const C
 }
 
 const std::vector<Counts>& splits_of_40() {
-  static const std::vector<Counts> splits{{40}, {20, 20}, {1, 39}, {7, 0, 13, 20}, {5, 5, 5, 5, 5, 5, 5, 5}, Counts(40, 1), {0, 39, 0, 0, 1}};
+  static const std::vector<Counts> splits{
+      {40}, {20, 20}, {1, 39}, {7, 0, 13, 20}, {5, 5, 5, 5, 5, 5, 5, 5}, Counts(40, 1), {0, 39, 0, 0, 1}};
   return splits;
 }
 
@@ -54,7 +55,8 @@ TEST_CASE("Rows that are spread are halved and joined to the same bits as in one
     std::vector<double> expected(values.size()), copy = values;
     const wavelet::MatrixView in(copy.data(), rows, cols), out(expected.data(), rows, cols);
     if (rows > 1) wavelet::split(Kokkos::Serial(), in, out, true, true);
-    for (const Counts& pattern : {Counts{rows}, Counts{rows / 2, rows - rows / 2}, Counts{0, 1, rows - 1, 0}, Counts(rows, 1)}) {
+    for (const Counts& pattern :
+         {Counts{rows}, Counts{rows / 2, rows - rows / 2}, Counts{0, 1, rows - 1, 0}, Counts(rows, 1)}) {
       run_thread_group(static_cast<int>(pattern.size()), [&](Communicator& nodes) {
         const wavelet::RowSpread spread(pattern, {0});
         auto mine = rows_of(values, cols, pattern, nodes.rank());
@@ -100,13 +102,16 @@ TEST_CASE("However the rows are spread, the bound holds and the size is that of 
 TEST_CASE("The same split gives the same bytes") {
   const auto values = effort::test::matrix("front", 40, 200, 3);
   for (const Counts& counts : splits_of_40())
-    CHECK(encode_spread(values, 200, counts, Target::nrmse(0.01)) == encode_spread(values, 200, counts, Target::nrmse(0.01)));
+    CHECK(encode_spread(values, 200, counts, Target::nrmse(0.01)) ==
+          encode_spread(values, 200, counts, Target::nrmse(0.01)));
 }
 
 TEST_CASE("Shapes of all kinds are coded over nodes") {
-  for (const auto& [rows, cols] : {std::pair<std::size_t, std::size_t>{1, 50}, {2, 1}, {64, 1}, {3, 2000}, {500, 37}, {0, 5}, {4, 0}}) {
+  for (const auto& [rows, cols] :
+       {std::pair<std::size_t, std::size_t>{1, 50}, {2, 1}, {64, 1}, {3, 2000}, {500, 37}, {0, 5}, {4, 0}}) {
     const auto values = effort::test::matrix("noise", rows, cols, 3);
-    for (const Counts& counts : {Counts{rows}, Counts{rows / 3, rows - rows / 3, 0}, Counts{0, rows - rows / 2, rows / 2}}) {
+    for (const Counts& counts :
+         {Counts{rows}, Counts{rows / 3, rows - rows / 3, 0}, Counts{0, rows - rows / 2, rows / 2}}) {
       const Bytes stream = encode_spread(values, cols, counts, Target::nrmse(1e-4));
       const auto back = decode(stream);
       CAPTURE(rows, cols, counts.size());
@@ -123,8 +128,10 @@ TEST_CASE("Largest errors, passes and bytes are kept over nodes") {
     const auto values = effort::test::matrix(kind, 40, 150, 5);
     CAPTURE(kind);
     for (const double bound : {1.0, 0.01})
-      CHECK(effort::test::largest_error(values, decode(encode_spread(values, 150, counts, Target::max_error(bound))).values) <= bound);
-    for (const std::size_t bound : {48u, 300u, 5000u}) CHECK(encode_spread(values, 150, counts, Target::max_bytes(bound)).size() <= bound);
+      CHECK(effort::test::largest_error(
+                values, decode(encode_spread(values, 150, counts, Target::max_error(bound))).values) <= bound);
+    for (const std::size_t bound : {48u, 300u, 5000u})
+      CHECK(encode_spread(values, 150, counts, Target::max_bytes(bound)).size() <= bound);
     CHECK(inspect(encode_spread(values, 150, counts, Target::passes(7))).passes == 7);
   }
 }
@@ -151,7 +158,8 @@ TEST_CASE("Fine data of many nodes is stored in blocks, and reads at every level
     double worst = 0;
     for (std::size_t i = 1; i + 1 < coarse.rows; ++i)
       for (std::size_t j = 1; j + 1 < coarse.cols; ++j) {
-        const double x = static_cast<double>(i) * cell / static_cast<double>(rows), t = static_cast<double>(j) * cell / static_cast<double>(cols);
+        const double x = static_cast<double>(i) * cell / static_cast<double>(rows),
+                     t = static_cast<double>(j) * cell / static_cast<double>(cols);
         worst = std::max(worst, std::abs(coarse.values[i * coarse.cols + j] - (-3 + 10 * x + 4 * t * t)));
       }
     CHECK(worst < 0.02 * cell);
@@ -207,7 +215,8 @@ TEST_CASE("All nodes refuse what one of them cannot code") {
     if (!refused) throw std::runtime_error("a NaN was taken");
     refused = false;
     try {
-      encode(nodes, {std::vector<double>(20, 1.0), 2, nodes.rank() == 2 ? std::size_t{5} : std::size_t{10}}, Target::nrmse(0.1));
+      encode(nodes, {std::vector<double>(20, 1.0), 2, nodes.rank() == 2 ? std::size_t{5} : std::size_t{10}},
+             Target::nrmse(0.1));
     } catch (const std::invalid_argument&) {
       refused = true;
     }

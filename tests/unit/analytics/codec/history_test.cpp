@@ -175,7 +175,8 @@ TEST_CASE("A rank that is missing for some steps is absent, not zero") {
   History history(rows, Target::nrmse(0.01));
   for (std::size_t j = 0; j < cols; j += 10) {
     std::vector<std::uint8_t> gone;
-    for (const double a : columns(std::vector<double>(absent.begin(), absent.end()), rows, j, 10)) gone.push_back(a != 0);
+    for (const double a : columns(std::vector<double>(absent.begin(), absent.end()), rows, j, 10))
+      gone.push_back(a != 0);
     history.append(columns(holes, rows, j, 10), 10, gone);
   }
   CHECK(history.max() < 10);
@@ -266,7 +267,8 @@ TEST_CASE("What a history holds does not depend on when its coding is done") {
 
 TEST_CASE("Coding that nobody does in time is done before more than a tile waits for it") {
   const auto values = test::matrix("noise", 64, 3000, 5);
-  const std::size_t tile = std::size_t{1} << 13;  // 64 x 128 values; a fourth of a 32nd of the largest would be less than 40 steps
+  const std::size_t tile = std::size_t{1}
+                           << 13;  // 64 x 128 values; a fourth of a 32nd of the largest would be less than 40 steps
   History history(64, Target::nrmse(0.04), tile);
   std::size_t most = 0;
   for (std::size_t j = 0; j < 3000; j += 10) {

@@ -37,10 +37,12 @@ inline std::vector<double> matrix(const std::string& kind, std::size_t rows, std
   std::vector<double> values(rows * cols);
   for (std::size_t i = 0; i < rows; ++i)
     for (std::size_t j = 0; j < cols; ++j) {
-      const double x = static_cast<double>(i) / static_cast<double>(rows), t = static_cast<double>(j) / static_cast<double>(cols);
+      const double x = static_cast<double>(i) / static_cast<double>(rows),
+                   t = static_cast<double>(j) / static_cast<double>(cols);
       double v = 1;
       if (kind == "groups") v = (1 + static_cast<double>(i * 5 / rows * 7 % 5) * 0.3) * (1 + 0.01 * random.normal());
-      if (kind == "front") v = (1 + 1.5 * std::exp(-0.5 * std::pow((x - 0.1 - 0.8 * t) / 0.06, 2))) * (1 + 0.005 * random.normal());
+      if (kind == "front")
+        v = (1 + 1.5 * std::exp(-0.5 * std::pow((x - 0.1 - 0.8 * t) / 0.06, 2))) * (1 + 0.005 * random.normal());
       if (kind == "spikes") v = 1 + 0.02 * random.normal() + (random.uniform() < 2e-3 ? 30 * random.uniform() : 0);
       if (kind == "checkpoint") v = 1 + 0.01 * random.normal() + (j % 40 == 39 ? 5 + x : 0);
       if (kind == "noise") v = std::exp(0.5 * random.normal());

@@ -48,7 +48,8 @@ struct Options {
 };
 
 /// Every series of all nodes; on node n a history of rows[n] ranks.
-std::vector<Bytes> share(const std::vector<Values>& series, std::size_t cols, const Counts& rows, const Options& options) {
+std::vector<Bytes> share(const std::vector<Values>& series, std::size_t cols, const Counts& rows,
+                         const Options& options) {
   std::vector<Bytes> out;
   run_thread_group(static_cast<int>(rows.size()), [&](Communicator& nodes) {
     const auto me = static_cast<std::size_t>(nodes.rank());
@@ -124,7 +125,8 @@ TEST_CASE("Long histories stay within 5 % of one node's, and within their bound,
       CHECK(static_cast<double>(shared.size()) <= 1.05 * static_cast<double>(one.size()));
     }
     options.target = Target::max_error(0.2);
-    CHECK(test::largest_error(values, HistoryReader(share({values}, cols, {5, 7}, options).at(0)).read().values) <= 0.2);
+    CHECK(test::largest_error(values, HistoryReader(share({values}, cols, {5, 7}, options).at(0)).read().values) <=
+          0.2);
     options.target = Target::passes(9);
     CHECK(inspect(share({values}, cols, {5, 7}, options).at(0)).passes == 9);
   }
@@ -185,9 +187,12 @@ TEST_CASE("What does not fit together is refused on all nodes") {
       return false;
     };
     const bool odd = nodes.rank() == 1;
-    if (!refused({&history, odd ? std::size_t{3} : std::size_t{2}, 0, 10})) throw std::runtime_error("another number of rows was taken");
-    if (!refused({&history, 2, 0, odd ? std::size_t{11} : std::size_t{10}})) throw std::runtime_error("more steps than there are were taken");
-    if (!refused({&history, 2, odd ? std::size_t{5} : std::size_t{0}, odd ? std::size_t{15} : std::size_t{10}})) throw std::runtime_error("unequal steps were taken");
+    if (!refused({&history, odd ? std::size_t{3} : std::size_t{2}, 0, 10}))
+      throw std::runtime_error("another number of rows was taken");
+    if (!refused({&history, 2, 0, odd ? std::size_t{11} : std::size_t{10}}))
+      throw std::runtime_error("more steps than there are were taken");
+    if (!refused({&history, 2, odd ? std::size_t{5} : std::size_t{0}, odd ? std::size_t{15} : std::size_t{10}}))
+      throw std::runtime_error("unequal steps were taken");
     if (refused({&history, 2, 0, 10})) throw std::runtime_error("good histories were refused");
   });
   run_thread_group(1, [](Communicator& nodes) {

@@ -25,9 +25,10 @@ std::vector<double> moving(int ranks, int steps, double speed) {
   return load;
 }
 
-// The model of an ideal rebalancer, written down once more in the plainest way: before each of the steps `at`, ranks are
-// divided by the mean of what they would have had, undivided, in the `width` steps before.
-double plain_cost(const std::vector<double>& load, int ranks, int steps, const std::vector<int>& at, const std::vector<int>& width, double price) {
+// The model of an ideal rebalancer, written down once more in the plainest way: before each of the steps `at`, ranks
+// are divided by the mean of what they would have had, undivided, in the `width` steps before.
+double plain_cost(const std::vector<double>& load, int ranks, int steps, const std::vector<int>& at,
+                  const std::vector<int>& width, double price) {
   double cost = price * static_cast<double>(at.size());
   std::vector<double> w(static_cast<std::size_t>(ranks), 1.0);
   for (int s = 0; s < steps; ++s) {
@@ -78,7 +79,8 @@ TEST_CASE("the best schedule is the best of all that may act after any step", "[
       for (std::size_t k = 0; k < at.size(); ++k) choices *= 3;
       for (int choice = 0; choice < choices; ++choice) {
         std::vector<int> width;
-        for (int rest = choice; width.size() < at.size(); rest /= 3) width.push_back(averaging_widths[static_cast<std::size_t>(rest % 3)]);
+        for (int rest = choice; width.size() < at.size(); rest /= 3)
+          width.push_back(averaging_widths[static_cast<std::size_t>(rest % 3)]);
         least = std::min(least, plain_cost(load, ranks, steps, at, width, price));
       }
     }
@@ -123,7 +125,8 @@ TEST_CASE("every rebalancer keeps the work and leaves what it is said to leave",
   const double fine = after("blocks:64"), coarse = after("blocks:2");
   CHECK(fine < coarse);
   CHECK(coarse < loss);
-  for (const char* bad : {"", "best", "bounded", "bounded:0", "bounded:2", "noisy:-1", "blocks:0", "blocks:x", "ideal:1"})
+  for (const char* bad :
+       {"", "best", "bounded", "bounded:0", "bounded:2", "noisy:-1", "blocks:0", "blocks:x", "ideal:1"})
     CHECK_THROWS_AS(parse_rebalancer(bad), std::invalid_argument);
 }
 
@@ -144,7 +147,8 @@ TEST_CASE("a replay comes near the best schedule, whatever the number of nodes",
   CHECK(three.chosen.cost == Approx(one.chosen.cost));
 }
 
-TEST_CASE("windows of a replay are joined looks: they follow one another, and end with what was recommended", "[replay]") {
+TEST_CASE("windows of a replay are joined looks: they follow one another, and end with what was recommended",
+          "[replay]") {
   const int ranks = 24, steps = 160;
   const auto load = moving(ranks, steps, 0.05);
   const Report report = replay({load, 1, ranks, steps}, at_price(4));

@@ -106,6 +106,7 @@ TEST_CASE("each of very many numbers is equally likely") {
   constexpr std::int64_t population = 3LL << 29;
   constexpr int draws = 6000;
   int counts[3] = {};
-  for (std::uint64_t stream = 0; stream < draws; ++stream) ++counts[draw_without_replacement(population, 1, 7, stream)[0] % 3];
+  for (std::uint64_t stream = 0; stream < draws; ++stream)
+    ++counts[draw_without_replacement(population, 1, 7, stream)[0] % 3];
   for (const int count : counts) CHECK(std::abs(count - draws / 3) < 200);
 }

@@ -57,7 +57,8 @@ TEST_CASE("quantiles of the normal distribution") {
   REQUIRE(normal_quantile(0.5) == Approx(0.67448975019608171).epsilon(1e-14));
   REQUIRE(normal_quantile(1e-9) == Approx(1.2533141373155e-9).epsilon(1e-12));
   REQUIRE(normal_quantile(1 - 1e-12) == Approx(7.1304839).epsilon(1e-5));
-  for (const double bad : {0.0, 1.0, -1.0, 2.0, std::nan("")}) REQUIRE_THROWS_AS(normal_quantile(bad), std::invalid_argument);
+  for (const double bad : {0.0, 1.0, -1.0, 2.0, std::nan("")})
+    REQUIRE_THROWS_AS(normal_quantile(bad), std::invalid_argument);
 }
 
 TEST_CASE("equation 4.3, by hand") {
@@ -88,7 +89,8 @@ TEST_CASE("equation 4.8, by hand") {
 }
 
 TEST_CASE("Neyman allocation, by hand") {
-  // Two strata of 100, deviations 1 and 3, limit 0.04: n = (0.5 + 1.5)^2 / (0.04 + (0.5 + 4.5) / 200) = 61.54, split 1 : 3.
+  // Two strata of 100, deviations 1 and 3, limit 0.04: n = (0.5 + 1.5)^2 / (0.04 + (0.5 + 4.5) / 200) = 61.54, split 1
+  // : 3.
   const std::vector<std::int64_t> sizes = {100, 100};
   Allocation allocation(sizes, 1);
   allocation.add_metric(std::vector<double>{1, 9}, 1, 0.04);
@@ -129,7 +131,8 @@ TEST_CASE("allocations keep floors and limits, and hardly any smaller one does")
         double sum = 0;
         for (std::size_t h = 0; h < 3; ++h) {
           const double weight = static_cast<double>(sizes[h]) / total;
-          sum += weight * weight * variance[h * limits.size() + m] * (1 / static_cast<double>(n[h]) - 1 / static_cast<double>(sizes[h]));
+          sum += weight * weight * variance[h * limits.size() + m] *
+                 (1 / static_cast<double>(n[h]) - 1 / static_cast<double>(sizes[h]));
         }
         if (sum > limits[m] * (1 + slack)) return false;
       }
@@ -168,7 +171,8 @@ TEST_CASE("stratifying never costs more, and pays where strata differ") {
     REQUIRE(plan.stratified <= plan.unified);
     REQUIRE(plan.stratified == std::min({plan.unified, plan.neyman, plan.per_stratum_total}));
     REQUIRE(std::accumulate(plan.allocation.begin(), plan.allocation.end(), std::int64_t{0}) == plan.stratified);
-    REQUIRE(std::accumulate(plan.per_stratum.begin(), plan.per_stratum.end(), std::int64_t{0}) == plan.per_stratum_total);
+    REQUIRE(std::accumulate(plan.per_stratum.begin(), plan.per_stratum.end(), std::int64_t{0}) ==
+            plan.per_stratum_total);
     for (const std::int64_t part : plan.neyman_allocation) REQUIRE(part >= 2);
     if (apart == 0) REQUIRE(plan.per_stratum_total > 3 * plan.unified);  // why the means of strata are not asked for
     if (apart == 5) REQUIRE(plan.stratified * 4 < plan.unified);
@@ -188,7 +192,8 @@ TEST_CASE("of few ranks the deviation is that of a sample: n - 1") {
 
 TEST_CASE("the largest of the metrics counts, and those without a mean do not") {
   std::vector<double> values;
-  for (int i = 0; i < 100; ++i) values.insert(values.end(), {10.0 + (i % 2), 10.0 + 5 * (i % 2), i % 2 ? 1.0 : -1.0, 0.0});
+  for (int i = 0; i < 100; ++i)
+    values.insert(values.end(), {10.0 + (i % 2), 10.0 + 5 * (i % 2), i % 2 ? 1.0 : -1.0, 0.0});
   const auto plan = plan_samples(values, 100, 4, {}, 1, {});
   std::vector<double> one;
   for (int i = 0; i < 100; ++i) one.push_back(10.0 + 5 * (i % 2));

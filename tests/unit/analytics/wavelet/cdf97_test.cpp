@@ -95,7 +95,8 @@ TEST_CASE("A constant becomes one coefficient, sqrt(2) larger per halving") {
     for (std::size_t j = 0; j < 100; ++j) {
       const bool low = i < low_rows && j < low_cols;
       const double expected = low ? 2.5 * std::pow(2.0, 2.5) : 0.0;
-      if (std::abs(t[i * 100 + j] - expected) > 1e-12) FAIL("coefficient " << i << ", " << j << " is " << t[i * 100 + j]);
+      if (std::abs(t[i * 100 + j] - expected) > 1e-12)
+        FAIL("coefficient " << i << ", " << j << " is " << t[i * 100 + j]);
     }
 }
 

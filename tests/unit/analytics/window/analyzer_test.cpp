@@ -111,9 +111,15 @@ TEST_CASE("a look without a step of the present distribution recommends nothing"
 TEST_CASE("slower steps right after rebalances belong to their price, one of them does not", "[window]") {
   Run run = heavy_rank(8, 3.0);
   int slow = 0;
-  run.load = [&slow](int g, int r, std::int64_t s) { return (g == 1 && r == 0 ? 2.5 : 0.5) + (s >= 12 && s % 10 == 2 && s < 12 + 10 * slow ? 4.0 : 0.0); };
+  run.load = [&slow](int g, int r, std::int64_t s) {
+    return (g == 1 && r == 0 ? 2.5 : 0.5) + (s >= 12 && s % 10 == 2 && s < 12 + 10 * slow ? 4.0 : 0.0);
+  };
   const auto price = [&] {
-    return analyze(run, windows_of_ten(), 2, 7, [](int w) { return std::vector<Rebalance>{{10 * w + 1, 0.5}}; })[0][6].rebalance_cost;
+    return analyze(run, windows_of_ten(), 2, 7,
+                   [](int w) {
+                     return std::vector<Rebalance>{{10 * w + 1, 0.5}};
+                   })[0][6]
+        .rebalance_cost;
   };
   slow = 1;
   CHECK(price() == Approx(0.5));

@@ -60,7 +60,9 @@ TEST_CASE("unit costs and node speeds come out of measured loads", "[window]") {
   Run run;
   run.n_ranks = 16;
   run.n_units = 2;
-  run.work = [](int u, int r, std::int64_t s) { return u == 0 ? 1000.0 + 50 * r + 3 * s : 200.0 + 40 * ((r * 7) % 16); };
+  run.work = [](int u, int r, std::int64_t s) {
+    return u == 0 ? 1000.0 + 50 * r + 3 * s : 200.0 + 40 * ((r * 7) % 16);
+  };
   run.load = [&](int g, int r, std::int64_t s) {
     const double speed = r >= 12 ? 1.5 : 1.0;  // the last of four nodes is slow
     return speed * (g == 0 ? 1e-6 : 5e-6) * run.work(g, r, s) * (1 + 0.05 * noise(r, s, g));
@@ -83,7 +85,9 @@ TEST_CASE("one slow rank has a speed of its own, and its node keeps that of the 
   run.n_units = 1;
   run.n_regions = 1;
   run.work = [](int, int r, std::int64_t s) { return 1000.0 + 50 * r + 3 * static_cast<double>(s % 17); };
-  run.load = [&](int g, int r, std::int64_t s) { return (r == 5 ? 1.6e-6 : 1e-6) * run.work(g, r, s) * (1 + 0.03 * noise(r, s)); };
+  run.load = [&](int g, int r, std::int64_t s) {
+    return (r == 5 ? 1.6e-6 : 1e-6) * run.work(g, r, s) * (1 + 0.03 * noise(r, s));
+  };
   for (int nodes : {1, 2, 4}) {
     const Result r = analyze(run, windows_of_ten(), nodes, 4)[0][3];
     CHECK(r.unit_cost[0] == Approx(1e-6).epsilon(0.01));
@@ -149,7 +153,9 @@ TEST_CASE("zero work with time and ranks without work leave the other costs righ
   run.n_units = 1;
   run.n_regions = 1;
   run.work = [](int, int r, std::int64_t s) { return r == 3 || s % 4 == 0 ? 0.0 : 10.0 + r; };
-  run.load = [&](int, int r, std::int64_t s) { return r == 3 ? 0.5 : 0.01 * run.work(0, r, s) + (s % 4 == 0 ? 0.1 : 0); };
+  run.load = [&](int, int r, std::int64_t s) {
+    return r == 3 ? 0.5 : 0.01 * run.work(0, r, s) + (s % 4 == 0 ? 0.1 : 0);
+  };
   const Result r = analyze(run, windows_of_ten(), 2, 2)[0][1];
   CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
   CHECK(r.unit_cost_error[0] < 1e-5);  // what was left out is no noise either
@@ -179,7 +185,8 @@ TEST_CASE("costs are right in the first window with new regions and units of wor
   run_thread_group(2, [&](Communicator& comm) {
     Analyzer analyzer{windows_of_ten()};
     Result r;
-    for (int w = 0; w < 3; ++w) r = analyze(analyzer, comm, Slice(w < 2 ? before : after, comm.rank(), 2, 10 * w, 10).input);
+    for (int w = 0; w < 3; ++w)
+      r = analyze(analyzer, comm, Slice(w < 2 ? before : after, comm.rank(), 2, 10 * w, 10).input);
     if (comm.rank() > 0) return;  // checks come from one thread
     REQUIRE(r.unit_cost.size() == 2);
     CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
@@ -343,7 +350,9 @@ TEST_CASE("recommendations do not depend on the unit of load", "[window]") {
   Run run;
   run.n_ranks = 12;
   double scale = 1;
-  run.load = [&scale](int g, int r, std::int64_t s) { return scale * (1 + 0.3 * (r == s / 20) + 0.1 * g + 0.01 * noise(r, s)); };
+  run.load = [&scale](int g, int r, std::int64_t s) {
+    return scale * (1 + 0.3 * (r == s / 20) + 0.1 * g + 0.01 * noise(r, s));
+  };
   Settings settings = windows_of_ten();
   settings.initial_price = 3;
   const auto one = analyze(run, settings, 1, 12);

@@ -70,8 +70,11 @@ struct Slice {
 };
 
 /// A whole window: its steps, a look, its description.
-inline Result analyze(Analyzer& analyzer, Communicator& nodes, const Input& in, std::span<const Rebalance> rebalances = {}) {
-  if (analyzer.follow(nodes, {in.first_step, in.last_step, in.n_ranks, in.ranks, in.rank_load, in.n_units, in.work, rebalances, in.failed})) analyzer.look(nodes);
+inline Result analyze(Analyzer& analyzer, Communicator& nodes, const Input& in,
+                      std::span<const Rebalance> rebalances = {}) {
+  if (analyzer.follow(nodes, {in.first_step, in.last_step, in.n_ranks, in.ranks, in.rank_load, in.n_units, in.work,
+                              rebalances, in.failed}))
+    analyzer.look(nodes);
   return analyzer.describe(nodes, in);
 }
 

@@ -32,23 +32,49 @@ std::string message_of(const std::string& key, const std::string& value, Status 
 }  // namespace
 
 TEST_CASE("bad values name key, value and what is allowed") {
-  for (auto [key, value] : {Pair{"WINDOW", "0"}, {"WINDOW", "ten"}, {"WINDOW", "10 "}, {"WINDOW", ""}, {"HINT_LAG", "-1"}, {"STRATA", "65"},
-                            {"NRMSE", "2"}, {"NRMSE", "nan"}, {"PASSES", "0"}, {"EXACT", "yes"}, {"LOAD_THREADS", "mean"}, {"PIN", "core 3"},
-                            {"REBALANCE_THRESHOLD", "-0.1"}, {"REBALANCE_PRICE", "-1"}, {"REBALANCE_GAIN", "1.5"}, {"REBALANCE_PATIENCE", "0"}, {"SNAPSHOT_EVERY", "-5"}}) {
+  for (auto [key, value] : {Pair{"WINDOW", "0"},
+                            {"WINDOW", "ten"},
+                            {"WINDOW", "10 "},
+                            {"WINDOW", ""},
+                            {"HINT_LAG", "-1"},
+                            {"STRATA", "65"},
+                            {"NRMSE", "2"},
+                            {"NRMSE", "nan"},
+                            {"PASSES", "0"},
+                            {"EXACT", "yes"},
+                            {"LOAD_THREADS", "mean"},
+                            {"PIN", "core 3"},
+                            {"REBALANCE_THRESHOLD", "-0.1"},
+                            {"REBALANCE_PRICE", "-1"},
+                            {"REBALANCE_GAIN", "1.5"},
+                            {"REBALANCE_PATIENCE", "0"},
+                            {"SNAPSHOT_EVERY", "-5"}}) {
     const std::string message = message_of(key, value);
     CHECK_THAT(message, ContainsSubstring(key) && ContainsSubstring("'" + value + "'") && ContainsSubstring("allowed"));
   }
   CHECK_THAT(message_of("WINDWO", "10"), ContainsSubstring("WINDWO") && ContainsSubstring("WINDOW"));
-  for (auto [key, value] : {Pair{"LOAD_METRIC", "rss"}, {"LOAD_METRIC", "sde:::app::cells@value"}, {"LOAD_METRIC", "calls"}, {"READ_METRICS", "window"},
-                            {"MULTIPLEX", "2"}, {"MAX_OVERHEAD", "-0.1"}, {"MAX_OVERHEAD", "2"}})
+  for (auto [key, value] : {Pair{"LOAD_METRIC", "rss"},
+                            {"LOAD_METRIC", "sde:::app::cells@value"},
+                            {"LOAD_METRIC", "calls"},
+                            {"READ_METRICS", "window"},
+                            {"MULTIPLEX", "2"},
+                            {"MAX_OVERHEAD", "-0.1"},
+                            {"MAX_OVERHEAD", "2"}})
     CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
-  for (auto [key, value] : {Pair{"STEP", "Allreduce"}, {"STEP", "MPI_Barrier:0"}, {"STEP", "MPI_Barrier@"}, {"SPLIT", "MPI_Wait,Send"}, {"PATH_DEPTH", "17"}, {"PATH_DEPTH", "-1"}, {"PCONTROL", "2"}})
+  for (auto [key, value] : {Pair{"STEP", "Allreduce"},
+                            {"STEP", "MPI_Barrier:0"},
+                            {"STEP", "MPI_Barrier@"},
+                            {"SPLIT", "MPI_Wait,Send"},
+                            {"PATH_DEPTH", "17"},
+                            {"PATH_DEPTH", "-1"},
+                            {"PCONTROL", "2"}})
     CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
 }
 
 TEST_CASE("later sources win: given, file, environment") {
   const auto path = std::filesystem::temp_directory_path() / ("effort-settings-" + std::to_string(getpid()) + ".toml");
-  std::ofstream(path) << "window = 20\nstrata = \"auto\"\nMETRICS = [\"time\", \"cpu_time\"]\nexact = true\nhint_lag = 3\n";
+  std::ofstream(path)
+      << "window = 20\nstrata = \"auto\"\nMETRICS = [\"time\", \"cpu_time\"]\nexact = true\nhint_lag = 3\n";
   CHECK(resolve({{"WINDOW", "7"}, {"NRMSE", "0.01"}}).window == 7);
   setenv("EFFORT_CONFIG", path.c_str(), 1);
   Settings s = resolve({{"WINDOW", "7"}});
@@ -67,7 +93,8 @@ TEST_CASE("later sources win: given, file, environment") {
     resolve({});
     FAIL("accepted");
   } catch (const Error& e) {
-    CHECK_THAT(e.what(), ContainsSubstring(path.string()) && ContainsSubstring("line 1") && ContainsSubstring("WINDOW"));
+    CHECK_THAT(e.what(),
+               ContainsSubstring(path.string()) && ContainsSubstring("line 1") && ContainsSubstring("WINDOW"));
   }
   std::filesystem::remove(path);
   CHECK_THROWS_AS(resolve({}), Error);  // a file that is not there is an error too
@@ -76,8 +103,9 @@ TEST_CASE("later sources win: given, file, environment") {
 }
 
 TEST_CASE("one precision per source, the later source's replaces the earlier one") {
-  const std::vector<std::pair<Pair, Precision::Kind>> choices = {
-      {{"PASSES", "7"}, Precision::Kind::passes}, {{"NRMSE", "0.5"}, Precision::Kind::nrmse}, {{"MAX_BYTES", "4096"}, Precision::Kind::max_bytes}};
+  const std::vector<std::pair<Pair, Precision::Kind>> choices = {{{"PASSES", "7"}, Precision::Kind::passes},
+                                                                 {{"NRMSE", "0.5"}, Precision::Kind::nrmse},
+                                                                 {{"MAX_BYTES", "4096"}, Precision::Kind::max_bytes}};
   const auto path = std::filesystem::temp_directory_path() / ("effort-precision-" + std::to_string(getpid()) + ".toml");
   const auto refused = [](const std::vector<Pair>& given, const std::string& a, const std::string& b) {
     try {
@@ -103,7 +131,8 @@ TEST_CASE("one precision per source, the later source's replaces the earlier one
       refused({}, first.first, second.first);
       unsetenv(other.c_str());
       unsetenv(name.c_str());
-      std::ofstream(path) << first.first << " = " << first.second << "\n" << second.first << " = " << second.second << "\n";
+      std::ofstream(path) << first.first << " = " << first.second << "\n"
+                          << second.first << " = " << second.second << "\n";
       refused({}, first.first, second.first);
       unsetenv("EFFORT_CONFIG");
     }
@@ -112,8 +141,15 @@ TEST_CASE("one precision per source, the later source's replaces the earlier one
 }
 
 TEST_CASE("shared settings survive the way to other ranks") {
-  const Settings a = resolve({{"WINDOW", "12"}, {"HINT_LAG", "4"}, {"NRMSE", "0.0123456789012345"}, {"STRATA", "5"}, {"LOAD_METRIC", "my cells"},
-                              {"METRICS", "time,cpu_time"}, {"LOAD_THREADS", "sum"}, {"SNAPSHOT_DIR", "/some where"}, {"EXACT", "1"}});
+  const Settings a = resolve({{"WINDOW", "12"},
+                              {"HINT_LAG", "4"},
+                              {"NRMSE", "0.0123456789012345"},
+                              {"STRATA", "5"},
+                              {"LOAD_METRIC", "my cells"},
+                              {"METRICS", "time,cpu_time"},
+                              {"LOAD_THREADS", "sum"},
+                              {"SNAPSHOT_DIR", "/some where"},
+                              {"EXACT", "1"}});
   Settings b;
   apply_text(b, to_text(a));
   CHECK(to_text(a) == to_text(b));
@@ -135,7 +171,8 @@ struct CommaAndGroups : std::numpunct<char> {
 
 TEST_CASE("the host's locale changes no number") {
   const auto path = std::filesystem::temp_directory_path() / ("effort-locale-" + std::to_string(getpid()) + ".toml");
-  std::ofstream(path) << "rebalance_threshold = 0.25\nrebalance_price = 123456.75\nwindow = 50000\nmax_overhead = 0.015\n";
+  std::ofstream(path)
+      << "rebalance_threshold = 0.25\nrebalance_price = 123456.75\nwindow = 50000\nmax_overhead = 0.015\n";
   const std::locale before = std::locale::global(std::locale(std::locale::classic(), new CommaAndGroups));
   Settings a, b;
   std::string text, refusal;
@@ -174,7 +211,8 @@ TEST_CASE("files are named relative to where the process was when the settings w
 
 TEST_CASE("variables that are no settings are noted, with the one that was meant if it is near") {
   const auto mention = [](const std::vector<std::string>& notes, const std::string& a, const std::string& b) {
-    return std::any_of(notes.begin(), notes.end(), [&](const auto& n) { return n.find(a + " ") != std::string::npos && n.ends_with(b); });
+    return std::any_of(notes.begin(), notes.end(),
+                       [&](const auto& n) { return n.find(a + " ") != std::string::npos && n.ends_with(b); });
   };
   setenv("EFFORT_WINDOWS", "5", 1);
   setenv("EFFORT_LOADMETRIC", "cpu_time", 1);

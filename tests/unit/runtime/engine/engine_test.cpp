@@ -1,9 +1,9 @@
 // Whole nodes in one process: every rank is a thread with a recorder of its own, every node has an engine.
 #include "runtime/engine/engine.hpp"
-#include "runtime/engine/rank_client.hpp"
 #include "analytics/codec/history.hpp"
-#include "runtime/measure/boundary.hpp"
 #include "record/reader.hpp"
+#include "runtime/engine/rank_client.hpp"
+#include "runtime/measure/boundary.hpp"
 
 #include "../thread_transport.hpp"
 
@@ -25,7 +25,8 @@ namespace {
 
 std::string fresh_directory() {
   static int n = 0;
-  const auto path = std::filesystem::temp_directory_path() / ("effort-engine-" + std::to_string(getpid()) + "-" + std::to_string(n++));
+  const auto path = std::filesystem::temp_directory_path() /
+                    ("effort-engine-" + std::to_string(getpid()) + "-" + std::to_string(n++));
   std::filesystem::create_directories(path);
   return path.string();
 }
@@ -90,7 +91,8 @@ struct World {
     if (me == 0)
       for (std::size_t n = 0; n < ranks_per_node.size(); ++n)
         for (int l = 0; l < ranks_per_node[n]; ++l) setup.node_of_rank.push_back(static_cast<std::int32_t>(n));
-    Engine engine(settings, setup, *segment, comm, [&] { comm.fail(); }, nullptr);
+    Engine engine(
+        settings, setup, *segment, comm, [&] { comm.fail(); }, nullptr);
     if (before_look) engine.before_look = [this, me](std::int64_t look) { before_look(me, look); };
     std::vector<std::thread> ranks;
     for (int l = 0; l < n_local; ++l) ranks.emplace_back([&, l] { run_rank(*segment, first + l, l); });
@@ -188,7 +190,8 @@ TEST_CASE("hints arrive HINT_LAG steps after each window, the same on all ranks 
     CHECK(*reference == all);
     for (const RankLog& log : w.logs) CHECK(log.finalized == Status::ok);
     int files = 0;
-    for (const auto& f : std::filesystem::directory_iterator(w.settings.snapshot_dir)) files += f.path().extension() == ".effort";
+    for (const auto& f : std::filesystem::directory_iterator(w.settings.snapshot_dir))
+      files += f.path().extension() == ".effort";
     CHECK(files == 1);
   }
 }
@@ -240,7 +243,7 @@ TEST_CASE("windows that end before a rebalance are stale, those with new steps a
   CHECK(hints[1].numbers.report.first == 10);
   CHECK(hints[1].numbers.report.rebalance == 0);
   CHECK((hints[2].numbers.report.advice & 1u) == 0);
-  CHECK(hints[2].numbers.report.rebalance == 1);      // nothing changed: recommended again
+  CHECK(hints[2].numbers.report.rebalance == 1);  // nothing changed: recommended again
   // With a load that is no time there is no price, however long the callback took.
   CHECK(hints[4].numbers.report.rebalance_cost < 0);
 }
@@ -262,7 +265,8 @@ TEST_CASE("a rebalance between a window's end and its hint overtakes the hint, o
   }
 }
 
-TEST_CASE("the price of a rebalance: the longest computing where communication is marked, otherwise the shortest stay") {
+TEST_CASE(
+    "the price of a rebalance: the longest computing where communication is marked, otherwise the shortest stay") {
   const auto united = [](std::vector<RebalanceAnswer> ranks) {
     RebalanceAnswer all = ranks[0];
     for (std::size_t r = 1; r < ranks.size(); ++r) all.add(ranks[r]);
@@ -271,10 +275,12 @@ TEST_CASE("the price of a rebalance: the longest computing where communication i
   // step, price, computing, answer, bracketed
   CHECK(united({{5, 0.4, -1, 1, 1}, {5, 0.1, -1, 1, 1}, {5, 0.9, -1, 1, 1}}) == 0.1);
   CHECK(united({{5, 0.4, 0.3, 1, 1}, {5, 0.1, 0.1, 1, 1}, {5, 0.9, 0.2, 1, 1}}) == 0.3);
-  CHECK(united({{5, 0.4, 0.3, 1, 1}, {5, 0.4, 0.1, 1, 1}, {5, 0.9, 0.2, 1, 1}}) == 0.4);  // by the wall clock, transfer included
-  CHECK(united({{5, 0.1, -1, 1, 1}, {5, 0.5, 0.2, 1, 1}}) == 0.2);    // a rank without a mark has nothing to say beside others
+  CHECK(united({{5, 0.4, 0.3, 1, 1}, {5, 0.4, 0.1, 1, 1}, {5, 0.9, 0.2, 1, 1}}) ==
+        0.4);  // by the wall clock, transfer included
+  CHECK(united({{5, 0.1, -1, 1, 1}, {5, 0.5, 0.2, 1, 1}}) ==
+        0.2);  // a rank without a mark has nothing to say beside others
   CHECK(united({{5, 9.0, 9.0, -5, 0}, {5, 0.2, 0.1, 1, 0}, {5, 8, 8, -5, 0}}) == 0.2);  // nor has one that failed
-  CHECK(united({{5, -1, -1, 1, 1}, {5, 0.2, -1, 1, 1}}) == 0.2);      // nor one whose clock is not known
+  CHECK(united({{5, -1, -1, 1, 1}, {5, 0.2, -1, 1, 1}}) == 0.2);  // nor one whose clock is not known
   CHECK(united({{5, -1, -1, 1, 1}, {5, -1, -1, 1, 1}}) < 0);
 }
 
@@ -384,7 +390,9 @@ TEST_CASE("the last snapshot of several nodes is as small as one node's, at the 
 TEST_CASE("what every step took is kept far finer than the histories, the same on all node splits, in every snapshot") {
   const int n = 10, steps = 127;
   // One stall: it is all that the histories lose most of, and what a critical path is made of.
-  const auto load = [](int rank, int step) { return 1 + 0.1 * ((rank * 104729 + step * 1299709) % 97) / 97.0 + (rank == 3 && step == 41 ? 30 : 0); };
+  const auto load = [](int rank, int step) {
+    return 1 + 0.1 * ((rank * 104729 + step * 1299709) % 97) / 97.0 + (rank == 3 && step == 41 ? 30 : 0);
+  };
   std::map<std::int64_t, std::vector<std::byte>> stored;
   for (const std::vector<int>& split : {std::vector<int>{n}, {1, 6, 3}}) {
     World w;
@@ -427,7 +435,10 @@ TEST_CASE("an unwritable snapshot directory is said at the end and harms nothing
   w.ranks_per_node = {1, 1};
   const std::string file = w.settings.snapshot_dir + "/file";
   std::filesystem::create_directories(w.settings.snapshot_dir);
-  { std::FILE* f = std::fopen(file.c_str(), "w"); std::fclose(f); }
+  {
+    std::FILE* f = std::fopen(file.c_str(), "w");
+    std::fclose(f);
+  }
   w.settings.snapshot_dir = file + "/below";
   w.settings.snapshot_every = 10;
   w.run();

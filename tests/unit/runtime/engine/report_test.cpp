@@ -47,7 +47,8 @@ std::vector<std::string> names(const std::string& text) {
 TEST_CASE("names in the summary are cut so that rows stay distinct") {
   const std::string path = "[libsolver.so.1+0x4f2a10 libsolver.so.1+0x1180 application+0x2b6a]";
   std::vector<std::string> regions = {"solve", std::string(60, 'x'), std::string(60, 'x') + "y", std::string(59, 'x')};
-  for (const char* call : {"MPI_Bcast [libsolver.so.1+0x11]", "MPI_Allreduce [libsolver.so.1+0x11]"}) regions.push_back("MPI_Waitall " + path + " > " + call);
+  for (const char* call : {"MPI_Bcast [libsolver.so.1+0x11]", "MPI_Allreduce [libsolver.so.1+0x11]"})
+    regions.push_back("MPI_Waitall " + path + " > " + call);
   const auto rows = names(engine::summary(run_of(regions), {}));
   REQUIRE(rows.size() == regions.size());
   CHECK(std::set<std::string>(rows.begin(), rows.end()).size() == rows.size());

@@ -34,7 +34,8 @@ int check_all(Communicator& comm) {
     comm.bcast(std::span(&v, 1), 0);
     wrong += v != 2.5;
     int left = -1, right = -1;
-    comm.neighbour_exchange(std::span<const int>(&r, 1), std::span<const int>(&r, 1), std::span(&left, 1), std::span(&right, 1));
+    comm.neighbour_exchange(std::span<const int>(&r, 1), std::span<const int>(&r, 1), std::span(&left, 1),
+                            std::span(&right, 1));
     wrong += left != r - 1 || right != (r + 1 < size ? r + 1 : -1);
   }
   return wrong;
@@ -57,7 +58,8 @@ class NobodyComes : public ThreadTransport {
   std::atomic<bool> has_begun{false};
 };
 
-// Begins a reduction in a thread of its own, whose memory it is in, and abandons it.  What the thread sees lives as long as that.
+// Begins a reduction in a thread of its own, whose memory it is in, and abandons it.  What the thread sees lives as
+// long as that.
 template <typename AnyExecutor, typename Drive>
 void abandon_what_has_begun(Communicator& group, const Drive& drive) {
   struct Kept {
@@ -87,7 +89,8 @@ void abandon_what_has_begun(Communicator& group, const Drive& drive) {
   CHECK(*late == 1);
   *late = 2;  // as MPI may
   Operation next;
-  if constexpr (std::is_same_v<AnyExecutor, DirectExecutor>) CHECK_THROWS_AS(kept->executor.run(next), CommunicatorError);
+  if constexpr (std::is_same_v<AnyExecutor, DirectExecutor>)
+    CHECK_THROWS_AS(kept->executor.run(next), CommunicatorError);
 }
 
 }  // namespace

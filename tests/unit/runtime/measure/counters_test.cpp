@@ -84,7 +84,8 @@ TEST_CASE("page faults per region belong to the region they happened in") {
   Options options;
   options.per_region = true;
   Recorder rec({"time", "page_faults", "context_switches"}, "time", LoadThreads::max, options);
-  const auto touch = rec.registry().region("touch", Kind::compute).id, calm = rec.registry().region("calm", Kind::compute).id;
+  const auto touch = rec.registry().region("touch", Kind::compute).id,
+             calm = rec.registry().region("calm", Kind::compute).id;
   RecordStream stream;
   begin(rec, calm);
   begin(rec, touch);
@@ -103,7 +104,8 @@ TEST_CASE("page faults per region belong to the region they happened in") {
 
 TEST_CASE("the load can be a counter") {
   Recorder rec({"time"}, "page_faults", LoadThreads::max);
-  const auto touch = rec.registry().region("touch", Kind::compute).id, halo = rec.registry().region("halo", Kind::comm).id;
+  const auto touch = rec.registry().region("touch", Kind::compute).id,
+             halo = rec.registry().region("halo", Kind::comm).id;
   RecordStream stream;
   begin(rec, touch);
   fault(300);
@@ -159,7 +161,8 @@ TEST_CASE("what other threads count in a step is known after their next boundary
 
 TEST_CASE("threads of a rank: sum, maximum, and by how much the busiest exceeds the mean") {
   Recorder rec({"time", "thread_sum", "thread_max", "thread_imbalance"}, "flops", LoadThreads::max);
-  const auto solve = rec.registry().region("solve", Kind::compute).id, alone = rec.registry().region("alone", Kind::compute).id;
+  const auto solve = rec.registry().region("solve", Kind::compute).id,
+             alone = rec.registry().region("alone", Kind::compute).id;
   const auto flops = metric(rec, "flops");
   RecordStream stream;
   std::atomic<int> here{0};

@@ -93,7 +93,9 @@ TEST_CASE("after the hot phase everything is timed again, without swinging") {
 
 TEST_CASE("a run with a region that is hit too often is sampled, says so, and still counts every call") {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  SKIP("under a sanitizer a call that is not timed costs as much as one that is: the guard rightly leaves the region alone");
+  SKIP(
+      "under a sanitizer a call that is not timed costs as much as one that is: the guard rightly leaves the region "
+      "alone");
 #endif
   Recorder rec({"time", "page_faults", "calls"}, "time", LoadThreads::max, limited(0.02));
   const auto outer = rec.registry().region("outer", Kind::compute).id;
@@ -121,8 +123,11 @@ TEST_CASE("a run with a region that is hit too often is sampled, says so, and st
     CHECK(f.at(inner, calls_metric) == per_step);  // from the first step on
     CHECK(f.at(outer, calls_metric) == 1);
   }
-  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& n) { return n.find("'inner'") != std::string::npos && n.find("sampling") != std::string::npos; }));
-  CHECK(std::none_of(notes.begin(), notes.end(), [](const std::string& n) { return n.find("'outer'") != std::string::npos; }));
+  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& n) {
+    return n.find("'inner'") != std::string::npos && n.find("sampling") != std::string::npos;
+  }));
+  CHECK(std::none_of(notes.begin(), notes.end(),
+                     [](const std::string& n) { return n.find("'outer'") != std::string::npos; }));
   // Whatever was sampled, each tick is in one cell, or the library's own.
   settle(rec.slot());
   const std::uint64_t own = rec.slot().own.before_begin + rec.slot().own.before_end;
@@ -156,7 +161,8 @@ TEST_CASE("calls are counted from the beginning or not at all") {
   CHECK(rec.registry().n_metrics() == 2);
 }
 
-TEST_CASE("what is waited is timed at every call, however much that costs, and a load that sampling could make wrong too") {
+TEST_CASE(
+    "what is waited is timed at every call, however much that costs, and a load that sampling could make wrong too") {
   Recorder rec(dear, "time", LoadThreads::max, limited(1e-6));
   const auto step = rec.registry().region("step", Kind::compute).id;
   const auto kernel = rec.registry().region("kernel", Kind::compute).id;
@@ -182,7 +188,8 @@ TEST_CASE("what is waited is timed at every call, however much that costs, and a
     stream.bytes().clear();
   }
   CHECK(skips == 0);
-  CHECK(std::any_of(notes.begin(), notes.end(), [](const std::string& n) { return n.find("MAX_OVERHEAD") != std::string::npos; }));
+  CHECK(std::any_of(notes.begin(), notes.end(),
+                    [](const std::string& n) { return n.find("MAX_OVERHEAD") != std::string::npos; }));
   // Many calls scatter little in all: then even these are sampled.
   for (int s = 40; s < 80; ++s) {
     pairs(kernel, 20000);
@@ -194,7 +201,9 @@ TEST_CASE("what is waited is timed at every call, however much that costs, and a
 
 TEST_CASE("the limit is a share of what was computed, not of the time that went by") {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  SKIP("under a sanitizer a call that is not timed costs as much as one that is: the guard rightly leaves the region alone");
+  SKIP(
+      "under a sanitizer a call that is not timed costs as much as one that is: the guard rightly leaves the region "
+      "alone");
 #endif
   for (const char* load : {"time", "cpu_time"}) {
     Recorder rec(dear, load, LoadThreads::max, limited(0.1));

@@ -189,7 +189,8 @@ TEST_CASE("regions registered later, by the thousand, keep earlier totals") {
   rec.end_step(0, 0, stream);
   const Frame f = read(stream);
   REQUIRE(f.values.size() == 3000);
-  for (int i = 0; i < 3000; ++i) CHECK(f.values.at({ids[static_cast<std::size_t>(i)], 0}) == Approx(1e-3 * (i + 1)).epsilon(1e-3));
+  for (int i = 0; i < 3000; ++i)
+    CHECK(f.values.at({ids[static_cast<std::size_t>(i)], 0}) == Approx(1e-3 * (i + 1)).epsilon(1e-3));
 }
 
 TEST_CASE("a new session starts from zero on the old threads' slots") {
@@ -297,7 +298,8 @@ TEST_CASE("CPU time of brief stretches goes to where they were, and that of slee
   rec.end_step(1, 1, stream);
   const double all = static_cast<double>(thread_cpu_ns() - start) * 1e-9;
   const Frame f = read(stream);
-  const double computed = f.at(solve, rec.registry().metric("cpu_time", "s").id), waited = f.at(halo, rec.registry().metric("cpu_time", "s").id);
+  const double computed = f.at(solve, rec.registry().metric("cpu_time", "s").id),
+               waited = f.at(halo, rec.registry().metric("cpu_time", "s").id);
   CHECK(computed == Approx(f.header.load));
   CHECK(computed > 200 * 1e-6);
   CHECK(computed + waited <= all);  // 20 ms were slept

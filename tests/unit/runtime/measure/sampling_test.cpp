@@ -121,7 +121,8 @@ void expect_unbiased(std::array<std::uint32_t, n_regions + 1> periods) {
   }
   for (const auto& [region, bias] : mean) {
     const double deviation = std::sqrt(square[region] / runs);
-    INFO("region " << region << ": true " << last.truth[region] << ", bias " << bias << ", deviation of the mean " << deviation);
+    INFO("region " << region << ": true " << last.truth[region] << ", bias " << bias << ", deviation of the mean "
+                   << deviation);
     CHECK(std::abs(bias) <= 4 * deviation + 1e-9);
   }
   // The estimate is good as well as unbiased: its scatter is what so many independent calls would have, at most.
@@ -155,7 +156,8 @@ TEST_CASE("periods change while regions are open") {
   for (int i = 0; i < 20000; ++i) {
     if (i % 50 == 0) {
       auto plan = std::make_unique<SamplingPlan>(n_regions + 1);
-      for (std::uint32_t r = 1; r <= n_regions; ++r) plan->calls[r].period = plan->apart[r].period = 1u << (random() % 6);
+      for (std::uint32_t r = 1; r <= n_regions; ++r)
+        plan->calls[r].period = plan->apart[r].period = 1u << (random() % 6);
       slot->sampling.offer(std::move(plan));
       slot->ask(resample);
     }

@@ -1,10 +1,12 @@
-// A signal handler that begins and ends regions in the thread it interrupts, at any instruction: nothing is torn or lost.
+// A signal handler that begins and ends regions in the thread it interrupts, at any instruction: nothing is torn or
+// lost.
 #include "frames.hpp"
 
-#include <csignal>
 #include <sys/time.h>
+#include <csignal>
 
-#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)  // whose atomics take locks, in which the handler would wait for itself
+#if defined(__x86_64__) && \
+    !defined(__SANITIZE_THREAD__)  // whose atomics take locks, in which the handler would wait for itself
 #define EFFORT_SINGLE_STEPS
 #endif
 
@@ -42,7 +44,8 @@ void under_fire(const Body& body) {
 
 void expect_whole_frames(const Options& options, const std::vector<std::string>& metrics) {
   Recorder rec(metrics, "time", LoadThreads::max, options);
-  const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::compute).id;
+  const auto outer = rec.registry().region("outer", Kind::compute).id,
+             inner = rec.registry().region("inner", Kind::compute).id;
   in_handler = rec.registry().region("handler", Kind::compute).id;
   nested_in_handler = rec.registry().region("nested in handler", Kind::wait).id;
   interrupted_slot = &rec.slot();
@@ -92,8 +95,8 @@ void expect_whole_frames(const Options& options, const std::vector<std::string>&
 #ifdef EFFORT_SINGLE_STEPS
 volatile std::sig_atomic_t traps = 0, trap_to_handle = 0;
 
-/// Acts after one instruction only: after every one, the clock that was read is never later than the stamp.  And stays for longer than all the
-/// rest of a pair takes.
+/// Acts after one instruction only: after every one, the clock that was read is never later than the stamp.  And stays
+/// for longer than all the rest of a pair takes.
 void handler_of_one(int) {
   const int trap = traps;
   traps = trap + 1;
@@ -119,7 +122,8 @@ void step_by_step(bool on) {
 #ifdef EFFORT_SINGLE_STEPS
 TEST_CASE("after every single instruction of a boundary") {
   Recorder rec({"time"}, "time", LoadThreads::max);
-  const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::compute).id;
+  const auto outer = rec.registry().region("outer", Kind::compute).id,
+             inner = rec.registry().region("inner", Kind::compute).id;
   in_handler = rec.registry().region("handler", Kind::compute).id;
   nested_in_handler = rec.registry().region("nested in handler", Kind::wait).id;
   ThreadSlot& s = rec.slot();
@@ -155,7 +159,8 @@ TEST_CASE("after every single instruction of a boundary") {
 #ifdef EFFORT_SINGLE_STEPS
 TEST_CASE("after one instruction of a boundary, whichever") {
   Recorder rec({"time"}, "time", LoadThreads::max);
-  const auto outer = rec.registry().region("outer", Kind::compute).id, inner = rec.registry().region("inner", Kind::compute).id;
+  const auto outer = rec.registry().region("outer", Kind::compute).id,
+             inner = rec.registry().region("inner", Kind::compute).id;
   in_handler = rec.registry().region("handler", Kind::compute).id;
   ThreadSlot& s = rec.slot();
   interrupted_slot = &s;
@@ -168,7 +173,8 @@ TEST_CASE("after one instruction of a boundary, whichever") {
   const std::uint64_t start = unbooked(s);
   int pairs = 0;
   do {
-    const std::uint64_t outer_before = s.cells.load()[outer].ticks.load(), inner_before = s.cells.load()[inner].ticks.load();
+    const std::uint64_t outer_before = s.cells.load()[outer].ticks.load(),
+                        inner_before = s.cells.load()[inner].ticks.load();
     trap_to_handle = pairs++;
     traps = 0;
     step_by_step(true);

@@ -7,13 +7,13 @@
 #include <random>
 #include <thread>
 
-
 using namespace effort::node;
 
 namespace {
 
 struct OwnRing {
-  explicit OwnRing(std::size_t capacity) : control(std::make_unique<RingControl>()), bytes(capacity), ring(*control, bytes.data(), capacity) {}
+  explicit OwnRing(std::size_t capacity)
+      : control(std::make_unique<RingControl>()), bytes(capacity), ring(*control, bytes.data(), capacity) {}
   std::unique_ptr<RingControl> control;
   std::vector<std::byte> bytes;
   Ring ring;
@@ -64,7 +64,8 @@ TEST_CASE("producer and consumer on two threads") {
   const auto sent = pattern(2'000'000, 4);
   std::thread producer([&] {
     std::size_t at = 0;
-    while (at < sent.size()) at += own.ring.push(std::span(sent).subspan(at, std::min<std::size_t>(333, sent.size() - at)));
+    while (at < sent.size())
+      at += own.ring.push(std::span(sent).subspan(at, std::min<std::size_t>(333, sent.size() - at)));
   });
   std::vector<std::byte> received;
   while (received.size() < sent.size()) own.ring.drain(received);

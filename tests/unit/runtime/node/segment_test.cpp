@@ -19,7 +19,8 @@ namespace {
 std::size_t names_of(pid_t process) {
   const std::string mine = "effort-" + std::to_string(getuid()) + "-" + std::to_string(process) + "-";
   std::size_t n = 0;
-  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm")) n += entry.path().filename().string().starts_with(mine);
+  for (const auto& entry : std::filesystem::directory_iterator("/dev/shm"))
+    n += entry.path().filename().string().starts_with(mine);
   return n;
 }
 

@@ -1,2 +1,2 @@
-#include "analytics/cluster/clara.hpp"
 #include <fstream>
+#include "analytics/cluster/clara.hpp"
