@@ -2,7 +2,6 @@
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
-#include "analytics/cluster/workers.hpp"
 
 #include <cstdint>
 #include <vector>
@@ -34,6 +33,9 @@ struct MedoidSets {
   std::vector<std::vector<std::int32_t>> sets;  ///< [trials][k] rows of `points`
 };
 
+/// What Kernels::assign() finds in one read of the objects.  Costs are only good when largest_distance is within the
+/// unit's limit and all values are finite: the caller looks at largest_bits, which costs less here than a read of its
+/// own.
 struct Assignment {
   std::vector<std::uint16_t> labels;  ///< [trials][n] slot of the nearest medoid, the first of equals
   std::vector<FixedSum> cost;         ///< [trials]
@@ -41,9 +43,5 @@ struct Assignment {
   std::uint64_t largest_bits = 0;     ///< bit pattern of the largest magnitude among the values
   double largest_distance = 0;        ///< of an object to its nearest medoid, over all trials
 };
-
-/// One read of the objects.  Costs are only good when largest_distance is within the unit's limit and all values are
-/// finite: the caller looks at largest_bits, which costs less here than a read of its own.  n may be 0.
-Assignment assign(const Workers& workers, const Signatures& objects, const MedoidSets& medoids, FixedUnit unit);
 
 }  // namespace effort::cluster

@@ -1,6 +1,6 @@
 #include "analytics/cluster/clustering.hpp"
-#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/range.hpp"
+#include "analytics/simd/widest.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -40,11 +40,21 @@ void check_k(std::int64_t k, std::int64_t n) {
                                 "): k must be at most n");
 }
 
+std::uint64_t largest_bits(std::span<const double> values) {
+  return simd::widest([data = values.data(), n = values.size()] {
+    std::uint64_t most = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::uint64_t bits = std::bit_cast<std::uint64_t>(data[i]) & 0x7fffffffffffffff;
+      most = bits > most ? bits : most;
+    }
+    return most;
+  });
+}
+
 BadValue find_bad_value(const Signatures& signatures) {
   constexpr std::uint64_t infinite = 0x7ff0000000000000;
-  const auto& kernel = kernels::table();
   for (std::size_t i = 0; i < signatures.n; ++i) {
-    if (kernel.largest_bits(signatures.row(i), signatures.d) < infinite) continue;
+    if (largest_bits({signatures.row(i), signatures.d}) < infinite) continue;
     for (std::size_t j = 0; j < signatures.d; ++j)
       if (const double value = signatures.row(i)[j]; !std::isfinite(value))
         return {static_cast<std::int64_t>(i), j, value};
@@ -68,9 +78,7 @@ int limit_of(std::uint64_t largest_bits, std::size_t d) {
          static_cast<int>(std::bit_width(static_cast<std::uint64_t>(d)));  // |x - y| < 2^(e + 2), and sqrt(d) <= d
 }
 
-InRange::InRange(const Signatures& signatures)
-    : InRange(signatures,
-              range_exponent(kernels::table().largest_bits(signatures.values.data(), signatures.values.size()))) {}
+InRange::InRange(const Signatures& signatures) : InRange(signatures, range_exponent(largest_bits(signatures.values))) {}
 
 InRange::InRange(const Signatures& signatures, int exponent) : signatures_(signatures), exponent_(exponent) {
   if (exponent == 0) return;

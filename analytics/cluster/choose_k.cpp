@@ -34,7 +34,7 @@ struct Evidence {
 // One clustering of the objects of a table, and what its quality measures need.
 class Split {
  public:
-  Split(const DistanceTable& distances, std::span<const std::int32_t> medoids)
+  Split(const DistanceTable& distances, const TableKernels<double>& on_distances, std::span<const std::int32_t> medoids)
       : distances_(distances),
         medoids_(medoids.begin(), medoids.end()),
         k_(medoids.size()),
@@ -50,7 +50,7 @@ class Split {
       labels_[i] = static_cast<std::int32_t>(best);
       ++sizes_[best];
     }
-    scan();
+    scan(on_distances);
   }
 
   double silhouette() const { return silhouette_; }
@@ -70,13 +70,10 @@ class Split {
  private:
   // Silhouettes, diameters and gaps in one pass over the table, whose row j is its column j: the rows of a stratum are
   // added up, so that all objects' sums grow side by side.
-  void scan() {
+  void scan(const TableKernels<double>& on_distances) {
     const std::size_t n = labels_.size();
-    std::vector<double> sums(k_ * n, 0.0), least(k_ * n, std::numeric_limits<double>::max()), most(k_ * n, 0.0);
-    for (std::size_t j = 0; j < n; ++j) {
-      const std::size_t at = static_cast<std::size_t>(labels_[j]) * n;
-      kernels::table().add_row(distances_.row(j), n, sums.data() + at, least.data() + at, most.data() + at);
-    }
+    std::vector<double> sums(k_ * n), least(k_ * n), most(k_ * n);
+    on_distances.strata(labels_, sums, least, most);
     double total = 0;
     std::vector<double> own_sums(k_);
     for (std::size_t i = 0; i < n; ++i) {
@@ -156,18 +153,19 @@ void check_parameters(const ChooseKParameters& parameters) {
 
 }  // namespace
 
-ChosenK choose_k(const Workers& workers, const DistanceTable& distances, const Signatures& objects,
+ChosenK choose_k(const Kernels& kernels, const DistanceTable& distances, const Signatures& objects,
                  const ChooseKParameters& parameters) {
   check_parameters(parameters);
   const int most = static_cast<int>(std::min<std::size_t>(static_cast<std::size_t>(parameters.k_max), objects.n));
   ChosenK result;
   result.silhouettes.assign(static_cast<std::size_t>(parameters.k_max) + 1, -1);
   if (most < 2) return result;
-  const auto built = build_medoids(workers, distances, most);
+  const auto on_distances = kernels.on(distances);
+  const auto built = build_medoids(kernels, distances, most);
   for (int k = 2; k <= most; ++k) {
     std::vector<std::int32_t> medoids(built.begin(), built.begin() + k);
-    swap_medoids(workers, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
-    const Split split(distances, medoids);
+    swap_medoids(kernels, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
+    const Split split(distances, *on_distances, medoids);
     if (split.silhouette() <= least_silhouette) continue;
     if (split.separated(k == parameters.previous_k ? Evidence{kept_dip, kept_gap} : Evidence{clear_dip, clear_gap}))
       result.silhouettes[static_cast<std::size_t>(k)] = split.silhouette();
@@ -191,9 +189,9 @@ template <typename ExecutionSpace>
 ChosenK choose_k(const ExecutionSpace& space, const Signatures& signatures, const ChooseKParameters& parameters) {
   check_signatures(signatures);
   check_table_size(signatures.n);
-  const KokkosWorkers<ExecutionSpace> workers(space);
+  const KernelsOn<ExecutionSpace> kernels(space);
   const InRange range(signatures);
-  return choose_k(workers, all_distances(workers, range.signatures()), range.signatures(), parameters);
+  return choose_k(kernels, kernels.all_distances(range.signatures()), range.signatures(), parameters);
 }
 
 #define EFFORT_INSTANTIATE(Space) template ChosenK choose_k(const Space&, const Signatures&, const ChooseKParameters&);

@@ -7,7 +7,7 @@
 namespace effort::cluster {
 
 /// @param distances  between all pairs of `objects`
-ChosenK choose_k(const Workers& workers, const DistanceTable& distances, const Signatures& objects,
+ChosenK choose_k(const Kernels& kernels, const DistanceTable& distances, const Signatures& objects,
                  const ChooseKParameters& parameters);
 
 }  // namespace effort::cluster

@@ -13,8 +13,8 @@ template <typename ExecutionSpace>
 DistributedClustering distributed_clara(const ExecutionSpace& space, Communicator& nodes, const Signatures& local,
                                         std::span<const std::int32_t> ids, std::int64_t n_global,
                                         const ClaraParameters& parameters) {
-  const KokkosWorkers<ExecutionSpace> workers(space);
-  return ClaraRounds(workers, nodes, local, ids, n_global, parameters).run();
+  const KernelsOn<ExecutionSpace> kernels(space);
+  return ClaraRounds(kernels, nodes, local, ids, n_global, parameters).run();
 }
 
 template <typename ExecutionSpace>

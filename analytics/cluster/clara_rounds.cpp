@@ -49,15 +49,15 @@ std::uint64_t sum_of_squares(std::uint64_t n) {
 
 }  // namespace
 
-ClaraRounds::ClaraRounds(const Workers& workers, Communicator& nodes, const Signatures& local,
+ClaraRounds::ClaraRounds(const Kernels& kernels, Communicator& nodes, const Signatures& local,
                          std::span<const std::int32_t> ids, std::int64_t n_global, const ClaraParameters& parameters)
-    : workers_(workers),
+    : kernels_(kernels),
       nodes_(nodes),
       local_(local),
       ids_(ids),
       n_(n_global),
       parameters_(parameters),
-      evaluation_(workers, nodes, local, ids, n_global) {
+      evaluation_(kernels, nodes, local, ids, n_global) {
   check_parameters(parameters, n_global, local.d);
   parameters_.k_max = static_cast<int>(std::min<std::int64_t>(parameters.k_max, n_global));
   draw();
@@ -169,7 +169,7 @@ DistributedClustering ClaraRounds::run() {
   const std::size_t sets = std::min(samples_.size(), finalists);
   const SampleTable table = gather();
   Proposal mine;
-  if (table.here) mine = propose(table, search_samples(workers_, table, samples_, parameters_), sets);
+  if (table.here) mine = propose(table, search_samples(kernels_, table, samples_, parameters_), sets);
   const auto most_k = static_cast<std::size_t>(parameters_.k == 0 ? parameters_.k_max : parameters_.k);
   return finish(evaluation_.evaluate(share(nodes_, mine, sets, most_k, local_.d)));
 }

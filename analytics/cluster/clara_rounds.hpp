@@ -3,9 +3,9 @@
 
 #include "analytics/cluster/distributed_clara.hpp"
 #include "analytics/cluster/evaluation.hpp"
+#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/proposal.hpp"
 #include "analytics/cluster/sample_search.hpp"
-#include "analytics/cluster/workers.hpp"
 #include "analytics/comm/communicator.hpp"
 
 #include <cstdint>
@@ -17,7 +17,7 @@ namespace effort::cluster {
 /// One call of distributed_clara on one node.
 class ClaraRounds {
  public:
-  ClaraRounds(const Workers& workers, Communicator& nodes, const Signatures& local, std::span<const std::int32_t> ids,
+  ClaraRounds(const Kernels& kernels, Communicator& nodes, const Signatures& local, std::span<const std::int32_t> ids,
               std::int64_t n_global, const ClaraParameters& parameters);
 
   DistributedClustering run();
@@ -28,7 +28,7 @@ class ClaraRounds {
   SampleTable gather();
   DistributedClustering finish(const Evaluated& evaluated) const;
 
-  const Workers& workers_;
+  const Kernels& kernels_;
   Communicator& nodes_;
   const Signatures& local_;
   std::span<const std::int32_t> ids_;

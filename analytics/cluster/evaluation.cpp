@@ -73,7 +73,7 @@ Evaluated Evaluation::evaluate(Proposal proposal) {
     const DistinctMedoids medoids(proposal, local_.d);
     const InRange range(local_, proposal.range_exponent);
     result.unit.limit_exponent = proposal.limit_exponent;
-    Assignment mine = assign(workers_, range.signatures(), medoids.sets(), result.unit);
+    Assignment mine = kernels_.assign(range.signatures(), medoids.sets(), result.unit);
     own_strata(proposal, ids_, mine);
     const bool infinite = mine.largest_bits >= infinite_bits;  // bad, or scaled up too much
     const bool bad = infinite && (proposal.range_exponent <= 0 || find_bad_value(local_).row >= 0);
@@ -95,8 +95,7 @@ Evaluated Evaluation::evaluate(Proposal proposal) {
       result.assignment = std::move(mine);
       break;
     }
-    std::int64_t largest = static_cast<std::int64_t>(
-        local_.n == 0 ? 0 : kernels::table().largest_bits(local_.values.data(), local_.values.size()));
+    std::int64_t largest = static_cast<std::int64_t>(local_.n == 0 ? 0 : largest_bits(local_.values));
     nodes_.allreduce(std::span<std::int64_t>(&largest, 1), ReduceOp::max);
     const auto bits = static_cast<std::uint64_t>(largest);
     proposal.range_exponent = range_exponent(bits);

@@ -3,8 +3,8 @@
 
 #include "analytics/cluster/assignment.hpp"
 #include "analytics/cluster/clustering.hpp"
+#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/proposal.hpp"
-#include "analytics/cluster/workers.hpp"
 #include "analytics/comm/communicator.hpp"
 
 #include <cstddef>
@@ -30,9 +30,9 @@ class Evaluation {
   /// @param local     this node's objects
   /// @param ids       [local.n] their global ids, ascending
   /// @param n_global  objects of all nodes
-  Evaluation(const Workers& workers, Communicator& nodes, const Signatures& local, std::span<const std::int32_t> ids,
+  Evaluation(const Kernels& kernels, Communicator& nodes, const Signatures& local, std::span<const std::int32_t> ids,
              std::int64_t n_global)
-      : workers_(workers), nodes_(nodes), local_(local), ids_(ids), n_(n_global) {}
+      : kernels_(kernels), nodes_(nodes), local_(local), ids_(ids), n_(n_global) {}
 
   /// Sums the costs of all sets of medoids exactly.  Collective; one reduction, and two more if the samples had not
   /// shown the largest values.
@@ -44,7 +44,7 @@ class Evaluation {
   void choose_best(Proposal proposal, Evaluated& result) const;
   [[noreturn]] void throw_bad_value();
 
-  const Workers& workers_;
+  const Kernels& kernels_;
   Communicator& nodes_;
   const Signatures& local_;
   std::span<const std::int32_t> ids_;

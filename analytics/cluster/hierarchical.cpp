@@ -164,9 +164,9 @@ template <typename ExecutionSpace>
 Dendrogram hierarchical(const ExecutionSpace& space, const Signatures& signatures, Linkage linkage) {
   check_signatures(signatures);
   check_table_size(signatures.n);
-  const KokkosWorkers<ExecutionSpace> workers(space);
+  const KernelsOn<ExecutionSpace> kernels(space);
   const InRange range(signatures);
-  DistanceTable table = all_distances(workers, range.signatures());
+  DistanceTable table = kernels.all_distances(range.signatures());
   Groups groups(table.row(0), table.stride(), signatures.n, linkage);
   auto dendrogram = sorted_dendrogram(chain_merges(groups, signatures.n), signatures.n);
   for (Merge& merge : dendrogram.merges) merge.height = range.unscaled(merge.height);
@@ -201,10 +201,10 @@ void normalise_shapes(std::span<double> values, std::size_t n, std::size_t d) {
 namespace {
 
 // The member with the least sum of distances to the others, the first of equals.
-std::int32_t medoid_of(const Workers& workers, const Signatures& objects, const std::vector<std::int32_t>& members,
+std::int32_t medoid_of(const Kernels& kernels, const Signatures& objects, const std::vector<std::int32_t>& members,
                        double& cost) {
   const auto rows = rows_of(objects, members);
-  const DistanceTable distances = all_distances(workers, {rows, members.size(), objects.d});
+  const DistanceTable distances = kernels.all_distances({rows, members.size(), objects.d});
   std::size_t best = 0;
   double least = -1;
   for (std::size_t i = 0; i < members.size(); ++i) {
@@ -225,7 +225,7 @@ Clustering with_medoids(const ExecutionSpace& space, const Signatures& signature
                         std::span<const std::int32_t> labels) {
   check_signatures(signatures);
   if (labels.size() != signatures.n) throw std::invalid_argument("there must be one label for each object");
-  const KokkosWorkers<ExecutionSpace> workers(space);
+  const KernelsOn<ExecutionSpace> kernels(space);
   const InRange range(signatures);
   std::vector<std::vector<std::int32_t>> members;
   for (std::size_t i = 0; i < labels.size(); ++i) {
@@ -241,7 +241,7 @@ Clustering with_medoids(const ExecutionSpace& space, const Signatures& signature
     if (members[group].empty())
       throw std::invalid_argument("group " + std::to_string(group) + " has no members: number groups without gaps");
     check_table_size(members[group].size());
-    by_medoid.emplace_back(medoid_of(workers, range.signatures(), members[group], cost), group);
+    by_medoid.emplace_back(medoid_of(kernels, range.signatures(), members[group], cost), group);
   }
   std::sort(by_medoid.begin(), by_medoid.end());
   Clustering result;

@@ -1,112 +1,119 @@
-// The inner loops: squared distances of sixteen objects at a time, swap evaluation, sums of distances.
-// Every variant (SSE2, AVX2, AVX-512, or whatever the compiler makes of it elsewhere) does the same operations on every
-// element in the same order, and fuses a multiplication with an addition where it is written here and nowhere else, so
-// all give the same bits, also in single precision.
+// The computations that take a clustering's time, as Kokkos kernels.
+//
+// The algorithms of this folder are written once, for data of the host, and call Kernels; only what stands behind it
+// (kernels/) is compiled for each execution space.  Results do not depend on the space, its number of threads or the
+// instruction set: every number is the result of the same operations in the same order, and a multiplication is fused
+// with an addition where the kernels say so and nowhere else.
 #pragma once
+
+#include "analytics/cluster/assignment.hpp"
+#include "analytics/cluster/clustering.hpp"
+#include "analytics/cluster/table.hpp"
+#include "analytics/simd/widest.hpp"
+
+#include <Kokkos_Core.hpp>
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
 
-namespace effort::cluster::kernels {
+namespace effort::cluster {
 
-/// Objects in a tile: the lanes that are worked on together.
-inline constexpr std::size_t lanes = 16;
+/// How every row (an object that counts in the objective) stands among the medoids.
+struct Standing {
+  std::vector<std::int32_t> nearest;  ///< [rows] slot of the nearest medoid
+  std::vector<std::int32_t> order;    ///< [rows] the rows, those of one medoid after the other
+  std::vector<double> first, second;  ///< [rows] distances to the nearest and the second nearest
+  std::vector<double> loss;           ///< [k] what removing a medoid would cost
+};
 
-/// Candidates whose swaps are evaluated together.
-inline constexpr std::size_t swap_width = 256;
+/// A swap of the medoid of a slot for a candidate, and what it adds to the cost.
+struct Change {
+  double amount = 0;
+  std::int32_t candidate = -1;  ///< -1: none
+  std::int32_t slot = -1;
+};
 
-/// Rows whose terms are added in single precision before they are added to a sum in double precision.
-inline constexpr int single_rows = 8;
-
-/// Where SWAP stands: for each row (an object that counts in the objective) the nearest and the second nearest medoid.
+/// Kernels on one table of distances, which is borrowed; a device gets a copy when this is made.
 template <typename T>
-struct SwapRowsOf {
-  const T* distances;  ///< [rows][stride]: row j holds the distances of j to all candidates
-  std::size_t stride;
-  std::size_t rows;
-  const std::int32_t* order;    ///< [rows] the rows, those of one nearest medoid after the other
-  const std::int32_t* nearest;  ///< [rows] slot of the nearest medoid
-  const double* first;          ///< [rows] its distance
-  const double* second;         ///< [rows] distance to the second nearest
+class TableKernels {
+ public:
+  virtual ~TableKernels() = default;
+
+  /// sums[h] = sum over all rows of the distance to candidate h.
+  virtual void sums(std::span<double> sums) const = 0;
+  /// gains[h] = sum over all rows j of max(0, nearest[j] - distance to candidate h).
+  virtual void gains(std::span<const double> nearest, std::span<double> gains) const = 0;
+  /// The swap with one of the candidates first .. last - 1 that lowers the cost most, the first of equals; none where
+  /// none does (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
+  /// @param taken  [columns] not 0: is a medoid
+  virtual Change best_swap(const Standing& standing, std::span<const char> taken, std::size_t first,
+                           std::size_t last) const = 0;
+  /// least[h] = what the best swap with candidate h adds to the cost.
+  virtual void least_changes(const Standing& standing, std::span<double> least) const = 0;
+  /// For every stratum s and column h, over the rows whose label is s: the sum, the least (at most the largest finite
+  /// number) and the largest (at least 0) of the distances, each [k][columns].
+  virtual void strata(std::span<const std::int32_t> labels, std::span<double> sums, std::span<double> least,
+                      std::span<double> most) const = 0;
 };
 
-using SwapRows = SwapRowsOf<double>;
+/// Kernels on data of the host.  May be called from any thread; throws std::bad_alloc.
+class Kernels {
+ public:
+  virtual ~Kernels() = default;
 
-/// Distances as fixed-point numbers in two words: d * scale = high + low / resolution, both integers held in doubles.
-struct FixedPoint {
-  double scale;       ///< a power of two
-  double resolution;  ///< a power of two
+  /// Distances of every row of `rows` to every row of `candidates`.
+  virtual DistanceTable distances(const RowsOf<double>& rows, const RowsOf<double>& candidates) const = 0;
+  virtual Table<float> distances(const RowsOf<float>& rows, const RowsOf<float>& candidates) const = 0;
+  /// Distances between all pairs of `objects`; each is computed once.
+  virtual DistanceTable all_distances(const RowsOf<double>& objects) const = 0;
+  /// Every object to its nearest medoid, for several sets of medoids in one read.  n may be 0.
+  virtual Assignment assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const = 0;
+  /// Fills nearest (the first of equals), first and second of `standing` for each of its rows.
+  /// @param columns  [k][rows] distances to the medoids
+  /// @param bound    the most that `second` can be
+  virtual void two_nearest(std::span<const double> columns, double bound, Standing& standing) const = 0;
+  virtual std::unique_ptr<TableKernels<double>> on(const Table<double>& table) const = 0;
+  virtual std::unique_ptr<TableKernels<float>> on(const Table<float>& table) const = 0;
+
+  DistanceTable distances(const Signatures& rows, const Signatures& candidates) const {
+    return distances(RowsOf<double>{rows.values.data(), rows.n, rows.d},
+                     RowsOf<double>{candidates.values.data(), candidates.n, candidates.d});
+  }
+  DistanceTable all_distances(const Signatures& objects) const {
+    return all_distances(RowsOf<double>{objects.values.data(), objects.n, objects.d});
+  }
 };
 
-/// What is added up per lane.
-struct TrialSums {
-  double* high;         ///< [lanes] whole parts
-  double* low;          ///< [lanes] scaled rests
-  std::int64_t* sizes;  ///< [k][lanes] members: a lane's own counters, so that none waits for its neighbour's
+/// The kernels on an execution space instance.
+template <typename Space>
+class KernelsOn final : public Kernels {
+ public:
+  /// @param set  for tests: what a host's kernels run in
+  explicit KernelsOn(const Space& space, simd::InstructionSet set = simd::best()) : space_(space), set_(set) {}
+
+  using Kernels::all_distances;
+  using Kernels::distances;
+  DistanceTable distances(const RowsOf<double>& rows, const RowsOf<double>& candidates) const override;
+  Table<float> distances(const RowsOf<float>& rows, const RowsOf<float>& candidates) const override;
+  DistanceTable all_distances(const RowsOf<double>& objects) const override;
+  Assignment assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const override;
+  void two_nearest(std::span<const double> columns, double bound, Standing& standing) const override;
+  std::unique_ptr<TableKernels<double>> on(const Table<double>& table) const override;
+  std::unique_ptr<TableKernels<float>> on(const Table<float>& table) const override;
+
+ private:
+  Space space_;
+  simd::InstructionSet set_;
 };
 
-/// One set of kernels.
-struct Table {
-  /// tile[j * lanes + l] = rows[l * stride + j]; lanes beyond `count` repeat the last row.
-  void (*load_tile)(const double* rows, std::size_t stride, std::size_t count, std::size_t d, double* tile);
+}  // namespace effort::cluster
 
-  /// out[p * lanes + l] = sum over j, ascending, of (tile[j * lanes + l] - points[p * d + j])^2, each square added
-  /// without a rounding of its own (fused).
-  void (*squared)(const double* tile, const double* points, std::size_t n_points, std::size_t d, double* out);
-
-  /// The largest bit pattern of |value|: at least 0x7ff0000000000000 when one is infinite or not a number.
-  std::uint64_t (*largest_bits)(const double* values, std::size_t count);
-
-  /// The lanes' objects, of which the first `count` are there, to the nearest of k medoids, the first of equals, given
-  /// their squared distances squared[slots[i] * lanes + l].  Adds the distances to the sums (whole parts and scaled
-  /// rests: exact while sums stay below 2^53) and the members, and sets labels[0 .. count - 1].  Returns the largest of
-  /// the distances.
-  double (*assign)(const double* squared, const std::int32_t* slots, std::size_t k, std::size_t count, FixedPoint fixed,
-                   const TrialSums& sums, std::uint16_t* labels);
-
-  /// In place square root of `count` values.
-  void (*root)(double* values, std::size_t count);
-
-  /// For each of `count` values: sums[i] += values[i], least[i] and most[i] the smaller and the larger of both.
-  void (*add_row)(const double* values, std::size_t count, double* sums, double* least, double* most);
-
-  /// sums[h] += distance of every row to candidate first + h, rows ascending.
-  void (*sum_rows)(const double* distances, std::size_t stride, std::size_t rows, std::size_t first, std::size_t width,
-                   double* sums);
-
-  /// gains[h] += max(0, nearest[j] - distance(j, first + h)) over rows j ascending.
-  void (*build_gains)(const double* distances, std::size_t stride, std::size_t rows, const double* nearest,
-                      std::size_t first, std::size_t width, double* gains);
-
-  /// first[j] and second[j] = the smallest and the second smallest (at most `bound`) of columns[slot * rows + j] over k
-  /// slots; nearest[j] = the first slot that has the smallest.
-  void (*two_nearest)(const double* columns, std::size_t rows, std::size_t k, double bound, double* first,
-                      double* second, std::int32_t* nearest);
-
-  /// What a swap with candidate first + h changes: shared[h] whatever the medoid, removal[slot * swap_width + h] in
-  /// addition when it replaces that slot's (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
-  void (*swap_changes)(const SwapRows& rows, std::size_t first, std::size_t width, double* shared, double* removal);
-
-  /// The same in single precision.
-  void (*load_tile_single)(const float* rows, std::size_t stride, std::size_t count, std::size_t d, float* tile);
-  void (*squared_single)(const float* tile, const float* points, std::size_t n_points, std::size_t d, float* out);
-  void (*root_single)(float* values, std::size_t count);
-
-  /// The same on distances in single precision: terms of up to single_rows rows are added in single precision, the rest
-  /// in double precision.
-  void (*sum_rows_single)(const float* distances, std::size_t stride, std::size_t rows, std::size_t first,
-                          std::size_t width, double* sums);
-  void (*build_gains_single)(const float* distances, std::size_t stride, std::size_t rows, const double* nearest,
-                             std::size_t first, std::size_t width, double* gains);
-  /// Times `sign`; removal[slot * removal_stride + h].
-  void (*swap_changes_single)(const SwapRowsOf<float>& rows, std::size_t first, std::size_t width, double sign,
-                              double* shared, double* removal, std::size_t removal_stride);
-};
-
-/// The fastest set this processor runs.
-const Table& table();
-
-/// Sets that this processor runs, for tests: at most three.
-std::size_t available(const Table* (&tables)[3]);
-
-}  // namespace effort::cluster::kernels
+/// Instantiates MACRO(space) for every space the analytics are built for.
+#ifdef KOKKOS_ENABLE_OPENMP
+#define EFFORT_FOR_EACH_SPACE(MACRO) MACRO(Kokkos::Serial) MACRO(Kokkos::OpenMP)
+#else
+#define EFFORT_FOR_EACH_SPACE(MACRO) MACRO(Kokkos::Serial)
+#endif

@@ -1,6 +1,5 @@
 #include "analytics/cluster/middles.hpp"
 
-#include "analytics/cluster/kernels_of.hpp"
 #include "analytics/cluster/sort_first.hpp"
 #include "analytics/sampling/draw.hpp"
 
@@ -76,12 +75,12 @@ Ids nearest_members(const RowsOf<T>& objects, const Ids& members, const std::vec
 
 // Of some members, to those drawn.
 template <typename T>
-std::vector<double> mean_distances(const Workers& workers, const RowsOf<T>& objects, const Ids& some, const Ids& drawn,
+std::vector<double> mean_distances(const Kernels& kernels, const RowsOf<T>& objects, const Ids& some, const Ids& drawn,
                                    const RowsOf<T>& drawn_rows) {
   const std::vector<T> rows = rows_of(objects, some);
-  const Table<T> table = distances_between<T>(workers, drawn_rows, RowsOf<T>{rows.data(), some.size(), objects.d});
+  const Table<T> table = kernels.distances(drawn_rows, RowsOf<T>{rows.data(), some.size(), objects.d});
   std::vector<double> means(some.size(), 0.0);
-  kernels::sum_rows(table.row(0), table.stride(), drawn.size(), 0, some.size(), means.data());
+  kernels.on(table)->sums(means);
   const auto count = static_cast<double>(drawn.size());
   for (std::size_t i = 0; i < some.size(); ++i)  // no distance from itself says anything about the others
     means[i] /= std::find(drawn.begin(), drawn.end(), some[i]) == drawn.end() ? count : std::max(1.0, count - 1);
@@ -91,7 +90,7 @@ std::vector<double> mean_distances(const Workers& workers, const RowsOf<T>& obje
 }  // namespace
 
 template <typename T>
-Ids middle_members(const Workers& workers, const RowsOf<T>& objects, Ids members, std::size_t count, std::uint64_t seed,
+Ids middle_members(const Kernels& kernels, const RowsOf<T>& objects, Ids members, std::size_t count, std::uint64_t seed,
                    std::uint64_t stream) {
   if (members.size() <= count) return members;
   Ids drawn =
@@ -103,7 +102,7 @@ Ids middle_members(const Workers& workers, const RowsOf<T>& objects, Ids members
   // The mean distance to all is convex, and least at the geometric median: only members near that can have a small one.
   const std::size_t near = std::max(count, members.size() / 8);
   const Ids central = nearest_members(objects, members, geometric_median(drawn_rows), near);
-  const std::vector<double> means = mean_distances(workers, objects, central, drawn, drawn_rows);
+  const std::vector<double> means = mean_distances(kernels, objects, central, drawn, drawn_rows);
   Ids order(central.size());
   std::iota(order.begin(), order.end(), 0);
   const std::size_t best = (count + 1) / 2, spread = count - best, better = std::max(count, near / 2);
@@ -118,7 +117,7 @@ Ids middle_members(const Workers& workers, const RowsOf<T>& objects, Ids members
   return middle;
 }
 
-template Ids middle_members(const Workers&, const RowsOf<float>&, Ids, std::size_t, std::uint64_t, std::uint64_t);
-template Ids middle_members(const Workers&, const RowsOf<double>&, Ids, std::size_t, std::uint64_t, std::uint64_t);
+template Ids middle_members(const Kernels&, const RowsOf<float>&, Ids, std::size_t, std::uint64_t, std::uint64_t);
+template Ids middle_members(const Kernels&, const RowsOf<double>&, Ids, std::size_t, std::uint64_t, std::uint64_t);
 
 }  // namespace effort::cluster

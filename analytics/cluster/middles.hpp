@@ -15,7 +15,7 @@ namespace effort::cluster {
 /// @param stream   stream of random numbers of `seed`: which members the others are compared with
 /// Time: O(members d), with a small part of the members compared with 96.
 template <typename T>
-std::vector<std::int32_t> middle_members(const Workers& workers, const RowsOf<T>& objects,
+std::vector<std::int32_t> middle_members(const Kernels& kernels, const RowsOf<T>& objects,
                                          std::vector<std::int32_t> members, std::size_t count, std::uint64_t seed,
                                          std::uint64_t stream);
 

@@ -15,12 +15,12 @@ namespace effort::cluster {
 namespace {
 
 // Labels, cost and sizes for medoids, from the objects' distances to them.
-Clustering around(const Workers& workers, const Signatures& signatures, std::vector<std::int32_t> medoids,
+Clustering around(const Kernels& kernels, const Signatures& signatures, std::vector<std::int32_t> medoids,
                   const InRange& range) {
   std::sort(medoids.begin(), medoids.end());
   const std::size_t k = medoids.size();
   const std::vector<double> scaled = rows_of(range.signatures(), medoids);
-  const DistanceTable distances = distances_between(workers, range.signatures(), {scaled, k, signatures.d});
+  const DistanceTable distances = kernels.distances(range.signatures(), {scaled, k, signatures.d});
   Clustering result;
   result.k = static_cast<int>(k);
   result.labels.resize(signatures.n);
@@ -40,18 +40,10 @@ Clustering around(const Workers& workers, const Signatures& signatures, std::vec
   return result;
 }
 
-std::vector<std::int32_t> search(const Workers& workers, const Signatures& objects, const PamParameters& parameters) {
-  constexpr std::size_t large = 1024;  // below, the exact table stays in the cache
-  if (objects.n >= large && parameters.swap == SwapRule::steepest) {
-    const std::uint64_t largest = kernels::table().largest_bits(objects.values.data(), objects.values.size());
-    const int exponent = largest == 0 ? 0 : -std::ilogb(std::bit_cast<double>(largest));
-    const InRange unit(objects, exponent);
-    auto medoids = screened_medoids(workers, unit.signatures(), parameters.k, parameters.max_swaps);
-    if (!medoids.empty()) return medoids;
-  }
-  const DistanceTable distances = all_distances(workers, objects);
-  auto medoids = build_medoids(workers, distances, parameters.k);
-  swap_medoids(workers, distances, medoids, parameters.swap, parameters.max_swaps);
+std::vector<std::int32_t> search(const Kernels& kernels, const Signatures& objects, const PamParameters& parameters) {
+  const DistanceTable distances = kernels.all_distances(objects);
+  auto medoids = build_medoids(kernels, distances, parameters.k);
+  swap_medoids(kernels, distances, medoids, parameters.swap, parameters.max_swaps);
   return medoids;
 }
 
@@ -63,9 +55,9 @@ Clustering pam(const ExecutionSpace& space, const Signatures& signatures, const 
   check_k(parameters.k, static_cast<std::int64_t>(signatures.n));
   check_table_size(signatures.n);
   if (parameters.max_swaps < 0) throw std::invalid_argument("max_swaps is negative: use 0 for BUILD alone");
-  const KokkosWorkers<ExecutionSpace> workers(space);
+  const KernelsOn<ExecutionSpace> kernels(space);
   const InRange range(signatures);
-  return around(workers, signatures, search(workers, range.signatures(), parameters), range);
+  return around(kernels, signatures, search(kernels, range.signatures(), parameters), range);
 }
 
 #define EFFORT_INSTANTIATE(Space) template Clustering pam(const Space&, const Signatures&, const PamParameters&);

@@ -29,16 +29,16 @@ struct Costed {
   double cost = 0;
 };
 
-Costed evaluate(const Workers& workers, const Signatures& objects, Ids medoids) {
+Costed evaluate(const Kernels& kernels, const Signatures& objects, Ids medoids) {
   std::sort(medoids.begin(), medoids.end());
   const auto rows = rows_of(objects, medoids);
   MedoidSets sets{{rows, medoids.size(), objects.d}, medoids.size(), {{}}};
   for (std::size_t slot = 0; slot < medoids.size(); ++slot) sets.sets[0].push_back(static_cast<std::int32_t>(slot));
-  const std::uint64_t largest = kernels::table().largest_bits(objects.values.data(), objects.values.size());
+  const std::uint64_t largest = largest_bits(objects.values);
   FixedUnit unit;
   unit.bits = FixedUnit::bits_for(static_cast<std::int64_t>(objects.n));
   unit.limit_exponent = limit_of(largest, objects.d);
-  Costed result{std::move(medoids), assign(workers, objects, sets, unit), 0};
+  Costed result{std::move(medoids), kernels.assign(objects, sets, unit), 0};
   result.cost = unit.value(result.assignment.cost[0]) / static_cast<double>(objects.n);
   return result;
 }
@@ -82,20 +82,20 @@ std::vector<double> column_medians(const Signatures& objects) {
 }
 
 // Refinement in single precision where what that loses is small against the cost, else in double precision.
-Ids refine(const Workers& workers, const Signatures& objects, const Signatures& sample, double sample_cost,
+Ids refine(const Kernels& kernels, const Signatures& objects, const Signatures& sample, double sample_cost,
            const std::vector<Ids>& starts, std::uint64_t seed) {
   constexpr double most_lost = 1e-4;  // of the cost
-  const std::uint64_t largest = kernels::table().largest_bits(objects.values.data(), objects.values.size());
+  const std::uint64_t largest = largest_bits(objects.values);
   if (sample_cost > 0) {
     const double factor = std::ldexp(1.0, -std::ilogb(std::bit_cast<double>(largest)));
     const SingleRows single(objects, column_medians(sample), factor);
     if (single.mean_norm * std::numeric_limits<float>::epsilon() <= most_lost * factor * sample_cost)
-      return refine_starts(workers, RowsOf<float>{single.values.data(), objects.n, objects.d}, starts, seed);
+      return refine_starts(kernels, RowsOf<float>{single.values.data(), objects.n, objects.d}, starts, seed);
   }
-  return refine_starts(workers, RowsOf<double>{objects.values.data(), objects.n, objects.d}, starts, seed);
+  return refine_starts(kernels, RowsOf<double>{objects.values.data(), objects.n, objects.d}, starts, seed);
 }
 
-Ids search(const Workers& workers, const Signatures& objects, const QualityParameters& parameters) {
+Ids search(const Kernels& kernels, const Signatures& objects, const QualityParameters& parameters) {
   const int starts = parameters.starts > 0 ? parameters.starts : 12;
   const auto k = static_cast<std::size_t>(parameters.k);
   const std::size_t wanted = std::clamp<std::size_t>(24 * k, 512, 4096);
@@ -106,14 +106,14 @@ Ids search(const Workers& workers, const Signatures& objects, const QualityParam
   const Signatures sample{rows, size, objects.d};
   std::vector<Ids> sets;
   double cost = 0;
-  for (Start& start : search_starts(workers, all_distances(workers, sample), parameters.k, starts, parameters.seed)) {
+  for (Start& start : search_starts(kernels, kernels.all_distances(sample), parameters.k, starts, parameters.seed)) {
     if (sets.empty()) cost = start.cost / static_cast<double>(size);
     for (std::int32_t& medoid : start.medoids) medoid = ids[static_cast<std::size_t>(medoid)];
     sets.push_back(std::move(start.medoids));
   }
   if (size == objects.n) return sets[0];
-  if (objects.n <= some) return best_of_starts(workers, all_distances(workers, objects), sets, parameters.seed).medoids;
-  return refine(workers, objects, sample, cost, sets, parameters.seed);
+  if (objects.n <= some) return best_of_starts(kernels, kernels.all_distances(objects), sets, parameters.seed).medoids;
+  return refine(kernels, objects, sample, cost, sets, parameters.seed);
 }
 
 }  // namespace
@@ -126,9 +126,9 @@ Clustering quality(const ExecutionSpace& space, const Signatures& signatures, co
   if (parameters.k > 4096)
     throw std::invalid_argument("too many strata for the quality mode (" + std::to_string(parameters.k) +
                                 "): at most 4096");
-  const KokkosWorkers<ExecutionSpace> workers(space);
+  const KernelsOn<ExecutionSpace> kernels(space);
   const InRange range(signatures);
-  Costed found = evaluate(workers, range.signatures(), search(workers, range.signatures(), parameters));
+  Costed found = evaluate(kernels, range.signatures(), search(kernels, range.signatures(), parameters));
   Clustering result;
   result.k = parameters.k;
   result.labels.assign(found.assignment.labels.begin(), found.assignment.labels.end());

@@ -108,13 +108,13 @@ namespace {
 template <typename T>
 class Optima {
  public:
-  Optima(const Workers& workers, const Table<T>& table, std::size_t compared)
-      : workers_(workers), table_(table), compared_(compared) {}
+  Optima(const Kernels& kernels, const Table<T>& table, std::size_t compared)
+      : kernels_(kernels), table_(table), compared_(compared) {}
 
   void add(Ids medoids) {
     SwapLimits limits{compared_};
     limits.ended = [this](const Ids& reached) { return known(reached); };
-    swap_medoids(workers_, table_, medoids, limits);
+    swap_medoids(kernels_, table_, medoids, limits);
     std::sort(medoids.begin(), medoids.end());
     const double cost = nearest_of(table_, medoids).cost;
     const bool again = !found_.empty() && medoids == best().medoids;
@@ -166,7 +166,7 @@ class Optima {
     return std::any_of(found_.begin(), found_.end(), [&](const Start& start) { return start.medoids == medoids; });
   }
 
-  const Workers& workers_;
+  const Kernels& kernels_;
   const Table<T>& table_;
   std::size_t compared_;
   std::vector<Start> found_;
@@ -194,9 +194,9 @@ Table<float> single_of(const DistanceTable& table, double factor) {
 
 // From BUILD's medoids on; `table` is `all` in either precision.
 template <typename T>
-std::vector<Start> search_from(const Workers& workers, const DistanceTable& all, const Table<T>& table,
+std::vector<Start> search_from(const Kernels& kernels, const DistanceTable& all, const Table<T>& table,
                                const Ids& built, int starts, std::uint64_t seed) {
-  Optima<T> optima(workers, table, 128);
+  Optima<T> optima(kernels, table, 128);
   const int k = static_cast<int>(built.size());
   for (int i = 0; i < starts; ++i) {
     const auto stream = of_starts + static_cast<std::uint64_t>(i);
@@ -212,25 +212,25 @@ std::vector<Start> search_from(const Workers& workers, const DistanceTable& all,
 
 }  // namespace
 
-std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts,
+std::vector<Start> search_starts(const Kernels& kernels, const DistanceTable& all, int k, int starts,
                                  std::uint64_t seed) {
-  const Ids built = build_medoids(workers, all, k);
+  const Ids built = build_medoids(kernels, all, k);
   const double cost = nearest_of(all, built).cost, largest = largest_of(all);
   // Sums of a few distances are rounded in single precision: that must be little beside the cost, also where one is
   // large.
   constexpr double most_lost = 1e-4;
   const double lost = static_cast<double>(all.rows()) * largest * std::numeric_limits<float>::epsilon();
-  if (!(lost < most_lost * cost)) return search_from(workers, all, all, built, starts, seed);
+  if (!(lost < most_lost * cost)) return search_from(kernels, all, all, built, starts, seed);
   const double factor = std::ldexp(1.0, -std::ilogb(largest));
-  std::vector<Start> found = search_from(workers, all, single_of(all, factor), built, starts, seed);
+  std::vector<Start> found = search_from(kernels, all, single_of(all, factor), built, starts, seed);
   for (Start& start : found) start.cost /= factor;
   return found;
 }
 
-Start best_of_starts(const Workers& workers, const DistanceTable& all, std::span<const Ids> starts,
+Start best_of_starts(const Kernels& kernels, const DistanceTable& all, std::span<const Ids> starts,
                      std::uint64_t seed) {
   constexpr std::size_t tried = 8, perturbed = 8;
-  Optima<double> optima(workers, all, 256);
+  Optima<double> optima(kernels, all, 256);
   for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(starts[i]);
   for (std::uint64_t i = 0; i < perturbed; ++i) optima.perturb(seed, of_recombined + i);
   return optima.best();
@@ -241,8 +241,8 @@ namespace {
 template <typename T>
 class Refinement {
  public:
-  Refinement(const Workers& workers, const RowsOf<T>& objects, std::size_t k, std::uint64_t seed)
-      : workers_(workers), objects_(objects), judged_(objects), k_(k), seed_(seed) {
+  Refinement(const Kernels& kernels, const RowsOf<T>& objects, std::size_t k, std::uint64_t seed)
+      : kernels_(kernels), objects_(objects), judged_(objects), k_(k), seed_(seed) {
     const std::size_t columns = most_entries / objects.n, others = 2 * k + far_drawn + farthest;
     per_stratum_ = std::clamp<std::size_t>(columns > others ? (columns - others) / k : 0, 2, 12);
     const std::size_t recombined = any_recombined + 16 * k + others;
@@ -283,10 +283,10 @@ class Refinement {
       add_middles(i == 0 ? nearest : standing(starts[i]), of_centred + i, per_recombined_, all);
     make_set(all);
     const Table<T> table = distances(judged_, all);
-    Optima<T> optima(workers_, table, compared);
+    Optima<T> optima(kernels_, table, compared);
     for (std::size_t i = 0; i < std::min(tried, starts.size()); ++i) optima.add(positions_of(all, starts[i]));
     const bool cheap = k_ <= 32;  // from nothing, k swaps and more are to be made
-    if (cheap) optima.add(build_medoids(workers_, table, static_cast<int>(k_)));
+    if (cheap) optima.add(build_medoids(kernels_, table, static_cast<int>(k_)));
     const bool agreed = cheap && optima.agree(random, enough, [&](std::uint64_t i) {
       return sampling::draw_without_replacement(static_cast<std::int64_t>(all.size()), static_cast<std::int64_t>(k_),
                                                 seed_, of_random + i);
@@ -323,7 +323,7 @@ class Refinement {
     const Table<T> table = distances(judged_, candidates);
     Ids slots = positions_of(candidates, medoids_);
     const double before = by_all ? standing_->cost : nearest_of(table, slots).cost;
-    swap_medoids(workers_, table, slots, SwapLimits{compared});
+    swap_medoids(kernels_, table, slots, SwapLimits{compared});
     std::sort(slots.begin(), slots.end());
     Nearest judged = nearest_of(table, slots);
     const double after = judged.cost;
@@ -354,7 +354,7 @@ class Refinement {
 
   Table<T> distances(const RowsOf<T>& objects, const Ids& ids) const {
     const std::vector<T> rows = rows_of(objects_, ids);
-    return distances_between<T>(workers_, objects, RowsOf<T>{rows.data(), ids.size(), objects.d});
+    return kernels_.distances(objects, RowsOf<T>{rows.data(), ids.size(), objects.d});
   }
 
   // All objects among some medoids.
@@ -424,7 +424,7 @@ class Refinement {
   Ids promising(const Ids& candidates, std::uint64_t round) const {
     const std::vector<T> some = draw_judges(round);
     const Table<T> table = distances({some.data(), judges(), objects_.d}, candidates);
-    const std::vector<double> changes = swap_changes(workers_, table, positions_of(candidates, medoids_));
+    const std::vector<double> changes = swap_changes(kernels_, table, positions_of(candidates, medoids_));
     Ids order(candidates.size());
     std::iota(order.begin(), order.end(), 0);
     const std::size_t count = std::min(order.size(), promising_each * k_);
@@ -443,12 +443,12 @@ class Refinement {
       members[static_cast<std::size_t>(nearest.slot[j])].push_back(static_cast<std::int32_t>(j));
     for (std::size_t slot = 0; slot < k_; ++slot) {
       const Ids middle =
-          middle_members(workers_, objects_, std::move(members[slot]), each, seed_, of_members + (round << 32) + slot);
+          middle_members(kernels_, objects_, std::move(members[slot]), each, seed_, of_members + (round << 32) + slot);
       candidates.insert(candidates.end(), middle.begin(), middle.end());
     }
   }
 
-  const Workers& workers_;
+  const Kernels& kernels_;
   const RowsOf<T>& objects_;
   RowsOf<T> judged_;     // those whose distances are the cost
   std::vector<T> some_;  // rows of them
@@ -462,10 +462,10 @@ class Refinement {
 }  // namespace
 
 template <typename T>
-std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>& objects, std::span<const Ids> starts,
+std::vector<std::int32_t> refine_starts(const Kernels& kernels, const RowsOf<T>& objects, std::span<const Ids> starts,
                                         std::uint64_t seed) {
   constexpr std::uint64_t rounds = 4;
-  Refinement<T> refinement(workers, objects, starts[0].size(), seed);
+  Refinement<T> refinement(kernels, objects, starts[0].size(), seed);
   refinement.judge_by_some();
   typename Refinement<T>::Placed best;
   best.standing.cost = std::numeric_limits<double>::max();
@@ -482,9 +482,9 @@ std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>&
   return refinement.medoids();
 }
 
-template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<double>&, std::span<const Ids>,
+template std::vector<std::int32_t> refine_starts(const Kernels&, const RowsOf<double>&, std::span<const Ids>,
                                                  std::uint64_t);
-template std::vector<std::int32_t> refine_starts(const Workers&, const RowsOf<float>&, std::span<const Ids>,
+template std::vector<std::int32_t> refine_starts(const Kernels&, const RowsOf<float>&, std::span<const Ids>,
                                                  std::uint64_t);
 
 }  // namespace effort::cluster

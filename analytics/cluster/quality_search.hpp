@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
+#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/workers.hpp"
 
 #include <cstdint>
 #include <span>
@@ -20,11 +20,11 @@ struct Start {
 /// Local optima of FasterPAM on a table of all pairs, from BUILD and from random medoids (drawn by distance, as
 /// k-means++ does, and uniformly in turn), each once, by ascending cost.
 /// @param starts  how many are tried, at least 1
-std::vector<Start> search_starts(const Workers& workers, const DistanceTable& all, int k, int starts,
+std::vector<Start> search_starts(const Kernels& kernels, const DistanceTable& all, int k, int starts,
                                  std::uint64_t seed);
 
 /// The best local optimum of FasterPAM on a table of all pairs, from the first few starts and near the best.
-Start best_of_starts(const Workers& workers, const DistanceTable& all,
+Start best_of_starts(const Kernels& kernels, const DistanceTable& all,
                      std::span<const std::vector<std::int32_t>> starts, std::uint64_t seed);
 
 /// The best of a few starts, refined on all objects.  Two steps, each of eager swaps among some candidates by the cost
@@ -35,7 +35,7 @@ Start best_of_starts(const Workers& workers, const DistanceTable& all,
 /// Memory: sizeof(T) n (k 48 + 200) bytes, at most 2^28 sizeof(T) unless n k needs more.  T is float where its
 /// precision is enough.
 template <typename T>
-std::vector<std::int32_t> refine_starts(const Workers& workers, const RowsOf<T>& objects,
+std::vector<std::int32_t> refine_starts(const Kernels& kernels, const RowsOf<T>& objects,
                                         std::span<const std::vector<std::int32_t>> starts, std::uint64_t seed);
 
 }  // namespace effort::cluster

@@ -4,10 +4,14 @@
 #include "analytics/cluster/clustering.hpp"
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
 namespace effort::cluster {
+
+/// The bit pattern of the largest magnitude: at least 0x7ff0000000000000 when a value is infinite or not a number.
+std::uint64_t largest_bits(std::span<const double> values);
 
 struct BadValue {
   std::int64_t row = -1;  ///< -1: there is none

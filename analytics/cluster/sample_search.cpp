@@ -19,8 +19,7 @@ int exponent_above(double value) { return value > 0 ? std::ilogb(value) + 1 : -1
 
 double largest_entry(const DistanceTable& table) {
   std::uint64_t bits = 0;
-  for (std::size_t j = 0; j < table.rows(); ++j)
-    bits = std::max(bits, kernels::table().largest_bits(table.row(j), table.columns()));
+  for (std::size_t j = 0; j < table.rows(); ++j) bits = std::max(bits, largest_bits({table.row(j), table.columns()}));
   return std::bit_cast<double>(bits);
 }
 
@@ -66,7 +65,7 @@ Ids positions_in(std::span<const std::int32_t> all, std::span<const std::int32_t
   return positions;
 }
 
-SearchedSamples search_samples(const Workers& workers, const SampleTable& table, const std::vector<Ids>& trials,
+SearchedSamples search_samples(const Kernels& kernels, const SampleTable& table, const std::vector<Ids>& trials,
                                const ClaraParameters& parameters) {
   SearchedSamples searched;
   Proposal& proposal = searched.proposal;
@@ -81,24 +80,24 @@ SearchedSamples search_samples(const Workers& workers, const SampleTable& table,
     proposal.value = bad.value;
     return searched;
   }
-  proposal.range_exponent = range_exponent(kernels::table().largest_bits(table.values.data(), table.values.size()));
+  proposal.range_exponent = range_exponent(largest_bits(table.values));
   const InRange range(objects, proposal.range_exponent);
   const bool pooled = trials.size() > 1;
   std::optional<DistanceTable>& all = searched.all;
-  all = all_distances(workers, range.signatures());
+  all = kernels.all_distances(range.signatures());
   proposal.k = parameters.k;
   if (parameters.k == 0) {
     ChooseKParameters choice;
     choice.k_max = parameters.k_max;
     choice.previous_k = parameters.previous_k;
-    const ChosenK chosen = choose_k(workers, *all, range.signatures(), choice);
+    const ChosenK chosen = choose_k(kernels, *all, range.signatures(), choice);
     proposal.k = chosen.k;
     proposal.silhouette = chosen.silhouette;
   }
   proposal.limit_exponent = std::max(proposal.limit_exponent, exponent_above(largest_entry(*all)) + outlier_exponent);
   const auto add = [&](const DistanceTable& distances, const Ids& positions) {
-    Ids medoids = build_medoids(workers, distances, proposal.k);
-    swap_medoids(workers, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
+    Ids medoids = build_medoids(kernels, distances, proposal.k);
+    swap_medoids(kernels, distances, medoids, SwapRule::eager, std::numeric_limits<int>::max());
     std::sort(medoids.begin(), medoids.end());
     for (std::int32_t& medoid : medoids) medoid = positions[static_cast<std::size_t>(medoid)];
     searched.sets.push_back(std::move(medoids));

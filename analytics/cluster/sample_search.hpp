@@ -3,9 +3,9 @@
 
 #include "analytics/cluster/clara.hpp"
 #include "analytics/cluster/clustering.hpp"
+#include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/kmedoids.hpp"
 #include "analytics/cluster/proposal.hpp"
-#include "analytics/cluster/workers.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -38,7 +38,7 @@ struct SearchedSamples {
 /// PAM on each trial's objects, and on all of the table if there are several trials.
 /// @param trials  [trials] global ids, ascending, all in the table
 /// Time and memory O(s^2) for s objects of the table.
-SearchedSamples search_samples(const Workers& workers, const SampleTable& table, const std::vector<Ids>& trials,
+SearchedSamples search_samples(const Kernels& kernels, const SampleTable& table, const std::vector<Ids>& trials,
                                const ClaraParameters& parameters);
 
 /// At most so many of the sets that were found: those that are best for the table's objects.

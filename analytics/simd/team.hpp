@@ -12,7 +12,11 @@
 
 #include <Kokkos_Core.hpp>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <type_traits>
 
 namespace effort::simd {
 
@@ -22,12 +26,19 @@ inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, ty
 
 /// A team of one thread.  Not a member of Kokkos's team policy: the Serial space of Kokkos 3.4 keeps one state for all
 /// such members, so that two threads of the host could not launch kernels at the same time.
-template <typename Space>
+template <typename Space, std::size_t Bytes>
 struct SingleThread {
   using execution_space = Space;
+  static constexpr std::size_t register_bytes = Bytes;
   int rank;
   int league_rank() const { return rank; }
 };
+
+/// Whether a team is one thread of the host.
+template <typename Member>
+inline constexpr bool one_thread = false;
+template <typename Space, std::size_t Bytes>
+inline constexpr bool one_thread<SingleThread<Space, Bytes>> = true;
 
 namespace detail {
 
@@ -36,31 +47,47 @@ struct HostKernel {
   Kernel kernel;
   InstructionSet set;
   void operator()(int rank) const {
-    run_with(set, [kernel = this->kernel, rank] { kernel(SingleThread<Space>{rank}); });
+    run_with(set, [kernel = this->kernel, rank]<std::size_t Bytes>(Registers<Bytes>) {
+      kernel(SingleThread<Space, Bytes>{rank});
+    });
   }
 };
 
 }  // namespace detail
 
-/// Launches kernel(team) for every league_rank() below `teams`; does not fence.  The kernel is copied.  Any number of
-/// host threads may launch kernels at the same time.
-/// @param width  values of the rows that the teams work on
+/// The instruction set for loops over rows of so many values.
+inline InstructionSet for_rows_of(std::size_t width) { return width < wide_from ? InstructionSet::narrow : best(); }
+
+/// How many teams share `n` pieces of work of which each takes at least `least` for itself.
+template <typename Space>
+std::size_t teams_for(const Space& space, std::size_t n, std::size_t least = 1) {
+  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
+  return std::clamp<std::size_t>(n / least, 1, threads);
+}
+
+/// Runs kernel(team) for every league_rank() below `teams` and waits for the end.  The kernel is copied.  Any number of
+/// host threads may launch kernels at the same time.  On the host a single team runs in the calling thread: a launch
+/// would take longer than the work of a small window.
+/// @param set  what a host's teams are compiled for; see for_rows_of()
 template <typename Space, typename Kernel>
-void for_each_team(const Space& space, const char* label, std::size_t teams, std::size_t width, const Kernel& kernel) {
+void for_each_team(const Space& space, const char* label, std::size_t teams, InstructionSet set, const Kernel& kernel) {
   const auto n = static_cast<int>(teams);
   if constexpr (on_host<Space>) {
-    const detail::HostKernel<Space, Kernel> functor{kernel, width < wide_from ? InstructionSet::narrow : best()};
+    const detail::HostKernel<Space, Kernel> functor{kernel, set};
+    if (n == 1) return functor(0);
     Kokkos::parallel_for(label, Kokkos::RangePolicy<Space>(space, 0, n), functor);
   } else {
-    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Space>(space, n, Kokkos::AUTO), kernel);
+    using Execution = typename Space::execution_space;
+    Kokkos::parallel_for(label, Kokkos::TeamPolicy<Execution>(space, n, Kokkos::AUTO), kernel);
   }
+  space.fence();
 }
 
 /// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Follow it
 /// with barrier() where later work of the team reads the results.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Body& body) {
-  if constexpr (on_host<typename Member::execution_space>) {
+  if constexpr (one_thread<Member>) {
     for_each(n, body);
   } else {
     Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n), body);
@@ -70,16 +97,55 @@ KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Bo
 /// body() once.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
-  if constexpr (on_host<typename Member::execution_space>) {
+  if constexpr (one_thread<Member>) {
     body();
   } else {
     Kokkos::single(Kokkos::PerTeam(team), body);
   }
 }
 
+/// body(i, constant) for every i that a pack of the constant's width begins at: on the host registers, one after the
+/// other, on a device one number for each member of the team.  No iteration may read what another one writes.
+/// @param n  numbers, a multiple of the widest pack's
+template <typename T, typename Member, typename Body>
+KOKKOS_INLINE_FUNCTION void for_each_pack(const Member& team, std::size_t n, const Body& body) {
+  if constexpr (one_thread<Member>) {
+    constexpr std::size_t width = Member::register_bytes / sizeof(T);
+#pragma GCC unroll 8
+    for (std::size_t i = 0; i < n; i += width) body(i, std::integral_constant<std::size_t, width>{});
+  } else {
+    Kokkos::parallel_for(Kokkos::TeamVectorRange(team, n),
+                         [&](std::size_t i) { body(i, std::integral_constant<std::size_t, 1>{}); });
+  }
+}
+
+/// The largest of value(i), 0 <= i < n, none of which is negative.  Every member of the team calls it and gets it.
+template <typename Member, typename Value>
+KOKKOS_INLINE_FUNCTION std::uint64_t largest(const Member& team, std::size_t n, const Value& value) {
+  std::uint64_t most = 0;
+  if constexpr (one_thread<Member>) {
+    for (std::size_t i = 0; i < n; ++i) most = value(i) > most ? value(i) : most;
+  } else {
+    Kokkos::parallel_reduce(
+        Kokkos::TeamVectorRange(team, n),
+        [&](std::size_t i, std::uint64_t& result) { result = value(i) > result ? value(i) : result; },
+        Kokkos::Max<std::uint64_t>(most));
+  }
+  return most;
+}
+
+/// Asks for `n` values that will be read soon.
+template <typename Member, typename T>
+KOKKOS_INLINE_FUNCTION void prefetch(const Member&, const T* values, std::size_t n) {
+  if constexpr (one_thread<Member>) {
+    constexpr std::size_t line = 64 / sizeof(T);
+    for (std::size_t i = 0; i < n; i += line) __builtin_prefetch(values + i, 0, 2);
+  }
+}
+
 template <typename Member>
 KOKKOS_INLINE_FUNCTION void barrier(const Member& team) {
-  if constexpr (!on_host<typename Member::execution_space>) team.team_barrier();
+  if constexpr (!one_thread<Member>) team.team_barrier();
 }
 
 }  // namespace effort::simd

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstddef>
+#include <type_traits>
 
 #if defined(__x86_64__) && defined(__GNUC__)
 #define EFFORT_SIMD_X86 1
@@ -19,11 +20,27 @@ namespace effort::simd {
 /// `narrow`: compiled without loop optimisations, for rows that are done before a loop over registers has begun.
 enum class InstructionSet { narrow, portable, avx2, avx512 };
 
+/// Passed to work that takes it: how many bytes a vector register holds.
+template <std::size_t Bytes>
+struct Registers {
+  static constexpr std::size_t bytes = Bytes;
+};
+
 /// Rows shorter than this are faster with `narrow`.
 inline constexpr std::size_t wide_from = 24;
 
 /// The widest set of this processor that the kernels are compiled for.
 InstructionSet best();
+
+namespace detail {
+template <std::size_t Bytes, typename Work>
+inline auto run_in(const Work& work) {
+  if constexpr (std::is_invocable_v<Work, Registers<Bytes>>)
+    return work(Registers<Bytes>{});
+  else
+    return work();
+}
+}  // namespace detail
 
 #ifdef EFFORT_SIMD_X86
 #ifdef __clang__  // ignores an attribute of which it does not know every part
@@ -38,19 +55,19 @@ namespace detail {
 // Flattened: what the work calls must be compiled for the same registers.  By value: see widest().
 template <typename Work>
 __attribute__((target(EFFORT_SIMD_AVX512), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx512(Work work) {
-  return work();
+  return run_in<64>(work);
 }
 template <typename Work>
 __attribute__((target("avx2,fma"), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx2(Work work) {
-  return work();
+  return run_in<32>(work);
 }
 template <typename Work>
 __attribute__((flatten)) EFFORT_SIMD_OPTIMIZE auto run_portable(Work work) {
-  return work();
+  return run_in<16>(work);
 }
 template <typename Work>
 __attribute__((flatten)) auto run_narrow(Work work) {
-  return work();
+  return run_in<16>(work);
 }
 }  // namespace detail
 
@@ -65,7 +82,7 @@ inline auto run_with(InstructionSet set, const Work& work) {
 #else
 template <typename Work>
 inline auto run_with(InstructionSet, const Work& work) {
-  return work();
+  return detail::run_in<16>(work);
 }
 #endif
 

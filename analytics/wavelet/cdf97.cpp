@@ -13,19 +13,12 @@
 namespace effort::wavelet {
 namespace {
 
-/// How many teams share `n` pieces of work of which each needs at least `least`.
-template <typename Space>
-std::size_t teams_for(const Space& space, std::size_t n, std::size_t least) {
-  const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
-  return std::clamp<std::size_t>(n / least, 1, threads);
-}
-
 /// Memory for the levels of a transform: a copy of the largest low band, and the rings of the strips that work on it.
 template <typename Space>
 class Workspace {
  public:
   Workspace(const Space& space, std::size_t rows, std::size_t cols, bool with_copy)
-      : copy_size_(with_copy ? rows * cols : 0), strips_(teams_for(space, (rows + 1) / 2, 16)) {
+      : copy_size_(with_copy ? rows * cols : 0), strips_(simd::teams_for(space, (rows + 1) / 2, 16)) {
     const std::size_t n = copy_size_ + strips_ * Strip<Space>::ring_rows * cols;
     if constexpr (simd::on_host<Space>) {
       memory_ = make_doubles(n);
@@ -55,30 +48,27 @@ class Workspace {
 template <typename Space, typename Source>
 void split_strips(const Space& space, const Workspace<Space>& work, const Source& source, const MatrixOn<Space>& low,
                   const MatrixOn<Space>& high, bool halve_cols) {
-  const std::size_t pairs = low.extent(0), cols = low.extent(1), strips = teams_for(space, pairs, 16);
+  const std::size_t pairs = low.extent(0), cols = low.extent(1), strips = simd::teams_for(space, pairs, 16);
   simd::for_each_team(
-      space, "effort::split", strips, cols,
+      space, "effort::split", strips, simd::for_rows_of(cols),
       SplitStrip<Space, Source>{{pairs, strips, cols, work.rings(cols)}, source, low, high, halve_cols});
-  space.fence();
 }
 
 template <typename Space, typename Source, typename Out>
 void join_strips(const Space& space, const Workspace<Space>& work, const Source& source, std::size_t cols,
                  const Out& out, bool halve_cols) {
-  const std::size_t pairs = (out.rows() + 1) / 2, strips = teams_for(space, pairs, 16);
-  simd::for_each_team(space, "effort::join", strips, cols,
+  const std::size_t pairs = (out.rows() + 1) / 2, strips = simd::teams_for(space, pairs, 16);
+  simd::for_each_team(space, "effort::join", strips, simd::for_rows_of(cols),
                       JoinStrip<Space, Source, Out>{{pairs, strips, cols, work.rings(cols)}, source, out, halve_cols});
-  space.fence();
 }
 
 /// Work on rows that are on their own.  Strips are at least as large as these groups, so the rings serve as scratch.
 template <typename Space>
 void each_row(const Space& space, const Workspace<Space>& work, const MatrixOn<Space, const double>& in,
               const MatrixOn<Space>& out, RowWork kind) {
-  const std::size_t groups = teams_for(space, in.extent(0), 32);
-  simd::for_each_team(space, "effort::rows", groups, in.extent(1),
+  const std::size_t groups = simd::teams_for(space, in.extent(0), 32);
+  simd::for_each_team(space, "effort::rows", groups, simd::for_rows_of(in.extent(1)),
                       EachRow<Space>{groups, in, out, work.rings(in.extent(1)), kind});
-  space.fence();
 }
 
 template <typename Matrix>

@@ -24,7 +24,7 @@ KOKKOS_INLINE_FUNCTION std::size_t reflect(std::ptrdiff_t i, std::size_t n) {
 
 template <typename Team>
 KOKKOS_INLINE_FUNCTION void copy_row(const Team& team, const double* in, std::size_t n, double* out) {
-  if constexpr (simd::on_host<typename Team::execution_space>) {
+  if constexpr (simd::one_thread<Team>) {
     std::memcpy(out, in, n * sizeof(double));
   } else {
     simd::for_each(team, n, [=](std::size_t j) { out[j] = in[j]; });

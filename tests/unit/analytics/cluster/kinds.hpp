@@ -121,14 +121,14 @@ class Maker {
 
 /// The least mean cost of several runs of eager swaps on all pairs, from BUILD and then from random medoids.
 inline double best_of_runs(const Signatures& objects, int k, int runs) {
-  const KokkosWorkers<Kokkos::Serial> workers(Kokkos::Serial{});
-  const DistanceTable all = all_distances(workers, objects);
+  const KernelsOn<Kokkos::Serial> kernels(Kokkos::Serial{});
+  const DistanceTable all = kernels.all_distances(objects);
   double best = std::numeric_limits<double>::max();
   for (int run = 0; run < runs; ++run) {
-    auto medoids = run == 0 ? build_medoids(workers, all, k)
+    auto medoids = run == 0 ? build_medoids(kernels, all, k)
                             : sampling::draw_without_replacement(static_cast<std::int64_t>(objects.n), k, 77,
                                                                  static_cast<std::uint64_t>(run));
-    swap_medoids(workers, all, medoids, SwapRule::eager, std::numeric_limits<int>::max());
+    swap_medoids(kernels, all, medoids, SwapRule::eager, std::numeric_limits<int>::max());
     double cost = 0;
     for (std::size_t j = 0; j < objects.n; ++j) {
       double nearest = std::numeric_limits<double>::max();

@@ -75,32 +75,23 @@ double mean_distance(const Signatures& signatures, std::span<const std::int32_t>
 }
 
 double average_silhouette(const Signatures& signatures, std::span<const std::int32_t> labels, int k) {
-  using kernels::lanes;
   check_signatures(signatures);
   check_labels(labels, signatures.n, k);
   Silhouettes silhouettes(labels, k);
   if (!silhouettes.defined()) return 0;
+  constexpr std::size_t at_once = 64;
   const InRange range(signatures);
   const Signatures& objects = range.signatures();
-  const auto& kernel = kernels::table();
-  const std::size_t d = objects.d, strata = static_cast<std::size_t>(k);
-  std::vector<double> tile(lanes * d), block(lanes * lanes), sums(lanes * strata), own(strata);
-  for (std::size_t first = 0; first < objects.n; first += lanes) {
-    const std::size_t count = std::min(lanes, objects.n - first);
-    kernel.load_tile(objects.row(first), d, count, d, tile.data());
-    std::fill(sums.begin(), sums.end(), 0.0);
-    for (std::size_t point = 0; point < objects.n; point += lanes) {
-      const std::size_t points = std::min(lanes, objects.n - point);
-      kernel.squared(tile.data(), objects.row(point), points, d, block.data());
-      kernel.root(block.data(), points * lanes);
-      for (std::size_t p = 0; p < points; ++p) {
-        double* to = sums.data() + static_cast<std::size_t>(labels[point + p]) * lanes;
-        for (std::size_t l = 0; l < lanes; ++l) to[l] += block[p * lanes + l];
-      }
-    }
-    for (std::size_t l = 0; l < count; ++l) {
-      for (std::size_t s = 0; s < strata; ++s) own[s] = sums[s * lanes + l];
-      silhouettes.add(first + l, own.data());
+  const KernelsOn<Kokkos::Serial> kernels(Kokkos::Serial{});
+  std::vector<double> sums(static_cast<std::size_t>(k));
+  for (std::size_t first = 0; first < objects.n; first += at_once) {
+    const std::size_t count = std::min(at_once, objects.n - first);
+    const auto table =
+        kernels.distances(RowsOf<double>{objects.row(first), count, objects.d}, {objects.row(0), objects.n, objects.d});
+    for (std::size_t j = 0; j < count; ++j) {
+      std::fill(sums.begin(), sums.end(), 0.0);
+      for (std::size_t i = 0; i < objects.n; ++i) sums[static_cast<std::size_t>(labels[i])] += table.row(j)[i];
+      silhouettes.add(first + j, sums.data());
     }
   }
   return silhouettes.average();

@@ -47,7 +47,6 @@ const std::vector<Reference> references = {
     {400, 40, 5, 0.7, 15, 7, {51, 69, 230, 244, 251, 280, 328}, 3.6610613005699344, 0.012561427398563413},
     {150, 3, 1, 0, 16, 2, {79, 91}, 0.71842057107763291, 0.2097508520243721},
     {333, 8, 4, 2, 17, 1, {52}, 2.2200547921467324, 0},
-    // Large enough to be screened in single precision first.
     {1500, 10, 5, 2, 18, 5, {551, 931, 982, 990, 1451}, 1.6713128553898389, 0.23073069627103518},
     {1100, 3, 6, 5, 19, 8, {198, 248, 296, 563, 576, 756, 760, 1005}, 0.75529697867024148, 0.42327492766879332},
 };
@@ -189,35 +188,6 @@ TEST_CASE("fewer distinct points than strata still give k medoids and no empty s
     REQUIRE(*std::min_element(found.sizes.begin(), found.sizes.end()) >= 1);
     REQUIRE(found.lone.empty());
   }
-}
-
-TEST_CASE("screening in single precision changes nothing") {
-  using effort::cluster::all_distances;
-  const KokkosWorkers<Kokkos::Serial> workers{Kokkos::Serial{}};
-  for (const std::size_t n : {17, 300, 1300})
-    for (const int k : {1, 2, 6})
-      for (int seed = 1; seed <= 4; ++seed) {
-        auto values = groups_of(n, 5, 4, 2, seed * 7 + k);
-        for (double& value : values) value = (value + 100) / 128;  // an offset that costs single precision seven bits
-        const Signatures objects{values, n, 5};
-        const DistanceTable distances = all_distances(workers, objects);
-        auto exact = build_medoids(workers, distances, k);
-        swap_medoids(workers, distances, exact, SwapRule::steepest, 1000);
-        const auto screened = screened_medoids(workers, objects, k, 1000);
-        REQUIRE(screened == exact);
-      }
-  // So many swaps that what earlier ones left in the sums would show.
-  const auto many = groups_of(1500, 2, 40, 4, 5);
-  const DistanceTable table = all_distances(workers, {many, 1500, 2});
-  auto medoids = build_medoids(workers, table, 60);
-  REQUIRE(swap_medoids(workers, table, medoids, SwapRule::steepest, 1000) > 8);
-  auto scaled = many;
-  for (double& value : scaled) value /= 8;
-  REQUIRE(screened_medoids(workers, {scaled, 1500, 2}, 60, 1000) == medoids);
-  // Many candidates are equally good: the exact table decides.
-  const std::vector<double> same(2000 * 2, 0.5);
-  REQUIRE(screened_medoids(workers, {same, 2000, 2}, 3, 1000).empty());
-  REQUIRE(pam_of(same, 2, 3).cost == 0);
 }
 
 TEST_CASE("very large and very small values") {

@@ -1,0 +1,108 @@
+// The kernels of wavelets and clustering on a device whose memory the host cannot touch: they compile for it, copy what
+// they need there and back, and give the same bits.
+#include "guarded_space.hpp"
+
+#include "analytics/cluster/clara.cpp"
+#undef EFFORT_INSTANTIATE
+#include "analytics/cluster/kernels.cpp"
+#undef EFFORT_INSTANTIATE
+#include "analytics/wavelet/cdf97.cpp"
+
+#include "../cluster/sets.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+#include <catch2/generators/catch_generators.hpp>
+
+#include <csetjmp>
+#include <csignal>
+
+using namespace effort;
+using cluster::test::groups_of;
+using test::Guard;
+using test::GuardedSpace;
+
+namespace {
+
+std::jmp_buf before_access;
+
+bool host_can_read(const double* data) {
+  struct sigaction action = {}, old;
+  action.sa_handler = [](int) { std::longjmp(before_access, 1); };
+  action.sa_flags = SA_NODEFER;
+  sigaction(SIGSEGV, &action, &old);
+  volatile bool read = false;
+  if (setjmp(before_access) == 0) {
+    [[maybe_unused]] const volatile double value = *data;
+    read = true;
+  }
+  sigaction(SIGSEGV, &old, nullptr);
+  return read;
+}
+
+}  // namespace
+
+TEST_CASE("the host cannot touch the guarded memory, and kernels can") {
+  const std::vector<double> values{1, 2, 3};
+  const simd::Input<GuardedSpace, double> input(values);
+  REQUIRE_FALSE(host_can_read(input.array().data()));
+  std::vector<double> doubled(3);
+  const simd::Output<GuardedSpace, double> output(doubled);
+  const auto from = input.array();
+  const auto to = output.array();
+  simd::for_each_team(GuardedSpace{}, "double", 3, simd::InstructionSet::portable,
+                      [=](const auto& team) { to(team.league_rank()) = 2 * from(team.league_rank()); });
+  REQUIRE_FALSE(host_can_read(to.data()));
+  output.fetch();
+  REQUIRE(doubled == std::vector<double>{2, 4, 6});
+}
+
+TEST_CASE("clustering on a device") {
+  const std::size_t n = GENERATE(40, 700), d = 13;
+  const auto values = groups_of(n, d, 4, 3, 11);
+  cluster::ClaraParameters parameters;
+  parameters.k = GENERATE(0, 5);
+  const int before = Guard::instance().kernels;
+  const auto expected = cluster::clara(Kokkos::Serial{}, {values, n, d}, parameters);
+  REQUIRE(Guard::instance().kernels == before);  // a single team of the host needs no launch
+  const auto found = cluster::clara(GuardedSpace{}, {values, n, d}, parameters);
+  REQUIRE(Guard::instance().kernels > before);
+  REQUIRE(found.medoids == expected.medoids);
+  REQUIRE(found.labels == expected.labels);
+  REQUIRE(found.cost == expected.cost);
+  REQUIRE(found.silhouette == expected.silhouette);
+  REQUIRE(Guard::instance().pieces() == 0);
+}
+
+TEST_CASE("single precision on a device") {
+  const std::size_t n = 300, d = 9;
+  const auto values = groups_of(n, d, 4, 3, 12);
+  const std::vector<float> single(values.begin(), values.end());
+  const auto sums_on = [&](const cluster::Kernels& kernels) {
+    const auto table = kernels.distances(cluster::RowsOf<float>{single.data(), n, d}, {single.data(), n, d});
+    std::vector<double> sums(n);
+    kernels.on(table)->sums(sums);
+    return sums;
+  };
+  REQUIRE(sums_on(cluster::KernelsOn<GuardedSpace>(GuardedSpace{})) ==
+          sums_on(cluster::KernelsOn<Kokkos::Serial>(Kokkos::Serial{})));
+}
+
+TEST_CASE("the wavelet transform on a device") {
+  const std::size_t rows = GENERATE(1, 2, 37), cols = GENERATE(1, 50);
+  const auto values = groups_of(rows, cols, 2, 3, 13);
+  const wavelet::Levels levels{wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
+  auto expected = values;
+  wavelet::forward(Kokkos::Serial{}, wavelet::view_of(expected.data(), rows, cols, cols), levels);
+  using Matrix = Kokkos::View<double**, Kokkos::LayoutRight, GuardedSpace::memory_space>;
+  const Kokkos::View<const double**, Kokkos::LayoutRight, Kokkos::HostSpace> host(values.data(), rows, cols);
+  const auto there = [&](const auto& matrix) { return wavelet::MatrixOn<GuardedSpace>(matrix); };
+  const Matrix matrix(Kokkos::view_alloc(Kokkos::WithoutInitializing, "matrix"), rows, cols);
+  Kokkos::deep_copy(matrix, host);
+  wavelet::forward<GuardedSpace>(GuardedSpace{}, there(matrix), levels);
+  const Kokkos::View<double**, Kokkos::LayoutRight, Kokkos::HostSpace> back("back", rows, cols);
+  Kokkos::deep_copy(back, matrix);
+  REQUIRE(std::equal(expected.begin(), expected.end(), back.data()));
+  wavelet::inverse<GuardedSpace>(GuardedSpace{}, there(matrix), levels);
+  Kokkos::deep_copy(back, matrix);
+  for (std::size_t i = 0; i < values.size(); ++i) REQUIRE(std::abs(back.data()[i] - values[i]) < 1e-12);
+}
