@@ -16,7 +16,7 @@
 
 namespace effort::simd {
 
-/// Whether kernels of this space run on the threads of the host.
+/// Whether kernels of this space run on host threads.
 template <typename Space>
 inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
 
@@ -56,8 +56,8 @@ void for_each_team(const Space& space, const char* label, std::size_t teams, std
   }
 }
 
-/// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Follow it
-/// with barrier() where later work of the team reads the results.
+/// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Call
+/// barrier() before the team reads the results.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Body& body) {
   if constexpr (on_host<typename Member::execution_space>) {
@@ -67,7 +67,7 @@ KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Bo
   }
 }
 
-/// body() once.
+/// Runs body() once per team.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
   if constexpr (on_host<typename Member::execution_space>) {
