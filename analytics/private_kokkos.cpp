@@ -1,3 +1,3 @@
-/// What the private Kokkos calls instead of getenv (its archive is edited so): no variable is set.  KOKKOS_* belong to
-/// the host's own Kokkos; one that contradicts our arguments, or that is malformed, would make this one throw.
+/// The private Kokkos calls this instead of getenv (its archive is edited), so it sees no variable.  KOKKOS_* belong to
+/// the host's own Kokkos; a malformed one, or one that contradicts our arguments, would make this Kokkos throw.
 extern "C" char* kokkos_private_getenv(const char*) { return nullptr; }

@@ -7,13 +7,13 @@
 namespace effort::balance {
 namespace {
 
-constexpr int most_rounds = 60;
-constexpr double settled = 1e-9;
-constexpr double equal_speed = 0.02;
-constexpr double deviations = 5.0;
-constexpr double rank_deviations = 6.0;
+constexpr int most_rounds = 60;          // of alternating fits; a bound against endless loops
+constexpr double settled = 1e-9;         // largest change of a relative speed at which the fit has converged
+constexpr double equal_speed = 0.02;     // relative difference below which nodes share a speed
+constexpr double deviations = 5.0;       // standard errors below which nodes share a speed
+constexpr double rank_deviations = 6.0;  // standard errors by which a rank must differ from its node
 
-// What the costs explain of some observations: c'xy and c'xx c.
+// The products c'xy and c'xx c, from which the speed of a group of observations follows for given costs c.
 struct Explained {
   double xy = 0, xx = 0;
   bool any() const { return xx > 0 && xy > 0; }
@@ -47,7 +47,8 @@ double lower_median(std::span<const double> values, std::span<const double> weig
   return values.empty() ? 1.0 : values[order.back()];
 }
 
-// Costs with those that can't be told apart shared out somehow: for predicting, any split that fits will do.
+// Costs for predictions.  Collinear units get an arbitrary split that fits (by ridge regression): all such splits
+// predict the same.
 std::vector<double> predicting(const NormalEquations& all, const NonNegativeFit& fit) {
   std::vector<double> cost = fit.x;
   if (fit.collinear) {
@@ -133,8 +134,8 @@ std::vector<int> classes_of(std::span<const NormalEquations> nodes, const GroupF
   return of;
 }
 
-// Standard errors of the costs where the speeds of all classes but the typical one (1) were estimated beside them: the
-// speeds are eliminated from the joint normal equations.
+// Standard errors of the costs.  The speeds of all classes but the typical one (1) are estimated jointly with them, so
+// they are eliminated from the joint normal equations first.
 std::vector<double> cost_errors(std::span<const NormalEquations> classes, const GroupFit& g) {
   const int n = g.all.n;
   NormalEquations left = g.all;

@@ -7,27 +7,51 @@
 namespace effort::balance {
 namespace {
 
-constexpr int least_horizon = 100,
-              largest_horizon = 400;   // steps that are looked ahead; between them, as many as the run has had
-constexpr double mean_gain = 0.1;      // of a step, in the smoothed mean load
-constexpr double delay_gain = 0.3;     // of a rebalance, in the mean time from advice to act
-constexpr double urgency_gain = 0.3;   // of a recommended rebalance
-constexpr double drift_gain = 0.2;     // of a step, in how the loss grows without rebalances
-constexpr int effect_steps = 3;        // after a rebalance, in which its effect is measured
-constexpr double least_effect = 0.25;  // of the excess, that a rebalance takes away, or it has failed
-constexpr int failures_allowed = 1;    // in a row; then the loss must be worth twice as many prices each time
-constexpr int most_failures = 6;       // that count: at most 1/64 of what is lost is spent on a rebalancer that fails
-constexpr double forgiveness = 16;     // times the patience, after which one that seems useless is tried again
-constexpr double caution =
-    1.5;  // standard deviations of the present loss that count against a rebalance that pays back
-constexpr double slow_payback = 20;      // in so many steps or more; proportionally less for faster ones
-constexpr double caution_of_effect = 1;  // standard deviations of what a rebalance leaves
-constexpr double assurance = 0.25;       // prices that it must save beside its own
-constexpr double chance = 0.4;           // that a loss ends with the next step, halved for every step it has lasted
-constexpr double sure_price = 3;         // steps of the loss: a threshold must be exceeded for two steps in a row
-constexpr double unknown_price = 2;      // mean steps that are risked to learn a price
-constexpr double equal_loads = 0.02;     // of the mean: less is not told apart from balance
-constexpr std::size_t prices_kept = 3, slow_starts_kept = 7, slow_starts_believed = 3, losses_kept = 64;
+// Constants of the decision, tuned on the recordings and families of bench_balance (docs/performance.md, ADR 0026).
+// Losses and excesses are in mean loads, as everywhere in this file.
+
+// Steps over which schedules are compared: as many as the run has had, within these bounds.
+constexpr int least_horizon = 100, largest_horizon = 400;
+// Share of a new step in the smoothed mean load: a mean over about 10 steps.
+constexpr double mean_gain = 0.1;
+// Share of a new rebalance in the mean delay from recommendation to rebalance.
+constexpr double delay_gain = 0.3;
+// Share of a new recommendation in the urgency.
+constexpr double urgency_gain = 0.3;
+// Share of a new step in the mean growth of the loss.
+constexpr double drift_gain = 0.2;
+// Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
+constexpr int effect_steps = 3;
+// Share of the excess that a rebalance must remove, or it has failed.
+constexpr double least_effect = 0.25;
+// Consecutive failures from which the next rebalance waits until the loss is worth 2^failures prices.
+constexpr int failures_allowed = 1;
+// Failures counted at most: a rebalancer that always fails then costs 1/64 of the loss.
+constexpr int most_failures = 6;
+// Factor on the patience with a rebalancer that seems useless.  It is then tried again, because its effect may have
+// been misjudged.
+constexpr double forgiveness = 16;
+// Standard deviations of the present loss that count against a rebalance of slow payback.
+constexpr double caution = 1.5;
+// Standard deviations of the loss that a rebalance leaves that count against one of slow payback.
+constexpr double caution_of_effect = 1;
+// Payback, in steps, from which uncertainty counts in full; proportionally less below.
+constexpr double slow_payback = 20;
+// Saving required on top of the price, in prices.
+constexpr double safety_margin = 0.25;
+// Probability that a loss disappears with the next step; each step that it has lasted multiplies it by this again.
+constexpr double transient_chance = 0.4;
+// While no price is known: a price, in excesses, that makes the threshold hold only if exceeded in two steps in a row.
+constexpr double two_step_price = 3;
+// Assumed while no price is known: mean steps that may be risked to learn the price.
+constexpr double unknown_price = 2;
+// Share of the mean load below which a difference does not count as imbalance.
+constexpr double equal_loads = 0.02;
+// Medians are taken over the last three prices and seven slow starts; slow starts count once three are known.
+constexpr std::size_t prices_kept = 3, slow_starts_kept = 7, least_slow_starts = 3;
+// Losses kept to see how long a loss has lasted; after 64 steps a transient one is out of the question.
+constexpr std::size_t losses_kept = 64;
+// Steps until the first rebalance and between rebalances in the schedules compared, about geometric.
 constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
 constexpr int cycles[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
 
@@ -58,35 +82,36 @@ void Price::add_slow_start(double seconds) { keep(slow_starts_, seconds, slow_st
 double Price::value() const {
   if (prices_.empty()) return initial_;
   const double price = middle(prices_);
-  const double extra = slow_starts_.size() < slow_starts_believed ? 0.0 : middle(slow_starts_);
+  const double extra = slow_starts_.size() < least_slow_starts ? 0.0 : middle(slow_starts_);
   return price + std::clamp(extra, 0.0, price);
 }
 
-/// A schedule's costs, in mean loads.
+/// The costs of schedules, in mean loads.
 struct Decision::Plan {
   const std::vector<double>& fresh;  // [1 .. horizon] loss of a fresh division by age
-  const std::vector<double> sum;     // running sums of it
+  const std::vector<double> sum;     // running sums of `fresh`
   const RebalanceEffect& effect;
   double price;  // mean steps
-  double level;  // loss of the present distribution above `fresh`, or altogether where it was not made by a rebalance
-  double doubt;  // of what a rebalance leaves
-  bool ages;     // it was made by one, and goes on ageing
+  double level;  // loss of the present distribution: above `fresh` if a rebalance made it, else all of it
+  double doubt;  // margin on the loss that a rebalance leaves
+  bool ages;     // a rebalance made the present distribution, so its loss grows with the age
   int age, horizon;
 
-  double at(int a) const { return fresh[static_cast<std::size_t>(std::min(a, horizon))]; }
-  double to(int a) const {
+  double fresh_at(int a) const { return fresh[static_cast<std::size_t>(std::min(a, horizon))]; }
+  double fresh_sum(int a) const {
     return a <= horizon ? sum[static_cast<std::size_t>(a)] : sum.back() + (a - horizon) * fresh.back();
   }
-  double now_at(int delay) const { return ages ? level + at(age + delay) : level; }
-  double kept(int steps) const { return steps * level + (ages ? to(age + steps) - to(age) : 0.0); }
-  /// Of one that rebalances after `delay` steps, then every `cycle`.
+  /// Loss of the present distribution after `delay` more steps, and its sum over `steps` steps.
+  double present_at(int delay) const { return ages ? level + fresh_at(age + delay) : level; }
+  double present_sum(int steps) const { return steps * level + (ages ? fresh_sum(age + steps) - fresh_sum(age) : 0.0); }
+  /// Cost of the schedule that rebalances after `delay` steps, then every `cycle` steps.
   double cost(int delay, int cycle) const {
-    double sum_so_far = kept(delay), loss = now_at(delay);
+    double sum_so_far = present_sum(delay), loss = present_at(delay);
     for (int left = horizon - delay; left > 0;) {
-      const double before = std::max(0.0, loss - at(1)), above = std::min(before, effect.after(before) + doubt);
+      const double before = std::max(0.0, loss - fresh_at(1)), above = std::min(before, effect.after(before) + doubt);
       const int steps = left < cycle + cycle / 2 + 1 ? left : cycle;
-      sum_so_far += price + to(steps) + steps * above;
-      loss = above + at(steps);
+      sum_so_far += price + fresh_sum(steps) + steps * above;
+      loss = above + fresh_at(steps);
       left -= steps;
     }
     return sum_so_far;
@@ -102,8 +127,8 @@ int Decision::horizon() const { return std::clamp(steps_, least_horizon, largest
 void Decision::rebalanced(double price) {
   price_.add(price);
   failures_ = failed() ? failures_ + 1 : 0;
-  if (asked_ >= 0) delay_ += delay_gain * (steps_ - asked_ - delay_);
-  asked_ = -1;
+  if (advised_at_ >= 0) delay_ += delay_gain * (steps_ - advised_at_ - delay_);
+  advised_at_ = -1;
   ++rebalances_;
   age_ = 0;
   avoidable_ = 0;
@@ -111,24 +136,26 @@ void Decision::rebalanced(double price) {
   rising_ = 0;
   level_.restart();
   losses_.clear();
-  before_ = seen_;
+  excess_before_ = excess_;
   effect_before_ = effect_;
   effect_sum_ = 0;
 }
 
-// What a rebalance did shows in the first steps after it; a few of them, since one step is noise.
+// Learns the effect of the last rebalance from the mean of the first steps after it.
 void Decision::learn_effect(double loss) {
   if (rebalances_ == 0 || age_ > effect_steps) return;
   effect_sum_ += loss - fresh_[static_cast<std::size_t>(age_)];
   effect_ = effect_before_;
-  // A loss above the one before it has grown by itself: no rebalance leaves more than there was.
-  effect_.observe(before_, std::clamp(effect_sum_ / age_, 0.0, before_));
+  // A larger loss than before has other reasons: a rebalance is taken to leave at most the loss before it.
+  effect_.observe(excess_before_, std::clamp(effect_sum_ / age_, 0.0, excess_before_));
 }
 
-// The last rebalance left nearly all that there was, and what has come since as from any step to the next.
+// Whether the last rebalance has failed: it left nearly all of the excess, and the usual growth since does not explain
+// the rest.
 bool Decision::failed() const {
   const int steps = std::min(age_, effect_steps);
-  return rebalances_ > 0 && steps > 0 && effect_sum_ / steps > (1 - least_effect) * before_ + std::max(0.0, drift_);
+  return rebalances_ > 0 && steps > 0 &&
+         effect_sum_ / steps > (1 - least_effect) * excess_before_ + std::max(0.0, drift_);
 }
 
 void Decision::observe(const StepFacts& facts) {
@@ -138,7 +165,7 @@ void Decision::observe(const StepFacts& facts) {
   const double loss = std::max(0.0, facts.largest / facts.mean - 1);
   for (const StepFacts::TrialLoss& trial : facts.trials)
     curves_[static_cast<std::size_t>(trial.predictor)].observe(trial.age, trial.loss);
-  // More than the step before it and the one after: loads that grow are no slow start.
+  // A slow start exceeds both the step before and the step after it; a growing load does not.
   if (age_ == 2 && rebalances_ > 0) price_.add_slow_start(last_mean_ - std::max(old_mean_, facts.mean));
   if (age_ == 1) old_mean_ = last_mean_;
   last_mean_ = facts.mean;
@@ -152,12 +179,12 @@ void Decision::observe(const StepFacts& facts) {
   avoidable_ += std::max(0.0, loss - fresh_[1]) * facts.mean;
 }
 
-// The predictor whose best cycle costs least, and its losses by age.
-Predictor Decision::choose(const LookFacts& facts, double price, std::vector<double>& loss) const {
+// The predictor whose best cycle costs least; sets `loss` to its losses by age.
+Predictor Decision::choose_predictor(const LookFacts& facts, double price, std::vector<double>& loss) const {
   auto best = Predictor::last;
   double least = std::numeric_limits<double>::infinity();
   std::vector<double> candidate, reference;
-  curves_[0].tabulate(horizon(), reference);  // the first to be known
+  curves_[0].tabulate(horizon(), reference);  // the last-step predictor, known first
   for (std::size_t p = 0; p < n_predictors; ++p) {
     if (!facts.known[p] || (!curves_[p].known() && std::isfinite(least))) continue;
     curves_[p].tabulate(horizon(), candidate, reference);
@@ -176,11 +203,11 @@ Predictor Decision::choose(const LookFacts& facts, double price, std::vector<dou
   return best;
 }
 
-Decision::Outlook Decision::look_ahead(const Plan& plan) const {
+Decision::ScheduleCosts Decision::compare_schedules(const Plan& plan) const {
   const double infinite = std::numeric_limits<double>::infinity();
   const int spacing = settings_.spacing;
   const auto spaced = [spacing](int steps) { return (steps + spacing - 1) / spacing * spacing; };
-  Outlook outlook{infinite, infinite, plan.kept(plan.horizon), plan.horizon, plan.horizon};
+  ScheduleCosts best{infinite, infinite, plan.present_sum(plan.horizon), plan.horizon, plan.horizon};
   const auto best_cycle = [&](int delay, auto&& take) {
     int last = 0;
     for (int steps : cycles) {
@@ -192,32 +219,33 @@ Decision::Outlook Decision::look_ahead(const Plan& plan) const {
     if (last < plan.horizon) take(plan.cost(delay, plan.horizon), plan.horizon);
   };
   best_cycle(0, [&](double cost, int cycle) {
-    if (cost < outlook.now) {
-      outlook.now = cost;
-      outlook.cycle = cycle;
+    if (cost < best.now) {
+      best.now = cost;
+      best.cycle = cycle;
     }
   });
-  outlook.later = outlook.never;
+  best.later = best.never;
   int last = 0;
   for (int steps : delays) {
     const int delay = spaced(steps);
     if (delay == last || delay >= plan.horizon) continue;
     last = delay;
     best_cycle(delay, [&](double cost, int) {
-      if (cost < outlook.later) {
-        outlook.later = cost;
-        outlook.delay = delay;
+      if (cost < best.later) {
+        best.later = cost;
+        best.delay = delay;
       }
     });
   }
-  return outlook;
+  return best;
 }
 
-// A loss that came with the last step may go with the next.  Waiting costs what is lost meanwhile, a mistake the price.
-bool Decision::lasts(double least, double excess, double price) const {
+// Whether the loss has lasted long enough to justify the price: a loss that has just appeared may disappear again.
+// Waiting costs the excess of a step; acting on a transient loss costs the price.
+bool Decision::has_persisted(double least, double excess, double price) const {
   int steps = 0;
   for (auto loss = losses_.rbegin(); loss != losses_.rend() && *loss >= least; ++loss) ++steps;
-  return steps > 0 && std::pow(chance, steps) * price <= excess;
+  return steps > 0 && std::pow(transient_chance, steps) * price <= excess;
 }
 
 void Decision::describe(Verdict& v) {
@@ -239,11 +267,11 @@ Verdict Decision::decide(const LookFacts& facts) {
   v.no_price = !(v.price >= 0);
   if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
   const double price = v.no_price ? unknown_price : v.price / mean_;
-  v.predictor = choose(facts, price, fresh_);
+  v.predictor = choose_predictor(facts, price, fresh_);
   const int n = horizon();
   const double first = fresh_[1];
   const bool ages = rebalances_ > 0;
-  const int age = age_ + static_cast<int>(delay_ + 0.5);  // at which the host will act
+  const int age = age_ + static_cast<int>(delay_ + 0.5);  // at the step in which the host will act
   const double meanwhile = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] -
                                       fresh_[static_cast<std::size_t>(std::min(age_ + 1, n))]
                                 : 0.0;
@@ -254,46 +282,47 @@ Verdict Decision::decide(const LookFacts& facts) {
     return price / std::max(before - effect_.after(before), 1e-9);
   };
   now = level_.estimate(payback());
-  seen_ = std::max(0.0, now.level + ageing - first);
+  excess_ = std::max(0.0, now.level + ageing - first);
   const double doubted = std::min(1.0, payback() / slow_payback);
-  excess_ = std::max(0.0, seen_ - doubted * caution * now.error);
+  sure_excess_ = std::max(0.0, excess_ - doubted * caution * now.error);
 
-  // A trial is to tell what a rebalance leaves: it is tried in good faith (optimism under uncertainty: Auer et al.
-  // 2002).
-  const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(seen_);
-  const Plan plan{fresh_, running_sums(fresh_), effect_, price, now.level - (seen_ - excess_), doubt, ages, age, n};
-  const Outlook outlook = look_ahead(plan);
-  const double saving = outlook.never - (outlook.now - price);
-  const bool pays = outlook.now < outlook.later && saving > price * (1 + assurance) + settings_.minimum_gain * n;
+  // A trial is made to learn what a rebalance leaves, so its uncertainty does not count (optimism under uncertainty:
+  // Auer et al. 2002).
+  const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(excess_);
+  const Plan plan{fresh_, running_sums(fresh_), effect_, price, now.level - (excess_ - sure_excess_), doubt, ages, age,
+                  n};
+  const ScheduleCosts costs = compare_schedules(plan);
+  const double saving = costs.never - (costs.now - price);
+  const bool pays = costs.now < costs.later && saving > price * (1 + safety_margin) + settings_.minimum_gain * n;
   const int failures = failures_ + (failed() ? 1 : 0);
   const bool pauses =
       failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
-  const bool worth_it =
-      pays && !pauses && last_kind_ != StepKind::peak && lasts(first + 0.5 * excess_ - meanwhile, excess_, price);
-  v.patience = std::max(1, outlook.delay);
-  v.expected_saving =
-      std::max(0.0, plan.kept(outlook.cycle) - plan.to(outlook.cycle) - outlook.cycle * effect_.after(seen_)) * mean_;
+  const bool worth_it = pays && !pauses && last_kind_ != StepKind::peak &&
+                        has_persisted(first + 0.5 * sure_excess_ - meanwhile, sure_excess_, price);
+  v.patience = std::max(1, costs.delay);
+  v.expected_saving = std::max(0.0, plan.present_sum(costs.cycle) - plan.fresh_sum(costs.cycle) -
+                                        costs.cycle * effect_.after(excess_)) *
+                      mean_;
   describe(v);
-  v.balanced = seen_ < equal_loads;
+  v.balanced = excess_ < equal_loads;
   if (v.no_price) {
     v.rebalance = facts.imbalance > settings_.threshold &&
-                  lasts(settings_.threshold, facts.imbalance, sure_price * facts.imbalance);
+                  has_persisted(settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);
     v.trial = !v.rebalance && settings_.trials && worth_it;
     v.rebalance = v.rebalance || v.trial;
   } else {
-    // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds several prices, there is no waiting for a
-    // better moment. A rebalancer that seems useless is tried again much later, since its effect may have been
-    // misjudged.
-    const bool useless = effect_.after(excess_) >= 0.5 * excess_;
+    // Rent or buy (Karlin et al. 1988): once the avoidable loss exceeds `patience` prices, a rebalance is recommended
+    // regardless.
+    const bool useless = effect_.after(sure_excess_) >= 0.5 * sure_excess_;
     const double patience = settings_.patience * v.price * (useless ? forgiveness : 1.0);
-    const bool overdue = avoidable_ > patience && excess_ > equal_loads;
-    v.rebalance = worth_it || (overdue && (useless || outlook.now < outlook.never));
+    const bool overdue = avoidable_ > patience && sure_excess_ > equal_loads;
+    v.rebalance = worth_it || (overdue && (useless || costs.now < costs.never));
     v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   }
   if (v.rebalance) {
     v.balanced = false;
-    if (asked_ < 0) asked_ = steps_;
-    urgency_ += urgency_gain * (excess_ - urgency_);
+    if (advised_at_ < 0) advised_at_ = steps_;
+    urgency_ += urgency_gain * (sure_excess_ - urgency_);
   }
   v.urgency = urgency_;
   return v;

@@ -3,9 +3,9 @@
 
 namespace effort::balance {
 
-/// Shares of the elapsed time; < 0: not known.
+/// Shares of the elapsed time.  Negative: not known.
 struct Efficiencies {
-  double load_balance = -1;   ///< mean / largest load of the ranks, of the window's sums
+  double load_balance = -1;   ///< mean / largest of the ranks' loads, summed over the window
   double communication = -1;  ///< largest load / elapsed time
   double parallel = -1;       ///< load balance x communication: mean load / elapsed time
   double ideal_saving = -1;   ///< share of the elapsed time that ideal balance in every step would save
@@ -16,9 +16,9 @@ struct Efficiencies {
 /// @param mean      load of the mean rank, summed over the window, seconds >= 0
 /// @param largest   load of the rank with most, summed over the window, seconds
 /// @param critical  sum over steps of the largest rank's load, seconds (>= largest)
-/// @param elapsed   wall time of the window, largest over ranks, seconds; <= 0: not known, then the ideal saving is a
-///                  share of `critical` and communication and parallel stay unknown
-/// Wall time below the critical path (loads measured by another clock) is taken as the critical path.
+/// @param elapsed   wall time of the window, largest over ranks, seconds; <= 0: not known.  The ideal saving is then a
+///                  share of `critical`, and communication and parallel stay unknown
+/// A wall time below the critical path is replaced by it: the loads may come from another clock.
 Efficiencies efficiencies(double mean, double largest, double critical, double elapsed);
 
 }  // namespace effort::balance

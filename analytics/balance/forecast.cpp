@@ -6,13 +6,13 @@
 namespace effort::balance {
 namespace {
 
-constexpr double recent_gain = 0.5, smooth_gain = 0.2;
-constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};
-constexpr double least_share = 0.2;  // of the level, below which no line may lead
-constexpr double per_work_gain = 0.05;
+constexpr double recent_gain = 0.5, smooth_gain = 0.2;     // means over about 3 and 10 steps
+constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};  // lines through about 3 and 10 steps
+constexpr double least_share = 0.2;       // lower bound of a line's prediction, as a share of the level
+constexpr double per_work_gain = 0.05;    // time per work: a mean over about 20 steps
 constexpr double smallest_weight = 0.05;  // of the mean load: no rank's weight exceeds 20
 
-// A gain that makes the first steps count alike.
+// A gain that weights the first steps equally.
 double gain(double lasting, int steps) { return std::max(lasting, 1.0 / steps); }
 
 }  // namespace
@@ -129,7 +129,8 @@ void Forecast::predict_from_work(double ahead, std::span<double> out) const {
   }
 }
 
-// One trial per class of ages: the oldest stays until it leaves its class, so that every class is seen at all its ages.
+// Keeps one trial per age class.  The oldest one stays until it leaves its class, so that each class is observed at all
+// of its ages.
 void Forecast::remember() {
   std::vector<Trial> kept;
   std::array<int, n_age_classes> occupant{};  // age of the trials kept in a class; 0: none

@@ -6,28 +6,35 @@
 namespace effort::balance {
 namespace {
 
-// Of what was seen at a class of ages, kept from one step to the next.
+// All values but deviation_of_miss were tuned on the recordings (docs/performance.md).
+
+// Factor per step by which earlier losses at a class of ages fade: a memory of 20 steps.
 constexpr double curve_memory = 0.95;
-// Before anything was seen: a division loses this in its first step, and more with age.
+// Assumed before the first trial: the loss at age 1, and the exponent of its growth with the age.
 constexpr double unseen_loss = 0.2, unseen_growth = 0.2;
-// Where only one class was seen: what is added per doubling of the age, of the loss seen.
+// Assumed when only one class has been observed: growth per doubling of the age, as a share of the loss there.
 constexpr double single_growth = 0.25;
 
-// The prior of a rebalancer's effect: it leaves 4 +- 5 % of the mean load, and 0 +- 40 % of the excess.
+// Prior of a rebalancer's effect: it leaves a floor of 4 +- 5 % of the mean load, and 0 +- 40 % of the excess.
 constexpr double prior_floor = 0.04, floor_deviation = 0.05, share_deviation = 0.4;
-// What one observation is off by: a constant, and a part of the excess.
+// Standard deviation of one observation: a constant, in mean loads, and a share of the excess.
 constexpr double noise = 0.03, relative_noise = 0.2;
-constexpr double effect_memory = 0.98;  // of earlier rebalances, from one to the next
+// Factor per rebalance by which earlier ones fade: a memory of 50 rebalances.
+constexpr double effect_memory = 0.98;
 
-constexpr double gains[] = {1.0, 0.4, 0.12, 0.03};      // of the means
-constexpr int horizons[] = {1, 6, 24};                  // steps over which a mean's error is taken
-constexpr double short_payback = 2, long_payback = 15;  // steps
-constexpr double deviation_of_miss =
-    1.25;  // sqrt(pi / 2): a normal deviation in mean absolute ones, which one jump does not dominate
+// Shares of a new step in the four means of the loss.
+constexpr double gains[] = {1.0, 0.4, 0.12, 0.03};
+// Steps ahead over which the means are compared with the losses that followed.
+constexpr int horizons[] = {1, 6, 24};
+// Paybacks, in steps, from which the second and the third horizon are used.
+constexpr double short_payback = 2, long_payback = 15;
+// Standard deviation / mean absolute deviation of a normal distribution, sqrt(pi / 2).  Absolute errors are averaged
+// because one jump would dominate squared ones.
+constexpr double deviation_of_miss = 1.25;
 
 double square(double x) { return x * x; }
 
-// Tables of losses are made at every look.
+// A table, because losses are tabulated at every look.
 double log2_of(int age) {
   static const auto table = [] {
     std::array<double, 512> t{};
@@ -59,7 +66,7 @@ void LossCurve::tabulate(int n, std::vector<double>& out, std::span<const double
     if (s.weight <= 0) continue;
     age[known] = s.age / s.weight;
     loss[known] = s.loss / s.weight;
-    // Pool adjacent violators: an older division is not better.
+    // Pool adjacent violators: the loss must not fall with the age.
     std::size_t first = known;
     double sum = loss[known], count = 1;
     while (first > 0 && loss[first - 1] > sum / count) {

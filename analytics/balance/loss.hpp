@@ -1,5 +1,5 @@
-// What is lost to imbalance, and what a rebalance does about it, as learned on the run.  A loss is largest load / mean
-// load - 1 of a step.
+// The loss to imbalance and the effect of a rebalance on it, both learned on the run.  The loss of a step is largest /
+// mean load - 1.
 #pragma once
 
 #include "analytics/balance/forecast.hpp"
@@ -12,15 +12,15 @@
 
 namespace effort::balance {
 
-/// Loss of a fresh division of the work by its age in steps.  Seen at the trials of one predictor; recent steps count
-/// most.
+/// Loss of a fresh division of the work as a function of its age in steps, measured at the trials of one predictor.
+/// Recent steps count most.
 class LossCurve {
  public:
   void observe(int age, double loss);
   bool known() const;
-  /// Losses at ages 1 to n into out[1 .. n]; non-decreasing within what was seen.  Beyond it they grow as the
-  /// `reference` does, a predictor's that was seen at more ages, [1 .. n]; without one, by as much per doubling of the
-  /// age as between the two oldest classes seen.
+  /// Losses at ages 1 to n into out[1 .. n], non-decreasing within the observed ages.  Beyond them they grow as
+  /// `reference` does, [1 .. n], the curve of a predictor that was observed at more ages.  Without a reference they
+  /// grow per doubling of the age by as much as between the two oldest classes observed.
   void tabulate(int n, std::vector<double>& out, std::span<const double> reference = {}) const;
 
  private:
@@ -30,32 +30,33 @@ class LossCurve {
   std::array<Seen, n_age_classes> seen_{};
 };
 
-/// How much of the loss a rebalance leaves: excess after = floor + share x excess before, where the excess is over the
-/// loss of an ideal fresh division.  Linear regression with a Gaussian prior (Bishop, Pattern Recognition and Machine
-/// Learning, 2006, section 3.3); a rebalancer that moves bounded amounts has a share, one of coarse pieces a floor.
+/// The loss that a rebalance leaves: excess after = floor + share x excess before.  The excess is the loss above that
+/// of an ideal fresh division.  Linear regression with a Gaussian prior (Bishop, Pattern Recognition and Machine
+/// Learning, 2006, section 3.3).  A rebalancer that moves a bounded amount leaves a share, one with coarse pieces a
+/// floor.
 class RebalanceEffect {
  public:
   RebalanceEffect();
   void observe(double before, double after);
   /// Expected excess after a rebalance, 0 to `before`.
   double after(double before) const;
-  /// Standard deviation of that.
+  /// Standard deviation of after(before).
   double uncertainty(double before) const;
 
  private:
   double aa_, ab_ = 0, bb_, a_, b_ = 0;  // precision and right-hand side, in units of the noise
 };
 
-/// The present loss: an exponentially weighted mean of recent steps, over as many as would have predicted best so far.
+/// Estimates the present loss by the exponentially weighted mean that has predicted best so far.
 class LossLevel {
  public:
   struct Estimate {
     double level = 0;
     double error = 0;  ///< standard deviation
   };
-  /// A new distribution begins: levels start afresh, what is known of their errors stays.
+  /// A new distribution begins: the means restart, their error statistics stay.
   void restart();
-  /// @param kind  a peak is followed by the slowest mean only
+  /// @param kind  a peak enters only the slowest mean
   void observe(double loss, StepKind kind);
   /// @param payback  steps over which the estimate must hold
   Estimate estimate(double payback) const;

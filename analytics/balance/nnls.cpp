@@ -20,9 +20,9 @@ void check(const NormalEquations& e) {
   if (!finite) throw std::invalid_argument("normal equations are not finite, leave such observations out");
 }
 
-// Columns that are combinations of others: Cholesky with pivoting by the largest remainder of the columns scaled to
-// length 1; what is left when no remainder exceeds the tolerance depends on the pivots, with the coefficients solved
-// for.
+// Columns that are combinations of others, by pivoted Cholesky on columns scaled to length 1.  The largest remainder is
+// the next pivot.  Once no remainder exceeds the tolerance, the columns left depend on the pivots; solving for their
+// coefficients shows on which.
 std::vector<char> dependent_columns(const NormalEquations& e, double tolerance) {
   const int n = e.n;
   std::vector<char> dependent(static_cast<std::size_t>(n), 0);
@@ -79,7 +79,7 @@ std::vector<double> solve(const NormalEquations& e, const std::vector<int>& chos
   return x;
 }
 
-// Diagonal of the inverse of the chosen columns' system, for one of them.
+// One diagonal element of the inverse of the chosen columns' system.
 double inverse_diagonal(const NormalEquations& e, const std::vector<int>& chosen, int column) {
   std::vector<double> unit(chosen.size(), 0.0);
   const auto position = std::find(chosen.begin(), chosen.end(), column) - chosen.begin();
@@ -183,8 +183,8 @@ NonNegativeFit nnls(const NormalEquations& e, double tolerance) {
   NonNegativeFit fit;
   fit.x.assign(static_cast<std::size_t>(e.n), -1.0);
   fit.error = fit.x;
-  // Columns that depend on each other are told apart by nothing, but the sum they explain is not noise: one fit with
-  // the pivots among them gives the residual, the separable columns' coefficients are the same in it.
+  // The coefficients of dependent columns are not unique, but what they explain together is not noise.  A fit that
+  // includes their pivots gives the residual, and does not change the coefficients of the separable columns.
   const std::vector<char> dependent = dependent_columns(e, tolerance);
   std::vector<int> allowed;
   for (int c = 0; c < e.n; ++c) {
@@ -211,7 +211,7 @@ NonNegativeFit nnls(const NormalEquations& e, double tolerance) {
 
 std::vector<double> standard_errors(const NormalEquations& e, const NonNegativeFit& fit) {
   std::vector<double> error(static_cast<std::size_t>(e.n), -1.0);
-  // Noise alone may have brought a coefficient to zero; what is uncertain about it is uncertain about its neighbours.
+  // Noise alone may have set a coefficient to zero.  It stays free here, because its uncertainty affects the others.
   std::vector<int> free = fit.positive;
   for (int c = 0; c < e.n; ++c)
     if (fit.x[c] >= 0 && std::find(free.begin(), free.end(), c) == free.end()) free.push_back(c);

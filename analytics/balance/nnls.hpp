@@ -1,4 +1,4 @@
-// Least squares with no negative coefficient, from the normal equations.
+// Non-negative least squares from the normal equations.
 #pragma once
 
 #include <span>
@@ -6,7 +6,7 @@
 
 namespace effort::balance {
 
-/// What is left of m observations y of x (n values each), weighted: enough to fit y = x c.
+/// The weighted sums over m observations (x: n values, y) from which y = x c is fitted.
 struct NormalEquations {
   explicit NormalEquations(int unknowns = 0)
       : n(unknowns),
@@ -25,24 +25,24 @@ struct NormalEquations {
 };
 
 struct NonNegativeFit {
-  std::vector<double> x;      ///< [n] coefficients >= 0; -1 for those that can't be told apart
+  std::vector<double> x;      ///< [n] coefficients >= 0; -1 if linearly dependent on others
   std::vector<double> error;  ///< [n] standard errors; -1 likewise
   double residual = 0;        ///< weighted sum of squared residuals
   double variance = 0;        ///< of an observation of weight 1
   bool collinear = false;     ///< some columns are combinations of others
-  std::vector<int> positive;  ///< columns whose coefficient is above zero, those that can't be told apart included
+  std::vector<int> positive;  ///< columns whose coefficient is above zero, dependent ones included
 };
 
 /// Non-negative least squares (Lawson & Hanson 1974, chapter 23, on the normal equations as by Bro & de Jong 1997),
-/// with standard errors from the covariance of the coefficients as if none had a bound: where noise brings one to zero,
-/// the others are as uncertain as it is. Columns that are linear combinations of others to within `tolerance` (of their
-/// own squared length) are all reported as not separable, together with those they depend on; the others are fitted as
-/// usual.  Columns of zeros likewise. Deterministic.  Time O(n^4) at worst: for a handful of unknowns.
+/// with standard errors from the covariance of the unbounded coefficients: a coefficient that noise has set to zero
+/// still makes the others uncertain.  Columns that are linear combinations of others, to within `tolerance` of their
+/// own squared length, and the columns they depend on are reported as not separable; so are columns of zeros.  The
+/// other columns are fitted as usual.  Deterministic.  Time O(n^4) at worst: meant for a handful of unknowns.
 /// @throws std::invalid_argument when lengths are wrong or a number is not finite
 NonNegativeFit nnls(const NormalEquations& equations, double tolerance = 1e-6);
 
-/// Standard errors of a fit's coefficients under other normal equations than it was made from: those that remain once
-/// further unknowns, estimated beside them, are eliminated.  [n]; -1 where there is no coefficient or no error.
+/// Standard errors of a fit's coefficients under reduced normal equations, from which unknowns that were estimated
+/// jointly have been eliminated.  [n]; -1 for columns without a coefficient or an error.
 std::vector<double> standard_errors(const NormalEquations& equations, const NonNegativeFit& fit);
 
 /// Solves a symmetric positive definite system of size n by Cholesky; false when it is not positive definite.

@@ -5,8 +5,9 @@
 namespace effort::balance {
 namespace {
 
-constexpr double memory = 0.95;  // of squared changes, per step
-constexpr double least_rise = 0.5, deviations = 6;
+constexpr double memory = 0.95;     // factor per step by which earlier squared changes fade: a memory of 20 steps
+constexpr double least_rise = 0.5;  // rise of a peak, as a share of the largest load before it
+constexpr double deviations = 6;    // rise of a peak beyond that, in root mean square changes of the loss
 
 }  // namespace
 

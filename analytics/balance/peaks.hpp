@@ -1,15 +1,15 @@
-// Tells steps that stand out alone from those that show how the load lies.
+// Separates single steps of unusual loss (peaks) from lasting changes of the load.
 #pragma once
 
 namespace effort::balance {
 
 enum class StepKind {
   ordinary,
-  peak,      ///< much more is lost than in the step before: a checkpoint of one rank, a disturbed core, or a new level
-  new_level  ///< the second such step in a row: this is how the load lies now, and was in the step before
+  peak,      ///< the loss rose abruptly in this step: a checkpoint of one rank, a disturbed core, or a new level
+  new_level  ///< the second such step in a row: both belong to a new level of the load
 };
 
-/// Classifies steps by their loss.  Plain arithmetic, so that all nodes find the same from the same losses.
+/// Classifies steps by their loss.  Uses basic arithmetic only, so all nodes get the same result from the same losses.
 class PeakFinder {
  public:
   /// A new distribution begins.
@@ -18,9 +18,9 @@ class PeakFinder {
 
  private:
   int steps_ = 0;
-  bool peak_ = false;               // the last step was one
-  double last_ = 0;                 // loss of the last step that was none
-  double square_ = 0, weight_ = 0;  // of its changes
+  bool peak_ = false;               // the last step was a peak
+  double last_ = 0;                 // loss of the last step that was not a peak
+  double square_ = 0, weight_ = 0;  // sums over the squared changes of the loss, fading
 };
 
 }  // namespace effort::balance

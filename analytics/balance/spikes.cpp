@@ -6,9 +6,9 @@
 namespace effort::balance {
 namespace {
 
-constexpr double deviations = 6.0;
-constexpr double mad_to_deviation = 1.4826;
-constexpr double least_excess = 0.25;  // of the median
+constexpr double deviations = 6.0;           // of the window's steps, above the median
+constexpr double mad_to_deviation = 1.4826;  // from median absolute to standard deviation, normal distribution
+constexpr double least_excess = 0.25;        // above the median, as a share of it
 constexpr std::size_t spikes_kept = 8;
 
 double median_of(std::vector<double> v) {

@@ -1,4 +1,4 @@
-// Tells steps that stand out alone (a checkpoint, a disturbed machine) from the steps that show how the load lies.
+// Finds steps that stand out (a checkpoint, a disturbed machine), and whether they recur at regular intervals.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace effort::balance {
 
-/// Regular distance of outstanding steps.
+/// The period of the steps that stand out.
 struct Period {
   std::int64_t length = 0;  ///< steps; 0: none found
   std::int64_t phase = 0;   ///< a step that stood out
@@ -18,6 +18,7 @@ struct Period {
 };
 
 /// Follows one value per step (the largest rank's load) and finds the steps that stand out.
+///
 /// A step stands out when it exceeds the median of its window's steps by more than 6 times their median absolute
 /// deviation (scaled to a standard deviation) and by more than a quarter; a group of them that fills more than a third
 /// of its window is a new level, not an outlier.  Deterministic.
@@ -25,11 +26,11 @@ class SpikeFinder {
  public:
   void reset();
   /// Adds one window of steps and marks its outliers.
-  /// @param first_step  its first step, above those of the windows before
+  /// @param first_step  first step of the window, after those of earlier windows
   /// @param values      one per step, finite
   /// @returns one flag per step
   std::vector<char> observe(std::int64_t first_step, std::span<const double> values);
-  /// The distance of the outliers seen, where at least three follow each other equally far apart.
+  /// The period, if the last three outliers are equally far apart.
   Period period() const { return period_; }
 
  private:

@@ -27,7 +27,7 @@ std::vector<double> item_weights(std::span<const double> amount, std::span<const
   for (std::size_t u = 0; u < units; ++u)
     if (!std::isfinite(unit_cost[u]))
       throw std::invalid_argument("the cost of unit " + std::to_string(u) +
-                                  " is not finite, pass seconds, or -1 where it is not known");
+                                  " is not finite, pass seconds, or -1 if unknown");
   const bool known = std::any_of(unit_cost.begin(), unit_cost.end(), [](double c) { return c > 0; });
   std::vector<double> weight(amount.size() / units, known ? 0.0 : 1.0);
   for (std::size_t i = 0; known && i < weight.size(); ++i)
@@ -51,7 +51,7 @@ std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int
   check(weight, "weight");
   const auto n = static_cast<std::int64_t>(weight.size());
   if (n == 0) return {};
-  constexpr std::int64_t most = std::int64_t{1} << 52;  // beyond, doubles skip integers
+  constexpr std::int64_t most = std::int64_t{1} << 52;  // above, doubles skip integers
   if (least < 0 || sum < 0 || sum > most || least > sum / n)
     throw std::invalid_argument("the sum " + std::to_string(sum) + " can't give " + std::to_string(n) +
                                 " items at least " + std::to_string(least) + " each, raise it (up to 2^52)");
@@ -73,7 +73,7 @@ std::vector<std::int64_t> integer_costs(std::span<const double> weight, std::int
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return remainder[a] > remainder[b]; });
-  // Rounding can leave a unit too many or too few beyond one per item: go round until the sum is right.
+  // Rounding may leave more than one unit per item to correct: cycle over the items until the sum is right.
   for (std::size_t i = 0; given < spare; i = (i + 1) % order.size(), ++given) ++cost[order[i]];
   for (std::size_t i = order.size(); given > spare; i = i == 1 ? order.size() : i - 1)
     if (cost[order[i - 1]] > 0) {

@@ -7,10 +7,10 @@
 namespace effort::balance {
 namespace {
 
-constexpr int bits = 60;
+constexpr int bits = 60;        // of the scaled sums: two bits of headroom in an int64_t
 constexpr double most = 1e240;  // of sums of squares: roots stay below 2^400
 
-// The exponent of a power of two that the root of a sum of squares doesn't exceed.
+// The exponent of the smallest power of two above the root of a sum of squares.
 int exponent_of(double squares) {
   if (!(squares > 0)) return 0;
   int exponent = 0;

@@ -1,4 +1,4 @@
-// What ranks' steps say about the cost of their work, in sums that don't show how the ranks are split into nodes.
+// Sums over the ranks' steps for fitting costs of work, independent of how ranks are assigned to nodes.
 #pragma once
 
 #include "analytics/balance/nnls.hpp"
@@ -10,8 +10,8 @@
 
 namespace effort::balance {
 
-/// Integers for the sums of a WorkLog: one power of two per sum, chosen from bounds that all nodes have agreed upon.
-/// Integers add up to the same in any order, so a sum over nodes is that over their ranks, bit for bit.
+/// Scales the sums of a WorkLog to integers, by one power of two per sum, from bounds common to all nodes.  A sum of
+/// integers does not depend on the order, so the sum over nodes equals that over their ranks, bit for bit.
 class WorkScale {
  public:
   /// @param largest  [units + 1] as WorkLog::largest(), the largest of all nodes; fits() says whether they can be
@@ -19,15 +19,15 @@ class WorkScale {
   /// @param ranks    of the whole run, >= 1
   WorkScale(int units, std::span<const double> largest, int ranks);
 
-  /// Whether all are finite and below 1e240, so that products stay within bounds.
+  /// Whether all are finite and below 1e240, so that products do not overflow.
   static bool fits(std::span<const double> largest);
 
   int units() const { return units_; }
   /// Sums per node.
   std::size_t width() const { return unit_.size(); }
-  /// A rank's sum as an integer; to 2^-60 of the largest that all ranks together can reach.
+  /// A rank's sum as an integer, with a resolution of 2^-60 of the largest possible sum over all ranks.
   std::int64_t rounded(std::size_t sum, double value) const;
-  /// The normal equations of a node's or a group of nodes' sums, [width()].
+  /// The normal equations from the sums, [width()], of one or several nodes.
   NormalEquations whole(std::span<const std::int64_t> sums) const;
 
  private:
@@ -38,10 +38,11 @@ class WorkScale {
   std::vector<double> unit_;  // [width] what an integer of 1 stands for
 };
 
-/// One node's share of the fit, rank by rank.
-/// An observation is a rank's step: its units of work and its load, weighted by 1 / (mean load of the rank)^2, since
-/// noise grows with the load.  Steps without any work say nothing about costs and are left out, and so is a rank
-/// without any load in a window: its clock stands still.
+/// One node's observations, summed rank by rank.
+///
+/// An observation is a rank's step: its units of work and its load, weighted by 1 / (mean load of the rank)^2 because
+/// noise grows with the load.  Steps without work are left out because they say nothing about costs, and so is a rank
+/// whose load is zero in a whole window, because its clock does not advance.
 class WorkLog {
  public:
   /// @param units  kinds of units of work
@@ -50,7 +51,7 @@ class WorkLog {
   /// Adds a window.
   /// @param work   [units][ranks][steps]
   /// @param load   [ranks][steps] seconds
-  /// @param floor  least mean load that is weighted by, seconds > 0
+  /// @param floor  lower bound of the mean load in the weight, seconds > 0
   /// Time O(ranks x steps x units^2).
   void add(std::span<const double> work, std::span<const double> load, int steps, double floor);
   /// Adds another log of the same shape, rank by rank.
@@ -60,10 +61,10 @@ class WorkLog {
   int ranks() const { return ranks_; }
   /// The observations of one rank.
   NormalEquations rank(int r) const;
-  /// [units + 1] largest sum of squares of any rank: of each unit, of its load.
+  /// [units + 1] largest sum of squares of any rank: for each unit, then for the load.
   std::vector<double> largest() const;
   /// [scale.width()] sums over the ranks.
-  /// @param left_out  [ranks] flags of ranks that don't count; empty: all count
+  /// @param left_out  [ranks] flags of ranks to leave out; empty: none
   std::vector<std::int64_t> sums(const WorkScale& scale, std::span<const char> left_out = {}) const;
   std::size_t bytes() const { return values_.size() * sizeof(double); }
 

@@ -16,11 +16,11 @@ inline constexpr int leaf_bits = 3;
 
 inline constexpr int most_level = 15;
 
-/// Levels are read so many at a time: some behind the last of them too.
+/// Number of levels read at a time, which may include some behind the last one.
 inline constexpr std::size_t at_once = 16;
 
-/// For every node of one level of the tree: how many bit planes its largest coefficient has (0: all zero).  The
-/// nodes are surrounded by a border of zeros, so that neighbours need no bounds.
+/// One level of the tree: for every node, the number of bit planes of its largest coefficient (0: all are zero).  A
+/// border of zeros around the nodes makes bounds checks for neighbours unnecessary.
 struct TreeLevel {
   std::size_t rows = 0, cols = 0, stride = 0;
   std::vector<std::uint8_t> planes;
@@ -29,9 +29,9 @@ struct TreeLevel {
   std::size_t at(std::size_t i, std::size_t j) const { return (i + 1) * stride + j + 1; }
 };
 
-/// Magnitudes in units of the finest step and signs, with a border of zeros; Q is wide enough for the planes.
-/// `level` is what both sides know of a magnitude in units of the plane under way, at most most_level: contexts are
-/// made of it.
+/// Magnitudes in units of the finest step and signs, with a border of zeros; Q is wide enough for the planes.  `level`
+/// is the part of a magnitude that encoder and decoder know, in units of the present plane, at most most_level.
+/// Contexts are made of it.
 template <typename Q>
 struct BandData {
   std::size_t rows = 0, cols = 0, stride = 0;

@@ -1,4 +1,4 @@
-// The bands of a transformed matrix: where they lie, what they weigh, and which coarser band predicts which.
+// The bands of a transformed matrix: positions, weights, and the coarser bands that predict them.
 #pragma once
 
 #include "analytics/wavelet/cdf97.hpp"
@@ -9,7 +9,7 @@
 
 namespace effort::codec {
 
-/// Which coarser band a band looks at, and how its indices shrink on the way.
+/// A coarser band that predicts a band, and the shifts that map indices to it.
 struct BandParent {
   int band = -1;  ///< index into Layout::bands; -1: none
   int row_shift = 0;
@@ -18,9 +18,9 @@ struct BandParent {
 
 /// One rectangle of coefficients of the same kind.
 struct Band {
-  std::size_t row0, col0, rows, cols;  ///< where it lies in the transformed matrix
-  int level;                           ///< the joint level that made it: needed to show levels below this one
-  int row_level, col_level;            ///< halvings of each dimension
+  std::size_t row0, col0, rows, cols;  ///< position in the transformed matrix
+  int level;                 ///< the joint level that made it; needed for approximations finer than this level
+  int row_level, col_level;  ///< halvings of each dimension
   bool row_high, col_high;
   double gain;  ///< norm of its basis functions in the reconstruction
   std::array<BandParent, 2> parents;
@@ -33,11 +33,11 @@ struct PacketSplit {
   int level;
   int row_level, col_level;
   bool along_rows;
-  int deepest;  ///< halvings possible
+  int deepest;  ///< possible halvings
   int extra = 0;
 };
 
-/// All bands, coarse ones first; every band's parents stand before it.
+/// All bands, coarse ones first; every band comes after its parents.
 struct Layout {
   std::size_t rows, cols;
   wavelet::Levels levels;

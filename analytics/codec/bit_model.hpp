@@ -8,24 +8,25 @@
 
 namespace effort::codec {
 
-/// The probability of a 1, learned from what it has seen: quickly at first, then ever more slowly.
+/// The probability of a 1, learned from earlier decisions, quickly at first and then more and more slowly.
 class BitModel {
  public:
-  /// In 1/65536, never nearer to certainty than 24 of them.
+  /// In units of 1/65536, at least 24 units away from 0 and 1.
   std::uint32_t probability() const { return state_ >> 16; }
-  /// In 1/4096.
+  /// In units of 1/4096.
   std::uint32_t coarse_probability() const { return state_ >> 20; }
 
   void update(bool bit) {
     const std::uint32_t end = -static_cast<std::uint32_t>(bit) & 65535, step = steps_by_state[state_ & 65535];
-    const std::uint32_t distance = (state_ >> 16) ^ end;  // from the end that it moves to; what is left rounds down
+    const std::uint32_t distance =
+        (state_ >> 16) ^ end;  // from the end that it moves to; the remainder is rounded down
     const std::uint32_t left = distance - ((distance * (step >> 16) + (end ^ 65535)) >> 16);
     state_ = (std::max(left, std::uint32_t{24} - bit) ^ end) << 16 | (step & 65535);
   }
 
  private:
   static constexpr std::uint32_t most_seen = 250;
-  /// Of a model that has seen so many: the rate (upper half), and how many it has seen then (lower half).
+  /// By the number of decisions seen: the rate (upper half) and the next number of decisions (lower half).
   static constexpr std::array<std::uint32_t, most_seen + 1> steps_by_state = [] {
     std::array<std::uint32_t, most_seen + 1> steps{};
     for (std::uint32_t n = 0; n <= most_seen; ++n)
@@ -36,8 +37,8 @@ class BitModel {
   std::uint32_t state_ = 32768u << 16;  ///< upper half: the probability, lower half: decisions seen
 };
 
-// 1 / (1 + exp(-x)) at x = -8, -7.5 .. 8 in 1/65536; between them a straight line.  Whole numbers written down, since
-// exp() may differ in the last bit between machines.
+// 1 / (1 + exp(-x)) at x = -8, -7.5 .. 8 in units of 1/65536, interpolated linearly.  These are literals because exp()
+// may differ in the last bit between machines.
 inline constexpr std::array<int, 33> squash_table{22,    36,    60,    98,    162,   267,   439,   720,   1179,
                                                   1922,  3108,  4971,  7812,  11955, 17625, 24743, 32768, 40793,
                                                   47911, 53581, 57724, 60565, 62428, 63614, 64357, 64816, 65097,
@@ -61,7 +62,7 @@ inline constexpr std::array<std::int16_t, 4096> stretch_table = [] {
   return values;
 }();
 
-/// ln(p / (1 - p)) in 1/256, of a probability in 1/4096; integers, so that every machine agrees.
+/// ln(p / (1 - p)) in units of 1/256, for a probability in units of 1/4096.  Integers give the same on every machine.
 inline int stretch(std::uint32_t probability12) { return stretch_table[probability12]; }
 
 /// squash16() of -2048 .. 2047
@@ -72,7 +73,7 @@ inline constexpr std::array<std::uint16_t, 4096> squashed = [] {
   return values;
 }();
 
-/// Weighs the predictions of up to most_inputs models by what they were worth so far (logistic mixing, Mahoney 2005).
+/// Weights the predictions of up to most_inputs models by their past quality (logistic mixing, Mahoney 2005).
 class Mixer {
  public:
   static constexpr int most_inputs = 5;

@@ -13,7 +13,7 @@ namespace {
 
 constexpr unsigned history_form = 2, blocks_form = 3;
 
-/// Steps (or ranks) of a cell of a level, and which of them a block's column stands for.
+/// The extent of a block and of a cell of a level, in steps (or ranks).
 struct Cells {
   std::size_t first, end;  ///< of the block, in the unit of the whole
   std::size_t cell;        ///< extent of a cell
@@ -22,7 +22,7 @@ struct Cells {
   std::size_t end_of(std::size_t j) const { return std::min(end, first + (j + 1) * cell); }
 };
 
-/// Shares the blocks' values out over the cells of the whole; absent values take no part.
+/// Distributes the blocks' values over the cells of the whole; absent values are left out.
 class Joiner {
  public:
   Joiner(std::size_t rows, std::size_t cols, int level)
@@ -79,7 +79,7 @@ class Joiner {
   std::size_t rows_, all_cols_, cell_;
   std::size_t cols_;  ///< of cells
   Decoded out_;
-  std::vector<double> absent_;  ///< part of every cell that is; empty while nothing is
+  std::vector<double> absent_;  ///< share of every cell that is absent; empty if nothing is
 };
 
 /// Checks that blocks fill their extents and the bytes.
@@ -88,9 +88,9 @@ class IndexReader {
   explicit IndexReader(const ByteSource& stream) : in_(stream, 0, stream.size()) {}
 
   BlockIndex read() {
-    if (in_.byte() != version_byte) throw CodecError("this is no history of a known version", 0);
+    if (in_.byte() != version_byte) throw CodecError("this is not a history of a known version", 0);
     const unsigned form = in_.byte();
-    if (form != history_form && form != blocks_form) throw CodecError("this is no history", 1);
+    if (form != history_form && form != blocks_form) throw CodecError("this is not a history", 1);
     in_.u16();
     index_.rows = in_.varint();
     index_.cols = in_.varint();
@@ -118,7 +118,7 @@ class IndexReader {
 
   void add(std::size_t row0, std::size_t rows, std::size_t col0, std::size_t cols, std::size_t size) {
     if (rows == 0 || rows > index_.rows - row0 || rows > largest_tile || cols == 0 || cols > index_.cols - col0)
-      throw CodecError("the tiles' extents do not suit the history", in_.offset());
+      throw CodecError("the tiles' extents do not match the history", in_.offset());
     index_.blocks.push_back({row0, rows, col0, cols, 0, size});
   }
 
@@ -150,7 +150,7 @@ class IndexReader {
     if (col0 != index_.cols) throw CodecError("the tiles do not fill the history", in_.offset());
   }
 
-  /// The tiles' offsets, now that the index has been read.
+  /// Sets the tiles' offsets once the index has been read.
   void place() {
     std::size_t offset = in_.offset();
     const std::size_t end = offset + in_.left();

@@ -10,10 +10,10 @@
 
 namespace effort::codec {
 
-/// What every stream starts with; the checksum is to be sealed.
+/// The start of every stream, with room for the checksum.
 Bytes start_stream(unsigned form, std::size_t rows, std::size_t cols);
 
-/// A block that is to be stored.
+/// A block to be stored.
 struct BlockBytes {
   std::size_t rows = 0;
   Bytes bytes;  ///< a tile
@@ -22,15 +22,15 @@ struct SlabBytes {
   std::size_t cols = 0;
   std::vector<BlockBytes> blocks;  ///< from the first row to the last
 };
-/// What the stream says of the whole.
+/// The errors that the stream states for the whole.
 struct BlockErrors {
   double nrmse = 0;
   double max_error = 0;
 };
-/// A stream of form 3; of a single block as small as it can be.
+/// A stream of form 3; for a single block, its smallest variant.
 Bytes write_blocks(std::size_t rows, std::span<const SlabBytes> slabs, const BlockErrors& errors);
 
-/// The start of a stream of form 2 or 3, and where its blocks lie.  Errors: CodecError.
+/// The index of a stream of form 2 or 3.  Errors: CodecError.
 struct BlockIndex {
   struct Block {
     std::size_t row0, rows, col0, cols;
@@ -43,10 +43,11 @@ struct BlockIndex {
 bool is_blocks(const ByteSource& stream);
 BlockIndex read_block_index(const ByteSource& stream);
 
-/// The whole, or its 2^level times coarser approximation: those of the blocks, joined and resampled to one grid.
+/// Decodes the whole, or its 2^level times coarser approximation.  The blocks' approximations are joined and resampled
+/// to one grid.
 Decoded read_blocks(const ByteSource& stream, const BlockIndex& index, int level, int passes, std::size_t max_values);
 
-/// All values, slab by slab: `take` gets the first column and the values of all rows.  A slab of more than
+/// Decodes slab by slab: `take` gets the first column and the values of all rows.  A slab of more than
 /// `max_values`: CodecError.
 void for_each_slab(const ByteSource& stream, const BlockIndex& index, std::size_t max_values,
                    const std::function<void(std::size_t first, const Decoded& slab)>& take);

@@ -1,4 +1,4 @@
-// Where the bytes of a stream come from: memory, or a file that is read piece by piece.
+// The source of a stream's bytes: memory, or a file that is read piece by piece.
 #pragma once
 
 #include <cstddef>
@@ -7,13 +7,13 @@
 
 namespace effort::codec {
 
-/// Bytes with random access.  What reads from it holds no more than a piece (a tile) at a time.
+/// Bytes with random access.  Readers hold no more than a piece (a tile) at a time.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;
   virtual std::size_t size() const = 0;
-  /// `count` bytes from `offset` on, which lie within size(): where they are in memory, or read into `storage`.
-  /// Valid while the source exists and `storage` is left as it is.  Errors: the source's own.
+  /// `count` bytes from `offset` on, within size(): the bytes in memory, or read into `storage`.  Valid while the
+  /// source exists and `storage` is unchanged.  Errors: the source's own.
   virtual std::span<const std::byte> view(std::size_t offset, std::size_t count,
                                           std::vector<std::byte>& storage) const = 0;
 };

@@ -36,20 +36,20 @@ inline void put_double(Bytes& out, double value) {
   for (int i = 0; i < 64; i += 8) put_byte(out, static_cast<unsigned>(bits >> i) & 255u);
 }
 
-/// Takes numbers off the front of a byte string; CodecError where it ends too early.
+/// Reads numbers from the front of a byte string; CodecError if it ends too early.
 class ByteReader {
  public:
   explicit ByteReader(std::span<const std::byte> bytes) : size_(bytes.size()), piece_(bytes) {}
-  /// Of the `size` bytes from `begin` on; only a small piece of them is held.
+  /// Reads the `size` bytes from `begin` on, of which only a small piece is held.
   ByteReader(const ByteSource& source, std::size_t begin, std::size_t size)
       : source_(&source), begin_(begin), size_(size) {}
   ByteReader(const ByteReader&) = delete;
   ByteReader& operator=(const ByteReader&) = delete;
 
-  /// Bytes taken, and bytes left.
+  /// Bytes read so far, and bytes left.
   std::size_t offset() const { return first_ + at_; }
   std::size_t left() const { return size_ - offset(); }
-  /// All that is left; like what take() gives, valid until more is read.
+  /// All bytes left; like those from take(), valid until more are read.
   std::span<const std::byte> rest() {
     hold(left());
     return piece_.subspan(at_);
@@ -104,7 +104,7 @@ class ByteReader {
   void check(std::size_t n) const {
     if (n > left()) throw CodecError("the stream ends too early", size_);
   }
-  /// Makes the next `n` bytes, which memory has anyway, part of the piece.
+  /// Extends the piece by the next `n` bytes.
   void hold(std::size_t n) {
     if (n <= piece_.size() - at_) return;
     check(n);

@@ -20,7 +20,7 @@ double positive(const char* what, double bound) {
   return bound;
 }
 
-/// How a large matrix is cut; the extents of all but the last tiles are powers of two, so that levels join.
+/// The tiles of a large matrix.  All extents but the last are powers of two, so that levels join.
 struct TileGrid {
   std::size_t tile_rows, tile_cols;
 
@@ -111,7 +111,7 @@ struct Start {
 };
 
 Start read_start(ByteReader& in) {
-  if (in.byte() != version_byte) throw CodecError("this is no stream of a known version", 0);
+  if (in.byte() != version_byte) throw CodecError("this is not a stream of a known version", 0);
   const unsigned form = in.byte();
   if (form > 1) throw CodecError("unknown form of stream", 1);
   in.u16();
@@ -136,7 +136,7 @@ Start read_start(ByteReader& in) {
   return start;
 }
 
-/// Puts a tile's approximation into the result; a tile smaller than a cell of the level is spread by mean.
+/// Writes a tile's approximation into the result; a tile smaller than a cell of the level contributes its mean.
 class Assembly {
  public:
   Assembly(std::size_t rows, std::size_t cols, int level)

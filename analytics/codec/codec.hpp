@@ -18,7 +18,7 @@
 
 namespace effort::codec {
 
-/// What ends the encoding of a matrix.
+/// The goal of an encoding.
 class Target {
  public:
   enum class Kind { passes, nrmse, max_error, max_bytes };
@@ -32,7 +32,7 @@ class Target {
   static Target max_error(double bound);
   /// The stream holds at most `bound` bytes (>= minimum_bytes), at the smallest error found.
   static Target max_bytes(std::size_t bound);
-  /// Every matrix fits a max_bytes target of this size.
+  /// A max_bytes target of this size can be kept for every matrix.
   static constexpr std::size_t minimum_bytes = 48;
 
   Kind kind() const { return kind_; }
@@ -50,7 +50,7 @@ enum class Coder {
   ezw,      ///< zerotrees, run lengths and Huffman codes as in the dissertation: the baseline
 };
 
-/// Bytes that are no valid stream.
+/// An invalid stream.
 class CodecError : public std::runtime_error {
  public:
   /// @param offset  the byte of the input at which the problem was seen
@@ -59,7 +59,7 @@ class CodecError : public std::runtime_error {
         length_(problem.size()),
         offset_(offset) {}
   std::size_t offset() const { return offset_; }
-  /// The same where the input is a part of a larger one, from its byte `begin` on.
+  /// The same error in a larger input, of which this input starts at byte `begin`.
   CodecError within(std::size_t begin) const { return {std::string(what(), length_), begin + offset_}; }
 
  private:
@@ -68,8 +68,8 @@ class CodecError : public std::runtime_error {
 
 struct EncodeOptions {
   Coder coder = Coder::context;
-  /// Empty, or one entry per value: not 0 marks a value that does not exist (a rank missing for some steps).  Such
-  /// values are not read and decode as NaN.
+  /// Empty, or one entry per value, nonzero for absent values (a rank missing for some steps).  Absent values are not
+  /// read and decode as NaN.
   std::span<const std::uint8_t> absent = {};
 };
 
@@ -86,9 +86,9 @@ std::vector<std::byte> encode(std::span<const double> values, std::size_t rows, 
                               const EncodeOptions& options);
 
 struct DecodeOptions {
-  int passes = 0;  ///< use the first so many bit planes only; 0: all the stream holds
+  int passes = 0;  ///< bit planes to use, most significant first; 0: all of the stream
   int level = 0;   ///< return the approximation that is 2^level times coarser in both directions
-  /// A stream of more values (of the returned level) is refused with CodecError before memory is taken.
+  /// A stream of more values (at the returned level) is refused with CodecError before memory is allocated.
   std::size_t max_values = std::size_t{1} << 28;
   /// The bytes may be cut off after any recorded cut (StreamInfo::cuts): decodes the passes that are complete.
   bool prefix = false;
@@ -104,22 +104,22 @@ struct Decoded {
 /// Decodes a stream.  Errors: CodecError for invalid bytes, std::invalid_argument for negative options.
 /// Cost and memory follow the compressed size and the size of the result (for large matrices plus one tile).
 Decoded decode(std::span<const std::byte> stream, const DecodeOptions& options = {});
-/// The same from a file too large to be held: reads it all for the checksum, in small pieces, then tile by tile what
-/// the passes need.  Memory: the result, one tile and its bytes.
+/// The same for a file that does not fit memory.  It is read once in small pieces for the checksum, then tile by tile
+/// as far as the passes need it.  Memory: the result, one tile and its bytes.
 Decoded decode(const ByteSource& stream, const DecodeOptions& options = {});
 
 /// A place where a stream may be cut off.
 struct Cut {
   int passes;         ///< complete bit planes up to here
   std::size_t bytes;  ///< length of the prefix
-  double nrmse;  ///< error of the prefix; but for the last cut estimated in the wavelet domain, to within some 10 %
+  double nrmse;       ///< error of the prefix; except for the last cut an estimate in the wavelet domain, to about 10 %
 };
 
-/// What a stream says about itself, read without decoding.
+/// The header of a stream, read without decoding.
 struct StreamInfo {
   std::size_t rows = 0;
   std::size_t cols = 0;
-  int passes = 0;         ///< bit planes held
+  int passes = 0;         ///< bit planes in the stream
   double nrmse = 0;       ///< achieved, rounded up by at most 0.1 %
   double max_error = 0;   ///< achieved largest absolute error, rounded up by at most 0.1 %
   std::size_t bytes = 0;  ///< of the whole stream

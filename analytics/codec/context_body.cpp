@@ -27,7 +27,7 @@ int code_planes(RangeEncoder& io, const ContextBody& body, std::vector<BandData<
   return planes;
 }
 
-/// Where each plane but the last ends, and about the error there, scaled by what the last plane's turned out to be.
+/// The end of each plane but the last, and the estimated error there, scaled by the measured error of the last plane.
 void put_cuts(Bytes& out, const ContextBody& body, const std::vector<std::size_t>& needed, std::size_t size) {
   const double last = body.error_without(0);
   const double correction = last > 0 ? body.trial.errors.rms / last : 1;

@@ -15,11 +15,11 @@ struct ContextBody {
   int exponent = 0;       ///< of the matrix
   double nrmse_unit = 1;  ///< scaled, as the trial's errors are
   bool plain = false;     ///< no mixing, no cuts
-  /// About the RMS error (in any unit) when so many of the last planes are missing.
+  /// Approximate RMS error (in any unit), by the number of missing planes.
   std::function<double(int)> error_without;
 };
 
-/// @param data  of every band, the first included, with their trees grown; bands without a value need no memory
+/// @param data  of every band, including the first, with trees filled; empty bands need no memory
 template <typename Q>
 Bytes write_body(const ContextBody& body, std::vector<BandData<Q>>& data);
 

@@ -13,7 +13,7 @@
 namespace effort::codec {
 namespace {
 
-/// Where the values of a partly decoded stream lie: magnitudes are multiples of 2^missing.
+/// Reconstruction of a partly decoded stream, whose magnitudes are multiples of 2^missing.
 struct Places {
   unsigned points;
   int missing;
@@ -28,7 +28,7 @@ inline void place(const Q* magnitude, const std::uint8_t* negative, std::size_t 
   simd::for_each(n, [&](std::size_t j) {
     const auto units = static_cast<Signed>(magnitude[j] >> missing);
     const double point = units == 1 ? first : others;
-    const double exists = magnitude[j] != 0 ? 1.0 : 0.0;  // of a cut stream, the bits that are there
+    const double exists = magnitude[j] != 0 ? 1.0 : 0.0;  // in a cut stream, only known bits count
     const auto sign = static_cast<double>(1 - 2 * static_cast<std::int32_t>(negative[j]));
     out[j] = (static_cast<double>(units) + point) * unit * exists * sign;
   });
@@ -150,7 +150,7 @@ ContextHeader read_context_header(ByteReader& in) {
 
 namespace {
 
-/// The planes that a payload of this size surely holds.
+/// The number of planes that a payload of this size certainly contains.
 int complete_planes(const ContextHeader& header, std::size_t size) {
   if (header.cuts.empty()) return header.planes;
   int planes = 0;
@@ -164,7 +164,7 @@ int complete_planes(const ContextHeader& header, std::size_t size) {
 
 std::vector<double> decode_context(const ContextHeader& stated, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options) {
-  // Values near the ends of the range are rebuilt near 1, where nothing overflows or loses bits.
+  // Values near the ends of the range are reconstructed near 1, where nothing overflows or loses bits.
   const int shift = std::abs(stated.exponent) > 300 ? stated.exponent : 0;
   ContextHeader header = stated;
   header.exponent -= shift;

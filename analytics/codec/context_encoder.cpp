@@ -1,4 +1,4 @@
-// Encoding of one matrix that is in one place.
+// Encoding of one local matrix.
 #include "analytics/codec/context_body.hpp"
 #include "analytics/codec/rare_values.hpp"
 #include "analytics/codec/split_choice.hpp"
@@ -18,7 +18,7 @@ bool same_place(const Band& a, const Band& b) {
   return a.row0 == b.row0 && a.col0 == b.col0 && a.rows == b.rows && a.cols == b.cols;
 }
 
-/// Coefficients of one matrix and everything that is tried on them.
+/// Coefficients of one matrix, with scratch memory for trials.
 class LocalCoefficients final : public Coefficients {
  public:
   explicit LocalCoefficients(const Matrix& matrix);
@@ -40,11 +40,11 @@ class LocalCoefficients final : public Coefficients {
  private:
   void fill_model(const std::vector<Band>& before);
   double largest_within(const PacketSplit& split) const;
-  /// Sees to it that `rare_` tells the error at a step; false: there are too many values.
+  /// Prepares `rare_` for a step; false if there are too many values.
   bool find_rare(double step);
   template <typename Q>
   std::vector<BandData<Q>> quantise(double step) const;
-  /// Whether nothing of a band is left at a step (with room for the rounding of the weights).
+  /// Whether a band is zero at a step (with a margin for the rounding of the weights).
   bool zeros(std::size_t b, double step) const { return band_size_[b].largest < step * 0.999; }
   const double* row(const Band& band, std::size_t i) const {
     return &coefficients_[(band.row0 + i) * matrix_.cols + band.col0];
@@ -55,9 +55,9 @@ class LocalCoefficients final : public Coefficients {
   Layout layout_;
   std::unique_ptr<double[]> coefficients_, scratch_;
   std::vector<RowSize> band_size_;  ///< weighted
-  std::vector<bool> cleared_;  ///< bands that are zero in the scratch memory, and remain so when it is transformed back
+  std::vector<bool> cleared_;       ///< bands that are zero in the scratch memory and stay so in the inverse transform
   ErrorModel model_;
-  std::optional<RareValues> rare_;  ///< of the present splits
+  std::optional<RareValues> rare_;  ///< for the present splits
   double largest_ = 0, first_ = 0;
 };
 
@@ -73,7 +73,7 @@ LocalCoefficients::LocalCoefficients(const Matrix& matrix) : matrix_(matrix) {
   fill_model({});
 }
 
-/// What is known of the bands' sizes; of those that a choice of splits has left alone, what was known before.
+/// Measures the bands' sizes; bands that a choice of splits has not changed keep theirs.
 void LocalCoefficients::fill_model(const std::vector<Band>& before) {
   model_.clear();
   rare_.reset();
@@ -116,7 +116,7 @@ void LocalCoefficients::choose_splits(double step) {
   fill_model(before.bands);
 }
 
-/// Of all bands that a split makes.
+/// The largest weighted magnitude of the bands that a split makes.
 double LocalCoefficients::largest_within(const PacketSplit& split) const {
   double largest = 0;
   for (std::size_t b = 1; b < layout_.bands.size(); ++b) {
@@ -224,10 +224,10 @@ TileCode encode_context(const Matrix& matrix, const Goal& goal) {
   if (!goal.quick) coefficients.choose_splits(first_guess(coefficients, goal));
   std::optional<Trial> found;
   if (goal.kind == Target::Kind::max_bytes) {
-    found = find_step_of_size(coefficients, static_cast<std::size_t>(goal.value),
-                              [&](const Trial& trial) { return code(trial).size(); });
+    found = find_quantisation_step_for_size(coefficients, static_cast<std::size_t>(goal.value),
+                                            [&](const Trial& trial) { return code(trial).size(); });
   } else {
-    found = find_step(coefficients, goal);
+    found = find_quantisation_step(coefficients, goal);
   }
   if (!found) return {};
   return {code(*found), found->errors};

@@ -10,8 +10,8 @@
 namespace effort::codec {
 namespace {
 
-/// A block of a matrix is coded on one node.  Nodes that bring more than that many values to be kept there, in more
-/// than so many that are not zero, are cut into groups: then the border between groups costs little.
+/// A block of a matrix is coded on one node.  If nodes have more values in all than kept_share, and more nonzero ones
+/// than coded_share, they are cut into groups; the border between such groups costs little.
 constexpr double kept_share = 1 << 18, coded_share = 1 << 16;
 
 /// First nodes of groups of consecutive nodes, none without rows: a node begins a group where `full(rows of the group
@@ -39,7 +39,7 @@ int end_of(const std::vector<int>& groups, std::size_t group, int nodes) {
                               " columns: give the same steps on all");
 }
 
-/// Run lengths of absent values of several nodes, joined.
+/// Joins the run lengths of several nodes' absence masks.
 Bytes join_masks(const std::vector<Bytes>& masks) {
   std::vector<std::uint64_t> runs{0};
   for (const Bytes& mask : masks) {
@@ -64,9 +64,9 @@ Bytes join_masks(const std::vector<Bytes>& masks) {
 
 }  // namespace
 
-/// What a node brings, once all nodes know what is common.
+/// A node's part of a slab, after the exchange of common facts.
 struct SlabCoder::Own {
-  SpreadShape shape;
+  DistributedShape shape;
   Matrix matrix;
   Extremes seen;  ///< of all nodes
   bool any_absent = false;
@@ -78,7 +78,7 @@ struct SlabCoder::Own {
   static Extremes checked(Communicator& nodes, const NodeRows& mine);
 };
 
-/// This node's extremes, after all nodes have found theirs good.
+/// This node's extremes, once all nodes have validated their values.
 Extremes SlabCoder::Own::checked(Communicator& nodes, const NodeRows& mine) {
   std::string problem;
   Extremes own;
@@ -116,12 +116,12 @@ SlabCoder::Own::Own(Communicator& nodes, const NodeRows& mine) {
 }
 
 bool SlabCoder::leads(const Slab& slab, std::size_t group) const {
-  // In turn, so that the work is shared.
+  // Nodes code in turn, which shares the work.
   const int first = slab.groups[group], count = end_of(slab.groups, group, nodes_.size()) - first;
   return nodes_.rank() == first + static_cast<int>(slabs_.size() % static_cast<std::size_t>(count));
 }
 
-/// What the nodes of the group that this node leads have to say, in their order; nothing on other nodes.
+/// The messages of the nodes of the group that this node leads, in order; empty on other nodes.
 std::vector<Bytes> SlabCoder::collect(const Slab& slab, const Bytes& mine) const {
   if (slab.groups.size() == static_cast<std::size_t>(nodes_.size())) return {mine};
   std::vector<Bytes> parts;
@@ -176,11 +176,11 @@ void SlabCoder::add_constant(const Own& own, Slab& slab) {
     if (leads(slab, g)) jobs_.push_back({slabs_.size(), g, tile, nullptr});
 }
 
-/// Where no step is fine enough: every node's rows as they are.
+/// Stores every node's rows as raw values, if no step is fine enough.
 void SlabCoder::add_raw(const Own& own, Slab& slab) {
   slab.groups = group_nodes(own.shape.rows, [](std::size_t, std::size_t) { return true; });
   slab.errors = {};
-  // A node without rows may lead its group: the rows go to whoever does.
+  // The rows go to the leader of the group, even if it has no rows itself.
   Bytes values;
   for (std::size_t i = 0; i < own.matrix.values.size(); ++i)
     if (own.matrix.absent.empty() || !own.matrix.absent[i])
@@ -194,7 +194,7 @@ void SlabCoder::add_raw(const Own& own, Slab& slab) {
     }
 }
 
-PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own& own, const Slab& slab,
+PendingTile SlabCoder::pending(const DistributedCoefficients& coefficients, const Own& own, const Slab& slab,
                                const Trial& trial) const {
   PendingTile tile{coefficients.layout(),
                    trial,
@@ -208,19 +208,20 @@ PendingTile SlabCoder::pending(const SpreadCoefficients& coefficients, const Own
 }
 
 /// The step at which the tiles of all groups fit; collective.
-std::optional<Trial> SlabCoder::step_for_bytes(SpreadCoefficients& coefficients, const Own& own, Slab& slab,
+std::optional<Trial> SlabCoder::step_for_bytes(DistributedCoefficients& coefficients, const Own& own, Slab& slab,
                                                double bound) const {
   const std::size_t start = start_of(own, slab, StreamKind::context).size();
-  return find_step_of_size(coefficients, static_cast<std::size_t>(std::max(bound, 0.0)), [&](const Trial& trial) {
-    const PendingTile tile = pending(coefficients, own, slab, trial);
-    std::int64_t size = tile.parts.empty() ? 0 : static_cast<std::int64_t>(start + code_parts(tile).size());
-    nodes_.allreduce(std::span(&size, 1), ReduceOp::sum);
-    return static_cast<std::size_t>(size);
-  });
+  return find_quantisation_step_for_size(
+      coefficients, static_cast<std::size_t>(std::max(bound, 0.0)), [&](const Trial& trial) {
+        const PendingTile tile = pending(coefficients, own, slab, trial);
+        std::int64_t size = tile.parts.empty() ? 0 : static_cast<std::int64_t>(start + code_parts(tile).size());
+        nodes_.allreduce(std::span(&size, 1), ReduceOp::sum);
+        return static_cast<std::size_t>(size);
+      });
 }
 
-/// Groups small enough for the nodes that code them.
-std::vector<int> SlabCoder::finer_groups(const SpreadCoefficients& coefficients, const Own& own,
+/// Chooses groups that are small enough for the nodes that code them.
+std::vector<int> SlabCoder::finer_groups(const DistributedCoefficients& coefficients, const Own& own,
                                          const Goal& goal) const {
   const double guess = first_guess(coefficients, goal);
   const double coded = goal.kind == Target::Kind::max_bytes ? goal.value : coefficients.model().count_from(guess);
@@ -241,12 +242,12 @@ void SlabCoder::add_coded(const Own& own, const SlabGoal& wanted, Slab& slab) {
   if (goal.kind == Target::Kind::nrmse) goal.value *= goal.nrmse_unit;
   if (goal.kind == Target::Kind::max_error) goal.value *= scale;
 
-  auto coefficients = std::make_unique<SpreadCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
+  auto coefficients = std::make_unique<DistributedCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
   coefficients->choose_splits(first_guess(*coefficients, goal));
   if (auto finer = finer_groups(*coefficients, own, goal); finer.size() > slab.groups.size()) {
     slab.groups = std::move(finer);
     coefficients.reset();
-    coefficients = std::make_unique<SpreadCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
+    coefficients = std::make_unique<DistributedCoefficients>(nodes_, own.shape, slab.groups, own.matrix);
     coefficients->choose_splits(first_guess(*coefficients, goal));
   }
   std::optional<Trial> found;
@@ -257,7 +258,7 @@ void SlabCoder::add_coded(const Own& own, const SlabGoal& wanted, Slab& slab) {
       throw std::invalid_argument("a bound of " + std::to_string(static_cast<std::size_t>(wanted.value)) +
                                   " bytes is too small for this matrix: allow more");
   } else {
-    found = find_step(*coefficients, goal);
+    found = find_quantisation_step(*coefficients, goal);
     if (!found) return add_raw(own, slab);
   }
   slab.errors = {std::ldexp(found->errors.rms, own.matrix.exponent),
@@ -322,7 +323,7 @@ BlockErrors errors_of(std::span<const SlabCoder::Slab> slabs, double unit) {
 
 namespace {
 
-/// The range of all nodes' values, of constant values their magnitude; 0: nothing to measure.  Collective.
+/// The range of all nodes' values, or their magnitude if they are constant; 0 if there are none.  Collective.
 double common_unit(Communicator& nodes, const NodeRows& mine) {
   std::array<double, 2> reach{-HUGE_VAL, -HUGE_VAL};
   for (std::size_t i = 0; i < mine.values.size(); ++i) {
@@ -347,10 +348,10 @@ std::vector<std::byte> encode(Communicator& nodes, const NodeRows& mine, const T
   const auto rows = static_cast<std::size_t>(all[0]), largest = static_cast<std::size_t>(most[0]);
   if (most[1] != -most[2]) refuse_columns(-most[2], most[1]);
   if (largest > largest_tile)
-    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
+    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: distribute them over more nodes");
   const bool complete =
       mine.values.size() == mine.rows * mine.cols && (mine.absent.empty() || mine.absent.size() == mine.values.size());
-  // Slabs whose share of a node fits a tile; where the sizes are wrong, add() says so.
+  // A node's share of a slab fits a tile.  Wrong sizes are reported by add().
   const std::size_t width = !complete || largest == 0 || mine.cols <= largest_tile / largest
                                 ? mine.cols
                                 : std::bit_floor(largest_tile / largest);

@@ -1,4 +1,4 @@
-// How the error of a matrix grows with the quantisation step.
+// Predicts the error of a matrix as a function of the quantisation step.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +11,7 @@
 
 namespace effort::codec {
 
-/// How the squared error grows with the step, from a histogram of the weighted magnitudes.
+/// The squared error as a function of the step, from a histogram of the weighted magnitudes.
 class ErrorModel {
  public:
   void clear() {
@@ -19,7 +19,7 @@ class ErrorModel {
     first_ = bin_count;
     end_ = 0;
   }
-  /// @param weight  how many values this one stands for
+  /// @param weight  number of values that this one represents
   void add(double magnitude, std::uint32_t weight) {
     const auto bits = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(magnitude) >> 48) - first_bits;
     const auto i = static_cast<std::size_t>(std::clamp<std::int64_t>(bits, 0, bin_count - 1));
@@ -28,7 +28,7 @@ class ErrorModel {
     count_[i] += weight;
     square_[i] += magnitude * magnitude * weight;
   }
-  /// To be called between the last add() and the questions.
+  /// Call this after the last add() and before queries.
   void sum_up() {
     all_ = 0;
     for (std::size_t i = first_; i < end_; ++i) all_ += std::exchange(square_[i], all_);
@@ -36,14 +36,14 @@ class ErrorModel {
     for (std::size_t i = end_; i-- > first_;) above_[i] = count += count_[i];
   }
   double squared_error(double step) const {
-    // Of the bin that the step is in, the share below it counts as zeros, as if its values were spread evenly.
+    // The part below the step of its bin counts as zeros, assuming a uniform distribution within the bin.
     const Place at = place_of(step);
     if (at.bin >= end_) return all_;
     if (at.bin < first_) return count_from(step) * step * step / 12;
     const double next = at.bin + 1 < end_ ? square_[at.bin + 1] : all_;
     return square_[at.bin] + at.part * (next - square_[at.bin]) + count_from(step) * step * step / 12;
   }
-  /// About how many values are at least a step.
+  /// Approximate number of values of at least a step.
   double count_from(double step) const {
     const Place at = place_of(step);
     if (at.bin >= end_) return 0;
@@ -52,7 +52,7 @@ class ErrorModel {
     return static_cast<double>(next) + (1 - at.part) * static_cast<double>(above_[at.bin] - next);
   }
 
-  /// What was added, as whole numbers whose sums over several models do not depend on the order; before sum_up().
+  /// The sums as integers, whose total over several models does not depend on the order.  Call before sum_up().
   std::vector<std::int64_t> counts() const {
     std::vector<std::int64_t> numbers;
     for (std::size_t i = 0; i < bin_count; ++i) {
@@ -72,7 +72,7 @@ class ErrorModel {
     }
   }
 
-  /// The step at which the error is `wanted`.
+  /// The step at which the squared error is `wanted`.
   double step_for(double wanted) const {
     double low = -250, high = 250;
     for (int k = 0; k < 40; ++k) {
@@ -85,7 +85,7 @@ class ErrorModel {
  private:
   struct Place {
     std::size_t bin;
-    double part;  ///< of the bin that is below
+    double part;  ///< share of the bin that is below
   };
   static Place place_of(double step) {
     const std::int64_t bin = static_cast<std::int64_t>(std::bit_cast<std::uint64_t>(step) >> 48) - first_bits;
@@ -98,7 +98,7 @@ class ErrorModel {
 
   static constexpr std::int64_t first_bits = (1023 - 80) * 16;
   static constexpr std::int64_t bin_count = 160 * 16;
-  std::size_t first_ = bin_count, end_ = 0;  ///< bins outside hold nothing
+  std::size_t first_ = bin_count, end_ = 0;  ///< bins outside are empty
   std::array<std::uint32_t, bin_count> count_{};
   std::array<double, bin_count> square_{};  ///< after sum_up(): of all bins below
   std::array<std::uint64_t, bin_count> above_{};

@@ -11,7 +11,7 @@ namespace effort::codec {
 namespace {
 
 constexpr int most_passes = 60;
-/// What a dominant pass says of a coefficient, and the two refinement bits.
+/// The symbols of a dominant pass, and the two refinement bits.
 enum Symbol : unsigned { positive_value, negative_value, zerotree_root, isolated_zero, low_half, high_half };
 constexpr std::size_t symbol_count = 6, run_classes = 40;
 
@@ -49,8 +49,8 @@ Layout plain_layout(std::size_t rows, std::size_t cols) {
   return make_layout(rows, cols, levels, possible_splits(rows, cols, levels));
 }
 
-/// One dominant and one subordinate pass at threshold 2^p.  `symbol(known)` sends or receives: it is given what the
-/// encoder would say and returns what holds.
+/// One dominant and one subordinate pass at threshold 2^p.  `symbol(known)` sends or receives: it takes the encoder's
+/// symbol and returns the actual one.
 class Passes {
  public:
   explicit Passes(const Trees& trees)

@@ -1,12 +1,12 @@
-// The dissertation's coder, as the baseline: embedded zerotrees, run lengths, Huffman codes.
+// The coder of the dissertation (Gamblin 2009) as the baseline: embedded zerotrees, run lengths, Huffman codes.
 #pragma once
 
 #include "analytics/codec/tile.hpp"
 
 namespace effort::codec {
 
-/// The body of an EZW tile (Gamblin 2009, 3.4.2; Shapiro 1993); empty where the goal cannot be reached.  Thresholds
-/// are powers of two, so that an error is met with up to a whole pass to spare.
+/// The body of an EZW tile (Gamblin 2009, 3.4.2; Shapiro 1993); empty if the goal cannot be reached.  Thresholds
+/// are powers of two, so the error may be up to a whole pass below its bound.
 TileCode encode_ezw(const Matrix& matrix, const Goal& goal);
 
 struct EzwHeader {

@@ -12,18 +12,18 @@
 namespace effort::codec {
 namespace {
 
-constexpr std::size_t fewest_raw_steps = 40;  ///< at least so many are kept uncoded before they become a tile
-constexpr std::size_t raw_share = 32;  ///< and this part of the largest tile: what is coded soon is coded again soon
-constexpr std::size_t fan_in = 4;      ///< tiles merged at once
-constexpr double finer_working = 256;  ///< tiles under way against the target
-constexpr double finer_closed = 64;    ///< closed ones that are going to be coded once more
-constexpr unsigned history_form = 2;   ///< the second byte of a serialised history
+constexpr std::size_t fewest_raw_steps = 40;  ///< steps kept uncoded at least before they become a tile
+constexpr std::size_t raw_share = 32;         ///< largest tile / uncoded values at least: small tiles are soon recoded
+constexpr std::size_t fan_in = 4;             ///< tiles merged at once
+constexpr double finer_working = 256;         ///< precision of tiles to be recoded, relative to the target
+constexpr double finer_closed = 64;           ///< precision of closed tiles to be coded once more, likewise
+constexpr unsigned history_form = 2;          ///< the second byte of a serialised history
 
-/// RMS and largest error against the appended values, in their unit.
+/// RMS and largest error relative to the appended values, in their unit.
 struct Deviation {
   double rms = 0, max = 0;
 };
-/// Of one coding after another: errors may add up.
+/// Errors of successive codings, which may add up.
 Deviation chained(const Deviation& a, const Deviation& b) { return {a.rms + b.rms, a.max + b.max}; }
 
 struct CodedTile {
@@ -34,16 +34,16 @@ struct CodedTile {
 
 struct Tile {
   std::size_t steps = 0;
-  double unit = 1;  ///< of errors when the last of it was appended
+  double unit = 1;  ///< unit of errors when its last step was appended
   int generation = 0;
-  bool closed = false;  ///< too long to be merged
-  bool final = false;   ///< coded to the target for good; nothing under way
+  bool closed = false;  ///< too long to merge
+  bool final = false;   ///< coded to the target and never recoded
   CodedTile working;
   CodedTile finished;       ///< empty bytes: not coded yet
   double finished_for = 0;  ///< the range that `finished` was coded for
 };
 
-/// What there is of a tile between recodings.
+/// A tile between recodings.
 const CodedTile& held(const Tile& tile) { return tile.final ? tile.finished : tile.working; }
 
 /// In memory, NaN stands for an absent value.
@@ -57,7 +57,7 @@ std::vector<std::uint8_t> absent_of(std::span<const double> values) {
 /// [rows][steps] values with their steps.
 using Blocks = std::vector<std::pair<std::vector<double>, std::size_t>>;
 
-/// Blocks that are going to be a tile.
+/// Blocks that will become a tile.
 struct DueTile {
   Blocks blocks;
   double unit;
@@ -69,7 +69,6 @@ std::size_t steps_of(const Blocks& blocks) {
   return steps;
 }
 
-/// Joins blocks along the steps.
 std::vector<double> join_blocks(std::size_t rows, const Blocks& blocks) {
   const std::size_t steps = steps_of(blocks);
   std::vector<double> all(rows * steps);
@@ -103,8 +102,8 @@ struct History::State {
     if (max > min) return max - min;
     return std::max(std::abs(max), std::abs(min)) > 0 ? std::max(std::abs(max), std::abs(min)) : 1;
   }
-  /// @param finer  than the target: 1 for what leaves, else of what is recoded
-  /// @param range  of the values, or what it was when a tile was closed
+  /// @param finer  precision relative to the target: 1 for serialised bytes, more for tiles to be recoded
+  /// @param range  range of the values now, or when the tile was closed
   CodedTile encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before, double bytes,
                    double range) const;
   void close_raw();
@@ -121,7 +120,7 @@ struct History::State {
   Bytes pack_within_bytes() const;
 };
 
-/// Codes one tile; `before` is what its values already deviate from the appended ones.
+/// Codes one tile; `before` is the error of its values relative to the appended ones.
 CodedTile History::State::encode(std::span<const double> values, std::size_t n, double finer, const Deviation& before,
                                  double bytes, double range) const {
   const bool working = finer > 1;
@@ -150,20 +149,20 @@ CodedTile History::State::encode(std::span<const double> values, std::size_t n, 
   return {std::move(code.bytes), chained(before, own), matrix.present};
 }
 
-/// What has waited while a whole tile more came is coded now: memory is bounded whether anybody finds the time or not.
+/// Codes windows that have waited while a whole further tile came, so memory is bounded even if work() is never called.
 void History::State::close_raw() {
   due.push_back({std::exchange(raw, {}), unit()});
   raw_steps = 0;
   while (due.size() > 1) work();
 }
 
-/// Whether a tile of so many steps is large enough to be left alone.
+/// Whether a tile of so many steps is large enough to be closed.
 bool History::State::closes(std::size_t n) const {
   return target.kind() != Target::Kind::max_bytes && rows * n >= max_tile_values / 2;
 }
 
-/// How many of the last tiles are due to be one: four of a generation; where that makes four of the next, all of these
-/// at once, since what lies between would be coded only to be decoded again.
+/// The number of last tiles to be merged: four of a generation.  If that makes four of the next generation, all of
+/// these are merged at once, because the intermediate tile would be coded only to be decoded again.
 std::size_t History::State::mergeable() const {
   std::size_t count = 0, joined_steps = 0;
   for (int generation = tiles.empty() ? 0 : tiles.back().generation;; ++generation) {
@@ -179,7 +178,7 @@ std::size_t History::State::mergeable() const {
   }
 }
 
-/// Merges come first, so that the tiles do not depend on when the work is done.
+/// Merges come first, so the tiles do not depend on when the work is done.
 bool History::State::work() {
   if (const std::size_t count = mergeable(); count > 0) {
     Tile tile = merged(std::span(tiles).last(count));
@@ -198,7 +197,7 @@ bool History::State::work() {
   return true;
 }
 
-/// One tile of consecutive ones.  A tile that has grown large enough is coded to the target and left alone.
+/// Merges consecutive tiles.  A tile that has grown large enough is coded to the target and closed.
 Tile History::State::merged(std::span<const Tile> group) const {
   Tile tile;
   Deviation worst;
@@ -264,7 +263,7 @@ Bytes History::State::pack(const std::vector<std::pair<std::size_t, const CodedT
   return out;
 }
 
-/// Everything as one tile within a number of bytes.
+/// All steps as one tile within a number of bytes.
 Bytes History::State::pack_within_bytes() const {
   Blocks blocks;
   Deviation worst;
@@ -371,7 +370,7 @@ HistoryColumns::HistoryColumns(const History& history) : state_(history.state_->
   rms_ = std::sqrt(squares / static_cast<double>(std::max<std::size_t>(state_.present, 1)));
 }
 
-/// The next tile, or in the end what has not become one.
+/// The next tile, or at the end the uncoded windows.
 void HistoryColumns::load() {
   taken_ = 0;
   if (next_ < state_.tiles.size()) {

@@ -15,22 +15,21 @@ namespace effort::codec {
 
 /// A rank-by-step matrix that grows by windows of steps and is kept compressed.
 ///
-/// The last few windows are kept as they are; then they are coded as one tile (when there is time for it: work()), and
-/// tiles of about equal length are merged four at a time (and where the result would be merged at once, with what it
-/// would be merged with), so that a value is recoded O(log steps) times.  Tiles under way are coded 256 times finer
-/// than the target asks, and what their error adds is subtracted from the target at the end: the bound holds for the
-/// whole chain of codings.  A history of constant or zero values costs a few bytes.
+/// The last few windows are kept uncoded.  Later, when there is time for it (work()), they are coded as one tile. Tiles
+/// of about equal length are merged four at a time; if the result would be merged at once, all these merges are one.  A
+/// value is thus recoded O(log steps) times.  Tiles that will be recoded are coded 256 times finer than the target, and
+/// their errors are subtracted from the target in the last coding, so the bound holds for the chain of codings.  A
+/// history of constant or zero values costs a few bytes.
 /// One thread at a time may use an instance; different instances are independent.  Movable, not copyable.
 class History {
  public:
   /// @param rows    local ranks, >= 1
   /// @param target  bound of every serialisation; errors are relative to the range of all values appended so far;
   ///                passes: of every tile; max_bytes (at least 96): of the whole serialisation
-  /// @param max_tile_values  tiles beyond half of this are closed: they are coded to the target and never recoded,
-  /// which
-  ///                bounds the memory of merges and of tiles under way (not with max_bytes, which recodes everything)
-  /// @param shared  the history is going to be coded as one with those of other nodes (SharedHistories): closed tiles
-  ///                keep 64 times the target's precision for it
+  /// @param max_tile_values  tiles beyond half of this are closed: coded to the target and never recoded.  This bounds
+  ///                the memory of merges and of tiles that are not closed (not with max_bytes, which recodes all)
+  /// @param shared  the history will be coded together with those of other nodes (SharedHistories), for which closed
+  ///                tiles keep 64 times the target's precision
   History(std::size_t rows, const Target& target, std::size_t max_tile_values = std::size_t{1} << 18,
           bool shared = false);
   ~History();
@@ -38,14 +37,14 @@ class History {
   History& operator=(History&&) noexcept;
 
   /// Appends `steps` steps of all rows: `block` is row-major [rows][steps], finite.  steps may be 0 and may differ
-  /// between calls.  `absent`: empty, or one entry per value; not 0 marks a value that does not exist (a rank that is
-  /// missing for some steps): it is not read, reads back as NaN and takes no part in ranges and errors.
-  /// Errors: std::invalid_argument (wrong size, NaN or infinity with row and step), after which the history is as
-  /// before.  Cost: a copy; the coding is left to work(), unless a whole tile waits for it already.
+  /// between calls.  `absent`: empty, or one entry per value, nonzero for absent values (a rank missing for some
+  /// steps). An absent value is not read, reads back as NaN and does not enter ranges and errors. Errors:
+  /// std::invalid_argument (wrong size, NaN or infinity with row and step); the history is then unchanged. Cost: a
+  /// copy.  The coding is left to work(), unless a whole tile is already waiting.
   void append(std::span<const double> block, std::size_t steps, std::span<const std::uint8_t> absent = {});
 
-  /// Does a piece of the coding that is due, at most one coding of half of max_tile_values to twice that; false where
-  /// nothing was.  What is serialised does not depend on when it is called, or whether: serialising does what is left.
+  /// Does a piece of the pending coding, at most one coding of half to twice max_tile_values; false if nothing was
+  /// pending.  Serialised bytes do not depend on calls of work(), because serialising does the rest.
   /// Cost in all: one coding of every value, plus O(log steps) recodings.
   bool work();
   bool has_work() const;
@@ -58,9 +57,9 @@ class History {
   /// Bytes of compressed tiles held in memory.
   std::size_t held_bytes() const;
 
-  /// A self-contained byte string of everything appended so far, within the target, for HistoryReader.  What is coded
-  /// for it is kept for later calls until tiles merge or the range doubles, so that a call costs little more than a
-  /// copy and the coding of the last windows (max_bytes: a decoding and coding of everything).
+  /// A self-contained byte string of everything appended so far, within the target, for HistoryReader.  Codings made
+  /// for it are kept until tiles merge or the range doubles, so a call costs little more than a copy and the coding of
+  /// the last windows (max_bytes: a decoding and coding of everything).
   std::vector<std::byte> serialize() const;
   /// The same with all tiles that are not closed merged: the smallest form, for the end of a run.  Cost: one decoding
   /// and coding of everything not closed.
@@ -72,15 +71,15 @@ class History {
   std::unique_ptr<State> state_;
 };
 
-/// What a history holds, read in the order of steps in pieces of any width.  Keeps a reference to the history, which
-/// must not change.  Memory: a tile.
+/// Reads a history in the order of steps, in pieces of any width.  Keeps a reference to the history, which must not
+/// change.  Memory: a tile.
 class HistoryColumns {
  public:
   explicit HistoryColumns(const History& history);
-  /// Puts the next `steps` steps, NaN where a value is absent, into rows of `stride` values from `to` on.
-  /// Errors: std::invalid_argument where fewer are left.
+  /// Writes the next `steps` steps, with NaN for absent values, into rows of `stride` values from `to` on.
+  /// Errors: std::invalid_argument if fewer are left.
   void read(std::size_t steps, double* to, std::size_t stride);
-  /// How far what is read is from what was appended, over all steps, in its unit.
+  /// Errors of the values read against those appended, over all steps, in the unit of the values.
   double rms_error() const { return rms_; }
   double max_error() const { return max_; }
 
@@ -88,13 +87,13 @@ class HistoryColumns {
   void load();
   const History::State& state_;
   double rms_ = 0, max_ = 0;
-  std::size_t next_ = 0;  ///< tile; behind the last is what is not coded yet
+  std::size_t next_ = 0;  ///< tile; the number of tiles stands for the uncoded windows
   std::vector<double> values_;
   std::size_t steps_ = 0, taken_ = 0;  ///< of values_
 };
 
 /// Reads a serialised history.  Keeps a reference to the bytes, which must outlive it.  Errors: CodecError, from
-/// the constructor for what its header tells, from read() for the rest.
+/// the constructor for the header, from read() for the rest.
 class HistoryReader {
  public:
   explicit HistoryReader(std::span<const std::byte> bytes);
@@ -110,7 +109,7 @@ class HistoryReader {
   Decoded read(int level = 0, std::size_t max_values = std::size_t{1} << 28) const;
 
   /// All values in turn, in the order of steps: `take` gets a tile's first step and its values [rows][steps of the
-  /// tile]. Memory: one tile (of a history of many nodes, what is stored of the same steps).  More than `max_values`
+  /// tile]. Memory: one tile (for a history of many nodes, all blocks of the same steps).  More than `max_values`
   /// values in it: CodecError.
   void read_tiles(const std::function<void(std::size_t first_step, const Decoded& tile)>& take,
                   std::size_t max_values = std::size_t{1} << 28) const;

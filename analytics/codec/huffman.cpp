@@ -26,8 +26,8 @@ HuffmanCode::HuffmanCode(const std::vector<std::uint64_t>& frequencies) : length
     parent[a.id] = parent[b.id] = id;
     open.push({a.weight + b.weight, id});
   }
-  // A weight sum below 2^31 symbols keeps every code within longest bits only for sane inputs: deeper ones cannot
-  // occur, since depth d needs a total of at least the d-th Fibonacci number.
+  // A code of length d needs a total frequency of at least the d-th Fibonacci number, so totals below 2^31 keep every
+  // code within `longest` bits.
   for (std::size_t s = 0; s < frequencies.size(); ++s) {
     if (frequencies[s] == 0 || lengths_[s] == 1) continue;
     std::size_t node = s;

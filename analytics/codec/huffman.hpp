@@ -25,7 +25,7 @@ class BitWriter {
   int used_ = 0;
 };
 
-/// Reads them back; CodecError behind the end.
+/// Reads bits; CodecError behind the end.
 class BitReader {
  public:
   BitReader(std::span<const std::byte> bytes, std::size_t offset) : bytes_(bytes), offset_(offset) {}
@@ -69,7 +69,7 @@ class HuffmanCode {
   std::vector<std::size_t> order_;         ///< symbols in the order of their codes
   std::uint32_t first_[longest + 1] = {};  ///< smallest code of each length
   std::size_t count_[longest + 1] = {};
-  std::size_t start_[longest + 1] = {};  ///< where in order_ a length begins
+  std::size_t start_[longest + 1] = {};  ///< first index in order_ of each length
 };
 
 }  // namespace effort::codec

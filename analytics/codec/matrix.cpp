@@ -73,7 +73,7 @@ RowExtremes find_extremes(const double* values, std::size_t n) {
     const auto add = [&]() __attribute__((always_inline)) {
       simd::raise_to(highs, v);
       simd::raise_to(minus_lows, -v);
-      sums += v - v;  // NOLINT(misc-redundant-expression): not 0 where a value is not finite
+      sums += v - v;  // NOLINT(misc-redundant-expression): NaN if a value is not finite
     };
     std::size_t j = 0;
     for (; j + simd::lanes <= n; j += simd::lanes) {
@@ -98,8 +98,8 @@ RowError present_error(const double* a, const double* b, const std::uint8_t* gon
   return error;
 }
 
-/// Absent values continue the value before them in their row (else after them, else the smallest value): smooth,
-/// so that they cost little.
+/// Fills an absent value with the one before it in its row (else the one after it, else the smallest value).  Smooth
+/// rows cost little.
 void fill_absent(std::vector<double>& values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent,
                  double otherwise) {
   for (std::size_t i = 0; i < rows; ++i) {

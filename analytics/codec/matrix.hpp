@@ -1,4 +1,4 @@
-// One matrix prepared for coding, and the pieces of a stream that codes it.
+// A matrix prepared for coding, and parts of the stream that codes it.
 #pragma once
 
 #include "analytics/codec/bytes.hpp"
@@ -11,19 +11,19 @@
 
 namespace effort::codec {
 
-/// What the second byte of a stream says in its low bits.
+/// The low bits of a tile's kind byte.
 enum class StreamKind : unsigned { context = 0, ezw = 1, constant = 2, raw = 3, tiled = 4, empty = 5 };
 
 inline constexpr unsigned version_byte = 0xE1;  ///< first byte of every stream of version 1
 inline constexpr unsigned absent_flag = 16;     ///< in a tile's kind byte
 inline constexpr unsigned plain_flag = 32;      ///< likewise: coded without mixing
 inline constexpr unsigned cuts_flag = 128;      ///< in the byte of the number of planes
-inline constexpr std::size_t cuts_from = 4096;  ///< smaller payloads are not worth a table of cuts
-/// Larger matrices are cut into tiles of at most so many values, which bounds the memory of a partial decoding.
+inline constexpr std::size_t cuts_from = 4096;  ///< bytes of payload from which a table of cuts pays
+/// Most values of a tile.  Larger matrices are cut, which bounds the memory of a partial decoding.
 inline constexpr std::size_t largest_tile = std::size_t{1} << 22;
 
-/// Values ready for coding: finite, absent ones filled in, scaled by a power of two so that squares neither overflow
-/// nor vanish.
+/// Values ready for coding: finite, with absent ones filled in, and scaled by a power of two so that squares neither
+/// overflow nor underflow.
 struct Matrix {
   std::size_t rows = 0, cols = 0;
   std::span<const double> values;        ///< filled and scaled
@@ -31,13 +31,13 @@ struct Matrix {
   int exponent = 0;                      ///< value = scaled value * 2^exponent
   double min = 0, max = 0;               ///< of the present values, scaled
   std::size_t present = 0;
-  std::vector<double> storage;  ///< behind `values` where they are not the caller's
+  std::vector<double> storage;  ///< memory of `values` if they are not the caller's
 
-  /// What an RMS error is divided by: the range, or for constant data the magnitude.
+  /// The unit of RMS errors: the range, or for constant data the magnitude.
   double nrmse_unit() const;
 };
 
-/// What there is among the present values.
+/// Extremes of the present values.
 struct Extremes {
   double low = HUGE_VAL, high = -HUGE_VAL;  ///< unscaled; low > high: none
   std::size_t present = 0;
@@ -46,7 +46,7 @@ struct Extremes {
 Extremes look_over(std::span<const double> values, std::size_t rows, std::size_t cols,
                    std::span<const std::uint8_t> absent);
 
-/// Prepares valid values; they may be part of a larger matrix of these extremes.
+/// Prepares valid values, which may be part of a larger matrix with these extremes.
 Matrix scaled(std::span<const double> values, std::size_t rows, std::size_t cols, std::span<const std::uint8_t> absent,
               const Extremes& seen);
 
@@ -66,7 +66,7 @@ class ErrorSum {
 
  private:
   const Matrix& matrix_;
-  std::vector<double> squares_;  ///< of every row: the order of the calls does not matter
+  std::vector<double> squares_;  ///< by row, so that the order of the calls does not matter
   double worst_ = 0;
 };
 Errors measure(const Matrix& matrix, const double* reconstruction);
@@ -75,15 +75,15 @@ Errors measure(const Matrix& matrix, const double* reconstruction);
 void put_absent(Bytes& out, std::span<const std::uint8_t> absent);
 std::vector<std::uint8_t> take_absent(ByteReader& in, std::size_t n);
 
-/// Puts the two checksum bytes (at offset 2) of a finished stream.
+/// Writes the two checksum bytes (at offset 2) of a finished stream.
 void seal(Bytes& stream);
 void check_seal(const ByteSource& stream);
 
-/// The points of a stream decoded in part: its own suit its last plane.
+/// Reconstruction points for a stream decoded in part; its own points are for its last plane.
 inline constexpr unsigned partial_points = 0xA8;
 
-/// Where in its interval a value is reconstructed: 16 choices from 0.1 to 0.7, one for the lowest interval (low four
-/// bits of the header's byte) and one for the others (high four).
+/// The position in its interval at which a value is reconstructed: 16 choices from 0.1 to 0.7, one for the lowest
+/// interval (low four bits of the header's byte) and one for the others (high four).
 constexpr double point_value(unsigned nibble) { return 0.1 + 0.04 * nibble; }
 
 }  // namespace effort::codec

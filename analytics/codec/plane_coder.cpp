@@ -6,7 +6,7 @@
 namespace effort::codec {
 namespace {
 
-/// What was known in units of the plane before, in units of this one.
+/// Converts a level from units of the previous plane to units of this one.
 void double_levels(std::uint8_t* level, std::size_t n) {
   simd::widest([=] {
     simd::for_each(n, [&](std::size_t i) {
@@ -147,7 +147,7 @@ void PlaneCoder<Io, Q>::code_tree_level(std::size_t b, std::size_t k) {
   }
 }
 
-/// Where the models of one band begin.
+/// The models of one band.
 template <typename Io, typename Q>
 struct PlaneCoder<Io, Q>::MixedModels {
   BitModel *activity, *pattern, *band_activity, *parents, *leaf;
@@ -240,7 +240,7 @@ void PlaneCoder<Io, Q>::code_block_row(std::size_t b, std::size_t leaf_row) {
   }
 }
 
-/// Sorts the positions of a row into those without and with a level.
+/// Separates the positions of a row into those without and with a level.
 template <typename Io, typename Q>
 void PlaneCoder<Io, Q>::sort_positions(const std::uint8_t* level) {
   std::size_t open = 0, known = 0;
@@ -325,7 +325,7 @@ void PlaneCoder<Io, Q>::code_row_fast(std::size_t b, std::size_t row) {
   const std::uint8_t* west = level - 1;
   const ParentLevels<Q> parents(layout_.bands[b], data_, row);
   const Weights weights = weights_of(class_[b]);
-  Neighbours{total_.data(), nullptr, nullptr}.look_ahead(level, data.stride, segments_, weights);
+  Neighbours{total_.data(), nullptr, nullptr}.add_right_totals(level, data.stride, segments_, weights);
   sort_positions(level);
   io_.reserve(3 * data.cols);
   auto io = io_.take();

@@ -44,11 +44,11 @@ class Contexts {
   std::array<Mixer, 6> node_mixers;
 };
 
-/// Codes plane after plane.  The bands' data hold the magnitudes (encoder) or receive them (decoder).
+/// Codes plane after plane.  The bands' data contain the magnitudes (encoder) or receive them (decoder).
 template <typename Io, typename Q>
 class PlaneCoder {
  public:
-  /// @param plain  never mix: several times faster, several per cent larger
+  /// @param plain  without mixing: several times faster, several per cent larger
   PlaneCoder(Io& io, const Layout& layout, std::vector<BandData<Q>>& data, bool plain);
 
   /// Plane `p` (0 = finest) of every band.
@@ -69,7 +69,7 @@ class PlaneCoder {
   template <std::size_t N>
   bool decide_mixed(bool bit, const std::array<BitModel*, N>& models, Mixer& mixer);
 
-  /// Neighbouring leaves that hold coefficients of this plane; fresh: they became significant in it.
+  /// Neighbouring leaves with coefficients of this plane; fresh: they became significant in it.
   struct Segment {
     std::size_t begin, end;
     bool fresh;
@@ -81,11 +81,11 @@ class PlaneCoder {
   Contexts contexts_;
   std::vector<int> class_;
   std::vector<Segment> segments_;
-  std::vector<std::uint8_t> total_, column_, classes_;  ///< of the neighbours of every column
-  std::vector<std::uint32_t> open_, known_;             ///< columns not significant yet, and the others
+  std::vector<std::uint8_t> total_, column_, classes_;  ///< context of every column, from its neighbours
+  std::vector<std::uint32_t> open_, known_;             ///< columns not yet significant, and the others
   std::size_t open_count_ = 0, known_count_ = 0;
   int plane_ = 0;
-  /// So many decisions are still made with mixing: it pays while little has been learned, and costs time.
+  /// Decisions left with mixing.  Mixing costs time, and pays while little has been learned.
   std::int64_t mixed_left_ = mixed_decisions;
   static constexpr std::int64_t mixed_decisions = 1 << 16;
 };

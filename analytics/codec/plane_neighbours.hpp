@@ -1,4 +1,4 @@
-// What is known around a coefficient when a bit of it is coded: from its neighbours in the band, and from its parents.
+// The context of a coefficient when one of its bits is coded: its neighbours in the band, and its parents.
 #pragma once
 
 #include "analytics/codec/band_data.hpp"
@@ -47,7 +47,7 @@ inline int class_of(const Band& band) {
   return band.row_level == band.col_level ? 0 : band.row_level > band.col_level ? 4 : 5;
 }
 
-/// How much the neighbours in the row and in the column count: those along the smooth direction more.
+/// Weights of the neighbours in the row and in the column; larger along the smooth direction.
 struct Weights {
   int h, v;
 };
@@ -55,8 +55,8 @@ constexpr Weights weights_of(int band_class) {
   return band_class == 1 ? Weights{3, 1} : band_class == 2 ? Weights{1, 3} : Weights{2, 2};
 }
 
-/// What the levels of the rows above and below say of every position of the segments, 16 at a time; what is written for
-/// further positions is of no use.
+/// Contexts from the rows above and below, for every position of the segments, 16 at a time.  Values written for
+/// further positions are not used.
 struct Neighbours {
   std::uint8_t* total;    ///< weighted sum
   std::uint8_t* column;   ///< sum above and below
@@ -82,9 +82,10 @@ struct Neighbours {
       }
   }
 
-  /// The totals alone, with the levels to the right in them.
+  /// Computes totals only, including the levels to the right.
   template <typename Segments>
-  void look_ahead(const std::uint8_t* level, std::size_t stride, const Segments& segments, Weights weights) const {
+  void add_right_totals(const std::uint8_t* level, std::size_t stride, const Segments& segments,
+                        Weights weights) const {
     for (const auto& segment : segments)
       for (std::size_t j = segment.begin; j < segment.end; j += at_once) {
         const std::uint8_t *north = level - stride + j, *south = level + stride + j;
@@ -108,7 +109,7 @@ struct Neighbours {
   }
 };
 
-/// What the parents know at the columns of a row.
+/// The parents' levels at the columns of a row.
 template <typename Q>
 struct ParentLevels {
   const std::uint8_t* row[2] = {nothing, nothing};

@@ -1,4 +1,4 @@
-// What is coded in front of the planes: the choice of splits and the first coefficient.
+// Coded in front of the planes: the choice of splits and the first coefficient.
 #pragma once
 
 #include "analytics/codec/bands.hpp"
@@ -8,7 +8,7 @@
 
 namespace effort::codec {
 
-/// How often a band is halved further: mostly not at all, else mostly as deep as it goes.
+/// Codes the further halvings of a band: usually none, otherwise usually as many as possible.
 template <typename Io>
 int code_split(Io& io, const PacketSplit& split) {
   if (split.deepest == 0 || split.rows == 0 || split.cols == 0) return 0;
@@ -20,7 +20,7 @@ int code_split(Io& io, const PacketSplit& split) {
   return extra;
 }
 
-/// The first coefficient, the mean of everything, whole: it would drown the others' planes.
+/// Codes the first coefficient (the mean of all values) as a whole, because it has many more planes than the others.
 template <typename Io>
 void code_first(Io& io, std::uint64_t& magnitude, bool& negative) {
   const int own = static_cast<int>(std::bit_width(magnitude));

@@ -10,7 +10,7 @@ namespace {
 
 using simd::Lanes;
 
-/// What the decoder will make of a row of coefficients; Integer holds the largest of them in steps.
+/// Reconstructs a row of coefficients as the decoder will; Integer is wide enough for the largest one in steps.
 template <typename Integer>
 inline void requantise(const double* in, std::size_t n, double scale, double unit, double first, double others,
                        double* out) {
@@ -25,7 +25,7 @@ void requantise_narrow(const double* in, std::size_t n, double scale, double uni
   simd::widest([=] { requantise<std::int32_t>(in, n, scale, unit, first, others, out); });
 }
 
-/// The same without branches: which values are zero is hard to foretell.
+/// The same without branches, because the processor predicts zeros badly.
 void requantise_short(const double* in, std::size_t n, double scale, double unit, double first, double others,
                       double* out) {
   const std::array<double, 2> points{others, first};
@@ -105,7 +105,7 @@ RowSize size_of(const double* row, std::size_t n) {
 }
 
 void PlaceSums::add_row(const double* row, std::size_t n, double scale, double weight) {
-  // Without branches: which values these are is hard to foretell.
+  // Without branches, because the processor predicts these values badly.
   std::size_t some = 0, more = 0;  // of one step or of more, of two or more
   double some_sum = 0, more_sum = 0;
   for (std::size_t j = 0; j < n; ++j) {

@@ -1,4 +1,4 @@
-// Quantisation of coefficients, and what a decoder makes of them.
+// Quantisation and reconstruction of coefficients.
 #pragma once
 
 #include "analytics/codec/bands.hpp"
@@ -26,14 +26,14 @@ struct Step {
   double value() const { return std::ldexp(1 + mantissa / 256.0, exponent); }
 };
 
-/// Where a value of one or of several steps is reconstructed in its interval.
+/// Positions in the interval at which values of one and of several steps are reconstructed.
 struct Points {
   unsigned code = 0;
   double first() const { return point_value(code & 15); }
   double others() const { return point_value(code >> 4); }
 };
 
-/// A step under trial.
+/// A step and its trial.
 struct Trial {
   Step step;
   Points points;
@@ -43,7 +43,7 @@ struct Trial {
 /// Whether magnitudes in steps fit 32 bits.
 inline bool is_narrow(double largest, double step) { return largest < step * 2147483000.0; }
 
-/// What the decoder will make of `n` coefficients of a band of this gain.  narrow: see is_narrow().
+/// Reconstructs `n` coefficients of a band of this gain as the decoder will.  narrow: see is_narrow().
 void requantise_row(const double* in, std::size_t n, double gain, double step, const Points& points, bool narrow,
                     double* out);
 
@@ -60,15 +60,15 @@ struct RowSize {
 };
 RowSize size_of(const double* row, std::size_t n);
 
-/// Of large bands every so many rows are enough where nothing depends on exactness.
+/// Distance of the rows of large bands that are sampled for estimates.
 inline std::size_t sampling(const Band& band) {
   return std::clamp<std::size_t>(band.rows * band.cols / 8192, 1, std::max<std::size_t>(1, band.rows / 16));
 }
 
-/// How many values of one step and of more there are, and the sum of their places in their intervals.
+/// Numbers of values of one step and of more, and sums of their positions in their intervals.
 struct PlaceSums {
   std::array<double, 2> count{}, sum{};
-  /// @param scale  gain / step; @param weight  how many values each stands for
+  /// @param scale  gain / step; @param weight  number of values that each represents
   void add_row(const double* row, std::size_t n, double scale, double weight);
   Points points() const;
 };

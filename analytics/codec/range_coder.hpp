@@ -1,6 +1,6 @@
 // A binary arithmetic coder with 16-bit probabilities: 64-bit interval, 32 bits out at a time.
 //
-// Encoder and decoder are a few registers over a buffer, so that inner loops can work on a copy of their own.
+// Encoder and decoder are a few registers over a buffer, so inner loops can work on a local copy.
 #pragma once
 
 #include <algorithm>
@@ -27,9 +27,9 @@ class RangeEncoder {
  public:
   static constexpr bool encoding = true;
 
-  /// Room for so many further decisions (raw bits count in full); call before coding them.
+  /// Reserves room for further decisions (each raw bit counts as one); call before coding them.
   void reserve(std::size_t decisions) {
-    const std::size_t needed = used() + decisions * 2 + 64;  // none is rarer than 2^-16
+    const std::size_t needed = used() + decisions * 2 + 64;  // the least probability is 2^-16
     if (needed > capacity_) grow(std::max(needed, capacity_ * 2));
   }
 
@@ -40,7 +40,7 @@ class RangeEncoder {
   /// `n` <= 16 equiprobable bits.
   std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
 
-  /// Bytes of the stream that a decoder needs in order to decode everything coded up to now.
+  /// Bytes of the stream that a decoder needs for everything coded so far.
   std::size_t needed() const { return used() + 8; }
 
   /// Ends the stream with as few bytes as possible; zero bytes at the end are left out (a decoder reads zeros there).
@@ -119,7 +119,7 @@ class RangeEncoder {
   std::unique_ptr<unsigned char[]> memory_;
 };
 
-/// Reads decisions back.  Behind the end of the bytes it reads zeros; any bytes decode to something.
+/// Reads decisions.  Zeros follow the end of the bytes, so any bytes decode to something.
 class RangeDecoder {
  public:
   static constexpr bool encoding = false;
@@ -186,7 +186,7 @@ class RangeDecoder {
   bool code_raw(bool) { return x.code_bits(0, 1) != 0; }
   std::uint32_t code_bits(std::uint32_t bits, int n) { return x.code_bits(bits, n); }
   std::size_t needed() const { return 0; }
-  /// Far more was read than there are bytes: they were no whole stream.
+  /// Whether far more was read than there are bytes, so that they cannot be a whole stream.
   bool overran() const { return x.beyond > most_beyond; }
   const Registers& take() const { return x; }
   void put(const Registers& r) { x = r; }

@@ -11,10 +11,10 @@ namespace {
 constexpr std::size_t lanes = 8;  // independent sums, so that every vector width gives the same bits
 using Lanes = std::array<double, lanes>;
 
-/// Of the values of one step (and of more): how many, and their places in their intervals.
+/// Number and positions in their intervals of the values of one step (or of more).
 struct Places {
   Lanes count{}, sum{}, squares{};
-  /// The squared error, in steps, around the mean place.
+  /// The squared error, in steps, around the mean position.
   double error() const {
     double n = 0, s = 0, q = 0;
     for (std::size_t l = 0; l < lanes; ++l) {

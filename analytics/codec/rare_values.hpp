@@ -1,4 +1,4 @@
-// The error of a matrix of few large coefficients, where a histogram is too coarse.
+// The error of a matrix with few large coefficients, for which a histogram is too coarse.
 #pragma once
 
 #include <cstddef>
@@ -9,7 +9,7 @@ namespace effort::codec {
 /// The weighted magnitudes from some floor on, and the energy of the others.
 class RareValues {
  public:
-  /// More are so many that a histogram of them tells the same.
+  /// Most values; for more, a histogram is as good.
   static constexpr std::size_t most = 1 << 14;
 
   void clear(double floor) {
@@ -17,9 +17,9 @@ class RareValues {
     energy_ = 0;
     values_.clear();
   }
-  /// Magnitudes of one band, those below the floor too.
+  /// Adds the magnitudes of one band, including those below the floor.
   void add_row(const double* row, std::size_t n, double gain);
-  /// The energy of values that are not added: all of them are below the floor.
+  /// Adds the energy of values that are all below the floor.
   void add_small(double energy) { energy_ += energy; }
   void finish();
 
@@ -30,7 +30,7 @@ class RareValues {
  private:
   double floor_ = 0;
   double energy_ = 0;           ///< of the values below the floor
-  std::vector<double> values_;  ///< filled up with zeros to a multiple of eight
+  std::vector<double> values_;  ///< padded with zeros to a multiple of eight
 };
 
 }  // namespace effort::codec

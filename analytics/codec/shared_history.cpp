@@ -13,10 +13,10 @@
 namespace effort::codec {
 namespace {
 
-/// Of a slab on the node of most rows: long enough that what stands around a tile is nothing beside it.
+/// Values of a slab on the node with most rows; large enough for the headers of its tile to be negligible.
 constexpr std::size_t slab_values = std::size_t{1} << 19;
 
-/// 1 where a value is absent; empty where none is.
+/// 1 for absent values; empty if there are none.
 std::vector<std::uint8_t> absent_of(const std::vector<double>& values) {
   if (std::none_of(values.begin(), values.end(), [](double v) { return std::isnan(v); })) return {};
   std::vector<std::uint8_t> absent(values.size());
@@ -32,7 +32,7 @@ SharedHistories::SharedHistories(Communicator& nodes, const Target& target)
     throw std::invalid_argument("a bound on the bytes holds for each node: code the nodes' histories one by one");
 }
 
-/// What all nodes must know before the first slab.
+/// Exchanges the facts that all nodes need before the first slab.
 SharedHistories::Series SharedHistories::describe(const HistoryShare& mine, std::size_t& largest) const {
   const bool fits = mine.steps == mine.before + (mine.history ? mine.history->steps() : mine.steps - mine.before) &&
                     (!mine.history || mine.history->rows() == mine.rows);
@@ -79,7 +79,7 @@ void SharedHistories::add(const HistoryShare& mine) {
   std::size_t largest = 0;
   Series series = describe(mine, largest);
   if (largest > largest_tile)
-    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: spread them over more nodes");
+    throw std::invalid_argument("a node has " + std::to_string(largest) + " rows: distribute them over more nodes");
   const std::size_t width =
       std::clamp<std::size_t>(largest > 0 ? std::bit_floor(slab_values / std::min(largest, slab_values)) : 1, 1,
                               std::max<std::size_t>(mine.steps, 1));
@@ -97,7 +97,7 @@ void SharedHistories::add(const HistoryShare& mine) {
   series_.push_back(series);
 }
 
-/// Slabs wait until each node has one to code: then all work at a time.
+/// Slabs wait until each node has one to code, so that all nodes code at the same time.
 void SharedHistories::code() {
   std::vector<SlabCoder::Block> coded = coder_.code();
   std::move(coded.begin(), coded.end(), std::back_inserter(blocks_));

@@ -1,4 +1,4 @@
-// The histories of many nodes, coded as one at the end of a run.
+// The histories of many nodes, coded together at the end of a run.
 //
 //   effort::codec::SharedHistories histories(nodes, target);
 //   histories.add({&history, rows, 0, steps});   // on every node, series by series
@@ -10,12 +10,12 @@
 
 namespace effort::codec {
 
-/// What a node brings of a series.
+/// One node's part of a series.
 struct HistoryShare {
   const History* history = nullptr;  ///< none: all its values are zero
   std::size_t rows = 0;              ///< of this node
   std::size_t before = 0;            ///< steps before the history's first, in which all its values are zero
-  std::size_t steps = 0;             ///< in all, the same on all nodes: before + history->steps()
+  std::size_t steps = 0;             ///< total, the same on all nodes: before + history->steps()
 };
 
 /// Codes series one by one, in slabs of steps, each one transform over all nodes (SlabCoder).  The rows of node 0 come
@@ -26,18 +26,18 @@ class SharedHistories {
   /// std::invalid_argument
   SharedHistories(Communicator& nodes, const Target& target);
 
-  /// Collective.  The histories may go when it returns.  The bound holds for the chain of codings: what a history's
-  /// tiles deviate already is subtracted.  Errors: std::invalid_argument on all nodes where the numbers of steps
-  /// differ. Memory: a slab's rows of this node, at most 2^19 values (or one column), a few times.  Cost: a decoding
-  /// and a coding of the node's values.
+  /// Collective.  The histories may be destroyed when it returns.  The bound holds for the chain of codings: the
+  /// present errors of a history's tiles are subtracted.  Errors: std::invalid_argument on all nodes if the numbers of
+  /// steps differ. Memory: a slab's rows of this node, at most 2^19 values (or one column), a few times.  Cost: a
+  /// decoding and a coding of the node's values.
   void add(const HistoryShare& mine);
 
-  /// Collective.  Returns the series in the order of add() on node 0, nothing elsewhere.  The same histories and the
-  /// same split of the rows give the same bytes.
+  /// Collective.  Returns the series in the order of add() on node 0, and nothing elsewhere.  The same histories and
+  /// the same distribution of rows give the same bytes.
   std::vector<std::vector<std::byte>> finish();
 
  private:
-  /// One add().
+  /// The series of one add().
   struct Series {
     std::size_t rows = 0;            ///< of all nodes
     std::size_t begin = 0, end = 0;  ///< slabs
@@ -54,7 +54,7 @@ class SharedHistories {
   SlabCoder coder_;
   std::vector<Series> series_;
   std::vector<SlabCoder::Slab> slabs_;
-  std::vector<SlabCoder::Block> blocks_;  ///< coded here
+  std::vector<SlabCoder::Block> blocks_;  ///< coded on this node
   std::size_t waiting_ = 0;               ///< slabs that are not coded yet
 };
 

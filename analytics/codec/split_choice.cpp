@@ -18,8 +18,8 @@ void raise_to(const double* row, std::size_t n, double* largest) {
   });
 }
 
-/// A split treats all lines along its direction alike, so that a sample shows what it gains: the strongest lines,
-/// for what is rare, and an even choice of the others, each standing for several.
+/// A split treats all lines along its direction alike, so a sample shows its gain: the strongest lines, which contain
+/// the rare large values, and an even choice of the others, each of which represents several.
 class SplitSample {
  public:
   SplitSample(const PacketSplit& split, const double* matrix, std::size_t stride) : sample_(split) {
@@ -47,7 +47,7 @@ class SplitSample {
 
   double largest() const { return largest_; }
 
-  /// How many halvings make the lines cheapest at a step.
+  /// The number of halvings at which the lines are cheapest at a step.
   int best_depth(double step) {
     const std::size_t length = sample_.along_rows ? sample_.rows : sample_.cols;
     std::vector<double> low{cost(0, length, step)}, high{0};

@@ -1,4 +1,4 @@
-// How deep a band is best halved further along its smooth direction.
+// Chooses how often a band is halved further along its smooth direction.
 #pragma once
 
 #include "analytics/codec/bands.hpp"
@@ -8,7 +8,7 @@
 
 namespace effort::codec {
 
-/// About the bits that coefficients cost at a step: the sum of log2(1 + (c / step)^2) / 2.
+/// Approximate bits of coefficients at a step: the sum of log2(1 + (c / step)^2) / 2.
 class CostSum {
  public:
   explicit CostSum(double step) : scale_(1 / step) {}
@@ -26,14 +26,14 @@ class CostSum {
   double scale_, product_ = 1, bits_ = 0;
 };
 
-/// The depth at which depths cost least: `low[k]` and `high[k]` are the costs of what k halvings leave as low band and
-/// make of high band; low[0] is that of the band as it is.  A split must gain a little.
+/// The cheapest depth.  `low[k]` and `high[k]` are the costs of the low band after k halvings and of the high band of
+/// the k-th; low[0] is the cost of the band as it is.  A split must gain a little.
 int cheapest_depth(const std::vector<double>& low, const std::vector<double>& high);
 
 /// The norm of the basis functions of the band that is split.
 double split_gain(const PacketSplit& split);
 
-/// The depth at which a band of the matrix is cheapest at a quantisation step; of large bands a sample decides.
+/// The depth at which a band of the matrix is cheapest at a quantisation step, estimated from a sample of large bands.
 int best_split(const PacketSplit& split, const double* matrix, std::size_t stride, double step);
 
 }  // namespace effort::codec

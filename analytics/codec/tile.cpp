@@ -68,7 +68,7 @@ double read_constant(ByteReader& in) {
   return value;
 }
 
-/// NaN where all values behind a cell are absent.
+/// NaN for cells of which all values are absent.
 void mark_absent(std::vector<double>& values, std::span<const std::uint8_t> absent, std::size_t rows, std::size_t cols,
                  int level) {
   if (absent.empty()) return;
@@ -98,7 +98,7 @@ TileCode encode_tile(const Matrix& matrix, const Goal& goal, Coder coder) {
     rest.value -= static_cast<double>(code.bytes.size());
   }
   const bool bounded = goal.kind == Target::Kind::nrmse || goal.kind == Target::Kind::max_error;
-  // What is decoded of values near the smallest is rounded to a multiple of it.
+  // Values near the smallest double are decoded to a multiple of it.
   if (bounded) rest.value = std::max(rest.value - std::ldexp(0.5, -1074 - matrix.exponent), 0.0);
   const TileCode body = coder == Coder::ezw ? encode_ezw(matrix, rest) : encode_context(matrix, rest);
   if (bounded && (body.bytes.empty() || body.bytes.size() >= 8 * matrix.present)) return encode_raw(matrix);
@@ -132,7 +132,7 @@ TileInfo read_tile_info(ByteReader& in) {
   return info;
 }
 
-/// How many of a tile's bytes hold so many passes (0: all).
+/// Number of a tile's bytes that contain the given passes (0: all).
 std::size_t bytes_needed(const ByteSource& source, std::size_t offset, std::size_t size, int passes) {
   if (passes == 0) return size;
   ByteReader in(source, offset, size);
@@ -141,7 +141,7 @@ std::size_t bytes_needed(const ByteSource& source, std::size_t offset, std::size
   return size;
 }
 
-/// Runs what reads bytes that begin at byte `begin` of something: its errors name their place in that.
+/// Runs a reader of bytes that begin at byte `begin` of a source, and makes its errors name the offset in the source.
 template <typename Read>
 auto placed(std::size_t begin, const Read& read) {
   try {

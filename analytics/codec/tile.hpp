@@ -1,16 +1,16 @@
-// A tile: one matrix coded on its own, without the size and checksum that a stream or history states around it.
+// A tile: one matrix coded on its own, without the size and checksum of the stream or history around it.
 #pragma once
 
 #include "analytics/codec/matrix.hpp"
 
 namespace effort::codec {
 
-/// What a tile's encoding shall reach, in the scaled unit of its Matrix.
+/// The goal of a tile's encoding, in the scaled unit of its Matrix.
 struct Goal {
   Target::Kind kind;   ///< nrmse means an RMS error here
   double value;        ///< passes, RMS error, largest error, or bytes
   double nrmse_unit;   ///< the tile's header states its RMS error in this unit
-  bool quick = false;  ///< for what is recoded soon: no search for the largest step, no splits, no mixing
+  bool quick = false;  ///< for tiles to be recoded soon: no search for the largest step, no splits, no mixing
 };
 Goal goal_for(const Matrix& matrix, const Target& target);
 
@@ -29,7 +29,7 @@ struct TileInfo {
   double nrmse = 0, max_error = 0;
   std::vector<Cut> cuts;  ///< all but the end, from the start of the tile
 };
-/// Of the tile in `size` bytes of the source from `offset` on; reads only what stands in front of the coded values.
+/// Inspects the tile in `size` bytes of the source from `offset` on.  Reads only the headers before the coded values.
 TileInfo inspect_tile(const ByteSource& source, std::size_t offset, std::size_t size);
 
 struct TileOptions {
@@ -40,15 +40,15 @@ struct TileOptions {
 /// Row-major values of the level; absent ones are NaN.
 std::vector<double> decode_tile(std::span<const std::byte> tile, std::size_t rows, std::size_t cols,
                                 const TileOptions& options);
-/// The same of a tile within a source, of which only the bytes are read that the passes need.  Errors name their place
-/// in the source.
+/// The same for a tile within a source.  Reads only the bytes that the passes need.  Errors name their offset in the
+/// source.
 std::vector<double> read_tile(const ByteSource& source, std::size_t offset, std::size_t size, std::size_t rows,
                               std::size_t cols, const TileOptions& options);
 
-/// The body of a context-coded tile (see FORMAT.md); empty where the goal cannot be reached.
+/// The body of a context-coded tile (see FORMAT.md); empty if the goal cannot be reached.
 TileCode encode_context(const Matrix& matrix, const Goal& goal);
 
-/// What stands in front of the coded planes.
+/// The header before the coded planes.
 struct ContextHeader {
   int exponent = 0;
   unsigned mantissa = 0;
@@ -65,7 +65,7 @@ ContextHeader read_context_header(ByteReader& in);
 std::vector<double> decode_context(const ContextHeader& stated, std::span<const std::byte> payload, std::size_t rows,
                                    std::size_t cols, const TileOptions& options);
 
-/// Multiplies by 2^shift; what leaves the range of doubles becomes the largest of them.
+/// Multiplies by 2^shift; values beyond the range of doubles become the largest double.
 void scale_back(std::vector<double>& values, int shift);
 
 /// The mean over the cells of a grid that is 2^level times coarser (both extents rounded up), NaN where all are NaN.

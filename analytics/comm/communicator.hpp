@@ -1,4 +1,4 @@
-// The blocking message interface that distributed analytics is written against.
+// The blocking message interface of analytics on several nodes.
 #pragma once
 
 #include <cstddef>
@@ -36,8 +36,8 @@ struct Gathered {
 /// the same element types, reductions, roots and (unless stated) lengths.  One thread per rank may use an
 /// instance at a time.  Errors: CommunicatorError.
 ///
-/// Floating-point sums are missing on purpose: their result would depend on the order of the ranks' arrival.
-/// What must be bitwise equal everywhere is summed as scaled integers, or computed on one rank and broadcast.
+/// There are no floating-point sums, because their result would depend on the order of the ranks' arrival.  Values that
+/// must be bitwise equal everywhere are summed as scaled integers, or computed on one rank and broadcast.
 class Communicator {
  public:
   virtual ~Communicator() = default;
@@ -60,15 +60,15 @@ class Communicator {
   Gathered<T> gatherv(std::span<const T> mine, int root) {
     return typed<T>(gatherv_bytes(std::as_bytes(mine), root));
   }
-  /// The root's values replace everybody's; lengths are equal.
+  /// The root's values replace those of all ranks; lengths are equal.
   template <typename T>
   void bcast(std::span<T> values, int root) {
     static_assert(std::is_trivially_copyable_v<T>);
     bcast_bytes(std::as_writable_bytes(values), root);
   }
   /// Each rank sends `to_previous` to rank - 1 and `to_next` to rank + 1 (not periodic: the first and last
-  /// rank's outward messages are dropped) and receives into `from_previous` and `from_next`, whose lengths
-  /// the caller knows to match; at the ends they are left untouched.
+  /// rank's outward messages are dropped) and receives into `from_previous` and `from_next`.  Lengths must
+  /// match those of the senders; at the ends the arrays are left untouched.
   template <typename T>
   void neighbour_exchange(std::span<const T> to_previous, std::span<const T> to_next, std::span<T> from_previous,
                           std::span<T> from_next) {

@@ -9,13 +9,14 @@
 namespace effort {
 namespace {
 
-// One slot per rank holds pointers to what that rank contributes to the collective under way.  Every collective is
-// publish, barrier, read the others' slots, barrier: nobody's buffer goes away while another still reads it.
+// One slot per rank holds pointers to the rank's contribution to the present collective.  A collective publishes the
+// slot, passes a barrier, reads the other slots and passes a second barrier, which keeps buffers alive while others
+// read.
 class ThreadGroup {
  public:
   explicit ThreadGroup(int size) : slots(size), size_(size) {}
 
-  // No lock: with many waiters, waking up one after the other to take it would cost more than the collectives.
+  // Lock-free: many waiters that wake up one after the other to take a lock would cost more than the collectives.
   void barrier() {
     const std::uint32_t generation = generation_.load(std::memory_order_acquire);
     throw_if_broken();
@@ -119,7 +120,7 @@ class ThreadCommunicator final : public Communicator {
     std::copy(from.begin(), from.end(), to.begin());
   }
 
-  // Every rank combines everything for itself.
+  // Every rank combines all contributions for itself.
   template <typename T>
   void reduce_all(std::span<T> values, ReduceOp op) {
     std::vector<T> result(values.size());
@@ -128,7 +129,7 @@ class ThreadCommunicator final : public Communicator {
     std::copy(result.begin(), result.end(), values.begin());
   }
 
-  // The values from `begin` on of all ranks, in the order of the ranks.
+  // The values of all ranks from `begin` on, in rank order.
   template <typename T>
   void combine_all(std::vector<T>& result, std::size_t begin, ReduceOp op) {
     for (std::size_t r = 0; r < group_.slots.size(); ++r) {
@@ -137,14 +138,14 @@ class ThreadCommunicator final : public Communicator {
     }
   }
 
-  // Every rank combines one part for all: the work of a rank does not grow with their number.
+  // Every rank combines one part for all ranks, so the work of a rank does not grow with their number.
   template <typename T>
   void reduce(std::span<T> values, ReduceOp op) {
     publish(std::as_bytes(std::span<const T>(values)), {});
     const auto ranks = static_cast<std::size_t>(size());
     for (const auto& slot : group_.slots)
       if (slot.first.size() != values.size_bytes()) throw CommunicatorError("allreduce: lengths differ between ranks");
-    constexpr std::size_t little = 4096;  // bytes: a third barrier would cost more
+    constexpr std::size_t little = 4096;  // bytes up to which a third barrier costs more than it saves
     if (ranks * values.size_bytes() <= little) return reduce_all(values, op);
     const auto cut = [&](std::size_t part) { return values.size() * part / ranks; };
     const std::size_t begin = cut(static_cast<std::size_t>(rank_)), end = cut(static_cast<std::size_t>(rank_) + 1);

@@ -9,7 +9,7 @@
 namespace effort::replay {
 namespace {
 
-constexpr double smallest_share = 0.05;  // of the mean over ranks: no rank's load is multiplied by more than 20
+constexpr double smallest_share = 0.05;  // of the mean load, assumed at least: no load is multiplied by more than 20
 
 }  // namespace
 
@@ -121,7 +121,7 @@ void Division::rebalance(std::span<const double> load, std::span<const double> r
     mean += recording_->copies(r) * load[static_cast<std::size_t>(r)] / recording_->n_ranks();
   if (!(mean > 0)) return;
   if (rebalancer_.kind == Rebalancer::Kind::blocks) return move_pieces(load, recorded);
-  // A rank never gets more than 20 times the mean rank's work for its own, however many rebalances that takes.
+  // No number of rebalances gives a rank more than 20 times its recorded work, relative to the mean.
   std::vector<double> own(weight_.size());
   double mean_own = 0;
   for (std::size_t r = 0; r < own.size(); ++r) {
@@ -137,7 +137,7 @@ void Division::rebalance(std::span<const double> load, std::span<const double> r
   }
 }
 
-// From the most to the least loaded rank goes the piece that comes nearest to making them equal, until none helps.
+// Moves the piece that best equalises the most and the least loaded rank, until no move helps.
 void Division::move_pieces(std::span<const double> load, std::span<const double> recorded) {
   const std::size_t ranks = weight_.size(), pieces = owner_.size() / ranks;
   std::vector<double> share(ranks, 0.0), cost(owner_.size()), now(ranks, 0.0);

@@ -1,4 +1,4 @@
-// Recorded loads under other divisions of the work, as rebalancers of several kinds would make them.
+// Recorded loads under other divisions of the work, made by rebalancers of several kinds.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,13 @@
 
 namespace effort::replay {
 
-/// What a rebalancer makes of the loads it is told.
+/// A model of a rebalancer, which divides the work by predicted loads.
 struct Rebalancer {
   enum class Kind {
     ideal,    ///< every rank gets the mean
     bounded,  ///< every rank moves a share `amount` of the way to the mean
     noisy,    ///< every rank gets the mean times a normal deviate around 1, of deviation `amount`
-    blocks    ///< a rank's load comes in `amount` equal pieces that can only be moved whole
+    blocks    ///< a rank's load consists of `amount` equal pieces, which move as a whole
   };
   Kind kind = Kind::ideal;
   double amount = 0;
@@ -38,8 +38,8 @@ class Recording {
     return load_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(steps_) + static_cast<std::size_t>(step)];
   }
   double copies(int rank) const { return copies_[static_cast<std::size_t>(rank)]; }
-  double n_ranks() const { return n_ranks_; }  ///< copies counted
-  /// Load of a step over all ranks, copies counted, seconds.
+  double n_ranks() const { return n_ranks_; }  ///< including copies
+  /// Load of a step, summed over all ranks including copies, seconds.
   double total(std::int64_t step) const { return total_[static_cast<std::size_t>(step)]; }
   /// Mean over ranks and steps, seconds: the unit of prices.
   double mean_step() const;
@@ -53,8 +53,7 @@ class Recording {
   double n_ranks_ = 0;
 };
 
-/// The division of the work in force.  Rank r does the share(r, j) of what recorded rank j did; each step's total is as
-/// recorded.
+/// The present division of the work.  It changes the ranks' loads but keeps each step's recorded total.
 class Division {
  public:
   Division(const Recording& recording, Rebalancer rebalancer);
@@ -62,13 +61,12 @@ class Division {
   /// [ranks] loads in a step, seconds.
   void loads(std::int64_t step, std::vector<double>& out) const;
   double largest(std::int64_t step) const;
-  /// Divides anew.
-  /// @param load      [ranks] each rank's load as it is believed to be, >= 0
-  /// @param recorded  [ranks] what recorded ranks' work costs relative to each other: pieces share their owner's load
-  /// in
-  ///                  this proportion
+  /// Divides the work anew.
+  /// @param load      [ranks] predicted loads under the present division, >= 0
+  /// @param recorded  [ranks] relative cost of the recorded ranks' work; pieces share their owner's load in this
+  ///                  proportion
   void rebalance(std::span<const double> load, std::span<const double> recorded);
-  /// What recorded values of one step (one per rank, such as a region's) become.
+  /// Applies the division to recorded values of one step, one per rank, such as a region's loads.
   void divide(std::span<const double> recorded, std::int64_t step, std::span<double> out) const;
 
  private:
@@ -78,7 +76,7 @@ class Division {
   const Recording* recording_;
   Rebalancer rebalancer_;
   std::vector<double> weight_;  // [ranks]
-  std::vector<int> owner_;      // [ranks * pieces] of each piece; empty: weights say it all
+  std::vector<int> owner_;  // [ranks * pieces] rank that holds the piece; empty: weights alone describe the division
   std::mt19937_64 random_{1};
 };
 

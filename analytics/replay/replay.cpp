@@ -11,15 +11,15 @@ namespace effort::replay {
 namespace {
 
 constexpr std::int64_t ranks_per_node = 256;
-constexpr int most_nodes = 16;           // every node holds the hint's arrays of all ranks
-constexpr double negative_share = 0.01;  // of all load, that a lossy file may have below zero
+constexpr int most_nodes = 16;           // every simulated node holds the hint's arrays of all ranks
+constexpr double negative_share = 0.01;  // of the total load, allowed below zero in a lossy file
 
-// The cube without negative values; those that are no rounding of a lossy file are refused.
+// The cube without negative values.  Values too negative for the error of a lossy file are refused.
 std::vector<double> repaired(const Cube& cube) {
   std::vector<double> values(cube.values.begin(), cube.values.end());
   double negative = 0, positive = 0;
   for (double& x : values) {
-    if (!std::isfinite(x)) continue;  // refused as part of a rank's load
+    if (!std::isfinite(x)) continue;  // refused later, in the rank's load
     (x < 0 ? negative : positive) += std::fabs(x);
     x = std::max(x, 0.0);
   }
@@ -46,7 +46,7 @@ std::vector<double> sum_over_regions(const Cube& cube) {
   return load;
 }
 
-// One node's loads, step by step, of the window under way.
+// One node's loads in the present window, step by step.
 class Feeder {
  public:
   Feeder(const Cube& cube, std::int64_t ranks, int node, int nodes, int window)
@@ -55,7 +55,7 @@ class Feeder {
     for (std::int64_t r = first; r < last; ++r) ids_.push_back(static_cast<int>(r));
   }
 
-  /// Adds the next step, as the division makes it.
+  /// Adds the next step under the division.
   void add(std::int64_t step, const Division& division) {
     if (steps_ == 0) first_ = step;
     std::vector<double> recorded(static_cast<std::size_t>(cube_.ranks)), divided(recorded.size());
@@ -78,7 +78,7 @@ class Feeder {
   bool full() const { return steps_ == window_; }
   std::span<const int> ids() const { return ids_; }
 
-  /// The last `n` steps' loads, [ranks][n].
+  /// The loads of the last `n` steps, [ranks][n].
   std::vector<double> last(int n) const {
     std::vector<double> out;
     for (std::size_t i = 0; i < ids_.size(); ++i)
@@ -87,7 +87,7 @@ class Feeder {
     return out;
   }
   std::int64_t first() const { return first_; }
-  /// The window from a step of it on.
+  /// The part of the window from a step on.
   const window::Input& window_from(std::int64_t first) {
     const auto regions = static_cast<std::size_t>(cube_.regions), before = static_cast<std::size_t>(first - first_),
                steps = static_cast<std::size_t>(steps_) - before;
@@ -153,7 +153,7 @@ void add_up(const std::vector<StageLog>& logs, Report& report) {
   }
 }
 
-// What one node does from the first step to the last.
+// One node's part of the replay, from the first step to the last.
 class NodeReplay {
  public:
   NodeReplay(const Cube& cube, const Recording& recording, const Options& options, std::int64_t ranks,
@@ -176,8 +176,7 @@ class NodeReplay {
       cost += division_.largest(s);
       feeder_.add(s, division_);
       ++unseen_;
-      if (changes_ == s + 1)
-        known_.push_back({s, options_.price});  // ranks answer a hint before they hand over its step
+      if (changes_ == s + 1) known_.push_back({s, options_.price});  // ranks answer a hint before they publish its step
       const bool last = s + 1 == recording_.steps(), looks = s == next_look_;
       if (!looks && !feeder_.full() && !last) continue;
       follow(s);
@@ -260,7 +259,7 @@ class NodeReplay {
   window::LookCost cost_;
   const window::Result* result_ = nullptr;
   std::vector<window::Rebalance> known_;
-  std::vector<double> predicted_;  // [recorded ranks] that the coming division is made by
+  std::vector<double> predicted_;  // [recorded ranks] loads by which the next division is made
   std::int64_t next_look_ = 1, changes_ = -1, looked_ = -1, closed_ = -1;
   int unseen_ = 0, lag_ = 0;
 };

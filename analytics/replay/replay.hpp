@@ -21,51 +21,51 @@ struct Cube {
   std::int64_t steps = 0;
 };
 
-/// How to replay it.
+/// Options of a replay.
 struct Options {
   window::Settings analysis;  ///< window, lag, strata, seed, ...; initial_price is set from `price` and `price_known`
-  Rebalancer rebalancer;      ///< what a rebalance does
-  double price = -1;          ///< seconds that every rebalance costs; < 0: not known, rebalances are free of charge
+  Rebalancer rebalancer;      ///< model of a rebalance
+  double price = -1;          ///< seconds that every rebalance costs; < 0: unknown, and rebalances are free
   bool price_known = true;    ///< the decision knows the price from the start, not only after the first rebalance
   std::int64_t virtual_ranks = 0;  ///< > 0: virtual rank v is a copy of recorded rank v mod ranks; 0: as recorded
   int nodes = 0;                   ///< simulated nodes, a thread each; 0: one per 256 ranks, at most 16
-  bool decide = true;              ///< false: nothing is rebalanced, whatever is recommended
-  /// Called for every described window, by each node's thread, with what it analysed (loads as they are after the
-  /// replay's own rebalances); may be empty.  Calls of different nodes run at the same time.
+  bool decide = true;              ///< false: recommendations are ignored
+  /// Called by each node's thread for every described window, with the input of the analysis (loads after the replay's
+  /// own rebalances); may be empty.  Calls of different nodes may run concurrently.
   std::function<void(int node, const window::Input&, const window::Result&)> on_window;
 };
 
-/// Steps of a described window where looks come as often as they pay.
+/// Steps of a described window if the interval of looks is automatic.
 inline constexpr int tile_steps = 10;
 
-/// One window's outcome: of the steps up to a recommended rebalance, or to the end of a described window.
+/// One window, which ends with a recommended rebalance or a described window.
 struct WindowReport : window::Report {
-  std::int64_t rebalanced_at = -1;  ///< first step with new loads; -1: not rebalanced (or the recording ended before)
+  std::int64_t rebalanced_at = -1;  ///< first step with new loads; -1: no rebalance, or the recording ended before
 };
 
-/// What a stage of the analysis used, over all windows.
+/// Resources used by one stage of the analysis over all windows.
 struct StageUse {
   double critical_seconds = 0;  ///< sum over windows of the largest thread's CPU time
   double total_seconds = 0;     ///< CPU time of all threads
-  std::size_t bytes = 0;        ///< memory of its arrays, kept ones and a window's, on the node that needs most
+  std::size_t bytes = 0;        ///< memory of its arrays, including those of one window; largest of the nodes
 };
 
 struct Report {
   std::vector<WindowReport> windows;
   Schedule chosen, best;                                    ///< costs in seconds of critical path, prices included
-  std::array<double, fixed_intervals.size()> cost_fixed{};  ///< the same of rebalancing at fixed intervals
+  std::array<double, fixed_intervals.size()> cost_fixed{};  ///< the same at fixed intervals
   double cost_never = 0;                                    ///< seconds of critical path
   std::array<StageUse, window::n_stages> stages{};
   double largest_window_seconds = 0;  ///< critical CPU time of the most expensive window
-  std::size_t bytes_per_node = 0;     ///< largest of what an analyzer keeps between windows
-  std::int64_t ranks = 0;             ///< replayed, virtual ones included
+  std::size_t bytes_per_node = 0;     ///< memory of an analyzer between windows; largest of the nodes
+  std::int64_t ranks = 0;             ///< including virtual ones
   int nodes = 0;
 };
 
-/// Replays a recording: the analysis sees the loads as they are after the rebalances that it recommended, and which the
-/// rebalancer made of its predicted loads (Division).  Looks cost nothing.  Blocks; starts options.nodes threads.
-/// Slightly negative loads, as lossy compression leaves them, count as 0.
-/// Memory: the cube's size times virtual ranks per recorded rank, one window's share of it.
+/// Replays a recording.  The analysis sees the loads after the rebalances that it recommended, which the rebalancer
+/// (Division) made by its predictions.  Looks are free.  Blocks; starts options.nodes threads.  Slightly negative
+/// loads, which lossy compression leaves, count as 0. Memory: one window of the cube, times virtual ranks per recorded
+/// rank.
 /// @throws std::invalid_argument on wrong dimensions, negative or non-finite loads, or settings out of range
 Report replay(const Cube& cube, const Options& options);
 

@@ -8,9 +8,9 @@ namespace effort::replay {
 namespace {
 
 constexpr double smallest_share = 0.05;  // as in Division
-constexpr double most_work = 4e9;        // multiplications of the dynamic programming
+constexpr double most_work = 4e9;        // multiplications that the dynamic programming may take
 
-// Rebalances before the given steps, by the last `width` steps' loads since the rebalance before.
+// Rebalances before the given steps, by the loads of the last `width` steps since the previous rebalance.
 double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vector<std::int64_t>& steps, int width,
                double price) {
   Division division(recording, rebalancer);
@@ -40,8 +40,8 @@ double cost_of(const Recording& recording, Rebalancer rebalancer, const std::vec
   return cost;
 }
 
-// Largest load of each step from `first` on, had the work been divided ideally by the loads of the `width` steps
-// before.
+// Largest load of each step from `first` on, if the work had been divided ideally by the loads of the previous `width`
+// steps.
 std::vector<double> largest_after(const Recording& recording, std::int64_t first, int width) {
   const auto n = static_cast<std::size_t>(recording.steps() - first);
   std::vector<double> past(static_cast<std::size_t>(recording.ranks()), 1.0);
@@ -72,7 +72,7 @@ Schedule best_ideal(const Recording& recording, double price) {
   const auto n = static_cast<std::size_t>(steps) + 1;
   std::vector<double> best(n, std::numeric_limits<double>::infinity());
   std::vector<std::int64_t> previous(n, 0);
-  best[0] = 0;  // best[t]: up to step t, with which a new division begins and is paid; t = steps: the end
+  best[0] = 0;  // best[t]: cost up to step t, where a new division begins and is paid for; t = steps: the end
   for (std::int64_t t = 0; t < steps; t += stride) {
     for (std::size_t w = 0; w < (t == 0 ? 1 : averaging_widths.size()); ++w) {
       if (w > 0 && averaging_widths[w - 1] >= t) break;

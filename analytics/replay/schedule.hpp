@@ -1,4 +1,4 @@
-// What schedules of rebalances would have cost on a recording, and the best one known afterwards.
+// The cost of schedules of rebalances on a recording, and the best schedule in hindsight.
 #pragma once
 
 #include "analytics/replay/division.hpp"
@@ -9,27 +9,27 @@
 
 namespace effort::replay {
 
-/// Steps with which a new division begins, ascending, and what that costs.
+/// A schedule of rebalances and its cost.
 struct Schedule {
-  std::vector<std::int64_t> steps;
-  double cost = 0;    ///< seconds of critical path, prices included
-  bool exact = true;  ///< no schedule of its kind costs less; otherwise the best that was found
+  std::vector<std::int64_t> steps;  ///< first steps of new divisions, ascending
+  double cost = 0;                  ///< seconds of critical path, prices included
+  bool exact = true;                ///< true: no schedule of its kind costs less; false: the best one found
 };
 
-/// Intervals that a person would try, in steps.
+/// Intervals that a user would try, in steps.
 inline constexpr std::array<int, 7> fixed_intervals{1, 2, 5, 10, 20, 50, 100};
 
-/// Steps over which the loads are averaged that a schedule's rebalance divides by: the best of these is used.
+/// Steps over which loads are averaged for a schedule's rebalance; the best of these is used.
 inline constexpr std::array<int, 3> averaging_widths{1, 3, 10};
 
 /// A rebalance every `interval` steps, by the mean loads since the last one (at most the last 10 steps) or by those of
 /// the last step, whichever costs less.  Time O(ranks x steps).
 Schedule fixed_schedule(const Recording& recording, Rebalancer rebalancer, int interval, double price);
 
-/// The cheapest of the schedules that may rebalance after any step.  For an ideal rebalancer by dynamic programming
-/// over the step of the last one: best(t) = price + min over s < t of best(s) + what the division of s loses until t;
-/// time O(ranks x steps^2), and for long recordings with an even distance between opportunities, then not exact.  For
-/// others that schedule or a fixed one, whichever costs less.
+/// The cheapest schedule that may rebalance after any step.  For an ideal rebalancer it is found by dynamic programming
+/// over the step of the last rebalance: best(t) = price + min over s < t of best(s) + the loss of the division of s
+/// until t.  Time O(ranks x steps^2).  On long recordings only evenly spaced steps are considered, and the result is
+/// not exact. For other rebalancers: the same schedule or a fixed one, whichever costs less.
 Schedule best_schedule(const Recording& recording, Rebalancer rebalancer, double price);
 
 /// Cost of never rebalancing, seconds.

@@ -41,8 +41,8 @@ bool Allocation::kept(std::span<const double> n) const {
   return true;
 }
 
-// Real numbers n_h = sqrt(sum over metrics of multiplier x term): multipliers grow where a limit is exceeded and vanish
-// where it is not reached.
+// Real n_h = sqrt(sum over metrics of multiplier x term).  The multiplier of a metric grows while its limit is exceeded
+// and vanishes if the limit is not reached.
 std::vector<double> Allocation::relaxed() const {
   const std::size_t k = sizes_.size(), metrics = terms_.size() / k;
   std::vector<double> multiplier(metrics), n(k);
@@ -81,10 +81,10 @@ std::vector<std::int64_t> Allocation::solve() const {
       for (std::size_t h = 0; h < k; ++h)
         n[h] = std::min(sizes_[h], std::max(least_[h], std::ceil(real[h] * factor * (1 - 1e-12))));
     };
-    // Where a stratum has fewer members than its share, the others must make up for it.
+    // If a stratum has fewer members than its share, the other strata must compensate.
     double factor = 1;
     for (rounded(factor); !kept(n); rounded(factor)) factor *= 1.01;
-    for (std::size_t h = 0; h < k; ++h) {  // rounding up may have left something over
+    for (std::size_t h = 0; h < k; ++h) {  // rounding up may have left slack
       while (n[h] > least_[h] && n[h] > 1) {
         n[h] -= 1;
         if (kept(n)) continue;

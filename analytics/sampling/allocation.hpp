@@ -1,4 +1,4 @@
-// The cheapest allocation of a sample to strata that keeps several metrics' errors.
+// The cheapest allocation of a sample to strata that keeps the error bounds of several metrics.
 #pragma once
 
 #include <cstddef>
@@ -13,13 +13,13 @@ namespace effort::sampling {
 /// section 5.5), for several the method of Chromy (1987).
 class Allocation {
  public:
-  /// @param sizes  [k] N_h; @param floor  least n_h (or N_h where that is less)
+  /// @param sizes  [k] N_h; @param floor  least n_h (or N_h if that is less)
   Allocation(std::span<const std::int64_t> sizes, std::int64_t floor);
 
   /// @param variance  S_h^2 at variance[h * stride]; @param limit  variance allowed for the mean, not negative
   void add_metric(std::span<const double> variance, std::size_t stride, double limit);
 
-  /// [k] n_h, whole numbers that keep all limits.
+  /// [k] n_h, integers that keep all limits.
   std::vector<std::int64_t> solve() const;
 
  private:
@@ -30,7 +30,7 @@ class Allocation {
   std::vector<double> least_;
   double total_ = 0;
   std::vector<double>
-      terms_;  // [metrics][k] W^2 S^2 over the limit and the sum of W^2 S^2 / N: their sum over n_h is at most 1
+      terms_;  // [metrics][k] W^2 S^2 / (limit + sum of W^2 S^2 / N); the sum over h of terms / n_h is at most 1
 };
 
 }  // namespace effort::sampling

@@ -33,7 +33,7 @@ std::uint64_t below(std::uint32_t bound, std::uint64_t seed, std::uint64_t strea
   }
 }
 
-// Which numbers were drawn: open addressing, at most half full.
+// The set of drawn numbers: open addressing, at most half full.
 class DrawnSet {
  public:
   explicit DrawnSet(std::size_t count) : mask_(std::bit_ceil(2 * count + 2) - 1), slots_(mask_ + 1, -1) {}
@@ -105,7 +105,7 @@ void check_group(const Group& group, std::size_t n, std::vector<char>& used) {
     throw std::invalid_argument("group '" + group.name + "' has a negative fixed size: use 0 for a computed size");
 }
 
-// `count` of the members, and the pinned ones beside them.
+// Draws `count` of the members, in addition to the pinned ones.
 std::vector<std::int32_t> draw_members(std::span<const std::int32_t> members, std::int64_t count,
                                        std::span<const std::int32_t> pinned, std::uint64_t seed, std::uint64_t stream) {
   const auto available = static_cast<std::int64_t>(members.size());

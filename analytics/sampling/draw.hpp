@@ -17,19 +17,19 @@ std::uint64_t keyed_random(std::uint64_t seed, std::uint64_t stream, std::uint64
 std::vector<std::int32_t> draw_without_replacement(std::int64_t population, std::int64_t count, std::uint64_t seed,
                                                    std::uint64_t stream);
 
-/// Ranks that are sampled on terms of their own.
+/// A group of ranks with sampling parameters of its own.
 struct Group {
   std::string name;
   std::vector<std::int32_t> ranks;  ///< ascending; groups must not overlap
   double confidence = 0.90;
   double error = 0.08;               ///< relative to the group's mean
-  std::int64_t fixed_size = 0;       ///< > 0: this many ranks, whatever the deviation
+  std::int64_t fixed_size = 0;       ///< > 0: this many ranks, regardless of the deviation
   std::vector<std::int32_t> pinned;  ///< always traced, in addition; members of the group
 };
 
 struct SampleSet {
-  std::vector<std::int32_t> ranks;                  ///< all that are traced, ascending
-  std::vector<std::vector<std::int32_t>> by_group;  ///< [groups] ascending, pinned ones included
+  std::vector<std::int32_t> ranks;                  ///< all traced ranks, ascending
+  std::vector<std::vector<std::int32_t>> by_group;  ///< [groups] ascending, including pinned ones
 };
 
 /// Draws each group's sample for one window: its fixed size, or what the largest of its metrics needs.
@@ -41,7 +41,7 @@ SampleSet draw_groups(std::span<const double> values, std::size_t n, std::size_t
 
 /// Draws by an allocation over strata (SamplePlan::allocation); an allocation of one entry draws from all.
 /// @param labels  [n] strata
-/// @param pinned  ranks that are always in, beside those drawn
+/// @param pinned  ranks that are always included, in addition to those drawn
 std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels,
                                           std::span<const std::int64_t> allocation,
                                           std::span<const std::int32_t> pinned, std::uint64_t seed,

@@ -29,7 +29,7 @@ void check_accuracy(const Accuracy& accuracy) {
     throw std::invalid_argument("error is " + std::to_string(accuracy.error) + ": it must be above 0");
 }
 
-// Rounds up, but not for the sake of a rounding error.
+// Rounds up, unless only a rounding error exceeds the integer below.
 std::int64_t whole_objects(double size, std::int64_t population) {
   const double up = std::ceil(size * (1 - 1e-12));
   return up >= static_cast<double>(population) ? population : std::max<std::int64_t>(1, static_cast<std::int64_t>(up));
@@ -39,8 +39,8 @@ std::int64_t whole_objects(double size, std::int64_t population) {
 
 double normal_quantile(double confidence) {
   check_confidence(confidence);
-  // Newton's method from 0: erf is concave there, so that every step stays below the root.  In the tail erfc is the
-  // precise one.
+  // Newton's method from 0: erf is concave there, so every iterate stays below the root.  In the tail erfc is more
+  // precise.
   const bool tail = confidence > 0.5;
   double z = 0;
   for (int step = 0; step < 200; ++step) {
@@ -222,7 +222,7 @@ SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size
   const std::size_t strata = labels.empty() ? 1 : static_cast<std::size_t>(k);
   double largest = 0;
   for (const double value : values) largest = std::max(largest, std::abs(value));
-  // Sizes are relative to the mean: a common factor, here a power of two against overflow, changes nothing.
+  // Sizes are relative to the mean, so a common power of two against overflow does not change them.
   const int exponent = largest > 0 ? -std::ilogb(largest) : 0;
   const double factor = std::ldexp(1.0, std::clamp(exponent, -1000, 1000));
   std::vector<std::int64_t> sizes(strata, 0);

@@ -1,4 +1,4 @@
-// How many ranks to trace for a promised error, and which.
+// How many ranks to trace for a given error bound.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace effort::sampling {
 
-/// What is promised of an estimated mean: with probability `confidence` it is off by at most the bound.
+/// Accuracy of an estimated mean: with probability `confidence` its error is at most the bound.
 struct Accuracy {
   double confidence = 0.90;  ///< above 0, below 1
   double error = 0.08;       ///< relative to the metric's mean, above 0
@@ -26,9 +26,9 @@ double normal_quantile(double confidence);
 /// @throws std::invalid_argument on values outside these ranges
 std::int64_t sample_size(std::int64_t population, double deviation, double bound, double confidence);
 
-/// Smallest number of processes when each brings all its events (cluster sampling, Gamblin 2009, equation 4.8):
-/// m = M s^2 / (M N^2 V + s^2), V = (d / z)^2, which is what (4.2) and (4.7) give; the printed form lacks the M in the
-/// denominator and would not agree with (4.3) for one event per process.
+/// Smallest number of processes if all events of a sampled process are used (cluster sampling, Gamblin 2009, equation
+/// 4.8): m = M s^2 / (M N^2 V + s^2), V = (d / z)^2.  This form follows from (4.2) and (4.7).  The printed one lacks
+/// the M in the denominator and disagrees with (4.3) for one event per process.
 /// @param processes        M, at least 1
 /// @param deviation        s_r of equation 4.7: deviation over processes of (total - mean x events)
 /// @param events           mean number of events of a process, above 0
@@ -42,8 +42,8 @@ std::int64_t cluster_sample_size(std::span<const double> totals, std::span<const
 
 /// How a sample is drawn.
 enum class Design {
-  unified,      ///< from all ranks alike
-  per_stratum,  ///< every stratum's own mean within the error
+  unified,      ///< from all ranks with equal probability
+  per_stratum,  ///< by stratum, for the mean of every stratum
   neyman,       ///< by stratum, in proportion to size x deviation, for the mean over all
 };
 
@@ -51,8 +51,8 @@ struct SamplePlan {
   std::int64_t unified = 0;  ///< ranks needed without strata
   std::int64_t stratified =
       0;                    ///< fewest needed for the mean over all ranks, with or without strata: never above unified
-  std::int64_t neyman = 0;  ///< needed by Neyman allocation with the floor
-  std::int64_t per_stratum_total = 0;           ///< needed for each stratum's own mean
+  std::int64_t neyman = 0;  ///< ranks needed by Neyman allocation with the floor
+  std::int64_t per_stratum_total = 0;           ///< ranks needed for the mean of every stratum
   std::vector<std::int64_t> per_stratum;        ///< [k] the parts of per_stratum_total
   std::vector<std::int64_t> neyman_allocation;  ///< [k] the parts of neyman
   Design cheapest = Design::unified;            ///< which design `stratified` is
@@ -61,7 +61,7 @@ struct SamplePlan {
 
 struct PlanParameters {
   Accuracy accuracy;
-  std::int64_t floor = 2;  ///< ranks from each stratum at least (as far as it has them); at least 1
+  std::int64_t floor = 2;  ///< least ranks per stratum (or all of it if it is smaller); at least 1
 };
 
 /// Sample sizes for the mean of each of d metrics over n ranks, relative to the metric's mean; the largest counts
@@ -74,8 +74,8 @@ struct PlanParameters {
 SamplePlan plan_samples(std::span<const double> values, std::size_t n, std::size_t d,
                         std::span<const std::int32_t> labels, int k, const PlanParameters& parameters);
 
-/// The same from sums that several nodes can add up: per stratum the members, and per stratum and metric mean and
-/// variance (divisor members - 1).
+/// The same from statistics that nodes can combine: members per stratum, and mean and variance (divisor members - 1)
+/// per stratum and metric.
 /// @param sizes     [k] each at least 0
 /// @param mean      [k][d]
 /// @param variance  [k][d] not negative

@@ -1,4 +1,4 @@
-// Eight doubles side by side: sums over them are the same, in the same order, on every machine.
+// Eight doubles side by side.  Sums over them have the same order, hence the same bits, on every machine.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace effort::simd {
 
-/// The compiler makes as many registers of it as the processor needs.  Pass it by reference: how such values are passed
-/// depends on the instruction set.
+/// The compiler maps it to as many registers as the instruction set needs.  Pass it by reference, because the calling
+/// convention for such values depends on the instruction set.
 using Lanes = double __attribute__((vector_size(64)));
 inline constexpr std::size_t lanes = 8;
 

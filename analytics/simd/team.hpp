@@ -20,7 +20,7 @@
 
 namespace effort::simd {
 
-/// Whether kernels of this space run on the threads of the host.
+/// Whether kernels of this space run on host threads.
 template <typename Space>
 inline constexpr bool on_host = Kokkos::SpaceAccessibility<Kokkos::HostSpace, typename Space::memory_space>::accessible;
 
@@ -58,7 +58,7 @@ struct HostKernel {
 /// The instruction set for loops over rows of so many values.
 inline InstructionSet for_rows_of(std::size_t width) { return width < wide_from ? InstructionSet::narrow : best(); }
 
-/// How many teams share `n` pieces of work of which each takes at least `least` for itself.
+/// The number of teams that share `n` pieces of work, at least `least` pieces each.
 template <typename Space>
 std::size_t teams_for(const Space& space, std::size_t n, std::size_t least = 1) {
   const auto threads = static_cast<std::size_t>(std::max(1, static_cast<int>(space.concurrency())));
@@ -83,8 +83,8 @@ void for_each_team(const Space& space, const char* label, std::size_t teams, Ins
   space.fence();
 }
 
-/// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Follow it
-/// with barrier() where later work of the team reads the results.
+/// body(i) for 0 <= i < n, shared by the members of the team; no iteration may read what another one writes.  Call
+/// barrier() before the team reads the results.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Body& body) {
   if constexpr (one_thread<Member>) {
@@ -94,7 +94,7 @@ KOKKOS_INLINE_FUNCTION void for_each(const Member& team, std::size_t n, const Bo
   }
 }
 
-/// body() once.
+/// Runs body() once per team.
 template <typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
   if constexpr (one_thread<Member>) {

@@ -1,10 +1,10 @@
-// Compiles a piece of work once for each instruction set and runs the widest that the processor has.
+// Compiles a piece of work once for each instruction set and runs the widest one that the processor supports.
 //
 //   simd::widest([=] { for (std::size_t i = 0; i < n; ++i) out[i] = c * in[i]; });
 //
-// Every variant does the same operations on every element in the same order, so all give the same bits: nothing is
-// contracted (-ffp-contract=off), and sums are written lane by lane.  The choice is a branch of our own.  The resolvers
-// of target_clones would run before the sanitizers are set up, and need the dynamic loader's help in a library with
+// Every variant does the same operations on every element in the same order, so all give the same bits: products are
+// not contracted (-ffp-contract=off), and sums are written lane by lane.  The choice is an explicit branch, because the
+// resolvers of target_clones would run before the sanitizers are set up, and need the dynamic loader in a library with
 // hidden symbols.
 #pragma once
 
@@ -17,7 +17,7 @@
 
 namespace effort::simd {
 
-/// `narrow`: compiled without loop optimisations, for rows that are done before a loop over registers has begun.
+/// `narrow`: compiled without loop optimisations, for rows too short to profit from vector registers.
 enum class InstructionSet { narrow, portable, avx2, avx512 };
 
 /// Passed to work that takes it: how many bytes a vector register holds.
@@ -29,7 +29,7 @@ struct Registers {
 /// Rows shorter than this are faster with `narrow`.
 inline constexpr std::size_t wide_from = 24;
 
-/// The widest set of this processor that the kernels are compiled for.
+/// The widest supported set of this processor.
 InstructionSet best();
 
 namespace detail {
@@ -43,7 +43,7 @@ inline auto run_in(const Work& work) {
 }  // namespace detail
 
 #ifdef EFFORT_SIMD_X86
-#ifdef __clang__  // ignores an attribute of which it does not know every part
+#ifdef __clang__  // ignores the whole attribute if it does not know a part of it
 #define EFFORT_SIMD_AVX512 "avx512f,avx512dq,avx512vl"
 #define EFFORT_SIMD_OPTIMIZE
 #else
@@ -52,7 +52,7 @@ inline auto run_in(const Work& work) {
 #endif
 
 namespace detail {
-// Flattened: what the work calls must be compiled for the same registers.  By value: see widest().
+// Flattened, because functions that the work calls must be compiled for the same registers.  By value: see widest().
 template <typename Work>
 __attribute__((target(EFFORT_SIMD_AVX512), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx512(Work work) {
   return run_in<64>(work);
@@ -71,7 +71,7 @@ __attribute__((flatten)) auto run_narrow(Work work) {
 }
 }  // namespace detail
 
-/// Runs `work` compiled for `set`, which the processor must have.  Returns what it returns.
+/// Runs `work` compiled for `set`, which the processor must support, and returns its result.
 template <typename Work>
 inline auto run_with(InstructionSet set, const Work& work) {
   if (set == InstructionSet::avx512) return detail::run_avx512(work);
@@ -86,15 +86,15 @@ inline auto run_with(InstructionSet, const Work& work) {
 }
 #endif
 
-/// Runs `work()` compiled for best(), and returns what it returns.  Capture by value: the compiler must assume that a
-/// store changes what is captured by reference.  Only functions whose definition is visible are compiled for the
-/// registers with it.  Cost: a load and a branch.
+/// Runs `work()` compiled for best() and returns its result.  Capture by value: the compiler must assume that a store
+/// changes variables captured by reference.  Only called functions whose definition is visible are compiled for the
+/// same registers.  Cost: a load and a branch.
 template <typename Work>
 inline auto widest(const Work& work) {
   return run_with(best(), work);
 }
 
-/// body(i) for 0 <= i < n, in registers: the caller vouches that no iteration reads what another one writes.
+/// Runs body(i) for 0 <= i < n, vectorised.  No iteration may read what another one writes.
 template <typename Body>
 inline void for_each(std::size_t n, const Body& body) {
 #ifdef __clang__

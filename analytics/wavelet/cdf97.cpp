@@ -13,7 +13,7 @@
 namespace effort::wavelet {
 namespace {
 
-/// Memory for the levels of a transform: a copy of the largest low band, and the rings of the strips that work on it.
+/// Memory for the levels of a transform: a copy of the largest low band, and the rings of the strips.
 template <typename Space>
 class Workspace {
  public:
@@ -29,13 +29,13 @@ class Workspace {
     }
   }
   MatrixOn<Space> copy(std::size_t rows, std::size_t cols) const { return MatrixOn<Space>(data_, rows, cols); }
-  /// A ring for each of at most as many strips as there were to begin with.
+  /// Rings for the strips of a level, which are at most as many as those of the first level.
   MatrixOn<Space> rings(std::size_t cols) const {
     return MatrixOn<Space>(data_ + copy_size_, strips_ * Strip<Space>::ring_rows, cols);
   }
 
  private:
-  /// A view takes six times as long to allocate as an array, which shows in the matrices of a window.
+  /// A view takes six times as long to allocate as an array, which is noticeable for the matrices of a window.
   using Memory = std::conditional_t<simd::on_host<Space>, std::unique_ptr<double[]>,
                                     Kokkos::View<double*, typename Space::memory_space>>;
   std::size_t copy_size_, strips_;
@@ -43,7 +43,7 @@ class Workspace {
   double* data_;
 };
 
-// Labels are short enough for a string without memory of its own: matrices of a window are small.
+// Labels fit the small-string buffer, because allocations are noticeable for the small matrices of a window.
 
 template <typename Space, typename Source>
 void split_strips(const Space& space, const Workspace<Space>& work, const Source& source, const MatrixOn<Space>& low,
@@ -62,7 +62,7 @@ void join_strips(const Space& space, const Workspace<Space>& work, const Source&
                       JoinStrip<Space, Source, Out>{{pairs, strips, cols, work.rings(cols)}, source, out, halve_cols});
 }
 
-/// Work on rows that are on their own.  Strips are at least as large as these groups, so the rings serve as scratch.
+/// Row-wise work.  Strips are at least as large as its groups of rows, so the rings can be its scratch memory.
 template <typename Space>
 void each_row(const Space& space, const Workspace<Space>& work, const MatrixOn<Space, const double>& in,
               const MatrixOn<Space>& out, RowWork kind) {
@@ -108,7 +108,7 @@ void join_with(const Space& space, const Workspace<Space>& work, const MatrixOn<
   join_strips(space, work, HalvedRows<Space>{in}, in.extent(1), StoredRows<Space>{out}, halve_cols);
 }
 
-/// Levels first+1 .. of the transform, on the low corner that level `first` left in `matrix`.
+/// Levels first + 1 and on of the transform, applied to the low band of level `first` in `matrix`.
 template <typename Space>
 void forward_from(const Space& space, const MatrixOn<Space>& matrix, Levels levels, int first) {
   const int deepest = std::max(levels.rows, levels.cols);

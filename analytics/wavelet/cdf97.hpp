@@ -24,7 +24,7 @@ inline MatrixView view_of(double* data, std::size_t rows, std::size_t cols, std:
   return Kokkos::subview(MatrixView(data, rows, stride), Kokkos::ALL, std::pair<std::size_t, std::size_t>(0, cols));
 }
 
-/// How often each dimension is halved.
+/// Number of halvings of each dimension.
 struct Levels {
   int rows = 0;  ///< along the first index (ranks)
   int cols = 0;  ///< along the second index (steps)
@@ -70,7 +70,7 @@ void inverse(const Space& space, const MatrixOn<Space>& matrix, Levels levels);
 template <typename Space>
 void inverse(const Space& space, const MatrixOn<Space>& in, const MatrixOn<Space>& out, Levels levels);
 
-/// The same without a place for the result: `take` sees every row once, in no particular order.
+/// The same without storing the result: `take` receives every row once, in no particular order.
 void inverse_rows(const Kokkos::Serial& space, const MatrixView& in, Levels levels,
                   const std::function<void(std::size_t row, const double* values)>& take);
 
@@ -85,21 +85,21 @@ template <typename Space>
 void join(const Space& space, const MatrixOn<Space, const double>& in, const MatrixOn<Space>& out, bool halve_rows,
           bool halve_cols);
 
-/// What split() does to some consecutive row pairs of a larger matrix, to the same bits: for matrices whose rows are
-/// spread over nodes.
+/// Applies split() to some consecutive row pairs of a larger matrix, with the same bits.  For matrices whose rows are
+/// distributed over nodes.
 /// @param rows  2 low.extent(0) + 7 rows of low.extent(1) values: four before the first pair, the pairs, three behind
-///              them, where the matrix ends continued by reflection
-/// @param high  as many rows as `low`, or one less where the matrix ends with an even row
+///              them, continued by reflection at the ends of the matrix
+/// @param high  as many rows as `low`, or one less if the matrix ends with an even row
 void split_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& low, const MatrixView& high,
                  bool halve_cols);
 
-/// What join() makes of some consecutive row pairs, to the same bits.
+/// Applies join() to some consecutive row pairs of a larger matrix, with the same bits.
 /// @param rows  alternately low and high rows, continued by reflection: two pairs before the first, as many pairs as
 ///              give `out`, and two behind them
 void join_pairs(const Kokkos::Serial& space, const double* const* rows, const MatrixView& out, bool halve_cols);
 
-/// The Euclidean norm of one synthesis basis function of a one-dimensional transform far from the boundary: what
-/// an error of one in a coefficient does to the reconstruction.
+/// The Euclidean norm of one synthesis basis function of a one-dimensional transform, far from the boundary.  It is the
+/// norm of the error in the reconstruction that an error of 1 in a coefficient causes.
 /// @param level  1 is the finest; @param high  the high band of that level, else the low band
 double synthesis_norm(int level, bool high);
 

@@ -1,4 +1,4 @@
-// The steps of the 9/7 lifting scheme, done by a team: along a row, or down all columns of a few rows.
+// The steps of the 9/7 lifting scheme for a team: along a row, or down all columns of a few rows.
 #pragma once
 
 #include "analytics/simd/team.hpp"
@@ -15,7 +15,7 @@ inline constexpr double gamma = 0.882911075530934;
 inline constexpr double delta = 0.443506852043971;
 inline constexpr double low_gain = 1.149604398860241;
 
-/// Index of the sample that stands at `i` when `n` samples are continued by reflection at both ends.
+/// Index of the sample at position `i` if `n` samples are continued by reflection at both ends.
 KOKKOS_INLINE_FUNCTION std::size_t reflect(std::ptrdiff_t i, std::size_t n) {
   const auto last = static_cast<std::ptrdiff_t>(n) - 1;
   while (i < 0 || i > last) i = i < 0 ? -i : 2 * last - i;
@@ -95,12 +95,13 @@ KOKKOS_INLINE_FUNCTION void join_row(const Team& team, const double* in, std::si
   simd::barrier(team);
 }
 
-/// One step of the vertical pipeline over `n` columns when the rows `even_next` (s[i+1]) and `odd` (d[i]) have come:
+/// One step of the vertical pipeline over `n` columns once the rows `even_next` (s[i+1]) and `odd` (d[i]) are
+/// available:
 ///   d1 = odd + alpha (even + even_next)          kept for the next step
 ///   s1 = even + beta (d1_before + d1)            kept
 ///   high = d1_before + gamma (s1_before + s1)    kept unscaled, written scaled to high_out
 ///   low = s1_before + delta (high_before + high) written scaled to low_out
-/// Every column is on its own, so the same member of the team works on it in each step and no barrier is needed.
+/// Columns are independent: the same member of the team works on a column in each step, so no barrier is needed.
 struct SplitRows {
   const double *even, *odd, *even_next, *d1_before, *s1_before, *high_before;
   double *d1, *s1, *high;
@@ -121,7 +122,7 @@ KOKKOS_INLINE_FUNCTION void split_columns(const Team& team, const SplitRows& row
   });
 }
 
-/// One step of the inverse pipeline when the rows `low` (S[i]) and `high` (D[i]) have come:
+/// One step of the inverse pipeline once the rows `low` (S[i]) and `high` (D[i]) are available:
 ///   s1 = low - delta (high_before + high);   d1 = high_before - gamma (s1_before + s1)
 ///   even = s1_before - beta (d1_before + d1);  odd = d1_before - alpha (even_before + even)
 /// All kept; `low` and `high` are scaled on reading (high_before is the kept, scaled one).

@@ -1,4 +1,4 @@
-// Large pages for large arrays: bringing in small ones, one fault each, costs as much as a transform.
+// Large pages for large arrays: faulting in small pages costs as much as a transform.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace effort::wavelet {
 
-/// Asks for large pages under memory that has not been touched yet.  Only a hint: errors do not matter.
+/// Asks for large pages for untouched memory.  This is a hint only, so errors are ignored.
 inline void use_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std::size_t bytes) {
 #if defined(__linux__) && defined(MADV_HUGEPAGE)
   constexpr std::uintptr_t page = std::uintptr_t{1} << 21;
@@ -22,7 +22,7 @@ inline void use_large_pages([[maybe_unused]] void* memory, [[maybe_unused]] std:
 #endif
 }
 
-/// Doubles without a value.
+/// Uninitialised doubles.
 inline std::unique_ptr<double[]> make_doubles(std::size_t n) {
   auto memory = std::make_unique_for_overwrite<double[]>(n);
   use_large_pages(memory.get(), n * sizeof(double));

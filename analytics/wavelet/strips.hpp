@@ -1,4 +1,4 @@
-// The kernels of the two-dimensional transform: a team sweeps down a strip of rows and does both directions on the way.
+// The kernels of the two-dimensional transform: a team sweeps down a strip of rows and transforms both directions.
 #pragma once
 
 #include "analytics/wavelet/cdf97.hpp"
@@ -9,7 +9,7 @@
 
 namespace effort::wavelet {
 
-/// Where the rows of a whole matrix lie, continued by reflection.
+/// Access to the rows of a matrix, continued by reflection.
 template <typename Space>
 struct WholeRows {
   MatrixOn<Space, const double> matrix;
@@ -18,7 +18,7 @@ struct WholeRows {
   }
 };
 
-/// The same of a matrix whose halves are separate: even rows in the low half.
+/// The same for a matrix in two halves, with even rows in the low half.
 template <typename Space>
 struct HalvedRows {
   MatrixOn<Space, const double> matrix;
@@ -28,17 +28,17 @@ struct HalvedRows {
   }
 };
 
-/// Rows from four before the first pair on, each where the caller has it.
+/// Rows from four before the first pair on, at places given by the caller.
 struct ListedRows {
   const double* const* rows;
   KOKKOS_INLINE_FUNCTION const double* operator()(std::ptrdiff_t i) const { return rows[i + 4]; }
 };
 
-/// The part of a team: a strip of row pairs.  It warms up on the rows before, so that strips are independent and give
-/// the same bits as one sweep.
+/// The part of a team: a strip of row pairs.  Each strip warms up on the rows before it.  Strips are therefore
+/// independent and give the same bits as a single sweep.
 template <typename Space>
 struct Strip {
-  /// Rows of a strip in `rings`, which swap roles from step to step.
+  /// Rows of a strip in `rings`; they swap roles from step to step.
   static constexpr std::size_t ring_rows = 11;
 
   std::size_t pairs, strips, cols;
@@ -47,7 +47,7 @@ struct Strip {
   KOKKOS_INLINE_FUNCTION std::ptrdiff_t begin(std::size_t strip) const {
     return static_cast<std::ptrdiff_t>(strip * pairs / strips);
   }
-  /// The strip's rows, set to 0: what the first steps make of them is not used, but must not trap or be slow.
+  /// The strip's rows, set to 0.  The first steps' results are not used, but must not trap or be slow.
   template <typename Team>
   KOKKOS_INLINE_FUNCTION double* start_ring(const Team& team) const {
     double* ring = &rings(static_cast<std::size_t>(team.league_rank()) * ring_rows, 0);
@@ -103,7 +103,7 @@ struct SplitStrip : Strip<Space> {
   }
 };
 
-/// Where joined rows go: into a matrix,
+/// Destination of joined rows: a matrix,
 template <typename Space>
 struct StoredRows {
   MatrixOn<Space> out;
@@ -116,7 +116,7 @@ struct StoredRows {
   }
 };
 
-/// or to somebody who looks at them.
+/// or a function.
 struct ShownRows {
   std::size_t count, cols;
   const std::function<void(std::size_t, const double*)>* take;
@@ -167,7 +167,7 @@ struct JoinStrip : Strip<Space> {
 
 enum class RowWork { copy, split, join };
 
-/// Work on rows that are on their own: a team does some of them.
+/// Row-wise work: every team works on some of the rows.
 template <typename Space>
 struct EachRow {
   std::size_t groups;

@@ -88,7 +88,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
     known.stage_seconds[static_cast<std::size_t>(stage)] += now - clock;
     clock = now;
   };
-  // Nothing but the first exchange happens on a node that failed; all nodes then stop together.
+  // A node that has failed takes part in the first exchange only; all nodes then stop together.
   std::string error = failed || input.failed ? "the node failed before" : input_error(input);
   if (error.empty()) {
     pass.steps = n_steps(input);
@@ -115,7 +115,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   measure(nodes, pass);
   stop(Stage::loads);
   fit_costs(nodes, pass);
-  watch.value_work(pass.predicting);
+  watch.set_unit_costs(pass.predicting);
   stop(Stage::cost_model);
   stratify(nodes, pass);
   stop(Stage::strata);
@@ -183,7 +183,7 @@ bool Analyzer::State::learn_layout(Communicator& nodes, const Input& input, bool
 
 void Analyzer::State::reshape(const Input& input) {
   if (rows == input.n_regions + 1) return;
-  // New regions: what was learned of the ranks as a whole stays, unless the ranks themselves are others.
+  // New regions do not invalidate what was learned about ranks as a whole, but a change of the ranks does.
   if (rows == 0) {
     last_labels.clear();
     last_k = 0;

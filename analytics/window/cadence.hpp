@@ -1,30 +1,29 @@
-// When to look again.
+// Decides when the next look is due.
 #pragma once
 
 #include <cstdint>
 
 namespace effort::window {
 
-/// What looking costs, as measured on the run by node 0.
+/// The cost of a look, measured on the run by node 0.
 struct LookCost {
-  double cpu_seconds = 0;      ///< of the thread that looks, per look
+  double cpu_seconds = 0;      ///< CPU time of the analysing thread per look
   double latency_seconds = 0;  ///< from the end of a step to its hint
-  double wait_seconds = 0;     ///< that the rank which waits least waits for a hint at once
-  double step_seconds = 0;     ///< elapsed time of a step; 0: nothing is known yet
+  double wait_seconds = 0;     ///< time the host waits for a hint of lag 0, smallest over the ranks
+  double step_seconds = 0;     ///< elapsed time of a step; 0: not known yet
 };
 
-/// The next look: after the last step of the present one come `steps` more, the last of which is followed by the hint
-/// `lag` steps later.
+/// The next look comes `steps` steps after the present one; its hint is delivered `lag` steps later.
 struct NextLook {
   std::int32_t steps = 1, lag = 0;
 };
 
-/// Balances what looks cost against what is lost by looking late, which makes the interval go with the square root of
-/// their ratio (as with checkpoints: Young 1974), and looks several times before a rebalance is expected to pay.
+/// Balances the cost of looks against the loss from looking late.  The interval grows with the square root of their
+/// ratio, as for checkpoints (Young 1974).  Several looks come before a rebalance is expected to pay.
 class Cadence {
  public:
   /// @param patience  steps until a rebalance is expected to pay, >= 1
-  /// @param urgency   share of a step that is lost for each step that a rebalance comes later, >= 0
+  /// @param urgency   loss per step of delay of a rebalance, as a share of a step, >= 0
   NextLook next(const LookCost& cost, int patience, double urgency);
 
  private:

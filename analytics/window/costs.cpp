@@ -1,4 +1,5 @@
-// Costs per unit of work and speeds: every node logs its own ranks, node 0 fits, all are told, each rates its ranks.
+// Costs per unit of work and speeds: every node logs its own ranks, node 0 fits and broadcasts, and every node then
+// rates its ranks.
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
@@ -9,16 +10,17 @@
 namespace effort::window {
 namespace {
 
-constexpr std::size_t windows_fitted = 6;
-constexpr double clear = 3;          // standard errors by which a window's level differs from the fit's
-constexpr double change_gain = 0.3;  // of a window, in the mean square error of stated costs
-constexpr double most_above = 1e3;   // of the largest load, that work may seem to be worth
-constexpr int most_unlike = 4;  // no more than one rank in so many is unlike its node, or it is the model that is wrong
+constexpr std::size_t windows_fitted = 6;  // windows whose observations enter a fit
+constexpr double clear = 3;                // standard errors by which a window's level must differ from the fit's
+constexpr double change_gain = 0.3;        // share of a new window in the mean square error of published costs
+constexpr double most_above = 1e3;         // bound of the modelled cost of work, in largest loads
+constexpr int most_unlike = 4;             // if more than 1 / most_unlike of the ranks differ, the model is wrong
 
-// What node 0 tells the others, as one array.
-class Told {
+// The result of the fit as one array, to be broadcast.
+class FittedCosts {
  public:
-  Told(std::size_t units, std::size_t nodes) : units_(units), nodes_(nodes), values_(3 * units + nodes + 3, -1.0) {}
+  FittedCosts(std::size_t units, std::size_t nodes)
+      : units_(units), nodes_(nodes), values_(3 * units + nodes + 3, -1.0) {}
   std::span<double> all() { return values_; }
   std::span<double> cost() { return part(0, units_); }
   std::span<double> error() { return part(units_, units_); }
@@ -36,8 +38,8 @@ class Told {
 
 std::vector<double> vector_of(std::span<const double> values) { return {values.begin(), values.end()}; }
 
-void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Gathered<int>& layout,
-              Told& told) {
+void fit_into(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Gathered<int>& layout,
+              FittedCosts& fitted) {
   std::vector<std::vector<std::int64_t>> nodes;
   std::vector<double> ranks;
   for (std::size_t node = 0; node + 1 < all.offsets.size(); ++node) {
@@ -47,16 +49,16 @@ void conclude(const balance::WorkScale& scale, const Gathered<std::int64_t>& all
   }
   try {
     const balance::CostModel model = balance::fit_costs(scale, nodes, ranks);
-    std::copy(model.unit_cost.begin(), model.unit_cost.end(), told.cost().begin());
-    std::copy(model.unit_cost_error.begin(), model.unit_cost_error.end(), told.error().begin());
-    std::copy(model.predicting_cost.begin(), model.predicting_cost.end(), told.predicting().begin());
-    std::copy(model.node_speed.begin(), model.node_speed.end(), told.speed().begin());
-    told.noise() = model.relative_noise;
-    told.collinear() = model.collinear ? 1 : 0;
-    told.slow() = model.slow_node ? 1 : 0;
+    std::copy(model.unit_cost.begin(), model.unit_cost.end(), fitted.cost().begin());
+    std::copy(model.unit_cost_error.begin(), model.unit_cost_error.end(), fitted.error().begin());
+    std::copy(model.predicting_cost.begin(), model.predicting_cost.end(), fitted.predicting().begin());
+    std::copy(model.node_speed.begin(), model.node_speed.end(), fitted.speed().begin());
+    fitted.noise() = model.relative_noise;
+    fitted.collinear() = model.collinear ? 1 : 0;
+    fitted.slow() = model.slow_node ? 1 : 0;
   } catch (const std::exception&) {
-    std::fill(told.all().begin(), told.all().end(),
-              -1.0);  // sums beyond all bounds: costs stay unknown, the rest goes on
+    std::fill(fitted.all().begin(), fitted.all().end(),
+              -1.0);  // the sums are out of range: costs stay unknown, the analysis continues
   }
 }
 
@@ -71,25 +73,25 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   const balance::WorkLog recent = log_work(pass);
   std::vector<double> largest = recent.largest();
   nodes.allreduce(std::span<double>(largest), ReduceOp::max);
-  Told told(units, static_cast<std::size_t>(nodes.size()));
+  FittedCosts fitted(units, static_cast<std::size_t>(nodes.size()));
   if (balance::WorkScale::fits(largest)) {
     const balance::WorkScale scale(in.n_units, largest, n_ranks);
     const std::vector<std::int64_t> sums = recent.sums(scale, unlike);
     const Gathered<std::int64_t> all = nodes.gatherv(std::span<const std::int64_t>(sums), 0);
-    if (nodes.rank() == 0) conclude(scale, all, layout, told);
-    nodes.bcast(told.all(), 0);
+    if (nodes.rank() == 0) fit_into(scale, all, layout, fitted);
+    nodes.bcast(fitted.all(), 0);
   }
-  result.unit_cost = vector_of(told.cost());
-  result.unit_cost_error = vector_of(told.error());
-  pass.predicting = vector_of(told.predicting());
-  collinear_units = told.collinear() > 0;
-  slow_node = told.slow() > 0;
-  rate_ranks(nodes, recent, pass.predicting, told.speed(), told.noise(), result);
-  follow_costs(nodes, pass, told.noise());
+  result.unit_cost = vector_of(fitted.cost());
+  result.unit_cost_error = vector_of(fitted.error());
+  pass.predicting = vector_of(fitted.predicting());
+  collinear_units = fitted.collinear() > 0;
+  slow_node = fitted.slow() > 0;
+  rate_ranks(nodes, recent, pass.predicting, fitted.speed(), fitted.noise(), result);
+  follow_costs(nodes, pass, fitted.noise());
 }
 
-// Costs are fitted over several windows and lag behind where they move: the newest one sets their level.  Errors cover
-// how far costs have been off in the windows after those they were stated for.
+// Costs are fitted over several windows and lag behind when they change, so the newest window sets their level.  Their
+// errors include how far published costs were off in the window that followed.
 void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise) {
   const Input& in = pass.input;
   const auto complete = [&](const std::vector<double>& cost) {
@@ -100,7 +102,7 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
   if (!complete(stated_cost)) stated_cost.assign(pass.predicting.size(), 0.0);
   const auto steps = static_cast<std::size_t>(pass.steps), n = in.ranks.size();
   ExactSum sums(most_above * pass.agreed.largest_load * in.n_ranks * pass.steps);
-  const std::size_t load = sums.reserve(3), fitted = load + 1, stated = load + 2;
+  const std::size_t load = sums.reserve(3), modelled = load + 1, stated = load + 2;
   std::int64_t seen = 0;
   for (std::size_t i = 0; i < n; ++i)
     for (std::size_t s = 0; s < steps; ++s) {
@@ -114,18 +116,18 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
       const double seconds = in.rank_load[i * steps + s];
       if (!(now > 0 && seconds > 0 && std::isfinite(now) && std::isfinite(before))) continue;
       sums.add_to(load, seconds);
-      sums.add_to(fitted, now);
+      sums.add_to(modelled, now);
       sums.add_to(stated, before);
       ++seen;
     }
   sums.reduce(nodes);
   nodes.allreduce(std::span<std::int64_t>(&seen, 1), ReduceOp::sum);
-  if (seen == 0 || !(sums[fitted] > 0)) return;
+  if (seen == 0 || !(sums[modelled] > 0)) return;
   if (sums[stated] > 0) {
     const double off = sums[load] / sums[stated] - 1;
     cost_change = cost_change < 0 ? off * off : cost_change + change_gain * (off * off - cost_change);
   }
-  const double level = sums[load] / sums[fitted];
+  const double level = sums[load] / sums[modelled];
   const bool moved = std::fabs(level - 1) > clear * std::max(noise, 0.0) / std::sqrt(static_cast<double>(seen));
   const double change = std::sqrt(std::max(cost_change, 0.0));
   const auto scale = [&](double& cost) {
@@ -140,7 +142,7 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
   stated_cost = pass.predicting;
 }
 
-// What a unit of work costs does not depend on where it is done: windows before a rebalance count as well.
+// The cost of a unit of work does not depend on the rank that does it, so windows before a rebalance count as well.
 balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
   const Input& in = pass.input;
   const auto n = static_cast<int>(in.ranks.size());
@@ -157,8 +159,8 @@ balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
   return recent;
 }
 
-// A rank has its node's speed, unless its own observations say clearly otherwise: then it has its own, and is left out
-// of its node's from the next window on.
+// A rank has its node's speed unless its own observations differ clearly.  It then gets a speed of its own, and is left
+// out of the fit from the next window on.
 void Analyzer::State::rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
                                  std::span<const double> node_speed, double noise, Result& result) {
   const bool rated = noise >= 0 && node_speed[static_cast<std::size_t>(nodes.rank())] > 0;

@@ -1,4 +1,4 @@
-// Sums over nodes that come out the same, bit for bit, in whatever order the nodes arrive.
+// Sums over nodes that do not depend on the order of arrival, bit for bit.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -10,32 +10,32 @@
 
 namespace effort::window {
 
-/// Collects real numbers, rounds each to an integer of a common scale and sums those over all nodes.  What is added up
-/// on a node must be rounded before it is added (total(), add_to()): then neither the order nor the split into nodes
-/// shows.
+/// Rounds real numbers to integers of a common scale and sums these over all nodes.  Values that are added up on a node
+/// must be rounded before the addition (total(), add_to()); the sum then depends neither on the order nor on the split
+/// into nodes.
 class ExactSum {
  public:
-  /// @param bound  what no sum over all nodes exceeds in absolute value; identical on all nodes.  The resolution is
-  ///               2^-60 of it; larger contributions are clamped
+  /// @param bound  upper bound of the absolute value of every sum over all nodes; identical on all nodes.  The
+  ///               resolution is 2^-60 of it.  Larger contributions are clamped
   explicit ExactSum(double bound);
-  /// The integer that stands for a value.  NaN and what exceeds the bound are clamped.
+  /// The scaled integer of a value.  NaN and values beyond the bound are clamped.
   std::int64_t rounded(double value) const {
     double v = value < bound_ ? value : bound_;
     v = (v > -bound_ ? v : -bound_) * inverse_;
     return static_cast<std::int64_t>(v < 0 ? v - 0.5 : v + 0.5);
   }
-  /// Makes room for `n` sums, zero so far; returns the position of the first.
+  /// Appends `n` sums of zero; returns the position of the first.
   std::size_t reserve(std::size_t n);
   void add_to(std::size_t position, double value) { values_[position] += rounded(value); }
-  /// A sum that begins with one value; returns its position.
+  /// Appends a sum that starts with one value; returns its position.
   std::size_t add(double value);
-  /// One sum per value.
+  /// Appends one sum per value; returns the position of the first.
   std::size_t add(std::span<const double> values);
-  /// One sum per value rounded before (by this scale).
+  /// The same for values already rounded by this scale.
   std::size_t add(std::span<const std::int64_t> values);
-  /// One sum of all the values.
+  /// Appends one sum of all the values; returns its position.
   std::size_t total(std::span<const double> values);
-  /// Collective: all nodes have added equally many.
+  /// Collective: all nodes must have appended equally many sums.
   void reduce(Communicator& nodes);
   double operator[](std::size_t position) const { return static_cast<double>(values_[position]) * unit_; }
 

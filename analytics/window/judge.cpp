@@ -1,4 +1,4 @@
-// What else there is to say of a window: judged on node 0 and broadcast.
+// Efficiencies and advice of a window, computed on node 0 and broadcast.
 #include "analytics/balance/efficiency.hpp"
 #include "analytics/window/state.hpp"
 
@@ -8,17 +8,20 @@
 namespace effort::window {
 namespace {
 
-// All ranks equal to within noise, although most of the time is waiting, or although a region that matters is far from
-// balanced: then another region holds the waiting that makes up for it, and was not marked as such.
+// Whether waiting is probably counted as load.  All ranks are then equal to within noise although they wait most of the
+// time, or although a region of some size is far from balanced: another region contains the waiting that compensates.
 bool waiting_hides_loads(const Pass& pass, double imbalance) {
-  constexpr double equal = 0.02, dominating = 0.5, unequal = 0.5, matters = 0.05;
+  constexpr double equal = 0.02;       // imbalance up to which ranks count as equal
+  constexpr double dominating = 0.5;   // share of waiting in the ranks' time
+  constexpr double unequal = 0.5;      // imbalance of a region that is far from balanced
+  constexpr double noticeable = 0.05;  // share of a region in the load
   if (pass.input.n_ranks < 2 || imbalance > equal) return false;
   if (pass.wait_share > dominating) return true;
   double total = 0;
   for (double load : pass.step_total) total += load / pass.steps;
   for (std::size_t g = 0; g < pass.region_peak.size(); ++g) {
     const double mean = pass.row_total[g] / pass.input.n_ranks;
-    if (pass.row_total[g] > matters * total && pass.region_peak[g] > (1 + unequal) * mean) return true;
+    if (pass.row_total[g] > noticeable * total && pass.region_peak[g] > (1 + unequal) * mean) return true;
   }
   return false;
 }

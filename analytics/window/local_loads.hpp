@@ -1,4 +1,4 @@
-// What a node makes of its own ranks' window before anything is exchanged.
+// Checks and statistics of one node's ranks, before anything is exchanged.
 #pragma once
 
 #include "analytics/window/exchange.hpp"
@@ -10,7 +10,7 @@
 
 namespace effort::window {
 
-/// Says what is wrong with a node's input; empty: nothing (NaN is found later, in the sums).
+/// Describes what is wrong with a node's input; empty if nothing is.  NaN is found later, in the sums.
 std::string input_error(const Input& input);
 
 /// Steps of a window.

@@ -1,4 +1,4 @@
-// The loads of one window: what each rank and the largest did.
+// The loads of one window: maxima and sums over all ranks.
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 namespace effort::window {
 namespace {
 
-// Of the sums over all ranks of loads.
+// The scale for sums of loads over all ranks.
 ExactSum load_scale(const Pass& pass) { return ExactSum(pass.agreed.largest_load * pass.input.n_ranks); }
 
 }  // namespace
@@ -26,7 +26,7 @@ void Analyzer::State::measure(Communicator& nodes, Pass& pass) {
   exchange_sums(nodes, pass);
 }
 
-// Largest values over all ranks: mean load, and in each step load, wall time and each region's load.
+// Exchanges the maxima over all ranks: of the mean load, and in each step of load, wall time and each region's load.
 void Analyzer::State::exchange_maxima(Communicator& nodes, Pass& pass) {
   const Input& in = pass.input;
   const auto steps = static_cast<std::size_t>(pass.steps);
@@ -68,7 +68,7 @@ void Analyzer::State::find_row_peaks(Pass& pass, std::span<const double> region_
   }
 }
 
-// Sums over all ranks, exact in any order: of each step's load and each row's mean.
+// Exchanges sums over all ranks, exact in any order: of each step's load and each row's mean.
 void Analyzer::State::exchange_sums(Communicator& nodes, Pass& pass) {
   const Input& in = pass.input;
   const auto steps = static_cast<std::size_t>(pass.steps);

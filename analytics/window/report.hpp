@@ -1,4 +1,4 @@
-// The report of a window: every plain number that the analysis knows about it, in one table.
+// The report of a window: every scalar that the analysis computes for it, in one table.
 //
 // The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from this table.  A number is
 // added with one row here, a field of the same name in effort.h and effort.F90 (if it is part of the hint), and the
@@ -14,7 +14,7 @@
 #define EFFORT_HINT_NUMBERS(X)                                                                                   \
   X(imbalance, 0)                 /* max / mean - 1 of the ranks' loads */                                       \
   X(gain_per_step, -1)            /* predicted max - mean, seconds per step */                                   \
-  X(rebalance_cost, -1)           /* what a rebalance costs, seconds, measured on this run */                    \
+  X(rebalance_cost, -1)           /* seconds a rebalance costs, measured on this run */                          \
   X(expected_saving, -1)          /* seconds a rebalance now saves until the next good opportunity */            \
   X(worst_region_share, -1)       /* share of the largest rank's excess that the worst region carries, 0 to 1 */ \
   X(prediction_error, -1)         /* mean |predicted - seen| / mean seen of the last prediction */               \
@@ -22,7 +22,7 @@
   X(communication_efficiency, -1) /* POP: largest load / elapsed time */                                         \
   X(ideal_saving, -1)             /* share of the elapsed time that ideal balance in every step would save */
 
-/// Numbers of the snapshot and of JSON beside those.
+/// Further numbers of the snapshot and of JSON.
 #define EFFORT_DESCRIPTION_NUMBERS(X)                    \
   X(load_balance, -1)     /* POP: mean / largest load */ \
   X(strata_agreement, -1) /* share of ranks in matching strata, approximate against exact ones */
@@ -35,19 +35,19 @@ namespace effort::window {
 enum Advice : std::uint32_t {
   advice_stale = 1,              ///< the window holds steps from before the last rebalance
   advice_trend = 2,              ///< the imbalance grows steadily
-  advice_jump = 4,               ///< the loads changed abruptly since the window before
+  advice_jump = 4,               ///< the loads changed abruptly since the previous window
   advice_slow_node = 8,          ///< a node needs more time per unit of work than the others
   advice_periodic = 16,          ///< steps at regular intervals stand out (a checkpoint, say)
-  advice_balanced = 32,          ///< there is nothing to gain but noise
-  advice_unmarked_comm = 64,     ///< all ranks are equal to within noise although waiting dominates, or seems to
+  advice_balanced = 32,          ///< nothing can be gained beyond noise
+  advice_unmarked_comm = 64,     ///< equal loads although ranks wait: communication is probably not marked
   advice_no_price = 128,         ///< no rebalance has been measured yet: the threshold decided
   advice_too_expensive = 256,    ///< imbalanced, but a rebalance would not pay
-  advice_collinear_units = 512,  ///< some units of work cannot be told apart: their costs are not given
+  advice_collinear_units = 512,  ///< some units of work are collinear: their costs are not given
   advice_truncated = 1024,       ///< the hint board has no room for all regions
-  advice_trial = 2048,           ///< recommended to learn what a rebalance costs and does
+  advice_trial = 2048,           ///< recommended to learn the price and effect of a rebalance
 };
 
-/// What is known of a window of steps.  Trivially copyable: it is passed through shared memory.
+/// The numbers of a window of steps.  Trivially copyable: it is passed through shared memory.
 struct Report {
   std::int64_t first = 0, last = 0;      ///< steps, inclusive
   bool rebalance = false;                ///< recommended

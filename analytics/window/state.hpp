@@ -1,4 +1,4 @@
-// What an Analyzer keeps between windows, and the steps of one analysis.
+// The state of an Analyzer between windows, and the stages of one analysis.
 #pragma once
 
 #include "analytics/balance/cost_model.hpp"
@@ -15,24 +15,24 @@
 
 namespace effort::window {
 
-/// What all nodes know of each other's input after the first exchange.
+/// Facts about all nodes' input, known on all nodes after the first exchange.
 struct Agreed {
   bool failed = false;
-  bool layout_changed = false;  ///< some node's ranks are others than before
+  bool layout_changed = false;  ///< the ranks of some node have changed
   bool wall = false;            ///< step_wall is given
-  double largest_load = 0;      ///< of one rank, region or step, absolute
+  double largest_load = 0;      ///< largest absolute load of any rank or region in any step
   double largest_wait = 0;
   double largest_wall = 0;
 };
 
-/// One window on its way through the analysis.
+/// One window during its analysis.
 struct Pass {
   Pass(const Input& window_input, Result& window_result) : input(window_input), result(window_result) {}
 
   const Input& input;
   Result& result;
   int steps = 0;
-  int rows = 0;  ///< regions and the rest of the rank's load
+  int rows = 0;  ///< regions, and one row for the rest of the rank's load
   Agreed agreed;
   std::vector<double> rank_mean;     ///< [n_local]
   std::vector<double> row_mean;      ///< [rows][n_local]
@@ -40,14 +40,13 @@ struct Pass {
   std::vector<double> step_total;    ///< [steps] over all ranks
   std::vector<double> wall_largest;  ///< [steps]
   std::vector<double> region_peak;   ///< [n_regions] largest rank's load of each step, median over the steps
-  double wait_share = 0;             ///< share of the ranks' time in COMM, WAIT and IO, where both are given
-  double largest_mean = 0;           ///< of one rank
-  std::vector<double> predicting;    ///< [n_units] seconds per unit that add up to a rank's load; < 0: not known
+  double wait_share = 0;             ///< share of the ranks' wall time in COMM, WAIT and IO; 0 if unknown
+  double largest_mean = 0;           ///< largest mean load of a rank
+  std::vector<double> predicting;    ///< [n_units] seconds per unit for predictions; < 0: not known
   std::vector<double> row_total;     ///< [rows] mean load per step, summed over all ranks
 };
 
-/// The last row of row_mean: the part of a rank's load that no region accounts for (threads summed or not, work outside
-/// regions).
+/// Fills the last row of row_mean: the part of a rank's load that no region accounts for, such as work outside regions.
 void fill_rest(Pass& pass);
 
 struct Analyzer::State {
@@ -58,19 +57,19 @@ struct Analyzer::State {
   std::string why;
 
   std::vector<int> ranks;  // this node's
-  Gathered<int> layout;    // everybody's
+  Gathered<int> layout;    // all nodes' ranks
   int n_ranks = 0, rows = 0;
   std::vector<balance::SpikeFinder> row_spikes;  // [rows]
-  std::deque<balance::WorkLog> work_logs;        // of the last windows, newest first
-  std::vector<char> unlike;                      // [n_local] ranks whose speed is not their node's; empty: none yet
+  std::deque<balance::WorkLog> work_logs;        // of recent windows, newest first
+  std::vector<char> unlike;  // [n_local] ranks whose speed differs from their node's; empty: none yet
   bool collinear_units = false, slow_node = false;
-  std::vector<double> stated_cost;  // [n_units] of the last window, seconds per unit
-  double cost_change = -1;          // mean square of how far stated costs were off in the window after; < 0: not known
-  std::vector<std::int32_t> last_labels;  // [n_local] strata of the window before
-  int last_k = 0;                         // 0: there was none
+  std::vector<double> stated_cost;        // [n_units] published with the last window, seconds per unit
+  double cost_change = -1;                // mean square relative error of stated_cost in the next window; < 0: unknown
+  std::vector<std::int32_t> last_labels;  // [n_local] strata of the previous window
+  int last_k = 0;                         // strata of the previous window; 0: there was none
   Watch watch;
-  std::uint32_t decided = 0, described = 0;  // advice, by origin
-  Result known;                              // as last looked at and described
+  std::uint32_t decided = 0, described = 0;  // advice of the last look and the last description
+  Result known;                              // of the last look and the last description
 
   bool follow(Communicator& nodes, const Steps& steps);
   const Result& look(Communicator& nodes, const LookCost& cost);
@@ -95,10 +94,10 @@ struct Analyzer::State {
                                          int k, std::vector<std::int32_t>& medoids);
   std::vector<std::int32_t> coarse_strata(Communicator& nodes, const std::vector<double>& signatures, std::size_t d,
                                           std::vector<std::int32_t>& medoids);
-  cluster::StrataMatch match(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,
-                             const std::vector<std::int32_t>& now, int k_now) const;
-  void rename(Communicator& nodes, std::vector<std::int32_t>& labels, std::vector<std::int32_t>& medoids) const;
-  void sum_up_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels, int k);
+  cluster::StrataMatch match_strata(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,
+                                    const std::vector<std::int32_t>& now, int k_now) const;
+  void keep_numbers(Communicator& nodes, std::vector<std::int32_t>& labels, std::vector<std::int32_t>& medoids) const;
+  void summarize_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels, int k);
   void plan_sample(Communicator& nodes, Pass& pass, const std::vector<std::int64_t>& sizes,
                    const std::vector<double>& variance) const;
   void find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) const;

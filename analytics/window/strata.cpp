@@ -1,4 +1,4 @@
-// Groups of ranks that behave alike, what each region costs them, and how many ranks a sample needs.
+// Strata (groups of ranks that behave alike), their mean loads per region, and sample sizes.
 #include "analytics/cluster/distributed_clara.hpp"
 #include "analytics/cluster/stable_strata.hpp"
 #include "analytics/sampling/sample_size.hpp"
@@ -14,12 +14,12 @@
 namespace effort::window {
 namespace {
 
-// One row per rank, one column per region; without regions, the rank's load.
+// One row per rank with one column per region.  Without regions the row is the rank's load.
 std::vector<double> signatures_of(const Pass& pass, std::size_t d) {
   const std::size_t n = pass.rank_mean.size();
   if (pass.input.n_regions == 0) return pass.rank_mean;
   std::vector<double> out(n * d);
-  constexpr std::size_t block = 64;  // ranks at a time: their rows stay in the cache while the regions go by
+  constexpr std::size_t block = 64;  // ranks at a time, whose rows stay in cache during the loop over regions
   for (std::size_t first = 0; first < n; first += block)
     for (std::size_t g = 0; g < d; ++g)
       for (std::size_t i = first; i < std::min(n, first + block); ++i) out[i * d + g] = pass.row_mean[g * n + i];
@@ -34,7 +34,7 @@ cluster::ClaraParameters parameters_of(const Settings& settings, std::int64_t ob
   return p;
 }
 
-// The low band of `level` halvings along the ranks, scaled back to the size of the loads.
+// The low band after `level` halvings along the ranks, scaled back to loads.
 std::vector<double> coarsen(std::vector<double> values, std::size_t n, std::size_t d, int level) {
   if (n == 0) return values;
   wavelet::forward(Kokkos::Serial{}, wavelet::MatrixView(values.data(), n, d), {level, 0});
@@ -59,15 +59,16 @@ void Analyzer::State::stratify(Communicator& nodes, Pass& pass) {
   if (settings.strata_level > 0 && settings.strata_check) {
     std::vector<std::int32_t> exact_medoids;
     const std::vector<std::int32_t> exact = exact_strata(nodes, signatures, d, k, exact_medoids);
-    pass.result.strata_agreement = match(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
+    pass.result.strata_agreement =
+        match_strata(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
   }
-  rename(nodes, labels, medoids);
+  keep_numbers(nodes, labels, medoids);
   pass.result.strata = k;
   pass.result.medoid_rank = medoids;
   const Gathered<std::int32_t> all = nodes.allgatherv(std::span<const std::int32_t>(labels));
   pass.result.stratum.resize(static_cast<std::size_t>(n_ranks));
   for (std::size_t i = 0; i < all.values.size(); ++i) pass.result.stratum[layout.values[i]] = all.values[i];
-  sum_up_strata(nodes, pass, labels, k);
+  summarize_strata(nodes, pass, labels, k);
   last_labels = std::move(labels);
   last_k = k;
 }
@@ -82,7 +83,7 @@ std::vector<std::int32_t> Analyzer::State::exact_strata(Communicator& nodes, con
   return found.labels;
 }
 
-// CLARA on level-l approximations of each node's ranks; every rank gets the stratum of the value that stands for it.
+// CLARA on the level-l approximation of each node's ranks.  Every rank gets the stratum of its approximate value.
 std::vector<std::int32_t> Analyzer::State::coarse_strata(Communicator& nodes, const std::vector<double>& signatures,
                                                          std::size_t d, std::vector<std::int32_t>& medoids) {
   const std::size_t n = ranks.size();
@@ -113,28 +114,30 @@ std::vector<std::int32_t> Analyzer::State::coarse_strata(Communicator& nodes, co
   return labels;
 }
 
-cluster::StrataMatch Analyzer::State::match(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,
-                                            const std::vector<std::int32_t>& now, int k_now) const {
+cluster::StrataMatch Analyzer::State::match_strata(Communicator& nodes, const std::vector<std::int32_t>& before,
+                                                   int k_before, const std::vector<std::int32_t>& now,
+                                                   int k_now) const {
   std::vector<std::int64_t> overlap(static_cast<std::size_t>(k_before) * k_now, 0);
   for (std::size_t i = 0; i < now.size(); ++i) ++overlap[static_cast<std::size_t>(before[i]) * k_now + now[i]];
   nodes.allreduce(std::span<std::int64_t>(overlap), ReduceOp::sum);
   return cluster::match_strata(overlap, k_before, k_now);
 }
 
-// Strata that continue one of the window before keep its number.
-void Analyzer::State::rename(Communicator& nodes, std::vector<std::int32_t>& labels,
-                             std::vector<std::int32_t>& medoids) const {
+// A stratum that continues one of the previous window keeps its number.
+void Analyzer::State::keep_numbers(Communicator& nodes, std::vector<std::int32_t>& labels,
+                                   std::vector<std::int32_t>& medoids) const {
   const auto k = static_cast<int>(medoids.size());
   if (last_k == 0) return;
-  const cluster::StrataMatch matched = match(nodes, last_labels, last_k, labels, k);
+  const cluster::StrataMatch matched = match_strata(nodes, last_labels, last_k, labels, k);
   std::vector<std::int32_t> renamed(medoids.size());
   for (int stratum = 0; stratum < k; ++stratum) renamed[matched.renamed[stratum]] = medoids[stratum];
   medoids = renamed;
   for (std::int32_t& label : labels) label = matched.renamed[label];
 }
 
-// Each stratum's mean load per region, what the samples' sizes follow from, and the worst rank's regions.
-void Analyzer::State::sum_up_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels, int k) {
+// Computes each stratum's mean load per region and variance (for sample sizes), and the worst rank's loads per region.
+void Analyzer::State::summarize_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels,
+                                       int k) {
   Result& result = pass.result;
   const auto regions = static_cast<std::size_t>(pass.input.n_regions), strata = static_cast<std::size_t>(k);
   const std::size_t n = labels.size();
@@ -153,7 +156,8 @@ void Analyzer::State::sum_up_strata(Communicator& nodes, Pass& pass, const std::
       sum.add_to(worst_at + g, row[here - ranks.begin()] / largest);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t at = static_cast<std::size_t>(labels[i]) * regions + g;
-      const double share = largest > 0 ? row[i] / largest : 0.0;  // squares then stay within the sums' bound
+      const double share =
+          largest > 0 ? row[i] / largest : 0.0;  // relative, so that squares stay within the bound of the sums
       sum.add_to(first_at + at, share);
       sum.add_to(second_at + at, share * share);
     }
@@ -185,7 +189,8 @@ void Analyzer::State::plan_sample(Communicator& nodes, Pass& pass, const std::ve
       planned[0] = plan.unified;
       planned[1] = plan.stratified;
     } catch (const std::exception&) {
-      planned[0] = planned[1] = 0;  // a window without any load has no sample size; the others still expect the answer
+      planned[0] = planned[1] =
+          0;  // a window without load has no sample size; the other nodes still wait for the broadcast
     }
   }
   nodes.bcast(std::span<std::int64_t>(planned), 0);

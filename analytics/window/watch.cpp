@@ -12,8 +12,9 @@ namespace {
 
 using balance::StepKind;
 
-constexpr double largest_weight = 20.0;        // of a trial
-constexpr std::int64_t most_trial_steps = 16;  // of a batch in which trials are evaluated: more say nothing new
+constexpr double largest_weight = 20.0;  // of a trial, see balance::Trial
+constexpr std::int64_t most_trial_steps =
+    16;  // steps of a batch on which trials are evaluated; more add no information
 
 balance::DecisionSettings decision_settings(const Settings& s) {
   balance::DecisionSettings d;
@@ -26,7 +27,7 @@ balance::DecisionSettings decision_settings(const Settings& s) {
   return d;
 }
 
-// What node 0 decides and tells the others.
+// The decision of node 0, broadcast to the others.
 struct Conclusion {
   double price, saving;
   std::int32_t rebalance, predictor;
@@ -74,18 +75,18 @@ std::string steps_error(const Steps& s) {
 
 }  // namespace
 
-/// Steps on their way through follow().
+/// The steps of one call of follow().
 struct Watch::Batch {
   struct Event {
-    std::size_t step;  // of the batch, with which a new distribution begins
+    std::size_t step;  // index in the batch of the first step of a new distribution
     double price;
   };
   const Steps& steps;
   std::size_t n_steps;
   std::vector<double> largest, mean;  // [n_steps] over all ranks
   std::vector<Event> events;
-  std::vector<StepKind> kinds;  // on node 0, of the steps but the run's first
-  std::vector<Tried> tried;
+  std::vector<StepKind> kinds;  // on node 0, for all steps but step 0 of the run
+  std::vector<TrialStep> tried;
 };
 
 Watch::Watch(const Settings& settings) : settings_(settings), decision_(decision_settings(settings)) {}
@@ -194,36 +195,36 @@ void Watch::follow_step(Batch& batch, std::size_t s, bool decides) {
   }
   ++fresh_;
   ++summed_;
-  if (step == 0) return;  // start-up says nothing about the steps to come
+  if (step == 0) return;  // step 0 contains start-up and is not representative
   const double mean = batch.mean[s];
   const StepKind kind = peaks_.observe(mean > 0 ? batch.largest[s] / mean - 1 : 0.0);
   if (decides) batch.kinds.push_back(kind);
   const std::size_t every = (batch.n_steps + most_trial_steps - 1) / most_trial_steps;
   if (s % every == 0)
-    for (const balance::Trial& trial : forecast_.trials()) batch.tried.push_back(try_out(trial, load, s));
-  forecast_.observe(load, worth_of_work(batch, s), kind);
+    for (const balance::Trial& trial : forecast_.trials()) batch.tried.push_back(evaluate(trial, load, s));
+  forecast_.observe(load, cost_of_work(batch, s), kind);
 }
 
-void Watch::value_work(std::span<const double> unit_cost) {
+void Watch::set_unit_costs(std::span<const double> unit_cost) {
   const bool known = std::all_of(unit_cost.begin(), unit_cost.end(), [](double c) { return c >= 0; });
   unit_cost_.assign(unit_cost.begin(), known ? unit_cost.end() : unit_cost.begin());
 }
 
-// [n_local + 1] seconds, the last the mean load; empty where costs are not known.
-std::vector<double> Watch::worth_of_work(const Batch& batch, std::size_t s) const {
+// [n_local + 1] modelled cost of the ranks' work, seconds, then the mean load.  Empty if unit costs are not known.
+std::vector<double> Watch::cost_of_work(const Batch& batch, std::size_t s) const {
   if (unit_cost_.empty() || unit_cost_.size() != static_cast<std::size_t>(batch.steps.n_units)) return {};
-  std::vector<double> worth(ranks_.size(), 0.0);
+  std::vector<double> cost(ranks_.size(), 0.0);
   for (std::size_t u = 0; u < unit_cost_.size(); ++u)
-    for (std::size_t i = 0; i < worth.size(); ++i)
-      worth[i] += unit_cost_[u] * batch.steps.work[(u * worth.size() + i) * batch.n_steps + s];
-  for (double& w : worth) w = std::isfinite(w) && w > 0 ? w : 0.0;
-  worth.push_back(batch.mean[s]);
-  return worth;
+    for (std::size_t i = 0; i < cost.size(); ++i)
+      cost[i] += unit_cost_[u] * batch.steps.work[(u * cost.size() + i) * batch.n_steps + s];
+  for (double& w : cost) w = std::isfinite(w) && w > 0 ? w : 0.0;
+  cost.push_back(batch.mean[s]);
+  return cost;
 }
 
-// What this node adds to the loss of a step under a trial's weights.
-Watch::Tried Watch::try_out(const balance::Trial& trial, std::span<const double> load, std::size_t step) const {
-  Tried tried{step, trial.predictor, trial.age, 0.0, 0};
+// This node's part of the loss of a step under a trial's weights.
+Watch::TrialStep Watch::evaluate(const balance::Trial& trial, std::span<const double> load, std::size_t step) const {
+  TrialStep tried{step, trial.predictor, trial.age, 0.0, 0};
   const ExactSum scale(largest_load_ * n_ranks_ * largest_weight);
   for (std::size_t i = 0; i < ranks_.size(); ++i) {
     const double value = load[i] * trial.weight[i];
@@ -233,11 +234,11 @@ Watch::Tried Watch::try_out(const balance::Trial& trial, std::span<const double>
   return tried;
 }
 
-// The losses under trials; then node 0 learns from the steps, in order.
+// Exchanges the losses under trials.  Node 0 then learns from the steps in order.
 void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
   std::vector<double> largest;
   ExactSum sum(largest_load_ * n_ranks_ * largest_weight);
-  for (const Tried& tried : batch.tried) {
+  for (const TrialStep& tried : batch.tried) {
     largest.push_back(tried.largest);
     sum.add(std::span<const std::int64_t>(&tried.sum, 1));
   }
@@ -263,7 +264,7 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
   }
 }
 
-// [n_ranks] what every node knows of its own.
+// [n_ranks] the values of all nodes' ranks.
 std::vector<double> Watch::gather(Communicator& nodes, std::span<const double> mine) const {
   const Gathered<double> all = nodes.allgatherv(mine);
   std::vector<double> out(static_cast<std::size_t>(n_ranks_));
@@ -275,7 +276,8 @@ std::vector<double> Watch::gather(Communicator& nodes, std::span<const double> m
   return out;
 }
 
-// What follows from arrays that all nodes hold is computed on each, in the same order and without library functions.
+// Results that depend on arrays held by all nodes are computed on each, in the same order and with basic arithmetic
+// only, so that they are bitwise equal.
 void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
   const bool stale = !pending_.empty() || fresh_ == 0;
   const bool fresh = fresh_ > 0;

@@ -1,4 +1,4 @@
-// Follows the loads of every step and decides, whenever asked, whether to rebalance.
+// Follows the loads of every step and decides at looks whether to rebalance.
 #pragma once
 
 #include "analytics/balance/decision.hpp"
@@ -15,22 +15,23 @@
 
 namespace effort::window {
 
-/// One node's part of the watch.  All nodes call the same functions with the same steps and settings.
+/// One node's part.  All nodes call the same functions with the same steps and settings.
 class Watch {
  public:
   explicit Watch(const Settings& settings);
 
-  /// Adds steps.  Collective; blocks.  Steps from before the last rebalance teach what they can, and count for nothing
-  /// after it.
-  /// @return false on all nodes where one of them failed or passed other steps: why() tells
+  /// Adds steps.  Collective; blocks.  Steps before the last rebalance train the model but do not enter the loads of
+  /// the new distribution.
+  /// @return false on all nodes if one of them failed or passed other steps; why() gives the reason
   /// @throws CommunicatorError
   bool follow(Communicator& nodes, const Steps& steps);
-  /// What a unit of work costs from now on, [n_units] seconds; negative or empty: not known.  Identical on all nodes.
-  void value_work(std::span<const double> unit_cost);
-  /// What the steps since the last look say.  Collective; blocks.  Fills the parts of `result` that a look fills.
+  /// Sets the costs per unit of work, [n_units] seconds; negative or empty: not known.  Identical on all nodes.
+  void set_unit_costs(std::span<const double> unit_cost);
+  /// Decides from the steps since the last look.  Collective; blocks.  Fills the parts of `result` that belong to a
+  /// look.
   void look(Communicator& nodes, const LookCost& cost, Result& result);
 
-  /// Ends the window that the steps since the last call make up, at least one.  Collective; blocks.
+  /// Ends the window of the steps since the last call, at least one.  Collective; blocks.
   WindowLoads close_window(Communicator& nodes);
   /// First step of the present distribution.
   std::int64_t since() const { return since_; }
@@ -39,42 +40,43 @@ class Watch {
 
  private:
   struct Batch;
-  struct Tried {
-    std::size_t step;  // of the batch
+  /// This node's part of the loss of one step under a trial's weights.
+  struct TrialStep {
+    std::size_t step;  // index in the batch
     balance::Predictor predictor;
     int age;
-    double largest;    // of this node's ranks
-    std::int64_t sum;  // over them, rounded rank by rank
+    double largest;    // weighted load of this node's ranks
+    std::int64_t sum;  // of the weighted loads, each rounded
   };
   bool agree(Communicator& nodes, const Steps& steps, const std::string& error);
   bool learn_layout(Communicator& nodes, const Steps& steps);
   void begin_distribution(std::int64_t first_step);
   void exchange_steps(Communicator& nodes, Batch& batch) const;
   void follow_step(Batch& batch, std::size_t s, bool decides);
-  std::vector<double> worth_of_work(const Batch& batch, std::size_t s) const;
-  Tried try_out(const balance::Trial& trial, std::span<const double> load, std::size_t step) const;
+  std::vector<double> cost_of_work(const Batch& batch, std::size_t s) const;
+  TrialStep evaluate(const balance::Trial& trial, std::span<const double> load, std::size_t step) const;
   void exchange_trials(Communicator& nodes, Batch& batch);
   std::vector<double> gather(Communicator& nodes, std::span<const double> mine) const;
 
   Settings settings_;
   std::string why_;
   std::vector<int> ranks_;  // this node's
-  Gathered<int> layout_;    // everybody's
+  Gathered<int> layout_;    // all nodes' ranks
   int n_ranks_ = 0;
-  double largest_load_ = 0;  // of the steps at hand
+  double largest_load_ = 0;  // of the present batch
   std::vector<double> unit_cost_;
 
   balance::Forecast forecast_;
   balance::PeakFinder peaks_;
   balance::Decision decision_;           // used on node 0
-  Cadence cadence_;                      // likewise
-  std::vector<Rebalance> pending_;       // that take effect after the last step
-  std::vector<double> sum_, fresh_sum_;  // [n_local] load since the last look; of it, under the present distribution
-  std::vector<double> window_sum_;       // [n_local] since the last window
+  Cadence cadence_;                      // used on node 0
+  std::vector<Rebalance> pending_;       // that take effect after the last step followed
+  std::vector<double> sum_, fresh_sum_;  // [n_local] load since the last look; the part under the present distribution
+  std::vector<double> window_sum_;       // [n_local] load since the last window
   std::int64_t window_first_ = 0;
-  int summed_ = 0, fresh_ = 0;  // steps of these
+  int summed_ = 0, fresh_ = 0;  // steps in sum_ and fresh_sum_
   std::int64_t seen_from_ = 0, first_fresh_ = 0, last_step_ = -1, since_ = 0;
-  std::vector<double> predicted_;  // [n_ranks] at the last look; empty: a distribution has begun since
+  std::vector<double> predicted_;  // [n_ranks] at the last look; empty if a distribution has begun since
 };
 
 }  // namespace effort::window

@@ -1,4 +1,4 @@
-// The analysis of one window of steps: what the engine asks for, once per window, on every node.
+// The analysis of a run, look by look and window by window, which the engine calls on every node.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -19,28 +19,27 @@ inline constexpr int n_stages = 5;
 /// A stage's name, in lower case, static.
 const char* stage_name(Stage stage);
 
-/// What the user chose; identical on all nodes.
+/// Settings of the user; identical on all nodes.
 struct Settings {
   int window = 0;                    ///< steps per window, at least 1; 0: looks come as often as they pay
   int hint_lag = -1;                 ///< steps from a look to its hint; < 0: chosen (needs window 0)
-  double rebalance_threshold = 0.1;  ///< max / mean - 1 above which to rebalance while no price is known
-  double initial_price = -1;         ///< seconds a rebalance costs, until one was measured; < 0: unknown
+  double rebalance_threshold = 0.1;  ///< max / mean - 1 above which to rebalance while the price is unknown
+  double initial_price = -1;         ///< seconds, used until a rebalance has been measured; < 0: unknown
   int strata = 0;                    ///< groups of ranks; 0: chosen from the data
   int strata_level = 0;              ///< > 0: CLARA on the wavelet approximation of that level
   bool strata_check = false;         ///< with strata_level > 0: also make exact strata and report the agreement
   std::uint64_t seed = 1;
   double confidence = 0.90;      ///< of the sample sizes
   double relative_error = 0.08;  ///< of the sample sizes
-  double patience = 5.0;         ///< prices of avoidable loss after which a rebalance is due at the latest
-  double minimum_gain = 0;       ///< share of the coming time that a rebalance must save beside its price
+  double patience = 5.0;         ///< avoidable loss, in prices, after which a rebalance is recommended regardless
+  double minimum_gain = 0;       ///< share of the coming time that a rebalance must save on top of its price
   bool trials = true;            ///< a rebalance below the threshold may be recommended to learn its price
 };
 
 /// A rebalance that took place.
 struct Rebalance {
-  std::int64_t step = 0;  ///< steps <= step count as the old distribution's
-  double price =
-      -1;  ///< seconds, of the rank that waited least in it; < 0 unknown; NaN, infinite or absurd: taken as unknown
+  std::int64_t step = 0;  ///< last step of the old distribution
+  double price = -1;      ///< seconds, combined over the ranks (docs/adr/0018); negative, NaN or infinite: unknown
 };
 
 /// Loads of a node's ranks in consecutive steps.  Spans need to live only during the call.
@@ -51,8 +50,8 @@ struct Steps {
   std::span<const double> load;                ///< [n_local][steps] seconds, finite
   int n_units = 0;                             ///< kinds of units of work, identical on all nodes
   std::span<const double> work;                ///< [n_units][n_local][steps]
-  std::span<const Rebalance> rebalances;       ///< those that became known since the last steps, identical everywhere
-  bool failed = false;  ///< this node has failed and only serves the exchange; the rest is ignored
+  std::span<const Rebalance> rebalances;       ///< those reported since the last steps, identical on all nodes
+  bool failed = false;  ///< this node has failed and only takes part in the exchange; the rest is ignored
 };
 
 /// One node's part of one window.  Spans need to live only during the call.  Arrays are row-major, steps fastest;
@@ -61,18 +60,19 @@ struct Input {
   std::int64_t first_step = 0, last_step = 0;  ///< inclusive, identical on all nodes
   int n_ranks = 0;                             ///< of the whole run, identical on all nodes
   std::span<const int> ranks;                  ///< global ids of this node's ranks, ascending; may be empty
-  int n_regions = 0;                           ///< of the united region table, identical on all nodes
-  std::span<const double> region_load;         ///< [n_regions][n_local][steps] seconds; zero but for COMPUTE regions
+  int n_regions = 0;                           ///< in the region table of the run, identical on all nodes
+  std::span<const double> region_load;         ///< [n_regions][n_local][steps] seconds; zero unless COMPUTE
   std::span<const double> rank_load;           ///< [n_local][steps] seconds
   int n_units = 0;                             ///< kinds of units of work, identical on all nodes
   std::span<const double> work;                ///< [n_units][n_local][steps]
   std::span<const double> rank_wait;           ///< [n_local][steps] seconds in COMM, WAIT and IO; may be empty
   std::span<const double> step_wall;           ///< [n_local][steps] seconds; may be empty
-  bool failed = false;  ///< this node has failed and only serves the exchange; arrays are ignored
+  bool failed = false;  ///< this node has failed and only takes part in the exchange; arrays are ignored
 };
 
-/// What was found.  Identical on all nodes, bit for bit, but for what is marked local.  A look fills what is marked *
-/// and the report's steps, load, price and decision; a description fills the rest, which stands until the next one.
+/// The result of the analysis.  Identical on all nodes, bit for bit, except for fields marked local.  A look fills the
+/// fields marked * and the report's steps, loads, price and decision.  A description fills the rest, which stays until
+/// the next one.
 struct Result : Report {
   bool failed = false;  ///< a node failed or had bad input: every other field is empty
   NextLook next;        ///< *
@@ -83,13 +83,13 @@ struct Result : Report {
   std::vector<std::int32_t> stratum;  ///< [n_ranks]
   std::vector<std::int32_t> medoid_rank;    ///< [strata]
   std::vector<double> stratum_region_load;  ///< [strata][n_regions] seconds per step, mean over the stratum's ranks
-  std::vector<double> unit_cost;            ///< [n_units] seconds per unit; < 0: could not be told
-  std::vector<double> unit_cost_error;      ///< [n_units] standard errors, seconds per unit; < 0: could not be told
+  std::vector<double> unit_cost;            ///< [n_units] seconds per unit; < 0: not identifiable
+  std::vector<double> unit_cost_error;      ///< [n_units] standard errors, seconds per unit; < 0: not identifiable
   std::vector<double> local_region_load;    ///< local: [n_regions][n_local] seconds per step, mean over the window
   std::array<double, n_stages> stage_seconds{};  ///< local: this thread's CPU time
   std::size_t bytes = 0;                         ///< local: memory kept between windows
   std::array<std::size_t, n_stages>
-      stage_bytes{};  ///< local: memory of each stage's arrays, kept ones and this window's
+      stage_bytes{};  ///< local: memory of each stage's arrays, including those of this window only
 };
 
 /// Loads of a window of steps, identical on all nodes.
@@ -98,7 +98,7 @@ struct WindowLoads {
   double imbalance = 0;  ///< max / mean - 1 of the ranks' loads over the window
   int worst_rank = 0;    ///< the rank of largest load
 
-  /// A report of the looks in the window becomes one of the window.
+  /// Turns the report of the last look in the window into one of the window.
   void describe(Report& report) const {
     report.first = first;
     report.last = last;
@@ -107,8 +107,8 @@ struct WindowLoads {
   }
 };
 
-/// Analyses one run: decides look by look, describes window by window.  Every node holds one, with equal settings; its
-/// memory is O(local ranks x window x regions) and O(n_ranks) for the hint's arrays.
+/// Analyses one run: decides at looks and describes windows.  Every node holds one, with equal settings.  Its memory is
+/// O(local ranks x window x regions) and O(n_ranks) for the hint's arrays.
 class Analyzer {
  public:
   /// @throws std::invalid_argument naming the setting, its value and what is allowed
@@ -119,26 +119,28 @@ class Analyzer {
 
   /// Learns from the loads of steps.  Collective over `nodes` (all nodes, steps in ascending order, one thread per
   /// node); blocks.
-  /// @return false on all nodes, now and ever after, when one of them failed or passed something else: failure() tells
+  /// @return false on all nodes, also in all later calls, if one of them failed or passed different dimensions;
+  /// failure()
+  ///         gives the reason
   /// @throws CommunicatorError when a collective could not be completed
   bool follow(Communicator& nodes, const Steps& steps);
-  /// Decides from what was followed.  Collective; blocks.
-  /// @return what is known: load and decision as of now, the rest as last described
+  /// Decides from the steps followed.  Collective; blocks.
+  /// @return present load and decision; the rest is of the last description
   const Result& look(Communicator& nodes, const LookCost& cost = {});
-  /// Ends the window that the steps followed since the last call make up, at least one: what is described of a run does
-  /// not depend on how often it was looked at.  Collective; blocks.
+  /// Ends the window of the steps followed since the last call, at least one.  Windows do not depend on how often looks
+  /// come.  Collective; blocks.
   WindowLoads close_window(Communicator& nodes);
-  /// First step of the present distribution: of a window, the steps before it say nothing about the ranks.
+  /// First step of the present distribution.  Earlier steps of a window say nothing about the present ranks.
   std::int64_t since() const noexcept;
   /// Describes a window: strata, costs of units, efficiencies, sizes of samples.  Collective; blocks.
   ///
-  /// Bad input on any node (wrong lengths, NaN, a rank outside the run) or Input::failed gives a result with
-  /// `failed` set on all nodes, and so do all later calls; nothing is thrown for it.  An Input::failed node must know
-  /// n_ranks, n_regions and n_units no more.
+  /// Bad input on any node (wrong lengths, NaN, a rank outside the run) or Input::failed gives a result with `failed`
+  /// set on all nodes, in this and all later calls; nothing is thrown.  A node with Input::failed need not set n_ranks,
+  /// n_regions and n_units.
   /// @throws CommunicatorError when a collective could not be completed
   const Result& describe(Communicator& nodes, const Input& input);
 
-  /// Why the last result was `failed`, as far as this node knows; empty otherwise.  Never throws.
+  /// The reason why the last result was `failed`, as far as this node knows; empty otherwise.  Never throws.
   const char* failure() const noexcept;
 
  private:

@@ -52,7 +52,7 @@ TEST_CASE("a peak counts in the mean alone, unless it was a new level", "[balanc
   CHECK(predict(forecast, Predictor::recent, 1, 0) == Approx(7));  // of two steps of it
 }
 
-TEST_CASE("work foretells loads at what the rank takes for it, also after work was divided anew", "[balance]") {
+TEST_CASE("work predicts loads at the rank's time per work, also after work was divided anew", "[balance]") {
   Forecast forecast;
   forecast.reset(3);
   const double slow[] = {1, 1.5, 1};

@@ -1,7 +1,7 @@
 #include "analytics/codec/distributed.hpp"
 
 #include "analytics/comm/thread_group.hpp"
-#include "analytics/wavelet/spread.hpp"
+#include "analytics/wavelet/distributed.hpp"
 #include "matrices.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -24,8 +24,8 @@ std::vector<double> rows_of(const std::vector<double>& values, std::size_t cols,
   return {begin, begin + static_cast<std::ptrdiff_t>(counts[static_cast<std::size_t>(node)] * cols)};
 }
 
-Bytes encode_spread(const std::vector<double>& values, std::size_t cols, const Counts& counts, const Target& target,
-                    const std::vector<std::uint8_t>& absent = {}) {
+Bytes encode_distributed(const std::vector<double>& values, std::size_t cols, const Counts& counts,
+                         const Target& target, const std::vector<std::uint8_t>& absent = {}) {
   Bytes stream;
   run_thread_group(static_cast<int>(counts.size()), [&](Communicator& nodes) {
     const auto mine = rows_of(values, cols, counts, nodes.rank());
@@ -48,7 +48,7 @@ const std::vector<Counts>& splits_of_40() {
 
 }  // namespace
 
-TEST_CASE("Rows that are spread are halved and joined to the same bits as in one place") {
+TEST_CASE("Distributed rows are halved and joined to the same bits as a local matrix") {
   for (const std::size_t rows : {1u, 2u, 3u, 4u, 5u, 9u, 40u, 41u}) {
     const std::size_t cols = 6;
     const auto values = effort::test::matrix("noise", rows, cols, rows);
@@ -58,20 +58,22 @@ TEST_CASE("Rows that are spread are halved and joined to the same bits as in one
     for (const Counts& pattern :
          {Counts{rows}, Counts{rows / 2, rows - rows / 2}, Counts{0, 1, rows - 1, 0}, Counts(rows, 1)}) {
       run_thread_group(static_cast<int>(pattern.size()), [&](Communicator& nodes) {
-        const wavelet::RowSpread spread(pattern, {0});
+        const wavelet::RowDistribution distribution(pattern, {0});
         auto mine = rows_of(values, cols, pattern, nodes.rank());
         const std::size_t n = pattern[static_cast<std::size_t>(nodes.rank())];
-        const wavelet::RowRange pairs = spread.owned(nodes.rank(), 1);
-        const std::size_t highs = wavelet::high_rows(spread, nodes.rank(), 0), lows = (rows + 1) / 2;
+        const wavelet::RowRange pairs = distribution.owned(nodes.rank(), 1);
+        const std::size_t highs = wavelet::high_rows(distribution, nodes.rank(), 0), lows = (rows + 1) / 2;
         std::vector<double> low(pairs.size() * cols), high(highs * cols), back(mine.size());
         const wavelet::MatrixView low_rows(low.data(), pairs.size(), cols), high_rows(high.data(), highs, cols);
-        wavelet::spread_split(nodes, spread, 0, wavelet::MatrixView(mine.data(), n, cols), low_rows, high_rows, true);
+        wavelet::distributed_split(nodes, distribution, 0, wavelet::MatrixView(mine.data(), n, cols), low_rows,
+                                   high_rows, true);
         if (rows == 1) return;
         for (std::size_t k = 0; k < low.size(); ++k)
           if (low[k] != expected[pairs.first * cols + k]) throw std::runtime_error("another low band");
         for (std::size_t k = 0; k < high.size(); ++k)
           if (high[k] != expected[(lows + pairs.first) * cols + k]) throw std::runtime_error("another high band");
-        wavelet::spread_join(nodes, spread, 0, low_rows, high_rows, wavelet::MatrixView(back.data(), n, cols), true);
+        wavelet::distributed_join(nodes, distribution, 0, low_rows, high_rows,
+                                  wavelet::MatrixView(back.data(), n, cols), true);
         for (std::size_t k = 0; k < mine.size(); ++k)
           if (std::abs(back[k] - mine[k]) > 1e-12) throw std::runtime_error("other rows");
       });
@@ -79,13 +81,13 @@ TEST_CASE("Rows that are spread are halved and joined to the same bits as in one
   }
 }
 
-TEST_CASE("However the rows are spread, the bound holds and the size is that of one place") {
+TEST_CASE("However the rows are distributed, the bound holds and the size is that of a local matrix") {
   for (const auto& kind : effort::test::kinds())
     for (const double bound : {0.04, 0.01, 1e-3, 1e-9}) {
       const auto values = effort::test::matrix(kind, 40, 300, 2);
       const std::size_t one = encode(values, 40, 300, Target::nrmse(bound)).size();
       for (const Counts& counts : splits_of_40()) {
-        const Bytes stream = encode_spread(values, 300, counts, Target::nrmse(bound));
+        const Bytes stream = encode_distributed(values, 300, counts, Target::nrmse(bound));
         const auto back = decode(stream);
         CAPTURE(kind, bound, counts.size(), counts[0], one, stream.size());
         REQUIRE(back.rows == 40);
@@ -102,8 +104,8 @@ TEST_CASE("However the rows are spread, the bound holds and the size is that of 
 TEST_CASE("The same split gives the same bytes") {
   const auto values = effort::test::matrix("front", 40, 200, 3);
   for (const Counts& counts : splits_of_40())
-    CHECK(encode_spread(values, 200, counts, Target::nrmse(0.01)) ==
-          encode_spread(values, 200, counts, Target::nrmse(0.01)));
+    CHECK(encode_distributed(values, 200, counts, Target::nrmse(0.01)) ==
+          encode_distributed(values, 200, counts, Target::nrmse(0.01)));
 }
 
 TEST_CASE("Shapes of all kinds are coded over nodes") {
@@ -112,7 +114,7 @@ TEST_CASE("Shapes of all kinds are coded over nodes") {
     const auto values = effort::test::matrix("noise", rows, cols, 3);
     for (const Counts& counts :
          {Counts{rows}, Counts{rows / 3, rows - rows / 3, 0}, Counts{0, rows - rows / 2, rows / 2}}) {
-      const Bytes stream = encode_spread(values, cols, counts, Target::nrmse(1e-4));
+      const Bytes stream = encode_distributed(values, cols, counts, Target::nrmse(1e-4));
       const auto back = decode(stream);
       CAPTURE(rows, cols, counts.size());
       CHECK(back.rows == rows);
@@ -129,17 +131,17 @@ TEST_CASE("Largest errors, passes and bytes are kept over nodes") {
     CAPTURE(kind);
     for (const double bound : {1.0, 0.01})
       CHECK(effort::test::largest_error(
-                values, decode(encode_spread(values, 150, counts, Target::max_error(bound))).values) <= bound);
+                values, decode(encode_distributed(values, 150, counts, Target::max_error(bound))).values) <= bound);
     for (const std::size_t bound : {48u, 300u, 5000u})
-      CHECK(encode_spread(values, 150, counts, Target::max_bytes(bound)).size() <= bound);
-    CHECK(inspect(encode_spread(values, 150, counts, Target::passes(7))).passes == 7);
+      CHECK(encode_distributed(values, 150, counts, Target::max_bytes(bound)).size() <= bound);
+    CHECK(inspect(encode_distributed(values, 150, counts, Target::passes(7))).passes == 7);
   }
 }
 
 TEST_CASE("Fine data of many nodes is stored in blocks, and reads at every level") {
   const std::size_t rows = 1200, cols = 500;
   const auto values = effort::test::matrix("noise", rows, cols, 5);
-  const Bytes stream = encode_spread(values, cols, {300, 101, 399, 50, 150, 200}, Target::nrmse(1e-3));
+  const Bytes stream = encode_distributed(values, cols, {300, 101, 399, 50, 150, 200}, Target::nrmse(1e-3));
   const auto info = inspect(stream);
   CHECK(info.tiles > 1);
   CHECK(info.rows == rows);
@@ -149,7 +151,7 @@ TEST_CASE("Fine data of many nodes is stored in blocks, and reads at every level
   CHECK(static_cast<double>(stream.size()) < 1.05 * static_cast<double>(one));
   auto ramp = effort::test::matrix("ramp", rows, cols, 5);
   for (std::size_t i = 0; i < ramp.size(); ++i) ramp[i] += 1e-4 * values[i];
-  const Bytes smooth = encode_spread(ramp, cols, {300, 101, 399, 50, 150, 200}, Target::nrmse(1e-7));
+  const Bytes smooth = encode_distributed(ramp, cols, {300, 101, 399, 50, 150, 200}, Target::nrmse(1e-7));
   CHECK(inspect(smooth).tiles > 1);
   for (const int level : {1, 2, 4}) {
     const auto coarse = decode(smooth, {.level = level});
@@ -170,14 +172,14 @@ TEST_CASE("Fine data of many nodes is stored in blocks, and reads at every level
 TEST_CASE("Special matrices over nodes") {
   const Counts counts{3, 5, 2};
   for (const double value : {0.0, -2.5, 5e-324, 1e300}) {
-    const Bytes stream = encode_spread(std::vector<double>(80, value), 8, counts, Target::nrmse(0.01));
+    const Bytes stream = encode_distributed(std::vector<double>(80, value), 8, counts, Target::nrmse(0.01));
     CHECK(decode(stream).values == std::vector<double>(80, value));
     CHECK(stream.size() < 20);
   }
   auto values = effort::test::matrix("noise", 10, 8, 2);
   for (double& v : values) v *= 1e300;
-  CHECK(effort::test::nrmse(values, decode(encode_spread(values, 8, counts, Target::nrmse(0.01))).values) <= 0.01);
-  CHECK(decode(encode_spread(values, 8, counts, Target::nrmse(1e-17))).values == values);
+  CHECK(effort::test::nrmse(values, decode(encode_distributed(values, 8, counts, Target::nrmse(0.01))).values) <= 0.01);
+  CHECK(decode(encode_distributed(values, 8, counts, Target::nrmse(1e-17))).values == values);
 }
 
 TEST_CASE("Absent values stay absent over nodes") {
@@ -190,7 +192,7 @@ TEST_CASE("Absent values stay absent over nodes") {
       holes[i * 60 + j] = std::numeric_limits<double>::quiet_NaN();
     }
   for (const Counts& counts : splits_of_40()) {
-    const auto back = decode(encode_spread(holes, 60, counts, Target::nrmse(0.01), absent)).values;
+    const auto back = decode(encode_distributed(holes, 60, counts, Target::nrmse(0.01), absent)).values;
     std::vector<double> a, b;
     for (std::size_t i = 0; i < values.size(); ++i) {
       REQUIRE(std::isnan(back[i]) == (absent[i] != 0));

@@ -204,7 +204,7 @@ TEST_CASE("a linear trend is extrapolated to the steps of the next window", "[wi
   CHECK(r.prediction_error >= 0);
 }
 
-TEST_CASE("work that drifts foretells loads from one window between rebalances", "[window]") {
+TEST_CASE("work that drifts predicts loads from one window between rebalances", "[window]") {
   Run run;
   run.n_regions = run.n_units = 1;
   run.work = [](int, int r, std::int64_t s) { return 1000.0 + (r == 2 ? 10.0 : 1.0) * static_cast<double>(s); };
@@ -229,7 +229,7 @@ TEST_CASE("the trend of the work is preferred to that of noisy loads", "[window]
   CHECK(r.predicted[2] / r.load[2] == Approx(1865.0 / 1745).epsilon(0.01));
 }
 
-TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[window]") {
+TEST_CASE("only the persistent part of each rank's deviation is predicted", "[window]") {
   Run run;
   run.n_ranks = 16;
   run.n_regions = run.n_units = 1;
@@ -242,7 +242,7 @@ TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[
   const auto rebalanced = [](int w) {
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-3}};
   };
-  // Of the ranks' loads and of what is foretold, the distance from what the work accounts for.
+  // Distances of the ranks' loads and of the predictions from the modelled cost of their work.
   const auto sizes = [&](const Result& r) {
     double load = 0, predicted = 0, work = 0;
     for (int i = 0; i < run.n_ranks; ++i) {
@@ -260,7 +260,7 @@ TEST_CASE("what ranks took beyond their work is foretold as far as it lasts", "[
   CHECK(r.predicted[3] / r.load[3] > 0.93);
 }
 
-TEST_CASE("a node without ranks takes part in what the work foretells", "[window]") {
+TEST_CASE("a node without ranks takes part in predictions from work", "[window]") {
   Run run;
   run.n_ranks = 2;
   run.n_regions = run.n_units = 1;
@@ -288,7 +288,7 @@ TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is ch
   }
 }
 
-TEST_CASE("work that differs from step to step foretells no change", "[window]") {
+TEST_CASE("work that differs from step to step predicts no change", "[window]") {
   Run run;
   run.n_regions = run.n_units = 1;
   run.work = [](int, int r, std::int64_t s) { return 1000.0 + 200 * noise(r, s); };

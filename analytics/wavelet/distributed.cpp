@@ -1,4 +1,4 @@
-#include "analytics/wavelet/spread.hpp"
+#include "analytics/wavelet/distributed.hpp"
 
 #include "analytics/wavelet/lifting.hpp"
 
@@ -10,22 +10,22 @@
 namespace effort::wavelet {
 namespace {
 
-/// What the filters reach beyond a node's rows, in rows (of the inverse: in pairs).
+/// Reach of the filters beyond a node's rows, in rows (for the inverse: in row pairs).
 constexpr std::size_t filter_reach = 4;
 
-/// How many rows around its own every node knows, while neighbours pass rows on.
+/// The number of rows that every node knows around its own, while neighbours forward rows.
 class Knowledge {
  public:
-  Knowledge(const RowSpread& spread, int level) : spread_(spread), level_(level) {
-    const auto n = static_cast<std::size_t>(spread.nodes());
+  Knowledge(const RowDistribution& distribution, int level) : distribution_(distribution), level_(level) {
+    const auto n = static_cast<std::size_t>(distribution.nodes());
     before_.assign(n, 0);
     behind_.assign(n, 0);
   }
 
   bool complete() const {
-    for (int node = 0; node < spread_.nodes(); ++node) {
-      const RowRange own = spread_.owned(node, level_);
-      const std::size_t rows = spread_.rows(spread_.group_of(node), level_);
+    for (int node = 0; node < distribution_.nodes(); ++node) {
+      const RowRange own = distribution_.owned(node, level_);
+      const std::size_t rows = distribution_.rows(distribution_.group_of(node), level_);
       if (before(node) < std::min(filter_reach, own.first) || behind(node) < std::min(filter_reach, rows - own.last))
         return false;
     }
@@ -34,16 +34,16 @@ class Knowledge {
   std::size_t before(int node) const { return before_[static_cast<std::size_t>(node)]; }
   std::size_t behind(int node) const { return behind_[static_cast<std::size_t>(node)]; }
   std::size_t to_next(int node) const {
-    return joined(node, node + 1) ? std::min(filter_reach, spread_.owned(node, level_).size() + before(node)) : 0;
+    return joined(node, node + 1) ? std::min(filter_reach, distribution_.owned(node, level_).size() + before(node)) : 0;
   }
   std::size_t to_previous(int node) const {
-    return joined(node, node - 1) ? std::min(filter_reach, spread_.owned(node, level_).size() + behind(node)) : 0;
+    return joined(node, node - 1) ? std::min(filter_reach, distribution_.owned(node, level_).size() + behind(node)) : 0;
   }
   void exchange() {
     std::vector<std::size_t> before(before_.size()), behind(before_.size());
-    for (int node = 0; node < spread_.nodes(); ++node) {
+    for (int node = 0; node < distribution_.nodes(); ++node) {
       if (node > 0) before[static_cast<std::size_t>(node)] = to_next(node - 1);
-      if (node + 1 < spread_.nodes()) behind[static_cast<std::size_t>(node)] = to_previous(node + 1);
+      if (node + 1 < distribution_.nodes()) behind[static_cast<std::size_t>(node)] = to_previous(node + 1);
     }
     before_ = std::move(before);
     behind_ = std::move(behind);
@@ -51,35 +51,36 @@ class Knowledge {
 
  private:
   bool joined(int node, int other) const {
-    return other >= 0 && other < spread_.nodes() && spread_.group_of(node) == spread_.group_of(other);
+    return other >= 0 && other < distribution_.nodes() && distribution_.group_of(node) == distribution_.group_of(other);
   }
 
-  const RowSpread& spread_;
+  const RowDistribution& distribution_;
   int level_;
   std::vector<std::size_t> before_, behind_;
 };
 
 }  // namespace
 
-RowSpread::RowSpread(const std::vector<std::size_t>& counts, std::vector<int> groups) : groups_(std::move(groups)) {
+RowDistribution::RowDistribution(const std::vector<std::size_t>& counts, std::vector<int> groups)
+    : groups_(std::move(groups)) {
   offsets_.push_back(0);
   for (const std::size_t n : counts) offsets_.push_back(offsets_.back() + n);
   groups_.push_back(static_cast<int>(counts.size()));
 }
 
-int RowSpread::group_of(int node) const {
+int RowDistribution::group_of(int node) const {
   return static_cast<int>(std::upper_bound(groups_.begin(), groups_.end() - 1, node) - groups_.begin()) - 1;
 }
 
-std::size_t RowSpread::rows(int group, int level) const {
+std::size_t RowDistribution::rows(int group, int level) const {
   return low_length(
       offsets_[static_cast<std::size_t>(end_node(group))] - offsets_[static_cast<std::size_t>(first_node(group))],
       level);
 }
 
-RowRange RowSpread::owned(int node, int level) const {
+RowRange RowDistribution::owned(int node, int level) const {
   const std::size_t start = offsets_[static_cast<std::size_t>(first_node(group_of(node)))];
-  // Low row i began as row i * 2^level.
+  // Low row i derives from row i * 2^level.
   const auto at = [&](int n) {
     std::size_t row = offsets_[static_cast<std::size_t>(n)] - start;
     for (int l = 0; l < level; ++l) row = (row + 1) / 2;
@@ -88,17 +89,17 @@ RowRange RowSpread::owned(int node, int level) const {
   return {at(node), at(node + 1)};
 }
 
-Halo::Halo(Communicator& nodes, const RowSpread& spread, int level, std::size_t width,
+Halo::Halo(Communicator& nodes, const RowDistribution& distribution, int level, std::size_t width,
            const std::function<void(std::size_t, double*)>& copy_row)
-    : width_(width), own_(spread.owned(nodes.rank(), level)) {
+    : width_(width), own_(distribution.owned(nodes.rank(), level)) {
   const int me = nodes.rank();
   const std::size_t own = own_.size();
   std::vector<double> to_previous, to_next;
-  for (Knowledge known(spread, level); !known.complete();) {
+  for (Knowledge known(distribution, level); !known.complete();) {
     const std::size_t up = known.to_next(me), down = known.to_previous(me), before = known.before(me);
     to_next.resize(up * width);
     to_previous.resize(down * width);
-    for (std::size_t k = 0; k < up; ++k) {  // the last of the rows before and the node's own
+    for (std::size_t k = 0; k < up; ++k) {  // the last of the preceding and the node's own rows
       const std::size_t at = before + own - up + k;
       double* to = to_next.data() + k * width;
       if (at < before) {
@@ -107,7 +108,7 @@ Halo::Halo(Communicator& nodes, const RowSpread& spread, int level, std::size_t 
         copy_row(own_.first + at - before, to);
       }
     }
-    for (std::size_t k = 0; k < down; ++k) {  // the first of the node's own and the rows behind
+    for (std::size_t k = 0; k < down; ++k) {  // the first of the node's own and the following rows
       double* to = to_previous.data() + k * width;
       if (k < own) {
         copy_row(own_.first + k, to);
@@ -129,18 +130,18 @@ const double* Halo::row(std::size_t i) const {
   throw std::logic_error("row " + std::to_string(i) + " is not around the node's rows");
 }
 
-std::size_t high_rows(const RowSpread& spread, int node, int level) {
-  const RowRange pairs = spread.owned(node, level + 1);
-  return std::min(pairs.last, spread.rows(spread.group_of(node), level) / 2) -
-         std::min(pairs.first, spread.rows(spread.group_of(node), level) / 2);
+std::size_t high_rows(const RowDistribution& distribution, int node, int level) {
+  const RowRange pairs = distribution.owned(node, level + 1);
+  return std::min(pairs.last, distribution.rows(distribution.group_of(node), level) / 2) -
+         std::min(pairs.first, distribution.rows(distribution.group_of(node), level) / 2);
 }
 
-void spread_split(Communicator& nodes, const RowSpread& spread, int level, const MatrixView& own, const MatrixView& low,
-                  const MatrixView& high, bool halve_cols) {
+void distributed_split(Communicator& nodes, const RowDistribution& distribution, int level, const MatrixView& own,
+                       const MatrixView& low, const MatrixView& high, bool halve_cols) {
   const int me = nodes.rank();
-  const RowRange here = spread.owned(me, level), pairs = spread.owned(me, level + 1);
-  const std::size_t rows = spread.rows(spread.group_of(me), level);
-  const Halo halo(nodes, spread, level, own.extent(1),
+  const RowRange here = distribution.owned(me, level), pairs = distribution.owned(me, level + 1);
+  const std::size_t rows = distribution.rows(distribution.group_of(me), level);
+  const Halo halo(nodes, distribution, level, own.extent(1),
                   [&](std::size_t i, double* to) { std::copy_n(&own(i - here.first, 0), own.extent(1), to); });
   if (rows < 2 || pairs.size() == 0) return;
   std::vector<const double*> list;
@@ -154,12 +155,12 @@ void spread_split(Communicator& nodes, const RowSpread& spread, int level, const
   split_pairs(Kokkos::Serial(), list.data(), low, high, halve_cols);
 }
 
-void spread_join(Communicator& nodes, const RowSpread& spread, int level, const MatrixView& low, const MatrixView& high,
-                 const MatrixView& own, bool halve_cols) {
+void distributed_join(Communicator& nodes, const RowDistribution& distribution, int level, const MatrixView& low,
+                      const MatrixView& high, const MatrixView& own, bool halve_cols) {
   const int me = nodes.rank();
-  const RowRange here = spread.owned(me, level), pairs = spread.owned(me, level + 1);
-  const std::size_t rows = spread.rows(spread.group_of(me), level), cols = own.extent(1);
-  const Halo halo(nodes, spread, level + 1, 2 * cols, [&](std::size_t i, double* to) {
+  const RowRange here = distribution.owned(me, level), pairs = distribution.owned(me, level + 1);
+  const std::size_t rows = distribution.rows(distribution.group_of(me), level), cols = own.extent(1);
+  const Halo halo(nodes, distribution, level + 1, 2 * cols, [&](std::size_t i, double* to) {
     const std::size_t k = i - pairs.first;
     std::copy_n(&low(k, 0), cols, to);
     if (k < high.extent(0)) {
@@ -169,7 +170,7 @@ void spread_join(Communicator& nodes, const RowSpread& spread, int level, const 
     }
   });
   if (rows < 2 || here.size() == 0) return;
-  // The first row may be the second of a pair that the node before holds.
+  // The first row may be the second of a pair held by the previous node.
   const auto first = static_cast<std::ptrdiff_t>(here.first / 2),
              last = static_cast<std::ptrdiff_t>((here.last + 1) / 2);
   std::vector<const double*> list;

@@ -1,4 +1,4 @@
-#include "analytics/codec/spread_transform.hpp"
+#include "analytics/codec/distributed_transform.hpp"
 
 #include "analytics/codec/quantiser.hpp"
 #include "analytics/codec/split_choice.hpp"
@@ -14,7 +14,7 @@ using wavelet::RowRange;
 
 namespace {
 
-/// Low bands up to this size may always be brought to all nodes.
+/// Low bands up to this size may always be gathered on all nodes.
 constexpr std::size_t always_shared = 4096;
 
 void copy_rows(const MatrixView& from, const MatrixView& to) {
@@ -46,17 +46,18 @@ PacketSplit split_of(const MatrixView& matrix, bool along_rows, int extra) {
 
 }  // namespace
 
-SpreadTransform::SpreadTransform(Communicator& nodes, const wavelet::RowSpread& spread, std::size_t cols)
-    : nodes_(nodes), spread_(spread), cols_(cols), group_(spread.group_of(nodes.rank())) {
-  const std::size_t rows = spread.rows(group_);
+DistributedTransform::DistributedTransform(Communicator& nodes, const wavelet::RowDistribution& distribution,
+                                           std::size_t cols)
+    : nodes_(nodes), distribution_(distribution), cols_(cols), group_(distribution.group_of(nodes.rank())) {
+  const std::size_t rows = distribution.rows(group_);
   levels_ = {wavelet::deepest_level(rows), wavelet::deepest_level(cols)};
   layout_ = make_layout(rows, cols, levels_, possible_splits(rows, cols, levels_));
   const int fine = level_to_gather(0, true, cols);
   for (int level = 1; level <= fine; ++level) {
-    const std::size_t pairs = spread.owned(nodes.rank(), level).size(), width = low_cols(level - 1);
+    const std::size_t pairs = distribution.owned(nodes.rank(), level).size(), width = low_cols(level - 1);
     const bool halves_rows = level <= levels_.rows;
     fine_.push_back({halves_rows, level <= levels_.cols, Grid(pairs, width),
-                     Grid(halves_rows ? wavelet::high_rows(spread, nodes.rank(), level - 1) : 0, width)});
+                     Grid(halves_rows ? wavelet::high_rows(distribution, nodes.rank(), level - 1) : 0, width)});
   }
   cascades_.resize(fine_.size());
   coarse_ = Grid(low_length(rows, fine), low_cols(fine));
@@ -64,31 +65,31 @@ SpreadTransform::SpreadTransform(Communicator& nodes, const wavelet::RowSpread& 
 
 /// The first level from which on the low bands of `width` columns (halved along when `halve_cols`), of all groups of
 /// several nodes together, are no larger than a node's share.
-int SpreadTransform::level_to_gather(int from, bool halve_cols, std::size_t width) const {
+int DistributedTransform::level_to_gather(int from, bool halve_cols, std::size_t width) const {
   std::size_t all = 0;
   int deepest = 0;
-  for (int g = 0; g < spread_.groups(); ++g) {
-    all += spread_.rows(g);
-    deepest = std::max(deepest, wavelet::deepest_level(spread_.rows(g)));
+  for (int g = 0; g < distribution_.groups(); ++g) {
+    all += distribution_.rows(g);
+    deepest = std::max(deepest, wavelet::deepest_level(distribution_.rows(g)));
   }
   if (halve_cols) deepest = std::max(deepest, levels_.cols);
-  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(spread_.nodes()), always_shared);
+  const std::size_t share = std::max(all * cols_ / static_cast<std::size_t>(distribution_.nodes()), always_shared);
   for (int level = from; level < deepest; ++level) {
     std::size_t low = 0;
-    for (int g = 0; g < spread_.groups(); ++g)
-      if (spread_.end_node(g) - spread_.first_node(g) > 1)
-        low += spread_.rows(g, level) * (halve_cols ? low_cols(level) : width);
+    for (int g = 0; g < distribution_.groups(); ++g)
+      if (distribution_.end_node(g) - distribution_.first_node(g) > 1)
+        low += distribution_.rows(g, level) * (halve_cols ? low_cols(level) : width);
     if (low <= share) return level;
   }
   return std::max(deepest, from);
 }
 
-/// The rows of all nodes of the group, one after the other.  Collective unless every node is a group of its own.
-std::vector<double> SpreadTransform::gather(const MatrixView& own) const {
+/// Gathers the rows of all nodes of the group.  Collective unless every node is a group of its own.
+std::vector<double> DistributedTransform::gather(const MatrixView& own) const {
   std::vector<double> mine(own.size());
   copy_rows(own, MatrixView(mine.data(), own.extent(0), own.extent(1)));
   if (alone()) return mine;
-  const int first = spread_.first_node(group_), end = spread_.end_node(group_);
+  const int first = distribution_.first_node(group_), end = distribution_.end_node(group_);
   const bool single = end - first == 1;
   const auto all = nodes_.allgatherv(std::span<const double>(mine).first(single ? 0 : mine.size()));
   if (single) return mine;
@@ -96,14 +97,14 @@ std::vector<double> SpreadTransform::gather(const MatrixView& own) const {
           all.values.begin() + static_cast<std::ptrdiff_t>(all.offsets[static_cast<std::size_t>(end)])};
 }
 
-void SpreadTransform::forward(std::span<const double> rows) {
+void DistributedTransform::forward(std::span<const double> rows) {
   const Kokkos::Serial space;
-  // Only read from.
+  // Read-only.
   MatrixView low(const_cast<double*>(rows.data()), rows.size() / std::max<std::size_t>(cols_, 1), cols_);
   for (int level = 1; level <= static_cast<int>(fine_.size()); ++level) {
     Level& here = fine_[static_cast<std::size_t>(level) - 1];
     const MatrixView low_out = here.low.at(false, 0, here.low.cols), high_out = here.high.at(false, 0, here.high.cols);
-    wavelet::spread_split(nodes_, spread_, level - 1, low, low_out, high_out, here.halves_cols);
+    wavelet::distributed_split(nodes_, distribution_, level - 1, low, low_out, high_out, here.halves_cols);
     if (!here.halves_rows) wavelet::split(space, low, low_out, false, here.halves_cols);
     low = here.low.at(false, 0, low_cols(level));
   }
@@ -114,28 +115,29 @@ void SpreadTransform::forward(std::span<const double> rows) {
   find_pieces();
 }
 
-const PacketSplit* SpreadTransform::split_at(int level, bool along_rows) const {
+const PacketSplit* DistributedTransform::split_at(int level, bool along_rows) const {
   for (const PacketSplit& split : layout_.splits)
     if (split.level == level && split.along_rows == along_rows) return &split;
   return nullptr;
 }
 
-/// What a split of a fine level halves, of this node's rows.
-MatrixView SpreadTransform::split_region(int level, bool along_rows, bool of_trial) {
+/// The part of this node's rows that a split of a fine level halves.
+MatrixView DistributedTransform::split_region(int level, bool along_rows, bool of_trial) {
   Level& here = fine_[static_cast<std::size_t>(level) - 1];
   const std::size_t low = low_cols(level), width = here.low.cols;
   return along_rows ? here.low.at(of_trial, low, width - low) : here.high.at(of_trial, 0, low);
 }
 
-/// Bits of what stays low and of what becomes high, by group, fine level, direction and depth; summed over nodes as
-/// whole numbers, so that the order does not matter.
-struct SpreadTransform::Costs {
+/// Bits of the low and high bands by group, fine level, direction and depth.  They are summed over nodes as integers,
+/// so the order does not matter.
+struct DistributedTransform::Costs {
   int levels, groups, depths = 0;
   std::vector<double> largest;
   std::vector<std::int64_t> bits;
 
-  explicit Costs(const SpreadTransform& t) : levels(static_cast<int>(t.fine_.size())), groups(t.spread_.groups()) {
-    for (int g = 0; g < groups; ++g) depths = std::max(depths, wavelet::deepest_level(t.spread_.rows(g)) + 1);
+  explicit Costs(const DistributedTransform& t)
+      : levels(static_cast<int>(t.fine_.size())), groups(t.distribution_.groups()) {
+    for (int g = 0; g < groups; ++g) depths = std::max(depths, wavelet::deepest_level(t.distribution_.rows(g)) + 1);
     depths = std::max(depths, t.levels_.cols + 1);
     largest.resize(static_cast<std::size_t>(groups) * static_cast<std::size_t>(levels) * 2);
     bits.resize(largest.size() * static_cast<std::size_t>(depths) * 2);
@@ -160,17 +162,17 @@ struct SpreadTransform::Costs {
   }
 };
 
-void SpreadTransform::run_cascade(int level, Cascade& cascade) {
+void DistributedTransform::run_cascade(int level, Cascade& cascade) {
   MatrixView low = split_region(level, true, false);
   cascade.width = low.extent(1);
   cascade.gather_level = level_to_gather(level, false, low.extent(1));
   const int me = nodes_.rank();
   for (int k = level; k < cascade.gather_level; ++k) {
-    Grid& next = cascade.low.emplace_back(spread_.owned(me, k + 1).size(), low.extent(1));
-    const bool halved = spread_.rows(group_, k) > 1;
-    Grid& high = cascade.high.emplace_back(halved ? wavelet::high_rows(spread_, me, k) : 0, low.extent(1));
+    Grid& next = cascade.low.emplace_back(distribution_.owned(me, k + 1).size(), low.extent(1));
+    const bool halved = distribution_.rows(group_, k) > 1;
+    Grid& high = cascade.high.emplace_back(halved ? wavelet::high_rows(distribution_, me, k) : 0, low.extent(1));
     const MatrixView next_rows = next.at(false, 0, low.extent(1));
-    wavelet::spread_split(nodes_, spread_, k, low, next_rows, high.at(false, 0, low.extent(1)), false);
+    wavelet::distributed_split(nodes_, distribution_, k, low, next_rows, high.at(false, 0, low.extent(1)), false);
     if (!halved) copy_rows(low, next_rows);
     low = next_rows;
   }
@@ -180,22 +182,22 @@ void SpreadTransform::run_cascade(int level, Cascade& cascade) {
   cascade.gathered.trial.resize(cascade.gathered.coefficient.size());
 }
 
-void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step,
-                                    Costs& costs) const {
+void DistributedTransform::cascade_costs(int level, Cascade& cascade, const PacketSplit& split, double step,
+                                         Costs& costs) const {
   const std::size_t at = costs.at(group_, level, true);
-  const int spread_depth = std::min(cascade.depth(), split.deepest);
-  for (int k = 1; k <= spread_depth; ++k) {
+  const int distributed_depth = std::min(cascade.depth(), split.deepest);
+  for (int k = 1; k <= distributed_depth; ++k) {
     Grid& low = cascade.low[static_cast<std::size_t>(k) - 1];
     Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
     costs.add(at, k, false, cost_of(low.at(false, 0, low.cols), step));
     costs.add(at, k, true, cost_of(high.at(false, 0, high.cols), step));
   }
-  if (!speaks()) return;
+  if (!contributes_shared()) return;
   Grid copy = cascade.gathered;
   const MatrixView all = copy.at(false, 0, copy.cols);
   const PacketSplit rest = split_of(all, true, split.deepest);
-  for (int k = spread_depth + 1; k <= split.deepest; ++k) {
-    const int done = k - 1 - spread_depth;
+  for (int k = distributed_depth + 1; k <= split.deepest; ++k) {
+    const int done = k - 1 - distributed_depth;
     apply_split(all, rest, done, done + 1);
     const std::size_t whole = low_length(copy.rows, done), low = low_length(whole, 1);
     costs.add(at, k, false, cost_of(part(all, 0, low, 0, copy.cols), step));
@@ -203,7 +205,7 @@ void SpreadTransform::cascade_costs(int level, Cascade& cascade, const PacketSpl
   }
 }
 
-void SpreadTransform::column_costs(int level, const PacketSplit& split, double step, Costs& costs) {
+void DistributedTransform::column_costs(int level, const PacketSplit& split, double step, Costs& costs) {
   const std::size_t at = costs.at(group_, level, false);
   const MatrixView region = split_region(level, false, false);
   Grid copy(region.extent(0), region.extent(1));
@@ -218,10 +220,10 @@ void SpreadTransform::column_costs(int level, const PacketSplit& split, double s
   }
 }
 
-void SpreadTransform::choose_splits(double step) {
+void DistributedTransform::choose_splits(double step) {
   const int fine = static_cast<int>(fine_.size());
   std::vector<PacketSplit> splits = layout_.splits;
-  for (PacketSplit& split : splits)  // in everybody's part everybody decides alike
+  for (PacketSplit& split : splits)  // on gathered parts all nodes decide alike
     if (split.level > fine) split.extra = best_split(split, coarse_.coefficient.data(), coarse_.cols, step);
   if (fine > 0) {
     Costs costs(*this);
@@ -256,7 +258,7 @@ void SpreadTransform::choose_splits(double step) {
     for (int level = 1; level <= fine; ++level) {
       Cascade& cascade = cascades_[static_cast<std::size_t>(level) - 1];
       for (int g = 0; g < costs.groups; ++g) {
-        const int row_levels = wavelet::deepest_level(spread_.rows(g));
+        const int row_levels = wavelet::deepest_level(distribution_.rows(g));
         if (active(g, level, true) && level <= std::min(row_levels, levels_.cols))
           cascade.used = std::max(cascade.used, costs.best(costs.at(g, level, true), row_levels - level));
       }
@@ -270,7 +272,7 @@ void SpreadTransform::choose_splits(double step) {
   find_pieces();
 }
 
-void SpreadTransform::apply(const PacketSplit& split, Cascade* cascade) {
+void DistributedTransform::apply(const PacketSplit& split, Cascade* cascade) {
   if (split.extra == 0) return;
   if (split.level > static_cast<int>(fine_.size())) {
     apply_split(coarse_.at(false, 0, coarse_.cols), split, 0, split.extra);
@@ -285,21 +287,21 @@ void SpreadTransform::apply(const PacketSplit& split, Cascade* cascade) {
   }
 }
 
-void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSplit& split) {
+void DistributedTransform::undo_cascade(int level, Cascade& cascade, const PacketSplit& split) {
   const int depth = cascade.depth();
-  // Other groups may have split less deep or not at all: their part is carried along unused.
+  // Groups that have split less deep, or not at all, take part with unused values.
   if (split.extra > depth) {
     Grid& rest = cascade.gathered;
     undo_split(rest.at(true, 0, rest.cols), split_of(rest.at(true, 0, rest.cols), true, split.extra - depth));
     if (depth > 0) {
       Grid& low = cascade.low.back();
-      const std::size_t first = spread_.owned(nodes_.rank(), level + depth).first;
+      const std::size_t first = distribution_.owned(nodes_.rank(), level + depth).first;
       copy_rows(part(rest.at(true, 0, rest.cols), first, low.rows, 0, rest.cols), low.at(true, 0, low.cols));
     } else {
       const MatrixView region = split_region(level, true, true);
-      copy_rows(
-          part(rest.at(true, 0, rest.cols), spread_.owned(nodes_.rank(), level).first, region.extent(0), 0, rest.cols),
-          region);
+      copy_rows(part(rest.at(true, 0, rest.cols), distribution_.owned(nodes_.rank(), level).first, region.extent(0), 0,
+                     rest.cols),
+                region);
     }
   }
   for (int k = std::min(depth, cascade.used); k >= 1; --k) {
@@ -313,12 +315,12 @@ void SpreadTransform::undo_cascade(int level, Cascade& cascade, const PacketSpli
     const MatrixView out = !wanted ? spare.at(true, 0, spare.cols)
                            : k > 1 ? cascade.low[static_cast<std::size_t>(k) - 2].at(true, 0, cascade.width)
                                    : region;
-    wavelet::spread_join(nodes_, spread_, level + k - 1, low.at(true, 0, low.cols), high.at(true, 0, high.cols), out,
-                         false);
+    wavelet::distributed_join(nodes_, distribution_, level + k - 1, low.at(true, 0, low.cols),
+                              high.at(true, 0, high.cols), out, false);
   }
 }
 
-void SpreadTransform::inverse(std::span<double> rows) {
+void DistributedTransform::inverse(std::span<double> rows) {
   const Kokkos::Serial space;
   const int fine = static_cast<int>(fine_.size());
   for (const PacketSplit& split : layout_.splits)
@@ -337,12 +339,13 @@ void SpreadTransform::inverse(std::span<double> rows) {
     if (level == 0) return MatrixView(rows.data(), rows.size() / std::max<std::size_t>(cols_, 1), cols_);
     return fine_[static_cast<std::size_t>(level) - 1].low.at(true, 0, low_cols(level));
   };
-  const RowRange mine = spread_.owned(nodes_.rank(), fine);
+  const RowRange mine = distribution_.owned(nodes_.rank(), fine);
   copy_rows(part(coarse_.at(true, 0, coarse_.cols), mine.first, mine.size(), 0, coarse_.cols), low_of(fine));
   for (int level = fine; level >= 1; --level) {
     Level& here = fine_[static_cast<std::size_t>(level) - 1];
     const MatrixView low = here.low.at(true, 0, here.low.cols), out = low_of(level - 1);
-    wavelet::spread_join(nodes_, spread_, level - 1, low, here.high.at(true, 0, here.high.cols), out, here.halves_cols);
+    wavelet::distributed_join(nodes_, distribution_, level - 1, low, here.high.at(true, 0, here.high.cols), out,
+                              here.halves_cols);
     if (!here.halves_rows) wavelet::join(space, low, out, false, here.halves_cols);
   }
 }

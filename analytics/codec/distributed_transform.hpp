@@ -1,8 +1,8 @@
-// The wavelet transform of matrices whose rows are spread over nodes, with its bands where their rows are.
+// The wavelet transform of matrices whose rows are distributed over nodes.  Bands stay on the nodes of their rows.
 #pragma once
 
 #include "analytics/codec/bands.hpp"
-#include "analytics/wavelet/spread.hpp"
+#include "analytics/wavelet/distributed.hpp"
 
 #include <span>
 #include <utility>
@@ -10,7 +10,7 @@
 
 namespace effort::codec {
 
-/// Values of this node, and what a decoder would make of them.
+/// Coefficients of this node, and their reconstruction at a trial step.
 struct Grid {
   std::size_t rows = 0, cols = 0;
   std::vector<double> coefficient, trial;
@@ -33,31 +33,32 @@ inline wavelet::MatrixView part(const wavelet::MatrixView& matrix, std::size_t r
 struct Piece {
   std::size_t band = 0, row0 = 0;
   wavelet::MatrixView coefficient{}, trial{};
-  bool shared = false;  ///< every node of the group holds the same
+  bool shared = false;  ///< all nodes of the group hold the same values
 };
 
-/// The coefficients are those of the transform in one place, to the bit.  Fine levels are halved where the rows are,
-/// with halo exchange.  A low band that is no larger than a node's share of the matrix is brought to all nodes of its
-/// group, which go on with it, each for itself.  Memory: a few times the larger of the node's rows and that share.
-class SpreadTransform {
+/// The coefficients are those of the transform of the whole matrix, bit for bit.  Fine levels are computed on the nodes
+/// of the rows, with halo exchange.  A low band that is no larger than a node's share of the matrix is gathered on all
+/// nodes of its group, which then compute the coarse levels redundantly.  Memory: a few times the larger of the node's
+/// rows and that share.
+class DistributedTransform {
  public:
-  SpreadTransform(Communicator& nodes, const wavelet::RowSpread& spread, std::size_t cols);
+  DistributedTransform(Communicator& nodes, const wavelet::RowDistribution& distribution, std::size_t cols);
 
   /// Collective.  @param rows  this node's, row-major
   void forward(std::span<const double> rows);
-  /// Collective.  Splits bands of all groups further where that makes them cheaper at a quantisation step.
+  /// Collective.  Splits bands of all groups further if that makes them cheaper at a quantisation step.
   void choose_splits(double step);
-  /// Collective.  The rows behind the pieces' trial values, which are lost.
+  /// Collective.  Transforms the pieces' trial values back to rows, and overwrites them.
   void inverse(std::span<double> rows);
 
   const Layout& layout() const { return layout_; }  ///< of this node's group
   std::span<const Piece> pieces() const { return pieces_; }
   int group() const { return group_; }
-  /// Whether this node speaks for what all nodes of its group hold.
-  bool speaks() const { return nodes_.rank() == spread_.first_node(group_); }
+  /// Whether this node contributes the pieces that all nodes of its group hold.
+  bool contributes_shared() const { return nodes_.rank() == distribution_.first_node(group_); }
 
  private:
-  /// One halving of rows (and mostly columns) that lie where they are.
+  /// One halving of rows (and usually of columns) on the nodes of the rows.
   struct Level {
     bool halves_rows, halves_cols;
     Grid low, high;
@@ -68,13 +69,13 @@ class SpreadTransform {
     int gather_level = 0;
     int used = 0;                 ///< the deepest split of any group
     std::vector<Grid> low, high;  ///< by depth, from 1; up to the gather level
-    Grid gathered;                ///< what is left then, on all nodes
+    Grid gathered;                ///< the remaining low band, on all nodes
     int depth() const { return static_cast<int>(low.size()); }
   };
   struct Costs;
 
   std::size_t low_cols(int level) const { return wavelet::low_length(cols_, std::min(level, levels_.cols)); }
-  bool alone() const { return spread_.groups() == spread_.nodes(); }
+  bool alone() const { return distribution_.groups() == distribution_.nodes(); }
   int level_to_gather(int from, bool halve_cols, std::size_t width) const;
   std::vector<double> gather(const wavelet::MatrixView& own) const;
   void run_cascade(int level, Cascade& cascade);
@@ -93,7 +94,7 @@ class SpreadTransform {
   void column_pieces(int level, const PacketSplit& split);
 
   Communicator& nodes_;
-  wavelet::RowSpread spread_;
+  wavelet::RowDistribution distribution_;
   std::size_t cols_;
   int group_;
   wavelet::Levels levels_;

@@ -1,8 +1,8 @@
-// Coefficients of matrices whose rows are spread over nodes, and how they come to the node that codes them.
+// Coefficients of matrices whose rows are distributed over nodes, and their transfer to the node that codes them.
 #pragma once
 
 #include "analytics/codec/context_body.hpp"
-#include "analytics/codec/spread_transform.hpp"
+#include "analytics/codec/distributed_transform.hpp"
 #include "analytics/codec/step_search.hpp"
 
 #include <map>
@@ -10,21 +10,21 @@
 
 namespace effort::codec {
 
-/// What describes the matrix of all nodes.
-struct SpreadShape {
+/// The shape of the matrix of all nodes.
+struct DistributedShape {
   std::vector<std::size_t> rows;  ///< [nodes]
   std::size_t cols = 0;
   std::size_t present = 0;  ///< of all nodes
   std::size_t all_rows() const;
 };
 
-class SpreadCoefficients final : public Coefficients {
+class DistributedCoefficients final : public Coefficients {
  public:
   /// Collective.
   /// @param local   this node's rows, scaled as all nodes scale theirs
   /// @param groups  first node of every group
-  SpreadCoefficients(Communicator& nodes, const SpreadShape& shape, const std::vector<int>& groups,
-                     const Matrix& local);
+  DistributedCoefficients(Communicator& nodes, const DistributedShape& shape, const std::vector<int>& groups,
+                          const Matrix& local);
 
   std::size_t values() const override { return shape_.all_rows() * shape_.cols; }
   std::size_t present() const override { return shape_.present; }
@@ -35,19 +35,19 @@ class SpreadCoefficients final : public Coefficients {
   Points choose_points(double step) override;
   Errors reconstruct(const Step& step, const Points& points) override;
 
-  /// Values of all nodes in bands that are not zero there at a step.  Collective.
+  /// Number of values, over all nodes, in bands that are not zero at a step.  Collective.
   std::size_t busy_values(double step) const;
   const Layout& layout() const { return transform_.layout(); }
   int group() const { return transform_.group(); }
-  /// Errors of this node's group at a step that reconstruct() has tried, else none.
+  /// Errors of this node's group at a step tried by reconstruct(); zero for other steps.
   Errors group_errors(const Step& step) const {
     const auto at = group_errors_.find(step.value());
     return at == group_errors_.end() ? Errors{} : at->second;
   }
 
-  /// About the RMS errors, in any unit, with 0, 1, ... of the last planes missing.
+  /// Approximate RMS errors, in any unit, with 0, 1, ... of the last planes missing.
   std::vector<double> plane_errors(const Trial& trial) const;
-  /// What this node holds and no other, quantised, for the node that codes; shared pieces from one node alone.
+  /// This node's quantised coefficients, for the node that codes.  One node of the group sends shared pieces.
   Bytes quantised(const Trial& trial) const;
 
  private:
@@ -56,10 +56,10 @@ class SpreadCoefficients final : public Coefficients {
   void for_each_piece(const Visit& visit) const;
 
   Communicator& nodes_;
-  const SpreadShape& shape_;
-  wavelet::RowSpread spread_;
+  const DistributedShape& shape_;
+  wavelet::RowDistribution distribution_;
   const Matrix& local_;
-  SpreadTransform transform_;
+  DistributedTransform transform_;
   std::vector<double> reconstruction_;
   ErrorModel model_;
   double largest_ = 0, first_ = 0;
@@ -67,7 +67,7 @@ class SpreadCoefficients final : public Coefficients {
   std::map<double, Errors> group_errors_;  ///< by step
 };
 
-/// A tile that waits for being coded: what its nodes sent.
+/// A tile to be coded: the messages of its nodes.
 struct PendingTile {
   Layout layout;
   Trial trial;  ///< errors are those of the group

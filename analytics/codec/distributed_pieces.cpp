@@ -1,5 +1,5 @@
-// Which rows of which bands a node of a spread transform holds.
-#include "analytics/codec/spread_transform.hpp"
+// The rows of bands that a node of a distributed transform holds.
+#include "analytics/codec/distributed_transform.hpp"
 
 #include "analytics/wavelet/cdf97.hpp"
 
@@ -27,8 +27,8 @@ std::vector<SplitPart> parts_of(std::size_t extent, int extra) {
 
 }  // namespace
 
-void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0,
-                                const MatrixView& coefficient, const MatrixView& trial, bool shared) {
+void DistributedTransform::add_piece(int row_level, bool row_high, int col_level, bool col_high, std::size_t row0,
+                                     const MatrixView& coefficient, const MatrixView& trial, bool shared) {
   if (coefficient.size() == 0) return;
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
     const Band& band = layout_.bands[b];
@@ -38,7 +38,7 @@ void SpreadTransform::add_piece(int row_level, bool row_high, int col_level, boo
   }
 }
 
-void SpreadTransform::find_pieces() {
+void DistributedTransform::find_pieces() {
   pieces_.clear();
   const int fine = static_cast<int>(fine_.size());
   for (std::size_t b = 0; b < layout_.bands.size(); ++b) {
@@ -52,9 +52,9 @@ void SpreadTransform::find_pieces() {
   for (int level = fine; level >= 1; --level) fine_pieces(level);
 }
 
-void SpreadTransform::fine_pieces(int level) {
+void DistributedTransform::fine_pieces(int level) {
   Level& here = fine_[static_cast<std::size_t>(level) - 1];
-  const std::size_t row0 = spread_.owned(nodes_.rank(), level).first;
+  const std::size_t row0 = distribution_.owned(nodes_.rank(), level).first;
   const std::size_t low = low_cols(level), width = here.low.cols;
   const int row_level = std::min(level, levels_.rows), col_level = std::min(level, levels_.cols);
   const PacketSplit *rows = split_at(level, true), *cols = split_at(level, false);
@@ -77,16 +77,16 @@ void SpreadTransform::fine_pieces(int level) {
   }
 }
 
-void SpreadTransform::cascade_pieces(int level, Cascade& cascade, const PacketSplit& split) {
-  const int me = nodes_.rank(), spread_depth = std::min(split.extra, cascade.depth());
-  for (int k = 1; k <= spread_depth; ++k) {
+void DistributedTransform::cascade_pieces(int level, Cascade& cascade, const PacketSplit& split) {
+  const int me = nodes_.rank(), distributed_depth = std::min(split.extra, cascade.depth());
+  for (int k = 1; k <= distributed_depth; ++k) {
     Grid& high = cascade.high[static_cast<std::size_t>(k) - 1];
-    add_piece(level + k, true, level, true, spread_.owned(me, level + k).first, high.at(false, 0, high.cols),
+    add_piece(level + k, true, level, true, distribution_.owned(me, level + k).first, high.at(false, 0, high.cols),
               high.at(true, 0, high.cols), false);
   }
   if (split.extra <= cascade.depth()) {
     Grid& low = cascade.low[static_cast<std::size_t>(split.extra) - 1];
-    add_piece(level + split.extra, false, level, true, spread_.owned(me, level + split.extra).first,
+    add_piece(level + split.extra, false, level, true, distribution_.owned(me, level + split.extra).first,
               low.at(false, 0, low.cols), low.at(true, 0, low.cols), false);
     return;
   }
@@ -97,9 +97,9 @@ void SpreadTransform::cascade_pieces(int level, Cascade& cascade, const PacketSp
               part(rest.at(true, 0, rest.cols), p.first, p.size, 0, rest.cols), true);
 }
 
-void SpreadTransform::column_pieces(int level, const PacketSplit& split) {
+void DistributedTransform::column_pieces(int level, const PacketSplit& split) {
   const MatrixView coefficient = split_region(level, false, false), trial = split_region(level, false, true);
-  const std::size_t row0 = spread_.owned(nodes_.rank(), level).first;
+  const std::size_t row0 = distribution_.owned(nodes_.rank(), level).first;
   for (const SplitPart& p : parts_of(coefficient.extent(1), split.extra))
     add_piece(level, true, level + p.depth, p.high, row0, part(coefficient, 0, coefficient.extent(0), p.first, p.size),
               part(trial, 0, trial.extent(0), p.first, p.size), false);

@@ -1,4 +1,4 @@
-#include "analytics/codec/spread_coefficients.hpp"
+#include "analytics/codec/distributed_coefficients.hpp"
 
 #include "analytics/codec/bytes.hpp"
 
@@ -14,33 +14,33 @@ std::size_t whole(double fraction) { return static_cast<std::size_t>(fraction * 
 
 }  // namespace
 
-std::size_t SpreadShape::all_rows() const { return std::accumulate(rows.begin(), rows.end(), std::size_t{0}); }
+std::size_t DistributedShape::all_rows() const { return std::accumulate(rows.begin(), rows.end(), std::size_t{0}); }
 
-SpreadCoefficients::SpreadCoefficients(Communicator& nodes, const SpreadShape& shape, const std::vector<int>& groups,
-                                       const Matrix& local)
+DistributedCoefficients::DistributedCoefficients(Communicator& nodes, const DistributedShape& shape,
+                                                 const std::vector<int>& groups, const Matrix& local)
     : nodes_(nodes),
       shape_(shape),
-      spread_(shape.rows, groups),
+      distribution_(shape.rows, groups),
       local_(local),
-      transform_(nodes, spread_, shape.cols),
+      transform_(nodes, distribution_, shape.cols),
       reconstruction_(local.values.size()) {
   transform_.forward(local.values);
   look();
 }
 
-/// Visits every coefficient row that this node speaks for: visit(piece, band, row of the band, values).
+/// Visits every coefficient row that this node contributes: visit(piece, band, row of the band, values).
 template <typename Visit>
-void SpreadCoefficients::for_each_piece(const Visit& visit) const {
+void DistributedCoefficients::for_each_piece(const Visit& visit) const {
   for (const Piece& piece : transform_.pieces()) {
-    if (piece.shared && !transform_.speaks()) continue;
+    if (piece.shared && !transform_.contributes_shared()) continue;
     const Band& band = transform_.layout().bands[piece.band];
     for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)
       visit(piece, band, piece.row0 + i, &piece.coefficient(i, 0));
   }
 }
 
-/// Fills in what is known of the magnitudes.
-void SpreadCoefficients::look() {
+/// Updates the statistics of the magnitudes.
+void DistributedCoefficients::look() {
   const std::vector<Band>& bands = transform_.layout().bands;
   band_largest_.assign(bands.size(), 0);
   model_.clear();
@@ -68,12 +68,12 @@ void SpreadCoefficients::look() {
   model_.sum_up();
 }
 
-void SpreadCoefficients::choose_splits(double step) {
+void DistributedCoefficients::choose_splits(double step) {
   transform_.choose_splits(step);
   look();
 }
 
-Points SpreadCoefficients::choose_points(double step) {
+Points DistributedCoefficients::choose_points(double step) {
   PlaceSums sums;
   for_each_piece([&](const Piece& piece, const Band& band, std::size_t i, const double* row) {
     const std::size_t every = sampling(band);
@@ -93,7 +93,7 @@ Points SpreadCoefficients::choose_points(double step) {
   return sums.points();
 }
 
-Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
+Errors DistributedCoefficients::reconstruct(const Step& step, const Points& points) {
   const bool fits = narrow(step.value());
   for (const Piece& piece : transform_.pieces())
     for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)
@@ -107,7 +107,7 @@ Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
   };
   const Sums own{mine.rms * mine.rms * static_cast<double>(local_.present), mine.max,
                  static_cast<std::int64_t>(local_.present)};
-  // Added in the order of the nodes: the same everywhere.
+  // Added in the order of the nodes, so that the sum is the same everywhere.
   const auto all = nodes_.allgatherv(std::span<const Sums>(&own, 1));
   const auto errors_of = [&](int first, int end) {
     Sums sum{0, 0, 0};
@@ -117,11 +117,11 @@ Errors SpreadCoefficients::reconstruct(const Step& step, const Points& points) {
     }
     return Errors{sum.present ? std::sqrt(sum.squares / static_cast<double>(sum.present)) : 0, sum.max};
   };
-  group_errors_[step.value()] = errors_of(spread_.first_node(group()), spread_.end_node(group()));
+  group_errors_[step.value()] = errors_of(distribution_.first_node(group()), distribution_.end_node(group()));
   return errors_of(0, nodes_.size());
 }
 
-std::size_t SpreadCoefficients::busy_values(double step) const {
+std::size_t DistributedCoefficients::busy_values(double step) const {
   std::int64_t busy = 0;
   for_each_piece([&](const Piece& piece, const Band&, std::size_t, const double*) {
     if (band_largest_[piece.band] >= step) busy += static_cast<std::int64_t>(piece.coefficient.extent(1));
@@ -130,7 +130,7 @@ std::size_t SpreadCoefficients::busy_values(double step) const {
   return static_cast<std::size_t>(busy);
 }
 
-std::vector<double> SpreadCoefficients::plane_errors(const Trial& trial) const {
+std::vector<double> DistributedCoefficients::plane_errors(const Trial& trial) const {
   std::vector<double> errors;
   for (int missing = 0; missing < 64; ++missing)
     errors.push_back(std::sqrt(model_.squared_error(std::ldexp(trial.step.value(), missing))));
@@ -139,11 +139,11 @@ std::vector<double> SpreadCoefficients::plane_errors(const Trial& trial) const {
 
 // The message: per piece band, first row, rows, and pairs of gap and magnitude * 2 + sign, ended by a gap beyond the
 // piece.
-Bytes SpreadCoefficients::quantised(const Trial& trial) const {
+Bytes DistributedCoefficients::quantised(const Trial& trial) const {
   Bytes out;
   const double step = trial.step.value();
   for (const Piece& piece : transform_.pieces()) {
-    if (piece.shared && !transform_.speaks()) continue;
+    if (piece.shared && !transform_.contributes_shared()) continue;
     const Band& band = transform_.layout().bands[piece.band];
     const wavelet::MatrixView& values = piece.coefficient;
     const double scale = band.gain / step;
