@@ -12,7 +12,7 @@ int FixedUnit::bits_for(std::int64_t n) {
 }
 
 FixedSum FixedUnit::normalised(FixedSum sum) const {
-  const std::int64_t carry = sum.low >> bits;  // rounds down: low is not negative afterwards
+  const std::int64_t carry = sum.low >> bits;  // rounds down, which leaves low non-negative
   return {sum.high + carry, sum.low - (carry << bits)};
 }
 

@@ -1,4 +1,4 @@
-// Every object to its nearest medoid, for several sets of medoids in one read of the data.
+// Assigning objects to their nearest medoids, for several sets of medoids in one read of the data.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
@@ -8,20 +8,20 @@
 
 namespace effort::cluster {
 
-/// A sum of distances as an integer, high * 2^bits + low, in units that all nodes agree on: exact, so that the order
-/// and the grouping of the objects do not matter.
+/// A sum of distances as an integer, high * 2^bits + low, in units that all nodes agree on.  It is exact, so the order
+/// and grouping of the objects do not matter.
 struct FixedSum {
   std::int64_t high = 0, low = 0;
 };
 
-/// How distances become integers: those up to 2^limit_exponent count in units of 2^(limit_exponent - 2 bits).
+/// The unit in which distances become integers: 2^(limit_exponent - 2 bits), for distances up to 2^limit_exponent.
 struct FixedUnit {
   int limit_exponent = 0;
   int bits = 42;
 
   /// Bits per word such that n distances cannot overflow a sum.
   static int bits_for(std::int64_t n);
-  /// Moves what low can spare into high, so that sums compare by (high, low).
+  /// Carries from low to high, so that sums compare by (high, low).
   FixedSum normalised(FixedSum sum) const;
   double value(FixedSum sum) const;
 };
@@ -33,9 +33,8 @@ struct MedoidSets {
   std::vector<std::vector<std::int32_t>> sets;  ///< [trials][k] rows of `points`
 };
 
-/// What Kernels::assign() finds in one read of the objects.  Costs are only good when largest_distance is within the
-/// unit's limit and all values are finite: the caller looks at largest_bits, which costs less here than a read of its
-/// own.
+/// The result of Kernels::assign().  Costs are valid only if largest_distance is within the unit's limit and all values
+/// are finite, which the caller checks with largest_bits: a separate pass over the data would cost more.
 struct Assignment {
   std::vector<std::uint16_t> labels;  ///< [trials][n] slot of the nearest medoid, the first of equals
   std::vector<FixedSum> cost;         ///< [trials]

@@ -18,20 +18,20 @@ namespace {
 // Below this average silhouette there is no substantial structure (Kaufman & Rousseeuw 1990, table 4 of chapter 2).
 constexpr double least_silhouette = 0.25;
 
-// dip x sqrt(n) of one mode stays below these in about 99.7 and 97 of 100 uniform samples; the second holds for the
-// number of strata of the window before, so that it is not given up lightly.
+// For one mode, dip x sqrt(n) stays below these in about 99.7 and 97 of 100 uniform samples.  The second applies to the
+// previous window's number of strata, so that it is kept unless the evidence is clear.
 constexpr double clear_dip = 0.64, kept_dip = 0.54;
 
-// With few objects a dip cannot show: then the gap must be so many times the widths of both; the second, again, for the
-// number of strata of the window before.
+// The dip test needs many objects.  With few, the gap must be this many times the width of both strata; the second
+// applies to the previous window's number of strata.
 constexpr double clear_gap = 2.5, kept_gap = 0.5;
 
-// What shows that two strata are apart.
+// Thresholds above which two strata count as separated.
 struct Evidence {
   double dip, gap;
 };
 
-// One clustering of the objects of a table, and what its quality measures need.
+// A clustering of the objects of a table, with its quality measures.
 class Split {
  public:
   Split(const DistanceTable& distances, const TableKernels<double>& on_distances, std::span<const std::int32_t> medoids)
@@ -55,7 +55,7 @@ class Split {
 
   double silhouette() const { return silhouette_; }
 
-  // Every stratum is apart from the one whose medoid is nearest.
+  // Whether every stratum is separated from the one with the nearest medoid.
   bool separated(const Evidence& least) const {
     for (std::size_t slot = 0; slot < k_; ++slot) {
       if (sizes_[slot] == 0) return false;
@@ -68,8 +68,8 @@ class Split {
   }
 
  private:
-  // Silhouettes, diameters and gaps in one pass over the table, whose row j is its column j: the rows of a stratum are
-  // added up, so that all objects' sums grow side by side.
+  // Computes silhouettes, diameters and gaps in one pass over the table.  The table is symmetric, so summing the rows
+  // of a stratum gives every object's sum of distances to it.
   void scan(const TableKernels<double>& on_distances) {
     const std::size_t n = labels_.size();
     std::vector<double> sums(k_ * n), least(k_ * n), most(k_ * n);
@@ -88,9 +88,9 @@ class Split {
     silhouette_ = total / static_cast<double>(n);
   }
 
-  // How wide a stratum is, by its members: m that are drawn uniformly from a width span (m - 1) / (m + 1) of it on
-  // average, so that two which are near each other by chance do not show a narrow stratum.  One alone shows nothing,
-  // and may be as wide as any other.
+  // Estimates the width of a stratum from the span of its m members: m uniform draws span (m - 1) / (m + 1) of the
+  // width on average, so two members that happen to be close do not imply a narrow stratum.  A single member implies
+  // nothing, and is given the largest width of all.
   double width(std::size_t slot) const {
     double widest = 0;
     for (std::size_t other = 0; other < k_; ++other) {
@@ -121,7 +121,7 @@ class Split {
     return best;
   }
 
-  // The members of both, projected on the line through the medoids: by Pythagoras, from distances alone.
+  // Projects the members of both on the line through the medoids, from distances alone (Pythagoras).
   bool two_modes(std::size_t a, std::size_t b, double least_dip) const {
     const double* to_a = distances_.row(static_cast<std::size_t>(medoids_[a]));
     const double* to_b = distances_.row(static_cast<std::size_t>(medoids_[b]));
@@ -140,7 +140,7 @@ class Split {
   std::vector<std::int32_t> labels_;
   std::vector<std::int64_t> sizes_;
   std::vector<double> diameter_;
-  std::vector<double> gap_;  // [k][k] distance of the nearest members
+  std::vector<double> gap_;  // [k][k] distance between the nearest members
   double silhouette_ = -1;
 };
 

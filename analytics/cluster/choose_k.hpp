@@ -1,4 +1,4 @@
-// How many strata there are.
+// Chooses the number of strata.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
@@ -10,7 +10,7 @@ namespace effort::cluster {
 struct ChooseKParameters {
   int k_max = 10;            ///< the most strata, at least 1
   int previous_k = 0;        ///< strata of the window before; 0: none
-  double clear_gain = 0.05;  ///< another k than previous_k must raise the average silhouette by this much
+  double clear_gain = 0.05;  ///< least increase in average silhouette for which previous_k is given up
 };
 
 struct ChosenK {
@@ -22,9 +22,8 @@ struct ChosenK {
 /// The number of strata with the largest average silhouette (Rousseeuw 1987) among those whose strata are all separated
 /// from their nearest neighbour; 1 when there is none.  Two strata count as separated when the projection of their
 /// members on the line through the medoids has more than one mode (dip test, Hartigan & Hartigan 1985), or when the gap
-/// between them exceeds by far how wide both are, as their members let expect.  Smooth gradients and single clouds
-/// therefore are one stratum.  Both bounds are lower for previous_k, so that noise of windows does not change the
-/// number.
+/// between them is several times their widths.  A smooth gradient or a single cloud is therefore one stratum.  Both
+/// bounds are lower for previous_k, so that noise does not change the number from window to window.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param signatures  n x d, as for pam; meant for a sample of at most a few hundred objects

@@ -1,4 +1,4 @@
-// The choice of k on a table of distances that exists already.
+// Chooses k from an existing table of distances.
 #pragma once
 
 #include "analytics/cluster/choose_k.hpp"

@@ -13,9 +13,9 @@
 namespace effort::cluster {
 namespace {
 
-constexpr std::size_t finalists = 2;  // sets of medoids that are tried on all objects
+constexpr std::size_t finalists = 2;  // sets of medoids that are evaluated on all objects
 
-// The same on all nodes, so that all throw or none.
+// The checks see the same values on all nodes, so either all throw or none does.
 void check_parameters(const ClaraParameters& p, std::int64_t n, std::size_t d) {
   if (d == 0) throw std::invalid_argument("objects have no values (d is 0): pass at least one column");
   if (n < 1) throw std::invalid_argument("there are no objects to cluster (n is 0): pass at least one row");
@@ -86,8 +86,8 @@ Proposal::Status ClaraRounds::check_local() const {
   return Proposal::good;
 }
 
-// Each node sends the first one: status, number of objects, sums of ids and of their squares (modulo 2^64), then id and
-// row of each sampled object it has.
+// Each node sends node 0 its status, number of objects, the sums of their ids and squared ids (modulo 2^64), then the
+// id and row of each of its sampled objects.
 SampleTable ClaraRounds::gather() {
   constexpr std::size_t header = 4;
   const std::size_t d = local_.d;

@@ -1,4 +1,4 @@
-// The stages of CLARA over nodes: draw, gather, propose medoids, share them, assign, agree on the best.
+// The stages of distributed CLARA: draw, gather, propose medoids, share them, assign objects, agree on the best.
 #pragma once
 
 #include "analytics/cluster/distributed_clara.hpp"

@@ -6,7 +6,7 @@
 namespace effort::cluster {
 namespace {
 
-// All heights are in objects: the distribution function steps from i to i + 1 at sorted[i].
+// Heights are counted in objects: the distribution function steps from i to i + 1 at sorted[i].
 class Dip {
  public:
   explicit Dip(std::span<const double> sorted)
@@ -22,7 +22,7 @@ class Dip {
 
   double value() {
     int low = 0, high = n_ - 1;
-    double dip = 1;  // no step can be met closer than by half
+    double dip = 1;  // no function is closer than half a step
     for (;;) {
       walk(low, high);
       const double apart = largest_gap();
@@ -39,7 +39,7 @@ class Dip {
  private:
   double x(int i) const { return x_[static_cast<std::size_t>(i)]; }
 
-  // For each point the one before it on the greatest convex minorant of the points up to it.
+  // For each point, its predecessor on the greatest convex minorant of the points up to it.
   void fit_minorant() {
     minorant_[0] = 0;
     for (int j = 1; j < n_; ++j) {
@@ -53,7 +53,7 @@ class Dip {
     }
   }
 
-  // For each point the one after it on the least concave majorant of the points from it.
+  // For each point, its successor on the least concave majorant of the points from it on.
   void fit_majorant() {
     majorant_[static_cast<std::size_t>(n_ - 1)] = n_ - 1;
     for (int j = n_ - 2; j >= 0; --j) {
@@ -67,7 +67,7 @@ class Dip {
     }
   }
 
-  // The corners of both between low and high: lower_ descends, upper_ ascends.
+  // The corners of minorant and majorant between low and high: lower_ descends, upper_ ascends.
   void walk(int low, int high) {
     lower_[0] = high;
     lower_size_ = 0;
@@ -83,7 +83,7 @@ class Dip {
     }
   }
 
-  // The largest distance between both, and the corners where it is.
+  // The largest distance between minorant and majorant, and its corners.
   double largest_gap() {
     lower_at_ = lower_size_;
     upper_at_ = upper_size_;
@@ -118,7 +118,7 @@ class Dip {
     return gap;
   }
 
-  // How far the distribution is above its minorant, left of the gap.
+  // The largest height of the distribution above its minorant, left of the gap.
   double below_minorant() const {
     double dip = 0;
     for (std::size_t j = lower_at_; j < lower_size_; ++j) {
@@ -133,7 +133,7 @@ class Dip {
     return dip;
   }
 
-  // How far it is below its majorant, right of the gap.
+  // The largest depth of the distribution below its majorant, right of the gap.
   double above_majorant() const {
     double dip = 0;
     for (std::size_t j = upper_at_; j < upper_size_; ++j) {

@@ -1,4 +1,4 @@
-// Is a distribution of numbers unimodal?
+// A test of unimodality.
 #pragma once
 
 #include <span>

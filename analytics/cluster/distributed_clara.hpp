@@ -1,4 +1,4 @@
-// CLARA over objects that are spread over nodes: the strata of the running application.
+// CLARA over objects that are distributed over nodes: the strata of the running application.
 #pragma once
 
 #include "analytics/cluster/clara.hpp"
@@ -11,7 +11,7 @@
 
 namespace effort::cluster {
 
-/// The strata of all nodes' objects.  Identical on all nodes but for `labels`.
+/// The strata of all nodes' objects.  Everything but `labels` is identical on all nodes.
 struct DistributedClustering {
   int k = 0;
   std::vector<std::int32_t> medoids;      ///< [k] global ids, ascending
@@ -24,12 +24,12 @@ struct DistributedClustering {
 };
 
 /// CLARA over a group of nodes: samples are gathered where PAM runs, medoid signatures are shared, every node assigns
-/// its own objects to all trials' medoids in one read, costs are summed as scaled integers.  Draws depend on seed,
-/// trial and global id alone and every distance has one order of operations, so the result is bitwise the same for any
-/// number of nodes and threads, and however the objects are spread.
+/// its own objects to all trials' medoids in one read, costs are summed as scaled integers.  Draws depend only on seed,
+/// trial and global id, and every distance has one order of operations.  The result is therefore bitwise the same for
+/// any number of nodes and threads, and any distribution of the objects.
 ///
-/// Collective over `nodes`, blocks; identical `n_global`, d and parameters on all nodes.  Collectives: three (gatherv,
-/// bcast, allreduce); with `spread` one more and one for each sample; with `join` three per trial.
+/// Collective over `nodes`; blocks.  All nodes pass the same `n_global`, d and parameters.  Collectives: three
+/// (gatherv, bcast, allreduce), and two more when the samples had not shown the largest values.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param local       this node's objects, n_local x d; n_local may be 0, but d is that of all nodes

@@ -14,7 +14,7 @@
 namespace effort::cluster {
 namespace {
 
-// The distinct medoids of all trials, and which of them each trial has.
+// The distinct medoids of all trials, and each trial's subset of them.
 class DistinctMedoids {
  public:
   DistinctMedoids(const Proposal& proposal, std::size_t d) {
@@ -44,7 +44,7 @@ class DistinctMedoids {
   MedoidSets sets_;
 };
 
-// Medoids belong to their own stratum, also where another medoid has the same values.
+// Puts each medoid into its own stratum, even if another medoid has the same values.
 void own_strata(const Proposal& proposal, std::span<const std::int32_t> ids, Assignment& assignment) {
   const auto k = static_cast<std::size_t>(proposal.k);
   for (std::size_t i = 0; i < proposal.medoids.size(); ++i) {
@@ -58,7 +58,7 @@ void own_strata(const Proposal& proposal, std::span<const std::int32_t> ids, Ass
   }
 }
 
-// What one node's assignment asks of the others.
+// Problems that one node's assignment reports to the others.
 enum Trouble : std::size_t { bad_values = 0, out_of_range = 1, beyond_limit = 2, troubles = 3 };
 
 constexpr std::uint64_t infinite_bits = 0x7ff0000000000000;
@@ -68,7 +68,7 @@ constexpr std::uint64_t infinite_bits = 0x7ff0000000000000;
 Evaluated Evaluation::evaluate(Proposal proposal) {
   Evaluated result;
   result.unit.bits = FixedUnit::bits_for(n_);
-  // The samples may not have shown the largest values: then once more, with what all nodes know now.
+  // If values exceed those in the samples, the evaluation is repeated with the limits that all nodes know by then.
   for (bool again = true; again;) {
     const DistinctMedoids medoids(proposal, local_.d);
     const InRange range(local_, proposal.range_exponent);

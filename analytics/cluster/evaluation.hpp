@@ -1,4 +1,4 @@
-// Which of several sets of medoids is best for the objects of all nodes.
+// Finds which of several sets of medoids costs least over the objects of all nodes.
 #pragma once
 
 #include "analytics/cluster/assignment.hpp"
@@ -14,17 +14,17 @@
 
 namespace effort::cluster {
 
-/// The best of a proposal's sets of medoids, with every object of this node assigned.
+/// The cheapest of a proposal's sets of medoids, with every object of this node assigned.
 struct Evaluated {
   Proposal proposal;  ///< the sets whose costs were summed
   Assignment assignment;
   FixedUnit unit;
   std::size_t best = 0;  ///< the set that costs least
-  FixedSum sum;          ///< of the best
+  FixedSum sum;          ///< cost of the best
   double cost = 0;
 };
 
-/// One node's part of it.  Borrows all it is made of.
+/// One node's part of the evaluation.  Borrows its arguments.
 class Evaluation {
  public:
   /// @param local     this node's objects

@@ -1,4 +1,4 @@
-// What all methods do with the medoids they have found.
+// Steps that all methods share once the medoids are found.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
@@ -9,13 +9,13 @@
 
 namespace effort::cluster {
 
-/// Throws std::invalid_argument when all pairs of n objects are too many to keep.
+/// Throws std::invalid_argument if the table of all pairs of n objects would be too large.
 void check_table_size(std::size_t n);
 
-/// Every medoid into its own stratum, also where another medoid has the same values.
+/// Puts each medoid into its own stratum, even if another medoid has the same values.
 void label_medoids(Clustering& clustering, std::span<const std::int32_t> medoids);
 
-/// Sizes from labels.
+/// Counts the members of each stratum.
 void count_sizes(Clustering& clustering);
 
 /// Strata of one member whose medoid differs from all others.

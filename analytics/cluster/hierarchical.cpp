@@ -25,7 +25,7 @@ class Groups {
   double at(std::size_t a, std::size_t b) const { return distances_[a * stride_ + b]; }
   std::int64_t size(std::size_t a) const { return sizes_[a]; }
 
-  // The nearest other group; of equals `preferred`, else the first.
+  // The nearest other group; of equals, `preferred` or else the first.
   std::size_t nearest(std::size_t a, std::size_t preferred) const {
     std::size_t best = preferred;
     for (const std::size_t b : alive_)
@@ -65,11 +65,11 @@ class Groups {
 };
 
 struct RawMerge {
-  std::size_t a, b;  // any member of either group
+  std::size_t a, b;  // any member of each group
   double height;
 };
 
-// Merges in the order in which the chain finds them: each pair is mutually nearest.
+// Merges in the order in which the chain finds them; each pair consists of mutual nearest neighbours.
 std::vector<RawMerge> chain_merges(Groups& groups, std::size_t n) {
   std::vector<RawMerge> merges;
   std::vector<std::size_t> chain;

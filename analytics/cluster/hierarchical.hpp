@@ -9,11 +9,11 @@
 
 namespace effort::cluster {
 
-/// Distance between two groups: of their nearest members, of their farthest, the mean over pairs, or Ward's increase
-/// of the sum of squares, given as a distance (R: `ward.D2`).
+/// Distance between two groups: that of their nearest members, of their farthest members, the mean over pairs, or
+/// Ward's increase of the sum of squares expressed as a distance (R: `ward.D2`).
 enum class Linkage { single, complete, average, ward };
 
-/// One merge of the dendrogram; groups 0..n-1 are the objects, group n + i is what merge i made.
+/// One merge of the dendrogram.  Groups 0..n-1 are the objects; merge i makes group n + i.
 struct Merge {
   std::int32_t first = 0, second = 0;  ///< the groups that were merged, first < second
   double height = 0;                   ///< their distance
@@ -33,7 +33,7 @@ struct Dendrogram {
 template <typename ExecutionSpace>
 Dendrogram hierarchical(const ExecutionSpace& space, const Signatures& signatures, Linkage linkage);
 
-/// The same on a given symmetric matrix of distances, [n][n], finite and not negative.
+/// The same for a given symmetric [n][n] matrix of finite, non-negative distances.
 Dendrogram hierarchical(std::span<const double> distances, std::size_t n, Linkage linkage);
 
 /// Cuts a dendrogram into k groups, 1 to n.  Returns each object's group, numbered in order of first appearance.
@@ -43,7 +43,7 @@ std::vector<std::int32_t> cut_to_number(const Dendrogram& dendrogram, int k);
 /// the squared distance of two rows is 2 - 2 r, r their correlation.  In place, [n][d].
 void normalise_shapes(std::span<double> values, std::size_t n, std::size_t d);
 
-/// Strata from labels: medoids, cost and sizes of given groups (each object's distance is to its own group's medoid).
+/// Medoids, cost and sizes of given groups.  Each object's distance is that to the medoid of its own group.
 /// @param labels  [n] 0..k-1, each occurring
 /// @throws std::invalid_argument on bad signatures or labels
 /// Time: O(sum of squared group sizes x d).

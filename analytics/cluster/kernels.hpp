@@ -1,9 +1,9 @@
-// The computations that take a clustering's time, as Kokkos kernels.
+// The expensive parts of clustering, as Kokkos kernels.
 //
-// The algorithms of this folder are written once, for data of the host, and call Kernels; only what stands behind it
-// (kernels/) is compiled for each execution space.  Results do not depend on the space, its number of threads or the
-// instruction set: every number is the result of the same operations in the same order, and a multiplication is fused
-// with an addition where the kernels say so and nowhere else.
+// The algorithms of this folder are written once, on host data, and call Kernels.  Only the implementation (kernels/)
+// is compiled for each execution space.  Results do not depend on the space, its number of threads or the instruction
+// set: every number results from the same operations in the same order, and a multiplication is fused with an addition
+// only where the kernels say so.
 #pragma once
 
 #include "analytics/cluster/assignment.hpp"
@@ -21,22 +21,22 @@
 
 namespace effort::cluster {
 
-/// How every row (an object that counts in the objective) stands among the medoids.
+/// The nearest medoids of every row (an object that counts in the objective).
 struct Standing {
   std::vector<std::int32_t> nearest;  ///< [rows] slot of the nearest medoid
-  std::vector<std::int32_t> order;    ///< [rows] the rows, those of one medoid after the other
+  std::vector<std::int32_t> order;    ///< [rows] row numbers, grouped by nearest medoid
   std::vector<double> first, second;  ///< [rows] distances to the nearest and the second nearest
   std::vector<double> loss;           ///< [k] what removing a medoid would cost
 };
 
-/// A swap of the medoid of a slot for a candidate, and what it adds to the cost.
+/// A swap of the medoid of a slot for a candidate, and the change in cost.
 struct Change {
   double amount = 0;
   std::int32_t candidate = -1;  ///< -1: none
   std::int32_t slot = -1;
 };
 
-/// Kernels on one table of distances, which is borrowed; a device gets a copy when this is made.
+/// Kernels on one table of distances, which is borrowed.  On a device the constructor copies it there.
 template <typename T>
 class TableKernels {
  public:
@@ -46,20 +46,20 @@ class TableKernels {
   virtual void sums(std::span<double> sums) const = 0;
   /// gains[h] = sum over all rows j of max(0, nearest[j] - distance to candidate h).
   virtual void gains(std::span<const double> nearest, std::span<double> gains) const = 0;
-  /// The swap with one of the candidates first .. last - 1 that lowers the cost most, the first of equals; none where
-  /// none does (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
-  /// @param taken  [columns] not 0: is a medoid
+  /// The swap with one of the candidates first .. last - 1 that lowers the cost most, the first of equals; none if no
+  /// swap lowers it (FastPAM1, Schubert & Rousseeuw 2019, algorithm 2).
+  /// @param taken  [columns] not 0 for medoids
   virtual Change best_swap(const Standing& standing, std::span<const char> taken, std::size_t first,
                            std::size_t last) const = 0;
-  /// least[h] = what the best swap with candidate h adds to the cost.
+  /// least[h] = change in cost by the best swap with candidate h.
   virtual void least_changes(const Standing& standing, std::span<double> least) const = 0;
-  /// For every stratum s and column h, over the rows whose label is s: the sum, the least (at most the largest finite
-  /// number) and the largest (at least 0) of the distances, each [k][columns].
+  /// Sum, minimum and maximum of the distances to each column over the rows of each stratum, each [k][columns].  For a
+  /// stratum without rows these are 0, the largest finite number and 0.
   virtual void strata(std::span<const std::int32_t> labels, std::span<double> sums, std::span<double> least,
                       std::span<double> most) const = 0;
 };
 
-/// Kernels on data of the host.  May be called from any thread; throws std::bad_alloc.
+/// Kernels on host data.  May be called from any thread; throws std::bad_alloc.
 class Kernels {
  public:
   virtual ~Kernels() = default;
@@ -69,11 +69,11 @@ class Kernels {
   virtual Table<float> distances(const RowsOf<float>& rows, const RowsOf<float>& candidates) const = 0;
   /// Distances between all pairs of `objects`; each is computed once.
   virtual DistanceTable all_distances(const RowsOf<double>& objects) const = 0;
-  /// Every object to its nearest medoid, for several sets of medoids in one read.  n may be 0.
+  /// Assigns every object to its nearest medoid, for several sets of medoids in one read.  n may be 0.
   virtual Assignment assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const = 0;
-  /// Fills nearest (the first of equals), first and second of `standing` for each of its rows.
+  /// Sets `nearest` (the first of equals), `first` and `second` of each row.
   /// @param columns  [k][rows] distances to the medoids
-  /// @param bound    the most that `second` can be
+  /// @param bound    upper limit of `second`
   virtual void two_nearest(std::span<const double> columns, double bound, Standing& standing) const = 0;
   virtual std::unique_ptr<TableKernels<double>> on(const Table<double>& table) const = 0;
   virtual std::unique_ptr<TableKernels<float>> on(const Table<float>& table) const = 0;
@@ -91,7 +91,7 @@ class Kernels {
 template <typename Space>
 class KernelsOn final : public Kernels {
  public:
-  /// @param set  for tests: what a host's kernels run in
+  /// @param set  instruction set on the host, for tests
   explicit KernelsOn(const Space& space, simd::InstructionSet set = simd::best()) : space_(space), set_(set) {}
 
   using Kernels::all_distances;

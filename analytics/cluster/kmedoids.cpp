@@ -45,7 +45,7 @@ template std::vector<std::int32_t> build_medoids(const Kernels&, const Table<flo
 
 namespace {
 
-// What a swap must at least gain: what adding up may have lost, in parts of the cost.
+// The least relative gain of a swap: smaller ones may be rounding errors of the sums.
 template <typename T>
 constexpr double least_gain = 16 * std::numeric_limits<double>::epsilon();
 template <>
@@ -75,7 +75,7 @@ class SwapState {
     return kernels_->best_swap(state_.standing(), taken_, first, last);
   }
 
-  // What the best swap with each candidate would add to the cost.
+  // The change in cost by the best swap with each candidate.
   void least_changes(std::vector<double>& least) const { kernels_->least_changes(state_.standing(), least); }
 
   double cost() const { return state_.cost(); }
@@ -113,7 +113,7 @@ template <typename T>
 int swap_medoids(const Kernels& kernels, const Table<T>& distances, std::vector<std::int32_t>& medoids,
                  const SwapLimits& limits) {
   const std::size_t columns = distances.columns();
-  const std::size_t step = std::min(columns, limits.compared);  // fixed: the result must not depend on the kernels
+  const std::size_t step = std::min(columns, limits.compared);  // fixed: the result must not depend on the space
   const std::size_t steps = ceil_div(columns, step);
   if (medoids.size() >= columns) return 0;
   SwapState<T> state(kernels, distances, medoids);
@@ -127,7 +127,7 @@ int swap_medoids(const Kernels& kernels, const Table<T>& distances, std::vector<
       ++swaps;
       if (limits.ended && limits.ended(medoids)) break;
     }
-    // A gain of rounding noise only (identical objects, cost 0) would be found again and again.
+    // Gains that are rounding noise (identical objects, cost 0) would be found again and again.
     unimproved = state.cost() < before ? 0 : unimproved + 1;
   }
   return swaps;

@@ -1,4 +1,4 @@
-// The search for medoids on a table of distances: what PAM, CLARA's trials and the quality mode share.
+// The search for medoids on a table of distances, shared by PAM, CLARA's trials and the quality mode.
 #pragma once
 
 #include "analytics/cluster/kernels.hpp"
@@ -11,28 +11,26 @@
 
 namespace effort::cluster {
 
-/// BUILD: k candidates, each the one that lowers the cost most; the first of equals.  The first i of the result are
-/// what BUILD gives for i.  Needs k <= columns.
+/// BUILD: adds k candidates one by one, each the one that lowers the cost most, the first of equals.  The first i of
+/// the result are the result for k = i.  Requires k <= columns.
 template <typename T>
 std::vector<std::int32_t> build_medoids(const Kernels& kernels, const Table<T>& distances, int k);
 
-/// When SWAP takes a swap, and when it ends.
+/// When SWAP accepts a swap, and when it ends.
 struct SwapLimits {
-  std::size_t compared = 1024;  ///< candidates that are compared before the best of them is taken
+  std::size_t compared = 1024;  ///< candidates that are compared before the best swap among them is made
   int swaps = std::numeric_limits<int>::max();
-  std::function<bool(const std::vector<std::int32_t>&)> ended =
-      {};  ///< these medoids are where to end, without another look
+  std::function<bool(const std::vector<std::int32_t>&)> ended = {};  ///< returns whether to stop at these medoids
 };
 
-/// SWAP, in place, until no swap lowers the cost (by more than some roundings of it).
-/// Returns the number of swaps made.
+/// SWAP, in place, until no swap lowers the cost by more than rounding errors.  Returns the number of swaps.
 template <typename T>
 int swap_medoids(const Kernels& kernels, const Table<T>& distances, std::vector<std::int32_t>& medoids,
                  const SwapLimits& limits);
 int swap_medoids(const Kernels& kernels, const DistanceTable& distances, std::vector<std::int32_t>& medoids,
                  SwapRule rule, int max_swaps);
 
-/// What the best swap with each candidate would add to the cost, [columns].
+/// The change in cost by the best swap with each candidate, [columns].
 template <typename T>
 std::vector<double> swap_changes(const Kernels& kernels, const Table<T>& distances, std::vector<std::int32_t> medoids);
 

@@ -12,9 +12,9 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-constexpr std::size_t compared = 96;  // members that estimate how central the others are
+constexpr std::size_t compared = 96;  // members whose distances estimate how central another one is
 
-// In four sums, so that additions do not wait for each other.
+// Four independent sums hide the latency of an addition.
 template <typename T>
 T squared_distance(const T* a, const T* b, std::size_t d) {
   T sums[4] = {};
@@ -37,7 +37,8 @@ std::vector<T> weighted_mean(const RowsOf<T>& rows, const std::vector<T>& weight
   return mean;
 }
 
-// The point with nearly the least mean distance to the rows: steps of Weiszfeld's method (1937) from their mean on.
+// A point whose mean distance to the rows is nearly the least: a few steps of Weiszfeld's method (1937), from their
+// mean.
 template <typename T>
 std::vector<T> geometric_median(const RowsOf<T>& rows) {
   constexpr int steps = 4;
@@ -54,7 +55,7 @@ std::vector<T> geometric_median(const RowsOf<T>& rows) {
   return centre;
 }
 
-// The members nearest to a point, in their order; of equals the first.
+// The members nearest to a point, in the order of `members`; the first of equals.
 template <typename T>
 Ids nearest_members(const RowsOf<T>& objects, const Ids& members, const std::vector<T>& point, std::size_t count) {
   std::vector<T> squares;
@@ -73,7 +74,7 @@ Ids nearest_members(const RowsOf<T>& objects, const Ids& members, const std::vec
   return nearest;
 }
 
-// Of some members, to those drawn.
+// Mean distances of some members to those drawn.
 template <typename T>
 std::vector<double> mean_distances(const Kernels& kernels, const RowsOf<T>& objects, const Ids& some, const Ids& drawn,
                                    const RowsOf<T>& drawn_rows) {
@@ -82,7 +83,7 @@ std::vector<double> mean_distances(const Kernels& kernels, const RowsOf<T>& obje
   std::vector<double> means(some.size(), 0.0);
   kernels.on(table)->sums(means);
   const auto count = static_cast<double>(drawn.size());
-  for (std::size_t i = 0; i < some.size(); ++i)  // no distance from itself says anything about the others
+  for (std::size_t i = 0; i < some.size(); ++i)  // a member's distance to itself does not count
     means[i] /= std::find(drawn.begin(), drawn.end(), some[i]) == drawn.end() ? count : std::max(1.0, count - 1);
   return means;
 }
@@ -99,7 +100,7 @@ Ids middle_members(const Kernels& kernels, const RowsOf<T>& objects, Ids members
   for (std::int32_t& i : drawn) i = members[static_cast<std::size_t>(i)];
   const std::vector<T> rows = rows_of(objects, drawn);
   const RowsOf<T> drawn_rows{rows.data(), drawn.size(), objects.d};
-  // The mean distance to all is convex, and least at the geometric median: only members near that can have a small one.
+  // The mean distance to all members is convex and least at the geometric median, so only members near it qualify.
   const std::size_t near = std::max(count, members.size() / 8);
   const Ids central = nearest_members(objects, members, geometric_median(drawn_rows), near);
   const std::vector<double> means = mean_distances(kernels, objects, central, drawn, drawn_rows);

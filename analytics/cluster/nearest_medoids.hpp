@@ -1,4 +1,4 @@
-// Where every object stands among the medoids: the state that swaps are judged by.
+// Each object's distances to the nearest two medoids: the state from which swaps are evaluated.
 #pragma once
 
 #include "analytics/cluster/kernels.hpp"
@@ -16,8 +16,8 @@ class NearestMedoids {
   /// Distances of all rows to the medoid of a slot, to be filled before update().
   double* column(std::size_t slot) { return to_medoid_.data() + slot * rows_; }
 
-  /// Looks at all columns again.  O(rows k).
-  /// @param bound  with k = 1, where there is no second nearest: any distance above all others, which cancels
+  /// Recomputes the state from all columns.  O(rows k).
+  /// @param bound  with k = 1 there is no second nearest medoid: any distance above all others; it cancels out
   void update(double bound = 0);
 
   std::size_t k() const { return k_; }

@@ -14,7 +14,7 @@ namespace effort::cluster {
 
 namespace {
 
-// Labels, cost and sizes for medoids, from the objects' distances to them.
+// Labels, cost and sizes for given medoids.
 Clustering around(const Kernels& kernels, const Signatures& signatures, std::vector<std::int32_t> medoids,
                   const InRange& range) {
   std::sort(medoids.begin(), medoids.end());

@@ -14,7 +14,7 @@ double to_double(std::int64_t word) { return std::bit_cast<double>(word); }
 
 constexpr std::size_t proposal_header = 8;
 
-// A message of fixed length, so that those who receive it know its length beforehand.
+// The message has a fixed length, which receivers therefore know beforehand.
 std::vector<std::int64_t> to_words(const Proposal& p) {
   std::vector<std::int64_t> words = {p.status, p.where,          p.column,         to_word(p.value),
                                      p.k,      p.range_exponent, p.limit_exponent, to_word(p.silhouette)};

@@ -1,4 +1,4 @@
-// What the nodes must know of the sets of medoids that were found on one of them.
+// The sets of medoids found on one node, and what the other nodes need to evaluate them.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -10,10 +10,10 @@
 
 namespace effort::cluster {
 
-/// Distances 2^20 times larger than any in the samples still count exactly.
+/// Distances up to 2^20 times the largest in the samples are still summed exactly.
 inline constexpr int outlier_exponent = 20;
 
-/// Medoids that the trials propose, and what else all nodes must know of the samples.
+/// The medoids of all trials, and facts about the samples that all nodes need.
 struct Proposal {
   enum Status : std::int64_t { good = 0, bad_ids = 1, missing_objects = 2, bad_value = 3, bad_shape = 4 };
   std::int64_t status = good;
@@ -30,11 +30,11 @@ struct Proposal {
   std::size_t trials() const { return k == 0 ? 0 : medoids.size() / static_cast<std::size_t>(k); }
 };
 
-/// The first node's proposal, on all nodes.  Collective; one broadcast, of a length that all know beforehand.
+/// Broadcasts node 0's proposal to all nodes.  Collective; one broadcast, whose length all nodes know beforehand.
 /// @param trials  sets of medoids in it
 /// @param most_k  k is at most this
 /// @param d       values of an object
-/// @throws std::invalid_argument on all nodes alike where the proposal says that objects are bad
+/// @throws std::invalid_argument on all nodes alike if the proposal reports bad objects
 Proposal share(Communicator& nodes, const Proposal& mine, std::size_t trials, std::size_t most_k, std::size_t d);
 
 }  // namespace effort::cluster

@@ -20,8 +20,8 @@ namespace {
 
 using Ids = std::vector<std::int32_t>;
 
-constexpr std::size_t few = 1024;   // objects, up to which all starts are made on all
-constexpr std::size_t some = 2048;  // up to which the best starts are refined on all pairs
+constexpr std::size_t few = 1024;   // up to this many objects, all starts use all of them
+constexpr std::size_t some = 2048;  // up to this many, the best starts are refined on all pairs
 
 struct Costed {
   Ids medoids;
@@ -43,7 +43,7 @@ Costed evaluate(const Kernels& kernels, const Signatures& objects, Ids medoids) 
   return result;
 }
 
-// Objects around a centre in single precision.
+// Objects in single precision, relative to a centre.
 struct SingleRows {
   std::vector<float> values;
   double mean_norm = 0;  // mean distance to the centre
@@ -61,7 +61,7 @@ struct SingleRows {
 
  private:
   static double norm(const std::vector<double>& values) {
-    double sums[4] = {};  // so that additions do not wait for each other
+    double sums[4] = {};  // independent sums hide the latency of an addition
     std::size_t j = 0;
     for (; j + 4 <= values.size(); j += 4)
       for (std::size_t l = 0; l < 4; ++l) sums[l] += values[j + l] * values[j + l];
@@ -81,7 +81,7 @@ std::vector<double> column_medians(const Signatures& objects) {
   return medians;
 }
 
-// Refinement in single precision where what that loses is small against the cost, else in double precision.
+// Refines in single precision if its rounding is small against the cost, else in double precision.
 Ids refine(const Kernels& kernels, const Signatures& objects, const Signatures& sample, double sample_cost,
            const std::vector<Ids>& starts, std::uint64_t seed) {
   constexpr double most_lost = 1e-4;  // of the cost

@@ -13,10 +13,10 @@ struct QualityParameters {
   std::uint64_t seed = 1;
 };
 
-/// k-medoids on all objects: FasterPAM (Schubert & Rousseeuw 2021) on all pairs from several starts where objects are
-/// few; else on a sample, refined by swaps with promising candidates (medoids of all starts, far objects, objects in
-/// the middle of strata) that are judged by the cost on all objects.  Aims at 1 % of the cost of the best of several
-/// runs of FasterPAM on all pairs.
+/// k-medoids on all objects.  Few objects: FasterPAM (Schubert & Rousseeuw 2021) on all pairs from several starts.
+/// Many: the same on a sample, refined by swaps with promising candidates (medoids of all starts, remote objects,
+/// objects in the middle of strata) whose cost is computed over all objects.  The aim is a cost within 1 % of the best
+/// of several runs of FasterPAM on all pairs.
 ///
 /// @param space       Kokkos execution space instance, as for pam; the result does not depend on it
 /// @param signatures  n x d, as for pam

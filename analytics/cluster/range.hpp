@@ -1,4 +1,4 @@
-// Values whose squares can be formed: very large and very small ones are scaled by a power of two.
+// Scales very large and very small values by a power of two, so that their squares are normal numbers.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
@@ -10,7 +10,7 @@
 
 namespace effort::cluster {
 
-/// The bit pattern of the largest magnitude: at least 0x7ff0000000000000 when a value is infinite or not a number.
+/// The bit pattern of the largest magnitude; 0x7ff0000000000000 or more if a value is infinite or not a number.
 std::uint64_t largest_bits(std::span<const double> values);
 
 struct BadValue {
@@ -23,7 +23,7 @@ struct BadValue {
 BadValue find_bad_value(const Signatures& signatures);
 std::string bad_value_message(std::int64_t row, std::size_t column, double value);
 
-/// check_signatures without the look at every value.
+/// check_signatures() without checking every value.
 void check_shape(const Signatures& signatures);
 
 /// Tables whose largest magnitude has an exponent within these bounds are clustered as they are: sums of squares of up
@@ -38,7 +38,7 @@ int range_exponent(std::uint64_t largest_bits);
 /// An exponent e such that no two rows of d values of at most that magnitude are farther apart than 2^e.
 int limit_of(std::uint64_t largest_bits, std::size_t d);
 
-/// A table that is safe: the given one, or a scaled copy.
+/// The given table if its values are safe, else a scaled copy.
 class InRange {
  public:
   /// By the table's own largest magnitude.

@@ -23,7 +23,7 @@ double largest_entry(const DistanceTable& table) {
   return std::bit_cast<double>(bits);
 }
 
-// The part of a table of all pairs that concerns the given objects.
+// The rows and columns of the given objects.
 DistanceTable part_of(const DistanceTable& whole, std::span<const std::int32_t> positions) {
   DistanceTable part(positions.size(), positions.size());
   for (std::size_t j = 0; j < positions.size(); ++j) {
@@ -45,7 +45,7 @@ double cost_on(const DistanceTable& table, std::span<const std::int32_t> medoids
   return cost;
 }
 
-// The `count` sets of medoids that are best for the objects of the table, the best first.
+// Keeps the `count` sets of medoids that cost least on the objects of the table, the cheapest first.
 void keep_best(const DistanceTable& table, std::size_t count, std::vector<std::vector<std::int32_t>>& sets) {
   std::vector<std::pair<double, std::size_t>> costs;
   for (std::size_t i = 0; i < sets.size(); ++i) costs.emplace_back(cost_on(table, sets[i]), i);

@@ -1,4 +1,4 @@
-// The first of many, in order.
+// Partial sorting of ids.
 #pragma once
 
 #include <algorithm>

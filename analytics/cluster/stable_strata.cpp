@@ -86,7 +86,7 @@ std::vector<std::int32_t> match_exactly(std::span<const std::int64_t> overlap, s
   return continued;
 }
 
-// A stratum that continues one whose number is possible now gets that number; the others fill the gaps.
+// A stratum that continues a previous one keeps its number if that is below k_now; the others get unused numbers.
 StrataMatch rename(const std::vector<std::int32_t>& continued) {
   const std::size_t now = continued.size();
   StrataMatch match;

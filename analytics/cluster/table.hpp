@@ -9,7 +9,7 @@
 
 namespace effort::cluster {
 
-/// Objects in a tile: the kernels work on so many side by side.
+/// Objects in a tile, which kernels process side by side.
 inline constexpr std::size_t lanes = 16;
 
 constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }

@@ -1,4 +1,4 @@
-// Data of the host where kernels of a space can reach them.
+// Gives kernels access to host data: in place on the host, by explicit copies on a device.
 #pragma once
 
 #include "analytics/simd/team.hpp"
@@ -12,7 +12,7 @@
 
 namespace effort::simd {
 
-/// What kernels are given: borrowed numbers in the memory of their space.
+/// A borrowed array in the memory of a space: what kernels work on.
 template <typename Space, typename T>
 using Array =
     Kokkos::View<T*, Kokkos::LayoutRight, typename Space::memory_space, Kokkos::MemoryTraits<Kokkos::Unmanaged>>;
@@ -20,7 +20,7 @@ using Array =
 template <typename T>
 using HostArray = Array<Kokkos::HostSpace, T>;
 
-/// What a kernel reads: the host's own numbers where it can reach them, else a copy that is made here.
+/// An array that a kernel reads.  On a device the constructor copies it there.
 template <typename Space, typename T>
 class Input {
  public:
@@ -40,11 +40,11 @@ class Input {
   Array<Space, const T> array_;
 };
 
-/// What a kernel writes: the host's own numbers where it can reach them, else numbers that fetch() copies there.
+/// An array that a kernel writes.  On a device fetch() copies it to the host.
 template <typename Space, typename T>
 class Output {
  public:
-  /// What the numbers are before is unknown.
+  /// The initial values are undefined.
   Output(T* data, std::size_t n) : host_(data, n) {
     if constexpr (on_host<Space>)
       array_ = Array<Space, T>(data, n);
@@ -66,8 +66,8 @@ class Output {
   Array<Space, T> array_;
 };
 
-/// Memory of a kernel's own, not initialised.  On the host it begins with a cache line, so that no register is loaded
-/// from two, and is no view: these take six times as long to allocate, which shows in small windows.
+/// Uninitialised memory for a kernel.  On the host it is aligned to cache lines, so that no register load crosses one.
+/// There it is not a view, which would take six times as long to allocate; that matters in small windows.
 template <typename Space, typename T>
 class Scratch {
  public:

@@ -1,7 +1,7 @@
-// Numbers side by side in one register: Kokkos's SIMD types as far as the kernels need them (Kokkos 3.4 has none).
+// The part of Kokkos's SIMD types that the kernels need (Kokkos 3.4 has none).
 //
-// A pack is an ordinary vector type of the compiler, or a plain number where its width is 1 (on a device every member
-// of a team works on one).  It is passed by reference: how such values are passed depends on the instruction set.
+// A pack is a vector type of the compiler, or a plain number if its width is 1 (on a device, where each member of a team
+// works on one number).  Pass packs by reference: the calling convention for values depends on the instruction set.
 #pragma once
 
 #include <Kokkos_Macros.hpp>
@@ -26,7 +26,7 @@ struct PackType<T, 1> {
 
 template <typename P, typename T, std::size_t... I>
 KOKKOS_FORCEINLINE_FUNCTION void fuse(P& sum, const P& a, const P& b, std::index_sequence<I...>) {
-  // Spelled out, so that GCC makes one instruction of it; it leaves a loop over the lanes as it is.
+  // GCC turns the list into one instruction, but does not vectorise a loop over the lanes.
   if constexpr (sizeof(T) == sizeof(float))
     sum = P{__builtin_fmaf(a[I], b[I], sum[I])...};
   else
@@ -41,7 +41,7 @@ KOKKOS_FORCEINLINE_FUNCTION void take_root(P& values, std::index_sequence<I...>)
 }
 }  // namespace detail
 
-/// `Width` numbers, a power of two.  Arithmetic, comparisons and `mask ? a : b` work on each lane.
+/// `Width` numbers (a power of two).  Arithmetic, comparisons and `mask ? a : b` apply to each lane.
 template <typename T, std::size_t Width>
 using Pack = typename detail::PackType<T, Width>::type;
 
@@ -54,7 +54,7 @@ KOKKOS_FORCEINLINE_FUNCTION void store(T* to, const P& from) {
   std::memcpy(to, &from, sizeof(P));
 }
 
-/// sum += a b with one rounding, also on a processor that has no such instruction.
+/// sum += a b with one rounding, even on processors without a fused instruction.
 template <typename T, std::size_t Width>
 KOKKOS_FORCEINLINE_FUNCTION void add_product(Pack<T, Width>& sum, const Pack<T, Width>& a, const Pack<T, Width>& b) {
   if constexpr (Width == 1)
@@ -63,7 +63,7 @@ KOKKOS_FORCEINLINE_FUNCTION void add_product(Pack<T, Width>& sum, const Pack<T, 
     detail::fuse<Pack<T, Width>, T>(sum, a, b, std::make_index_sequence<Width>{});
 }
 
-/// values = sqrt(values), which must not be negative.
+/// Takes the square root of non-negative values, in place.
 template <typename T, std::size_t Width>
 KOKKOS_FORCEINLINE_FUNCTION void take_root(Pack<T, Width>& values) {
   if constexpr (Width == 1)

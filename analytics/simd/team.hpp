@@ -55,7 +55,7 @@ struct HostKernel {
 
 }  // namespace detail
 
-/// The instruction set for loops over rows of so many values.
+/// The instruction set for loops over rows of `width` values.
 inline InstructionSet for_rows_of(std::size_t width) { return width < wide_from ? InstructionSet::narrow : best(); }
 
 /// The number of teams that share `n` pieces of work, at least `least` pieces each.
@@ -65,10 +65,10 @@ std::size_t teams_for(const Space& space, std::size_t n, std::size_t least = 1) 
   return std::clamp<std::size_t>(n / least, 1, threads);
 }
 
-/// Runs kernel(team) for every league_rank() below `teams` and waits for the end.  The kernel is copied.  Any number of
-/// host threads may launch kernels at the same time.  On the host a single team runs in the calling thread: a launch
-/// would take longer than the work of a small window.
-/// @param set  what a host's teams are compiled for; see for_rows_of()
+/// Runs kernel(team) for every league_rank() below `teams` and waits until all have finished.  The kernel is copied.
+/// Any number of host threads may launch kernels at the same time.  On the host a single team runs in the calling
+/// thread, since a launch would take longer than the work of a small window.
+/// @param set  the instruction set for teams on the host; see for_rows_of()
 template <typename Space, typename Kernel>
 void for_each_team(const Space& space, const char* label, std::size_t teams, InstructionSet set, const Kernel& kernel) {
   const auto n = static_cast<int>(teams);
@@ -104,9 +104,10 @@ KOKKOS_INLINE_FUNCTION void once(const Member& team, const Body& body) {
   }
 }
 
-/// body(i, constant) for every i that a pack of the constant's width begins at: on the host registers, one after the
-/// other, on a device one number for each member of the team.  No iteration may read what another one writes.
-/// @param n  numbers, a multiple of the widest pack's
+/// Calls body(i, width) for the packs that start at i = 0, width, 2 width, ... < n, with width as a compile-time
+/// constant. On the host a pack fills a register; on a device its width is 1 and the team shares the calls.  No call
+/// may read what another one writes.
+/// @param n  a multiple of the widest pack's width
 template <typename T, typename Member, typename Body>
 KOKKOS_INLINE_FUNCTION void for_each_pack(const Member& team, std::size_t n, const Body& body) {
   if constexpr (one_thread<Member>) {
@@ -119,7 +120,7 @@ KOKKOS_INLINE_FUNCTION void for_each_pack(const Member& team, std::size_t n, con
   }
 }
 
-/// The largest of value(i), 0 <= i < n, none of which is negative.  Every member of the team calls it and gets it.
+/// Returns the largest value(i), 0 <= i < n, to every member of the team; all must call it.
 template <typename Member, typename Value>
 KOKKOS_INLINE_FUNCTION std::uint64_t largest(const Member& team, std::size_t n, const Value& value) {
   std::uint64_t most = 0;
@@ -134,7 +135,7 @@ KOKKOS_INLINE_FUNCTION std::uint64_t largest(const Member& team, std::size_t n, 
   return most;
 }
 
-/// Asks for `n` values that will be read soon.
+/// Prefetches `n` values that will be read soon (on the host).
 template <typename Member, typename T>
 KOKKOS_INLINE_FUNCTION void prefetch(const Member&, const T* values, std::size_t n) {
   if constexpr (one_thread<Member>) {

@@ -1,4 +1,4 @@
-// Every object to its nearest medoid, for several sets of medoids in one read of the data.
+// Assigns objects to their nearest medoids, for several sets of medoids in one read of the data.
 #pragma once
 
 #include "analytics/cluster/kernels/tile.hpp"
@@ -19,7 +19,7 @@ struct AssignKernel {
   Array<const double> objects, medoids;
   Array<const std::int32_t> sets;  ///< [trials][k] medoids
   Array<std::uint16_t> labels;     ///< [trials][n]
-  /// Each lane of each team has sums and counters of its own, so that none waits for its neighbour's.
+  /// Each lane of each team has its own sums and counters, so that no lane waits for another one's store.
   Array<std::int64_t> high_sums, low_sums;  ///< [teams][trials][lanes]
   Array<std::int64_t> sizes;                ///< [teams][trials][k][lanes]
   Array<double> largest_distances;          ///< [teams][lanes]
@@ -31,7 +31,7 @@ struct AssignKernel {
     return lanes * (d + points + 2 * trials);
   }
 
-  /// What a team works with.
+  /// A team's scratch memory.
   struct Part {
     double *tile, *squares, *high, *low;
   };
@@ -69,7 +69,7 @@ struct AssignKernel {
                                             const Part& part) const {
     const std::size_t count = first + lanes < n ? lanes : n - first;
     const double* const values = objects.data() + first * d;
-    // First in the order of memory, which the processor prefetches: tiles take a piece of every row in turn.
+    // This first pass reads in memory order, which the hardware prefetches; loading the tile does not.
     const std::uint64_t bits = simd::largest(team, count * d, [=](std::size_t i) { return magnitude(values[i]); });
     load_tile(team, values, count, d, part.tile);
     simd::prefetch(team, values + count * d, (first + 2 * lanes < n ? lanes : n - first - count) * d);
@@ -87,7 +87,7 @@ struct AssignKernel {
     return bits & 0x7fffffffffffffff;
   }
 
-  /// The objects of a pack, to the nearest medoids of one set, the first of equals.
+  /// Assigns a pack of objects to the nearest medoids of one set, the first of equals.
   template <std::size_t Width>
   KOKKOS_FORCEINLINE_FUNCTION void trial(std::size_t rank, std::size_t t, std::size_t first, std::size_t count,
                                          std::size_t l, const Part& part) const {
@@ -151,7 +151,7 @@ struct AssignKernel {
     simd::barrier(team);
     simd::for_each(team, trials * lanes, [=, this](std::size_t i) {
       const double h = part.high[i], r = part.low[i];
-      if (h < exact && r > -exact && r < exact) {  // else a value is bad, and the caller will see it
+      if (h < exact && r > -exact && r < exact) {  // else a value is bad, which the caller notices
         high_sums(rank * trials * lanes + i) += static_cast<std::int64_t>(h);
         low_sums(rank * trials * lanes + i) += static_cast<std::int64_t>(r);
       }

@@ -9,8 +9,8 @@
 
 namespace effort::cluster {
 
-/// Distances of rows to candidates.  A team takes a group of tiles of candidates, so that a block of rows is read once
-/// for all of them.
+/// Distances of rows to candidates.  A team works on a group of tiles of candidates, so that each block of rows is read
+/// once for all of them.
 template <typename Space, typename T>
 struct DistanceKernel {
   static constexpr std::size_t tiles_at_once = 4;
@@ -35,7 +35,7 @@ struct DistanceKernel {
                   tile + (object - begin) * d);
       for (std::size_t point = symmetric ? begin : 0; point < n; point += lanes)
         for (std::size_t object = begin; object < end; object += lanes) {
-          if (symmetric && object > point) break;  // comes from the tile on the other side of the diagonal
+          if (symmetric && object > point) break;  // mirrored from the other side of the diagonal
           block(team, tile + (object - begin) * d, point, object);
         }
     }

@@ -1,4 +1,4 @@
-// Sums over the rows of a table of distances, for many candidates side by side.
+// Sums over the rows of a table of distances, for all candidates side by side.
 #pragma once
 
 #include "analytics/cluster/kernels.hpp"
@@ -12,11 +12,11 @@
 
 namespace effort::cluster {
 
-/// Candidates of a team: their sums stay in the cache.
+/// Candidates in a group; their sums stay in the cache.
 inline constexpr std::size_t group_width = 256;
 
-/// Rows whose terms are added before the sums are visited.  In single precision these terms are added to one another
-/// first and to the sum in double precision then; in double precision each is added to the sum, in the order of rows.
+/// Rows that are processed per visit of the sums.  In single precision their terms are summed first, then added to the
+/// sum in double precision.  In double precision each term is added to the sum, in the order of rows.
 template <typename T>
 inline constexpr int rows_at_once = std::is_same_v<T, float> ? 8 : 4;
 
@@ -29,7 +29,7 @@ KOKKOS_FORCEINLINE_FUNCTION void end_sum(double& sum, T terms) {
   sum = std::is_same_v<T, float> ? sum + static_cast<double>(terms) : static_cast<double>(terms);
 }
 
-/// A table where kernels can read it.
+/// A table in the memory of a space.
 template <typename Space, typename T>
 struct TableOn {
   simd::Array<Space, const T> values;
@@ -38,7 +38,7 @@ struct TableOn {
   KOKKOS_FORCEINLINE_FUNCTION const T* row(std::size_t j) const { return values.data() + j * stride; }
 };
 
-/// Calls kernel(team, first, width) for the team's groups out of the columns first .. last - 1.
+/// Calls body(first, width) for the team's groups of columns out of first .. last - 1.
 template <typename Team, typename Body>
 KOKKOS_INLINE_FUNCTION void for_groups(const Team& team, std::size_t teams, std::size_t first, std::size_t last,
                                        const Body& body) {
@@ -47,7 +47,7 @@ KOKKOS_INLINE_FUNCTION void for_groups(const Team& team, std::size_t teams, std:
     body(at, at + group_width < last ? group_width : last - at);
 }
 
-/// Distances to each candidate, or what a candidate gains over the nearest medoids (BUILD).
+/// Sums over rows of the distances to each candidate, or of its gains over the nearest medoids (BUILD).
 template <typename Space, typename T, bool Gains>
 struct SumKernel {
   TableOn<Space, T> table;
@@ -90,14 +90,14 @@ struct SumKernel {
   }
 };
 
-/// What swaps with each candidate add to the cost (FastPAM1).
+/// The change in cost by swaps with each candidate (FastPAM1).
 template <typename Space, typename T>
 struct SwapKernel {
   TableOn<Space, T> table;
   std::size_t teams, k, first, last;
   simd::Array<Space, const std::int32_t> order, nearest;
   simd::Array<Space, const double> first_distance, second_distance, loss;
-  simd::Array<Space, const char> taken;  ///< [columns]; empty: `least` is asked for
+  simd::Array<Space, const char> taken;  ///< [columns]; empty: compute `least` instead of `best`
   simd::Array<Space, double> scratch;    ///< [teams][scratch_size(k)]
   simd::Array<Space, Change> best;       ///< [groups], the best swap of each
   simd::Array<Space, double> least;      ///< [columns], the least change with each candidate
@@ -107,7 +107,7 @@ struct SwapKernel {
   template <typename Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
     double* const shared = scratch.data() + static_cast<std::size_t>(team.league_rank()) * (k + 1) * group_width;
-    double* const removal = shared + group_width;  // [k][group_width] in addition when it replaces that slot's medoid
+    double* const removal = shared + group_width;  // [k][group_width] added to it if the slot's medoid is replaced
     for_groups(team, teams, first, last, [&](std::size_t begin, std::size_t width) {
       simd::barrier(team);
       simd::for_each(team, width, [=](std::size_t h) { shared[h] = 0; });
@@ -161,9 +161,9 @@ struct SwapKernel {
 #pragma GCC unroll 8
       for (int r = 0; r < Rows; ++r) {
         const T distance = of.row[r][h], a = of.first[r], b = of.second[r];
-        common += (distance < a ? distance : a) - a;  // it comes nearer whichever medoid goes
+        common += (distance < a ? distance : a) - a;  // the row moves to the candidate, whichever medoid is replaced
         const T kept = distance > a ? distance : a;
-        own += (kept < b ? kept : b) - b;  // its own medoid goes: the candidate instead of the second
+        own += (kept < b ? kept : b) - b;  // its own medoid is replaced: it moves to the candidate or the second
       }
       end_sum(shared[h], common);
       end_sum(removal[h], own);
@@ -230,7 +230,7 @@ struct StrataKernel {
 template <typename Space>
 struct NearestKernel {
   std::size_t rows, k, teams;
-  double bound;                              ///< the most that a second distance can be
+  double bound;                              ///< upper limit of the second distance
   simd::Array<Space, const double> columns;  ///< [k][rows]
   simd::Array<Space, double> first, second;
   simd::Array<Space, std::int32_t> nearest;

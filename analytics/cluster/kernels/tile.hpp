@@ -1,4 +1,4 @@
-// Tiles of objects, and their distances to points.
+// Tiles of objects and their distances to points.
 #pragma once
 
 #include "analytics/cluster/table.hpp"
@@ -32,8 +32,8 @@ KOKKOS_INLINE_FUNCTION void load_tile(const Team& team, const T* rows, std::size
   simd::barrier(team);
 }
 
-/// Squared distances of the objects of a pack to `Points` points: sum over j, ascending, of the squares, each added
-/// without a rounding of its own.
+/// Squared distances of a pack of objects to `Points` points.  Squares are added in ascending j, fused with the
+/// addition.
 /// @param tile  the pack's first object in a tile
 /// @param use   use(p, pack of squares)
 template <int Points, std::size_t Width, typename T, typename Use>
@@ -53,7 +53,7 @@ KOKKOS_FORCEINLINE_FUNCTION void squared_group(const T* tile, const T* points, s
   for (int p = 0; p < Points; ++p) use(static_cast<std::size_t>(p), sum[p]);
 }
 
-/// Points whose sums stay in registers, with one register for the objects and one to work in.
+/// Sums that fit into 16 registers, next to one for the objects and one for the difference.
 inline constexpr int points_at_once = 12;
 
 template <int Points, std::size_t Width, typename T, typename Use>
@@ -67,7 +67,8 @@ KOKKOS_FORCEINLINE_FUNCTION void squared_some(const T* tile, const T* points, st
   }
 }
 
-/// The same for any number of points, in groups of nearly equal size: a few sums alone would wait for themselves.
+/// The same for any number of points, in groups of nearly equal size: with only a few sums, each addition would wait
+/// for the previous one.
 template <std::size_t Width, typename T, typename Use>
 KOKKOS_FORCEINLINE_FUNCTION void squared(const T* tile, const T* points, std::size_t n, std::size_t d, const Use& use) {
   for (std::size_t p = 0, count; p < n; p += count) {
