@@ -41,7 +41,8 @@ constexpr double slow_payback = 20;
 constexpr double safety_margin = 0.25;
 // Probability that a loss disappears with the next step; each step that it has lasted multiplies it by this again.
 constexpr double transient_chance = 0.4;
-// While no price is known: a price, in excesses, that makes the threshold hold only if exceeded in two steps in a row.
+// While no price is known: the price, in units of the imbalance, with which the threshold must be exceeded in two
+// consecutive steps.
 constexpr double two_step_price = 3;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;

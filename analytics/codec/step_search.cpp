@@ -72,7 +72,7 @@ constexpr double tiny = 1e-250;
 Trial try_step(Coefficients& coefficients, double step) {
   Trial trial;
   const double largest_step = coefficients.largest_step();
-  trial.step = Step::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
+  trial.step = QuantisationStep::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
   trial.points = coefficients.choose_points(trial.step.value());
   trial.errors = coefficients.reconstruct(trial.step, trial.points);
   return trial;
@@ -136,7 +136,7 @@ class ErrorSearch {
   bool worth_trying(double step) const {
     const double used = best_->step.value();
     if (step <= used) return false;
-    const double stated = Step::at_most(step).value();
+    const double stated = QuantisationStep::at_most(step).value();
     if (stated <= used || (above_ && stated >= above_->step.value())) return false;
     if (used > near_largest_step * coefficients_.largest_step()) return false;
     if (largest_ || error_of(*best_) <= 0)
@@ -157,7 +157,7 @@ class ErrorSearch {
     if (best_ && above_) {
       const double low = best_->step.value(), high = above_->step.value();
       if (std::log(high / low) < closest) return 0;
-      if (wanted > low && Step::at_most(wanted).value() < high && k < trusting_trials) return wanted;
+      if (wanted > low && QuantisationStep::at_most(wanted).value() < high && k < trusting_trials) return wanted;
       const double e = std::log(std::max(error_of(*best_), bound_ * least_error)), f = std::log(error_of(*above_));
       const double part = f > e ? (std::log(bound_ * aim) - e) / (f - e) : 0.5;
       return low * std::pow(high / low, k < interpolating_trials ? std::clamp(part, margin, 1 - margin) : 0.5);
@@ -228,7 +228,7 @@ std::optional<Trial> find_quantisation_step_for_size(Coefficients& coefficients,
   for (int k = 0; k < most_codings && high / low > closest_size; ++k) {
     const double step = k == 0 ? high : std::sqrt(low * high);
     Trial trial;
-    trial.step = Step::at_most(step);
+    trial.step = QuantisationStep::at_most(step);
     trial.points = coefficients.choose_points(trial.step.value());
     if (size_of(trial) <= bound) {
       best = trial;
