@@ -24,11 +24,11 @@ constexpr std::size_t small_matrix = 4096;
 constexpr double worthwhile = 0.012;
 
 // Trials in all, once a step has been found.  More of them rarely change the size by 1 %, unless few values make up the
-// stream or the error is still below Aim::good_enough.  Nothing is expected of the largest error, which gets most.
+// stream or the error is still below Aim::good_enough.  The largest error cannot be predicted and gets most.
 constexpr int usual_trials = 3, trials_of_few_values = 5, most_trials = 7;
 // Trials until a step is found: so many halvings lead to the finest useful step.
 constexpr int final_trial = 40;
-// Values of at least a step up to which differences of sizes are not predictable.
+// Number of values of at least a step below which small differences of the size are not predictable.
 constexpr double few_values = 1024;
 // Error from which on no further trial is made if many values are coded.
 constexpr double nearly_met = 0.9965;
@@ -39,8 +39,8 @@ constexpr double size_per_error = 0.8;
 // Bits of a coded value: a step larger by a factor of 2 saves one of them.
 constexpr double bits_per_value = 6;
 
-// Up to so many values of at least a step, the error does not grow steadily with the step, and a step larger than one
-// that breaks the bound may keep it.  Larger steps within an octave are then tried one by one.
+// Number of values of at least a step below which the error does not grow steadily with the step: a step may keep the
+// bound although a smaller one breaks it.  That many larger steps within an octave are then tried one by one.
 constexpr double handful = 16;
 constexpr int larger_steps = 8;
 
