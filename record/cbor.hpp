@@ -1,7 +1,7 @@
 // The part of CBOR (RFC 8949) that snapshots use: definite lengths, no tags.  Internal.
 //
-// A general library builds a tree of any depth and size from bytes that nobody vouches for; this one reads straight
-// into the caller's types, so memory and stack are bounded by the input.
+// A general library would build a tree of any depth and size from untrusted bytes.  This one reads directly into the
+// caller's types, so memory and stack are bounded by the input.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +18,9 @@ class Encoder {
   explicit Encoder(format::Bytes& out) : out_(out) {}
   void integer(std::int64_t value);
   void boolean(bool value);
-  /// In 4 bytes where that is exact, else in 8.
+  /// In 4 bytes if that is exact, else in 8.
   void real(double value);
-  /// A text string; bytes that are no UTF-8 become a byte string.
+  /// A text string; invalid UTF-8 becomes a byte string.
   void text(std::string_view value);
   void bytes(format::View value);
   /// `count` values follow.
@@ -33,7 +33,7 @@ class Encoder {
   format::Bytes& out_;
 };
 
-/// Reads values.  Errors of every member: std::runtime_error saying what is wrong.
+/// Reads values.  Errors of every member: std::runtime_error that describes the problem.
 class Decoder {
  public:
   explicit Decoder(format::View bytes) : in_(bytes) {}
@@ -49,7 +49,7 @@ class Decoder {
   std::uint64_t array();
   /// Number of pairs that follow; never more than half the bytes left.
   std::uint64_t map();
-  /// Passes over one value of any kind; at most 8 levels deep.
+  /// Skips one value of any kind, at most 8 levels deep.
   void skip();
   std::size_t left() const { return in_.left(); }
   void finish() const { in_.finish(); }

@@ -1,6 +1,6 @@
-// Rows in memory, columns in the file: a map from column name to array, described once for both directions.
-// A reader skips columns it does not know and leaves the default where a column is missing, so that columns can be
-// added without breaking anybody.  Internal.
+// Tables, with rows in memory and columns in the file.  A column is described once for reading and writing.  A reader
+// skips unknown columns and uses the default for missing ones, so columns can be added without breaking readers.
+// Internal.
 #pragma once
 
 #include <cmath>
@@ -51,7 +51,7 @@ void get_value(cbor::Decoder& in, T& value) {
 template <typename Row>
 struct Column {
   const char* name;
-  bool required;  ///< a table without it is refused
+  bool required;  ///< tables without it are refused
   std::function<void(cbor::Encoder&, const Row&)> put;
   std::function<void(cbor::Decoder&, Row&)> get;
 };
@@ -65,7 +65,7 @@ Column<Row> column(const char* name, T Row::*member, Presence presence = Presenc
           [member](cbor::Decoder& in, Row& row) { detail::get_value(in, row.*member); }};
 }
 
-/// A real that may be unknown: one that is not finite reads as the row's default.
+/// A real that may be unknown; non-finite values are read as the row's default.
 template <typename Row>
 Column<Row> estimate(const char* name, double Row::*member, Presence presence = Presence::required) {
   Column<Row> out = column<Row, double>(name, member, presence);
@@ -101,7 +101,7 @@ void put_table(cbor::Encoder& out, const std::vector<Column<Row>>& columns, cons
   }
 }
 
-/// Errors: std::runtime_error.  Memory: the rows; no more of them than bytes per required column allow.
+/// Errors: std::runtime_error.  Memory: the rows, whose number is bounded by the bytes per required column.
 template <typename Row>
 std::vector<Row> get_table(cbor::Decoder& in, const std::vector<Column<Row>>& columns) {
   std::size_t required = 0;

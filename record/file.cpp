@@ -1,4 +1,4 @@
-// Putting a snapshot on disk in one piece.
+// Writes a snapshot to disk atomically.
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
@@ -35,7 +35,7 @@ class Descriptor {
   int number() const { return number_; }
   bool open() const { return number_ >= 0; }
 
-  /// All of `bytes`, through to the disk.
+  /// Writes all of `bytes` and syncs them to disk.
   void write(std::span<const std::byte> bytes, const fs::path& path) const {
     while (!bytes.empty()) {
       const ssize_t written = ::write(number_, bytes.data(), bytes.size());
@@ -54,8 +54,8 @@ class Descriptor {
   fail("a snapshot of this name exists and is not overwritten", target, EEXIST);
 }
 
-/// Writes a file that has no name until it is complete: nothing is left of a process that is killed.  False where the
-/// file system has no such files.
+/// Writes a file that has no name until it is complete, so a killed process leaves nothing behind.  Returns false if
+/// the file system does not support such files.
 bool write_unnamed(const fs::path& directory, const fs::path& target, std::span<const std::byte> bytes) {
   const Descriptor file(::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666));
   const std::string self = "/proc/self/fd/" + std::to_string(file.number());
@@ -66,14 +66,14 @@ bool write_unnamed(const fs::path& directory, const fs::path& target, std::span<
   return false;
 }
 
-/// The names of temporary files end with the machine, the process and a number.
+/// Names of temporary files end with the machine, the process and a number.
 std::string ending_here() {
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
   return std::string(".") + host + ".";
 }
 
-/// A locked temporary file beside the target; gone when this goes.  The lock says that its writer lives.
+/// A locked temporary file beside the target, removed by the destructor.  The lock shows that its writer is alive.
 class Temporary {
  public:
   explicit Temporary(const fs::path& target)
@@ -85,7 +85,7 @@ class Temporary {
   Temporary& operator=(const Temporary&) = delete;
   ~Temporary() { ::unlink(path_.c_str()); }
 
-  /// Another process may have taken it for a dead writer's before it was locked.
+  /// Another process may have removed it as a dead writer's before it was locked.
   bool lost() const {
     struct stat st {};
     return ::fstat(file_.number(), &st) == 0 && st.st_nlink == 0;
@@ -93,7 +93,7 @@ class Temporary {
 
   void write(std::span<const std::byte> bytes) { file_.write(bytes, path_); }
 
-  /// A hard link fails where the name is taken, which a plain rename does not; not every file system has links.
+  /// A hard link fails if the name exists, unlike a plain rename.  Not every file system has links.
   void give_name(const fs::path& target) {
     if (::link(path_.c_str(), target.c_str()) == 0) return;
     if (errno == EEXIST) fail_as_taken(target);
@@ -108,7 +108,7 @@ class Temporary {
     if (::renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, target.c_str(), RENAME_NOREPLACE) == 0) return;
     if (errno == EEXIST) fail_as_taken(target);
 #endif
-    // Neither links nor renameat2: claim the name exclusively, then replace the empty file that holds it.
+    // Without links and renameat2: create an empty file of that name exclusively, then replace it.
     const int claim = ::open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (claim < 0) fail("a snapshot of this name exists and is not overwritten", target, errno);
     ::close(claim);
@@ -129,7 +129,7 @@ class Temporary {
   Descriptor file_;
 };
 
-/// Whether a file is a temporary one of this machine, whose locks are known here.
+/// Whether a file is a temporary one of this machine, whose locks are visible here.
 bool is_temporary(const std::string& name, const std::string& ending) {
   const std::size_t at = name.rfind(ending);
   if (!name.starts_with('.') || !name.ends_with(".part") || at == std::string::npos) return false;
@@ -138,7 +138,7 @@ bool is_temporary(const std::string& name, const std::string& ending) {
          std::count(numbers.begin(), numbers.end(), '.') == 1;
 }
 
-/// Removes what writers that were killed have left.
+/// Removes the temporary files of killed writers.
 void remove_abandoned(const fs::path& directory) {
   const std::string ending = ending_here();
   std::error_code unreadable;
@@ -159,14 +159,14 @@ void write_named(const fs::path& directory, const fs::path& target, std::span<co
   }
 }
 
-/// The name of a file is on disk only when its directory is.
+/// Syncs a directory: a file's name is on disk only once its directory is.
 void sync_directory(const fs::path& directory) {
   const int descriptor = ::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   if (descriptor < 0) fail("cannot open a snapshot's directory", directory, errno);
   const int result = ::fsync(descriptor);
   const int error = errno;
   ::close(descriptor);
-  // Some file systems cannot sync a directory and say so; the file itself is safe.
+  // Some file systems cannot sync a directory and return an error; the file itself is safe.
   if (result != 0 && error != EINVAL && error != ENOTSUP)
     fail("cannot write a snapshot's directory through to the disk", directory, error);
 }

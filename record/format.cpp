@@ -106,7 +106,7 @@ View Cursor::take(std::uint64_t count) {
 }
 
 void Cursor::finish() const {
-  if (left() != 0) throw std::runtime_error("a section holds bytes that belong to nothing");
+  if (left() != 0) throw std::runtime_error("a section has bytes after its content");
 }
 
 }  // namespace effort::record::format

@@ -1,4 +1,4 @@
-// The numbers of FORMAT.md, and the few operations on bytes that writer and reader share.  Internal.
+// The constants of FORMAT.md, and operations on bytes that writer and reader share.  Internal.
 #pragma once
 
 #include <array>
@@ -72,18 +72,18 @@ void put_entry(Bytes& out, const Entry& entry);
 Entry get_entry(View bytes, std::size_t at);
 std::string type_text(std::uint32_t type);
 
-/// The most bytes a section of `stored` bytes may claim to hold; a writer that would exceed it stores uncompressed.
+/// Largest raw length of a section of `stored` bytes.  A writer that would exceed it stores the section uncompressed.
 constexpr std::uint64_t most_raw(std::uint64_t stored) { return 65536 + 32 * stored; }
 
-/// Compresses where that helps and sets entry.flags, stored, raw and hash; returns the stored bytes.
+/// Compresses if that saves bytes, and sets entry.flags, stored, raw and hash.  Returns the stored bytes.
 Bytes pack(Entry& entry, Bytes raw);
-/// The inverse; the caller has checked the hash.  Errors: std::runtime_error saying what is wrong.
+/// The inverse; the caller has checked the hash.  Errors: std::runtime_error that describes the problem.
 Bytes unpack(const Entry& entry, Bytes stored);
 
 /// Unsigned LEB128.
 void put_varint(Bytes& out, std::uint64_t value);
 
-/// Reads from bytes that nobody vouches for.  Errors of every member: std::runtime_error saying what is wrong.
+/// Reads untrusted bytes.  Errors of every member: std::runtime_error that describes the problem.
 class Cursor {
  public:
   explicit Cursor(View bytes) : bytes_(bytes) {}
@@ -93,7 +93,7 @@ class Cursor {
   /// A varint that must not exceed `most`.
   std::uint64_t varint(std::uint64_t most, const char* what);
   View take(std::uint64_t count);
-  /// Nothing may be left.
+  /// Checks that nothing is left.
   void finish() const;
 
  private:

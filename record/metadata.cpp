@@ -143,7 +143,7 @@ void check_placement(const Run& run) {
   require(run.own_bytes.size() == run.own_cpu_seconds.size(), "own_bytes is not one number per node");
 }
 
-/// Windows, or what belongs to them, in the order of time; steps are bounded, so that sums of them do not overflow.
+/// Checks that windows, or data of windows, are in the order of time.  Steps are bounded, so sums do not overflow.
 template <typename T>
 void check_order(const std::vector<T>& windows) {
   std::int64_t last = 0;
@@ -182,8 +182,7 @@ void check_strata(const Run& run, const Strata& s) {
   require(s.region_load.size() == s.medoid_rank.size() * s.region.size(), "strata loads are not strata x regions");
 }
 
-/// Every label that a window's ranks have, whether it is listed there or holds on from a later window, is one of its
-/// strata.
+/// Checks that every rank's label in a window, listed there or in a later window, is one of the window's strata.
 void check_moves(const Run& run) {
   if (run.moves.empty()) return;
   require(!run.strata.empty(), "there are moves between strata, but no strata");

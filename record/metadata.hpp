@@ -1,4 +1,4 @@
-// The sections that describe a run, as bytes and back.  Internal.
+// Encodes and decodes the sections that describe a run.  Internal.
 #pragma once
 
 #include "record/format.hpp"
@@ -11,13 +11,13 @@ format::Bytes encode_windows(const Run& run);
 format::Bytes encode_strata(const Run& run);
 format::Bytes encode_moves(const Run& run);
 
-/// Fill the part of `run` that the section holds; decode_run comes first.  Errors: std::runtime_error.
+/// These fill the section's part of `run`; decode_run must come first.  Errors: std::runtime_error.
 void decode_run(format::View raw, Run& run);
 void decode_windows(format::View raw, Run& run);
 void decode_strata(format::View raw, Run& run);
 void decode_moves(format::View raw, Run& run);
 
-/// Refuses a run that contradicts itself.  Errors: std::runtime_error.
+/// Refuses an inconsistent run.  Errors: std::runtime_error.
 void check(const Run& run);
 
 }  // namespace effort::record

@@ -47,7 +47,7 @@ std::vector<Tile> decode_tiles(format::View raw, const Run& run) {
 
 namespace {
 
-/// The bytes of many numbers, all first bytes first: bytes of equal weight resemble each other and compress.
+/// The bytes of many numbers, all lowest bytes first.  Bytes of equal weight are similar, so they compress better.
 void put_planes(Bytes& out, const std::vector<double>& values) {
   const std::size_t n = values.size(), start = out.size();
   out.resize(start + 8 * n);
@@ -92,7 +92,7 @@ ExactBlock decode_exact(format::View raw, const Run& run, std::int32_t node) {
   for (std::uint32_t& series : block.series)
     series = static_cast<std::uint32_t>(in.varint(run.series.size() - 1, "a block's series"));
   const auto rows = static_cast<std::uint64_t>(run.count_of_node(node));
-  // Each factor is below 2^31 resp. 2^26 and 2^20: the first two multiply without overflow, the division does the rest.
+  // The factors are below 2^31, 2^26 and 2^20: the product of two does not overflow, and a division avoids the third.
   const std::uint64_t row_values = rows * static_cast<std::uint64_t>(block.steps);
   const std::uint64_t values = in.left() / 8;
   const bool fits = row_values == 0 || block.series.empty()

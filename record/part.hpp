@@ -1,4 +1,4 @@
-// The sections that hold a node's loads, as bytes and back.  Internal.
+// Encodes and decodes the sections with a node's loads.  Internal.
 #pragma once
 
 #include <cstdint>

@@ -54,7 +54,7 @@ struct Reader::State {
     throw FormatError(problem, name, offset, remedy);
   }
 
-  /// Bytes of the file; what goes wrong in reading them is reported with the offset.
+  /// Reads bytes of the file; errors are reported with the offset.
   Bytes read(std::uint64_t offset, std::uint64_t count) const {
     try {
       return source->read(offset, count);
@@ -78,7 +78,7 @@ struct Reader::State {
     const std::size_t comparable = std::min<std::size_t>(header.size(), format::magic.size());
     for (std::size_t i = 0; i < comparable; ++i) {
       if (header[i] != std::byte{format::magic[i]})
-        refuse("this is no effort snapshot", i, "pass a file that the library wrote, NAME-JOB-STEP.effort");
+        refuse("this is not an effort snapshot", i, "pass a file that the library wrote, NAME-JOB-STEP.effort");
     }
     if (size < format::header_bytes + format::footer_bytes) refuse("the snapshot is cut short", size);
     if (format::get<std::uint64_t>(header, 16) != format::hash(format::View(header).first(16)))
@@ -132,8 +132,8 @@ struct Reader::State {
     if (offset != index_at) refuse("bytes before the index belong to no section", offset);
   }
 
-  /// One section of every type that describes the run, and for every node at most one set of tiles, ascending; or one
-  /// set for all.
+  /// Checks that there is one section of every type that describes the run, and at most one set of tiles per node,
+  /// ascending, or one set for all nodes.
   void check_order() const {
     std::int64_t last = -1;
     std::map<std::uint32_t, int> count;
@@ -150,7 +150,7 @@ struct Reader::State {
     if (count[format::type_run] != 1) refuse("the snapshot does not describe one run", format::header_bytes);
   }
 
-  /// Runs what interprets section i; what it finds wrong is reported with the section's offset.
+  /// Runs a decoder of section i, and reports its errors with the section's offset.
   template <typename Function>
   auto guarded(std::size_t i, Function&& function) const {
     try {
@@ -203,7 +203,7 @@ struct Reader::State {
     return run.emplace(std::move(fresh));
   }
 
-  /// A node's section may only name a node of the run.
+  /// The node of a node's section, which must exist.
   std::int32_t node_of(std::size_t i) {
     if (entries[i].key >= static_cast<std::uint32_t>(load_run().nodes))
       refuse("section '" + sections[i].type + "' belongs to a node that does not exist", sections[i].offset);

@@ -1,4 +1,4 @@
-// Reads snapshot files, trusting nothing in them.
+// Reads snapshot files.  Everything in them is untrusted.
 #pragma once
 
 #include <cstddef>
@@ -16,8 +16,8 @@
 
 namespace effort::record {
 
-/// The bytes are not a snapshot this version reads: cut, changed, of a newer format, or contradicting themselves.
-/// what() names file, offset and remedy.
+/// The bytes are not a snapshot that this version reads: cut, changed, inconsistent, or of a newer format.  what()
+/// names file, offset and remedy.
 class FormatError : public std::runtime_error {
  public:
   FormatError(const std::string& problem, const std::string& file, std::uint64_t offset, const std::string& remedy);
@@ -31,7 +31,7 @@ class FormatError : public std::runtime_error {
 /// One entry of a snapshot's table of contents.
 struct SectionInfo {
   std::string type;          ///< four characters, see FORMAT.md
-  std::uint32_t key = 0;     ///< the node, where the type has one section per node
+  std::uint32_t key = 0;     ///< the node, for types with one section per node
   bool required = false;     ///< a reader that does not know the type must refuse the file
   std::uint64_t offset = 0;  ///< of the section's header in the file
   std::uint64_t stored_bytes = 0;
@@ -39,9 +39,8 @@ struct SectionInfo {
 };
 
 /// A snapshot file or its bytes.  Opening checks header, footer and table of contents; every section is checked by
-/// its checksum when it is read.  Errors of every member: FormatError; std::system_error where the file cannot be
-/// read.  Memory: O(what is asked for), and bounded by a fixed multiple of the file's size whatever it contains.
-/// Threads: one at a time.
+/// its checksum when it is read.  Errors of every member: FormatError; std::system_error if the file cannot be read.
+/// Memory: O(requested data), and at most a fixed multiple of the file's size.  Threads: one at a time.
 class Reader {
  public:
   /// Opens a file; it stays open.
@@ -52,29 +51,29 @@ class Reader {
   Reader(Reader&&) noexcept;
   Reader& operator=(Reader&&) noexcept;
 
-  /// Everything but the loads; read at the first call, kept.
+  /// Everything but the loads; read at the first call and kept.
   const Run& run();
 
   /// Reads and checks every section, known or not.
   void verify();
 
-  /// Nodes that contributed compressed histories, ascending; all_nodes alone where those are stored as one.
+  /// Nodes that contributed compressed histories, ascending; all_nodes alone if those are stored as one.
   std::vector<std::int32_t> nodes() const;
-  /// The tiles of one node, or of all_nodes (empty where it has none).  O(their bytes).
+  /// The tiles of one node, or of all_nodes (empty if it has none).  O(their bytes).
   std::vector<Tile> tiles(std::int32_t node);
-  /// The exact windows of one node (empty where there are none), by ascending step.
+  /// The exact windows of one node (empty if there are none), by ascending step.
   std::vector<ExactBlock> exact(std::int32_t node);
   /// The exact windows of all nodes, one after the other in file order.  Memory: one window of one node.
   void each_exact(const std::function<void(std::int32_t node, const ExactBlock& block)>& take);
 
-  /// The communication matrix as one node saw it (empty where it was not kept).
+  /// The communication matrix as one node saw it (empty if it was not kept).
   Traffic traffic(std::int32_t node);
 
   /// The table of contents, in file order.
   const std::vector<SectionInfo>& sections() const noexcept;
   /// File size in bytes.
   std::uint64_t size() const noexcept;
-  /// What messages call this snapshot.
+  /// The name of this snapshot in messages.
   const std::string& name() const noexcept;
   /// Major and minor version of the format.
   std::uint16_t format_major() const noexcept;

@@ -1,4 +1,4 @@
-// What a snapshot says about a run, apart from the loads themselves.
+// The description of a run in a snapshot: everything but the loads.
 #pragma once
 
 #include <cstddef>
@@ -12,28 +12,28 @@
 
 namespace effort::record {
 
-/// What kind of work a region does; the values are those of the C API and of the file.
+/// The kind of a region; the values are those of the C API and of the file.
 enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
 
 /// "compute", "comm", "wait" or "io".
 const char* kind_name(Kind kind);
 
-/// A number that is not known.  Everything that can be absent is never negative, and a negative value reads as
-/// "not known" (null in JSON).
+/// An unknown number.  Quantities that may be absent are never negative, so a negative value means "not known" (null in
+/// JSON).
 inline constexpr double absent = -1;
 
 /// A measured quantity.
 struct Metric {
   std::string name;  ///< "time", "cpu_time", a PAPI event, an application's name
-  std::string unit;  ///< "s", "1", what the application said
+  std::string unit;  ///< "s", "1", or as defined by the application
 };
 
-/// A file that the names of regions point into: call paths are "MODULE+0xHEX" with its base name, where HEX is the
-/// address after the call as the file counts addresses (ELF virtual address).
+/// An executable file or library in the call paths of region names.  Call paths are "MODULE+0xHEX" with its base name;
+/// HEX is the return address as an ELF virtual address of the file.
 struct Module {
   std::string name;      ///< base name
   std::string path;      ///< full path on the machine that ran it
-  std::string build_id;  ///< hexadecimal; empty: it has none
+  std::string build_id;  ///< hexadecimal; empty if there is none
 };
 
 /// One measured matrix, ranks x steps: a region in a phase, seen by one metric.  The sums are exact (taken before
@@ -48,17 +48,16 @@ struct Series {
   double max_over_ranks = 0;   ///< largest sum over steps of one rank
   std::int32_t max_rank = 0;   ///< the rank of that sum
   double imbalance = 0;        ///< max_over_ranks / mean_over_ranks - 1; 0 when the mean is 0
-  double nrmse = absent;       ///< of the stored history against what was measured, at the stored precision
+  double nrmse = absent;       ///< error of the stored history relative to the measured values
 };
 
-/// One analysis window: what was found, and what came of it.  `rebalance` and `rebalanced` belong to the window whose
-/// loads the hint was made from.
+/// One analysis window with its outcome.  `rebalance` and `rebalanced` belong to the window whose loads the hint was
+/// made from.
 struct Window : window::Report {
   bool rebalanced = false;          ///< the host rebalanced
-  std::int64_t rebalanced_at = -1;  ///< step; -1: it did not
-  std::string
-      worst_region_name;    ///< of `worst_region`, which only the run that is under way can look up; empty: not known
-  double wait_seconds = 0;  ///< longest wait of a rank for this window's hint
+  std::int64_t rebalanced_at = -1;  ///< step; -1: the host did not rebalance
+  std::string worst_region_name;  ///< name of `worst_region`, an id that is valid during the run only; empty: not known
+  double wait_seconds = 0;        ///< longest wait of a rank for this window's hint
 };
 
 /// The strata of one window.
@@ -70,34 +69,34 @@ struct Strata {
   std::vector<double> region_load;        ///< [strata][regions] seconds per step, mean over the stratum
 };
 
-/// A price per unit of work, fitted while the run went on.
+/// Cost of a unit of work, fitted during the run.
 struct UnitCost {
   std::string name;
   double seconds_per_unit = absent;
   double error = absent;  ///< standard error, seconds per unit
 };
 
-/// What a unit of work cost in one window.
+/// Cost of a unit of work in one window.
 struct WindowCost {
-  std::int64_t first = 0;  ///< step of the window
+  std::int64_t first = 0;  ///< first step of the window
   std::string unit;
   double seconds_per_unit = absent;
   double error = absent;  ///< standard error, seconds per unit
 };
 
-/// Consecutive ranks that are equally fast.
+/// Consecutive ranks of equal speed.
 struct SpeedRun {
   std::int32_t count = 0;
   double time = 1;  ///< per unit of work, relative to the typical rank's
 };
 
-/// A stretch of consecutive ranks on one node.
+/// Consecutive ranks on one node.
 struct NodeRun {
   std::int32_t node = 0;
   std::int32_t count = 0;
 };
 
-/// Everything a snapshot says about a run apart from the loads.  A plain value; complete when the caller filled it.
+/// The description of a run: everything in a snapshot but the loads.  A value type that the caller fills.
 struct Run {
   std::string version;  ///< of the library that wrote it, "0.1.0"
   std::string name;     ///< of the application
@@ -111,33 +110,33 @@ struct Run {
   std::string load_metric;          ///< name, one of `metrics`
   double wall_seconds = 0;          ///< from init to this snapshot, largest over ranks
   double critical_path = absent;    ///< sum over all steps of the largest rank's load, in the load metric's unit, exact
-  double mean_path = absent;        ///< the same of the mean load: what ideal balance in every step would take
-  std::int64_t merged_steps = 0;    ///< frames that had to be merged into a neighbour because a ring was full
+  double mean_path = absent;        ///< the same of the mean load: the critical path under ideal balance in every step
+  std::int64_t merged_steps = 0;    ///< frames merged into a neighbour because a ring was full
   std::int64_t lost_snapshots = 0;  ///< earlier snapshots that could not be written
-  double measuring_seconds = absent;    ///< what measuring cost the rank that it cost most, in its busiest thread
-  std::vector<double> own_cpu_seconds;  ///< [nodes] what the library itself used
-  std::vector<std::int64_t> own_bytes;  ///< [nodes] memory the library itself holds
+  double measuring_seconds = absent;    ///< cost of measuring in the busiest thread of the rank with the highest cost
+  std::vector<double> own_cpu_seconds;  ///< [nodes] CPU time of the library itself
+  std::vector<std::int64_t> own_bytes;  ///< [nodes] memory of the library itself
   std::vector<Metric> metrics;
-  std::vector<Module> modules;  ///< those that call paths name; empty without any
+  std::vector<Module> modules;  ///< modules named by call paths
   std::vector<Series> series;
   std::vector<Window> windows;
   std::vector<Strata> strata;     ///< of the last window, or of the last few, oldest first
   std::vector<StrataMove> moves;  ///< strata of windows before the last of `strata`, oldest first (StrataLog)
   std::vector<UnitCost> unit_costs;
-  std::vector<WindowCost> window_costs;  ///< in the order of the windows; none where no cost could be told
+  std::vector<WindowCost> window_costs;  ///< in the order of the windows; none for windows without a fit
   std::vector<SpeedRun> speeds;          ///< of all ranks in the last window, or empty: not known
-  /// The load of every step, far finer than the histories can tell it: what codec::History::serialize gave of two rows,
-  /// the largest rank's load and the mean load of all ranks.  Empty: not known.
+  /// The load of every step, much more precise than the histories: codec::History::serialize of two rows, the largest
+  /// rank's load and the mean load of all ranks.  Empty: not known.
   std::vector<std::byte> step_loads;
-  std::vector<std::string> notes;  ///< what went wrong or was done otherwise: "12 steps merged", ...
+  std::vector<std::string> notes;  ///< problems and differences from what was requested: "12 steps merged", ...
 
   /// Sum of own_cpu_seconds over the nodes.
   double own_cpu_seconds_total() const;
-  /// What all ranks spent in regions of computation, over all steps: CPU time where that is the load, else wall time.
+  /// Time of all ranks in COMPUTE regions over all steps: CPU time if that is the load, else wall time.
   double computing_seconds() const;
   /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
   void place(std::span<const std::int32_t> node_of_rank);
-  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  Of all_nodes: node by node.
+  /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  For all_nodes: node by node.
   /// O(ranks).
   std::vector<std::int32_t> ranks_of_node(std::int32_t node) const;
   /// Number of ranks of a node.  O(runs), no allocation.
@@ -147,14 +146,14 @@ struct Run {
   std::vector<std::int32_t> ranks_by_node() const;
 };
 
-/// Stands for all nodes, where their histories are stored as one.
+/// Stands for all nodes if their histories are stored as one.
 inline constexpr std::int32_t all_nodes = -1;
 
 /// The compressed history of one series on one node, or on all.
 struct Tile {
   std::uint32_t series = 0;        ///< index into Run::series
   std::int64_t first_step = 0;     ///< step of the history's first column; the series is zero before it
-  std::vector<std::byte> history;  ///< what effort::codec::History::serialize gave: rows = the node's ranks; or
+  std::vector<std::byte> history;  ///< by codec::History::serialize, rows = the node's ranks; or by
                                    ///< SharedHistories, rows = Run::ranks_of_node(all_nodes)
 };
 
@@ -162,11 +161,11 @@ struct Tile {
 struct ExactBlock {
   std::int64_t first_step = 0;
   std::int32_t steps = 0;
-  std::vector<std::uint32_t> series;  ///< which
+  std::vector<std::uint32_t> series;  ///< indices into Run::series
   std::vector<double> values;         ///< [series][ranks of the node, ascending][steps]
 };
 
-/// What went from one rank to another in one window, in calls of one region.
+/// Traffic from one rank to another in one window, by calls of one region.
 struct Flow {
   std::int64_t window = 0;                   ///< index of the analysis window, from 0
   std::int32_t source = 0, destination = 0;  ///< ranks of MPI_COMM_WORLD
@@ -174,14 +173,14 @@ struct Flow {
   double messages = 0, bytes = 0, seconds = 0;
 };
 
-/// The communication matrix as the ranks of one node saw it, sparse.  Messages and bytes are counted by one side only:
-/// the sums over all nodes are those of the run.
+/// The sparse communication matrix of the ranks of one node.  Messages and bytes are counted on one side only, so sums
+/// over all nodes are those of the run.
 struct Traffic {
   std::vector<std::string> regions;
   std::vector<Flow> flows;  ///< ascending by window
 };
 
-/// What one node contributes to a snapshot.
+/// One node's contribution to a snapshot.
 struct NodePart {
   std::int32_t node = 0;
   std::vector<Tile> tiles;

@@ -13,8 +13,8 @@ namespace effort::record {
 
 namespace {
 
-/// Adds a history's approximation to the grid's rows.  Cell j of the history covers steps first + j 2^l .. ; where
-/// that does not fall on the grid's own cells, values are shared out by overlap.
+/// Adds a history's approximation to the grid's rows.  Cell j of the history covers steps from first + j 2^l on.  If
+/// its cells are not those of the grid, values are distributed by overlap.
 void place(Grid& grid, const std::vector<std::size_t>& rows, const codec::Decoded& history, std::int64_t first,
            std::int64_t covered, std::int64_t steps) {
   struct Share {
@@ -70,7 +70,7 @@ class RowOrder {
   mutable std::vector<double> moved_;
 };
 
-/// Of every `width` ranks the lowest.
+/// The lowest of every `width` ranks.
 std::vector<std::int32_t> lowest_ranks(const std::vector<std::int32_t>& ranks, std::size_t width) {
   std::vector<std::int32_t> out;
   for (std::size_t i = 0; i < ranks.size(); i += width) {
@@ -125,7 +125,7 @@ void check_level(int level) {
                             std::to_string(most_level));
 }
 
-/// How many cells of 2^level values cover so many values.
+/// Number of cells of 2^level values that cover so many values.
 std::size_t cells(std::size_t values, int level) { return (values + (std::size_t{1} << level) - 1) >> level; }
 }  // namespace
 
@@ -176,8 +176,8 @@ std::vector<std::size_t> SeriesReader::rows_of(std::int32_t node, const Grid& fr
   return rows;
 }
 
-/// Where the rows of a history stand in the frame: ascending, unless all nodes' histories are one and their ranks lie
-/// among each other.
+/// Positions of a history's rows in the frame.  They ascend, unless all nodes' histories are one and the nodes' ranks
+/// interleave.
 std::vector<std::size_t> SeriesReader::history_rows(std::int32_t node, const Grid& frame) const {
   std::vector<std::size_t> rows;
   for (const std::int32_t rank : lowest_ranks(ranks_of(node), std::size_t{1} << frame.level)) {
@@ -204,7 +204,7 @@ void SeriesReader::refuse(const std::string& problem, const Node& node, std::uin
                     reader_.name(), node.offset, "take the file from its origin again");
 }
 
-/// Opens a node's history, checked against the run; what is wrong in it is reported with the file.
+/// Opens a node's history and checks it against the run.  Errors name the file.
 template <typename Function>
 void SeriesReader::with_history(const Node& node, const Tile& tile, Function&& function) const {
   const std::int64_t steps = reader_.run().steps;
@@ -315,7 +315,7 @@ StepLoads SeriesReader::step_loads() const {
 double SeriesReader::nrmse(std::uint32_t series) const {
   const double stated = reader_.run().series.at(series).nrmse;
   if (stated >= 0) return stated;
-  // A tile's error is relative to the tile's own range, which is at most the series'; so the largest bounds the whole.
+  // A tile's error is relative to its own range, which is at most that of the series, so the largest one is a bound.
   double largest = absent;
   for (const Node& node : nodes_) {
     const Tile* tile = find(node, series);

@@ -1,4 +1,4 @@
-// The loads in a snapshot as matrices: for tools and the viewer, which link the codec; the runtime only writes.
+// The loads in a snapshot as matrices, for tools.
 #pragma once
 
 #include <cstddef>
@@ -11,21 +11,21 @@
 
 namespace effort::record {
 
-/// A series, or its 2^level times coarser approximation, over the whole run.  Rows stand for one rank each at level
-/// 0 and for up to 2^level neighbouring ranks of one node else (where the nodes' histories are stored as one, of all
-/// ranks in the order of the nodes); columns likewise for steps.
+/// A series, or its 2^level times coarser approximation, over the whole run.  At level 0 a row is one rank, otherwise
+/// up to 2^level neighbouring ranks of one node (or of all ranks in the order of the nodes, if their histories are
+/// stored as one).  Columns are the same for steps.
 struct Grid {
   int level = 0;
-  std::vector<std::int32_t> first_rank;  ///< [rows] lowest rank a row stands for, ascending
-  std::vector<std::int32_t> rank_count;  ///< [rows] how many ranks it stands for
+  std::vector<std::int32_t> first_rank;  ///< [rows] lowest rank of a row, ascending
+  std::vector<std::int32_t> rank_count;  ///< [rows] number of ranks of a row
   std::vector<std::int64_t> first_step;  ///< [columns] 0, 2^level, ...
-  std::vector<double> values;  ///< [rows][columns], mean of the values a cell stands for (approximately, above level 0)
+  std::vector<double> values;            ///< [rows][columns] mean of the values of a cell (approximate above level 0)
 
   std::size_t rows() const { return first_rank.size(); }
   std::size_t cols() const { return first_step.size(); }
 };
 
-/// The coarsest approximation there is.
+/// The coarsest approximation.
 inline constexpr int most_level = 30;
 
 /// The number of rows and columns of a grid.
@@ -41,7 +41,7 @@ struct Piece {
 };
 using TakePiece = std::function<void(const Piece& piece)>;
 
-/// What every step of a run took, in the load metric's unit.
+/// The loads of every step of a run, in the load metric's unit.
 struct StepLoads {
   std::vector<double> largest, mean;  ///< [steps] over the ranks; empty: not stored
   double nrmse = absent;              ///< of both together
@@ -60,30 +60,29 @@ class SeriesReader {
   /// The same as a grid without values.  More than 2^27 columns are refused with std::length_error that names the level
   /// that would fit.
   Grid frame(int level) const;
-  /// One series.  What a node or an early step did not contribute is zero.
+  /// One series.  Parts without a history are zero.
   /// @param level       0 to 30
   /// @param max_values  a larger grid is refused with std::length_error that names the level that would fit
   Grid grid(std::uint32_t series, int level = 0, std::size_t max_values = std::size_t{1} << 31) const;
-  /// What histories are stored by: all_nodes alone, or all nodes of the run.
+  /// The owners of histories: all_nodes alone, or all nodes of the run.
   std::vector<std::int32_t> parts() const;
   /// One series of the node `wanted` (or all_nodes, see parts()), at the level of `whole`, in pieces that do not
-  /// overlap; the node's cells in none are zero. Memory: at level 0 one tile of the history (some thousand steps of one
-  /// rank, fewer of many), else the node's part of the grid.
+  /// overlap; other cells of the node are zero.  Memory: at level 0 one tile of the history (some thousand steps of one
+  /// rank, fewer steps of many), else the node's part of the grid.
   void each_piece(std::uint32_t series, const Grid& whole, std::int32_t wanted, const TakePiece& take) const;
-  /// The rows of a frame that are a node's.
+  /// A node's rows in a frame.
   std::vector<std::size_t> rows_of(std::int32_t node, const Grid& frame) const;
-  /// Exact values, see below, of all series in pieces of level 0; what is in none was not stored.  Memory: one window
-  /// of one node.
+  /// Exact values (see below) of all series in pieces of level 0; other values were not stored.  Memory: one window of
+  /// one node.
   void each_exact_piece(const std::function<void(std::uint32_t series, const Piece& piece)>& take) const;
-  /// The exact values that were stored beside (EXACT=1), at level 0; NaN where none were.
+  /// The exact values stored in addition (EXACT=1), at level 0; NaN if there is none.
   Grid exact(std::uint32_t series, std::size_t max_values = std::size_t{1} << 31) const;
-  /// The largest and the mean load of every step as they were measured, see Run::step_loads; empty where they are not
-  /// stored.
+  /// The largest and the mean load of every step as measured, see Run::step_loads; empty if they are not stored.
   StepLoads step_loads() const;
-  /// Upper bound of a series' nrmse as its histories state it; the run's own figure where it is known.
+  /// Upper bound of a series' nrmse: the run's figure if it is known, else from the histories.
   double nrmse(std::uint32_t series) const;
-  /// Largest absolute error of any value of a series as its histories state it, in the metric's unit; absent without
-  /// one.
+  /// Largest absolute error of any value of a series according to its histories, in the metric's unit; absent without
+  /// histories.
   double max_error(std::uint32_t series) const;
   /// Bytes of the series' histories.
   std::uint64_t stored_bytes(std::uint32_t series) const;
@@ -108,9 +107,9 @@ class SeriesReader {
   void check_size(const Grid& frame, std::size_t max_values) const;
 
   Reader& reader_;
-  std::vector<Node> nodes_;                       ///< that have tiles
+  std::vector<Node> nodes_;                       ///< nodes with tiles
   std::vector<std::vector<std::int32_t>> ranks_;  ///< by node, ascending
-  std::vector<std::int32_t> all_ranks_;           ///< node by node, where shared()
+  std::vector<std::int32_t> all_ranks_;           ///< node by node, if shared()
 };
 
 }  // namespace effort::record

@@ -1,4 +1,4 @@
-// Where a reader takes bytes from.  Internal.
+// The source of a reader's bytes.  Internal.
 #pragma once
 
 #include <filesystem>
@@ -9,13 +9,13 @@
 
 namespace effort::record {
 
-/// Bytes with random access.  A file is read with pread rather than mapped: a file that shrinks while it is read is
-/// then an error, not a signal.
+/// Bytes with random access.  A file is read with pread rather than mapped, so a file that shrinks meanwhile causes an
+/// error, not a signal.
 class Source {
  public:
   virtual ~Source() = default;
   virtual std::uint64_t size() const = 0;
-  /// `offset + count` is within size().  Errors: std::system_error; std::runtime_error where the file has shrunk.
+  /// `offset + count` is within size().  Errors: std::system_error; std::runtime_error if the file has shrunk.
   virtual format::Bytes read(std::uint64_t offset, std::uint64_t count) const = 0;
 };
 

@@ -1,4 +1,4 @@
-// The section STRA: labels are packed in as few bytes as the number of strata allows.
+// The section STRA.  Labels take as few bytes as the number of strata allows.
 #include <stdexcept>
 
 #include "record/columns.hpp"
@@ -48,7 +48,7 @@ Column<Strata> list(const char* name, std::vector<T> Strata::*member) {
           }};
 }
 
-/// The medoids come before the labels: their number gives the labels' width.
+/// The medoids come before the labels, because their number gives the labels' width.
 const std::vector<Column<Strata>>& strata_fields() {
   static const std::vector<Column<Strata>> fields = {
       column("first", &Strata::first),           column("last", &Strata::last),

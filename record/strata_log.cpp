@@ -19,7 +19,7 @@ void append(std::vector<LabelRun>& runs, std::int32_t first, std::int32_t end, s
   }
 }
 
-/// What `before` says where it differs from `after`.
+/// The labels of `before` that differ from `after`.
 std::vector<LabelRun> difference(std::span<const std::int32_t> before, std::span<const std::int32_t> after) {
   std::vector<LabelRun> out;
   for (std::size_t r = 0; r < before.size(); ++r)
@@ -27,7 +27,7 @@ std::vector<LabelRun> difference(std::span<const std::int32_t> before, std::span
   return out;
 }
 
-/// `upper`, and `lower` where `upper` says nothing.
+/// `upper`, and `lower` for ranks that `upper` does not contain.
 std::vector<LabelRun> overlay(const std::vector<LabelRun>& lower, const std::vector<LabelRun>& upper) {
   std::vector<LabelRun> out;
   std::size_t u = 0;
@@ -75,7 +75,7 @@ void StrataLog::thin() {
     for (const StrataMove& move : moves_) runs_ += move.runs.size();
     return runs_;
   };
-  // Where ranks move back and forth all the time, differences do not shrink: then the oldest windows go.
+  // If ranks move back and forth all the time, differences do not shrink, and the oldest windows are dropped.
   while (count() > most_runs_ && !moves_.empty())
     moves_.erase(moves_.begin(), moves_.begin() + static_cast<std::ptrdiff_t>((moves_.size() + 3) / 4));
 }

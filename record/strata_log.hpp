@@ -1,4 +1,4 @@
-// How ranks moved between strata over the windows of a run: kept as what differs from window to window.
+// The strata of a run's windows, kept as differences from window to window.
 #pragma once
 
 #include <cstddef>
@@ -16,32 +16,31 @@ struct LabelRun {
   bool operator==(const LabelRun&) const = default;
 };
 
-/// The strata of an earlier window, as far as they differ from those of the window kept after it.
+/// The strata of an earlier window that differ from those of the next window kept.
 struct StrataMove {
   std::int64_t first = 0, last = 0;  ///< steps of the window, inclusive
   std::int32_t strata = 0;           ///< number of them
-  std::vector<LabelRun> runs;        ///< strata of the ranks that moved later, ascending by rank, not overlapping
+  std::vector<LabelRun> runs;        ///< strata of the ranks that differ, ascending by rank, not overlapping
   bool operator==(const StrataMove&) const = default;
 };
 
 /// Collects the strata of every window in bounded memory.
 ///
-/// Strata keep their numbers from window to window as far as they keep their members, so that little differs.  Where it
-/// is more than the bound, every other window is left out: older windows lie further apart.  Not for several threads at
-/// once.
+/// Strata keep their numbers as long as they keep their members, so differences are small.  If they exceed the bound,
+/// every other window is dropped, so older windows are further apart.  Not thread-safe.
 class StrataLog {
  public:
   /// @param most_runs  runs kept in all, at least 1; 12 bytes each here, some 3 in a file
   explicit StrataLog(std::size_t most_runs) : most_runs_(most_runs) {}
 
-  /// The bound for so many ranks.
+  /// The default bound for a number of ranks.
   static std::size_t usual_bound(std::int64_t ranks) { return static_cast<std::size_t>(4096 + ranks / 4); }
 
-  /// The strata of the next window.  @param label  [ranks] the same number of ranks in every call; stratum of each, 0
-  /// to strata - 1. Time: O(ranks + runs).
+  /// Adds the strata of the next window.  @param label  [ranks] stratum of each rank, 0 to strata - 1; the same number
+  /// of ranks in every call.  Time: O(ranks + runs).
   void add(std::int64_t first, std::int64_t last, std::int32_t strata, std::span<const std::int32_t> label);
 
-  /// All windows kept but the last one added, oldest first: what Run::moves holds.
+  /// All windows kept but the last one added, oldest first, for Run::moves.
   const std::vector<StrataMove>& moves() const { return moves_; }
 
  private:

@@ -8,8 +8,7 @@ namespace effort::record {
 
 namespace {
 
-/// Length of the UTF-8 sequence that starts with `lead`, 0 if none does; `least` is the smallest code point it may
-/// hold.
+/// Length of the UTF-8 sequence that starts with `lead`, or 0.  `least` is the smallest code point that it may encode.
 std::size_t sequence_length(unsigned char lead, std::uint32_t& least) {
   if (lead < 0x80) return least = 0, 1;
   if (lead >> 5 == 0x6) return least = 0x80, 2;

@@ -11,16 +11,16 @@ namespace effort::record {
 /// A character of UTF-8.
 struct Character {
   std::uint32_t code = 0;
-  std::size_t bytes = 0;  ///< 0: what is there is not valid UTF-8
+  std::size_t bytes = 0;  ///< 0: not valid UTF-8
 };
 Character character_at(std::string_view text, std::size_t at);
 
-/// Whether a character controls how text is shown instead of being shown: control characters, marks and overrides of
-/// the writing direction, line and paragraph separators.
+/// Whether a character controls how text is shown: control characters, marks and overrides of the writing direction,
+/// line and paragraph separators.
 bool is_control(std::uint32_t code);
 
-/// The text with every control character and every byte that is not valid UTF-8 spelled out: \n, \x1b, \u202e, \xff.
-/// For all names that go to a terminal or into a file that people open.
+/// The text with control characters and invalid UTF-8 spelled out: \n, \x1b, \u202e, \xff.  For all names that are
+/// shown on a terminal or written to a file that people read.
 std::string visible(std::string_view text);
 
 /// Characters to insert, remove or replace between two words (Levenshtein).

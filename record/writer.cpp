@@ -17,7 +17,7 @@ using format::Bytes;
 using format::Entry;
 using format::View;
 
-/// A section where it lies, in a part or in a buffer of the encoder's.
+/// A section, in a part or in a buffer of the encoder.
 struct Section {
   Entry entry;
   View payload;
@@ -32,7 +32,7 @@ void append_section(Bytes& out, std::uint32_t type, std::uint32_t key, Bytes raw
   out.insert(out.end(), stored.begin(), stored.end());
 }
 
-/// A part is entries, each followed by its payload.
+/// A part consists of entries, each followed by its payload.
 void collect(View part, const Run& run, std::vector<Section>& sections) {
   std::size_t at = 0;
   while (at < part.size()) {
@@ -48,7 +48,7 @@ void collect(View part, const Run& run, std::vector<Section>& sections) {
       throw std::invalid_argument("a part is of node " + std::to_string(entry.key) + " (the run has " +
                                   std::to_string(run.nodes) + "), number nodes from 0 as in the placement");
     }
-    // Readers that do not know it would show a run without loads.
+    // Required, because readers that do not know it would show a run without loads.
     if (entry.type == format::type_shared) entry.flags |= format::flag_required;
     sections.push_back({entry, part.subspan(at, entry.stored)});
     at += entry.stored;
@@ -65,7 +65,7 @@ void sort_sections(std::vector<Section>& sections) {
                    [&](const Section& a, const Section& b) { return order(a) < order(b); });
   for (std::size_t i = 1; i < sections.size(); ++i) {
     if (sections[i - 1].entry.type == format::type_shared && order(sections[i]).first == 0)
-      throw std::invalid_argument("the histories of all nodes come beside those of one, pass either");
+      throw std::invalid_argument("histories of all nodes and of single nodes are mixed, pass either");
     if (sections[i].entry.type == format::type_tiles && order(sections[i]) == order(sections[i - 1])) {
       throw std::invalid_argument("node " + std::to_string(sections[i].entry.key) +
                                   " has two sets of tiles, pass one part per node");
@@ -111,7 +111,7 @@ std::string clean(const std::string& text) {
 
 namespace {
 
-/// In the order of the series.
+/// Sorts tiles in the order of the series.
 std::vector<Tile> sorted(std::vector<Tile> tiles) {
   std::sort(tiles.begin(), tiles.end(), [](const Tile& a, const Tile& b) { return a.series < b.series; });
   for (std::size_t i = 0; i < tiles.size(); ++i) {

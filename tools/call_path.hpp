@@ -22,7 +22,7 @@ struct CallPath {
 };
 
 /// The call paths in a region's name: one for a call, two for the work between two calls ("A [..] > B [..]"), none
-/// if the name holds no frames (a region named by the host).
+/// if the name has no frames (a region named by the host).
 std::vector<CallPath> call_paths(std::string_view region);
 
 /// "MPI_Wait+0x12->MPI_Send+0x34" for "MPI_Wait@lib.so+0x12->MPI_Send@lib.so+0x34", as tools name stretches between

@@ -23,7 +23,7 @@ int complain(const std::string& message, int code) {
   return code;
 }
 
-/// "there is no command 'X'": which there are, and which one was probably meant.
+/// "there is no command 'X'", with the existing commands and the one probably meant.
 std::string unknown_command(const CLI::App& app, const std::string& word) {
   std::string all, nearest;
   for (const CLI::App* command : app.get_subcommands({})) {
@@ -37,7 +37,7 @@ std::string unknown_command(const CLI::App& app, const std::string& word) {
          ": the commands are " + all;
 }
 
-/// What is wrong with the arguments, and the remedy, in one line.
+/// The problem with the arguments, and the remedy, in one line.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
   const auto all = app.get_subcommands({});

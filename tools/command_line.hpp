@@ -3,7 +3,7 @@
 
 namespace effort::tools {
 
-/// Runs the command that the arguments name and reports what went wrong on standard error.
+/// Runs the command that the arguments name, and reports errors on standard error.
 /// @return the exit status: 0 success, 1 bad data, 2 bad arguments
 int run_command(int argc, const char* const* argv);
 

@@ -100,7 +100,7 @@ std::vector<std::string> rebuilt_modules(const Run& a, const Run& b) {
   return out;
 }
 
-/// What identifies a region in either run.
+/// The key of a region, equal in both runs.
 class Identity {
  public:
   Identity(Symbols& symbols, const std::vector<std::string>& rebuilt) : symbols_(symbols), rebuilt_(rebuilt) {}

@@ -17,7 +17,7 @@ struct Location {
 };
 
 /// Symbols and debug information of one file (ELF, DWARF; separate debug files are found as debuggers do).  One thread
-/// at a time.  Errors: std::runtime_error saying what is wrong, from the constructor only.
+/// at a time.  Errors: std::runtime_error, from the constructor only.
 class DebugInfo {
  public:
   explicit DebugInfo(const std::filesystem::path& path);
@@ -31,8 +31,8 @@ class DebugInfo {
   const std::string& build_id() const;
   /// Whether there is any line information.
   bool has_lines() const;
-  /// The functions at an address as the file counts them: the innermost first, then those that it was inlined
-  /// into.  Empty: nothing is known.
+  /// The functions at an address of the file: the innermost first, then those that it was inlined into.  Empty: not
+  /// known.
   std::vector<Location> look_up(std::uint64_t address) const;
 
  private:

@@ -52,7 +52,7 @@ void put_regions(File& file, const Selection& selection) {
     file.add_values("location", "region", selection.labels, "call path by function, file and line, innermost first");
 }
 
-/// Strata are of single ranks.
+/// Strata exist for single ranks only.
 bool has_strata(const Selection& selection) { return selection.level == 0 && !selection.reader.run().strata.empty(); }
 
 void put_ranks(File& file, const Selection& selection) {

@@ -14,7 +14,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::ordered_json;
 
-/// Makes a directory; it is gone with this if nothing came into it.
+/// Makes a directory, and removes it in the destructor if it is empty.
 class NewDirectory {
  public:
   explicit NewDirectory(fs::path path) : path_(std::move(path)), made_(fs::create_directories(path_)) {}
@@ -30,7 +30,7 @@ class NewDirectory {
   bool made_;
 };
 
-/// A metric's name as a file name: '/', what record::visible spells out and a leading '.' are replaced.
+/// A metric's name as a file name: '/', characters that record::visible spells out and a leading '.' are replaced.
 std::string file_stem(const std::string& metric) {
   std::string out = metric.empty() ? "metric" : record::visible(metric);
   for (char& c : out) {

@@ -36,7 +36,7 @@ struct RegionPace {
   std::int32_t max_rank = 0;
 };
 
-/// What changed between two snapshots of a run.
+/// The changes between two snapshots of a run.
 struct Pace {
   std::int64_t since = 0;                    ///< first step that counts as lately
   double steps_per_second = record::absent;  ///< since then

@@ -50,7 +50,7 @@ const std::string& shade(double share, bool utf8) {
   return all[std::min(i, all.size() - 1)];
 }
 
-/// 0 to 1; what is no number, as the ratio of two infinities, is 0.
+/// 0 to 1; NaN, such as the ratio of two infinities, becomes 0.
 double bounded(double share) { return share > 0 ? std::min(share, 1.0) : 0; }
 
 double share_of(double value, const HeatScale& scale) {

@@ -50,7 +50,7 @@ void run_info(const Arguments& a) {
 
 void add_info(CLI::App& app) {
   auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("info", "Checks a snapshot and prints what is in it");
+  CLI::App* command = app.add_subcommand("info", "Checks a snapshot and prints its contents");
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
   command->add_flag("--all", a->all, "every region and window instead of one screen");
   command->add_option("--heat-map", a->heat_map, "a picture of the load (auto: on a terminal)")

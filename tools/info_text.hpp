@@ -19,7 +19,7 @@ struct InfoOptions {
   Symbols* symbols = nullptr;  ///< null: names as they are in the snapshot
 };
 
-/// What is in a snapshot: the run, its load as a picture, balance, regions, windows, strata, unit costs, notes.
+/// The contents of a snapshot: the run, its load as a picture, balance, regions, windows, strata, unit costs, notes.
 std::string info_text(record::Reader& reader, const record::SeriesReader& series, const InfoOptions& options);
 
 /// The heat map of the load with its axes, `lines` lines high: mean load per step, ranks down, steps across, rebalances
@@ -27,7 +27,7 @@ std::string info_text(record::Reader& reader, const record::SeriesReader& series
 std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal,
                           std::size_t lines);
 
-/// Imbalance over the windows as a line of bars, with rebalances and what ideal balance would bring.
+/// Imbalance over the windows as a line of bars, with rebalances and the saving by ideal balance.
 std::string balance_text(const record::Run& run, const Terminal& terminal);
 
 /// Names of these regions for a table.

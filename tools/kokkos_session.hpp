@@ -4,7 +4,7 @@
 namespace effort::tools {
 
 /// Initialises Kokkos from the main thread (OpenMP if it was built in, with OMP_NUM_THREADS threads) without
-/// output, and finalises it; where Kokkos is initialised already, it is used as it is.  One at a time.
+/// output, and finalises it; if Kokkos is already initialised, it is used as it is.  One at a time.
 class KokkosSession {
  public:
   KokkosSession();

@@ -9,7 +9,7 @@
 
 namespace effort::tools {
 
-/// An object as text; control characters within strings are escaped, as is whatever is not valid UTF-8.
+/// An object as text; control characters and invalid UTF-8 within strings are escaped.
 std::string json_text(const nlohmann::ordered_json& object, int indent = -1);
 
 /// Prints one object on one line of standard output; text that is not valid UTF-8 is repaired.

@@ -72,7 +72,7 @@ void PendingFile::fail(const char* problem, int error) const {
 }
 
 void PendingFile::give_name() {
-  ::unlink(temporary_.c_str());  // of a process that had this number and was killed here
+  ::unlink(temporary_.c_str());  // left by a killed process of the same number
   if (::linkat(AT_FDCWD, at_.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
     fail("cannot write", errno);
   at_ = temporary_;

@@ -1,4 +1,4 @@
-// What commands write: never over what they read, and complete or not at all.
+// The output files of commands.  They never replace an input, and are complete or not written at all.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace effort::tools {
 /// Whether two paths lead to one file, through symbolic and hard links too; of files that do not exist yet, by name.
 bool same_file(const std::filesystem::path& a, const std::filesystem::path& b);
 
-/// A path to write to, which is none of the files that the command reads.  Made before the work begins.
+/// A path to write to, which differs from all inputs of the command.  Construct it before the work begins.
 class Destination {
  public:
   /// Errors: UsageError if `path` is one of `inputs`.
@@ -34,15 +34,15 @@ class Destination {
 class PendingFile {
  public:
   enum class Name {
-    none,    ///< vanishes with the process, however that ends
-    beside,  ///< for libraries that look at the name; stays behind where the process is killed
+    none,    ///< vanishes with the process, even if that is killed
+    beside,  ///< for libraries that need the name; stays behind if the process is killed
   };
-  /// Where the file system has no files without names, they have one.
+  /// On file systems without nameless files, both have a name.
   explicit PendingFile(const Destination& destination, Name name = Name::none);
   ~PendingFile();
   PendingFile(const PendingFile&) = delete;
   PendingFile& operator=(const PendingFile&) = delete;
-  /// Where to write: a pipe or a device is written in place.
+  /// The path to write to; a pipe or a device is written in place.
   const std::filesystem::path& at() const { return at_; }
   /// Whether the target can be written in any order.
   bool is_regular() const { return at_ != path_; }
@@ -50,7 +50,7 @@ class PendingFile {
   [[noreturn]] void fail(const char* problem, int error) const;
 
  private:
-  /// False where the file system has no such files.
+  /// False if the file system has no such files.
   bool open_nameless();
   void give_name();
 

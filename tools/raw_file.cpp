@@ -48,7 +48,7 @@ void read_all(std::FILE* file, void* into, std::size_t bytes, const fs::path& pa
   if (std::fread(into, 1, bytes, file) != bytes) fail("cannot read", path, std::ferror(file) ? errno : EIO);
 }
 
-/// Number of values, refusing products that no file can hold.
+/// Number of values; products beyond any file size are refused.
 std::uint64_t count_values(std::size_t outer, std::size_t rows, std::size_t cols) {
   const double product = static_cast<double>(outer) * static_cast<double>(rows) * static_cast<double>(cols);
   if (product > 1e18)

@@ -12,7 +12,7 @@
 namespace effort::tools {
 
 /// Reads rows x cols finite numbers.  Errors: std::runtime_error naming file and remedy, if the file has
-/// another number of bytes, or holds a NaN or infinity (with row, column and byte).
+/// another number of bytes, or contains a NaN or infinity (with row, column and byte).
 std::vector<double> read_raw(const std::filesystem::path& path, std::size_t rows, std::size_t cols);
 
 /// The same for [outer][rows][cols]; messages then name the outer index too, as `outer_name`.

@@ -178,7 +178,7 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
   }
   std::printf(
       "%lld ranks on %d node%s\n\nWindows\n%s\nCost (prices included)\n%s\nCPU time of the analysis, %s for the most "
-      "expensive window, %s kept per node (arrays: the sizes of those a stage fills or keeps)\n%s",
+      "expensive window, %s kept per node (arrays: memory that a stage fills or keeps)\n%s",
       static_cast<long long>(report.ranks), report.nodes, report.nodes == 1 ? "" : "s", windows.text().c_str(),
       costs.text().c_str(), seconds_text(report.largest_window_seconds).c_str(),
       bytes_text(static_cast<double>(report.bytes_per_node)).c_str(), stages.text().c_str());
@@ -223,7 +223,7 @@ void add_replay(CLI::App& app) {
       ->check(CLI::Range(0, 1 << 20));
   command
       ->add_option("--rebalancer", a->rebalancer,
-                   "what a rebalance does: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")
+                   "model of a rebalance: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")
       ->capture_default_str();
   command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
   command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")

@@ -28,9 +28,8 @@ std::string base64(std::span<const std::byte> bytes);
 
 /// Exact values (EXACT=1), as many as fit into a page.
 struct ExactValues {
-  std::vector<std::vector<double>>
-      series;                ///< [series][ranks x steps], NaN where none were stored; empty: not in the page
-  std::size_t left_out = 0;  ///< series whose values would make the page too large
+  std::vector<std::vector<double>> series;  ///< [series][ranks x steps], NaN if not stored; empty: not in the page
+  std::size_t left_out = 0;                 ///< series whose values would make the page too large
 };
 
 /// Exact values of the most expensive series of the load metric first, then of the others, up to `most_bytes`.

@@ -23,7 +23,7 @@ struct SeriesSummary {
   std::uint32_t screen_rows = 0, screen_cols = 0;
   std::vector<std::byte> screen;  ///< the same at screen resolution, as a history (codec::History) of that many rows
                                   ///< and steps; empty if the series is decoded quickly
-  std::vector<float> rank_total;  ///< [ranks] sum over all steps; empty as `screen`, and where there are too many
+  std::vector<float> rank_total;  ///< [ranks] sum over all steps; empty as `screen`, and if there are too many ranks
 };
 
 /// Summary of the load: the load metric over all COMPUTE regions together.
@@ -35,12 +35,12 @@ struct LoadSummary {
   double critical_path = 0;              ///< sum over steps of the largest load
   double mean_path = 0;                  ///< sum over steps of the mean load
   bool exact = false;  ///< `mean`, `max` and their sums are as measured (Run::step_loads); else from the histories,
-                       ///< where peaks are too low
+                       ///< in which peaks are too low
   int level =
       0;  ///< of the approximation that worst_rank and rank_total, and all if not exact, were taken from; 0: all values
   std::uint32_t rows = 0, cols = 0;
   std::vector<float>
-      picture;  ///< [rows][cols] as SeriesSummary::coarse, as fine as a screen; empty where decoding takes no time
+      picture;  ///< [rows][cols] as SeriesSummary::coarse, at screen resolution; empty if decoding is fast
 };
 
 struct RunSummary {

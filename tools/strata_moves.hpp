@@ -30,8 +30,9 @@ struct StrataMovement {
       movers;  ///< ranks that moved most often, and how often; at most `most_movers`
 };
 
-/// @param most_windows  windows to tell flows between: the first, the last, those around the largest moves, others in
-/// between; at least 2 Empty if fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks
+/// @param most_windows  windows between which flows are given, at least 2: the first, the last, those around the
+///                      largest moves, and others in between
+/// Empty if fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks
 /// that moved).
 StrataMovement strata_movement(const record::Run& run, std::size_t most_windows, std::size_t most_movers);
 

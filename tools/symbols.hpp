@@ -19,8 +19,8 @@ namespace effort::tools {
 /// A missing file is not an error: frames stay as they are, and notes() says why.  Threads: one at a time.
 class Symbols {
  public:
-  /// @param modules  what the run recorded (Run::modules); may be empty
-  /// @param search   directories that hold, or files that are, programs and libraries
+  /// @param modules  modules of the run (Run::modules); may be empty
+  /// @param search   programs and libraries, or directories of them
   /// Errors: std::runtime_error if a place to search does not exist.
   Symbols(std::vector<record::Module> modules, std::vector<std::filesystem::path> search);
   ~Symbols();

@@ -7,7 +7,7 @@
 namespace effort::balance {
 namespace {
 
-// Constants of the decision, tuned on the recordings and families of bench_balance (docs/performance.md, ADR 0026).
+// Constants of the decision, tuned on the recordings (docs/performance.md, docs/adr/0026).
 // Losses and excesses are in mean loads, as everywhere in this file.
 
 // Steps over which schedules are compared: as many as the run has had, within these bounds.
@@ -41,7 +41,8 @@ constexpr double slow_payback = 20;
 constexpr double safety_margin = 0.25;
 // Probability that a loss disappears with the next step; each step that it has lasted multiplies it by this again.
 constexpr double transient_chance = 0.4;
-// While no price is known: a price, in excesses, that makes the threshold hold only if exceeded in two steps in a row.
+// While no price is known: the price, in units of the imbalance, with which the threshold must be exceeded in two
+// consecutive steps.
 constexpr double two_step_price = 3;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;

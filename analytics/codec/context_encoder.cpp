@@ -30,7 +30,7 @@ class LocalCoefficients final : public Coefficients {
   const ErrorModel& model() const override { return model_; }
   void choose_splits(double step) override;
   Points choose_points(double step) override;
-  Errors reconstruct(const Step& step, const Points& points) override;
+  Errors reconstruct(const QuantisationStep& step, const Points& points) override;
   double bands_squared_error(double step) override {
     return find_rare(step) ? rare_->squared_error(step) : model_.squared_error(step);
   }
@@ -159,7 +159,7 @@ Points LocalCoefficients::choose_points(double step) {
   return sums.points();
 }
 
-Errors LocalCoefficients::reconstruct(const Step& step, const Points& points) {
+Errors LocalCoefficients::reconstruct(const QuantisationStep& step, const Points& points) {
   const double unit = step.value();
   const bool fits = narrow(unit);
   cleared_.resize(layout_.bands.size());

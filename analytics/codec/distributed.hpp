@@ -55,9 +55,10 @@ class SlabCoder {
   explicit SlabCoder(Communicator& nodes) : nodes_(nodes) {}
 
   /// Collective.  Transforms a slab and finds its quantisation.  A node holds at most a few times its share of the
-  /// matrix (or 4096 values) besides nonzero quantised values. Errors: std::invalid_argument on all nodes if a node's
-  /// rows hold a NaN or infinity or differ in the number of columns, or if a bound on the bytes is too small. Cost per
-  /// node: as for encode() of its own rows, and some hundred messages between neighbours.
+  /// matrix (or 4096 values) besides nonzero quantised values.
+  /// Errors: std::invalid_argument on all nodes if a node's rows contain a NaN or infinity or differ in the number of
+  /// columns, or if a bound on the bytes is too small.
+  /// Cost per node: as for encode() of its own rows, and some hundred messages between neighbours.
   const Slab& add(const NodeRows& mine, const SlabGoal& goal);
 
   /// Not collective: codes the blocks assigned to this node, of all slabs added since the last call.

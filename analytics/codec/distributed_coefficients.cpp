@@ -93,7 +93,7 @@ Points DistributedCoefficients::choose_points(double step) {
   return sums.points();
 }
 
-Errors DistributedCoefficients::reconstruct(const Step& step, const Points& points) {
+Errors DistributedCoefficients::reconstruct(const QuantisationStep& step, const Points& points) {
   const bool fits = narrow(step.value());
   for (const Piece& piece : transform_.pieces())
     for (std::size_t i = 0; i < piece.coefficient.extent(0); ++i)

@@ -33,14 +33,14 @@ class DistributedCoefficients final : public Coefficients {
   const ErrorModel& model() const override { return model_; }
   void choose_splits(double step) override;
   Points choose_points(double step) override;
-  Errors reconstruct(const Step& step, const Points& points) override;
+  Errors reconstruct(const QuantisationStep& step, const Points& points) override;
 
   /// Number of values, over all nodes, in bands that are not zero at a step.  Collective.
   std::size_t busy_values(double step) const;
   const Layout& layout() const { return transform_.layout(); }
   int group() const { return transform_.group(); }
   /// Errors of this node's group at a step tried by reconstruct(); zero for other steps.
-  Errors group_errors(const Step& step) const {
+  Errors group_errors(const QuantisationStep& step) const {
     const auto at = group_errors_.find(step.value());
     return at == group_errors_.end() ? Errors{} : at->second;
   }

@@ -12,12 +12,12 @@
 namespace effort::codec {
 
 /// A quantisation step that a stream can state: (1 + mantissa / 256) 2^exponent.
-struct Step {
+struct QuantisationStep {
   int exponent = 0;
   unsigned mantissa = 0;
 
-  static Step at_most(double value) {
-    Step step;
+  static QuantisationStep at_most(double value) {
+    QuantisationStep step;
     const double fraction = std::frexp(value, &step.exponent) * 2;
     --step.exponent;
     step.mantissa = static_cast<unsigned>((fraction - 1) * 256);
@@ -35,7 +35,7 @@ struct Points {
 
 /// A step and its trial.
 struct Trial {
-  Step step;
+  QuantisationStep step;
   Points points;
   Errors errors;
 };

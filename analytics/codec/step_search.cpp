@@ -24,11 +24,11 @@ constexpr std::size_t small_matrix = 4096;
 constexpr double worthwhile = 0.012;
 
 // Trials in all, once a step has been found.  More of them rarely change the size by 1 %, unless few values make up the
-// stream or the error is still below Aim::good_enough.  Nothing is expected of the largest error, which gets most.
+// stream or the error is still below Aim::good_enough.  The largest error cannot be predicted and gets most.
 constexpr int usual_trials = 3, trials_of_few_values = 5, most_trials = 7;
 // Trials until a step is found: so many halvings lead to the finest useful step.
 constexpr int final_trial = 40;
-// Values of at least a step up to which differences of sizes are not predictable.
+// Number of values of at least a step below which small differences of the size are not predictable.
 constexpr double few_values = 1024;
 // Error from which on no further trial is made if many values are coded.
 constexpr double nearly_met = 0.9965;
@@ -39,8 +39,8 @@ constexpr double size_per_error = 0.8;
 // Bits of a coded value: a step larger by a factor of 2 saves one of them.
 constexpr double bits_per_value = 6;
 
-// Up to so many values of at least a step, the error does not grow steadily with the step, and a step larger than one
-// that breaks the bound may keep it.  Larger steps within an octave are then tried one by one.
+// Number of values of at least a step below which the error does not grow steadily with the step: a step may keep the
+// bound although a smaller one breaks it.  That many larger steps within an octave are then tried one by one.
 constexpr double handful = 16;
 constexpr int larger_steps = 8;
 
@@ -72,7 +72,7 @@ constexpr double tiny = 1e-250;
 Trial try_step(Coefficients& coefficients, double step) {
   Trial trial;
   const double largest_step = coefficients.largest_step();
-  trial.step = Step::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
+  trial.step = QuantisationStep::at_most(largest_step > 0 ? std::min(step, largest_step) : step);
   trial.points = coefficients.choose_points(trial.step.value());
   trial.errors = coefficients.reconstruct(trial.step, trial.points);
   return trial;
@@ -136,7 +136,7 @@ class ErrorSearch {
   bool worth_trying(double step) const {
     const double used = best_->step.value();
     if (step <= used) return false;
-    const double stated = Step::at_most(step).value();
+    const double stated = QuantisationStep::at_most(step).value();
     if (stated <= used || (above_ && stated >= above_->step.value())) return false;
     if (used > near_largest_step * coefficients_.largest_step()) return false;
     if (largest_ || error_of(*best_) <= 0)
@@ -157,7 +157,7 @@ class ErrorSearch {
     if (best_ && above_) {
       const double low = best_->step.value(), high = above_->step.value();
       if (std::log(high / low) < closest) return 0;
-      if (wanted > low && Step::at_most(wanted).value() < high && k < trusting_trials) return wanted;
+      if (wanted > low && QuantisationStep::at_most(wanted).value() < high && k < trusting_trials) return wanted;
       const double e = std::log(std::max(error_of(*best_), bound_ * least_error)), f = std::log(error_of(*above_));
       const double part = f > e ? (std::log(bound_ * aim) - e) / (f - e) : 0.5;
       return low * std::pow(high / low, k < interpolating_trials ? std::clamp(part, margin, 1 - margin) : 0.5);
@@ -228,7 +228,7 @@ std::optional<Trial> find_quantisation_step_for_size(Coefficients& coefficients,
   for (int k = 0; k < most_codings && high / low > closest_size; ++k) {
     const double step = k == 0 ? high : std::sqrt(low * high);
     Trial trial;
-    trial.step = Step::at_most(step);
+    trial.step = QuantisationStep::at_most(step);
     trial.points = coefficients.choose_points(trial.step.value());
     if (size_of(trial) <= bound) {
       best = trial;

@@ -27,7 +27,7 @@ class Coefficients {
   /// The mean positions of the values in their intervals (for large bands, of a sample).
   virtual Points choose_points(double step) = 0;
   /// The errors of the values that a decoder will return.
-  virtual Errors reconstruct(const Step& step, const Points& points) = 0;
+  virtual Errors reconstruct(const QuantisationStep& step, const Points& points) = 0;
 
   /// Approximate squared error of a step in all bands but the first.  Its deviation from that of the reconstruction is
   /// nearly the same at neighbouring steps.

@@ -68,7 +68,7 @@ std::vector<double> decode_context(const ContextHeader& stated, std::span<const 
 /// Multiplies by 2^shift; values beyond the range of doubles become the largest double.
 void scale_back(std::vector<double>& values, int shift);
 
-/// The mean over the cells of a grid that is 2^level times coarser (both extents rounded up), NaN where all are NaN.
+/// The mean over the cells of a grid that is 2^level times coarser (both extents rounded up), NaN if all are NaN.
 std::vector<double> block_means(std::span<const double> values, std::size_t rows, std::size_t cols, int level);
 
 }  // namespace effort::codec

@@ -21,15 +21,15 @@ struct Rebalancer {
   double amount = 0;
 };
 /// "ideal", "bounded:0.3", "noisy:0.1", "blocks:16".
-/// @throws std::invalid_argument naming what is allowed
+/// @throws std::invalid_argument that names the allowed forms
 Rebalancer parse_rebalancer(std::string_view text);
 
 /// A recorded run, summed over its regions.
 class Recording {
  public:
   /// @param load    [ranks][steps] seconds, finite, >= 0
-  /// @param copies  [ranks] how many equal ranks each stands for, >= 0 (at least one > 0); empty: one each
-  /// @throws std::invalid_argument naming what is wrong
+  /// @param copies  [ranks] number of equal ranks that each represents, >= 0 (at least one > 0); empty: one each
+  /// @throws std::invalid_argument that names the problem
   Recording(std::vector<double> load, int ranks, std::int64_t steps, std::span<const std::int64_t> copies = {});
 
   int ranks() const { return ranks_; }

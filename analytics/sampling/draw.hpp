@@ -32,7 +32,7 @@ struct SampleSet {
   std::vector<std::vector<std::int32_t>> by_group;  ///< [groups] ascending, including pinned ones
 };
 
-/// Draws each group's sample for one window: its fixed size, or what the largest of its metrics needs.
+/// Draws each group's sample for one window: its fixed size, or the largest size that one of its metrics needs.
 /// @param values  [n][d] one value per rank and metric
 /// @throws std::invalid_argument on overlapping groups, ranks outside 0..n-1, pinned ranks outside their group, or an
 ///         accuracy outside its range

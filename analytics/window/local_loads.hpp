@@ -10,7 +10,7 @@
 
 namespace effort::window {
 
-/// Describes what is wrong with a node's input; empty if nothing is.  NaN is found later, in the sums.
+/// The problem with a node's input; empty if there is none.  NaN is found later, in the sums.
 std::string input_error(const Input& input);
 
 /// Steps of a window.

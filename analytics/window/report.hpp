@@ -31,7 +31,7 @@
 
 namespace effort::window {
 
-/// Why a hint says what it says; the values are those of EFFORT_ADVICE_* in the C API.
+/// The reasons for a hint; the values are those of EFFORT_ADVICE_* in the C API.
 enum Advice : std::uint32_t {
   advice_stale = 1,              ///< the window holds steps from before the last rebalance
   advice_trend = 2,              ///< the imbalance grows steadily

@@ -283,7 +283,7 @@ TEST_CASE("top: follows a run on the screen until q or a signal") {
     // A damaged one is told and does not end it.
     scratch.write_text("snaps/new", "no snapshot at all");
     std::filesystem::rename(scratch / "snaps/new", scratch / "snaps/app-7-00000120.effort");
-    CHECK(top.shows("this is no effort snapshot"));
+    CHECK(top.shows("this is not an effort snapshot"));
     run.steps = 150;
     scratch.write("snaps/new", file_of(run));
     std::filesystem::rename(scratch / "snaps/new", scratch / "snaps/app-7-00000150.effort");

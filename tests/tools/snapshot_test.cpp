@@ -152,7 +152,7 @@ TEST_CASE("a history that lies under right checksums is refused") {
 TEST_CASE("what is no snapshot is said to be none") {
   const Scratch scratch;
   scratch.write_text("text.effort", "hello world");
-  CHECK(scratch.run({"info", "text.effort"}).err.find("this is no effort snapshot (file 'text.effort', byte 0)") !=
+  CHECK(scratch.run({"info", "text.effort"}).err.find("this is not an effort snapshot (file 'text.effort', byte 0)") !=
         std::string::npos);
   CHECK(scratch.run({"info", "missing.effort"}).err.find("'missing.effort'") != std::string::npos);
   CHECK(scratch.run({"info", "missing.effort"}).code == 1);
