@@ -7,7 +7,7 @@
 #include "runtime/host_scope.hpp"
 
 #include <algorithm>
-#include <cstdio>
+#include <cmath>
 #include <string>
 #include <utility>
 #include <vector>
@@ -108,9 +108,7 @@ std::uint64_t places_of(std::uint64_t path) {
 }
 
 std::string percent(double share) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.0f %%", 100 * share);
-  return text;
+  return std::to_string(std::lround(100 * share)) + " %";
 }
 
 /// The rank that computed most so far proposes, all compare with what they saw.  What was found is put in doubt for a

@@ -1,5 +1,7 @@
 #include "analytics/balance/weights.hpp"
 
+#include "analytics/number_text.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -12,7 +14,7 @@ namespace {
 void check(std::span<const double> values, const char* what) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]) || values[i] < 0)
-      throw std::invalid_argument(std::string(what) + " " + std::to_string(i) + " is " + std::to_string(values[i]) +
+      throw std::invalid_argument(std::string(what) + " " + std::to_string(i) + " is " + number_text(values[i]) +
                                   ", pass finite numbers >= 0");
 }
 

@@ -1,5 +1,7 @@
 #include "analytics/sampling/sample_size.hpp"
 
+#include "analytics/number_text.hpp"
+
 #include "analytics/sampling/allocation.hpp"
 
 #include <algorithm>
@@ -14,19 +16,19 @@ namespace {
 
 void check_confidence(double confidence) {
   if (!(confidence > 0 && confidence < 1))
-    throw std::invalid_argument("confidence is " + std::to_string(confidence) + ": it must be above 0 and below 1");
+    throw std::invalid_argument("confidence is " + number_text(confidence) + ": it must be above 0 and below 1");
 }
 
 void check_not_negative(double value, const char* what) {
   if (!(value >= 0) || std::isinf(value))
-    throw std::invalid_argument(std::string(what) + " is " + std::to_string(value) +
+    throw std::invalid_argument(std::string(what) + " is " + number_text(value) +
                                 ": it must be a number and not negative");
 }
 
 void check_accuracy(const Accuracy& accuracy) {
   check_confidence(accuracy.confidence);
   if (!(accuracy.error > 0) || std::isinf(accuracy.error))
-    throw std::invalid_argument("error is " + std::to_string(accuracy.error) + ": it must be above 0");
+    throw std::invalid_argument("error is " + number_text(accuracy.error) + ": it must be above 0");
 }
 
 // Rounds up, unless only a rounding error exceeds the integer below.

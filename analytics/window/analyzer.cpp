@@ -1,3 +1,4 @@
+#include "analytics/number_text.hpp"
 #include "analytics/window/state.hpp"
 
 #include <algorithm>
@@ -8,7 +9,7 @@ namespace effort::window {
 namespace {
 
 void check(bool good, const char* name, double value, const char* allowed) {
-  if (!good) throw std::invalid_argument(std::string(name) + " is " + std::to_string(value) + ", use " + allowed);
+  if (!good) throw std::invalid_argument(std::string(name) + " is " + number_text(value) + ", use " + allowed);
 }
 
 void check(const Settings& s) {

@@ -1,4 +1,5 @@
 // Regions, work and metrics: the calls on the host's hot paths.
+#include "analytics/number_text.hpp"
 #include "effort/effort_inline.h"
 #include "runtime/measure/boundary.hpp"
 #include "state.hpp"
@@ -104,9 +105,8 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
 constexpr double most_seconds = 1e6, most_of_anything = 1e100;
 
 effort_status bad_amount(const char* what, double amount, double most) {
-  char text[160];
-  std::snprintf(text, sizeof text, "%s must be finite, not negative and at most %g, but is %g", what, most, amount);
-  return fail(Status::invalid_argument, std::string(text));
+  return fail(Status::invalid_argument, std::string(what) + " must be finite, not negative and at most " +
+                                            general_text(most, 6) + ", but is " + general_text(amount, 6));
 }
 
 /// Shared by the calls that add an amount to something whose id `known` tells.  They may be made once per item: a

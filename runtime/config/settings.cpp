@@ -1,6 +1,8 @@
 #include "runtime/config/settings.hpp"
 
+#include "analytics/number_text.hpp"
 #include "record/text.hpp"
+#include "runtime/config/settings_file.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/status.hpp"
 
@@ -15,14 +17,11 @@
 
 #include <unistd.h>
 
-#define TOML_EXCEPTIONS 1
-#include <toml++/toml.h>
-
 namespace effort::config {
 namespace {
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed) {
-  throw Error(Status::config, "setting " + key + " cannot be '" + value + "': allowed is " + allowed);
+  throw Error(Status::config, "setting " + key + " cannot be '" + record::visible(value) + "': allowed is " + allowed);
 }
 
 template <typename T>
@@ -100,12 +99,6 @@ struct Key {
   std::function<std::string(const Settings&)> get;  ///< for shared keys
 };
 
-// Not by a stream: those write as the host's global locale says, with a comma or in groups.
-std::string text_of(double v) {
-  char text[32];  // the shortest that reads back as v has at most 24 characters
-  return {text, std::to_chars(text, text + sizeof text, v).ptr};
-}
-
 std::string join(const std::vector<std::string>& words) {
   std::string out;
   for (const auto& w : words) out += (out.empty() ? "" : ",") + w;
@@ -129,18 +122,20 @@ const std::vector<Key>& keys() {
          s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)");
          s.threshold_given = true;
        },
-       [](const Settings& s) { return text_of(s.rebalance_threshold); }},
+       [](const Settings& s) { return number_text(s.rebalance_threshold); }},
       {"REBALANCE_PRICE", true,
        [](Settings& s, auto& k, auto& v) {
          s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds");
        },
-       [](const Settings& s) { return s.rebalance_price < 0 ? std::string("unknown") : text_of(s.rebalance_price); }},
+       [](const Settings& s) {
+         return s.rebalance_price < 0 ? std::string("unknown") : number_text(s.rebalance_price);
+       }},
       {"REBALANCE_GAIN", true,
        [](Settings& s, auto& k, auto& v) { s.rebalance_gain = number(k, v, 0.0, 1.0, "0 to 1 (a share of the time)"); },
-       [](const Settings& s) { return text_of(s.rebalance_gain); }},
+       [](const Settings& s) { return number_text(s.rebalance_gain); }},
       {"REBALANCE_PATIENCE", true,
        [](Settings& s, auto& k, auto& v) { s.rebalance_patience = number(k, v, 0.1, 1e9, "0.1 or more (prices)"); },
-       [](const Settings& s) { return text_of(s.rebalance_patience); }},
+       [](const Settings& s) { return number_text(s.rebalance_patience); }},
       {"METRICS", true, set_metrics, [](const Settings& s) { return join(s.metrics); }},
       {"LOAD_METRIC", true,
        [](Settings& s, auto& k, auto& v) {
@@ -178,12 +173,16 @@ const std::vector<Key>& keys() {
        [](Settings& s, auto& k, auto& v) {
          s.precision = {Precision::Kind::passes, double(number(k, v, 1, 60, "1 to 60 bit-plane passes"))};
        },
-       [](const Settings& s) { return s.precision.kind == Precision::Kind::passes ? text_of(s.precision.value) : ""; }},
+       [](const Settings& s) {
+         return s.precision.kind == Precision::Kind::passes ? number_text(s.precision.value) : "";
+       }},
       {"NRMSE", true,
        [](Settings& s, auto& k, auto& v) {
          s.precision = {Precision::Kind::nrmse, number(k, v, 1e-15, 1.0, "1e-15 to 1")};
        },
-       [](const Settings& s) { return s.precision.kind == Precision::Kind::nrmse ? text_of(s.precision.value) : ""; }},
+       [](const Settings& s) {
+         return s.precision.kind == Precision::Kind::nrmse ? number_text(s.precision.value) : "";
+       }},
       {"MAX_BYTES", true,
        [](Settings& s, auto& k, auto& v) {
          s.precision = {Precision::Kind::max_bytes,
@@ -211,7 +210,7 @@ const std::vector<Key>& keys() {
        [](const Settings& s) { return std::string(s.strict ? "1" : "0"); }},
       {"HINT_TIMEOUT", true,
        [](Settings& s, auto& k, auto& v) { s.hint_timeout = number(k, v, 0.0, 1e9, "0 (off) or seconds"); },
-       [](const Settings& s) { return text_of(s.hint_timeout); }},
+       [](const Settings& s) { return number_text(s.hint_timeout); }},
       {"VERBOSE", false, [](Settings& s, auto& k, auto& v) { s.verbose = flag(k, v); }, {}},
       {"DISABLE", true, [](Settings& s, auto& k, auto& v) { s.disable = flag(k, v); },
        [](const Settings& s) { return std::string(s.disable ? "1" : "0"); }},
@@ -227,7 +226,7 @@ const std::vector<Key>& keys() {
        [](Settings& s, auto& k, auto& v) {
          s.max_overhead = number(k, v, 0.0, 1.0, "0 (guard off) to 1 (a share of the time)");
        },
-       [](const Settings& s) { return text_of(s.max_overhead); }},
+       [](const Settings& s) { return number_text(s.max_overhead); }},
       {"PCONTROL", true, [](Settings& s, auto& k, auto& v) { s.pcontrol = flag(k, v); },
        [](const Settings& s) { return std::string(s.pcontrol ? "1" : "0"); }},
       {"SPLIT", true, set_split, [](const Settings& s) { return join(s.split); }},
@@ -240,17 +239,13 @@ const std::vector<Key>& keys() {
   return all;
 }
 
-std::string upper(std::string s) {
-  std::transform(s.begin(), s.end(), s.begin(), [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
-  return s;
-}
-
 void apply(Settings& s, const std::string& key, const std::string& value) {
   for (const Key& k : keys())
     if (key == k.name) return k.set(s, key, value);
   std::string known;
   for (const Key& k : keys()) known += (known.empty() ? "" : ", ") + std::string(k.name);
-  throw Error(Status::config, "there is no setting '" + key + "' (value '" + value + "'): the keys are " + known);
+  throw Error(Status::config, "there is no setting '" + record::visible(key) + "' (value '" + record::visible(value) +
+                                  "'): the keys are " + known);
 }
 
 // Settings of one source in turn: of those that exclude each other it may give one.  What an earlier source gave is
@@ -260,6 +255,8 @@ class Source {
   explicit Source(Settings& settings) : settings_(settings) {}
 
   void apply(const std::string& key, const std::string& value) {
+    // Hosts and other ranks read values as C strings, which would end there.
+    if (value.find('\0') != std::string::npos) refuse(key, value, "text without the character NUL (\\x00)");
     if (key == "PASSES" || key == "NRMSE" || key == "MAX_BYTES") {
       if (!precision_.empty() && precision_ != key)
         throw Error(Status::config, "settings " + precision_ + " and " + key +
@@ -275,38 +272,14 @@ class Source {
   std::string precision_;
 };
 
-std::string text_of(const toml::node& node) {
-  if (auto v = node.value_exact<std::string>()) return *v;
-  if (auto v = node.value_exact<bool>()) return *v ? "1" : "0";
-  if (auto v = node.value_exact<std::int64_t>()) return std::to_string(*v);
-  if (auto v = node.value_exact<double>()) return text_of(*v);
-  if (const auto* list = node.as_array()) {
-    std::vector<std::string> words;
-    for (const auto& item : *list) words.push_back(text_of(item));
-    return join(words);
-  }
-  return "?";
-}
-
 void apply_file(Settings& s, const std::string& path) {
-  toml::table table;
-  try {
-    table = toml::parse_file(path);
-  } catch (const toml::parse_error& e) {
-    std::string message = "configuration file '" + path + "'";
-    if (e.source().begin.line > 0)
-      message +=
-          ", line " + std::to_string(e.source().begin.line) + ", column " + std::to_string(e.source().begin.column);
-    throw Error(Status::config,
-                message + ": " + std::string(e.description()) + "; correct the file or unset EFFORT_CONFIG");
-  }
   Source source(s);
-  for (const auto& [key, node] : table) {
+  for (const FileSetting& setting : read_settings_file(path)) {
     try {
-      source.apply(upper(std::string(key.str())), text_of(node));
+      source.apply(setting.key, setting.value);
     } catch (const Error& e) {
-      throw Error(e.status(), "configuration file '" + path + "', line " + std::to_string(key.source().begin.line) +
-                                  ": " + e.what());
+      throw Error(e.status(),
+                  "configuration file '" + path + "', line " + std::to_string(setting.line) + ": " + e.what());
     }
   }
 }
@@ -362,13 +335,13 @@ std::vector<std::string> unknown_variables() {
 
 void check(const std::string& key, const std::string& value) {
   Settings scratch;
-  apply(scratch, upper(key), value);
+  apply(scratch, upper_case(key), value);
 }
 
 Settings resolve(const std::vector<Pair>& given) {
   Settings s;
   Source source(s);
-  for (const auto& [key, value] : given) source.apply(upper(key), value);
+  for (const auto& [key, value] : given) source.apply(upper_case(key), value);
   if (const char* path = environment("EFFORT_CONFIG"); path && *path) apply_file(s, path);
   apply_environment(s);
   check_together(s);

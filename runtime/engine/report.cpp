@@ -1,5 +1,8 @@
 #include "runtime/engine/report.hpp"
 
+#include "analytics/number_text.hpp"
+#include "record/text.hpp"
+
 #include <algorithm>
 #include <cstdio>
 #include <map>
@@ -9,6 +12,9 @@
 namespace effort::engine {
 namespace {
 
+using record::visible;
+
+/// Numbers with decimals are passed as text: printf would write them in the host's locale.
 template <typename... Args>
 std::string line(const char* format, Args... args) {
   char text[512];
@@ -72,18 +78,20 @@ std::string regions_table(const record::Run& run) {
   if (rows.size() > most) left_out = rows.size() - most;
   rows.resize(std::min(rows.size(), most));
   std::vector<std::string> names;
-  for (const auto* s : rows) names.push_back(s->phase.empty() ? s->region : s->phase + "/" + s->region);
+  for (const auto* s : rows) names.push_back(visible(s->phase.empty() ? s->region : s->phase + "/" + s->region));
   const bool long_ones =
       std::any_of(names.begin(), names.end(), [](const std::string& name) { return name.size() > 28; });
   const int width = long_ones ? 48 : 28;
   names = names_apart(names, static_cast<std::size_t>(width));
   std::string out =
       line("  %-*s %-8s %12s %7s %12s %10s %6s", width, "region", "kind",
-           ("mean [" + (unit.empty() ? "-" : unit) + "]").c_str(), "share", "worst rank", "imbalance", "rank");
+           ("mean [" + (unit.empty() ? "-" : visible(unit)) + "]").c_str(), "share", "worst rank", "imbalance", "rank");
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const auto& s = *rows[i];
-    out += line("  %-*s %-8s %12.4g %6.1f%% %12.4g %9.1f%% %6d", width, names[i].c_str(), record::kind_name(s.kind),
-                s.mean_over_ranks, all > 0 ? 100 * s.mean_over_ranks / all : 0.0, s.max_over_ranks, 100 * s.imbalance,
+    out += line("  %-*s %-8s %12s %6s%% %12s %9s%% %6d", width, names[i].c_str(), record::kind_name(s.kind),
+                general_text(s.mean_over_ranks, 4).c_str(),
+                fixed_text(all > 0 ? 100 * s.mean_over_ranks / all : 0.0, 1).c_str(),
+                general_text(s.max_over_ranks, 4).c_str(), fixed_text(100 * s.imbalance, 1).c_str(),
                 static_cast<int>(s.max_rank));
   }
   if (left_out > 0) out += line("  ... and %zu more", left_out);
@@ -98,8 +106,9 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
                        : line("  %d of %zu hints recommended a rebalance; none was done", static_cast<int>(wanted),
                               run.windows.size());
   }
-  std::string out = line("  %d rebalances, %.4g s in all (%.4g s each)", totals.rebalances, totals.prices,
-                         totals.prices / totals.rebalances);
+  std::string out =
+      line("  %d rebalances, %s s in all (%s s each)", totals.rebalances, general_text(totals.prices, 4).c_str(),
+           general_text(totals.prices / totals.rebalances, 4).c_str());
   int shown = 0;
   for (std::size_t i = 0; i + 1 < run.windows.size() && shown < 10; ++i) {
     const auto& w = run.windows[i];
@@ -108,8 +117,8 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
     const auto after = std::find_if(run.windows.begin() + static_cast<std::ptrdiff_t>(i), run.windows.end(),
                                     [&](const auto& x) { return x.first > w.rebalanced_at; });
     if (after != run.windows.end())
-      out += line("    step %8lld: imbalance %5.1f %% -> %5.1f %%", static_cast<long long>(w.rebalanced_at),
-                  100 * w.imbalance, 100 * after->imbalance);
+      out += line("    step %8lld: imbalance %5s %% -> %5s %%", static_cast<long long>(w.rebalanced_at),
+                  fixed_text(100 * w.imbalance, 1).c_str(), fixed_text(100 * after->imbalance, 1).c_str());
     ++shown;
   }
   return out;
@@ -118,29 +127,33 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
 }  // namespace
 
 std::string summary(const record::Run& run, const RunTotals& t) {
-  std::string out =
-      line("effort: %lld steps on %d ranks, %d node(s), %.4g s; load is %s", static_cast<long long>(run.steps),
-           static_cast<int>(run.ranks), static_cast<int>(run.nodes), run.wall_seconds, run.load_metric.c_str());
+  std::string out = line("effort: %lld steps on %d ranks, %d node(s), %s s; load is %s",
+                         static_cast<long long>(run.steps), static_cast<int>(run.ranks), static_cast<int>(run.nodes),
+                         general_text(run.wall_seconds, 4).c_str(), visible(run.load_metric).c_str());
   out += regions_table(run);
   out += rebalances_table(run, t);
   if (t.critical_path > 0) {
     const double saved = t.critical_path - t.mean_path;
-    const std::string unit = load_unit(run).empty() ? "" : " " + load_unit(run);
-    out += line("  critical path %.4g%s, ideal %.4g%s (imbalance %.1f %%)", t.critical_path, unit.c_str(), t.mean_path,
-                unit.c_str(), t.mean_path > 0 ? 100 * (t.critical_path / t.mean_path - 1) : 0.0);
+    const std::string unit = load_unit(run).empty() ? "" : " " + visible(load_unit(run));
+    out += line("  critical path %s%s, ideal %s%s (imbalance %s %%)", general_text(t.critical_path, 4).c_str(),
+                unit.c_str(), general_text(t.mean_path, 4).c_str(), unit.c_str(),
+                fixed_text(t.mean_path > 0 ? 100 * (t.critical_path / t.mean_path - 1) : 0.0, 1).c_str());
     if (run.load_metric == "time" && run.wall_seconds > 0)
-      out += line("  ideal balance would run this in %.1f %% less time", 100 * std::min(1.0, saved / run.wall_seconds));
+      out += line("  ideal balance would run this in %s %% less time",
+                  fixed_text(100 * std::min(1.0, saved / run.wall_seconds), 1).c_str());
     else
-      out += line("  ideal balance would shorten the critical path by %.1f %%", 100 * saved / t.critical_path);
+      out += line("  ideal balance would shorten the critical path by %s %%",
+                  fixed_text(100 * saved / t.critical_path, 1).c_str());
   }
   const double own = run.own_cpu_seconds_total(), computing = run.computing_seconds();
-  out += line("  effort itself: %.4g s of CPU time in the background (%.3f %% of what %d ranks computed)%s", own,
-              computing > 0 ? 100 * own / computing : 0.0, static_cast<int>(run.ranks),
-              run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
+  out += line("  effort itself: %s s of CPU time in the background (%s %% of what %d ranks computed)%s",
+              general_text(own, 4).c_str(), fixed_text(computing > 0 ? 100 * own / computing : 0.0, 3).c_str(),
+              static_cast<int>(run.ranks), run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
   if (run.measuring_seconds >= 0)
-    out += line("  measuring itself: %.4g s of the busiest thread where it cost most (%.3f %% of a rank's time)",
-                run.measuring_seconds, run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0);
-  for (const std::string& note : run.notes) out += line("  note: %.480s", note.c_str());
+    out += line("  measuring itself: %s s of the busiest thread where it cost most (%s %% of a rank's time)",
+                general_text(run.measuring_seconds, 4).c_str(),
+                fixed_text(run.wall_seconds > 0 ? 100 * run.measuring_seconds / run.wall_seconds : 0.0, 3).c_str());
+  for (const std::string& note : run.notes) out += line("  note: %.480s", visible(note).c_str());
   return out;
 }
 

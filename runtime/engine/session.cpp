@@ -1,5 +1,6 @@
 #include "runtime/engine/session.hpp"
 
+#include "runtime/engine/report_file.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
@@ -10,7 +11,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
 #include <optional>
 #include <utility>
 
@@ -357,11 +357,13 @@ Status Session::emit_report() {
     print_error(text.c_str());
     return Status::ok;
   }
-  const WriteSignalsHeld held;
-  std::ofstream out(settings_.report);
-  out << text;
-  out.close();
-  return out ? Status::ok : Status::io;
+  try {
+    write_report(settings_.report, text);
+  } catch (const Error& e) {
+    report_problem_ = e.what();
+    return e.status();
+  }
+  return Status::ok;
 }
 
 /// HINT_TIMEOUT only diagnoses: the rank goes on waiting.
@@ -383,7 +385,7 @@ void Session::park() {
 
 std::string Session::failure() const {
   if (client_ && client_->failed()) return client_->failure();
-  return engine_ ? engine_->failure() : std::string();
+  return engine_ && !engine_->failure().empty() ? engine_->failure() : report_problem_;
 }
 
 }  // namespace effort::engine

@@ -88,6 +88,7 @@ class Session {
   std::unique_ptr<Communicator> nodes_;
   std::unique_ptr<Engine> engine_;  // on leaders
   std::unique_ptr<RankClient> client_;
+  std::string report_problem_;  ///< why the report could not be written
 };
 
 /// Makes the placement of the build (hwloc), or null; defined with the library's build options.

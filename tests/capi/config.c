@@ -2,6 +2,7 @@
 #include "check.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 static void refused(const char* key, const char* value, effort_status want) {
@@ -96,6 +97,24 @@ static void from_a_file(void) {
   write_file("settings.toml", "strata = 999\n");
   CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "STRATA");
   CHECK(strstr(effort_last_error(), "settings.toml") != NULL);
+  write_file("settings.toml", "window = 1\nstrata = 2\nWINDOW = 2\n");
+  CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "WINDOW was given in line 1 already");
+  write_file("settings.toml", "snapshot_dir = \"here\\u0000there\"\n");
+  CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, "NUL");
+  unsetenv("EFFORT_CONFIG");
+}
+
+/* What is not a file would hold up the host, or never end. */
+static void from_no_file(void) {
+  CHECK(mkfifo("pipe", 0600) == 0 && mkdir("directory", 0700) == 0);
+  FILE* large = fopen("large.toml", "w");
+  for (int i = 0; i < 1100; ++i) fprintf(large, "#%1023s\n", "");
+  fclose(large);
+  const char* const refused[] = {"pipe", "directory", "/dev/zero", "/dev/null", "large.toml"};
+  for (int i = 0; i < 5; ++i) {
+    setenv("EFFORT_CONFIG", refused[i], 1);
+    CHECK_FAILS(effort_init(NULL), EFFORT_ERR_CONFIG, refused[i]);
+  }
   unsetenv("EFFORT_CONFIG");
 }
 
@@ -144,7 +163,11 @@ int main(void) {
   what_cannot_be_counted();
   from_the_environment();
   from_a_file();
+  from_no_file();
   later_sources_win();
   unlink("settings.toml");
+  unlink("large.toml");
+  unlink("pipe");
+  rmdir("directory");
   return failures() != 0;
 }

@@ -333,7 +333,19 @@ static void summary_on_request(void) {
   fclose(written);
   start("summary", "REPORT", "no-such-dir/summary.txt");
   steps(0, 25);
-  CHECK_FAILS(effort_finalize(), EFFORT_ERR_IO, NULL);
+  CHECK_FAILS(effort_finalize(), EFFORT_ERR_IO, "no-such-dir/summary.txt");
+  CHECK(strstr(effort_last_error(), "No such file") != NULL && strstr(effort_last_error(), "rank 0") == NULL);
+}
+
+/* A pipe that nobody reads would hold up the host for ever. */
+static void report_elsewhere(void) {
+  CHECK(mkfifo("pipe", 0600) == 0 && mkdir("directory", 0700) == 0);
+  const char* const places[] = {"pipe", "directory", "/dev/zero"};
+  for (int i = 0; i < 3; ++i) {
+    start("report elsewhere", "REPORT", places[i]);
+    steps(0, 25);
+    CHECK_FAILS(effort_finalize(), EFFORT_ERR_IO, places[i]);
+  }
 }
 
 int main(void) {
@@ -356,5 +368,6 @@ int main(void) {
   verbose();
   summary_on_request();
   summary_of_counts();
+  report_elsewhere();
   return failures() != 0;
 }

@@ -1,0 +1,12 @@
+// The file that EFFORT_REPORT names.
+#pragma once
+
+#include <string>
+
+namespace effort::engine {
+
+/// Replaces the content of a regular file, or makes one.  Never waits: pipes and devices are refused.
+/// @throws Error(io) with the reason and a remedy
+void write_report(const std::string& path, const std::string& text);
+
+}  // namespace effort::engine
