@@ -7,8 +7,8 @@
 #include <string>
 
 #include "record/text.hpp"
-#include "tools/commands.hpp"
-#include "tools/output.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/output/output.hpp"
 
 namespace effort::tools {
 

@@ -47,7 +47,7 @@ const [before, behind] = page.split("<!--DATA-->\n");
 if (/[^\t\n\x20-\x7e]/.test(page)) throw new Error(`the page holds a character that is no ASCII: ${JSON.stringify(page.match(/.{0,30}[^\t\n\x20-\x7e].{0,30}/)[0])}`);
 
 await writeFile(cpp, `// Made by viewer/build.mjs.
-#include "tools/report_page.hpp"
+#include "tools/report/report_page.hpp"
 
 namespace effort::tools {
 

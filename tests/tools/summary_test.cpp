@@ -1,5 +1,5 @@
 // What the report shows first: the same from a coarser approximation, as runs are read that are too large to be held.
-#include "tools/report_summary.hpp"
+#include "tools/report/report_summary.hpp"
 
 #include <catch2/catch_session.hpp>
 #include <catch2/catch_test_macros.hpp>

@@ -87,7 +87,7 @@ export interface Info {
   notes: string[];
 }
 
-/** How ranks moved between strata; see tools/strata_moves.hpp. */
+/** How ranks moved between strata; see tools/view/strata_moves.hpp. */
 export interface Movement {
   windows: { first: number; last: number; sizes: number[] }[];
   /** Index of the earlier window, stratum in it, stratum in the one after, ranks. */

@@ -17,7 +17,7 @@
 #include "golden_run.hpp"
 #include "recipe.hpp"
 #include "tools/command_line.hpp"
-#include "tools/kokkos_session.hpp"
+#include "tools/commands/kokkos_session.hpp"
 
 namespace {
 

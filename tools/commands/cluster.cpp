@@ -1,0 +1,173 @@
+// effort cluster --rows N --cols D -k K|auto --algorithm clara|pam|quality|hierarchical in.f64
+#include <Kokkos_Core.hpp>
+
+#include <algorithm>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "analytics/cluster/choose_k.hpp"
+#include "analytics/cluster/clara.hpp"
+#include "analytics/cluster/hierarchical.hpp"
+#include "analytics/cluster/pam.hpp"
+#include "analytics/cluster/quality.hpp"
+#include "analytics/sampling/draw.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/commands/kokkos_session.hpp"
+#include "tools/files/output_file.hpp"
+#include "tools/files/raw_file.hpp"
+#include "tools/output/output.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+using cluster::Clustering;
+using cluster::Signatures;
+using Space = Kokkos::DefaultHostExecutionSpace;
+
+/// Choosing k compares all pairs of this many objects.
+constexpr std::int64_t objects_to_choose_from = 400;
+
+struct Arguments {
+  std::size_t rows = 0, cols = 0;
+  std::string k_text, algorithm = "clara", linkage = "average", medoids, labels, in;
+  int k = 0;  ///< 0: chosen from the data
+  int samples = 5, sample_size = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+
+int parse_k(const std::string& text, std::size_t rows) {
+  if (text == "auto") return 0;
+  int k = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), k);
+  if (error != std::errc() || end != text.data() + text.size() || k < 1)
+    throw UsageError("-k: '" + text + "' is neither auto nor a number of at least 1");
+  if (static_cast<std::size_t>(k) > rows)
+    throw UsageError("-k: " + text + " strata of " + std::to_string(rows) +
+                     " rows, give at most as many as there are rows");
+  return k;
+}
+
+/// k by silhouette on a sample, for the algorithms that do not choose it themselves.
+int choose(const Space& space, const Signatures& all, const Arguments& a) {
+  if (a.k > 0) return a.k;
+  const auto n = static_cast<std::int64_t>(all.n);
+  const auto ids = sampling::draw_without_replacement(n, std::min(n, objects_to_choose_from), a.seed, 0);
+  std::vector<double> values;
+  values.reserve(ids.size() * all.d);
+  for (std::int32_t id : ids)
+    values.insert(values.end(), all.row(static_cast<std::size_t>(id)), all.row(static_cast<std::size_t>(id)) + all.d);
+  return cluster::choose_k(space, Signatures{values, ids.size(), all.d}, cluster::ChooseKParameters{}).k;
+}
+
+cluster::Linkage linkage_of(const std::string& name) {
+  if (name == "single") return cluster::Linkage::single;
+  if (name == "complete") return cluster::Linkage::complete;
+  if (name == "ward") return cluster::Linkage::ward;
+  return cluster::Linkage::average;
+}
+
+Clustering run_algorithm(const Space& space, const Signatures& signatures, const Arguments& a) {
+  if (a.algorithm == "clara") {
+    cluster::ClaraParameters p;
+    p.k = a.k;
+    p.samples = a.samples;
+    p.sample_size = a.sample_size;
+    p.seed = a.seed;
+    return cluster::clara(space, signatures, p);
+  }
+  const int k = choose(space, signatures, a);
+  if (a.algorithm == "pam") {
+    cluster::PamParameters p;
+    p.k = k;
+    return cluster::pam(space, signatures, p);
+  }
+  if (a.algorithm == "quality") {
+    cluster::QualityParameters p;
+    p.k = k;
+    p.seed = a.seed;
+    return cluster::quality(space, signatures, p);
+  }
+  const std::vector<std::int32_t> labels =
+      cluster::cut_to_number(cluster::hierarchical(space, signatures, linkage_of(a.linkage)), k);
+  return cluster::with_medoids(space, signatures, labels);
+}
+
+void print_text(const Arguments& a, const Clustering& c, double seconds) {
+  std::printf("%s: %d strata of %zu rows, mean distance to the nearest medoid %.6g, %s\n", a.algorithm.c_str(), c.k,
+              a.rows, c.cost, seconds_text(seconds).c_str());
+  Table table({{"stratum", Table::Align::left}, {"rows"}, {"medoid"}});
+  for (std::size_t i = 0; i < c.medoids.size(); ++i)
+    table.add({std::to_string(i), std::to_string(c.sizes[i]), std::to_string(c.medoids[i])});
+  std::fputs(table.text().c_str(), stdout);
+  if (!c.lone.empty())
+    std::printf("%zu of them %s far from all others\n", c.lone.size(),
+                c.lone.size() == 1 ? "is one row" : "are single rows");
+}
+
+/// Both lists, or neither.
+void write_lists(const std::optional<Destination>& medoids, const std::optional<Destination>& labels,
+                 const Clustering& c) {
+  std::optional<OutputFile> of_medoids, of_labels;
+  if (medoids) write_integers(of_medoids.emplace(*medoids), c.medoids);
+  if (labels) write_integers(of_labels.emplace(*labels), c.labels);
+  if (of_medoids) of_medoids->commit();
+  if (of_labels) of_labels->commit();
+}
+
+void run_cluster(Arguments a) {
+  std::optional<Destination> medoids, labels;
+  if (!a.medoids.empty()) medoids.emplace(a.medoids, std::vector<std::filesystem::path>{a.in});
+  if (!a.labels.empty()) labels.emplace(a.labels, std::vector<std::filesystem::path>{a.in});
+  if (medoids && labels && same_file(a.medoids, a.labels))
+    throw UsageError("--medoids and --labels are one file, '" + a.labels + "': give two");
+  a.k = parse_k(a.k_text, a.rows);
+  if (a.sample_size > 0 && a.sample_size < a.k)
+    throw UsageError("--sample-size: " + std::to_string(a.sample_size) + " is less than k, give at least k");
+  const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
+  const KokkosSession kokkos;
+  const Stopwatch watch;
+  const Clustering c = on_data_of(a.in, [&] { return run_algorithm(Space(), Signatures{values, a.rows, a.cols}, a); });
+  const double seconds = watch.seconds();
+  write_lists(medoids, labels, c);
+  if (!a.json) return print_text(a, c, seconds);
+  print_json({{"k", c.k},
+              {"cost", c.cost},
+              {"medoids", c.medoids},
+              {"sizes", c.sizes},
+              {"lone", c.lone},
+              {"seconds", seconds}});
+}
+
+}  // namespace
+
+void add_cluster(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command = app.add_subcommand(
+      "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
+  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
+  command->add_option("-k", a->k_text, "number of strata, or auto")->required();
+  command->add_option("--algorithm", a->algorithm, "how")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
+  command->add_option("--linkage", a->linkage, "of hierarchical")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"average", "complete", "single", "ward"}));
+  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
+  command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line");
+  command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line");
+  command->add_option("in", a->in, "raw matrix")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_cluster(*a); });
+}
+
+}  // namespace effort::tools

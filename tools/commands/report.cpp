@@ -1,0 +1,317 @@
+// effort report SNAP... -o out.html
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <set>
+#include <span>
+#include <string>
+
+#include "record/text.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/commands/kokkos_session.hpp"
+#include "tools/files/output_file.hpp"
+#include "tools/output/output.hpp"
+#include "tools/output/progress.hpp"
+#include "tools/report/report_data.hpp"
+#include "tools/report/report_page.hpp"
+#include "tools/symbols/symbols.hpp"
+#include "tools/view/compare.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+using nlohmann::ordered_json;
+namespace fs = std::filesystem;
+
+struct Arguments {
+  std::vector<std::string> snapshots;
+  std::string out, source, title;
+  std::vector<std::string> orders, module_path;
+  bool json = false;
+};
+
+/// Text escaped for a script element.
+std::string script_text(const ordered_json& object) {
+  const std::string text = json_text(object);
+  std::string out;
+  out.reserve(text.size());
+  for (const char c : text) c == '<' ? out += "\\u003c" : out += c;
+  return out;
+}
+
+std::string escaped(const std::string& text) {
+  static const std::map<char, std::string> entities = {{'<', "&lt;"}, {'>', "&gt;"}, {'&', "&amp;"}, {'"', "&quot;"}};
+  std::string out;
+  for (const char c : record::visible(text)) {
+    const auto at = entities.find(c);
+    at == entities.end() ? out += c : out += at->second;
+  }
+  return out;
+}
+
+/// The object with all names and texts in it as record::visible shows them, for the page.
+ordered_json shown(const ordered_json& value) {
+  if (value.is_string()) return record::visible(value.get_ref<const std::string&>());
+  if (!value.is_structured()) return value;
+  ordered_json out = value.is_array() ? ordered_json::array() : ordered_json::object();
+  for (auto at = value.begin(); at != value.end(); ++at) {
+    if (value.is_array())
+      out.push_back(shown(*at));
+    else if (at.key() == "source")
+      out[at.key()] = *at;  // the lines of files
+    else
+      out[record::visible(at.key())] = shown(*at);
+  }
+  return out;
+}
+
+/// The file of "NAME=FILE" or "FILE".
+std::string order_file(const std::string& argument) {
+  const std::size_t equal = argument.find('=');
+  return equal == std::string::npos ? argument : argument.substr(equal + 1);
+}
+
+std::vector<fs::path> inputs_of(const Arguments& a) {
+  std::vector<fs::path> out(a.snapshots.begin(), a.snapshots.end());
+  out.insert(out.end(), a.module_path.begin(), a.module_path.end());
+  for (const std::string& order : a.orders) out.emplace_back(order_file(order));
+  return out;
+}
+
+/// The file holds every rank once, in the desired order.
+RankOrder read_order(const std::string& argument) {
+  const std::size_t equal = argument.find('=');
+  const std::string path = order_file(argument);
+  RankOrder order{equal == std::string::npos ? fs::path(path).stem().string() : argument.substr(0, equal), {}};
+  std::ifstream file(path);
+  if (!file)
+    throw std::runtime_error("cannot read the order of ranks '" + path + "': give a file that names every rank once");
+  for (std::int32_t rank = 0; file >> rank;) order.ranks.push_back(rank);
+  std::vector<std::int32_t> sorted = order.ranks;
+  std::sort(sorted.begin(), sorted.end());
+  for (std::size_t i = 0; i < sorted.size(); ++i)
+    if (!file.eof() || sorted[i] != static_cast<std::int32_t>(i))
+      throw std::runtime_error("the order of ranks '" + path + "' does not hold every rank from 0 to " +
+                               std::to_string(sorted.size() - 1) + " exactly once: write each on a line of its own");
+  return order;
+}
+
+/// The description of one snapshot; its histories are written into the page later.
+struct Described {
+  ordered_json json;
+  std::vector<SeriesBytes> series;
+  std::vector<SeriesSummary> summaries;
+  ExactValues exact;
+  record::Run run;
+  std::unique_ptr<Symbols> symbols;
+};
+
+Described describe(const std::string& path, const Arguments& a, std::span<const RankOrder> orders) {
+  record::Reader reader{fs::path(path)};
+  reader.verify();
+  const record::SeriesReader series(reader);
+  Progress progress("reading " + path, static_cast<double>(reader.run().series.size()));
+  RunSummary summary = summarise(reader.run(), series, [&] { progress.advance(1); });
+  use_step_loads(summary.load, reader.run(), series);
+  ExactValues exact = report_exact(reader.run(), series);
+  ordered_json json = report_json(reader, series, summary, exact, orders);
+  auto symbols = std::make_unique<Symbols>(reader.run().modules,
+                                           std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
+  return {std::move(json),  report_bytes(reader), std::move(summary.series),
+          std::move(exact), reader.run(),         std::move(symbols)};
+}
+
+/// The names of all runs' regions, each once.
+std::vector<std::string> all_regions(const std::vector<Described>& runs) {
+  std::vector<std::string> out;
+  std::set<std::string> known;
+  for (const Described& run : runs)
+    for (const ordered_json& region : run.json["info"]["regions"])
+      if (std::string name = region["name"]; known.insert(name).second) out.push_back(std::move(name));
+  return out;
+}
+
+/// Functions, files and lines of the frames in a run's regions; the places of their calls are appended to `places`.
+ordered_json resolve_frames(const std::vector<std::string>& regions, Described& run, std::vector<KnownPlace>& places) {
+  std::set<std::string> own;
+  for (const ordered_json& region : run.json["info"]["regions"]) own.insert(region["name"]);
+  ordered_json frames = ordered_json::object();
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    if (!own.contains(regions[r])) continue;
+    for (const CallPath& path : call_paths(regions[r])) {
+      for (const Frame& frame : path.frames) {
+        std::array<char, 32> address{};
+        std::snprintf(address.data(), address.size(), "+0x%llx", static_cast<unsigned long long>(frame.address));
+        ordered_json& known = frames[frame.module + address.data()];
+        const std::vector<Location>& locations = run.symbols->resolve(frame);
+        if (known.is_null()) {
+          known = ordered_json::array();
+          for (const Location& l : locations)
+            known.push_back({{"function", l.function}, {"file", l.file}, {"line", l.line}});
+        }
+        for (const Location& l : locations)
+          if (!l.file.empty())
+            places.push_back(
+                {r, l.file, l.line, (&frame == path.frames.data() ? "call of " : "leads to ") + path.call});
+      }
+    }
+  }
+  return frames;
+}
+
+/// Short forms of names that are call paths, for narrow places.
+ordered_json short_names(Described& run) {
+  std::vector<std::string> paths;
+  for (const ordered_json& region : run.json["info"]["regions"])
+    if (std::string name = region["name"]; !call_paths(name).empty()) paths.push_back(std::move(name));
+  const std::vector<std::string> names = run.symbols->short_names(paths);
+  ordered_json out = ordered_json::object();
+  for (std::size_t i = 0; i < paths.size(); ++i) out[paths[i]] = names[i];
+  return out;
+}
+
+/// Runs compared as by `effort diff`: all with all, or, if there are many, the first with the others.
+ordered_json comparisons(std::vector<Described>& runs) {
+  constexpr std::size_t most_all = 4;
+  ordered_json out = ordered_json::array();
+  for (std::size_t a = 0; a < runs.size(); ++a) {
+    for (std::size_t b = 0; b < runs.size(); ++b) {
+      if (a == b || (runs.size() > most_all && a != 0)) continue;
+      ordered_json pair;
+      try {
+        Comparison c = compare(runs[a].run, runs[b].run, *runs[a].symbols, *runs[b].symbols);
+        c.a.file = runs[a].json["file"];
+        c.b.file = runs[b].json["file"];
+        pair = compare_json(c);
+      } catch (const std::exception& e) {
+        pair["problem"] = e.what();
+      }
+      out.push_back({{"before", a}, {"after", b}, {"comparison", std::move(pair)}});
+    }
+  }
+  return out;
+}
+
+void write_element(OutputFile& file, const std::string& id, const std::string& type, const std::string& text) {
+  file.write("<script type=\"" + type + "\" id=\"" + id + "\">");
+  file.write(text);
+  file.write(std::string("</script>\n"));
+}
+
+void write_page(const Destination& out, const ordered_json& head, std::vector<Described>& runs,
+                const ordered_json& compared) {
+  const PageTemplate page = page_template();
+  OutputFile file(out);
+  std::string before(page.before);
+  const std::string place = "<title>effort</title>";
+  if (const std::size_t at = before.find(place); at != std::string::npos)
+    before.replace(at, place.size(), "<title>" + escaped(head["title"]) + "</title>");
+  file.write(before);
+  write_element(file, "effort-head", "application/json", script_text(shown(head)));
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    write_element(file, "effort-run-" + std::to_string(r), "application/json", script_text(shown(runs[r].json)));
+  // The browser draws the first view here, while it still reads the histories.
+  file.write(std::string("<script>effortReport.start()</script>\n"));
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (std::size_t s = 0; s < runs[r].summaries.size(); ++s) {
+      const SeriesSummary& summary = runs[r].summaries[s];
+      const std::string which = std::to_string(r) + "-" + std::to_string(s);
+      if (!summary.screen.empty()) write_element(file, "effort-screen-" + which, "text/plain", base64(summary.screen));
+      if (!summary.rank_total.empty())
+        write_element(file, "effort-ranks-" + which, "text/plain",
+                      base64(std::as_bytes(std::span(summary.rank_total))));
+    }
+  }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (std::size_t s = 0; s < runs[r].series.size(); ++s)
+      write_element(file, "effort-data-" + std::to_string(r) + "-" + std::to_string(s), "text/plain",
+                    base64(runs[r].series[s]));
+  }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    for (std::size_t s = 0; s < runs[r].exact.series.size(); ++s) {
+      const std::vector<double>& values = runs[r].exact.series[s];
+      if (!values.empty())
+        write_element(file, "effort-exact-" + std::to_string(r) + "-" + std::to_string(s), "text/plain",
+                      base64(std::as_bytes(std::span(values))));
+    }
+  }
+  if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(shown(compared)));
+  write_element(file, "effort-end", "text/plain", "complete");
+  file.write(std::string(page.behind));
+  file.commit();
+}
+
+std::string title_of(const Arguments& a, const std::vector<Described>& runs) {
+  if (!a.title.empty()) return a.title;
+  std::string title;
+  for (const Described& run : runs) title += (title.empty() ? "" : ", ") + run.json["info"]["name"].get<std::string>();
+  return title;
+}
+
+void run_report(const Arguments& a) {
+  if (page_template().before.empty())
+    throw std::runtime_error(
+        "this effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
+        "configure and build it again");
+  const Destination out(a.out, inputs_of(a));
+  std::vector<RankOrder> orders;
+  for (const std::string& order : a.orders) orders.push_back(read_order(order));
+  const Stopwatch watch;
+  std::vector<Described> runs;
+  {
+    const KokkosSession kokkos;
+    for (const std::string& path : a.snapshots) runs.push_back(describe(path, a, orders));
+  }
+  ordered_json head;
+  head["title"] = title_of(a, runs);
+  head["effort"] = EFFORT_VERSION_TEXT;
+  head["runs"] = runs.size();
+  head["regions"] = all_regions(runs);
+  std::vector<KnownPlace> places;
+  for (Described& run : runs) {
+    run.json["frames"] = resolve_frames(head["regions"], run, places);
+    run.json["short_names"] = short_names(run);
+    run.json["frame_notes"] = run.symbols->notes();
+    for (ordered_json& note : run.json["info"]["notes"]) note = run.symbols->sentence(note);
+  }
+  if (!a.source.empty()) head["source"] = source_json(find_source(a.source, head["regions"], places));
+  write_page(out, head, runs, comparisons(runs));
+  const auto bytes = fs::file_size(a.out);
+  if (a.json) {
+    print_json({{"file", a.out},
+                {"bytes", bytes},
+                {"page_bytes", page_template().before.size() + page_template().behind.size()},
+                {"seconds", watch.seconds()}});
+  } else {
+    std::printf("%s: %s, of which the page itself %s\n", record::visible(a.out).c_str(),
+                bytes_text(static_cast<double>(bytes)).c_str(),
+                bytes_text(static_cast<double>(page_template().before.size() + page_template().behind.size())).c_str());
+  }
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto a = std::make_shared<Arguments>();
+  CLI::App* command =
+      app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
+  command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
+  command->add_option("-o", a->out, "page to write (HTML)")->required();
+  command->add_option("--source", a->source,
+                      "directory of the application's source files, to show the lines of regions");
+  command->add_option("--module-path", a->module_path,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_option(
+      "--order", a->orders,
+      "[NAME=]FILE: an order of ranks to offer, such as that of the topology; the file holds every rank once");
+  command->add_option("--title", a->title, "title of the page (by default the names of the runs)");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_report(*a); });
+}
+
+}  // namespace effort::tools

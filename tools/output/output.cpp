@@ -1,0 +1,129 @@
+#include "tools/output/output.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdio>
+
+#include "record/text.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+std::string format(const char* pattern, double value) {
+  std::array<char, 64> buffer{};
+  std::snprintf(buffer.data(), buffer.size(), pattern, value);
+  return buffer.data();
+}
+
+/// Columns a terminal needs for UTF-8 text of narrow characters: bytes that start a character.
+std::size_t columns(const std::string& text) {
+  return static_cast<std::size_t>(
+      std::count_if(text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
+}
+
+}  // namespace
+
+std::string json_text(const nlohmann::ordered_json& object, int indent) {
+  const std::string text = object.dump(indent, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  std::string out;
+  for (std::size_t at = 0; at < text.size();) {
+    const record::Character c = record::character_at(text, at);
+    // Those of ASCII are escaped already, or blanks between values.
+    out += c.code >= 0x80 && record::is_control(c.code) ? record::visible(text.substr(at, c.bytes))
+                                                        : text.substr(at, c.bytes);
+    at += c.bytes;
+  }
+  return out;
+}
+
+void print_json(const nlohmann::ordered_json& object) {
+  const std::string text = json_text(object);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+  std::fputc('\n', stdout);
+}
+
+std::string valid_utf8(const std::string& text) {
+  const std::string mended =
+      nlohmann::ordered_json(text).dump(-1, ' ', false, nlohmann::ordered_json::error_handler_t::replace);
+  return nlohmann::ordered_json::parse(mended).get<std::string>();
+}
+
+nlohmann::ordered_json known(double value) {
+  if (std::isnan(value) || value < 0) return nullptr;
+  return value;
+}
+
+std::string seconds_text(double seconds) {
+  if (!(seconds >= 0)) return "-";
+  if (seconds == 0) return "0 s";
+  if (seconds < 1e-6) return format("%.3g ns", seconds * 1e9);
+  if (seconds < 1e-3) return format("%.3g us", seconds * 1e6);
+  if (seconds < 1) return format("%.3g ms", seconds * 1e3);
+  if (seconds < 1000) return format("%.3g s", seconds);
+  return format("%.0f s", seconds);
+}
+
+std::string bytes_text(double bytes) {
+  if (bytes < 1024) return format("%.0f B", bytes);
+  const std::array<const char*, 4> units = {"%.1f KiB", "%.1f MiB", "%.1f GiB", "%.1f TiB"};
+  std::size_t unit = 0;
+  for (bytes /= 1024; bytes >= 1024 && unit + 1 < units.size(); ++unit) bytes /= 1024;
+  return format(units[unit], bytes);
+}
+
+std::string percent_text(double share) {
+  if (!(share >= 0)) return "-";
+  return format(share != 0 && share < 0.001 ? "%.2g %%" : "%.1f %%", 100 * share);
+}
+
+std::string amount_text(double value, const std::string& unit) {
+  if (unit == "s") return seconds_text(value);
+  return format("%.4g", value) + (unit.empty() || unit == "1" ? "" : " " + record::visible(unit));
+}
+
+std::string name_text(const std::string& name, std::size_t width) {
+  const std::string out = record::visible(name);
+  if (out.size() <= width) return out;
+  // Never cut within a UTF-8 sequence.
+  const auto boundary = [&](std::size_t i, int direction) {
+    while (i > 0 && i < out.size() && (static_cast<unsigned char>(out[i]) & 0xc0) == 0x80)
+      i += static_cast<std::size_t>(direction);
+    return i;
+  };
+  const std::size_t head = (width - 2) / 2, tail = width - 2 - head;
+  return out.substr(0, boundary(head, -1)) + ".." + out.substr(boundary(out.size() - tail, 1));
+}
+
+Table::Table(std::vector<Heading> headings) : headings_(std::move(headings)) {}
+
+void Table::add(std::vector<std::string> cells) {
+  cells.resize(headings_.size());
+  rows_.push_back(std::move(cells));
+}
+
+std::string Table::text() const {
+  std::vector<std::size_t> widths;
+  for (std::size_t c = 0; c < headings_.size(); ++c) {
+    std::size_t width = columns(headings_[c].title);
+    for (const auto& row : rows_) width = std::max(width, columns(row[c]));
+    widths.push_back(width);
+  }
+  const auto line = [&](const auto& cell_of) {
+    std::string out = "  ";
+    for (std::size_t c = 0; c < headings_.size(); ++c) {
+      const std::string& cell = cell_of(c);
+      const std::string padding(widths[c] - columns(cell), ' ');
+      if (c > 0) out += "  ";
+      out += headings_[c].align == Align::left ? cell + padding : padding + cell;
+    }
+    out.erase(out.find_last_not_of(' ') + 1);
+    return out + "\n";
+  };
+  std::string out = line([&](std::size_t c) -> const std::string& { return headings_[c].title; });
+  for (const auto& row : rows_) out += line([&](std::size_t c) -> const std::string& { return row[c]; });
+  return out;
+}
+
+}  // namespace effort::tools

@@ -1,8 +1,0 @@
-// Replaces the page in a build without Node.js.
-#include "tools/report_page.hpp"
-
-namespace effort::tools {
-
-PageTemplate page_template() { return {}; }
-
-}  // namespace effort::tools
