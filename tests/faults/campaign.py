@@ -142,11 +142,15 @@ class Campaign:
         return [f"it {ends}, result '{got.result}'; alone {alone.code}, '{alone.result}'"]
 
     def left_behind(self, got):
-        """What the library has left, apart from whole snapshots and the report."""
+        """What the library has left, apart from whole snapshots, the report, and the reason why there is no snapshot."""
         wrong = [f"/dev/shm/{name} is left" for name in words(got.out / "shm") if self.sandbox and "effort" in name]
         wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
         for path in sorted((got.out / "files").rglob("*")):
             if path.is_dir() or path.name == "report.txt":
+                continue
+            if path.name.endswith("-not-measured.txt"):  # what the adapter leaves instead of a snapshot
+                if " measured nothing: " not in path.read_text():
+                    wrong.append(f"{path.name} gives no reason")
                 continue
             if path.suffix != ".effort" or path.name.startswith("."):
                 wrong.append(f"{path.name} is left")
