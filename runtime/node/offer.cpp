@@ -6,10 +6,13 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <memory>
 #include <random>
 #include <string>
 
+#include <dirent.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -26,6 +29,13 @@ Error refused(const std::string& what, int error) {
                                    "): each rank becomes a node of its own; give /dev/shm more room to share memory");
 }
 
+struct OpenFile {
+  int file;
+  ~OpenFile() {
+    if (file >= 0) close(file);
+  }
+};
+
 /// A file without a name.  Kernels before 6.3 do not know that it is no program; later ones complain where nobody says
 /// it.
 int open_unnamed() {
@@ -33,11 +43,47 @@ int open_unnamed() {
   return file < 0 && errno == EINVAL ? memfd_create("effort", MFD_CLOEXEC) : file;
 }
 
+constexpr const char* folder = "/dev/shm";
+
+bool leads_to(const char* path, int file) {
+  struct stat named {
+  }, opened{};
+  return lstat(path, &named) == 0 && fstat(file, &opened) == 0 && named.st_dev == opened.st_dev &&
+         named.st_ino == opened.st_ino;
+}
+
+/// Removes what killed processes of this user have left.  The maker of a file holds a lock on it as long as it lives,
+/// which other processes see even if they do not see the maker.
+void reclaim() {
+  const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder), closedir);
+  if (!listing) return;
+  char prefix[32], path[sizeof(Address::path)];
+  std::snprintf(prefix, sizeof prefix, "effort-%u-", getuid());
+  while (const dirent* entry = readdir(listing.get())) {
+    if (std::strncmp(entry->d_name, prefix, std::strlen(prefix)) != 0) continue;
+    if (std::snprintf(path, sizeof path, "%s/%s", folder, entry->d_name) >= static_cast<int>(sizeof path)) continue;
+    const OpenFile left{open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
+    struct stat st {};
+    if (left.file < 0 || fstat(left.file, &st) != 0 || !S_ISREG(st.st_mode) || st.st_uid != getuid()) continue;
+    if (flock(left.file, LOCK_EX | LOCK_NB) == 0 && leads_to(path, left.file)) unlink(path);
+  }
+}
+
 int open_named(Address& address) {
+  reclaim();
   std::random_device random;
-  const unsigned long long r = (static_cast<unsigned long long>(random()) << 32) | random();
-  std::snprintf(address.path, sizeof address.path, "/dev/shm/effort-%u-%d-%llx", getuid(), getpid(), r);
-  return open(address.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+  for (int attempt = 0; attempt < 16; ++attempt) {
+    const unsigned long long r = (static_cast<unsigned long long>(random()) << 32) | random();
+    std::snprintf(address.path, sizeof address.path, "%s/effort-%u-%d-%llx", folder, getuid(), getpid(), r);
+    const int file = open(address.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (file < 0) return file;
+    // Another process may have taken the new file for one that was left.
+    if (flock(file, LOCK_EX | LOCK_NB) == 0 && leads_to(address.path, file)) return file;
+    if (leads_to(address.path, file)) unlink(address.path);
+    close(file);
+  }
+  errno = EAGAIN;
+  return -1;
 }
 
 std::byte* map_file(int file, std::size_t bytes) {
@@ -45,11 +91,6 @@ std::byte* map_file(int file, std::size_t bytes) {
   if (p == MAP_FAILED) throw refused("mapping shared memory", errno);
   return static_cast<std::byte*>(p);
 }
-
-struct OpenFile {
-  int file;
-  ~OpenFile() { close(file); }
-};
 
 }  // namespace
 

@@ -18,7 +18,8 @@ struct Address {
 enum class Way {
   descriptor,  ///< through the maker's open file, by /proc: it has no name at any time, so nothing is left of a killed
                ///< process
-  name         ///< by a name in /dev/shm, where they do not see the maker's /proc or may not open it
+  name         ///< by a name in /dev/shm, if they cannot open the maker's /proc; the next process of the same user
+               ///< that takes this way removes what a killed one has left
 };
 
 /// Offers new memory, zeroed, for as long as it lives.  Then nobody finds it any more; mappings live on.

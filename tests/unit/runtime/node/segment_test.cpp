@@ -2,6 +2,7 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <csignal>
 #include <filesystem>
 #include <vector>
 
@@ -63,6 +64,40 @@ TEST_CASE("a segment is shared between processes") {
     CHECK(names_of(getpid()) == 0);
     CHECK(open_files() == open_before);
   }
+}
+
+TEST_CASE("a name that a killed process has left goes with the next one, that of a living process stays") {
+  const BoardShape shape{2, 2};
+  int ready[2], done[2];
+  REQUIRE((pipe(ready) == 0 && pipe(done) == 0));
+  pid_t makers[2];
+  for (pid_t& maker : makers) {
+    maker = fork();
+    REQUIRE(maker >= 0);
+    if (maker != 0) continue;
+    std::unique_ptr<Offer> offer;
+    auto segment = Segment::create(2, shape, Way::name, offer);
+    char byte = 1;
+    if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1) _exit(1);
+    offer.reset();
+    _exit(0);
+  }
+  char byte = 0;
+  for (int i = 0; i < 2; ++i) REQUIRE(read(ready[0], &byte, 1) == 1);
+  kill(makers[0], SIGKILL);
+  waitpid(makers[0], nullptr, 0);
+  REQUIRE(names_of(makers[0]) == 1);
+  std::unique_ptr<Offer> offer;
+  auto segment = Segment::create(2, shape, Way::name, offer);
+  CHECK(names_of(makers[0]) == 0);
+  CHECK(names_of(makers[1]) == 1);
+  CHECK(names_of(getpid()) == 1);
+  REQUIRE(write(done[1], &byte, 1) == 1);
+  int status = 1;
+  waitpid(makers[1], &status, 0);
+  CHECK(status == 0);
+  CHECK(names_of(makers[1]) == 0);
+  for (const int end : {ready[0], ready[1], done[0], done[1]}) close(end);
 }
 
 TEST_CASE("an address that leads to another file is refused") {
