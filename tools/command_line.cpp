@@ -7,7 +7,8 @@
 #include <string>
 
 #include "record/text.hpp"
-#include "tools/commands/commands.hpp"
+#include "tools/commands/options.hpp"
+#include "tools/commands/usage_error.hpp"
 #include "tools/output/output.hpp"
 
 namespace effort::tools {
@@ -55,16 +56,7 @@ int run(int argc, const char* const* argv) {
   app.require_subcommand(1);
   app.footer(
       "Exit status: 0 success, 1 bad data, 2 bad arguments.\n'effort COMMAND --help' lists the options of a command.");
-  add_info(app);
-  add_report(app);
-  add_top(app);
-  add_diff(app);
-  add_export(app);
-  add_encode(app);
-  add_decode(app);
-  add_cluster(app);
-  add_sample_size(app);
-  add_replay(app);
+  add_commands(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

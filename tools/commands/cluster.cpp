@@ -5,7 +5,6 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -32,15 +31,6 @@ using Space = Kokkos::DefaultHostExecutionSpace;
 /// Choosing k compares all pairs of this many objects.
 constexpr std::int64_t objects_to_choose_from = 400;
 
-struct Arguments {
-  std::size_t rows = 0, cols = 0;
-  std::string k_text, algorithm = "clara", linkage = "average", medoids, labels, in;
-  int k = 0;  ///< 0: chosen from the data
-  int samples = 5, sample_size = 0;
-  std::uint64_t seed = 1;
-  bool json = false;
-};
-
 int parse_k(const std::string& text, std::size_t rows) {
   if (text == "auto") return 0;
   int k = 0;
@@ -54,7 +44,7 @@ int parse_k(const std::string& text, std::size_t rows) {
 }
 
 /// k by silhouette on a sample, for the algorithms that do not choose it themselves.
-int choose(const Space& space, const Signatures& all, const Arguments& a) {
+int choose(const Space& space, const Signatures& all, const ClusterArguments& a) {
   if (a.k > 0) return a.k;
   const auto n = static_cast<std::int64_t>(all.n);
   const auto ids = sampling::draw_without_replacement(n, std::min(n, objects_to_choose_from), a.seed, 0);
@@ -72,7 +62,7 @@ cluster::Linkage linkage_of(const std::string& name) {
   return cluster::Linkage::average;
 }
 
-Clustering run_algorithm(const Space& space, const Signatures& signatures, const Arguments& a) {
+Clustering run_algorithm(const Space& space, const Signatures& signatures, const ClusterArguments& a) {
   if (a.algorithm == "clara") {
     cluster::ClaraParameters p;
     p.k = a.k;
@@ -98,7 +88,7 @@ Clustering run_algorithm(const Space& space, const Signatures& signatures, const
   return cluster::with_medoids(space, signatures, labels);
 }
 
-void print_text(const Arguments& a, const Clustering& c, double seconds) {
+void print_text(const ClusterArguments& a, const Clustering& c, double seconds) {
   std::printf("%s: %d strata of %zu rows, mean distance to the nearest medoid %.6g, %s\n", a.algorithm.c_str(), c.k,
               a.rows, c.cost, seconds_text(seconds).c_str());
   Table table({{"stratum", Table::Align::left}, {"rows"}, {"medoid"}});
@@ -120,7 +110,9 @@ void write_lists(const std::optional<Destination>& medoids, const std::optional<
   if (of_labels) of_labels->commit();
 }
 
-void run_cluster(Arguments a) {
+}  // namespace
+
+void run_cluster(ClusterArguments a) {
   std::optional<Destination> medoids, labels;
   if (!a.medoids.empty()) medoids.emplace(a.medoids, std::vector<std::filesystem::path>{a.in});
   if (!a.labels.empty()) labels.emplace(a.labels, std::vector<std::filesystem::path>{a.in});
@@ -142,32 +134,6 @@ void run_cluster(Arguments a) {
               {"sizes", c.sizes},
               {"lone", c.lone},
               {"seconds", seconds}});
-}
-
-}  // namespace
-
-void add_cluster(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
-  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
-  command->add_option("-k", a->k_text, "number of strata, or auto")->required();
-  command->add_option("--algorithm", a->algorithm, "how")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
-  command->add_option("--linkage", a->linkage, "of hierarchical")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"average", "complete", "single", "ward"}));
-  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
-  command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
-  command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
-      ->check(CLI::PositiveNumber);
-  command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line");
-  command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line");
-  command->add_option("in", a->in, "raw matrix")->required();
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_cluster(*a); });
 }
 
 }  // namespace effort::tools

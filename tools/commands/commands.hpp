@@ -1,22 +1,102 @@
-// The subcommands of `effort`.  Each function adds one to the parser, which runs it when it has read the
-// arguments.  Errors are exceptions: UsageError ends the program with 2, any other with 1.
+// The subcommands of `effort`: what each is asked for, and what runs it.
+//
+// Errors are exceptions: UsageError ends the program with 2, any other with 1.
 #pragma once
-
-#include <CLI/CLI.hpp>
 
 #include "tools/commands/usage_error.hpp"
 
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
 namespace effort::tools {
 
-void add_info(CLI::App& app);
-void add_report(CLI::App& app);
-void add_top(CLI::App& app);
-void add_diff(CLI::App& app);
-void add_export(CLI::App& app);
-void add_encode(CLI::App& app);
-void add_decode(CLI::App& app);
-void add_cluster(CLI::App& app);
-void add_sample_size(CLI::App& app);
-void add_replay(CLI::App& app);
+struct InfoArguments {
+  std::string snapshot, heat_map = "auto";
+  std::vector<std::string> module_paths;
+  bool all = false, raw_names = false, json = false;
+};
+void run_info(const InfoArguments& arguments);
+
+struct ReportArguments {
+  std::vector<std::string> snapshots;
+  std::string out, source, title;
+  std::vector<std::string> orders, module_path;
+  bool json = false;
+};
+void run_report(const ReportArguments& arguments);
+
+struct TopArguments {
+  std::string directory, job;
+  std::vector<std::string> module_paths;
+  double interval = 0.5;
+  bool once = false, json = false;
+};
+void run_top(const TopArguments& arguments);
+
+struct DiffArguments {
+  std::string a, b, metric;
+  std::vector<std::string> module_paths;
+  double threshold = 0.02;
+  bool all = false, json = false;
+};
+void run_diff(const DiffArguments& arguments);
+
+struct ExportArguments {
+  std::string snapshot, format, out, region, metric;
+  std::vector<std::string> module_paths;
+  int level = 0;
+  bool exact = false, raw_names = false, json = false;
+};
+void run_export(const ExportArguments& arguments);
+
+struct EncodeArguments {
+  std::size_t rows = 0, cols = 0;
+  std::optional<int> passes;
+  std::optional<double> nrmse, max_error;
+  std::optional<std::size_t> max_bytes;
+  std::string coder = "context", in, out;
+  bool json = false;
+};
+void run_encode(const EncodeArguments& arguments);
+
+struct DecodeArguments {
+  int passes = 0, level = 0;
+  std::string in, out;
+  bool json = false;
+};
+void run_decode(const DecodeArguments& arguments);
+
+struct ClusterArguments {
+  std::size_t rows = 0, cols = 0;
+  std::string k_text, algorithm = "clara", linkage = "average", medoids, labels, in;
+  int k = 0;  ///< 0: chosen from the data
+  int samples = 5, sample_size = 0;
+  std::uint64_t seed = 1;
+  bool json = false;
+};
+void run_cluster(ClusterArguments arguments);
+
+struct SampleSizeArguments {
+  std::size_t rows = 0, cols = 0;
+  std::string labels, in;
+  double confidence = 0.90, error = 0.08;
+  bool json = false;
+};
+void run_sample_size(const SampleSizeArguments& arguments);
+
+struct ReplayArguments {
+  std::size_t regions = 0, ranks = 0, steps = 0;
+  int lag = -1, strata_level = 0, nodes = 0, passes = 5;
+  std::string window = "auto", strata = "auto", rebalancer = "ideal", in, out, names;
+  std::optional<double> price;
+  double threshold = 0.1;
+  std::uint64_t seed = 1;
+  std::int64_t virtual_ranks = 0;
+  bool exact = false, json = false, price_unknown = false;
+};
+void run_replay(const ReplayArguments& arguments);
 
 }  // namespace effort::tools

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -19,12 +18,6 @@ namespace effort::tools {
 
 namespace {
 
-struct Arguments {
-  int passes = 0, level = 0;
-  std::string in, out;
-  bool json = false;
-};
-
 /// Half of the machine's memory, so that a small damaged file cannot request all of it.
 std::size_t most_values() {
   const long pages = ::sysconf(_SC_PHYS_PAGES), page = ::sysconf(_SC_PAGESIZE);
@@ -33,7 +26,7 @@ std::size_t most_values() {
                                std::size_t{1} << 20);
 }
 
-codec::Decoded decode_file(const Arguments& a) {
+codec::Decoded decode_file(const DecodeArguments& a) {
   const StreamFile stream(a.in);
   try {
     const codec::StreamInfo info = codec::inspect(stream);
@@ -54,7 +47,9 @@ codec::Decoded decode_file(const Arguments& a) {
   }
 }
 
-void run_decode(const Arguments& a) {
+}  // namespace
+
+void run_decode(const DecodeArguments& a) {
   const Destination out(a.out, {a.in});
   const KokkosSession kokkos;
   const Stopwatch watch;
@@ -68,20 +63,6 @@ void run_decode(const Arguments& a) {
   } else {
     std::printf("%zu x %zu values, %s\n", decoded.rows, decoded.cols, seconds_text(seconds).c_str());
   }
-}
-
-}  // namespace
-
-void add_decode(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode to a raw matrix");
-  command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(CLI::PositiveNumber);
-  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
-      ->check(CLI::Range(0, 30));
-  command->add_option("in", a->in, "compressed file")->required();
-  command->add_option("out", a->out, "raw matrix to write")->required();
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_decode(*a); });
 }
 
 }  // namespace effort::tools

@@ -6,7 +6,6 @@
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <string>
 
 #include "record/reader.hpp"
@@ -23,13 +22,6 @@ namespace {
 using Align = Table::Align;
 
 constexpr std::size_t most_lines = 15;
-
-struct Arguments {
-  std::string a, b, metric;
-  std::vector<std::string> module_paths;
-  double threshold = 0.02;
-  bool all = false, json = false;
-};
 
 /// "+12.3 %"; empty if one of them is not known.
 std::string change_text(double a, double b) {
@@ -85,7 +77,7 @@ std::string side_text(const std::optional<RegionSide>& side, double RegionSide::
 }
 
 std::string regions_table(const Comparison& c, const char* title, std::initializer_list<Verdict> verdicts,
-                          const Arguments& arguments, const Terminal& terminal) {
+                          const DiffArguments& arguments, const Terminal& terminal) {
   std::vector<const RegionChange*> chosen;
   for (const RegionChange& r : c.regions) {
     if (std::find(verdicts.begin(), verdicts.end(), r.verdict) != verdicts.end()) chosen.push_back(&r);
@@ -122,7 +114,7 @@ std::string regions_table(const Comparison& c, const char* title, std::initializ
   return out + "\n" + table.text();
 }
 
-std::string diff_text(const Comparison& c, const Arguments& arguments, const Terminal& terminal) {
+std::string diff_text(const Comparison& c, const DiffArguments& arguments, const Terminal& terminal) {
   std::string out = run_line("A", c.a) + run_line("B", c.b) + "\n" + overview(c);
   std::string regions;
   regions += regions_table(c, "Worse", {Verdict::worse}, arguments, terminal);
@@ -143,7 +135,9 @@ std::string diff_text(const Comparison& c, const Arguments& arguments, const Ter
   return fitted(out, terminal);
 }
 
-void run_diff(const Arguments& arguments) {
+}  // namespace
+
+void run_diff(const DiffArguments& arguments) {
   record::Reader a{std::filesystem::path(arguments.a)}, b{std::filesystem::path(arguments.b)};
   a.verify();
   b.verify();
@@ -158,27 +152,6 @@ void run_diff(const Arguments& arguments) {
   }
   const std::string text = diff_text(c, arguments, terminal_of(STDOUT_FILENO));
   std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-}  // namespace
-
-void add_diff(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("diff", "Compares two runs with any numbers of ranks: what got better and what got worse");
-  command->add_option("A", a->a, "snapshot file before")->required();
-  command->add_option("B", a->b, "snapshot file after")->required();
-  command->add_option("--metric", a->metric, "metric to compare (by default the first run's load metric)");
-  command
-      ->add_option("--threshold", a->threshold,
-                   "relative change of a region's largest rank that counts as better or worse")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--module-path", a->module_paths,
-                      "directory or file of a program or library that call paths point into (repeatable)");
-  command->add_flag("--all", a->all, "every region, including unchanged ones");
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_diff(*a); });
 }
 
 }  // namespace effort::tools

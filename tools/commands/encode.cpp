@@ -1,7 +1,6 @@
 // effort encode --rows R --cols C [--passes N | --nrmse X | --max-error E | --max-bytes B] in.f64 out.ewz
 #include <cmath>
 #include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -18,16 +17,7 @@ namespace {
 
 constexpr int default_passes = 5;
 
-struct Arguments {
-  std::size_t rows = 0, cols = 0;
-  std::optional<int> passes;
-  std::optional<double> nrmse, max_error;
-  std::optional<std::size_t> max_bytes;
-  std::string coder = "context", in, out;
-  bool json = false;
-};
-
-codec::Target target_of(const Arguments& a) {
+codec::Target target_of(const EncodeArguments& a) {
   try {
     if (a.nrmse) return codec::Target::nrmse(*a.nrmse);
     if (a.max_error) return codec::Target::max_error(*a.max_error);
@@ -38,7 +28,9 @@ codec::Target target_of(const Arguments& a) {
   }
 }
 
-void run_encode(const Arguments& a) {
+}  // namespace
+
+void run_encode(const EncodeArguments& a) {
   const Destination out(a.out, {a.in});
   const codec::Target target = target_of(a);
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
@@ -65,27 +57,6 @@ void run_encode(const Arguments& a) {
                 bytes_text(raw).c_str(), bytes_text(static_cast<double>(stream.size())).c_str(), ratio, info.nrmse,
                 info.max_error, info.passes, seconds_text(seconds).c_str());
   }
-}
-
-}  // namespace
-
-void add_encode(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order), lossily");
-  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(CLI::PositiveNumber);
-  CLI::Option_group* target = command->add_option_group("target", "when the encoding stops (default: 5 passes)");
-  target->add_option("--passes", a->passes, "bit-plane passes");
-  target->add_option("--nrmse", a->nrmse, "at most this root mean square error over the range of the values");
-  target->add_option("--max-error", a->max_error, "at most this absolute error");
-  target->add_option("--max-bytes", a->max_bytes, "at most this size of the result");
-  target->require_option(0, 1);
-  command->add_option("--coder", a->coder, "context, or ezw: zerotrees, run lengths and Huffman codes")
-      ->check(CLI::IsMember({"context", "ezw"}));
-  command->add_option("in", a->in, "raw matrix")->required();
-  command->add_option("out", a->out, "compressed file to write")->required();
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_encode(*a); });
 }
 
 }  // namespace effort::tools

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <memory>
 #include <stdexcept>
 #include <string>
 
@@ -16,13 +15,6 @@
 namespace effort::tools {
 
 namespace {
-
-struct Arguments {
-  std::string snapshot, format, out, region, metric;
-  std::vector<std::string> module_paths;
-  int level = 0;
-  bool exact = false, raw_names = false, json = false;
-};
 
 /// Distinct names for the regions: resolved, then extended by whatever distinguishes them.
 std::vector<std::string> labels_of(const std::vector<RegionRow>& regions, Symbols* symbols) {
@@ -41,7 +33,8 @@ std::vector<std::string> labels_of(const std::vector<RegionRow>& regions, Symbol
   return out;
 }
 
-Selection select(record::Reader& reader, const record::SeriesReader& series, const Arguments& a, Symbols* symbols) {
+Selection select(record::Reader& reader, const record::SeriesReader& series, const ExportArguments& a,
+                 Symbols* symbols) {
   const record::Run& run = reader.run();
   Selection out{reader, series, {}, {}, false, {}, a.level, a.exact, series.frame(a.level), nullptr};
   for (const RegionRow& row : regions_of(run)) {
@@ -81,7 +74,9 @@ void write(const Selection& selection, const std::string& format, const Destinat
   }
 }
 
-void run_export(const Arguments& a) {
+}  // namespace
+
+void run_export(const ExportArguments& a) {
   if (a.format == "hdf5" && !hdf5_available())
     throw UsageError(
         "--format hdf5 is not built into this effort (HDF5 was missing), install libhdf5-dev and build it again, or "
@@ -109,8 +104,6 @@ void run_export(const Arguments& a) {
                 {"path", a.out}});
   }
 }
-
-}  // namespace
 
 double Selection::fill() const { return exact ? std::numeric_limits<double>::quiet_NaN() : 0.0; }
 
@@ -160,30 +153,6 @@ void put_fill(OutputFile& file, std::uint64_t offset, std::uint64_t cells, doubl
   for (std::uint64_t done = 0; done < cells; done += block.size()) {
     file.write_at(offset + 8 * done, std::span(block).first(std::min<std::uint64_t>(block.size(), cells - done)));
   }
-}
-
-void add_export(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("export", "Writes the loads of a snapshot in a format that other programs read");
-  command->add_option("SNAP", a->snapshot, "snapshot file")->required();
-  command
-      ->add_option("--format", a->format,
-                   "hdf5: for h5py, xarray, netCDF; vtk: image data (.vti) for ParaView, steps by ranks; csv: one line "
-                   "per region, rank and step; npy: a directory with METRIC.npy and axes.json")
-      ->required()
-      ->check(CLI::IsMember({"hdf5", "vtk", "csv", "npy"}));
-  command->add_option("-o", a->out, "file (npy: directory) to write")->required();
-  command->add_option("--region", a->region, "only this region");
-  command->add_option("--metric", a->metric, "only this metric");
-  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
-      ->check(CLI::Range(0, 30));
-  command->add_flag("--exact", a->exact, "the exact values, if they were stored (EXACT=1), and NaN elsewhere");
-  command->add_option("--module-path", a->module_paths,
-                      "directory or file of a program or library that call paths point into (repeatable)");
-  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_export(*a); });
 }
 
 }  // namespace effort::tools

@@ -3,7 +3,6 @@
 
 #include <cstdio>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <string>
 
@@ -17,15 +16,7 @@
 
 namespace effort::tools {
 
-namespace {
-
-struct Arguments {
-  std::string snapshot, heat_map = "auto";
-  std::vector<std::string> module_paths;
-  bool all = false, raw_names = false, json = false;
-};
-
-void run_info(const Arguments& a) {
+void run_info(const InfoArguments& a) {
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const record::SeriesReader series(reader);
@@ -44,23 +35,6 @@ void run_info(const Arguments& a) {
   if (options.heat_map) kokkos.emplace();
   const std::string text = info_text(reader, series, options);
   std::fwrite(text.data(), 1, text.size(), stdout);
-}
-
-}  // namespace
-
-void add_info(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("info", "Checks a snapshot and prints its contents");
-  command->add_option("SNAP", a->snapshot, "snapshot file")->required();
-  command->add_flag("--all", a->all, "every region and window instead of one screen");
-  command->add_option("--heat-map", a->heat_map, "a picture of the load (auto: on a terminal)")
-      ->capture_default_str()
-      ->check(CLI::IsMember({"auto", "always", "never"}));
-  command->add_option("--module-path", a->module_paths,
-                      "directory or file of a program or library that call paths point into (repeatable)");
-  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_info(*a); });
 }
 
 }  // namespace effort::tools

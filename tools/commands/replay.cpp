@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,17 +24,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-struct Arguments {
-  std::size_t regions = 0, ranks = 0, steps = 0;
-  int lag = -1, strata_level = 0, nodes = 0, passes = 5;
-  std::string window = "auto", strata = "auto", rebalancer = "ideal", in, out, names;
-  std::optional<double> price;
-  double threshold = 0.1;
-  std::uint64_t seed = 1;
-  std::int64_t virtual_ranks = 0;
-  bool exact = false, json = false, price_unknown = false;
-};
-
 /// A number from 1, or 0 for "auto".
 int parse_count(const char* option, const std::string& text) {
   if (text == "auto") return 0;
@@ -46,7 +34,7 @@ int parse_count(const char* option, const std::string& text) {
   return k;
 }
 
-replay::Rebalancer rebalancer_of(const Arguments& a) {
+replay::Rebalancer rebalancer_of(const ReplayArguments& a) {
   try {
     return replay::parse_rebalancer(a.rebalancer);
   } catch (const std::invalid_argument& e) {
@@ -55,7 +43,7 @@ replay::Rebalancer rebalancer_of(const Arguments& a) {
 }
 
 /// Names from a JSON file: a list, or an object with such a list as "names".
-std::vector<std::string> region_names(const Arguments& a) {
+std::vector<std::string> region_names(const ReplayArguments& a) {
   std::vector<std::string> names;
   if (!a.names.empty()) {
     const std::vector<std::byte> bytes = read_bytes(a.names);
@@ -75,7 +63,7 @@ std::vector<std::string> region_names(const Arguments& a) {
   return names;
 }
 
-replay::Options options_of(const Arguments& a) {
+replay::Options options_of(const ReplayArguments& a) {
   replay::Options options;
   options.analysis.window = parse_count("--window", a.window);
   options.analysis.hint_lag = a.lag >= 0 || options.analysis.window == 0 ? a.lag : std::min(2, options.analysis.window);
@@ -184,7 +172,9 @@ void print_report_text(const replay::Report& report, const std::vector<std::stri
       bytes_text(static_cast<double>(report.bytes_per_node)).c_str(), stages.text().c_str());
 }
 
-void run_replay(const Arguments& a) {
+}  // namespace
+
+void run_replay(const ReplayArguments& a) {
   const Destination out(a.out, {a.in, a.names});
   replay::Options options = options_of(a);
   const std::vector<double> values = read_raw_cube(a.in, a.regions, "region", a.ranks, a.steps);
@@ -206,50 +196,6 @@ void run_replay(const Arguments& a) {
   } else {
     print_report_text(report, names);
   }
-}
-
-}  // namespace
-
-void add_replay(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "replay", "Runs the in-situ analysis on a recording (raw [regions][ranks][steps] seconds) as if live");
-  command->add_option("--regions", a->regions, "number of regions")->required()->check(CLI::Range(1, 1 << 20));
-  command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
-  command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
-  command->add_option("--window", a->window, "steps per window, or auto: a look after every step")
-      ->capture_default_str();
-  command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")
-      ->check(CLI::Range(0, 1 << 20));
-  command
-      ->add_option("--rebalancer", a->rebalancer,
-                   "model of a rebalance: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")
-      ->capture_default_str();
-  command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
-  command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")
-      ->check(CLI::Range(0, 30));
-  command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
-      ->check(CLI::NonNegativeNumber);
-  command->add_flag("--price-unknown", a->price_unknown, "the decision learns the price from its first rebalance");
-  command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")
-      ->capture_default_str()
-      ->check(CLI::NonNegativeNumber);
-  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
-  command->add_option("--virtual-ranks", a->virtual_ranks, "repeat the recording to fill this many ranks")
-      ->check(CLI::Range(1, 1 << 26));
-  command
-      ->add_option("--nodes", a->nodes,
-                   "simulated nodes, each with a thread (by default one per 256 ranks, at most 16)")
-      ->check(CLI::Range(1, 4096));
-  command->add_option("--names", a->names, "JSON file with the names of the regions");
-  command->add_option("-o", a->out, "snapshot file to write");
-  command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")
-      ->capture_default_str()
-      ->check(CLI::Range(1, 60));
-  command->add_flag("--exact", a->exact, "also store the raw windows in the snapshot");
-  command->add_option("cube", a->in, "recording to replay")->required();
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_replay(*a); });
 }
 
 }  // namespace effort::tools

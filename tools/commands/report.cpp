@@ -28,13 +28,6 @@ namespace {
 using nlohmann::ordered_json;
 namespace fs = std::filesystem;
 
-struct Arguments {
-  std::vector<std::string> snapshots;
-  std::string out, source, title;
-  std::vector<std::string> orders, module_path;
-  bool json = false;
-};
-
 /// Text escaped for a script element.
 std::string script_text(const ordered_json& object) {
   const std::string text = json_text(object);
@@ -76,7 +69,7 @@ std::string order_file(const std::string& argument) {
   return equal == std::string::npos ? argument : argument.substr(equal + 1);
 }
 
-std::vector<fs::path> inputs_of(const Arguments& a) {
+std::vector<fs::path> inputs_of(const ReportArguments& a) {
   std::vector<fs::path> out(a.snapshots.begin(), a.snapshots.end());
   out.insert(out.end(), a.module_path.begin(), a.module_path.end());
   for (const std::string& order : a.orders) out.emplace_back(order_file(order));
@@ -111,7 +104,7 @@ struct Described {
   std::unique_ptr<Symbols> symbols;
 };
 
-Described describe(const std::string& path, const Arguments& a, std::span<const RankOrder> orders) {
+Described describe(const std::string& path, const ReportArguments& a, std::span<const RankOrder> orders) {
   record::Reader reader{fs::path(path)};
   reader.verify();
   const record::SeriesReader series(reader);
@@ -246,14 +239,16 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
   file.commit();
 }
 
-std::string title_of(const Arguments& a, const std::vector<Described>& runs) {
+std::string title_of(const ReportArguments& a, const std::vector<Described>& runs) {
   if (!a.title.empty()) return a.title;
   std::string title;
   for (const Described& run : runs) title += (title.empty() ? "" : ", ") + run.json["info"]["name"].get<std::string>();
   return title;
 }
 
-void run_report(const Arguments& a) {
+}  // namespace
+
+void run_report(const ReportArguments& a) {
   if (page_template().before.empty())
     throw std::runtime_error(
         "this effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
@@ -292,26 +287,6 @@ void run_report(const Arguments& a) {
                 bytes_text(static_cast<double>(bytes)).c_str(),
                 bytes_text(static_cast<double>(page_template().before.size() + page_template().behind.size())).c_str());
   }
-}
-
-}  // namespace
-
-void add_report(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command =
-      app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
-  command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
-  command->add_option("-o", a->out, "page to write (HTML)")->required();
-  command->add_option("--source", a->source,
-                      "directory of the application's source files, to show the lines of regions");
-  command->add_option("--module-path", a->module_path,
-                      "directory or file of a program or library that call paths point into (repeatable)");
-  command->add_option(
-      "--order", a->orders,
-      "[NAME=]FILE: an order of ranks to offer, such as that of the topology; the file holds every rank once");
-  command->add_option("--title", a->title, "title of the page (by default the names of the runs)");
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_report(*a); });
 }
 
 }  // namespace effort::tools

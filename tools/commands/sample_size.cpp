@@ -1,7 +1,6 @@
 // effort sample-size --rows N --cols D [--labels l.txt] --confidence 0.90 --error 0.08 in.f64
 #include <algorithm>
 #include <cstdio>
-#include <memory>
 #include <string>
 
 #include "analytics/sampling/sample_size.hpp"
@@ -12,13 +11,6 @@
 namespace effort::tools {
 
 namespace {
-
-struct Arguments {
-  std::size_t rows = 0, cols = 0;
-  std::string labels, in;
-  double confidence = 0.90, error = 0.08;
-  bool json = false;
-};
 
 int strata_of(const std::vector<std::int32_t>& labels, const std::string& file) {
   std::int32_t largest = 0;
@@ -42,7 +34,7 @@ const char* design_name(sampling::Design design) {
   return "unknown";
 }
 
-void print_text(const Arguments& a, const sampling::SamplePlan& plan) {
+void print_text(const SampleSizeArguments& a, const sampling::SamplePlan& plan) {
   std::printf("For a relative error of %s with %s confidence, of %zu ranks:\n", percent_text(a.error).c_str(),
               percent_text(a.confidence).c_str(), a.rows);
   std::printf("  %lld without strata\n  %lld with strata where they help (%s)\n", static_cast<long long>(plan.unified),
@@ -56,7 +48,9 @@ void print_text(const Arguments& a, const sampling::SamplePlan& plan) {
   std::fputs(table.text().c_str(), stdout);
 }
 
-void run_sample_size(const Arguments& a) {
+}  // namespace
+
+void run_sample_size(const SampleSizeArguments& a) {
   sampling::PlanParameters parameters;
   parameters.accuracy = {a.confidence, a.error};
   const std::vector<double> values = read_raw(a.in, a.rows, a.cols);
@@ -74,32 +68,6 @@ void run_sample_size(const Arguments& a) {
               {"neyman_allocation", plan.neyman_allocation},
               {"design", design_name(plan.cheapest)},
               {"allocation", plan.allocation}});
-}
-
-}  // namespace
-
-void add_sample_size(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand(
-      "sample-size", "Computes how many ranks to trace for a given relative error of every column's mean");
-  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(CLI::PositiveNumber);
-  command->add_option("--labels", a->labels, "file with the stratum of every rank, one per line");
-  const auto open_unit = [](const std::string& text) {
-    double value = 0;
-    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
-               ? std::string()
-               : "must be greater than 0 and less than 1: " + text;
-  };
-  command->add_option("--confidence", a->confidence, "probability that the error is not exceeded")
-      ->capture_default_str()
-      ->check(CLI::Validator(open_unit, "in (0, 1)"));
-  command->add_option("--error", a->error, "relative to the column's mean")
-      ->capture_default_str()
-      ->check(CLI::PositiveNumber);
-  command->add_option("in", a->in, "raw matrix")->required();
-  command->add_flag("--json", a->json, "print one JSON object");
-  command->callback([a] { run_sample_size(*a); });
 }
 
 }  // namespace effort::tools

@@ -28,17 +28,10 @@ namespace fs = std::filesystem;
 using Align = Table::Align;
 using nlohmann::ordered_json;
 
-struct Arguments {
-  std::string directory, job;
-  std::vector<std::string> module_paths;
-  double interval = 0.5;
-  bool once = false, json = false;
-};
-
 /// The newest snapshot of the followed run, and the one that it is compared with.
 class Follower {
  public:
-  explicit Follower(const Arguments& arguments) : arguments_(arguments) {}
+  explicit Follower(const TopArguments& arguments) : arguments_(arguments) {}
 
   /// Whether there is a newer snapshot than before.
   bool look() {
@@ -79,7 +72,7 @@ class Follower {
     }
   }
 
-  const Arguments& arguments_;
+  const TopArguments& arguments_;
   std::optional<SnapshotFile> file_;
   std::unique_ptr<record::Reader> reader_;
   std::unique_ptr<record::SeriesReader> series_;
@@ -186,12 +179,12 @@ ordered_json json(const Follower& f) {
   return out;
 }
 
-std::string waiting(const Arguments& a) {
+std::string waiting(const TopArguments& a) {
   return "effort top: no snapshot" + (a.job.empty() ? std::string() : " of job " + a.job) + " in '" + a.directory +
          "' yet, waiting; a run writes them as it goes if EFFORT_SNAPSHOT_EVERY=<steps> is set\n";
 }
 
-void follow_on_screen(Follower& follower, const Arguments& a) {
+void follow_on_screen(Follower& follower, const TopArguments& a) {
   Screen screen;
   std::string status;
   bool draw = true;
@@ -216,7 +209,7 @@ void follow_on_screen(Follower& follower, const Arguments& a) {
 }
 
 /// Without a terminal: a page per snapshot.
-void follow_as_text(Follower& follower, const Arguments& a) {
+void follow_as_text(Follower& follower, const TopArguments& a) {
   const Terminal terminal = terminal_of(STDOUT_FILENO);
   while (true) {
     if (follower.look()) {
@@ -228,7 +221,9 @@ void follow_as_text(Follower& follower, const Arguments& a) {
   }
 }
 
-void run_top(const Arguments& a) {
+}  // namespace
+
+void run_top(const TopArguments& a) {
   if (!fs::is_directory(a.directory))
     throw std::runtime_error("there is no directory '" + a.directory + "', give the run's EFFORT_SNAPSHOT_DIR");
   Follower follower(a);
@@ -248,23 +243,6 @@ void run_top(const Arguments& a) {
   } else {
     follow_as_text(follower, a);
   }
-}
-
-}  // namespace
-
-void add_top(CLI::App& app) {
-  auto a = std::make_shared<Arguments>();
-  CLI::App* command = app.add_subcommand("top", "Follows a running job by its snapshots; q quits");
-  command->add_option("SNAP_DIR", a->directory, "directory into which the run writes snapshots")->required();
-  command->add_option("--job", a->job, "job to follow (by default the one that wrote last)");
-  command->add_option("--interval", a->interval, "seconds between two updates")
-      ->capture_default_str()
-      ->check(CLI::Range(0.05, 3600.0));
-  command->add_flag("--once", a->once, "print the current state and quit");
-  command->add_option("--module-path", a->module_paths,
-                      "directory or file of a program or library that call paths point into (repeatable)");
-  command->add_flag("--json", a->json, "print the current state as one JSON object and quit");
-  command->callback([a] { run_top(*a); });
 }
 
 }  // namespace effort::tools

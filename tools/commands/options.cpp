@@ -1,0 +1,239 @@
+// The options of all subcommands.  In one place, because CLI11 consists of headers that take long to compile.
+#include "tools/commands/options.hpp"
+
+#include "tools/commands/commands.hpp"
+
+#include <memory>
+#include <string>
+
+namespace effort::tools {
+namespace {
+
+void add_info(CLI::App& app) {
+  auto a = std::make_shared<InfoArguments>();
+  CLI::App* command = app.add_subcommand("info", "Checks a snapshot and prints its contents");
+  command->add_option("SNAP", a->snapshot, "snapshot file")->required();
+  command->add_flag("--all", a->all, "every region and window instead of one screen");
+  command->add_option("--heat-map", a->heat_map, "a picture of the load (auto: on a terminal)")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"auto", "always", "never"}));
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_info(*a); });
+}
+
+void add_report(CLI::App& app) {
+  auto a = std::make_shared<ReportArguments>();
+  CLI::App* command =
+      app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
+  command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
+  command->add_option("-o", a->out, "page to write (HTML)")->required();
+  command->add_option("--source", a->source,
+                      "directory of the application's source files, to show the lines of regions");
+  command->add_option("--module-path", a->module_path,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_option(
+      "--order", a->orders,
+      "[NAME=]FILE: an order of ranks to offer, such as that of the topology; the file holds every rank once");
+  command->add_option("--title", a->title, "title of the page (by default the names of the runs)");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_report(*a); });
+}
+
+void add_top(CLI::App& app) {
+  auto a = std::make_shared<TopArguments>();
+  CLI::App* command = app.add_subcommand("top", "Follows a running job by its snapshots; q quits");
+  command->add_option("SNAP_DIR", a->directory, "directory into which the run writes snapshots")->required();
+  command->add_option("--job", a->job, "job to follow (by default the one that wrote last)");
+  command->add_option("--interval", a->interval, "seconds between two updates")
+      ->capture_default_str()
+      ->check(CLI::Range(0.05, 3600.0));
+  command->add_flag("--once", a->once, "print the current state and quit");
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--json", a->json, "print the current state as one JSON object and quit");
+  command->callback([a] { run_top(*a); });
+}
+
+void add_diff(CLI::App& app) {
+  auto a = std::make_shared<DiffArguments>();
+  CLI::App* command =
+      app.add_subcommand("diff", "Compares two runs with any numbers of ranks: what got better and what got worse");
+  command->add_option("A", a->a, "snapshot file before")->required();
+  command->add_option("B", a->b, "snapshot file after")->required();
+  command->add_option("--metric", a->metric, "metric to compare (by default the first run's load metric)");
+  command
+      ->add_option("--threshold", a->threshold,
+                   "relative change of a region's largest rank that counts as better or worse")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--all", a->all, "every region, including unchanged ones");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_diff(*a); });
+}
+
+void add_export(CLI::App& app) {
+  auto a = std::make_shared<ExportArguments>();
+  CLI::App* command =
+      app.add_subcommand("export", "Writes the loads of a snapshot in a format that other programs read");
+  command->add_option("SNAP", a->snapshot, "snapshot file")->required();
+  command
+      ->add_option("--format", a->format,
+                   "hdf5: for h5py, xarray, netCDF; vtk: image data (.vti) for ParaView, steps by ranks; csv: one line "
+                   "per region, rank and step; npy: a directory with METRIC.npy and axes.json")
+      ->required()
+      ->check(CLI::IsMember({"hdf5", "vtk", "csv", "npy"}));
+  command->add_option("-o", a->out, "file (npy: directory) to write")->required();
+  command->add_option("--region", a->region, "only this region");
+  command->add_option("--metric", a->metric, "only this metric");
+  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
+      ->check(CLI::Range(0, 30));
+  command->add_flag("--exact", a->exact, "the exact values, if they were stored (EXACT=1), and NaN elsewhere");
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the snapshot");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_export(*a); });
+}
+
+void add_encode(CLI::App& app) {
+  auto a = std::make_shared<EncodeArguments>();
+  CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order), lossily");
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(CLI::PositiveNumber);
+  CLI::Option_group* target = command->add_option_group("target", "when the encoding stops (default: 5 passes)");
+  target->add_option("--passes", a->passes, "bit-plane passes");
+  target->add_option("--nrmse", a->nrmse, "at most this root mean square error over the range of the values");
+  target->add_option("--max-error", a->max_error, "at most this absolute error");
+  target->add_option("--max-bytes", a->max_bytes, "at most this size of the result");
+  target->require_option(0, 1);
+  command->add_option("--coder", a->coder, "context, or ezw: zerotrees, run lengths and Huffman codes")
+      ->check(CLI::IsMember({"context", "ezw"}));
+  command->add_option("in", a->in, "raw matrix")->required();
+  command->add_option("out", a->out, "compressed file to write")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_encode(*a); });
+}
+
+void add_decode(CLI::App& app) {
+  auto a = std::make_shared<DecodeArguments>();
+  CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode to a raw matrix");
+  command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(CLI::PositiveNumber);
+  command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
+      ->check(CLI::Range(0, 30));
+  command->add_option("in", a->in, "compressed file")->required();
+  command->add_option("out", a->out, "raw matrix to write")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_decode(*a); });
+}
+
+void add_cluster(CLI::App& app) {
+  auto a = std::make_shared<ClusterArguments>();
+  CLI::App* command = app.add_subcommand(
+      "cluster", "Groups the rows of a raw matrix around medoids (Euclidean distance; rows count from 0)");
+  command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
+  command->add_option("-k", a->k_text, "number of strata, or auto")->required();
+  command->add_option("--algorithm", a->algorithm, "how")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
+  command->add_option("--linkage", a->linkage, "of hierarchical")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"average", "complete", "single", "ward"}));
+  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
+  command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
+      ->check(CLI::PositiveNumber);
+  command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line");
+  command->add_option("--labels", a->labels, "write the stratum of every row to this file, one per line");
+  command->add_option("in", a->in, "raw matrix")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_cluster(*a); });
+}
+
+void add_sample_size(CLI::App& app) {
+  auto a = std::make_shared<SampleSizeArguments>();
+  CLI::App* command = app.add_subcommand(
+      "sample-size", "Computes how many ranks to trace for a given relative error of every column's mean");
+  command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--cols", a->cols, "number of columns (metrics)")->required()->check(CLI::PositiveNumber);
+  command->add_option("--labels", a->labels, "file with the stratum of every rank, one per line");
+  const auto open_unit = [](const std::string& text) {
+    double value = 0;
+    return CLI::detail::lexical_cast(text, value) && value > 0 && value < 1
+               ? std::string()
+               : "must be greater than 0 and less than 1: " + text;
+  };
+  command->add_option("--confidence", a->confidence, "probability that the error is not exceeded")
+      ->capture_default_str()
+      ->check(CLI::Validator(open_unit, "in (0, 1)"));
+  command->add_option("--error", a->error, "relative to the column's mean")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
+  command->add_option("in", a->in, "raw matrix")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_sample_size(*a); });
+}
+
+void add_replay(CLI::App& app) {
+  auto a = std::make_shared<ReplayArguments>();
+  CLI::App* command = app.add_subcommand(
+      "replay", "Runs the in-situ analysis on a recording (raw [regions][ranks][steps] seconds) as if live");
+  command->add_option("--regions", a->regions, "number of regions")->required()->check(CLI::Range(1, 1 << 20));
+  command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
+  command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
+  command->add_option("--window", a->window, "steps per window, or auto: a look after every step")
+      ->capture_default_str();
+  command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")
+      ->check(CLI::Range(0, 1 << 20));
+  command
+      ->add_option("--rebalancer", a->rebalancer,
+                   "model of a rebalance: ideal, bounded:SHARE, noisy:DEVIATION or blocks:N")
+      ->capture_default_str();
+  command->add_option("--strata", a->strata, "number of strata, or auto")->capture_default_str();
+  command->add_option("--strata-level", a->strata_level, "strata on wavelet approximations of this level")
+      ->check(CLI::Range(0, 30));
+  command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_flag("--price-unknown", a->price_unknown, "the decision learns the price from its first rebalance");
+  command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
+  command->add_option("--virtual-ranks", a->virtual_ranks, "repeat the recording to fill this many ranks")
+      ->check(CLI::Range(1, 1 << 26));
+  command
+      ->add_option("--nodes", a->nodes,
+                   "simulated nodes, each with a thread (by default one per 256 ranks, at most 16)")
+      ->check(CLI::Range(1, 4096));
+  command->add_option("--names", a->names, "JSON file with the names of the regions");
+  command->add_option("-o", a->out, "snapshot file to write");
+  command->add_option("--passes", a->passes, "bit-plane passes of the snapshot")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 60));
+  command->add_flag("--exact", a->exact, "also store the raw windows in the snapshot");
+  command->add_option("cube", a->in, "recording to replay")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_replay(*a); });
+}
+
+}  // namespace
+
+void add_commands(CLI::App& app) {
+  add_info(app);
+  add_report(app);
+  add_top(app);
+  add_diff(app);
+  add_export(app);
+  add_encode(app);
+  add_decode(app);
+  add_cluster(app);
+  add_sample_size(app);
+  add_replay(app);
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,11 @@
+// The options of the subcommands.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace effort::tools {
+
+/// Adds all subcommands to the parser, which runs the one that it finds when it has read the arguments.
+void add_commands(CLI::App& app);
+
+}  // namespace effort::tools
