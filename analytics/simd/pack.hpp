@@ -1,7 +1,7 @@
 // The part of Kokkos's SIMD types that the kernels need (Kokkos 3.4 has none).
 //
-// A pack is a vector type of the compiler, or a plain number if its width is 1 (on a device, where each member of a team
-// works on one number).  Pass packs by reference: the calling convention for values depends on the instruction set.
+// A pack is a vector type of the compiler, or a plain number if its width is 1 (on a device, where each member of a
+// team works on one number).  Pass packs by reference: how values are passed depends on the instruction set.
 #pragma once
 
 #include <Kokkos_Macros.hpp>

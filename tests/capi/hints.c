@@ -340,61 +340,6 @@ static void failing_callback(void) {
   CHECK_OK(effort_finalize());
 }
 
-/* A region open across steps is split there: each step gets its share, none all of it. */
-static void open_across_steps(void) {
-  start("time");
-  double longest = 0;
-  CHECK_OK(effort_begin(solve));
-  for (step = 0; step < 2 * window + lag; ++step) {
-    sleep_ms(4);
-    CHECK_OK(effort_progress_step());
-    effort_hint h;
-    if (effort_hint_latest(&h) != EFFORT_OK) continue;
-    CHECK(h.load[0] >= 0.99 * 0.004); /* two clocks */
-    if (h.load[0] > longest) longest = h.load[0];
-    if (h.window_first > 0) break;
-  }
-  CHECK(longest > 0);
-  CHECK_OK(effort_end(solve));
-  CHECK_FAILS(effort_end(solve), EFFORT_ERR_NESTING, "none open");
-  CHECK_OK(effort_finalize());
-}
-
-static double clock_seconds(void) {
-  struct timespec t;
-  clock_gettime(CLOCK_MONOTONIC, &t);
-  return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
-/* Time goes to the innermost region: a nested COMM region is no load, a nested COMPUTE region not counted twice.  The
- * host's clock around all of it, less that inside the COMM region, bounds the load however the machine is shared. */
-static void exclusive_time(void) {
-  start("time");
-  effort_hint h;
-  double outer = 0, in_halo = 0;
-  for (step = 0; step < window + lag; ++step) {
-    const double begun = clock_seconds();
-    CHECK_OK(effort_begin(solve));
-    CHECK_OK(effort_begin(halo));
-    const double waiting = clock_seconds();
-    sleep_ms(20);
-    if (step < window) in_halo += clock_seconds() - waiting;
-    CHECK_OK(effort_end(halo));
-    CHECK_OK(effort_begin(setup));
-    sleep_ms(4);
-    CHECK_OK(effort_end(setup));
-    CHECK_OK(effort_end(solve));
-    if (step < window) outer += clock_seconds() - begun;
-    CHECK_OK(effort_progress_step());
-  }
-  CHECK_OK(effort_hint_latest(&h));
-  const double of_solve = h.region_load[region_of(&h, "solve")], of_setup = h.region_load[region_of(&h, "setup")];
-  CHECK(of_setup >= 0.99 * 0.004 && h.load[0] * window <= outer - in_halo + 0.01 * outer);
-  CHECK_NEAR(h.load[0], of_solve + of_setup, 1e-9);
-  CHECK(h.region_load[region_of(&h, "halo")] == 0.0);
-  CHECK_OK(effort_finalize());
-}
-
 int main(void) {
   application_metric();
   added_seconds();
@@ -404,8 +349,6 @@ int main(void) {
   overtaken_hint();
   callback_calls();
   failing_callback();
-  open_across_steps();
-  exclusive_time();
   other_sizes_of_the_struct();
   return failures() != 0;
 }

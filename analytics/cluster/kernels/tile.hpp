@@ -53,8 +53,8 @@ KOKKOS_FORCEINLINE_FUNCTION void squared_group(const T* tile, const T* points, s
   for (int p = 0; p < Points; ++p) use(static_cast<std::size_t>(p), sum[p]);
 }
 
-/// Sums that fit into 16 registers, next to one for the objects and one for the difference.
-inline constexpr int points_at_once = 12;
+/// Enough independent sums to hide the latency of an addition; more would only make more code.
+inline constexpr int points_at_once = 8;
 
 template <int Points, std::size_t Width, typename T, typename Use>
 KOKKOS_FORCEINLINE_FUNCTION void squared_some(const T* tile, const T* points, std::size_t n, std::size_t d,
