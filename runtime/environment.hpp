@@ -5,8 +5,8 @@
 
 namespace effort {
 
-/// The value of a variable, null without one.  Where the process has more rights than who started it (set-user-ID, file
-/// capabilities) there is none: settings name files to write and to read.
+/// The value of a variable, or null.  In a process with more rights than its user (set-user-ID, file capabilities) no
+/// variable is seen, because settings name files to read and write.
 inline const char* environment(const char* name) noexcept { return secure_getenv(name); }
 
 }  // namespace effort

@@ -1,4 +1,4 @@
-// What of a host's thread is the host's: its floating-point environment, and whether it may be cancelled.
+// Protects a host thread's floating-point environment and cancellation state.
 #pragma once
 
 #include <cfenv>
@@ -7,10 +7,9 @@
 
 namespace effort {
 
-/// While it lives, the calling thread of the host is inside the library.  Floating-point exceptions do not trap,
-/// results are rounded to nearest and not flushed to zero, so that what is computed has the same bits on all ranks; the
-/// thread is not cancelled in the middle of a step.  Afterwards everything is as the host had it, exception flags
-/// included.
+/// Marks the calling host thread as inside the library for its lifetime.  Floating-point exceptions do not trap, and
+/// results are rounded to nearest without flushing to zero, so that all ranks compute the same bits.  The thread cannot
+/// be cancelled.  The destructor restores the host's state, including exception flags.
 class LibraryScope {
  public:
   LibraryScope() {
@@ -36,7 +35,8 @@ class LibraryScope {
   int cancel_state_;
 };
 
-/// While it lives, code of the host runs inside a LibraryScope: under the host's rules, which it may change.
+/// Restores the host's state for its lifetime, while host code runs inside a LibraryScope.  The host may change that
+/// state.
 class HostScope {
  public:
   explicit HostScope(LibraryScope& library) : library_(library) {

@@ -1,4 +1,4 @@
-// Writing from a thread of the host, which a signal of that write must not kill.
+// Writes from host threads without exposing the host to the signals of a failed write.
 #pragma once
 
 #include <cerrno>
@@ -9,9 +9,9 @@
 
 namespace effort {
 
-/// While it lives, the signals of a write that cannot be done, beyond `ulimit -f` or to a pipe that nobody reads, do
-/// not reach the host: the write only fails.  The host's handlers stay as they are, and a signal that was pending
-/// before stays pending. The background thread, which blocks all signals, does not need it.
+/// For its lifetime, a write that exceeds `ulimit -f` or goes to a closed pipe fails without a signal to the host.  The
+/// host's handlers are untouched, and a signal that was pending before stays pending.  The background thread blocks all
+/// signals and does not need it.
 class WriteSignalsHeld {
  public:
   WriteSignalsHeld() {
@@ -48,7 +48,7 @@ inline void print_error(const char* text) {
   std::fflush(stderr);  // a host may have given it a buffer: what is written later, is written by the host
 }
 
-/// Writes a line of the library's to stderr.
+/// Writes a line to stderr, prefixed with the library's name.
 inline void say(const std::string& line) { print_error(("effort: " + line + "\n").c_str()); }
 
 }  // namespace effort

@@ -1,4 +1,4 @@
-// What can go wrong, with the codes that the C API hands out.
+// Errors and the status codes of the C API.
 #pragma once
 
 #include <stdexcept>

@@ -29,7 +29,7 @@ Topology load() {
   hwloc_topology_t raw = nullptr;
   if (hwloc_topology_init(&raw) != 0) return nullptr;
   Topology topology(raw);
-  // Cores and threads are all that is asked about: no caches, no devices.
+  // Only cores and hardware threads are needed: no caches, no devices.
   hwloc_topology_set_all_types_filter(raw, HWLOC_TYPE_FILTER_KEEP_STRUCTURE);
   hwloc_topology_set_type_filter(raw, HWLOC_OBJ_CORE, HWLOC_TYPE_FILTER_KEEP_ALL);
   return hwloc_topology_load(raw) == 0 ? std::move(topology) : nullptr;
@@ -45,12 +45,12 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
     choice.why = "hwloc could not read the topology: the background thread is not bound";
     return choice;
   }
-  // What the job may use at all, whatever this process was bound to.
+  // The processing units that the job may use, regardless of this process's binding.
   Bitmap all(hwloc_bitmap_dup(hwloc_topology_get_allowed_cpuset(topology.get())));
   Bitmap taken(hwloc_bitmap_alloc());
   for (const cpu_set_t& rank : ranks) {
     Bitmap of_rank = bitmap_of(topology.get(), rank);
-    // A rank that may run everywhere is bound to nothing and takes nothing away.
+    // A rank that may run everywhere is not bound and occupies no unit.
     if (!hwloc_bitmap_isincluded(all.get(), of_rank.get())) hwloc_bitmap_or(taken.get(), taken.get(), of_rank.get());
   }
   if (hwloc_bitmap_iszero(taken.get())) {
@@ -60,7 +60,7 @@ engine::Placement::Choice HwlocPlacement::choose(std::span<const cpu_set_t> rank
   Bitmap free(hwloc_bitmap_alloc());
   hwloc_bitmap_andnot(free.get(), all.get(), taken.get());
   if (hwloc_bitmap_iszero(free.get())) {
-    // Not where it came from: that is the leader's own core, and the leader alone would pay.
+    // Not on the core where it was created: that is the leader's own, and only the leader would pay.
     hwloc_cpuset_to_glibc_sched_affinity(topology.get(), taken.get(), &choice.cpus, sizeof choice.cpus);
     choice.bind = true;
     choice.why = "every unit belongs to a rank: the background thread shares them all";

@@ -6,8 +6,8 @@
 namespace effort::adapters {
 
 /// Takes, in this order: cores that no rank of the node is bound to, sibling hardware threads of the ranks' cores, and
-/// otherwise all units of the node's ranks.  Where no rank is bound, neither is the thread.  Loading the topology costs
-/// some milliseconds, on the background thread.
+/// otherwise all units of the node's ranks.  If no rank is bound, the thread is not bound either.  Loading the topology
+/// takes some milliseconds of the background thread.
 class HwlocPlacement final : public engine::Placement {
  public:
   Choice choose(std::span<const cpu_set_t> ranks) override;

@@ -29,7 +29,7 @@ struct Hash {
 };
 using Ids = std::unordered_map<std::string, std::int32_t, Hash, std::equal_to<>>;
 
-/// What a thread remembers of one session: the ids behind names, and the profiling regions it has open.
+/// A thread's state in one session: the ids of names, and its open profiling regions.
 struct ThreadNames {
   std::uint64_t session = 0;
   Ids kernels, fences;
@@ -53,7 +53,7 @@ std::string readable(std::string_view name) {
   return text.substr(0, measure::max_name - tail.size()) + tail;
 }
 
-/// The region of a name; 0 where there is no session.
+/// The region of a name; 0 if there is no session.
 std::int32_t id_of(const char* name, Kind kind) {
   engine::AdapterPort* const port = engine::adapter_port();
   if (!port) return 0;
@@ -73,7 +73,7 @@ std::int32_t id_of(const char* name, Kind kind) {
   return id;
 }
 
-/// Begins a region and returns its id; 0 for none, which end() leaves alone.  Nothing may pass into Kokkos.
+/// Begins a region and returns its id; 0 if there is none, which end() ignores.  No exception may reach Kokkos.
 std::int32_t begin(const char* name, Kind kind) {
   try {
     const std::int32_t id = id_of(name, kind);
@@ -106,7 +106,7 @@ EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requi
   *requires_global_fencing = false;
 }
 
-/// A session that nobody adopted and that has no ranks ends here, as one step.
+/// Ends a session that no host has adopted and that has no ranks, as one step.
 EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {
   engine::AdapterPort* const port = engine::adapter_port();
   if (!port || port->owner() != engine::Owner::adapter || port->attached()) return;

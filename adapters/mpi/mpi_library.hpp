@@ -1,4 +1,4 @@
-// Which MPI this was built with, and whether the host runs with it.
+// The MPI library of this build, compared with the host's.
 #pragma once
 
 #include <mpi.h>
@@ -16,9 +16,9 @@ inline constexpr const char* built_with = "MPICH";
 inline constexpr const char* built_with = "";
 #endif
 
-/// Empty where the host runs with the MPI that this was built with; else the name of the host's.
+/// Empty if the host runs with the MPI of this build, else the name of the host's MPI.
 inline std::string other_mpi() {
-  // The other MPI writes as much as its own headers allow, not as ours do.
+  // Another MPI may write as much as its own headers allow.
   char text[16384] = "";
   int length = 0;
   PMPI_Get_library_version(text, &length);

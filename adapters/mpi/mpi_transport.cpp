@@ -17,7 +17,7 @@ std::unique_ptr<MpiTransport> MpiTransport::over(MPI_Comm comm) {
     transport.reset(new MpiTransport(static_cast<std::size_t>(size)));
   } catch (const std::bad_alloc&) {
   }
-  // No rank may be left alone in what comes next.
+  // All ranks must agree before the next collective, so that none is left alone in it.
   const int good = transport != nullptr;
   if (PMPI_Allreduce(&good, &all_good, 1, MPI_INT, MPI_MIN, comm) != MPI_SUCCESS)
     throw Error(Status::mpi, "MPI_Allreduce failed");
@@ -183,7 +183,7 @@ bool MpiTransport::test(bool& done) {
 
 void MpiTransport::progress() {
   int flag = 0;
-  // Nobody ever sends on this communicator with that tag: the call only moves the host's own messages along.
+  // No message with this tag is ever sent on this communicator: the call only advances the host's own messages.
   PMPI_Iprobe(MPI_ANY_SOURCE, 32767, world_, &flag, MPI_STATUS_IGNORE);
 }
 

@@ -10,11 +10,11 @@
 
 namespace effort::adapters {
 
-/// Owns duplicates of the host's communicator, so that nothing the library sends can meet a message of the host.
-/// Calls PMPI names only: a tool that wraps MPI never sees the library.
+/// Owns duplicates of the host's communicator, so that the library's messages never match the host's.  Calls only PMPI
+/// names, so that tools that wrap MPI do not see the library.
 class MpiTransport final : public exchange::Transport {
  public:
-  /// Duplicates `comm`; collective.  Where a rank has no memory for it, all fail.
+  /// Duplicates `comm`; collective.  If a rank has no memory for it, all fail.
   /// @throws Error(mpi), Error(memory)
   static std::unique_ptr<MpiTransport> over(MPI_Comm comm);
   ~MpiTransport() override;

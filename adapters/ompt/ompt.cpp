@@ -55,7 +55,7 @@ struct Barrier {
 thread_local Barrier barrier;
 thread_local int waits_open = 0;  ///< barriers that were begun as regions
 
-/// Only with a session, which there is none of where the library is of another build (see initialize()).
+/// Requires a session; there is none if the library is of another build (see initialize()).
 engine::AdapterPort& port() { return *engine::adapter_port(); }
 
 /// The thread's slot in an active session; null without.
@@ -217,7 +217,7 @@ void finalize(ompt_data_t*) {}
 
 }  // namespace
 
-/// What an OpenMP runtime looks for.
+/// The entry point that an OpenMP runtime looks for.
 extern "C" __attribute__((visibility("default"))) ompt_start_tool_result_t* ompt_start_tool(unsigned, const char*) {
   static ompt_start_tool_result_t tool{initialize, finalize, {}};
   return &tool;

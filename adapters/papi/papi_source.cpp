@@ -33,7 +33,8 @@ namespace {
 
 unsigned long this_thread() { return static_cast<unsigned long>(pthread_self()); }
 
-/// PAPI for this process, whoever initialised it; "" or why not.  Never shut down: the host may use it too.
+/// Initialises PAPI for this process if the host has not; returns "" or the reason of failure.  PAPI is never shut
+/// down, because the host may use it too.
 const std::string& papi_failure() {
   static const std::string failure = [] {
     if (PAPI_is_initialized() == PAPI_NOT_INITED) {

@@ -36,7 +36,7 @@ class PapiSource final : public measure::MetricSource {
   std::shared_ptr<State> state_;
 };
 
-/// Tries every event by adding it to an event set; PAPI's answer to a name alone says nothing.
+/// Tests every event by adding it to an event set, because PAPI accepts names of events that it cannot count.
 measure::EventAnswer papi_events(const std::vector<std::string>& names, const measure::EventOptions& options);
 
 }  // namespace effort::adapters

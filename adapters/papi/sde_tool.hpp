@@ -1,4 +1,4 @@
-// libsde's interface for tools: what PAPI's own component reads software-defined events through.
+// libsde's interface for tools, through which PAPI's own component reads software-defined events.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,18 @@
 
 namespace effort::adapters {
 
-/// Reads software-defined events where they lie, with the values that PAPI_read gives while an event set with them
-/// runs (that set's start is what counts are relative to), but without PAPI's way there, which costs as much again.
+/// Reads software-defined events directly, at half the cost of PAPI_read.  The values are those of PAPI_read while an
+/// event set with these events runs: counts are relative to that set's start.
 class SdeTool {
  public:
   /// @param events  names as PAPI knows them ("sde:::LIBRARY::COUNTER")
-  /// @return false where libsde cannot be reached, or lacks the interface (PAPI before 7.0): PAPI_read serves then
+  /// @return false if libsde cannot be reached or lacks the interface (PAPI before 7.0); use PAPI_read then
   bool open(const std::vector<std::string>& events);
   bool is_open() const noexcept { return read_ != nullptr; }
 
-  /// Current values in the order of the events; -1 for one that nobody has registered, as in PAPI.  One that was taken
-  /// back must not be read any more, neither here nor by PAPI_read: libsde (PAPI 7.0) looks into what it has freed.  No
-  /// lock.
+  /// Current values in the order of the events; -1 for one that is not registered, as in PAPI.  An event that was
+  /// unregistered must not be read any more, neither here nor by PAPI_read, because libsde (PAPI 7.0) accesses freed
+  /// memory.  No lock.
   /// @return whether all gave a value
   bool read(long long* values) const noexcept {
     bool all = true;

@@ -12,7 +12,7 @@
 namespace effort::pmpi {
 namespace {
 
-/// The least of all ranks' values; false where some did not answer in so many sleeps of a millisecond.
+/// The least of all ranks' values; false if some did not answer within this many sleeps of a millisecond.
 /// @param value  stays in use by MPI when they did not
 bool least_in_time(int& value, long sleeps) {
   constexpr std::uint64_t spinning_ns = 10'000'000;
@@ -36,8 +36,8 @@ bool least_in_time(int& value, long sleeps) {
 }  // namespace
 
 bool all_ranks_present(double init_seconds) {
-  // A rank that the system keeps waiting must not cost the run its measurements; a partial preload is a mistake, and
-  // told.
+  // A rank that the system delays must not cost the run its measurements.  A partial preload is a mistake and is
+  // reported.
   constexpr double least_seconds = 10, most_seconds = 40, times_init = 4;
   static int present = 1;  // MPI may write to it long after
   return least_in_time(present,

@@ -1,4 +1,4 @@
-// The arguments of an MPI call, from C or from Fortran, looked at by place.
+// Access to the arguments of an MPI call by position, from C or Fortran.
 #pragma once
 
 #include "adapters/pmpi/calls.hpp"
@@ -33,7 +33,7 @@ std::array<Word, sizeof...(T)> words(T... arguments) {
   return {word_of(arguments)...};
 }
 
-/// In C a word is the argument itself, in Fortran the address of it.
+/// In C a word is the argument itself, in Fortran its address.
 struct Arguments {
   const Word* words;
   bool fortran;
@@ -50,7 +50,7 @@ struct Arguments {
   }
 };
 
-/// Place of what tells a poll's success: zero, it found nothing.
+/// Position of a poll's flag or count, which is zero if the poll found nothing.
 constexpr int flag_place(Call call) {
   switch (call) {
     case Call::Test:

@@ -31,7 +31,7 @@ struct Walk {
   Trail trail;
 };
 
-// Reads of the stack beyond what this function knows of are the point of it.
+// This function deliberately reads the stack beyond its own frame.
 __attribute__((no_sanitize("address"))) const void* word_at(const std::byte* place) {
   return *reinterpret_cast<const void* const*>(place);
 }
@@ -174,7 +174,7 @@ Location locate(const void* address) {
 const Path& path_of(Call call, const void* return_address, Trail& trail) {
   std::vector<Location> frames{locate(return_address)};
   for (int i = 0; i < trail.n; ++i) frames.push_back(locate(trail.frames[i].address));
-  // What the C library does before main says nothing.
+  // The C library's frames below main carry no information.
   const auto start =
       std::find_if(frames.begin() + 1, frames.end(), [](const Location& f) { return f.module.starts_with("libc.so"); });
   trail.n = std::min(trail.n, static_cast<int>(start - frames.begin()));

@@ -1,4 +1,4 @@
-// Call paths: where in the program an MPI call stands, in terms that are the same on all ranks.
+// Call paths: the place of an MPI call in the program, described identically on all ranks.
 #pragma once
 
 #include "adapters/pmpi/calls.hpp"
@@ -12,7 +12,7 @@ namespace effort::pmpi {
 
 inline constexpr int max_depth = 16;
 
-/// One call path of the process; never freed, so that pointers stay good.
+/// A call path of the process; never freed, so that pointers stay valid.
 struct Path {
   Call call;
   std::uint32_t id;    ///< dense, in order of first use; differs between ranks
@@ -26,8 +26,8 @@ struct Frame {
   const void* address;
 };
 
-/// What unwinding found: frames beyond the return address, outwards.  Recognised later by looking where each return
-/// address was: a call through the same functions leaves the same addresses at the same places.
+/// The frames that unwinding found beyond the return address, from the inside out.  A later call through the same
+/// functions is recognised without unwinding, because it has the same return addresses at the same places.
 struct Trail {
   static constexpr int usual = 3;  ///< frames of most trails, by the default PATH_DEPTH, at most
 
@@ -36,7 +36,7 @@ struct Trail {
   std::uintptr_t usual_highest = 0;  ///< the same where the trail has frames, but no more than usual; else 0
   Frame frames[max_depth - 1] = {};
 
-  /// All frames are known: makes ready for holds().
+  /// Prepares for holds(), once all frames are known.
   void close(const std::byte* stack_end) {
     if (n == 0) return;
     highest = reinterpret_cast<std::uintptr_t>(stack_end - frames[n - 1].offset) - sizeof(void*);
@@ -46,19 +46,19 @@ struct Trail {
   }
 };
 
-/// The bytes of the calling thread's stack end here, as far as known; null otherwise.
+/// The end of the calling thread's stack; null if unknown.
 const std::byte* stack_end();
 
 /// Unwinds from the intercepted call, at most `depth` frames, the return address being the first.
 /// @param cfa  canonical frame address of the wrapper
 Trail unwind(const void* return_address, const std::byte* cfa, int depth);
 
-/// Whether the stack holds the frame now.  It is read beyond what the calling function knows of, on purpose.
+/// Whether the stack holds the frame now.  Deliberately reads beyond the calling function's own frame.
 __attribute__((no_sanitize("address"))) inline bool holds(const Frame& frame, const std::byte* cfa) {
   return *reinterpret_cast<const void* const*>(cfa + frame.offset) == frame.address;
 }
 
-/// Whether the stack holds the trail now.  A nanosecond or two.
+/// Whether the stack holds the trail now.  Takes one or two nanoseconds.
 inline bool holds(const Trail& trail, const std::byte* cfa) {
   const auto here = reinterpret_cast<std::uintptr_t>(cfa);
   if (__builtin_expect(here <= trail.usual_highest, 1)) {
@@ -73,7 +73,7 @@ inline bool holds(const Trail& trail, const std::byte* cfa) {
   return true;
 }
 
-/// A file of the process and where in it an address lies.
+/// A file of the process and an address in it.
 struct Location {
   std::string module;          ///< base name; empty: no file
   std::string path, build_id;  ///< build id in hexadecimal
@@ -81,11 +81,11 @@ struct Location {
 };
 Location locate(const void* address);
 
-/// The path of a call, made if it is new.  Thread-safe; locks.  Tells the library about modules that are new to it.
+/// The path of a call, created if it is new.  Thread-safe; locks.  Reports new modules to the library.
 /// @param trail  shortened to what tells this path from others: nothing beyond the first frame of the C library, where
 /// the path ends
 const Path& path_of(Call call, const void* return_address, Trail& trail);
-/// A path that is no call: "start", "step".
+/// A path that does not belong to a call: "start" or "step".
 const Path& landmark(const char* name);
 /// Makes path_of announce every module again, for a new session.
 void forget_modules();

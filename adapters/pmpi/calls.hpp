@@ -9,7 +9,7 @@
 
 namespace effort::pmpi {
 
-/// What a call does beside taking time.
+/// The effects of a call that matter here.
 enum class Role : std::uint8_t {
   send,
   receive,
@@ -20,7 +20,7 @@ enum class Role : std::uint8_t {
   rooted,  ///< collective that some ranks may leave early
   free,    ///< frees a communicator
   other,   ///< may block; nothing else to know
-  // The rest only starts something: no region of computation ends there.
+  // The other calls only start an operation: no region of computation ends there.
   put,
   isend,
   ireceive,

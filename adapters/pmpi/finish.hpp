@@ -1,4 +1,4 @@
-// What is the same for all wrappers around the call.
+// The common part of all wrappers.
 #pragma once
 
 #include "adapters/pmpi/arguments.hpp"
@@ -8,7 +8,7 @@
 
 namespace effort::pmpi {
 
-/// The one of a call's arguments that stands at a place, as a word.
+/// The argument at a position, as a word.
 template <int place, typename... T>
 inline Word argument(T... arguments) {
   if constexpr (place >= 0)
@@ -25,8 +25,8 @@ inline bool in_vain(T... arguments) {
   return false;
 }
 
-/// After a call that was left: what steps and freed communicators have to know.
-/// @param site  null where the call was not seen
+/// Informs steps and freed communicators after a call.
+/// @param site  null if the call was not measured
 /// @param comm  the call's communicator; in Fortran its address
 template <Call call>
 inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
@@ -46,10 +46,11 @@ inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
   }
 }
 
-/// Of a wrapper's careful half: a function of the same type, out of line.
+/// A wrapper's careful half: a function of the same type, out of line.
 #define EFFORT_CAREFULLY static __attribute__((noinline, cold))
 
-/// One intercepted call on the careful way, within a wrapper's careful half.  The host called from what `caller` says.
+/// An intercepted call on the careful path, inside a wrapper's careful half.  `caller` describes the place of the
+/// host's call.
 template <Call call, bool fortran, typename Next, typename... T>
 auto through_carefully(const Next& next, T... arguments) {
   if (!armed) {
@@ -71,19 +72,18 @@ auto through_carefully(const Next& next, T... arguments) {
   return code;
 }
 
-/// One intercepted call: `next` makes it, with `arguments`.  Inlined into its wrapper, whose return address and frame
-/// these are.
-/// @param carefully  the wrapper's careful half, for where the usual way is closed.  It takes what the wrapper was
-/// given
-///                   and is the last thing called, so that compilers need not put the arguments aside before that is
-///                   decided.
+/// An intercepted call, which `next` makes with `arguments`.  Inlined into its wrapper, to which the return address and
+/// the frame belong.
+/// @param carefully  the wrapper's careful half, used if the usual path is closed.  It gets the wrapper's arguments and
+///                   is called last, so that the compiler need not save them before that is decided.
 template <Call call, bool fortran, typename Next, typename Carefully, typename... T>
 __attribute__((always_inline)) inline auto through(const Next& next, const Carefully& carefully,
                                                    const void* return_address, const std::byte* cfa, T... arguments) {
   if constexpr (can_split(info(call).role)) {
     Thread* const thread = this_thread;
     if (__builtin_expect(thread != nullptr, 1)) {
-      // Read first, for the same reason as in advance_stamp: the site is looked up beside the way into the call.
+      // The clock is read first, for the same reason as in advance_stamp: the lookup of the site overlaps with the way
+      // into the call.
       const std::uint64_t entered = measure::tsc();
       std::atomic_signal_fence(std::memory_order_seq_cst);
       measure::ThreadSlot* const slot = measure::this_thread_slot();

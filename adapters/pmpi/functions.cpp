@@ -37,7 +37,7 @@ class Mapped {
   Mapped(const Mapped&) = delete;
   Mapped& operator=(const Mapped&) = delete;
 
-  /// So many things that lie at an offset; null where the file ends before.
+  /// An array at an offset; null if the file is too short.
   template <typename T>
   const T* at(std::size_t offset, std::size_t count) const {
     const bool inside = offset <= size_ && count <= (size_ - offset) / sizeof(T) && offset % alignof(T) == 0;

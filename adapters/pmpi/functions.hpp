@@ -1,4 +1,4 @@
-// The functions that a call path goes through, for STEP=CALL@WHERE: all else resolves addresses after the run.
+// The functions of a call path, for STEP=CALL@WHERE.  All other uses resolve addresses after the run.
 #pragma once
 
 #include "adapters/pmpi/call_path.hpp"

@@ -11,7 +11,7 @@ namespace effort::pmpi {
 
 __thread Thread* this_thread = nullptr;
 __thread Caller caller = {};
-std::uint64_t poll_gap = 0, least_gap = 0, much = 0;
+std::uint64_t poll_gap = 0, least_gap = 0, long_computation = 0;
 double seconds_per_tick = 0;
 bool armed = false;
 
@@ -19,13 +19,13 @@ namespace {
 
 using measure::Kind;
 
-// Regions that the adapter makes, at most: the host's own must find room too, and each costs a little at every step.
+// Limit of the adapter's regions: the host's own need room, too, and each costs a little in every step.
 constexpr int most_regions = 8192;
 std::atomic<int> n_regions{0};
 std::atomic<std::uint64_t> counted_session{0};
 
-// Takes a thread's state away when the thread ends.  It holds nothing itself: what the host calls after that
-// (MPI_Finalize from atexit) finds no state and makes one anew, which stays.
+// Frees a thread's state when the thread ends.  Later calls of the host (MPI_Finalize from atexit) find no state and
+// create a new one, which remains.
 struct ThreadEnd {
   bool noticed = false;
   ~ThreadEnd() {
@@ -53,7 +53,7 @@ effort_region_id region_named(const std::string& name, Kind kind) {
   return static_cast<effort_region_id>(id);
 }
 
-/// Of the region that all calls of a kind share, and all computation between calls, where there are no call paths.
+/// Paths of the regions that all calls of a kind share, and all computation between calls, if there are no call paths.
 const char* name_of_all(Kind kind) {
   switch (kind) {
     case Kind::compute: return "(between MPI calls)";
@@ -123,8 +123,8 @@ void Thread::pass(const Path& landmark) {
 void Thread::read_cpu_clock(Site& site) {
   constexpr std::uint64_t free_reads = 4096;
   if (cpu_reads_ == 0) first_read_ = left;
-  // poll_gap is 5 microseconds, and two reads cost less than a fifth of that: a percent of the time, beyond the first
-  // ones.
+  // poll_gap is 5 microseconds, and two readings cost less than a fifth of that: one percent of the time, after the
+  // first ones.
   cpu_left_ = too_many_reads;
   if (cpu_reads_ > free_reads && (cpu_reads_ - free_reads) * 20 * poll_gap > left - first_read_) return;
   cpu_left_ = measure::thread_cpu_ns();
@@ -133,13 +133,13 @@ void Thread::read_cpu_clock(Site& site) {
 }
 
 void Thread::count_much(std::uint64_t gap) {
-  const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(much);
+  const auto elapsed = static_cast<std::int64_t>(gap), at_most = static_cast<std::int64_t>(long_computation);
   const std::int64_t took = cpu_left_ >= 0
                                 ? static_cast<std::int64_t>(static_cast<double>(measure::thread_cpu_ns() - cpu_left_) *
                                                             1e-9 / seconds_per_tick)
                                 : elapsed;
   if (took > at_most && before_) before_->reads = Site::most_reads;
-  // After a call that was always followed by little, a long time is most likely somebody else's.
+  // If a call was always followed by little computation, a long interval after it is most likely an interruption.
   computed += cpu_left_ == not_read ? std::min(took, at_most) : took;
 }
 
@@ -151,7 +151,7 @@ Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) 
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) {
   Site* made = nullptr;
-  // This takes a tenth of a millisecond at first: no computation of the host's.
+  // The first time, this takes a tenth of a millisecond, which is not the host's computation.
   const bool apart = effort_begin(own_) == EFFORT_OK;
   disarm_on_error([&] {
     // On a stack of unknown extent (fibers), only the return address itself can be recognised.
@@ -190,10 +190,10 @@ effort_region_id Thread::find_pair(Site& site) {
 
 namespace {
 
-/// Inside an explicit region: one that counts as computation gives the call's time away, any other keeps it.
+/// Inside an explicit region: a COMPUTE region does not count the call's time, any other does.
 bool begins_inside(const measure::ThreadSlot& slot) { return port().current_kind(slot) == Kind::compute; }
 
-/// Gives the computation since the last call to the pair of both.
+/// Charges the computation since the last call to the pair of both calls.
 void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outermost) {
   const std::uint64_t gap = slot.stamp.load(std::memory_order_relaxed) - thread.left;
   if (steps_want_cpu_time) thread.count_computation(gap);
@@ -207,7 +207,7 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
                      slot.own.before_begin.load(std::memory_order_relaxed));
 }
 
-/// The site of a call that is to be seen; null for none.
+/// The site of a call that is to be measured, else null.
 Site* site_of_outermost(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
   if (!armed || (!thread.ready(measure::this_thread_slot()) && !thread.prepare())) return nullptr;
   return measure::this_thread_slot() ? thread.site(call, return_address, cfa) : nullptr;

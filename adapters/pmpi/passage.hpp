@@ -1,4 +1,4 @@
-// One passage of a host's thread through an MPI call: what the wrappers do around it.
+// The measurement of a host thread's MPI calls, done by the wrappers.
 #pragma once
 
 #include "adapters/pmpi/call_path.hpp"
@@ -14,33 +14,34 @@
 
 namespace effort::pmpi {
 
-// What every call looks at is reached directly, not through the table that exported names are reached through.
+// Variables that every call reads are hidden, so that they are accessed directly rather than through the global offset
+// table.
 #pragma GCC visibility push(hidden)
 
-/// A gap between two polls of the same place that is shorter is waiting, not computation.
+/// A gap between two polls at the same place is waiting, not computation, if it is shorter than this (ticks).
 extern std::uint64_t poll_gap;
-/// A gap of an explicitly instrumented host that is shorter is kept for the next one.
+/// In an explicitly instrumented host, a gap shorter than this is added to the next one (ticks).
 extern std::uint64_t least_gap;
-/// Computation that is worth a reading of the CPU clock.
-extern std::uint64_t much;
+/// Computation of at least this length justifies reading the CPU clock (ticks).
+extern std::uint64_t long_computation;
 extern double seconds_per_tick;
 
-/// While steps are looked for, computation is compared: in CPU time, which says as much on crowded cores.
+/// While steps are being detected, computation is compared in CPU time, which is meaningful on crowded cores, too.
 extern bool steps_want_cpu_time;
 
-/// Whether wrappers measure: from MPI_Init to MPI_Finalize, unless something is wrong.
+/// Whether wrappers measure: from MPI_Init to MPI_Finalize, except after an error.
 extern bool armed;
 
 #pragma GCC visibility pop
 
-/// A call path as one thread has met it, with the ids of its regions in the session at hand.
+/// A call path as seen by one thread, with the ids of its regions in the present session.
 struct Site {
   const void* return_address = nullptr;
   const Path* path = nullptr;
   Call call = Call::count;
   bool splits = false;
   std::uint8_t reads =
-      most_reads;  ///< so many more readings of the CPU clock after this call, unless one finds much computation
+      most_reads;  ///< further readings of the CPU clock after this call, unless one finds long computation
   static constexpr std::uint8_t most_reads = 64;
   effort_region_id region = 0;  ///< of the time inside
   effort_region_id pair = 0;    ///< of the computation between this call and `then`
@@ -48,7 +49,7 @@ struct Site {
   std::unique_ptr<Site> next;   ///< same place in the table
   Trail trail;
 
-  /// Whether a call that is under way stands here.
+  /// Whether the present call is at this site.
   bool is(Call other, const void* from, const std::byte* cfa) const {
     if (__builtin_expect(return_address != from || call != other, 0)) return false;
     return __builtin_expect(holds(trail, cfa), 1);
@@ -57,39 +58,39 @@ struct Site {
   static Site nowhere;  ///< no call stands there
 };
 
-/// What a thread remembers.  Made at its first call; freed with it.
+/// The state of a thread.  Created at its first call and freed with it.
 class Thread {
  public:
   Thread();
 
-  /// Ready for the session at hand; false without one.
+  /// Prepares for the present session; false if there is none.
   bool prepare();
   bool ready(const measure::ThreadSlot* slot) const {
     return slot && slot->known.load(std::memory_order_relaxed) > 0 && slot->session() == session_;
   }
 
-  /// Null where memory has run out.
+  /// Null if out of memory.
   Site* site(Call call, const void* return_address, const std::byte* cfa);
 
   /// The region of the computation between the last call that split and one from this site.
   effort_region_id pair(Site& site) { return last->then == &site ? last->pair : find_pair(site); }
   effort_region_id pair(const Path& to);
 
-  /// From here on, computation begins at this path, which is no call's.
+  /// From now on, computation begins at this path, which does not belong to a call.
   void pass(const Path& landmark);
 
-  /// A call was left when the slot's stamp was `stamp`.  Where the next one is not to take the usual way
-  /// (UsualWay::enter), that is remembered a tick early.
+  /// Records that a call was left when the slot's stamp was `stamp`.  If the next call must not take the usual path
+  /// (UsualWay::enter), the stamp is recorded one tick early.
   void left_at(std::uint64_t stamp, bool usual) { left = usual ? stamp : stamp - 1; }
 
-  /// Around the computation between two calls, while that is of interest: its CPU time where one of the last ones after
-  /// the same call was long; otherwise its elapsed time, because reading the CPU clock would cost more than it says.
+  /// Measures the computation between two calls while steps are detected: its CPU time if one of the recent ones after
+  /// the same call was long, else its elapsed time, because reading the CPU clock would cost too much.
   void start_computation(Site& site) {
     before_ = &site;
     cpu_left_ = not_read;
     if (__builtin_expect(site.reads > 0, 0)) read_cpu_clock(site);
   }
-  bool computation_is_brief(std::uint64_t gap) const { return cpu_left_ == not_read && gap < much; }
+  bool computation_is_brief(std::uint64_t gap) const { return cpu_left_ == not_read && gap < long_computation; }
   void count_computation(std::uint64_t gap) {
     if (computation_is_brief(gap))
       computed += static_cast<std::int64_t>(gap);
@@ -133,20 +134,20 @@ class Thread {
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
 
-/// Where the host called from, for a wrapper's careful half.
+/// The place of the host's call, for a wrapper's careful half.
 struct Caller {
   const void* return_address;
   const std::byte* cfa;
 };
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Caller caller;
 
-/// On the way into a call and out of it, for every case.  Null: the call is not seen; otherwise Thread::begun and
-/// ::entered are set.
+/// Enter and leave a call, in every case.  Null: the call is not measured; otherwise Thread::begun and ::entered are
+/// set.
 Site* enter_carefully(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
 /// @param begun  its region was begun
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 
-/// What has passed since the last call was left is nobody's computation.
+/// Drops the time since the last call was left: it counts as no region's computation.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
 /// Around one call, for every case.  Construct before it, call done() after it.
@@ -161,7 +162,7 @@ class Passage {
   /// The call has returned.  @param in_vain  a poll that found nothing
   void done(bool in_vain = false) { leave_carefully(thread_, site_, thread_.begun, in_vain); }
 
-  /// Whether the call is seen at all: not within another, and in a session.
+  /// Whether the call is measured: not inside another call, and in a session.
   bool seen() const { return site_ != nullptr; }
   Thread& thread() const { return thread_; }
   const Site& site() const { return *site_; }
@@ -171,31 +172,31 @@ class Passage {
   Site* const site_;
 };
 
-/// The usual case, a call that splits and follows the same call as the last time, outside all regions, with nothing but
-/// the clock to read: one reading of it on the way in and one on the way out.  What has passed since the last call goes
-/// straight to the pair of both.  It may be interrupted by signal handlers like any boundary (short_path.hpp): all is
-/// decided by the one instruction that moves the stamp.
+/// The usual case: a call that ends a region of computation, follows the same call as last time, is outside all
+/// regions, and needs only the clock.  It is read once on entry and once on exit.  The time since the last call is
+/// charged directly to the pair of both calls.  Signal handlers may interrupt it like any boundary (short_path.hpp),
+/// because the single instruction that moves the stamp decides.
 ///
-/// The way in calls no function: the host's arguments need not be put aside on the stack for that.  Nor does it jump,
-/// compilers willing.
+/// The entry calls no function, so the host's arguments need not be saved on the stack.  If the compiler cooperates, it
+/// has no jumps.
 template <Call call>
 struct UsualWay {
   static constexpr bool polls = info(call).role == Role::poll;
 
-  /// There is room for a site's regions since it was made.
+  /// The slot has had room for the site's regions since the site was made.
   static measure::Cell& cell(measure::ThreadSlot& slot, effort_region_id region) {
     return slot.cells.load(std::memory_order_relaxed)[static_cast<std::uint32_t>(region)];
   }
 
-  /// At the moment `now`.  Null, with nothing changed, where this is not the usual case.  That the stamp is the one
-  /// which the last call left says much: the session is the same, no region is open, this is no call from within a
-  /// call, and the wrappers measure.
+  /// Enters a call at the time `now`.  Returns null and changes nothing if this is not the usual case.  A stamp equal
+  /// to the last call's implies that the session is the same, no region is open, the call is not nested in another, and
+  /// the wrappers measure.
   __attribute__((always_inline)) static Site* enter(Thread& thread, measure::ThreadSlot& slot,
                                                     const void* return_address, const std::byte* cfa,
                                                     std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     if (__builtin_expect(before != thread.left, 0)) return nullptr;
-    // Not looked up: most calls follow the same call every time.
+    // No lookup is needed: most calls follow the same call every time.
     Site* const site = thread.last->then;
     if (__builtin_expect(!site->is(call, return_address, cfa), 0)) return nullptr;
     if (__builtin_expect(slot.limit.load(std::memory_order_relaxed) == 0, 0)) return nullptr;
@@ -216,7 +217,7 @@ struct UsualWay {
     return site;
   }
 
-  /// False, with nothing changed, where something has come in between.
+  /// Returns false and changes nothing if another boundary came in between.
   __attribute__((always_inline)) static bool leave(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain,
                                                    std::uint64_t now) {
     if (__builtin_expect(!measure::end_outermost(slot, static_cast<std::uint32_t>(site.region), now), 0)) return false;
@@ -228,7 +229,7 @@ struct UsualWay {
   }
 };
 
-/// That the call which has just been left took, entered on the careful way.
+/// The duration of the call that has just been left, if it was entered on the careful path.
 inline double seconds_in_call(const Thread& thread) {
   const measure::ThreadSlot* slot = measure::this_thread_slot();
   return thread.begun && slot

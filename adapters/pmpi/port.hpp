@@ -1,11 +1,11 @@
-// The library, as the adapter sees it.
+// The adapter's access to the library.
 #pragma once
 
 #include "runtime/engine/adapter_port.hpp"
 
 namespace effort::pmpi {
 
-/// Only where begin() has found it (session.cpp).
+/// Valid only after begin() has found it (session.cpp).
 inline engine::AdapterPort& port() { return *engine::adapter_port(); }
 
 }  // namespace effort::pmpi

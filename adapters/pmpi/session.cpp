@@ -20,7 +20,7 @@ namespace {
 
 using engine::Owner;
 
-constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6, much_seconds = 20e-6;
+constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6, long_computation_seconds = 20e-6;
 
 int depth = 4;
 bool obey_pcontrol = false;
@@ -45,13 +45,13 @@ void choose_splits(const config::Settings& settings) {
   }
 }
 
-/// The file that a function of this name, as the program's other parts see it, comes from.
+/// The file that provides the function of this name to the rest of the program.
 std::string file_of(void* function) {
   Dl_info found{};
   return function && dladdr(function, &found) && found.dli_fname ? found.dli_fname : "";
 }
 
-/// The name that the file of a function gives itself, whatever it is called on disk; empty without one.
+/// The SONAME of a function's file, or empty.
 std::string soname_of(void* function) {
   Dl_info found{};
   link_map* map = nullptr;
@@ -66,7 +66,7 @@ std::string soname_of(void* function) {
   return names && own > 0 ? names + own : "";
 }
 
-/// Another tool that wraps the same functions: whoever stands first takes the calls.
+/// Another tool that wraps the same functions: the first one in the link order gets the calls.
 void look_for_other_tools() {
   const std::string mine = file_of(reinterpret_cast<void*>(&enter_init));
   const std::string first = file_of(dlsym(RTLD_DEFAULT, "MPI_Allreduce"));
@@ -99,7 +99,7 @@ void before_step() {
   }
 }
 
-/// What the step itself took is the library's time, not the host's computation.
+/// The time of the step itself is the library's, not the host's computation.
 void after_step() {
   Thread* thread = this_thread;
   measure::ThreadSlot* slot = measure::this_thread_slot();
@@ -108,7 +108,7 @@ void after_step() {
 }
 
 void begin(const void* return_address, const void* cfa) {
-  // Under another MPI not even the others can be asked; a second copy leaves that to the first.
+  // Under another MPI the other ranks cannot even be asked.  A second copy leaves this to the first.
   if (!adapters::other_mpi().empty()) return tell_why_nothing("it was built for another MPI");
   engine::AdapterPort* const library = engine::adapter_port();
   ours = ours || (library && library->claim_interception());
@@ -119,7 +119,7 @@ void begin(const void* return_address, const void* cfa) {
   const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
   if (!ready && !refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
   Thread* const thread = ready ? &make_thread() : nullptr;
-  // What follows is done by all ranks or by none.
+  // From here on, all ranks take part or none.
   const Agreement agreed = all_ranks_ready(ready);
   if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
   if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
@@ -128,7 +128,7 @@ void begin(const void* return_address, const void* cfa) {
   seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);
   least_gap = ticks_in(least_gap_seconds);
-  much = ticks_in(much_seconds);
+  long_computation = ticks_in(long_computation_seconds);
   port().on_step({before_step, after_step});
   new_session();
   Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);

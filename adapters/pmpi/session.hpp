@@ -1,4 +1,4 @@
-// The adapter's part in a session: its settings, and what MPI_Init, MPI_Finalize and MPI_Pcontrol do.
+// The adapter's part in a session: its settings and its actions in MPI_Init, MPI_Finalize and MPI_Pcontrol.
 #pragma once
 
 #include "adapters/pmpi/calls.hpp"
@@ -10,7 +10,7 @@ int path_depth();
 /// Whether regions of computation end at this call.
 bool splits(Call call);
 
-/// A session that the adapter has not seen before: reads its settings.
+/// Reads the settings of a session that is new to the adapter.
 void new_session();
 
 /// Around MPI_Init; Fortran's may call C's.

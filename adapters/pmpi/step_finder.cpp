@@ -15,7 +15,7 @@ constexpr double long_time = 2000;  // least steps
 constexpr double outlier = 2.5;     // times the median
 constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, least_alike = 0.85;
 
-/// The value that one of `parts` equal parts of all lies below.
+/// The quantile below which one of `parts` equal parts of the values lies.
 double lowest(std::vector<double> v, std::size_t parts) {
   const auto at = v.begin() + static_cast<std::ptrdiff_t>(v.size() / parts);
   std::nth_element(v.begin(), at, v.end());
@@ -56,8 +56,8 @@ bool alike(double d, double usual) { return d <= outlier * usual && d >= usual /
 
 bool is_long(double d, double usual) { return d > outlier * usual; }
 
-/// The same where some intervals are longer, in a way of their own (a step that also sorts its particles): the smaller
-/// one of the shares, of intervals and of computation, that are like the others of their sort.
+/// The same for paths with two sorts of intervals (some steps also sort their particles): the smaller of two shares,
+/// that of intervals and that of computation, which resemble the others of their sort.
 double regularity_of_two(const std::vector<double>& intervals) {
   const double usual = median(intervals);
   std::vector<double> longer;
@@ -77,7 +77,7 @@ double regularity_of_two(const std::vector<double>& intervals) {
   return all > 0 ? std::min(good / all, static_cast<double>(n_good) / static_cast<double>(intervals.size())) : 0;
 }
 
-/// How far the longer intervals are apart, and what they come to.
+/// The distances of the longer intervals, and their computation.
 struct Longer {
   std::size_t apart = 0;   ///< the distance that is met most often; 0: there are none or one
   double as_usual = 0;     ///< share of the distances that are this one
@@ -106,8 +106,8 @@ Longer longer_ones(const std::vector<double>& intervals) {
   return out;
 }
 
-/// Whether another path is called in the longer intervals and not in the others: then those belong to an outer loop,
-/// and the path at hand to an inner one.
+/// Whether another path is called in the longer intervals but not in the others.  These then belong to an outer loop,
+/// and the path in question to an inner one.
 bool inner(std::span<const Event> events, const std::vector<std::size_t>& calls, const std::vector<double>& intervals) {
   const double usual = median(intervals);
   std::map<std::uint64_t, std::pair<std::size_t, std::size_t>> met;  // in longer ones, in others
@@ -256,7 +256,7 @@ StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
   while (rule.path != 0) {
     const std::vector<double> intervals = intervals_of(events, steps);
     const Longer longer = longer_ones(intervals);
-    // Steps that now and then do more are steps, above all with another call in those.
+    // Steps that occasionally do more work are still steps, in particular if those contain another call.
     if (!longer.in_bursts() || inner(events, steps, intervals)) break;
     rule = judge_every(events, path, rule.every * longer.apart,
                        steps);  // none: too few of the larger ones so far, perhaps
@@ -283,7 +283,7 @@ StepRule find_step(std::span<const Event> events, double least) {
     if (rule.path == 0 || rule.usual < least) continue;
     const std::size_t count = n / rule.every;
     const bool shorter = count > best_count + best_count / 8, as_short = count + count / 8 >= best_count;
-    // A call of its own says more than the last one of a burst.
+    // A separate call is better evidence than the last call of a burst.
     const bool better = rule.every == 1 && (best.every > 1 || rule.confidence > best.confidence);
     if (best.path != 0 && !shorter && !(as_short && better)) continue;
     best = rule;

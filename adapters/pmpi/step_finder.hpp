@@ -1,4 +1,4 @@
-// Finds the step of a simulation in the sequence of collectives that all of its ranks take part in.
+// Finds the step of a simulation in the sequence of collectives of all its ranks.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 
 namespace effort::pmpi {
 
-/// One collective: the hash of its call path, and the computation so far when it was left, in any unit.
+/// A collective: the hash of its call path, and the computation so far, in any unit, when it was left.
 struct Event {
   std::uint64_t path;
   double computed;
@@ -26,16 +26,16 @@ struct StepRule {
 inline constexpr std::uint32_t least_recurrences = 12;
 inline constexpr double least_confidence = 0.8;
 
-/// Looks at the most recent events.  A step is the shortest recurrence that explains the run: a path whose calls are
-/// followed by about as much computation each time.  A path that recurs more often, but in bursts with longer
-/// stretches of computation between them, is the inside of something: another path that comes once for each burst (a
-/// time step around a solver's iterations) ends steps, or, in bursts that always have as many calls (a checksum of each
-/// variable), each burst's last call.  Where the sequence of paths repeats exactly and none occurs more than four times
-/// in it (stages of a time integration), the whole repeat is the step.  Where longer stretches come at irregular times
-/// without a call of their own, they are steps that do more.
+/// Analyses the most recent events.  A step is the shortest recurrence that explains the run: a path whose calls are
+/// followed by about as much computation each time.  A path that recurs more often, but in bursts separated by longer
+/// computation, is an inner loop.  Then steps end at another path that comes once per burst (a time step around a
+/// solver's iterations) or, if all bursts have the same number of calls (a checksum of each variable), at each burst's
+/// last call.  If the sequence of paths repeats exactly and none occurs more than four times in it (stages of a time
+/// integration), the whole sequence is the step.  Longer computation at irregular times without a call of its own
+/// belongs to steps that do more work.
 ///
-/// What a burst is shows only at its end: calls that follow each other directly must be up to 44 until they are
-/// believed to be steps, or come to 2000 times the least computation of one. O(n * (log n + distinct paths) + n^2 /
+/// A burst can be recognised only at its end.  Consecutive calls are therefore taken for steps only after up to 44 of
+/// them, or once they amount to 2000 times the least computation of a step.  O(n * (log n + distinct paths) + n^2 /
 /// 12), the latter for paths that come in bursts.
 /// @param least  computation that a step has at least
 StepRule find_step(std::span<const Event> events, double least = 0);

@@ -99,7 +99,7 @@ MPI_Comm agreeing() {
   return state.agreeing;
 }
 
-/// What a rank has seen of a rule: which collectives were calls of its path.
+/// A rank's evidence for a rule: which collectives were calls of its path.
 std::uint64_t places_of(std::uint64_t path) {
   std::uint64_t h = 0;
   for (std::size_t i = 0; i < state.events.size(); ++i)
@@ -107,12 +107,10 @@ std::uint64_t places_of(std::uint64_t path) {
   return h;
 }
 
-std::string percent(double share) {
-  return std::to_string(std::lround(100 * share)) + " %";
-}
+std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
-/// The rank that computed most so far proposes, all compare with what they saw.  What was found is put in doubt for a
-/// while: a longer step takes its place if it turns out to have been the inside of something (the first solver's
+/// The rank that computed most so far proposes a rule, and all compare it with their own events.  The rule stays
+/// provisional for a while: a longer step replaces it if it turns out to be an inner loop (the first solver's
 /// iterations).  Collective, within a collective of the host's (ranks_meet).
 void look() {
   const LibraryScope scope;
@@ -159,7 +157,7 @@ void look() {
   state.next_check = state.clock + state.check_every;
 }
 
-/// Ranks must have made equally many steps, and some since the last time.
+/// Whether all ranks have made equally many steps, and some since the last call.
 void check() {
   state.check_every *= 2;
   state.next_check = state.clock + state.check_every;
@@ -181,9 +179,9 @@ void check() {
   state.checked_steps = state.steps;
 }
 
-/// Whether ranks may wait for each other within the collective at hand: where nobody leaves it before all have come.  A
-/// program that has had none of those for long (one that only broadcasts and reduces) may be held up in any: MPI lets
-/// every collective synchronise, and no correct program counts on the contrary.
+/// Whether ranks may wait for each other inside the present collective: yes if no rank leaves it before all have
+/// arrived.  In a program without such collectives (one that only broadcasts and reduces), ranks wait in any collective
+/// after some time.  MPI allows every collective to synchronise, so correct programs do not rely on the contrary.
 bool ranks_meet(Role role) {
   if (role == Role::sync) state.together = state.clock;
   return state.together == state.clock || state.clock - state.together > longest_apart;
@@ -195,7 +193,7 @@ void meet(Thread& thread, void (*what)()) {
   if (measure::ThreadSlot* const slot = measure::this_thread_slot()) disown(thread, *slot);
 }
 
-/// What ends steps from here on.
+/// Describes what ends steps from now on.
 void announce(const Path& path) {
   state.announced = true;
   if (state.rank != 0) return;
@@ -211,7 +209,7 @@ void found_step(const Path& path) {
   if (port().owner() != Owner::adapter || !join()) return give_up();
   if (!state.announced) announce(path);
   if (state.steps > 0) return step();
-  // What came before the first step that was recognised stays apart, so that steps are alike.
+  // The part of the run before the first recognised step is kept separate, so that steps are alike.
   port().phase("startup");
   step();
   port().phase("main");
@@ -243,7 +241,7 @@ void begin_steps(const config::Settings& settings) {
                   ", which is no call that can block: steps are not counted");
     } else {
       state.source = Source::setting;
-      // Ranks reach a call that is no collective at different times, and one that waited there for the others might
+      // Ranks reach a call that is not collective at different times, and one that waited there for the others might
       // keep them from coming.
       if (info(step_call).role != Role::sync && port().owner() == Owner::adapter) join();
     }
@@ -272,7 +270,7 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   if (steps_want_cpu_time && together && state.clock >= state.next_look) meet(thread, look);
 }
 
-/// Whether a call of the setting STEP is one that it means.
+/// Whether a call matches the setting STEP.
 static bool fits(Thread& thread, const Site& site, MPI_Comm comm) {
   auto known = std::find_if(state.met.begin(), state.met.end(), [&](const auto& m) { return m.path == site.path; });
   if (known == state.met.end()) {

@@ -19,7 +19,7 @@ namespace {
 
 using measure::Flow;
 
-/// What a request that is under way, or a persistent one, belongs to.
+/// The message of a pending or persistent request.
 struct Pending {
   int peer = -1;  ///< world rank; -1: any source
   bool sends = false, persistent = false;
@@ -55,7 +55,7 @@ std::vector<int> world_ranks(MPI_Group group) {
   return to;
 }
 
-/// World ranks of those that a communicator's ranks name; of an intercommunicator, the remote ones.
+/// The world ranks of a communicator's ranks; for an intercommunicator, of the remote ones.
 const std::vector<int>& ranks_of(MPI_Comm comm) {
   auto [at, fresh] = state().ranks.try_emplace(word_of(comm));
   if (fresh) {
@@ -90,7 +90,7 @@ struct Tally {
   void waited(int from, double seconds) const { add(from, state().rank, 0, 0, seconds); }
 };
 
-/// Counts a collective; what it takes goes to its messages in equal shares.
+/// Counts a collective; its time is divided equally among its messages.
 std::vector<Message> collective(Call call, const Arguments& a, const Tally& tally, double seconds) {
   std::vector<Message> all = messages_of(call, a, ranks_of(a.communicator(info(call).comm)), state().rank);
   for (const Message& m : all) {
@@ -192,7 +192,7 @@ void before_completion(Call call, const Arguments& a) {
     const auto known = s.requests.find(word_of(request_at(a, place, i)));
     if (known == s.requests.end()) continue;
     s.completing.push_back(known->second);
-    // A handle that is asked for again is one that is made again, but for a persistent one and for polls.
+    // A handle that appears again was reused, except for persistent requests and polls.
     if (!known->second.persistent && (call == Call::Wait || call == Call::Waitall)) s.requests.erase(known);
   }
 }

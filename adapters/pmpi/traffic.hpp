@@ -1,4 +1,4 @@
-// Who sends how much to whom: the communication matrix, kept only where COMM_MATRIX asks for it.
+// The communication matrix, recorded only if COMM_MATRIX asks for it.
 #pragma once
 
 #include "adapters/pmpi/arguments.hpp"
@@ -7,17 +7,17 @@
 
 namespace effort::pmpi {
 
-/// Whether anything is kept.
+/// Whether the matrix is recorded.
 extern __attribute__((visibility("hidden"))) bool traffic_on;
 
-/// MPI is there: begins to keep.
+/// After MPI_Init: begins to record.
 void begin_traffic();
-/// A call that completes requests is about to be made: remembers whose they are.
+/// Before a call that completes requests: remembers their peers.
 void before_completion(Call call, const Arguments& arguments);
-/// A call has been left.  Sizes are the sender's for point-to-point calls, where also the message is counted; time goes
-/// to the pair that the caller dealt with or waited for.  Collectives count by rule (docs/measuring-mpi.md).
+/// After a call.  Point-to-point messages and their sizes are counted at the sender; time is charged to the pair with
+/// which the caller communicated or for which it waited.  Collectives count by rule (docs/measuring-mpi.md).
 void saw_traffic(Call call, const Arguments& arguments, std::uint32_t region, double seconds);
-/// A step is about to end: at a window's end, hands over what was kept.
+/// Before a step ends: at a window's end, reports the matrix.
 void traffic_step(bool last);
 void forget_traffic_communicators();
 

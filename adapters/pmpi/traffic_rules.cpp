@@ -34,7 +34,7 @@ Call blocking(Call call) {
   }
 }
 
-/// One call's arguments with the ranks that it is about.
+/// A call's arguments and the ranks involved.
 struct Collective {
   Call call;
   const Arguments& a;
@@ -56,7 +56,7 @@ struct Collective {
     if (const int peer = world_rank(ranks, rank); peer >= 0 && peer != self) messages.push_back({peer, sends, bytes});
   }
 
-  /// Between the root and each other rank; the one that is not the root counts.
+  /// Messages between the root and each other rank, counted at the latter.
   void with_root(int root_place, bool from_root, int count_place, int type_place) {
     const int root = a.integer(root_place);
     if (root != me) with(root, !from_root, bytes(count_place, type_place));

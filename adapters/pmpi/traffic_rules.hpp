@@ -1,4 +1,4 @@
-// What the calls of a program move, as far as the communication matrix counts it.
+// The messages of MPI calls, as the communication matrix counts them.
 #pragma once
 
 #include "adapters/pmpi/arguments.hpp"
@@ -17,7 +17,7 @@ inline double bytes_of(double count, MPI_Datatype type) {
   return count * size;
 }
 
-/// The rank of MPI_COMM_WORLD that a rank of a communicator is; -1 for none.
+/// The rank in MPI_COMM_WORLD of a communicator's rank; -1 if there is none.
 /// @param ranks  [ranks of the communicator] their ranks in MPI_COMM_WORLD
 inline int world_rank(const std::vector<int>& ranks, int rank) {
   return rank >= 0 && static_cast<std::size_t>(rank) < ranks.size() ? ranks[static_cast<std::size_t>(rank)] : -1;
@@ -31,12 +31,12 @@ struct Message {
 };
 
 /// This rank's part in a collective, blocking or not, by the rules in docs/measuring-mpi.md: each message is counted by
-/// one of the two ranks. Empty for a call that is no collective, and for an intercommunicator's.
+/// one of the two ranks.  Empty for other calls and for intercommunicators.
 /// @param ranks  see world_rank
 /// @param self   this rank in MPI_COMM_WORLD
 std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self);
 
-/// Whether it is a collective that only starts.
+/// Whether the call only starts a collective.
 bool starts_collective(Call call);
 
 }  // namespace effort::pmpi

@@ -1,14 +1,13 @@
-// Says why nothing is measured, where a user looks for what was.
+// Reports why nothing is measured, in the place where users look for snapshots.
 #pragma once
 
 #include <string>
 
 namespace effort::pmpi {
 
-/// Leaves one line in the folder of the snapshots, PROGRAM-not-measured.txt; the first process that comes to it writes
-/// it, and says the same on stderr where REPORT=summary asks for output there.  With VERBOSE=1 every process says it.
-/// Reads the settings from the environment: there may be no session.  Does not throw; what cannot be written is not
-/// said.
+/// Leaves one line in the folder of the snapshots, PROGRAM-not-measured.txt; the first process to do so writes it, and
+/// prints the same to stderr if REPORT=summary.  With VERBOSE=1 every process prints it.  Reads the settings from the
+/// environment, because there may be no session.  Does not throw; ignores errors of writing.
 void tell_why_nothing(const std::string& reason);
 /// The same on stderr alone.
 void tell_why_nothing_here(const std::string& reason);

@@ -5,15 +5,15 @@
 // MPI marks some of its functions as deprecated; hosts call them all the same.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
-// By themselves, from the start of a page on: where in a page a wrapper lies moves the cost of a call that has just
-// waited by up to 6 ns (the MPI library's code lies somewhere, too), and no other code is to have a say in that.
+// The wrappers have a section of their own that starts with a page: their position in a page changes the cost of a call
+// that has just waited by up to 6 ns, which should not depend on other code.
 __asm__(".section .text.effort_wrappers,\"ax\",%progbits\n.balign 4096\n.previous");
 #define EFFORT_WRAPPER extern "C" __attribute__((visibility("default"), section(".text.effort_wrappers"), aligned(64)))
 
 using namespace effort::pmpi;
 
-// Handles go through as machine words, whatever size they have here: under another MPI than this was built for, calls
-// must still reach it unharmed.  The functions carry MPI's names only for the linker.
+// Handles are passed on as machine words, regardless of their size in this build, so that calls reach an MPI unchanged
+// for which this was not built.  The functions carry MPI's names only for the linker.
 #define MPI_Comm Word
 #define MPI_Datatype Word
 #define MPI_File Word

@@ -19,9 +19,8 @@ bool is_ours(void* function) {
          there.dli_fbase == here.dli_fbase;
 }
 
-/// The MPI library's subroutine where it was not there when this library was loaded (a module that was opened later,
-/// with its MPI's Fortran part), or has no name of PMPI's sort (MPICH's mpi_f08).  Never null for a call that was
-/// possible at all.
+/// The MPI library's subroutine if it was not yet loaded with this library (a module opened later with its MPI's
+/// Fortran part) or has no PMPI name (MPICH's mpi_f08).  Never null for a call that was possible at all.
 void* late(const char* name, const void* return_address) {
   const char* const plain = name + 1;  // without the p
   Dl_info caller{};

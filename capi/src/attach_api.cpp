@@ -1,4 +1,4 @@
-// How the ranks of a communicator are joined: each step is taken by all of them or by none.
+// Joins the ranks of a communicator.  Each step is taken by all of them or by none.
 #include "attach.hpp"
 #include "host.hpp"
 #include "runtime/exchange/agreement.hpp"
@@ -16,7 +16,7 @@ using capi::Mode;
 
 namespace {
 
-/// In which state a process comes to effort_init_mpi; all ranks must be in the same one.
+/// The state of a process that calls effort_init_mpi, which must be the same on all ranks.
 enum class Standing : std::int64_t {
   fresh,     ///< nothing has been initialized
   begun,     ///< a session of the host or of an adapter, without a communicator
@@ -30,7 +30,7 @@ Standing standing() noexcept {
   return capi::mode() == Mode::disabled ? Standing::disabled : Standing::begun;
 }
 
-/// The worst of all ranks' statuses; a rank that is worse off than this one becomes this one's message.
+/// The worst of all ranks' statuses.  If another rank's is worse than this one's, the message says so.
 effort_status agreed(exchange::Transport& transport, effort_status mine) {
   const Status worst = exchange::worst_status(transport, static_cast<Status>(mine));
   const auto code = static_cast<effort_status>(worst);
@@ -38,7 +38,7 @@ effort_status agreed(exchange::Transport& transport, effort_status mine) {
   return fail(worst, std::string("another rank could not initialize: ") + effort_status_string(code));
 }
 
-/// What this rank brings along: the settings that it asks for, if it may join at all.
+/// The settings that this rank asks for, if it may join.
 effort_status prepare(Standing before, const effort_config* cfg, std::optional<config::Settings>& settings) {
   return guarded([&]() -> effort_status {
     if (capi::inside_callback()) return capi::not_from_callback("effort_init_mpi");
@@ -49,7 +49,7 @@ effort_status prepare(Standing before, const effort_config* cfg, std::optional<c
   });
 }
 
-/// Whether all ranks may go on: all are well, and in the same state.
+/// Whether all ranks may continue: all are without error and in the same state.
 effort_status agree_to_join(exchange::Transport& transport, effort_status mine, Standing before) {
   return guarded([&]() -> effort_status {
     const effort_status status = agreed(transport, mine);
@@ -87,7 +87,7 @@ effort_status join(std::unique_ptr<exchange::Transport> transport, config::Setti
       made = std::make_unique<engine::Session>(settings, begun);
     else if (adopted)
       made = capi::adopt(settings);
-    // The measurements of the other ranks must not end for nothing.
+    // The session of the other ranks must not end for this rank's failure.
     const bool refuses = attached && !made->recorder().load_refusal().empty();
     return refuses ? fail(Status::unsupported, made->recorder().load_refusal()) : EFFORT_OK;
   }));

@@ -1,4 +1,4 @@
-// The C boundary: one wrapper turns exceptions into codes, and messages are kept per thread.
+// The interface to C: one wrapper turns exceptions into codes; messages are kept per thread.
 #pragma once
 
 #include "attach.hpp"
@@ -18,9 +18,9 @@ namespace effort::capi {
 effort_status fail(Status status, const char* literal) noexcept;
 effort_status fail(Status status, const std::string& message) noexcept;
 
-/// Runs `body`, which returns void or effort_status, and turns what it throws into a code.  A thread that is cancelled
-/// or that calls pthread_exit in the body goes on unwinding: that must not be stopped.  Only for bodies that compute
-/// nothing but sums of the host's own amounts; otherwise guarded().
+/// Runs `body`, which returns void or effort_status, and turns what it throws into a code.  The unwinding of a thread
+/// that is cancelled or calls pthread_exit in the body continues, because it must not be stopped.  Only for bodies
+/// whose floating-point arithmetic is sums of the host's own amounts; otherwise use guarded().
 template <typename Body>
 effort_status guarded_sum(Body&& body) {
   try {
@@ -45,7 +45,7 @@ effort_status guarded_sum(Body&& body) {
   }
 }
 
-/// The same for any body: the host's floating-point environment is neither used nor changed, which costs 0.2
+/// The same for any body.  Neither uses nor changes the host's floating-point environment, which costs 0.2
 /// microseconds.
 template <typename Body>
 effort_status guarded(Body&& body) {

@@ -24,8 +24,8 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   return walk.inside || walk.past ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
-/// Whether the calling thread has left the callback without a return.  Only what is certain counts: callers that cannot
-/// be followed may hide it.
+/// Whether the calling thread has certainly left the callback without returning.  Callers that cannot be unwound may
+/// hide it.
 bool left_callback() noexcept {
   if (!pthread_equal(host.callback_thread, pthread_self())) return false;
   Walk walk{reinterpret_cast<std::uintptr_t>(host.callback_frame)};

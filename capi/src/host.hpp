@@ -1,4 +1,4 @@
-// What the host has told about its rebalancing.
+// The host's rebalance callback and its state.
 #pragma once
 
 #include "errors.hpp"
@@ -7,7 +7,7 @@
 
 namespace effort::capi {
 
-/// Read and written by one thread at a time: the calls that touch it are the host's stepping thread's.
+/// Accessed by one thread at a time: the host's stepping thread.
 struct Host {
   effort_rebalance_fn callback = nullptr;
   void* user = nullptr;
@@ -18,10 +18,11 @@ struct Host {
 };
 inline Host host;
 
-/// Runs the host's callback; a C++ callback that throws has failed.
+/// Runs the host's callback.  A C++ callback that throws counts as failed.
 int call_host(const effort_hint& hint, LibraryScope& library);
 
-/// Whether the caller is inside the callback.  One that was left by longjmp has failed, and its step ends here.
+/// Whether the caller is inside the callback.  A callback that was left by longjmp counts as failed, and its step ends
+/// here.
 bool inside_callback() noexcept;
 
 inline effort_status not_from_callback(const char* function) {

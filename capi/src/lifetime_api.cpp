@@ -17,7 +17,7 @@ static_assert(int(Status::no_hint) == EFFORT_ERR_NO_HINT && int(Status::state) =
 
 namespace {
 
-// What finalize came to when MPI_Finalize made it; a host that calls it afterwards is told once.
+// The outcome of finalize if MPI_Finalize ran it; returned once to a host that calls it afterwards.
 enum class MadeByMpi { no, ok, failed } made_by_mpi = MadeByMpi::no;
 
 /// For a host that finalizes after MPI_Finalize has done it.

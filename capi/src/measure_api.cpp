@@ -42,7 +42,7 @@ static_assert(sizeof(measure::Cell) == sizeof(effort_thread_cell) &&
 
 namespace {
 
-/// Runs `body(recorder)` in an active session, whoever began it.
+/// Runs `body(recorder)` in an active session of the host or of an adapter.
 template <typename Body>
 effort_status with_recorder(Body&& body) {
   return capi::in_session([&](engine::Session& s) { return body(s.recorder()); });
@@ -69,8 +69,8 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   });
 }
 
-// Counters, sampling, a signal handler in the middle of another begin.  Apart from what is rare, which would have it
-// save registers at every call.
+// Counters, sampling, or a signal handler inside another begin.  Separate from the rare cases, which would make it save
+// registers at every call.
 [[gnu::noinline]] effort_status begin_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
   if (!known ||
@@ -101,7 +101,8 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   return bad_end(r);
 }
 
-// What a call may add: sums of a run, squares of them too, stay finite, and ticks of a step fit their counter.
+// Limits of what a call may add, so that sums over a run and their squares stay finite and a step's ticks fit their
+// counter.
 constexpr double most_seconds = 1e6, most_of_anything = 1e100;
 
 effort_status bad_amount(const char* what, double amount, double most) {
@@ -109,9 +110,9 @@ effort_status bad_amount(const char* what, double amount, double most) {
                                             general_text(most, 6) + ", but is " + general_text(amount, 6));
 }
 
-/// Shared by the calls that add an amount to something whose id `known` tells.  They may be made once per item: a
-/// floating-point environment of their own would cost them ten times as much.  What could trap in the host's is avoided
-/// instead: comparisons are quiet, and an amount too small to be added without underflow is nothing.
+/// Adds an amount to the thing with an id that `known` accepts.  Hosts may call it once per item, and a separate
+/// floating-point environment would make it ten times as expensive.  Operations that could trap in the host's are
+/// avoided instead: comparisons are quiet, and an amount that would underflow counts as zero.
 template <typename Known, typename Add>
 effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known,
                          const Add& add) {
@@ -134,7 +135,7 @@ static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
 
 std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
 
-/// The id behind a place's name; 0 where it cannot be had, with the reason in `status`.
+/// The id of a place's name; 0 if there is none, with the reason in `status`.
 effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
@@ -143,7 +144,7 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   }
   effort_region_id id = -1;
   status = effort_region(name, kind, &id);
-  // A region that somebody registered as another kind is opened as that.
+  // A region that was registered with another kind is opened with that kind.
   if (id < 1) return 0;
   status = EFFORT_OK;
   if (engine::Session* s = capi::session())

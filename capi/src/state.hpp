@@ -1,4 +1,4 @@
-// What state the process is in, and the session behind the C API.
+// The state of the process and its session behind the C API.
 #pragma once
 
 #include "effort/effort.h"
@@ -22,17 +22,17 @@ engine::Session* session() noexcept;
 inline engine::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
 /// Replaces the session; the old one is destroyed.
 void set_session(engine::Session* session) noexcept;
-/// The same with one that is to be used from now on.
+/// Replaces the session by an active one.
 void install(std::unique_ptr<engine::Session> session);
 bool begun_by_adapter() noexcept;
 void set_begun_by_adapter(bool adapter) noexcept;
-/// After an error inside, or another rank's: every call of the host returns one code from now on.
+/// Switches off after an error of this or another rank: from now on, every call of the host returns one code.
 void switch_off(engine::Session& session);
 
 /// The code for a call that needs an active session, in any other mode: ok if disabled.
 effort_status inactive() noexcept;
 
-/// The code of a library that is off, or of one that waits for the step at which all ranks switch off.
+/// The code while the library is off, or waits for the step at which all ranks switch off.
 effort_status switched_off() noexcept;
 
 /// Runs `body(session)` under guarded(); without an active session, returns the code of the mode.
@@ -52,8 +52,8 @@ effort_status in_host_session(Body&& body) {
 /// Makes a session from `cfg`; the mode becomes active or disabled.
 effort_status begin_session(const effort_config* cfg, bool adapter);
 config::Settings settings_from(const effort_config* cfg);
-/// The session to go on with under the host's settings after an adapter has begun one: null for that one, or a new one
-/// if the settings measure something else.
+/// After an adapter has begun a session: the session to continue with under the host's settings.  Null: the adapter's;
+/// a new one if the settings measure something else.
 std::unique_ptr<engine::Session> adopt(config::Settings settings);
 /// Ends the session without finalizing it; calls do nothing from now on.
 void disable() noexcept;

@@ -12,7 +12,7 @@ using capi::guarded;
 
 namespace {
 
-// What analytics refuses is the caller's argument.
+// Values that analytics refuses are the caller's invalid arguments.
 template <typename Body>
 effort_status checked(const char* function, Body&& body) {
   return guarded([&]() -> effort_status {

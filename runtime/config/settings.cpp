@@ -52,7 +52,7 @@ std::vector<std::string> names(const std::string& text) {
 void set_metrics(Settings& s, const std::string& key, const std::string& text) {
   s.metrics = names(text);
   if (s.metrics.empty()) refuse(key, text, "a comma-separated list of metrics, such as time,cpu_time");
-  // Whether an event can be counted shows when it is tried; the run goes on without those that cannot.
+  // Whether an event can be counted is known only when it is tried; the run continues without those that cannot.
   for (const std::string& m : s.metrics)
     if (m.size() > 1023) refuse(key, text, "names of at most 1023 bytes");
 }
@@ -303,14 +303,14 @@ void check_together(Settings& s) {
                                     "': allowed is 0 to WINDOW (" + std::to_string(s.window) + " steps)");
 }
 
-/// What files are named relative to is known now; the host may go elsewhere.
+/// Makes a path absolute now, because the host may change its working directory.
 void fix_place(std::string& path) {
   std::error_code none;
   const std::filesystem::path whole = std::filesystem::absolute(path, none);
   if (!none) path = whole.lexically_normal().string();
 }
 
-/// Variables that look like settings and are none: no errors, since other programs may share the prefix.
+/// Variables that look like settings but are not.  They are no errors, since other programs may share the prefix.
 std::vector<std::string> unknown_variables() {
   std::vector<std::string> out;
   for (char** entry = environ; entry && *entry && out.size() < 16; ++entry) {

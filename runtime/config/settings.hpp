@@ -1,4 +1,4 @@
-// What the user can choose, where from, and what is allowed.
+// The user's settings: sources, allowed values, defaults.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace effort::config {
 
-/// How precisely the history is kept.
+/// The precision of the history.
 struct Precision {
   enum class Kind { passes, nrmse, max_bytes } kind = Kind::passes;
   double value = 5;

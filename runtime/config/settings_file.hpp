@@ -17,7 +17,7 @@ struct FileSetting {
 ///         twice (upper and lower case are the same); the message names the file, and the line where there is one
 std::vector<FileSetting> read_settings_file(const std::string& path);
 
-/// A to Z for a to z, whatever the locale of the host: in Turkish, i has another capital.
+/// Upper case for a to z, independent of the host's locale (in Turkish, i has another capital).
 std::string upper_case(std::string text);
 
 }  // namespace effort::config

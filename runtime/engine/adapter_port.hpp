@@ -1,4 +1,4 @@
-// What an adapter that measures by itself (adapters/pmpi) sees of the library.
+// The library as seen by adapters that measure for the host (adapters/pmpi).
 #pragma once
 
 #include "runtime/config/settings.hpp"
@@ -14,7 +14,7 @@
 
 namespace effort::engine {
 
-/// Whose session is active.
+/// The owner of the active session.
 enum class Owner {
   nobody,   ///< none, disabled, or switched off
   adapter,  ///< an adapter began it; the host may still adopt it
@@ -26,7 +26,7 @@ enum class Owner {
 /// claim, module and note; one at a time for the others.
 class AdapterPort {
  public:
-  /// Called on the stepping thread around each progress step, whoever asked for it.
+  /// Called on the stepping thread around each progress step, by the host or by the adapter.
   struct StepHooks {
     void (*before)() = nullptr;
     void (*after)() = nullptr;
@@ -34,9 +34,9 @@ class AdapterPort {
 
   virtual ~AdapterPort() = default;
 
-  /// Takes the place of the one adapter that intercepts MPI; false: another copy has it.
+  /// Claims the role of the adapter that intercepts MPI; false if another copy has it.
   virtual bool claim_interception() = 0;
-  /// Begins a session for the adapter unless there is one; false where it could not be (bad settings, DISABLE).
+  /// Begins a session for the adapter unless there is one; false if it could not begin (bad settings, DISABLE).
   virtual bool begin() = 0;
   virtual Owner owner() const = 0;
   /// Of the active session; null without.
@@ -46,7 +46,7 @@ class AdapterPort {
   virtual double seconds_per_tick() const = 0;
   /// The calling thread's slot, ready for all regions known now; null without an active session.  Locks; allocates.
   virtual measure::ThreadSlot* slot() = 0;
-  /// Id of a region; 0 where none can be had (limits, no session).  A known name keeps its kind.
+  /// Id of a region; 0 if there is none (limits, no session).  A known name keeps its kind.
   virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
   /// Kind of the region that the slot's thread, the calling one, is in.
   virtual measure::Kind current_kind(const measure::ThreadSlot& slot) const = 0;
@@ -56,10 +56,10 @@ class AdapterPort {
   virtual bool attached() const = 0;
   /// Joins the ranks of `transport`; the session stays the adapter's.  Collective; false on all ranks or on none.
   virtual bool attach(std::unique_ptr<exchange::Transport> transport) = 0;
-  /// Ends a step.  In a session that nobody adopted there is no one to tell: it waits for no hint.
+  /// Ends a step.  In a session that no host has adopted, it waits for no hint.
   virtual bool progress_step() = 0;
   virtual void phase(const char* name) = 0;
-  /// What the rank sent to whom since the last time; part of the window that the step under way belongs to.
+  /// Reports the rank's messages since the last call; they belong to the window of the current step.
   virtual void traffic(std::span<const measure::Flow> flows) = 0;
   /// At the start of MPI_Finalize.
   virtual void finalize() = 0;

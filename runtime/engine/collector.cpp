@@ -72,7 +72,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
     RecordHeader h;
     std::memcpy(&h, rank.bytes.data() + rank.read, sizeof h);
     if (rank.bytes.size() - rank.read < h.bytes) return;
-    // What comes after the last step's frame belongs to the next look, but for the end of the run.
+    // Records after the last step's frame belong to the next look, except at the end of the run.
     if (rank.next_step > last_step && h.type != Record::final && h.type != Record::snapshot) return;
     const std::span<const std::byte> record(rank.bytes.data() + rank.read, h.bytes);
     rank.read += h.bytes;

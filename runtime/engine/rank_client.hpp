@@ -38,31 +38,31 @@ class RankClient {
     exchange::Transport* transport = nullptr;  ///< null without MPI
     exchange::Mailbox* mailbox = nullptr;      ///< on leaders that may not call MPI from their thread
     std::function<void(const std::string&)>
-        on_late;  ///< told once when a hint is later than hint_timeout; may be empty
+        on_late;  ///< called once when a hint is later than hint_timeout; may be empty
   };
   /// Runs the host's callback: 1 did rebalance, 0 did not, < 0 failed.
   using Deliver = std::function<int(const DeliveredHint&)>;
 
   RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment);
 
-  /// @param deliver  empty: nobody listens, and no hint is waited for
-  /// @return ok, or switched_off from the step on at which all ranks have switched off
+  /// @param deliver  empty: there is no callback, and no hint is waited for
+  /// @return ok, or switched_off from the step at which all ranks have switched off
   Status progress_step(const Deliver& deliver);
   /// Waits until the snapshot is written; its outcome.
   Status snapshot(const char* path);
-  /// Says that this rank is done and waits for the engine's last snapshot.
+  /// Reports that this rank has finished and waits for the engine's last snapshot.
   Status finalize();
-  /// Before the step that is to end: what went between ranks since the last time.
+  /// Before a step ends: reports messages between ranks since the last call.
   void traffic(std::span<const measure::Flow> flows);
-  /// The callback will not return: it has failed, and the step that it is part of ends.
+  /// The callback was left and will not return: it counts as failed, and its step ends.
   void callback_left();
   void rebalance_begin();
   void rebalance_end();
 
   std::int64_t steps() const { return step_; }
-  /// The last hint delivered, as it is now: a bracketed rebalance may have overtaken it since.
+  /// The last hint delivered, in its present state: a bracketed rebalance may have made it stale.
   const DeliveredHint& latest();
-  /// This rank cannot go on; its node learns of it.
+  /// Tells the node that this rank cannot go on.
   void fail(const char* why) noexcept;
   bool failed() const { return failed_; }
   const char* failure() const { return segment_.rank(setup_.local).failure; }
@@ -108,7 +108,7 @@ class RankClient {
   std::int64_t rebalanced_ = -1;         ///< step of the last bracketed rebalance
   DeliveredHint latest_;
   std::vector<const char*> region_names_, unit_names_;
-  bool late_ = false;  ///< HINT_TIMEOUT was exceeded and told
+  bool late_ = false;  ///< HINT_TIMEOUT was exceeded and reported
 };
 
 }  // namespace effort::engine

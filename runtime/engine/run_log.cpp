@@ -14,7 +14,7 @@ using measure::Definition;
 
 namespace {
 
-/// Of the largest and the mean load of every step in the file: what is read from a chart of them, at one or two bytes
+/// Precision of the largest and the mean load of every step in the file: as much as a chart shows, in one or two bytes
 /// per step.
 constexpr double step_loads_nrmse = 1e-3;
 
@@ -42,8 +42,8 @@ RunLog::RunLog(const config::Settings& settings, NodeSetup setup, const NameUnio
 void RunLog::add_rebalance(const RebalanceAnswer& a) {
   ++rebalances_;
   prices_ += std::max(0.0, a.seconds());
-  // What happens until the next hint belongs to the window that the last one was made from.  A bracketed rebalance
-  // happens before its step's hint.
+  // Events until the next hint belong to the window of the last hint.  A bracketed rebalance happens before its step's
+  // hint.
   const std::int64_t before = a.step + (a.bracketed > 0 ? 0 : 1);
   std::size_t w = windows_.size();
   while (w > 0 && window_looks_[w - 1].due >= before) --w;
@@ -98,7 +98,7 @@ void RunLog::add_description(const window::Result& r, std::int64_t first, std::i
   if (nodes_.rank() == 0) add_for_the_file(r);
 }
 
-/// What only the node that writes the file keeps of every window.
+/// Facts of a window that are kept only by the node that writes the file.
 void RunLog::add_for_the_file(const window::Result& r) {
   if (r.strata > 0) strata_log_.add(strata_.first, strata_.last, r.strata, r.stratum);
   for (const record::UnitCost& cost : unit_costs_)
@@ -165,7 +165,7 @@ void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<s
 
 std::vector<std::string> RunLog::faults() const {
   std::vector<std::string> out;
-  // Where ranks count steps differently, what happened in one step seems to have happened in several.
+  // If ranks count steps differently, an event of one step seems to have happened in several.
   if (const std::string& wrong = uneven_steps_.empty() ? partly_bracketed_ : uneven_steps_; !wrong.empty())
     out.push_back(wrong);
   if (settings_.load_metric != "time" && settings_.load_metric != "cpu_time" && wall_seconds_ > 0 &&

@@ -1,4 +1,4 @@
-// What the run was found to be so far: everything of a snapshot but the histories.
+// The findings about the run so far: everything in a snapshot except the histories.
 #pragma once
 
 #include "analytics/codec/history.hpp"
@@ -18,7 +18,7 @@
 
 namespace effort::engine {
 
-/// What the engine of a node has to know about the run.
+/// Facts about the run that a node's engine needs.
 struct NodeSetup {
   int n_ranks = 1;                         ///< of the run
   std::vector<int> ranks;                  ///< global ids of the node's ranks, ascending
@@ -27,7 +27,7 @@ struct NodeSetup {
   std::vector<std::string> notes;          ///< what set-up has to report
 };
 
-/// Kept by the engine of every node, for its thread only.  What only the file needs is kept on node 0.
+/// One per node's engine, used only by its thread.  Facts that only the file needs are kept on node 0.
 class RunLog {
  public:
   /// All references must outlive it.
@@ -48,11 +48,11 @@ class RunLog {
   /// @param ended  per rank of the node its steps so far, and whether it is final
   void add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<std::int64_t, bool>>& ended);
   void add_lost_snapshot() { ++lost_snapshots_; }
-  /// Codes some of what waits to be coded; false where nothing did.
+  /// Codes some of the pending data; false if there was none.
   bool work() { return step_loads_ && step_loads_->work(); }
 
   RunTotals totals() const { return {critical_path_, mean_path_, prices_, rebalances_}; }
-  /// What the host does wrong, as far as it is known.
+  /// Known mistakes of the host.
   std::vector<std::string> faults() const;
   /// @param final  of the end of the run: coded once more, to the smallest form
   record::Run describe(bool final) const;
@@ -75,7 +75,7 @@ class RunLog {
   std::vector<record::UnitCost> unit_costs_;  ///< the last ones
   record::StrataLog strata_log_;              ///< this and the next three on node 0
   std::vector<record::WindowCost> window_costs_;
-  std::vector<double> speed_;                   ///< [ranks] of the last window that told them
+  std::vector<double> speed_;                   ///< [ranks] of the last window that determined them
   std::unique_ptr<codec::History> step_loads_;  ///< the largest and the mean load of every step
   double wall_seconds_ = 0;                     ///< of all windows, largest rank
   double critical_path_ = 0;                    ///< sum over steps of the largest rank's load

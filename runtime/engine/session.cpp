@@ -37,7 +37,7 @@ void require(bool ok, const exchange::Transport& transport) {
 
 }  // namespace
 
-/// What this rank alone comes to must not keep it from what all ranks do next.
+/// Runs `body` and keeps its exception: a failure of this rank alone must not keep it from the next collective step.
 class Session::Attempt {
  public:
   template <typename Body>
@@ -59,7 +59,7 @@ class Session::Attempt {
   char why_[300] = "";
 };
 
-/// Where this rank stands: on its node, and whether it leads one.
+/// The rank's place on its node, and whether it leads one.
 struct Session::Node {
   int local = 0, n_local = 1;
   bool leader = true;
@@ -154,7 +154,7 @@ void Session::join_node(Node& node, NodeSetup& setup) {
   }
   if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
   setup.ranks = std::move(ranks);
-  // Also: the leader reads the units of all its ranks, which are there from now on.
+  // This also ensures that the leader can read the processing units of all its ranks.
   agree_on(attempt, *transport_);
 }
 
@@ -225,11 +225,19 @@ config::Settings Session::agree(const config::Settings& mine, exchange::Transpor
   });
   auto length = static_cast<std::int64_t>(attempt.good() ? text.size() : 0);
   require(transport.world_bcast(&length, sizeof length, 0), transport);
-  attempt([&] { text.resize(static_cast<std::size_t>(length)); });
-  agree_on(attempt, transport);
-  require(transport.world_bcast(text.data(), text.size(), 0), transport);
-  attempt([&] { config::apply_text(*agreed, text); });
-  agree_on(attempt, transport);
+  try {
+    attempt([&] { text.resize(static_cast<std::size_t>(length)); });
+    agree_on(attempt, transport);
+    require(transport.world_bcast(text.data(), text.size(), 0), transport);
+    attempt([&] { config::apply_text(*agreed, text); });
+    agree_on(attempt, transport);
+  } catch (const Error& e) {
+    if (e.status() != Status::mpi) transport.release();  // all ranks come here
+    throw;
+  } catch (...) {  // out of memory for the message
+    transport.release();
+    throw;
+  }
   return std::move(*agreed);
 }
 
@@ -251,7 +259,7 @@ Status Session::attachable(const config::Settings& agreed) const {
   return measures(agreed) ? Status::ok : Status::config;
 }
 
-/// What stands against attaching, on this rank or on another.
+/// The reason why this or another rank cannot attach; ok if none.
 std::string Session::why_not(Status worst) const {
   switch (worst) {
     case Status::already_initialized:
@@ -270,7 +278,7 @@ std::string Session::why_not(Status worst) const {
 }
 
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
-  // All ranks must be able to, before any of them starts.
+  // All ranks must be able to start before any of them does.
   config::Settings agreed = agree(settings_, *transport);
   Status mine = Status::memory;
   Attempt()([&] { mine = attachable(agreed); });
@@ -301,7 +309,7 @@ void Session::join() {
   join_leaders(node, setup, all);
 }
 
-/// Goes on if all is good on every rank; what one rank alone knows must not leave the others waiting for it.
+/// Continues only if all ranks succeeded, so that a rank that failed alone leaves none waiting.
 void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
   if (exchange::worst_status(transport, mine.good() ? Status::ok : Status::memory) == Status::ok) return;
   throw Error(Status::memory, mine.good()
@@ -309,7 +317,7 @@ void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
                                   : std::string("this rank could not begin: ") + mine.why());
 }
 
-/// Gives back what join() has made, in the reverse order.
+/// Undoes join(), in reverse order.
 void Session::detach() {
   client_.reset();
   if (engine_) engine_->stop();
@@ -343,30 +351,26 @@ Status Session::finalize() {
   }
   Status status = client_->finalize();
   drain_engine();
-  // The table is there even where the snapshot could not be written; the worse of two failures is told.
+  // The report is written even if the snapshot could not be; the worse of two failures is returned.
   Attempt report;
-  if (engine_ && !report([&] { status = std::min(status, emit_report()); })) status = Status::io;
+  if (engine_ && !report([&] { emit_report(); })) {
+    status = std::min(status, Status::io);
+    Attempt()([&] { report_problem_ = report.why(); });
+  }
   if (transport_) transport_->release();
   return status;
 }
 
-Status Session::emit_report() {
+void Session::emit_report() {
   const std::string& text = engine_->report();
-  if (text.empty()) return Status::ok;
-  if (settings_.report == "summary") {
+  if (text.empty()) return;
+  if (settings_.report == "summary")
     print_error(text.c_str());
-    return Status::ok;
-  }
-  try {
+  else
     write_report(settings_.report, text);
-  } catch (const Error& e) {
-    report_problem_ = e.what();
-    return e.status();
-  }
-  return Status::ok;
 }
 
-/// HINT_TIMEOUT only diagnoses: the rank goes on waiting.
+/// HINT_TIMEOUT only reports: the rank keeps waiting.
 void Session::late(const std::string& what) const {
   if (settings_.verbose) say(what);
 }

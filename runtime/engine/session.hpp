@@ -1,4 +1,4 @@
-// One use of the library by a process, from init to finalize.
+// One session of the library in a process, from init to finalize.
 #pragma once
 
 #include "runtime/config/settings.hpp"
@@ -18,7 +18,7 @@ namespace effort::engine {
 /// thread at a time.
 class Session {
  public:
-  /// @param before  a session that this one takes the place of: what it has named keeps its ids here; null: none
+  /// @param before  a session that this one replaces, whose names keep their ids; may be null
   explicit Session(config::Settings settings, Session* before = nullptr);
   ~Session();
   Session(const Session&) = delete;
@@ -29,11 +29,11 @@ class Session {
   /// The rank's side; starts the node of one process if no communicator was attached yet.
   RankClient& client();
 
-  /// Rank 0's choices where all ranks must agree, this rank's elsewhere.  Collective.
+  /// Takes rank 0's values of settings on which all ranks must agree, and this rank's for the others.  Collective.
   static config::Settings agree(const config::Settings& mine, exchange::Transport& transport);
   /// Whether it measures what these settings ask for.
   bool measures(const config::Settings& settings) const;
-  /// Takes over a session that an adapter has begun, before its first step; it measures what the settings ask for.
+  /// Takes over a session that an adapter has begun, before its first step, with the host's settings.
   /// @throws Error(state) after its first step
   void adopt(config::Settings settings);
 
@@ -47,19 +47,19 @@ class Session {
   int ranks() const { return transport_ ? transport_->size() : 1; }
   bool started() const { return client_ != nullptr; }
 
-  /// Ends the session; collective where attached, unless the message library is gone.  What went wrong, or ok.
+  /// Ends the session and returns the outcome.  Collective if attached, unless the message library is gone.
   Status finalize();
-  /// At the exit of a host that did not finalize: the background thread ends, at the latest after the window that it is
-  /// at, or sleeps for ever in an exchange that has begun.  The session must stay where it is from then on.
+  /// For the exit of a host that did not finalize.  The background thread ends, at the latest after its current window,
+  /// or sleeps for ever in an exchange that has begun.  The session must not be destroyed or moved afterwards.
   void park();
-  /// Why this rank or the engine of its node switched off; empty while all is well.
+  /// The reason why this rank or its node's engine switched off, or why the report could not be written; else empty.
   std::string failure() const;
   bool failed() const { return (client_ && client_->failed()) || (engine_ && engine_->failed()); }
 
  private:
   class Attempt;  // at what this rank does alone
   struct Node;    // place of this rank on its node
-  struct Place;   // and of its node, as told to all
+  struct Place;   // and of its node, as sent to all
 
   void start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave);
   std::unique_ptr<node::Segment> share_memory(Node& node);
@@ -75,7 +75,7 @@ class Session {
   void detach();
   void start_local();
   void drain_engine();
-  Status emit_report();
+  void emit_report();
   void late(const std::string& what) const;
 
   config::Settings settings_;

@@ -34,7 +34,7 @@ HistoryStore::Places SnapshotJob::places() const {
   return out;
 }
 
-/// What this node alone contributes; its tiles, unless they are shared.  Collective.
+/// This node's own contribution, with its tiles unless they are shared.  Collective.
 std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
   record::NodePart part = history_.part(nodes_.rank(), places());
   if (shared) return record::encode_part(part);

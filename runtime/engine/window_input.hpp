@@ -1,4 +1,4 @@
-// What the analysis of a window reads, cut from what the collector holds.
+// The input of a window's analysis, taken from the collector's data.
 #pragma once
 
 #include "analytics/window/window.hpp"
@@ -21,7 +21,7 @@ class WindowInput {
   /// The loads and the work of the steps [from, last], which the block holds.
   window::Steps steps(const WindowBlock& block, std::int64_t from, std::int64_t last,
                       std::span<const window::Rebalance> rebalances);
-  /// The block up to the step `last`, from `since` on: what it holds of the present distribution.
+  /// The block's steps from `since` to `last`: those under the present distribution.
   window::Input window(const WindowBlock& block, std::int64_t since, std::int64_t last);
 
  private:

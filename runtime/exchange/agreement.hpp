@@ -1,5 +1,5 @@
-// How the ranks of a run settle whether to go on, so that none goes on alone.  Blocking and collective over all ranks
-// of the transport.
+// Agreement among ranks on whether to go on, so that none goes on alone.  Blocking, and collective over all ranks of
+// the transport.
 #pragma once
 
 #include "runtime/exchange/transport.hpp"

@@ -27,8 +27,8 @@ void DirectExecutor::sleep_for_ever() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-// run() stores state_ and then looks at closed_, close() the other way round; in one order of all four, at least one of
-// the two sees the other's store, and nobody sleeps on but over an operation that has begun.
+// run() stores state_ and then loads closed_; close() does the reverse.  With sequential consistency at least one of
+// them sees the other's store, so no thread keeps sleeping except over an operation that has begun.
 void Mailbox::run(const Operation& operation) {
   operation_ = &operation;
   state_.store(posted);

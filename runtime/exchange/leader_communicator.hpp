@@ -1,4 +1,4 @@
-// The Communicator of node leaders, over non-blocking operations that somebody starts and tests.
+// The Communicator of node leaders, built on non-blocking operations.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -15,18 +15,18 @@ class Executor {
   virtual ~Executor() = default;
   /// @throws CommunicatorError
   virtual void run(const Operation& operation) = 0;
-  /// Any thread: whoever is in run(), or comes later, gets a CommunicatorError.  Only where the message library is
-  /// gone: what has begun cannot be taken back.
+  /// Any thread: present and later calls of run() throw CommunicatorError.  Allowed only if the message library is
+  /// gone, because an operation that has begun cannot be cancelled.
   virtual void close() = 0;
-  /// The same where the message library may still move messages along: whoever is in run() with an operation that has
-  /// begun stays there for ever, asleep, because the operation may yet be completed in that thread's memory.
+  /// The same if the message library may still make progress: a thread in run() whose operation has begun sleeps there
+  /// for ever, because the operation may yet complete in that thread's memory.
   virtual void abandon() = 0;
-  /// After abandon(): whether somebody sleeps so.
+  /// After abandon(): whether a thread sleeps in run().
   virtual bool asleep() const = 0;
 };
 
-/// Calls the transport from the background thread itself: MPI_THREAD_MULTIPLE.  Between tests it sleeps, ever
-/// longer: a spinning background thread would take the core from a rank.
+/// Calls the transport from the background thread itself, which requires MPI_THREAD_MULTIPLE.  Sleeps between tests,
+/// for increasing times, because a spinning background thread would take a core from a rank.
 class DirectExecutor final : public Executor {
  public:
   explicit DirectExecutor(Transport& transport) : transport_(transport) {}
@@ -42,16 +42,16 @@ class DirectExecutor final : public Executor {
   std::atomic<bool> closed_{false}, abandoned_{false}, asleep_{false};
 };
 
-/// Hands the operation to the host's thread, which starts and tests it inside the library's own calls.
+/// Passes operations to the host's thread, which starts and tests them inside the library's own calls.
 class Mailbox final : public Executor {
  public:
   explicit Mailbox(Transport& transport) : transport_(transport) {}
 
-  /// Background thread: posts and sleeps until the host's thread has seen it through.
+  /// Background thread: posts an operation and sleeps until the host's thread has completed it.
   void run(const Operation& operation) override;
-  /// Host's thread: starts what is posted, tests what is under way.  Never blocks.
+  /// Host's thread: starts a posted operation, or tests the one in progress.  Never blocks.
   void drive();
-  /// Host's thread: nothing will be driven any more.
+  /// Host's thread: no operation will be started or tested any more.
   void close() override;
   void abandon() override;
   bool asleep() const override { return state_.load() == active; }
@@ -65,9 +65,9 @@ class Mailbox final : public Executor {
   std::atomic<bool> closed_{false};
 };
 
-/// Collectives among leaders.  Each is preceded by a tiny reduction in which every node says whether it is still
-/// well and which collective it is about to call: a node that failed answers it once (fail()), all others throw
-/// PeerFailure at the same place, and nobody is left waiting.
+/// Collectives among leaders.  A small reduction precedes each, in which every node reports its state and the
+/// collective that it is about to call.  A failed node takes part in it once (fail()); all others then throw
+/// PeerFailure at the same place, and none is left waiting.
 class LeaderCommunicator final : public Communicator {
  public:
   /// Another node has failed, or the nodes disagree on what to do next.
@@ -85,7 +85,7 @@ class LeaderCommunicator final : public Communicator {
   void allreduce(std::span<std::int64_t> values, ReduceOp op) override;
   void allreduce(std::span<double> values, ReduceOp op) override;
 
-  /// Tells the others, where they call their next collective, that this node is out.  No throw.
+  /// Tells the others, at their next collective, that this node has failed.  Does not throw.
   void fail() noexcept;
   /// Bytes that this node has sent so far.
   std::size_t bytes_sent() const noexcept { return bytes_sent_; }

@@ -1,4 +1,4 @@
-// What the runtime needs of a message library; adapters/mpi implements it.
+// The runtime's interface to a message library, implemented by adapters/mpi.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"

@@ -25,14 +25,14 @@ Turn turn_of(std::uint32_t word) noexcept {
 
 bool computes(const ThreadSlot& s, std::uint32_t region) noexcept { return s.kind_of(region) == Kind::compute; }
 
-/// `times` what has passed goes to `region`.
+/// Charges `times` the elapsed amounts to `region`.
 void add(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, const std::int64_t* counted,
          std::int64_t times) noexcept {
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, passed * static_cast<std::uint64_t>(times));
   s.counters.add(region, counted, times);
 }
 
-/// Adds what has passed to the rebalance that is being priced.
+/// Adds the elapsed amounts to the rebalance being priced.
 void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::int64_t* counted) noexcept {
   Pricing& p = s.pricing;
   const auto add_to = [&](Pricing::Spent& spent) {
@@ -43,7 +43,7 @@ void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::i
   if (s.depth > p.depth && !computes(s, region_of(word))) add_to(p.waited);
 }
 
-/// Books what has passed since the last boundary, while `word` was current.
+/// Charges the amounts since the last boundary, during which `word` was current.
 void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly = true) noexcept {
   std::int64_t counted[max_metrics];
   const std::uint32_t region = region_of(word);
@@ -53,13 +53,14 @@ void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly
   if (s.pricing.open) price(s, word, passed, counted);
   if (word & skipped) return add(s, region_around_skipped(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region, passed, counted, 1);
-  // One call stands for `weight`: the other calls' time went to the region around, from where it is taken back.
+  // One call represents `weight` calls.  The time of the others went to the enclosing region, from which it is
+  // subtracted.
   const std::int64_t weight = s.sampling.weight();
   add(s, region, passed, counted, weight);
   add(s, region_around_skipped(s), passed, counted, 1 - weight);
 }
 
-/// Takes over what the guard offers; the sign of a region's count sends its begins to the careful path.
+/// Adopts the guard's plan.  The sign of a region's count directs its begins to the careful path.
 void resample_now(ThreadSlot& s) noexcept {
   s.sampling.take_over();
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
@@ -79,7 +80,7 @@ void set_pricing(ThreadSlot& s, const Pricing& pricing) noexcept {
   s.pricing = pricing;
 }
 
-/// Does what other threads have asked for.
+/// Carries out requests of other threads.
 void answer_requests(ThreadSlot& s) noexcept {
   if (s.requests.load(std::memory_order_relaxed) == 0) return;
   const std::uint32_t wanted = s.requests.exchange(0, std::memory_order_acquire);
@@ -93,9 +94,8 @@ void answer_requests(ThreadSlot& s) noexcept {
     s.requests.fetch_or(resample, std::memory_order_relaxed);
 }
 
-/// The usual case with counters at boundaries: nothing is asked for and nothing open is sampled.  The short path is
-/// closed in such a session, and `current` always careful: that the slot is busy is all that a signal handler has to
-/// see.
+/// The usual case with counters at boundaries: no requests, and no open region is sampled.  The short path is closed in
+/// such a session and `current` is always careful, so a signal handler only has to see that the slot is busy.
 bool only_counting(const ThreadSlot& s) noexcept {
   return s.counters.boundary() && !s.sampling.special() && s.requests.load(std::memory_order_relaxed) == 0;
 }
@@ -189,8 +189,8 @@ void claim(ThreadSlot& s, std::uint32_t region) noexcept {
   settle(s);
   s.claim_outside(region);
   if (computes(s, region)) return;
-  // A region that waits keeps what the last begin has left out before it: without the library the wait would have
-  // lasted as long.
+  // A waiting region keeps the time that the last begin has left out: without the library the wait would have lasted as
+  // long.
   const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, own);
   s.counters.add_cpu_ns(region, ns_of(own));
@@ -210,8 +210,8 @@ void settle(ThreadSlot& s) noexcept {
 }
 
 void settle_step(ThreadSlot& s) noexcept {
-  // A handler that left by longjmp in the middle of a boundary must not silence the thread for good; the thread that
-  // ends steps is at no boundary.
+  // A handler that left a boundary by longjmp must not silence the thread for good.  The thread that ends steps is not
+  // inside a boundary.
   s.gate.reset();
   const Careful way(s);
   book(s, way.word());

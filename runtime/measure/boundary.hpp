@@ -1,4 +1,4 @@
-// Where a thread goes from one region to another: the short path, and the careful one for everything else.
+// Region boundaries: a short path for the usual case, and a careful one for everything else.
 #pragma once
 
 #include "runtime/measure/thread_slot.hpp"
@@ -11,20 +11,20 @@ inline std::uint64_t tsc() noexcept { return __rdtsc(); }
 inline std::uint64_t tsc() noexcept { return ticks(); }
 #endif
 
-/// Moves the time up to `now` from the current region, whose cell is `left`, and makes `next` the current one; `own` of
-/// it was the library's.  Only where the short path may be taken (limit > 0, or a current word without flags).
+/// Charges the time up to `now`, less the library's share `own`, to the current region, whose cell is `left`, and makes
+/// `next` the current one.  Requires that the short path is open (limit > 0, or a current word without flags).
 inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now, std::uint64_t own) noexcept {
   const std::uint64_t passed = advance_stamp(s.stamp, now);
   s.current.store(next, std::memory_order_release);
   add_own(left.ticks, passed - own);
 }
 
-/// Begins a region on the short path; false, with nothing changed, if that is closed, or if the stack is full.
+/// Begins a region on the short path.  Returns false and changes nothing if that path is closed or the stack is full.
 inline bool begin_short(ThreadSlot& s, std::uint32_t region) noexcept {
   if (__builtin_expect(region - 1u >= s.limit.load(std::memory_order_relaxed), 0)) return false;
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
-  // Whether begins of the region are sampled: the first look says no at the least cost.  The clock is read after it,
-  // because a call that is skipped must not pay for that.
+  // The check whether begins are sampled comes first and is cheapest if they are not.  The clock is read after it, so
+  // that skipped calls do not pay for reading it.
   if (__builtin_expect(s.layout.load(std::memory_order_relaxed) != inline_layout, 0) &&
       cells[region].begins.load(std::memory_order_relaxed) < 0)
     return false;
@@ -39,13 +39,13 @@ inline bool begin_short(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Ends a region on the short path; false, with nothing changed, if that is closed, or if another region is the
+/// Ends a region on the short path.  Returns false and changes nothing if that path is closed or another region is
 /// innermost.
 inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
   if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
   const std::uint64_t now = tsc();
   if (__builtin_expect(s.depth == 0, 0)) return false;
-  // The region that it returns to is read before the stack is lowered: a signal handler may use what lies above.
+  // The enclosing region is read before the stack is lowered, because a signal handler may overwrite what lies above.
   const std::uint32_t depth = s.depth - 1, next = s.stack[depth];
   switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now,
                s.own.before_end.load(std::memory_order_relaxed));
@@ -53,11 +53,11 @@ inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Begins a region with no other open, at the moment `now`, on the short path; false, with nothing changed, if the
-/// stamp is no longer `before` or the region is sampled.  The time since `before` is the caller's to give away.
+/// Begins a region at the time `now` on the short path while no other is open.  Returns false and changes nothing if
+/// the stamp is no longer `before` or the region is sampled.  The caller must charge the time since `before`.
 __attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t before,
                                                            std::uint64_t now) noexcept {
-  // What can be read again is not kept: callers may have few registers left.
+  // Values are read again rather than kept, because callers may have few registers left.
   const bool sampled = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
   if (__builtin_expect(sampled || !replace_own(s.stamp, before, now), 0)) {
     uncount_own(s.cells.load(std::memory_order_relaxed)[region].begins);
@@ -68,7 +68,7 @@ __attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::u
   return true;
 }
 
-/// Ends that region; false, with nothing changed, if something has come in between.
+/// Ends that region.  Returns false and changes nothing if another boundary came in between.
 __attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uint32_t region,
                                                          std::uint64_t now) noexcept {
   if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
@@ -82,12 +82,12 @@ __attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uin
   return true;
 }
 
-/// Begins a region; the caller has checked that 1 <= region <= known and depth < max_depth.
+/// Begins a region.  Requires 1 <= region <= known and depth < max_depth.
 void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 /// Ends a region; false if another one is the innermost.
 bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 
-/// The same by whichever path is open.
+/// The same on whichever path is open.
 inline void open_region(ThreadSlot& s, std::uint32_t region) noexcept {
   if (!begin_short(s, region)) open_carefully(s, region);
 }
@@ -95,20 +95,20 @@ inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
   return end_short(s, region) || close_carefully(s, region);
 }
 
-/// From here to close_price, every boundary is exact.  Returns the pricing under way, which goes on afterwards.
+/// Makes every boundary exact until close_price.  Returns the enclosing pricing, which continues afterwards.
 Pricing open_price(ThreadSlot& s) noexcept;
-/// What has been spent since open_price, which returned `around`; not open if that was in another thread.
+/// Returns the time spent since the open_price that returned `around`; not open if that was in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
-/// Gives what ran up outside all regions up to this moment to `region`, which only now is known (0: to nobody).
+/// Charges the time spent outside all regions so far to `region`, which was not known before (0: to none).
 void claim(ThreadSlot& s, std::uint32_t region) noexcept;
-/// The time since the last boundary was the library's: it goes to no region.
+/// Drops the time since the last boundary, which the library spent.
 void disregard(ThreadSlot& s) noexcept;
-/// Books everything up to this moment: to the current region, or where sampling says.
+/// Charges everything up to now to the current region, or to the region that sampling chooses.
 void settle(ThreadSlot& s) noexcept;
-/// The same at the end of a step: reads what is read once a step too.
+/// The same at the end of a step, including the counters that are read once per step.
 void settle_step(ThreadSlot& s) noexcept;
-/// The same at the end of the thread, which then is in no region.
+/// The same at the end of the thread, which is in no region afterwards.
 void leave_all(ThreadSlot& s) noexcept;
 
 /// The innermost open region of the owner, whatever its flags; 0 for none.

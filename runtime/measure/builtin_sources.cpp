@@ -1,4 +1,4 @@
-// Counts that the kernel keeps: no library, no permission.
+// Counters of the kernel, which need no library and no permission.
 #include "runtime/measure/clock.hpp"
 #include "runtime/measure/metric_source.hpp"
 

@@ -1,4 +1,4 @@
-// Which counters a session reads beside the clock, and when.
+// The counters that a session reads in addition to the clock, and when.
 #pragma once
 
 #include "runtime/measure/slot_counters.hpp"
@@ -17,11 +17,10 @@ struct Options {
   bool operator==(const Options&) const = default;
 };
 
-/// Sorts what METRICS and LOAD_METRIC name into counters that are read at boundaries and those that are read once a
-/// step.
+/// Divides the counters named by METRICS and LOAD_METRIC into those read at boundaries and those read once per step.
 class CounterChoice {
  public:
-  /// A counter's place among the series.
+  /// The series of a counter.
   struct Metric {
     std::uint32_t id;
     double scale;
@@ -32,18 +31,20 @@ class CounterChoice {
   CounterChoice(const std::vector<std::string>& metrics, const std::string& load_metric, const Options& options,
                 Registry& registry);
 
-  /// For the slot of a thread.  @param whole  it reads what counts for the whole process
+  /// The plan for a thread's slot.
+  /// @param whole  the thread also reads counters of the whole process
   SlotPlan plan(bool whole, const Registry& registry) const {
     return {&boundary_, &at_step_, whole, &registry, boundary_.count() == 1 && cpu_ == 0};
   }
   const SourceSet& boundary() const noexcept { return boundary_; }
   const std::vector<Metric>& at_boundaries() const noexcept { return boundary_metrics_; }
   const std::vector<Metric>& at_steps() const noexcept { return step_metrics_; }
-  /// Place of cpu_time among the counters at boundaries; -1: not read.
+  /// Index of cpu_time among the counters at boundaries; -1: not read.
   int cpu() const noexcept { return cpu_; }
   /// Why the load cannot be measured as asked for; empty when it can.
   const std::string& load_refusal() const noexcept { return load_refusal_; }
-  /// Notes at the end of the run.  @param fallen  see SlotCounters::fallen, of all slots
+  /// Notes for the end of the run.
+  /// @param fallen  SlotCounters::fallen of all slots
   void note_remarks(std::uint32_t fallen, Registry& registry) const;
 
  private:

@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* library_name = "libeffort_papi.so";
 
-/// Beside the library that this code is in; "" where that cannot be told.
+/// The folder of the library that contains this code; "" if unknown.
 std::string beside_this_library() {
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&is_builtin_counter), &here) == 0 || !here.dli_fname) return "";

@@ -1,4 +1,4 @@
-// The records that a rank publishes to its node's background thread, as a byte stream.
+// The byte stream of records that a rank publishes to its node's background thread.
 #pragma once
 
 #include "runtime/measure/registry.hpp"
@@ -14,14 +14,14 @@ namespace effort::measure {
 
 enum class Record : std::uint16_t { definition = 1, frame = 2, rebalance = 3, snapshot = 4, final = 5, traffic = 6 };
 
-/// Precedes every record; both ends are the same library on the same node, so the layout is the compiler's.
+/// Precedes every record.  Writer and reader are the same library on the same node, so the compiler's layout is used.
 struct RecordHeader {
   std::uint32_t bytes;  ///< of the whole record, header included; a multiple of 8
   Record type;
   std::uint16_t flags;
 };
 
-/// What one step (or several that had to be merged) cost a rank; followed by n_entries Entry.
+/// The cost of one step, or of several that were merged, on a rank.  Followed by n_entries Entry.
 struct FrameHeader {
   RecordHeader record;
   std::int64_t first_step, last_step;
@@ -55,7 +55,7 @@ struct FinalRecord {
   std::int64_t steps;  ///< how many the rank ended
 };
 
-/// What went from one rank to another in calls of a region; a traffic record is a sequence of these.
+/// Traffic from one rank to another in the calls of a region.  A traffic record is a sequence of these.
 struct Flow {
   std::int32_t source, destination;
   std::uint32_t region, reserved;

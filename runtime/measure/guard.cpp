@@ -8,8 +8,8 @@ namespace {
 // Coarsening aims below the limit, and refining stays there: the guard must not swing between two states.
 constexpr double aim = 0.8, low = 0.25, refined = 0.5;
 constexpr int looks_before_refining = 4;
-// A longer period has to save that share of what the region costs: an estimate's error grows with the period, because
-// one call in which the thread was interrupted counts as many.
+// A longer period must save at least this share of the region's cost, because errors grow with the period: a call that
+// was interrupted counts as many.
 constexpr double worthwhile = 0.05;
 
 double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cost) {

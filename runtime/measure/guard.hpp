@@ -1,5 +1,4 @@
-// Keeps the cost of measuring below a share of the computing time: which regions are timed at every call, and which by
-// sampling.
+// Keeps the cost of measuring below a share of the computing time by sampling the calls of some regions.
 #pragma once
 
 #include <cstdint>
@@ -14,31 +13,31 @@ struct PairCost {
   double skipped;  ///< counted only
 };
 
-/// Decides for one rank, from what it has counted.  A plain value without clock or threads.
+/// Decides for one rank from its counts.  A plain value without clock or threads.
 class Guard {
  public:
   static constexpr std::uint32_t longest_period = 4096;
-  /// A region keeps at least so many timed calls between two looks.
+  /// Each region keeps at least this many timed calls between two looks.
   static constexpr std::int64_t least_timed = 64;
 
   /// @param limit  share of the computing time, above 0
   explicit Guard(double limit) : limit_(limit) {}
 
-  /// Looks at an interval of the run.
+  /// Evaluates an interval of the run.
   /// @param begins     [regions] by id: calls in it that may be sampled, of the thread that made most
   /// @param fixed      seconds that measuring cost otherwise
   /// @param computing  seconds that the host computed in it, above 0
   /// @return whether periods() has changed.  O(regions + steps of coarsening).
   bool look(std::span<const std::int64_t> begins, double fixed, double computing, const PairCost& cost);
 
-  /// Of so many calls one is timed; by region id, shorter than the number of regions where the rest are timed always.
+  /// By region id: one of this many calls is timed.  Regions beyond the end are always timed.
   std::span<const std::uint32_t> periods() const { return periods_; }
-  /// Share of the computing time in the last interval that was looked at, with the periods that held in it.
+  /// Measuring's share of the computing time in the last interval, with the periods then in force.
   double share() const { return share_; }
-  /// Whether coarsening has come to its end without coming below the limit.
+  /// Whether the coarsest sampling still exceeds the limit.
   bool exhausted() const { return exhausted_; }
 
-  /// What measuring cost in these calls with the periods in force.
+  /// The cost of measuring these calls with the periods in force.
   double seconds(std::span<const std::int64_t> begins, const PairCost& cost) const;
 
  private:

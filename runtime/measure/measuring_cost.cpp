@@ -25,7 +25,7 @@ double seconds_per_round(const Body& body) {
 
 }  // namespace
 
-// On a slot of its own that nobody reads.
+// On a separate slot that is not read.
 MeasuringCost measure_cost(ThreadSlot& own, SlotPlan plan) {
   MeasuringCost cost;
   const bool brief_by_ticks = own.counters.brief_by_ticks();
@@ -37,7 +37,7 @@ MeasuringCost measure_cost(ThreadSlot& own, SlotPlan plan) {
     open_region(*scratch, 1);
     close_region(*scratch, 1);
   };
-  // What is booked to empty regions and between them is the library's.
+  // Time charged to empty regions and between them is the library's.
   const Cell* const cells = scratch->cells.load(std::memory_order_relaxed);
   const auto booked = [&](std::uint32_t region) { return cells[region].ticks.load(std::memory_order_relaxed); };
   cost.before_begin = cost.before_end = std::numeric_limits<double>::infinity();

@@ -1,4 +1,4 @@
-// What measuring costs on this machine.
+// The cost of measuring on this machine.
 #pragma once
 
 #include "runtime/measure/guard.hpp"

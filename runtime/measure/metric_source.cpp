@@ -3,7 +3,7 @@
 namespace effort::measure {
 namespace {
 
-/// Readers of several sources, one behind the other.
+/// The readers of several sources in sequence.
 class Chain final : public CounterReader {
  public:
   struct Link {

@@ -1,4 +1,4 @@
-// Where counts beside the clock come from: the interface that the built-in sources and adapters implement.
+// The interface of counter sources, implemented by the built-in ones and by adapters.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +10,7 @@
 
 namespace effort::measure {
 
-/// One thing that a source counts.
+/// A quantity that a source counts.
 struct Counter {
   std::string name, unit;
   double scale = 1;    ///< a value times this is in `unit`
@@ -22,12 +22,12 @@ struct Counter {
 /// Reads counters on behalf of the thread that opened it.
 class CounterReader {
  public:
-  /// By the thread that opened it; or by any other once that one has ended.
+  /// Called by the thread that opened it, or by any other after that one has ended.
   virtual ~CounterReader() = default;
-  /// Current readings in the order of MetricSource::counters().  Neither allocates nor locks; a counter that gives
-  /// nothing now reads `no_reading`.
+  /// Current readings in the order of MetricSource::counters().  Does not allocate or lock.  A counter without a value
+  /// reads `no_reading`.
   virtual void read(std::int64_t* values) noexcept = 0;
-  /// The thread that opened it is ending: the last call before destruction.
+  /// Called when the thread that opened it ends: the last call before destruction.
   virtual void thread_ends() noexcept {}
 };
 
@@ -39,10 +39,10 @@ class MetricSource {
  public:
   virtual ~MetricSource() = default;
   virtual const std::vector<Counter>& counters() const = 0;
-  /// A reader for the calling thread; null where this thread cannot count.
-  /// @param whole  this thread reads what counts for the whole process
+  /// Makes a reader for the calling thread; null if this thread cannot count.
+  /// @param whole  this thread also reads counters of the whole process
   virtual std::unique_ptr<CounterReader> open(bool whole) = 0;
-  /// What turned out while counting and belongs into the run's notes; empty when all is well.
+  /// Problems found while counting, for the run's notes; empty if there were none.
   virtual std::vector<std::string> remarks() const { return {}; }
 };
 
@@ -61,17 +61,17 @@ class SourceSet {
   std::vector<Counter> counters_;
 };
 
-/// "cpu_time", "page_faults", "context_switches", "rss": what the kernel counts, without a library.
+/// Counters of the kernel that need no library: "cpu_time", "page_faults", "context_switches", "rss".
 bool is_builtin_counter(const std::string& name);
 /// The source of one of those.
 std::shared_ptr<MetricSource> builtin_source(const std::string& name);
 
-/// How events of a counter library are to be counted.
+/// Options for counting a library's events.
 struct EventOptions {
   bool multiplex = false;  ///< let more events share the hardware's counters than fit, by taking turns
 };
 
-/// What a library of events answered.
+/// The answer of a counter library.
 struct EventAnswer {
   std::shared_ptr<MetricSource> source;                      ///< of those that can be counted; null for none
   std::vector<std::pair<std::string, std::string>> refused;  ///< name, reason
@@ -85,9 +85,9 @@ EventAnswer event_source(const std::vector<std::string>& names, const EventOptio
 using EventSourceFn = int (*)(const char* version, const std::vector<std::string>* names, const EventOptions* options,
                               EventAnswer* answer);
 
-/// What a counter has grown by between two readings, modulo 2^64; a counter of 32, 40 or 48 bits that wrapped is
-/// recognised (from the last eighth of its range into the first).  A counter that fell otherwise has been reset:
-/// nothing is counted and `fell` is set.
+/// The growth of a counter between two readings, modulo 2^64.  Recognises counters of 32, 40 or 48 bits that wrapped
+/// (from the last eighth of their range into the first).  A counter that fell otherwise was reset: the growth is 0 and
+/// `fell` is set.
 std::int64_t growth(std::int64_t before, std::int64_t now, bool& fell) noexcept;
 
 }  // namespace effort::measure

@@ -85,7 +85,7 @@ Price Recorder::end_price(const Pricing& around) {
 
 void Recorder::publish_definitions(RecordStream& out) {
   if (registry_.n_defined() == published_definitions_) return;
-  // Other threads may define more at any time: this step knows what it has published, no more.
+  // Other threads may define more at any time; this step uses only what it has published.
   for (const Defined& d : registry_.since(published_definitions_)) {
     out.definition(d);
     ++published_definitions_;
@@ -97,7 +97,7 @@ void Recorder::publish_definitions(RecordStream& out) {
 ThreadSlot* Recorder::settle_stepping_thread() {
   ThreadSlot* own = this_thread_slot();
   if (own && !is_ours(*own)) own = nullptr;
-  // A host that marks no region has steps all the same; its counts begin with the first one's end.
+  // A host without regions also has steps; its counts begin at the end of the first one.
   if (!counters_.at_steps().empty() && (!own || !own->counters.is_open())) own = &slot();
   if (!own) return nullptr;
   if (!cost_.known()) cost_ = measure_cost(*own, counters_.plan(false, registry_));
@@ -131,7 +131,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   h.wall = static_cast<double>(now - last_stamp_) * tick_rate().seconds_per_tick;
   h.phase = phase_.load(std::memory_order_relaxed);
   frame_.write(h, counters_.at_steps(), out);
-  // The cost of a pair was measured at another moment: never more than the step, which the cost is part of.
+  // The cost of a pair was measured at another time, so it is limited to the step's duration.
   own_seconds_ += std::min(frame_.measuring() + step_cost_, h.wall);
   last_stamp_ = now;
 

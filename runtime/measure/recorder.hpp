@@ -19,13 +19,14 @@
 
 namespace effort::measure {
 
-/// What a rebalance cost a rank, in seconds; negative: unknown.  How ranks' prices become one: docs/adr/0018.
+/// The cost of a rebalance on a rank, in seconds; negative: unknown. docs/adr/0018 describes how the ranks' prices
+/// become one.
 struct Price {
-  double elapsed = -1;    ///< with whatever waiting cannot be told apart
-  double computing = -1;  ///< without any: where communication is marked
+  double elapsed = -1;    ///< including waiting that cannot be distinguished
+  double computing = -1;  ///< without waiting: if communication is marked
 };
 
-/// What a session measures.
+/// The quantities that a session measures.
 struct Choices {
   std::vector<std::string> metrics;  ///< built-in metrics beside `time`, and events (metric_source.hpp)
   std::string load_metric;           ///< name of a built-in or application metric, or of an event
@@ -34,7 +35,7 @@ struct Choices {
   bool operator==(const Choices&) const = default;
 };
 
-/// One rank's measurement.  Measuring calls come from any host thread; end_step from one thread at a time.
+/// The measurement of one rank.  Measuring calls come from any host thread, end_step from one thread at a time.
 class Recorder {
  public:
   /// A counter that cannot be read becomes a note; for the load metric see load_refusal().
@@ -62,21 +63,21 @@ class Recorder {
   void publish_definitions(RecordStream& out);
   /// Appends definitions that are new, then the frame of steps first..last, to `out`.
   void end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out);
-  /// Around a rebalance, in one thread: what it costs this rank, on the clock that loads are measured with.
+  /// Enclose a rebalance in one thread, and measure its cost on this rank with the clock of the loads.
   void begin_price(Pricing& around);
   Price end_price(const Pricing& around);
-  /// The load that the thread of the rebalance under way had added since the last step when it began, in the load's
-  /// unit.
+  /// The load, in its unit, that the rebalancing thread had added since the last step when the rebalance began.
   double load_before_price() const noexcept { return load_before_price_; }
-  /// Seconds that measuring has cost the busiest thread so far, as far as it is known: boundaries by their number, ends
-  /// of steps by the clock.
+  /// Estimated seconds that measuring has cost the busiest thread so far: boundaries by their number, ends of steps by
+  /// the clock.
   double own_seconds() const noexcept { return own_seconds_; }
-  /// The time since the last boundary of the calling thread was the library's: in no region, and in no price.
+  /// Drops the time since the calling thread's last boundary, which the library spent: it counts in no region and no
+  /// price.
   void resume();
-  /// Appends what is left to say at the end of the run: notes about counters.
+  /// Appends the notes about counters at the end of the run.
   void last_words(RecordStream& out);
   void set_phase(std::uint32_t phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
-  /// Whether the load is time, wall or CPU, so that it can be weighed against a price.
+  /// Whether the load is wall or CPU time and can therefore be compared with a price.
   bool load_is_seconds() const noexcept { return load_.in_seconds(); }
 
  private:

@@ -1,4 +1,4 @@
-// The names that a process has given to regions, phases, units of work and metrics.
+// The names of a process's regions, phases, units of work and metrics.
 #pragma once
 
 #include "runtime/status.hpp"
@@ -33,7 +33,7 @@ struct Defined {
 /// 1 to max_name bytes, no control characters; otherwise throws Error(invalid_argument).
 void check_name(const char* name, const char* of_what);
 
-/// Names to dense ids, by kind of thing.  Thread-safe (one lock); ids never change or go away.
+/// Maps names to dense ids, separately for each kind of thing.  Thread-safe (one lock).  Ids never change or disappear.
 class Registry {
  public:
   struct Found {
@@ -43,7 +43,7 @@ class Registry {
 
   /// @throws Error(invalid_argument) for a bad name, Error(limit) beyond the limits of the C header
   Found region(const char* name, Kind kind);
-  /// The id of a region that is known; 0 otherwise.
+  /// The id of a known region, else 0.
   std::uint32_t find_region(const char* name) const;
   std::uint32_t phase(const char* name);
   std::uint32_t unit(const char* name);
@@ -59,7 +59,8 @@ class Registry {
   void module(const char* base_name, const char* identity);
   /// The same text twice is one note.
   void note(const char* text);
-  /// All that another one knows but metrics, which settings decide on; with the same ids where this one is new.
+  /// Takes over all definitions of another registry except metrics, which depend on settings.  Ids stay the same if
+  /// this one is new.
   void take_over(const Registry& other);
 
   std::uint32_t n_regions() const noexcept { return n_regions_.load(std::memory_order_acquire); }

@@ -41,7 +41,7 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
   }
   per_step_.assign(begins.size(), 0);
   for (std::size_t r = 0; r < begins.size(); ++r) per_step_[r] = begins[r] / looked_steps_;
-  // Beyond what sampling has a hand in.
+  // Costs that sampling cannot influence.
   fixed_ += std::max(0.0, measured - guard_.seconds(begins, cost.pair));
   const double seconds = computing(readers, cpu_time_is_read, wall);
   for (SlotReader* reader : readers) reader->looked();
@@ -75,7 +75,7 @@ double SamplingControl::computing(std::span<SlotReader* const> readers, bool cpu
   return std::clamp(seconds, 1e-3 * wall, wall);
 }
 
-/// Gives a slot's thread the periods in force, which it takes over at its next boundary.
+/// Offers a slot's thread the periods in force, which it adopts at its next boundary.
 void SamplingControl::offer_periods(SlotReader& reader) {
   const auto periods = guard_.periods();
   auto plan = std::make_unique<SamplingPlan>(static_cast<std::uint32_t>(periods.size()));
@@ -94,7 +94,7 @@ void SamplingControl::offer_periods(SlotReader& reader) {
   reader.plan_version = version_;
 }
 
-/// Says which regions are timed by sampling.
+/// Notes which regions are sampled.
 void SamplingControl::note_sampling(Registry& registry) {
   const auto periods = guard_.periods();
   noted_.resize(std::max(noted_.size(), periods.size()), false);

@@ -1,4 +1,4 @@
-// The recorder's side of the overhead guard: when it looks, and how threads learn what it has decided.
+// The recorder's side of the overhead guard: schedules its looks and distributes its decisions to the threads.
 #pragma once
 
 #include "runtime/measure/guard.hpp"

@@ -1,9 +1,9 @@
-// How a thread adds to its own totals so that a signal handler may do the same in the middle of it.
+// Updates of a thread's own totals that a signal handler in the same thread may interrupt and repeat.
 //
-// A handler that runs in a thread between any two instructions of begin or end, and itself begins and ends regions
-// there, leaves everything as it was but for the clock's stamp, which has moved on, and for totals, which have grown.
-// So the stamp is moved by one instruction that notices (advance_stamp), and totals grow by one instruction (add_own).
-// Neither needs the bus lock: nobody else writes there.
+// A handler may interrupt begin or end between any two instructions, and begin and end regions itself.  It leaves
+// everything unchanged except the clock's stamp, which advances, and totals, which grow.  The stamp is therefore
+// advanced by one instruction that detects a change (advance_stamp), and totals grow by one instruction (add_own).
+// Neither needs the bus lock, because no other thread writes there.
 #pragma once
 
 #include "runtime/measure/clock.hpp"
@@ -20,7 +20,7 @@ inline void add_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noe
   __asm__ volatile("addq %1, %0" : "+m"(total) : "r"(amount) : "cc", "memory");
 }
 
-/// Counts one more; true where the result's sign bit is set.
+/// Increments; returns whether the result's sign bit is set.
 inline bool count_own(std::atomic<std::int64_t>& total) noexcept {
   bool negative;
   __asm__ volatile("incq %0" : "+m"(total), "=@ccs"(negative) : : "memory");
@@ -53,17 +53,17 @@ inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t a
 
 #endif
 
-/// False where the value is not the expected one (any more), and then it stays.  By an addition, which costs less than
-/// a comparison with an exchange.
+/// Returns false and changes nothing if the value is not the expected one.  Uses an addition, which is cheaper than a
+/// compare-and-exchange.
 inline bool replace_own(std::atomic<std::uint64_t>& value, std::uint64_t expected, std::uint64_t fresh) noexcept {
   if (__builtin_expect(grow_own(value, fresh - expected) == expected, 1)) return true;
   add_own(value, expected - fresh);
   return false;
 }
 
-/// Moves the stamp to `now`, which has just been read; returns what has passed since the last one.  Where a handler has
-/// moved it beyond in between, nothing has, and the stamp stays.  Processors read the clock when all before is done, so
-/// that it is best read first: what follows then runs beside the way to the next reading.
+/// Moves the stamp to `now`, which has just been read, and returns the time since the last stamp.  If a handler has
+/// moved it further in between, returns 0 and leaves it.  The clock is best read first: processors read it only when
+/// all earlier instructions are done, while later ones overlap with the way to the next reading.
 inline std::uint64_t advance_stamp(std::atomic<std::uint64_t>& stamp, std::uint64_t now) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint64_t before = stamp.load(std::memory_order_relaxed);

@@ -13,7 +13,7 @@ namespace effort::measure {
 
 inline constexpr std::uint32_t max_units = 32;
 
-/// Running sums that the owner adds to and the thread that ends steps reads.
+/// Running sums, written by the owner and read by the thread that ends steps.
 class SlotAmounts {
  public:
   void add_work(std::uint32_t unit, double amount) noexcept { add(work_[unit], amount); }

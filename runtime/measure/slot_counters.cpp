@@ -82,8 +82,8 @@ std::int64_t SlotCounters::counted_since(std::int64_t& last, std::int64_t now, i
   return delta;
 }
 
-/// By a reading of the CPU clock, which is added to `own` unless the region waits: it would have waited as long
-/// without.
+/// Adds the cost of reading the CPU clock to `own`, unless the region waits: it would have waited as long without the
+/// reading.
 std::int64_t SlotCounters::read_cpu_time(bool computes, std::uint64_t& at, std::uint64_t& own) noexcept {
   std::int64_t now[max_metrics];
   boundary_->read(now);

@@ -1,4 +1,4 @@
-// What one thread counts beside the clock.
+// One thread's counters other than the clock.
 #pragma once
 
 #include "runtime/measure/clock.hpp"
@@ -15,7 +15,7 @@ namespace effort::measure {
 
 inline constexpr std::uint32_t max_metrics = 32;
 
-/// What a session reads beside the clock.
+/// The counters that a session reads in addition to the clock.
 struct SlotPlan {
   const SourceSet* boundary = nullptr;  ///< read at every boundary; may be null
   const SourceSet* at_step = nullptr;   ///< read once a step; may be null
@@ -24,8 +24,8 @@ struct SlotPlan {
   bool brief_by_ticks = false;          ///< see SlotCounters::brief_by_ticks; `boundary` is cpu_time alone
 };
 
-/// The counters of a thread and their totals, by region for those that are read at boundaries.  The owner writes, the
-/// thread that ends steps reads; totals are never reset within a session, so that the reader only takes differences.
+/// A thread's counters and their totals; those read at boundaries have totals by region.  The owner writes, and the
+/// thread that ends steps reads.  Totals are never reset within a session: the reader takes differences.
 class SlotCounters {
  public:
   // ---- by the owner, outside boundaries
@@ -35,7 +35,7 @@ class SlotCounters {
   void make_room(std::uint32_t old_room, std::uint32_t room, const SlotPlan& plan);
   bool has_room_for(const SlotPlan& plan) const noexcept;
   bool is_open() const noexcept { return open_; }
-  /// Totals stay for the reader, and so does how many counters there are.
+  /// The totals and the number of counters stay available to the reader.
   void close();
   /// In the child of a fork: the readers count the parent, and closing them here would disturb that.
   void abandon() noexcept;
@@ -45,9 +45,9 @@ class SlotCounters {
   void reset();
 
   // ---- by the owner, at boundaries
-  /// What has been counted since the last call, into counted[count()].  `passed` ticks have gone by up to the moment
-  /// that is returned, which is now; `own` of them were the library's, and readings of the CPU clock are added to them.
-  /// @param exactly  reads the CPU clock however brief the stretch was
+  /// Stores the counts since the last call in counted[count()] and returns the present time.  `passed` ticks have
+  /// elapsed up to then; `own` of them were the library's, to which readings of the CPU clock are added.
+  /// @param exactly  reads the CPU clock even for brief intervals
   std::uint64_t take(std::uint64_t stamp, bool computes, std::uint64_t& own, bool exactly,
                      std::int64_t* counted) noexcept;
   /// The same up to `at`, straight to the region's totals; for a thread that can count.
@@ -58,18 +58,18 @@ class SlotCounters {
   /// Adds `times` what was counted.
   void add(std::uint32_t region, const std::int64_t* counted, std::int64_t times) noexcept;
   void add_cpu_ns(std::uint32_t region, std::int64_t ns) noexcept;
-  /// What was counted since the last boundary belongs to no region.
+  /// Drops the counts since the last boundary.
   void disregard() noexcept;
   void read_step() noexcept;
-  /// Gives what was counted outside all regions since the last claim to `region`; 0: to nobody.
+  /// Charges the counts outside all regions since the last claim to `region`; 0: to none.
   void claim_outside(std::uint32_t region) noexcept;
 
   /// How many are read at every boundary.
   int count() const noexcept { return n_; }
   /// Which of them is cpu_time; -1: none.
   int cpu() const noexcept { return cpu_; }
-  /// CPU time is the one counter, and is read only after more than a moment: brief stretches are as long as the clock
-  /// says.
+  /// CPU time is the only counter and is not read for brief intervals, whose CPU time is taken to equal the elapsed
+  /// time.
   bool brief_by_ticks() const noexcept { return brief_by_ticks_; }
   /// Read at boundaries; null if this thread cannot count.
   CounterReader* boundary() const noexcept { return boundary_; }
@@ -90,16 +90,16 @@ class SlotCounters {
   std::atomic<std::int64_t>* totals_of(std::uint32_t region) noexcept {
     return totals_.load(std::memory_order_relaxed) + static_cast<std::size_t>(region) * static_cast<std::size_t>(n_);
   }
-  /// Counters of 64 bits may wrap; so do their sums, and the differences that readers take of those are right.
+  /// 64-bit counters and their sums may wrap; differences of the sums are still right.
   static void add_wrapping(std::atomic<std::int64_t>& total, std::int64_t delta) noexcept {
     const auto sum =
         static_cast<std::uint64_t>(total.load(std::memory_order_relaxed)) + static_cast<std::uint64_t>(delta);
     total.store(static_cast<std::int64_t>(sum), std::memory_order_release);
   }
-  /// CPU time of the `passed` ticks up to `at`, `own` of them the library's, in nanoseconds.  The CPU clock costs ten
-  /// times what everything else at a boundary does: it is read after more than a moment, or if `exactly` is set, and
-  /// then `at` moves behind the reading.  A long stretch makes up for what brief ones were given too much or too little
-  /// since the last reading.
+  /// CPU time, in nanoseconds, of the `passed` ticks up to `at`, `own` of which were the library's.  Reading the CPU
+  /// clock costs ten times as much as the rest of a boundary, so it is read only for long intervals or if `exactly` is
+  /// set; `at` then moves behind the reading.  A long interval corrects the estimates of the brief ones since the last
+  /// reading.
   std::int64_t cpu_time(std::uint64_t passed, bool computes, std::uint64_t& at, std::uint64_t& own,
                         bool exactly) noexcept {
     if (exactly ||
@@ -112,8 +112,8 @@ class SlotCounters {
   void book_all(std::uint32_t region, std::uint64_t own) noexcept;
   std::int64_t counted_since(std::int64_t& last, std::int64_t now, int bit) noexcept;
 
-  // A stretch that is no longer than this has not been interrupted, and took as much CPU time as it lasted.  Ranks that
-  // wait may give up their core for a moment; those that compute lose it for longer.
+  // An interval no longer than this is taken to be uninterrupted: its CPU time equals its duration.  Waiting ranks may
+  // yield their core briefly; computing ones lose it for longer.
   static constexpr double brief_computing = 5e-6, brief_waiting = 1.5e-6;
 
   bool open_ = false;

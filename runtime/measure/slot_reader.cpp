@@ -32,8 +32,8 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
 /// The ticks of a slot's regions since the last step.
 void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame) {
   const Cell* cells = slot_->cells.load(std::memory_order_acquire);
-  // The current region has run up time since its last boundary, in another thread perhaps (see ThreadSlot).  If
-  // sampling has a hand in it, the next boundary tells.
+  // The current region has accumulated time since its last boundary, possibly in another thread (see ThreadSlot).  If
+  // it is sampled, the next boundary charges that time.
   const std::uint32_t word = slot_->current.load(std::memory_order_acquire);
   const std::uint32_t running = word & (skipped | weighted) ? n : region_of(word);
   std::uint64_t running_total = 0;
@@ -50,7 +50,7 @@ void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t n
     const bool computes = frame.kind(r) == Kind::compute;
     if (r != outside && computes) load += total;
     const auto delta = static_cast<std::int64_t>(total - ticks_[r]);
-    // A running total that was read a little too far, or an estimate that was corrected, is made up for at a later
+    // A total that was read slightly too early or late, or an estimate that was corrected, is compensated at a later
     // step.
     if (delta <= 0) continue;
     ticks_[r] = total;
@@ -71,7 +71,7 @@ void SlotReader::read_counters(const Reading& how, std::uint32_t n, StepFrame& f
 void SlotReader::read_counter(const Reading& how, int counter, std::uint32_t n, StepFrame& frame) {
   const CounterChoice::Metric& metric = how.counters.at_boundaries()[static_cast<std::size_t>(counter)];
   const bool is_cpu_time = counter == how.counters.cpu();
-  // Counts of threads add up; seconds, and whatever is the load, as LOAD_THREADS says.
+  // Counts of threads are summed; seconds and the load are combined according to LOAD_THREADS.
   const bool sum = how.load.sums() || (metric.id != how.load.metric && !is_cpu_time);
   std::uint64_t load = 0;
   for (std::uint32_t r = 0; r < n; ++r) {
@@ -161,7 +161,7 @@ void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale
   load_ += static_cast<double>(delta) * scale;
 }
 
-/// Seconds that the boundaries of a region that waits have left out since the last step.  Without the library it would
+/// Seconds that the boundaries of a waiting region have left out since the last step.  Without the library it would
 /// have waited as long.
 double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) const {
   if (frame.kind(region) == Kind::compute || !told_) return 0;
@@ -172,7 +172,7 @@ double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) co
          tick_rate().seconds_per_tick;
 }
 
-/// Lets the slot leave out at its boundaries what the library takes there.
+/// Sets the library's time that the slot leaves out at its boundaries.
 void SlotReader::tell_own(const MeasuringCost& cost) {
   told_ = true;
   slot_->own.before_begin.store(static_cast<std::uint64_t>(cost.before_begin), std::memory_order_relaxed);
@@ -207,8 +207,8 @@ double SlotReader::load_since_step(const Reading& how, const StepFrame& frame) c
 
 void SlotReader::raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const {
   for (std::size_t r = 1; r < std::min(most.size(), begins_.size()); ++r)
-    // A region that does not compute is timed always: its calls take very different times, and an error in them is one
-    // in the load.
+    // A region that does not compute is always timed: the durations of its calls vary widely, and an error in them is
+    // an error in the load.
     if (frame.kind(static_cast<std::uint32_t>(r)) == Kind::compute)
       most[r] = std::max(most[r], begins_[r] - (r < looked_.size() ? looked_[r] : 0));
 }

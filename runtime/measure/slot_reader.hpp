@@ -1,4 +1,4 @@
-// What a thread's slot has run up since the last step, as the thread that ends steps sees it.
+// Reads the totals of a thread's slot since the last step, for the thread that ends steps.
 #pragma once
 
 #include "runtime/measure/measuring_cost.hpp"
@@ -12,21 +12,21 @@
 
 namespace effort::measure {
 
-/// What is the same for all slots of a session.
+/// Facts shared by all slots of a session.
 struct Reading {
   const LoadRule& load;
   const CounterChoice& counters;
   const MeasuringCost& cost;
 };
 
-/// Remembers what was seen of one slot, and takes the differences.
+/// Remembers the totals last seen of one slot and takes the differences.
 class SlotReader {
  public:
   explicit SlotReader(ThreadSlot* slot) : slot_(slot) {}
 
   ThreadSlot& slot() const noexcept { return *slot_; }
 
-  /// Adds what the slot has run up since the last call to the step's frame.
+  /// Adds the slot's totals since the last call to the step's frame.
   /// @param stepping  the slot is that of the thread that ends the step
   void read(const Reading& how, bool stepping, std::uint64_t now, StepFrame& frame);
   /// The load that the thread has added since the last step, in the load's unit; by that thread.

@@ -1,4 +1,4 @@
-// Which of a thread's calls are timed, and what each stands for (docs/adr/0014).
+// Which of a thread's calls are timed, and how many calls each represents (docs/adr/0014).
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace effort::measure {
 
-/// Of a region's calls, one of every `period` is timed, drawn anew for each block of calls.
+/// One of every `period` calls of a region is timed, drawn at random for each block of calls.
 struct Sampling {
   std::uint32_t period = 1, position = 0, pick = 0;
 };
@@ -48,7 +48,7 @@ class SlotSampling {
     return in_force_ && region < in_force_->size && in_force_->calls[region].period > 1;
   }
 
-  /// What becomes of a call.
+  /// The treatment of a call.
   enum class Turn { timed, skipped, weighted };
   /// @param alike  the region and the one around it are both part of the load, or both not
   Turn turn_of(std::uint32_t region, bool alike) noexcept {
@@ -78,7 +78,7 @@ class SlotSampling {
   void forget_open() noexcept { special_ = all_timed_ = 0; }
   /// Whether a call is open that is skipped or weighted, or a rebalance is being priced.
   bool special() const noexcept { return special_ > 0; }
-  /// For how many calls the open weighted one stands.
+  /// The number of calls that the open weighted one represents.
   std::uint32_t weight() const noexcept { return weight_; }
 
  private:
@@ -100,8 +100,8 @@ class SlotSampling {
   std::atomic<SamplingPlan*> offered_{nullptr};
   SamplingPlan* in_force_ = nullptr;
   std::uint32_t special_ = 0;
-  /// Above 0, no call is skipped: while a rebalance is priced, and inside a call that stands for several, because the
-  /// weights of both would multiply, and their errors.
+  /// No call is skipped while this is above 0: during the pricing of a rebalance, and inside a call that represents
+  /// several, because weights and their errors would multiply.
   std::uint32_t all_timed_ = 0;
   std::uint32_t weight_ = 1;
   std::uint64_t random_ = 0;

@@ -52,8 +52,8 @@ void StepFrame::add_thread(double load, double measuring) noexcept {
   measuring_ = std::max(measuring_, measuring);
 }
 
-/// Sum, maximum, and by how much the busiest thread exceeds the mean of those that took part.  Amounts, not ratios:
-/// they add up over steps.
+/// Sum, maximum, and the excess of the busiest thread over the mean of those that took part.  These are amounts rather
+/// than ratios, so that they add up over steps.
 void StepFrame::write_teams() {
   for (std::size_t r = 0; r < teams_.size(); ++r) {
     const Team& team = teams_[r];

@@ -1,4 +1,4 @@
-// What one step cost a rank, summed over its threads, and the frame that says so.
+// The cost of one step on a rank, summed over its threads, and the frame that reports it.
 #pragma once
 
 #include "runtime/measure/counter_choice.hpp"
@@ -10,16 +10,16 @@
 
 namespace effort::measure {
 
-/// How the threads of a rank make up its load.
+/// How a rank's load is made of its threads'.
 enum class LoadThreads { max, sum };
 
-/// What the load is made of.
+/// The metric and threads that make up the load.
 struct LoadRule {
   std::uint32_t metric = 0;  ///< 0: time
   LoadThreads threads = LoadThreads::max;
   bool is_cpu_time = false;
 
-  /// Time, wall or CPU, which can be weighed against a price.
+  /// Whether it is wall or CPU time, which can be compared with a price.
   bool in_seconds() const noexcept { return metric == 0 || is_cpu_time; }
   bool sums() const noexcept { return threads == LoadThreads::sum; }
 };
@@ -33,7 +33,7 @@ struct DerivedMetrics {
   bool of_threads() const noexcept { return thread_sum + thread_max + thread_imbalance != 0; }
 };
 
-/// A matrix of series x regions, zero where untouched, and what belongs to the step as a whole.
+/// A matrix of series x regions, initially zero, and the values of the step as a whole.
 class StepFrame {
  public:
   /// Takes note of a definition that has been published.
@@ -48,7 +48,7 @@ class StepFrame {
 
   /// Begins a step: all sums to zero.
   void clear(const LoadRule& rule, const DerivedMetrics& derived, std::size_t step_counters);
-  /// What a thread has run up in a region.  Once per slot, series, region and step.
+  /// Adds a thread's amount in a region.  Once per slot, series, region and step.
   void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
   void add_calls(std::uint32_t region, double n);
   void add_work(std::uint32_t unit, double amount) noexcept { work_[unit] += amount; }

@@ -36,7 +36,7 @@ void ThreadSlot::make_room(std::uint32_t room, const SlotPlan& plan) {
   room_ = room;
 }
 
-/// Everything to zero, for a session that finds the slot as an older one left it.
+/// Clears the slot for a session that finds it as an older one left it.
 void ThreadSlot::clear() {
   depth = 0;
   pricing = {};
@@ -126,7 +126,7 @@ void SlotRegistry::retire_all() {
     slot->retire();
     slot->current.store(outside, std::memory_order_relaxed);
   }
-  // Other threads' counters are closed by them: at their next session, or when they end.
+  // Other threads close their own counters, at their next session or when they end.
   if (owner_.slot) owner_.slot->counters.close();
   effort_this_thread_slot = nullptr;
 }

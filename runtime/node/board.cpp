@@ -161,7 +161,7 @@ HintView Board::view(std::int64_t look, int local) const noexcept {
           at<std::int32_t>(base, layout.medoid)};
 }
 
-// A slot is written anew only after the look behind it was published.
+// A slot is rewritten only after the following look was published.
 bool Board::appointments(std::int64_t look, Appointment& now, Appointment& next) const noexcept {
   HintNumbers numbers;
   std::memcpy(&numbers, slot(look), sizeof numbers);

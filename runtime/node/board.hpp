@@ -1,4 +1,4 @@
-// The hint board: what the background thread tells the ranks of its node, in shared memory.
+// The hint board: hints from the background thread to the ranks of its node, in shared memory.
 #pragma once
 
 #include "analytics/window/report.hpp"
@@ -37,7 +37,7 @@ struct HintNumbers {
   window::Report report;
 };
 
-/// What the background thread publishes; spans are copied.
+/// A hint as the background thread publishes it; spans are copied.
 struct HintContent {
   HintNumbers numbers;
   std::span<const double> load, predicted, speed;  ///< [n_ranks]
@@ -58,9 +58,8 @@ struct HintView {
   const std::int32_t *stratum, *medoid_rank;
 };
 
-/// Two slots, used in turn by look: while ranks read the hint of look k, that of k + 1 may be written, and k + 2 cannot
-/// be, because it needs frames of steps that come after every reader has moved on (a look's steps do not end before the
-/// hint before it was delivered).
+/// Two slots, used alternately.  While ranks read the hint of look k, that of k + 1 may be written.  That of k + 2
+/// cannot be, because its steps end only after every reader has received the hint of k + 1.
 class Board {
  public:
   Board(std::byte* base, const BoardShape& shape);
@@ -68,23 +67,23 @@ class Board {
 
   // ---- background thread
   void publish(const HintContent& content);
-  /// From now on every hint that is due is this: the library is off.
+  /// Switches the library off: from now on, every hint that is due says so.
   void publish_switched_off(std::int64_t look);
-  /// Counts what ranks wait for one after the other: explicit snapshots; `status` is the outcome.
+  /// Counts explicit snapshots, for which ranks wait one after the other; `status` is the outcome.
   void publish_snapshot(std::int64_t number, int status);
   void publish_finished(int status);
 
   // ---- ranks
   /// Index of the newest hint; -1: none yet.
   std::int64_t newest() const noexcept;
-  /// The look from which on the library is off; very large while it is on.
+  /// The look from which the library is off; very large while it is on.
   std::int64_t off_from() const noexcept;
   std::int64_t snapshots_done() const noexcept;
   int snapshot_status() const noexcept;
   bool finished(int& status) const noexcept;
   HintView view(std::int64_t look, int local) const noexcept;
-  /// The appointments of a look and the next one, for a rank that has not followed the hints; false where the slot may
-  /// have been overwritten meanwhile.
+  /// The appointments of a look and the next one, for a rank that has not followed the hints.  Returns false if the
+  /// slot may have been overwritten.
   bool appointments(std::int64_t look, Appointment& now, Appointment& next) const noexcept;
   /// Names known so far; they are only ever appended, so pointers stay valid.
   const char* region_name(int i) const noexcept;

@@ -36,8 +36,8 @@ struct OpenFile {
   }
 };
 
-/// A file without a name.  Kernels before 6.3 do not know that it is no program; later ones complain where nobody says
-/// it.
+/// A file without a name.  It is marked as not executable, without which kernels since 6.3 log a warning; older kernels
+/// do not know the flag.
 int open_unnamed() {
   const int file = memfd_create("effort", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
   return file < 0 && errno == EINVAL ? memfd_create("effort", MFD_CLOEXEC) : file;
@@ -123,7 +123,7 @@ std::byte* Offer::map() const { return map_file(file_, bytes_); }
 
 std::byte* Offer::map(const Address& address, std::size_t bytes) {
   const std::string what = std::string("opening shared memory ") + address.path;
-  // In another namespace of processes the path leads anywhere: it is looked at before it is opened.
+  // In another PID namespace the path may lead to any file, so it is checked before it is opened.
   struct stat st {};
   if (stat(address.path, &st) != 0) throw refused(what, errno);
   if (st.st_dev != address.device || st.st_ino != address.inode) throw refused(what, ESTALE);

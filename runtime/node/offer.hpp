@@ -1,4 +1,4 @@
-// Memory that one process of a node makes and others map.
+// Memory that one process of a node creates and others map.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace effort::node {
 
-/// Where the other processes find it; plain bytes, to be sent to them.
+/// The address under which other processes find it: plain bytes that can be sent to them.
 struct Address {
   char path[96] = "";
   std::uint64_t device = 0, inode = 0;  ///< what the path leads to
@@ -14,7 +14,7 @@ struct Address {
   bool given() const noexcept { return path[0] != 0; }
 };
 
-/// How the other processes get to it.
+/// How other processes reach it.
 enum class Way {
   descriptor,  ///< through the maker's open file, by /proc: it has no name at any time, so nothing is left of a killed
                ///< process
@@ -22,10 +22,10 @@ enum class Way {
                ///< that takes this way removes what a killed one has left
 };
 
-/// Offers new memory, zeroed, for as long as it lives.  Then nobody finds it any more; mappings live on.
+/// Offers new, zeroed memory for its lifetime.  After that it can no longer be found; mappings persist.
 class Offer {
  public:
-  /// @throws Error(memory) where the system refuses (space is reserved at once: no SIGBUS later)
+  /// @throws Error(memory) if the system refuses; space is reserved immediately, so that no SIGBUS follows
   Offer(std::size_t bytes, Way way);
   ~Offer();
   Offer(const Offer&) = delete;

@@ -45,7 +45,7 @@ class Ring {
     return n;
   }
 
-  /// Consumer: appends everything that is there to `out`; returns the number of bytes.
+  /// Consumer: appends all available bytes to `out` and returns their number.
   std::size_t drain(std::vector<std::byte>& out) {
     const std::uint64_t consumed = control_->consumed.load(std::memory_order_relaxed);
     const std::uint64_t written = control_->written.load(std::memory_order_acquire);

@@ -13,7 +13,7 @@
 
 namespace effort::node {
 
-/// What a rank tells its node's leader about itself.
+/// A rank's facts for its node's leader.
 struct RankArea {
   RingControl ring;
   cpu_set_t cpus;                          ///< processing units that the rank may run on
@@ -26,7 +26,7 @@ struct RankArea {
   char failure[200];
 };
 
-/// Start of the segment; zero-initialised by the kernel, then filled by the leader before anyone else looks.
+/// Start of the segment: zeroed by the kernel, then filled by the leader before others access it.
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint64_t bytes;
@@ -42,10 +42,10 @@ class Segment {
 
   /// Memory of this process alone.
   static std::unique_ptr<Segment> make_private(int n_local, const BoardShape& shape);
-  /// Makes memory that the ranks of the node share; `offer` is where they find it, while it lives.
+  /// Creates memory that the ranks of the node share.  They can find it while `offer` lives.
   /// @throws Error(memory)
   static std::unique_ptr<Segment> create(int n_local, const BoardShape& shape, Way way, std::unique_ptr<Offer>& offer);
-  /// Maps what another rank created.
+  /// Maps the segment that another rank created.
   static std::unique_ptr<Segment> attach(const Address& address, int n_local, const BoardShape& shape);
 
   ~Segment();

@@ -6,12 +6,12 @@
 
 namespace effort::node {
 
-/// An event count in shared memory, zero-initialised.  Waking costs one load where nobody sleeps.
+/// An event count in shared memory, zero-initialised. notify() costs one load if no thread sleeps.
 class Signal {
  public:
-  /// To be read before looking at the condition that wait() is about.
+  /// Take a ticket before checking the condition to wait for.
   std::uint32_t ticket() const noexcept { return count_.load(std::memory_order_acquire); }
-  /// Sleeps until notify() was called after the ticket was taken, or until the time is over.
+  /// Sleeps until notify() has been called since the ticket was taken, or until the timeout.
   void wait(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
   void notify() noexcept;
 

@@ -141,14 +141,14 @@ class Campaign:
         ends = "did not end" if got.code < 0 else f"ended with {got.code}"
         return [f"it {ends}, result '{got.result}'; alone {alone.code}, '{alone.result}'"]
 
-    def left_behind(self, got):
-        """What the library has left, apart from whole snapshots, the report, and the reason why there is no snapshot."""
+    def left_behind(self, got, adapter):
+        """What the library has left, apart from snapshots, the report, and the reason why there is no snapshot."""
         wrong = [f"/dev/shm/{name} is left" for name in words(got.out / "shm") if self.sandbox and "effort" in name]
         wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
         for path in sorted((got.out / "files").rglob("*")):
             if path.is_dir() or path.name == "report.txt":
                 continue
-            if path.name.endswith("-not-measured.txt"):  # what the adapter leaves instead of a snapshot
+            if adapter and path.name.endswith("-not-measured.txt"):  # what the adapter leaves instead of a snapshot
                 if " measured nothing: " not in path.read_text():
                     wrong.append(f"{path.name} gives no reason")
                 continue
@@ -165,7 +165,7 @@ class Campaign:
         if case.mounts and not self.sandbox:
             return None
         got = self.run(case, "fault_host")
-        wrong = self.way_of_ending(case, got) + (self.left_behind(got) if got.code != -1 else [])
+        wrong = self.way_of_ending(case, got) + (self.left_behind(got, case.adapter) if got.code != -1 else [])
         if not wrong:
             shutil.rmtree(got.out, ignore_errors=True)
         return [*wrong, f"see {got.out}"] if wrong else []

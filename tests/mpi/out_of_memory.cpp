@@ -3,6 +3,7 @@
 // background thread; `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.  The rule
 // after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the same
 // hints, and switch off at the same step.
+#include "counted_communicators.h"
 #include "mpi_check.h"
 
 #include <atomic>
@@ -161,6 +162,7 @@ bool run(int culprit, long n, bool all_that_follow) {
   if (where != Where::limit) armed = rank == culprit;
   const Seen seen = session(where == Where::limit && rank == culprit ? static_cast<rlim_t>(n) * 32768 : 0);
   armed = false;
+  CHECK(communicators == 0);
   if (where == Where::limit) set_address_space(RLIM_INFINITY);
   long any = refused;
   MPI_Bcast(&any, 1, MPI_LONG, culprit, MPI_COMM_WORLD);

@@ -2,7 +2,7 @@
 
 import { GridRequest } from "./grid";
 import { bytesOf, Run, Series } from "./model";
-import { FromWorker, serve, ToWorker } from "./worker";
+import { FromWorker, answerer, ToWorker } from "./worker";
 
 declare const WORKER_SOURCE: string;
 
@@ -40,7 +40,7 @@ export class Engine {
         worker.postMessage({ kind: "keep", bytes: KEEP / wanted } satisfies ToWorker);
       }
     } catch {
-      const answer = serve((message) => setTimeout(() => this.receive(message)));
+      const answer = answerer((message) => setTimeout(() => this.receive(message)));
       this.posts.push((message) => setTimeout(() => answer(message)));
     }
   }

@@ -17,7 +17,7 @@ export type FromWorker =
 /** How long a worker computes before it reads its messages, and before it sends a partial picture. */
 const SLICE_MS = 60, SHOW_MS = 240;
 
-export function serve(post: (message: FromWorker) => void): (message: ToWorker) => void {
+export function answerer(post: (message: FromWorker) => void): (message: ToWorker) => void {
   let source = new GridSource();
   const cancelled = new Set<number>();
   const failure = (error: unknown) => (error instanceof Error ? error.message : String(error));
@@ -75,6 +75,6 @@ export function serve(post: (message: FromWorker) => void): (message: ToWorker) 
 }
 
 if (typeof document === "undefined" && typeof self !== "undefined") {
-  const answer = serve((message) => (self as unknown as Worker).postMessage(message));
+  const answer = answerer((message) => (self as unknown as Worker).postMessage(message));
   self.onmessage = (event: MessageEvent<ToWorker>) => answer(event.data);
 }

@@ -2,6 +2,9 @@
 // they need there and back, and give the same bits.
 #include "guarded_space.hpp"
 
+#include "analytics/cluster/kernels.hpp"
+#undef EFFORT_FOR_EACH_SPACE
+#define EFFORT_FOR_EACH_SPACE(MACRO)  // the library has those of the host
 #include "analytics/cluster/clara.cpp"
 #undef EFFORT_INSTANTIATE
 #include "analytics/cluster/kernels.cpp"
