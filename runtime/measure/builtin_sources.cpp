@@ -1,4 +1,4 @@
-// Counts that the kernel keeps: no library, no permission.
+// Counters that the kernel keeps.  They need neither a library nor a permission.
 #include "runtime/measure/clock.hpp"
 #include "runtime/measure/metric_source.hpp"
 
