@@ -1,12 +1,12 @@
-// Variables of the environment.
+// Environment variables.
 #pragma once
 
 #include <cstdlib>
 
 namespace effort {
 
-/// The value of a variable, null without one.  Where the process has more rights than who started it (set-user-ID, file
-/// capabilities) there is none: settings name files to write and to read.
+/// The value of a variable; null if it is not set.  Always null in a process that has more rights than the user who
+/// started it (set-user-ID, file capabilities), because settings name files to read and write.
 inline const char* environment(const char* name) noexcept { return secure_getenv(name); }
 
 }  // namespace effort

@@ -1,4 +1,4 @@
-// What of a host's thread is the host's: its floating-point environment, and whether it may be cancelled.
+// Protects the state of a host's thread: its floating-point environment and its cancellation state.
 #pragma once
 
 #include <cfenv>
@@ -7,17 +7,16 @@
 
 namespace effort {
 
-/// While it lives, the calling thread of the host is inside the library.  Floating-point exceptions do not trap,
-/// results are rounded to nearest and not flushed to zero, so that what is computed has the same bits on all ranks; the
-/// thread is not cancelled in the middle of a step.  Afterwards everything is as the host had it, exception flags
-/// included.
+/// Marks the time during which the host's calling thread is inside the library.  Floating-point exceptions do not trap,
+/// and results are rounded to nearest and not flushed to zero, so that all ranks compute the same bits.  The thread
+/// cannot be cancelled in the middle of a step.  The destructor restores the host's state, exception flags included.
 class LibraryScope {
  public:
   LibraryScope() {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
     enter();
   }
-  // A thread that is cancelled asynchronously unwinds from here.
+  // An asynchronously cancelled thread unwinds from here.
   ~LibraryScope() noexcept(false) {
     std::fesetenv(&environment_);
     pthread_setcancelstate(cancel_state_, nullptr);
@@ -36,7 +35,7 @@ class LibraryScope {
   int cancel_state_;
 };
 
-/// While it lives, code of the host runs inside a LibraryScope: under the host's rules, which it may change.
+/// Runs code of the host inside a LibraryScope, with the host's own state, which that code may change.
 class HostScope {
  public:
   explicit HostScope(LibraryScope& library) : library_(library) {

@@ -1,4 +1,4 @@
-// Writing from a thread of the host, which a signal of that write must not kill.
+// Writing from a host thread without raising signals that could kill the host.
 #pragma once
 
 #include <cerrno>
@@ -9,9 +9,9 @@
 
 namespace effort {
 
-/// While it lives, the signals of a write that cannot be done, beyond `ulimit -f` or to a pipe that nobody reads, do
-/// not reach the host: the write only fails.  The host's handlers stay as they are, and a signal that was pending
-/// before stays pending. The background thread, which blocks all signals, does not need it.
+/// Keeps the signals of failing writes (beyond `ulimit -f`, or to a pipe without a reader) from the host: the write
+/// merely fails.  The host's handlers stay as they are, and a signal that was already pending stays pending.  The
+/// background thread blocks all signals and does not need this.
 class WriteSignalsHeld {
  public:
   WriteSignalsHeld() {
@@ -41,14 +41,14 @@ class WriteSignalsHeld {
   sigset_t held_, before_;
 };
 
-/// Writes `text` to stderr as it is.
+/// Writes `text` to stderr unchanged.
 inline void print_error(const char* text) {
   const WriteSignalsHeld held;
   std::fputs(text, stderr);
-  std::fflush(stderr);  // a host may have given it a buffer: what is written later, is written by the host
+  std::fflush(stderr);  // the host may have made it buffered; flush here, while the signals are blocked
 }
 
-/// Writes a line of the library's to stderr.
+/// Writes a line to stderr, with the library's prefix.
 inline void say(const std::string& line) { print_error(("effort: " + line + "\n").c_str()); }
 
 }  // namespace effort

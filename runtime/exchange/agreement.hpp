@@ -1,4 +1,4 @@
-// How the ranks of a run settle whether to go on, so that none goes on alone.  Blocking and collective over all ranks
+// Agreement of all ranks on whether to continue, so that none continues alone.  Blocking and collective over all ranks
 // of the transport.
 #pragma once
 
@@ -9,7 +9,7 @@
 
 namespace effort::exchange {
 
-/// The worst of all ranks' statuses, the same on every rank: the one with the lowest value.
+/// The worst status over all ranks, which is the one with the lowest value.  The same on every rank.
 /// @throws Error(mpi) if the transport fails
 Status worst_status(Transport& transport, Status mine);
 

@@ -84,7 +84,7 @@ static void misspelled(void) {
   unsetenv("EFFORT_WINDOWS");
   const char* json = only_snapshot("misspelled", 1);
   CHECK(strstr(json, note) != NULL);
-  CHECK(strstr(json, "EFFORT_WINDOWS is no setting and was ignored; did you mean EFFORT_WINDOW?\"") != NULL);
+  CHECK(strstr(json, "EFFORT_WINDOWS is not a setting and was ignored; did you mean EFFORT_WINDOW?\"") != NULL);
   start("well spelled", "LOAD_METRIC", "flops");
   steps(0, 24);
   CHECK_OK(effort_finalize());
@@ -303,7 +303,7 @@ static void verbose(void) {
   setenv("EFFORT_VERBOSE", "1", 1);
   setenv("EFFORT_METRICS", "time,PAPI_NO_SUCH", 1);
   start("verbose", "LOAD_METRIC", "cputime");
-  const int at_once = strstr(end_capture(), "effort: environment variable EFFORT_WINDOWS is no setting") != NULL;
+  const int at_once = strstr(end_capture(), "effort: environment variable EFFORT_WINDOWS is not a setting") != NULL;
   begin_capture();
   steps(0, 4);
   CHECK_OK(effort_finalize());
