@@ -22,15 +22,15 @@ std::string line(const char* format, Args... args) {
   return std::string(text) + "\n";
 }
 
-/// Names for rows of a table, each at most `width` long: of one that is longer the beginning, and the place where it
-/// differs from the name most like it.
+/// Names for the rows of a table, each at most `width` long.  A longer name is cut to its beginning and the part in
+/// which it differs from the most similar name.
 std::vector<std::string> names_apart(const std::vector<std::string>& names, std::size_t width) {
   constexpr std::size_t head = 8;
   std::vector<std::string> out;
   std::map<std::string, int> shown;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
-    std::size_t alike = 0;  // characters in common with the most similar one
+    std::size_t alike = 0;  // length of the common prefix with the most similar name
     for (std::size_t j = 0; j < names.size(); ++j)
       if (j != i && names[j] != name)
         alike = std::max<std::size_t>(
@@ -49,7 +49,7 @@ std::vector<std::string> names_apart(const std::vector<std::string>& names, std:
   return out;
 }
 
-/// Of the load; run.metrics.size() where no rank has defined it.
+/// Index of the load metric; run.metrics.size() if no rank has defined it.
 std::uint32_t load_metric(const record::Run& run) {
   std::uint32_t m = 0;
   while (m < run.metrics.size() && run.metrics[m].name != run.load_metric) ++m;
@@ -113,7 +113,7 @@ std::string rebalances_table(const record::Run& run, const RunTotals& totals) {
   for (std::size_t i = 0; i + 1 < run.windows.size() && shown < 10; ++i) {
     const auto& w = run.windows[i];
     if (!w.rebalanced) continue;
-    // The first window that lies wholly behind the rebalance tells what it brought.
+    // The first window entirely after the rebalance shows its effect.
     const auto after = std::find_if(run.windows.begin() + static_cast<std::ptrdiff_t>(i), run.windows.end(),
                                     [&](const auto& x) { return x.first > w.rebalanced_at; });
     if (after != run.windows.end())

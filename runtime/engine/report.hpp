@@ -1,4 +1,4 @@
-// The table that makes a first run worth it.
+// The summary table of a run.
 #pragma once
 
 #include "record/run.hpp"
@@ -7,7 +7,7 @@
 
 namespace effort::engine {
 
-/// What the snapshot's description does not hold.
+/// Totals that the snapshot's description does not contain.
 struct RunTotals {
   double critical_path;  ///< sum over steps of the largest rank's load, in its unit
   double mean_path;      ///< the same with perfect balance
