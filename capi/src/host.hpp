@@ -1,4 +1,4 @@
-// What the host has told about its rebalancing.
+// State of the host's rebalancing.
 #pragma once
 
 #include "errors.hpp"
@@ -7,21 +7,22 @@
 
 namespace effort::capi {
 
-/// Read and written by one thread at a time: the calls that touch it are the host's stepping thread's.
+/// Used by one thread at a time, because only calls of the host's stepping thread access it.
 struct Host {
   effort_rebalance_fn callback = nullptr;
   void* user = nullptr;
-  bool in_callback = false;  ///< or it was left by longjmp
+  bool in_callback = false;  ///< inside the callback, or it was left by longjmp
   pthread_t callback_thread{};
-  const void* callback_frame = nullptr;  ///< of call_host, which called it
+  const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
   bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };
 inline Host host;
 
-/// Runs the host's callback; a C++ callback that throws has failed.
+/// Runs the host's callback.  A C++ callback that throws counts as failed.
 int call_host(const effort_hint& hint, LibraryScope& library);
 
-/// Whether the caller is inside the callback.  One that was left by longjmp has failed, and its step ends here.
+/// Whether the caller is inside the callback.  A callback that was left by longjmp counts as failed, and its step ends
+/// here.
 bool inside_callback() noexcept;
 
 inline effort_status not_from_callback(const char* function) {
