@@ -239,7 +239,7 @@ TEST_CASE("the library's own time is not load, in regions and between them") {
       const auto inner = rec.registry().region("inner", kind).id;
       RecordStream stream;
       ThreadSlot& s = rec.slot();
-      double least = 1;  // of several steps: whoever interrupts the loop computes in its place
+      double least = 1;  // minimum over several steps, to exclude interruptions by other processes
       for (int step = 0; step < 40; ++step) {
         const std::uint64_t start = monotonic_ns();
         open_region(s, outer);
