@@ -1,4 +1,4 @@
-// Protects a host thread's floating-point environment and cancellation state.
+// Protects the state of a host's thread: its floating-point environment and its cancellation state.
 #pragma once
 
 #include <cfenv>
@@ -7,16 +7,16 @@
 
 namespace effort {
 
-/// Marks the calling host thread as inside the library for its lifetime.  Floating-point exceptions do not trap, and
-/// results are rounded to nearest without flushing to zero, so that all ranks compute the same bits.  The thread cannot
-/// be cancelled.  The destructor restores the host's state, including exception flags.
+/// Marks the time during which the host's calling thread is inside the library.  Floating-point exceptions do not trap,
+/// and results are rounded to nearest and not flushed to zero, so that all ranks compute the same bits.  The thread
+/// cannot be cancelled in the middle of a step.  The destructor restores the host's state, exception flags included.
 class LibraryScope {
  public:
   LibraryScope() {
     pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state_);
     enter();
   }
-  // A thread that is cancelled asynchronously unwinds from here.
+  // An asynchronously cancelled thread unwinds from here.
   ~LibraryScope() noexcept(false) {
     std::fesetenv(&environment_);
     pthread_setcancelstate(cancel_state_, nullptr);
@@ -35,8 +35,7 @@ class LibraryScope {
   int cancel_state_;
 };
 
-/// Restores the host's state for its lifetime, while host code runs inside a LibraryScope.  The host may change that
-/// state.
+/// Runs code of the host inside a LibraryScope, with the host's own state, which that code may change.
 class HostScope {
  public:
   explicit HostScope(LibraryScope& library) : library_(library) {

@@ -1,4 +1,4 @@
-// Writes from host threads without exposing the host to the signals of a failed write.
+// Writing from a host thread without raising signals that could kill the host.
 #pragma once
 
 #include <cerrno>
@@ -9,9 +9,9 @@
 
 namespace effort {
 
-/// For its lifetime, a write that exceeds `ulimit -f` or goes to a closed pipe fails without a signal to the host.  The
-/// host's handlers are untouched, and a signal that was pending before stays pending.  The background thread blocks all
-/// signals and does not need it.
+/// Keeps the signals of failing writes (beyond `ulimit -f`, or to a pipe without a reader) from the host: the write
+/// merely fails.  The host's handlers stay as they are, and a signal that was already pending stays pending.  The
+/// background thread blocks all signals and does not need this.
 class WriteSignalsHeld {
  public:
   WriteSignalsHeld() {
@@ -41,14 +41,14 @@ class WriteSignalsHeld {
   sigset_t held_, before_;
 };
 
-/// Writes `text` to stderr as it is.
+/// Writes `text` to stderr unchanged.
 inline void print_error(const char* text) {
   const WriteSignalsHeld held;
   std::fputs(text, stderr);
-  std::fflush(stderr);  // a host may have given it a buffer: what is written later, is written by the host
+  std::fflush(stderr);  // the host may have made it buffered; flush here, while the signals are blocked
 }
 
-/// Writes a line to stderr, prefixed with the library's name.
+/// Writes a line to stderr, with the library's prefix.
 inline void say(const std::string& line) { print_error(("effort: " + line + "\n").c_str()); }
 
 }  // namespace effort

@@ -1,4 +1,4 @@
-// Errors and the status codes of the C API.
+// The errors of the library, with the codes that the C API returns.
 #pragma once
 
 #include <stdexcept>
@@ -28,7 +28,7 @@ enum class Status : int {
   no_hint = -17,
 };
 
-/// An error with its code; what() says problem, reason and remedy.
+/// An error with its code; what() states the problem, the reason and the remedy.
 class Error : public std::runtime_error {
  public:
   Error(Status status, const std::string& message) : std::runtime_error(message), status_(status) {}

@@ -21,7 +21,7 @@ module effort
   integer, parameter, public :: effort_work_id = c_int32_t
   integer, parameter, public :: effort_metric_id = c_int32_t
 
-  ! A type of its own, so that nothing else passes as a kind.
+  ! A separate type, so that no other value is accepted as a kind.
   type, public, bind(C) :: effort_kind
     integer(c_int) :: value
   end type
@@ -75,7 +75,7 @@ module effort
   end type
 
   abstract interface
-    !> The application's rebalancer: 1 did rebalance now, 0 did not, < 0 failed.
+    !> The application's rebalancer returns 1 if it rebalanced now, 0 if not, < 0 if it failed.
     integer(c_int) function effort_rebalance_fn(hint, user) bind(C)
       import :: effort_hint, c_ptr, c_int
       type(effort_hint), intent(in) :: hint
@@ -84,7 +84,7 @@ module effort
   end interface
   public :: effort_rebalance_fn
 
-  !> A configuration; make it with effort_config_new, give it to effort_init, free it.
+  !> A configuration.  Make it with effort_config_new, pass it to effort_init, and free it.
   type, public :: effort_config
     private
     type(c_ptr) :: handle = c_null_ptr
@@ -98,7 +98,7 @@ module effort
   public :: effort_weights_items, effort_weights_share, effort_weights_integers, effort_weights_ranks
   public :: effort_status_string, effort_last_error, effort_version, effort_string
 
-  !> One process without argument, or the ranks of a communicator: integer (use mpi, mpif.h) or type(MPI_Comm).
+  !> Without argument for one process, or for the ranks of a communicator: integer (use mpi, mpif.h) or type(MPI_Comm).
   interface effort_init
     module procedure init_integer
 #ifdef EFFORT_HAVE_MPI
@@ -225,7 +225,7 @@ contains
     if (present(ierr)) ierr = int(status)
   end subroutine
 
-  !> An error found here rather than behind the C API, with its message for effort_last_error.
+  !> Reports an error found in this module and not in the C API, with its message for effort_last_error.
   subroutine refuse(status, message, ierr)
     integer(c_int), intent(in) :: status
     character(*), intent(in) :: message
@@ -240,7 +240,7 @@ contains
     out = trim(text)//c_null_char
   end function
 
-  !> A Fortran string of a C string (hint%region_name, ...); empty for a null pointer.
+  !> Converts a C string (hint%region_name, ...) to a Fortran string; empty for a null pointer.
   function effort_string(text) result(out)
     type(c_ptr), intent(in) :: text
     character(:), allocatable :: out
@@ -415,7 +415,7 @@ contains
     if (present(ierr)) ierr = int(status)
   end subroutine
 
-  !> `user` is handed to the callback as it is (c_loc of something that lives long enough, or c_null_ptr).
+  !> `user` is passed to the callback unchanged (c_loc of an object that lives long enough, or c_null_ptr).
   subroutine effort_on_rebalance(fn, user, ierr)
     procedure(effort_rebalance_fn) :: fn
     type(c_ptr), intent(in), optional :: user
@@ -473,7 +473,7 @@ contains
     call give(status, ierr)
   end subroutine
 
-  !> Each item's part of its rank's load, in proportion to the estimates.
+  !> Each item's share of its rank's load, in proportion to the estimates.
   subroutine effort_weights_share(estimate, load, weight, ierr)
     real(c_double), intent(in) :: estimate(:), load
     real(c_double), intent(inout) :: weight(:)
@@ -513,7 +513,7 @@ contains
     call give(status, ierr)
   end subroutine
 
-  !> How much more each rank's items should count than the mean rank's: 1 on average.
+  !> By what factor each rank's items should count more than the mean rank's: 1 on average.
   subroutine effort_weights_ranks(load, factor, ierr)
     real(c_double), intent(in) :: load(:)
     real(c_double), intent(inout) :: factor(:)

@@ -1,4 +1,4 @@
-// The port for adapters that measure by themselves.
+// Implements the port for adapters that measure by themselves.
 #include "attach.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/measure/boundary.hpp"

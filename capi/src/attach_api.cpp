@@ -1,4 +1,4 @@
-// Joins the ranks of a communicator.  Each step is taken by all of them or by none.
+// Joins the ranks of a communicator; all of them take each step, or none does.
 #include "attach.hpp"
 #include "host.hpp"
 #include "runtime/exchange/agreement.hpp"
@@ -16,7 +16,7 @@ using capi::Mode;
 
 namespace {
 
-/// The state of a process that calls effort_init_mpi, which must be the same on all ranks.
+/// The state of a process when it calls effort_init_mpi, which must be the same on all ranks.
 enum class Standing : std::int64_t {
   fresh,     ///< nothing has been initialized
   begun,     ///< a session of the host or of an adapter, without a communicator
@@ -30,7 +30,7 @@ Standing standing() noexcept {
   return capi::mode() == Mode::disabled ? Standing::disabled : Standing::begun;
 }
 
-/// The worst of all ranks' statuses.  If another rank's is worse than this one's, the message says so.
+/// The worst status of all ranks.  If it is worse than this rank's own, the message says that another rank failed.
 effort_status agreed(exchange::Transport& transport, effort_status mine) {
   const Status worst = exchange::worst_status(transport, static_cast<Status>(mine));
   const auto code = static_cast<effort_status>(worst);
@@ -38,7 +38,7 @@ effort_status agreed(exchange::Transport& transport, effort_status mine) {
   return fail(worst, std::string("another rank could not initialize: ") + effort_status_string(code));
 }
 
-/// The settings that this rank asks for, if it may join.
+/// This rank's contribution: its requested settings, if it may join at all.
 effort_status prepare(Standing before, const effort_config* cfg, std::optional<config::Settings>& settings) {
   return guarded([&]() -> effort_status {
     if (capi::inside_callback()) return capi::not_from_callback("effort_init_mpi");
@@ -49,7 +49,7 @@ effort_status prepare(Standing before, const effort_config* cfg, std::optional<c
   });
 }
 
-/// Whether all ranks may continue: all are without error and in the same state.
+/// Whether all ranks may continue: none has failed, and all are in the same state.
 effort_status agree_to_join(exchange::Transport& transport, effort_status mine, Standing before) {
   return guarded([&]() -> effort_status {
     const effort_status status = agreed(transport, mine);
@@ -60,8 +60,8 @@ effort_status agree_to_join(exchange::Transport& transport, effort_status mine, 
   });
 }
 
-/// Whether a session that an adapter has attached goes on as the host's: if the host's settings are the same, or if it
-/// holds ranks that are not here.
+/// Whether a session that an adapter has attached becomes the host's: if the host's settings are the same, or if the
+/// session includes ranks that are not in this communicator.
 bool stays(const engine::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
   if (config::to_text(settings) == config::to_text(begun.settings())) return true;
   if (transport.size() == begun.ranks()) return false;
@@ -71,7 +71,7 @@ bool stays(const engine::Session& begun, const config::Settings& settings, const
   return true;
 }
 
-/// Makes the host's session of all ranks: keeps the one that is there, or replaces it if that measures something else.
+/// Creates the host's session of all ranks: keeps the existing one, or replaces it if it measures something else.
 /// Collective.
 effort_status join(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
   engine::Session* const begun = capi::session();
@@ -87,7 +87,7 @@ effort_status join(std::unique_ptr<exchange::Transport> transport, config::Setti
       made = std::make_unique<engine::Session>(settings, begun);
     else if (adopted)
       made = capi::adopt(settings);
-    // The session of the other ranks must not end for this rank's failure.
+    // Do not discard the measurements of the other ranks.
     const bool refuses = attached && !made->recorder().load_refusal().empty();
     return refuses ? fail(Status::unsupported, made->recorder().load_refusal()) : EFFORT_OK;
   }));

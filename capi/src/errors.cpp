@@ -19,7 +19,7 @@ void keep(const char* message) noexcept {
   try {
     (void)&text_owner;  // makes sure it is destroyed with the thread
     if (!last_text) last_text = new std::string;
-    // Built separately, because `message` may refer to the one that is kept.
+    // Build a copy first, because the message may be the one already stored.
     std::string text(message);
     last_text->swap(text);
     last_literal = "";

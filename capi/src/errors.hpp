@@ -1,4 +1,4 @@
-// The interface to C: one wrapper turns exceptions into codes; messages are kept per thread.
+// Error handling of the C API: one wrapper turns exceptions into codes, and messages are kept per thread.
 #pragma once
 
 #include "attach.hpp"
@@ -14,13 +14,13 @@
 
 namespace effort::capi {
 
-/// Keeps a message for effort_last_error() and returns the status as a code; a literal is not copied.
+/// Stores a message for effort_last_error() and returns the status as a code.  A literal is not copied.
 effort_status fail(Status status, const char* literal) noexcept;
 effort_status fail(Status status, const std::string& message) noexcept;
 
-/// Runs `body`, which returns void or effort_status, and turns what it throws into a code.  The unwinding of a thread
-/// that is cancelled or calls pthread_exit in the body continues, because it must not be stopped.  Only for bodies
-/// whose floating-point arithmetic is sums of the host's own amounts; otherwise use guarded().
+/// Runs `body`, which returns void or effort_status, and turns exceptions into codes.  The unwinding of a thread that
+/// is cancelled or calls pthread_exit in the body is not stopped.  Only for bodies whose sole floating-point
+/// computations are sums of the host's own amounts; otherwise use guarded().
 template <typename Body>
 effort_status guarded_sum(Body&& body) {
   try {
@@ -45,7 +45,7 @@ effort_status guarded_sum(Body&& body) {
   }
 }
 
-/// The same for any body.  Neither uses nor changes the host's floating-point environment, which costs 0.2
+/// As above, for any body: neither uses nor changes the host's floating-point environment, which costs 0.2
 /// microseconds.
 template <typename Body>
 effort_status guarded(Body&& body) {

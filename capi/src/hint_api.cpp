@@ -108,7 +108,7 @@ effort_status effort_rebalance_end(void) {
 }
 
 effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
-  // A disabled library has no hint to give, and the host must not read an unset one.
+  // A disabled library has no hints, and the host must not read an uninitialized one.
   if (capi::mode() == capi::Mode::disabled)
     return fail(Status::no_hint, "the library is disabled (DISABLE=1): there are no hints");
   return in_host_session([&](Session& s) -> effort_status {
@@ -124,7 +124,7 @@ effort_status effort_hint_copy(effort_hint* out, size_t bytes) {
   });
 }
 
-// For callers that do not go through the header's macro.
+// For callers that do not use the header's macro.
 effort_status(effort_hint_latest)(effort_hint* out) { return effort_hint_copy(out, sizeof *out); }
 
 effort_status effort_snapshot(const char* path) {

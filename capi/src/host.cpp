@@ -9,7 +9,7 @@
 namespace effort::capi {
 namespace {
 
-/// A look at the callers, up to where the callback was called from.
+/// A walk up the call stack to the frame that called the callback.
 struct Walk {
   std::uintptr_t callback_frame;
   bool inside = false, past = false;
@@ -24,8 +24,8 @@ _Unwind_Reason_Code visit(_Unwind_Context* context, void* argument) {
   return walk.inside || walk.past ? _URC_NORMAL_STOP : _URC_NO_REASON;
 }
 
-/// Whether the calling thread has certainly left the callback without returning.  Callers that cannot be unwound may
-/// hide it.
+/// Whether the calling thread has left the callback without returning.  False unless certain, because frames that
+/// cannot be unwound may hide the callback.
 bool left_callback() noexcept {
   if (!pthread_equal(host.callback_thread, pthread_self())) return false;
   Walk walk{reinterpret_cast<std::uintptr_t>(host.callback_frame)};
@@ -48,7 +48,7 @@ int call_host(const effort_hint& hint, LibraryScope& library) {
   try {
     return host.callback(&hint, host.user);
 #ifdef __GLIBCXX__
-  } catch (abi::__forced_unwind&) {  // the thread is cancelled, or exits
+  } catch (abi::__forced_unwind&) {  // the thread is cancelled or exits
     throw;
 #endif
   } catch (...) {

@@ -1,4 +1,4 @@
-// The host's rebalance callback and its state.
+// State of the host's rebalancing.
 #pragma once
 
 #include "errors.hpp"
@@ -7,13 +7,13 @@
 
 namespace effort::capi {
 
-/// Accessed by one thread at a time: the host's stepping thread.
+/// Used by one thread at a time, because only calls of the host's stepping thread access it.
 struct Host {
   effort_rebalance_fn callback = nullptr;
   void* user = nullptr;
-  bool in_callback = false;  ///< or it was left by longjmp
+  bool in_callback = false;  ///< inside the callback, or it was left by longjmp
   pthread_t callback_thread{};
-  const void* callback_frame = nullptr;  ///< of call_host, which called it
+  const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
   bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };
 inline Host host;

@@ -17,10 +17,10 @@ static_assert(int(Status::no_hint) == EFFORT_ERR_NO_HINT && int(Status::state) =
 
 namespace {
 
-// The outcome of finalize if MPI_Finalize ran it; returned once to a host that calls it afterwards.
+// Outcome of the finalize made by MPI_Finalize; returned once to a host that calls effort_finalize afterwards.
 enum class MadeByMpi { no, ok, failed } made_by_mpi = MadeByMpi::no;
 
-/// For a host that finalizes after MPI_Finalize has done it.
+/// For a host that calls effort_finalize after MPI_Finalize has already finalized the session.
 effort_status late_finalize() {
   const MadeByMpi made = std::exchange(made_by_mpi, MadeByMpi::no);
   if (made == MadeByMpi::no) return capi::inactive();
@@ -87,7 +87,7 @@ effort_status effort_init(const effort_config* cfg) {
 
 /// Finalizes the session, whether the host or an adapter began it.
 static effort_status finalize_session() {
-  const LibraryScope scope;  // also of what is destroyed in the end
+  const LibraryScope scope;  // also covers the destructors at the end
   const effort_status status = guarded([]() -> effort_status {
     engine::Session* s = capi::session();
     if (!s) return EFFORT_OK;

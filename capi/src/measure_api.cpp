@@ -54,7 +54,7 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
                                       "): use what effort_region returned");
 }
 
-// First call of a thread, new regions, and everything that is wrong.
+// The slow path: the first call of a thread, new regions, and all errors.
 [[gnu::noinline]] effort_status begin_first(effort_region_id r) {
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (r < 1 || static_cast<std::uint32_t>(r) > rec.registry().n_regions()) return bad_region(r, rec);
@@ -69,8 +69,8 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   });
 }
 
-// Counters, sampling, or a signal handler inside another begin.  Separate from the rare cases, which would make it save
-// registers at every call.
+// Counters, sampling, or a signal handler in the middle of another begin.  Separate from the slow path, which would
+// require saving registers at every call.
 [[gnu::noinline]] effort_status begin_slow(effort_region_id r) {
   ThreadSlot* const known = this_thread_slot();
   if (!known ||
@@ -101,7 +101,7 @@ effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
   return bad_end(r);
 }
 
-// Limits of what a call may add, so that sums over a run and their squares stay finite and a step's ticks fit their
+// Limits on the amounts of a call: the sums of a run and their squares stay finite, and the ticks of a step fit their
 // counter.
 constexpr double most_seconds = 1e6, most_of_anything = 1e100;
 
@@ -110,9 +110,10 @@ effort_status bad_amount(const char* what, double amount, double most) {
                                             general_text(most, 6) + ", but is " + general_text(amount, 6));
 }
 
-/// Adds an amount to the thing with an id that `known` accepts.  Hosts may call it once per item, and a separate
-/// floating-point environment would make it ten times as expensive.  Operations that could trap in the host's are
-/// avoided instead: comparisons are quiet, and an amount that would underflow counts as zero.
+/// Shared by the calls that add an amount to something identified by an id, which `known` checks.  They may be made
+/// once per item, and switching the floating-point environment would cost ten times as much as the call.  Instead they
+/// avoid operations that could trap in the host's environment: comparisons are quiet, and an amount so small that
+/// adding it could underflow counts as zero.
 template <typename Known, typename Add>
 effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known,
                          const Add& add) {
@@ -129,13 +130,13 @@ effort_status add_amount(std::int32_t id, double amount, double most, const char
   return guarded_sum([&] { add(rec, std::isgreaterequal(amount, DBL_MIN) ? amount : 0.0); });
 }
 
-// A place's cache holds an id of one session, and which: ids mean something else after a new init.
+// A call site's cache holds an id together with its session, because ids have other meanings after a new init.
 constexpr int id_bits = 14;
 static_assert(EFFORT_MAX_REGIONS < 1 << id_bits);
 
 std::int32_t tag_of(std::uint64_t session) { return static_cast<std::int32_t>((session & 0xffff) << id_bits); }
 
-/// The id of a place's name; 0 if there is none, with the reason in `status`.
+/// The id of a call site's name; 0 if it cannot be registered, with the reason in `status`.
 effort_region_id named(const char* name, effort_kind kind, volatile effort_region_id* cache, effort_status& status) {
   const ThreadSlot* slot = this_thread_slot();
   if (slot && slot->known.load(std::memory_order_relaxed) > 0) {
@@ -144,7 +145,7 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   }
   effort_region_id id = -1;
   status = effort_region(name, kind, &id);
-  // A region that was registered with another kind is opened with that kind.
+  // A region that is already registered with another kind is opened with that kind.
   if (id < 1) return 0;
   status = EFFORT_OK;
   if (engine::Session* s = capi::session())
@@ -162,7 +163,7 @@ effort_status no_cache(const char* function) {
 
 extern "C" {
 
-// Both begin a cache line: a pair costs 0.04 of the floor more if they happen to fall across two.
+// Align both to a cache line: a pair that straddles two lines costs 4 % of the floor more.
 [[gnu::aligned(64)]] effort_status effort_begin(effort_region_id r) {
   ThreadSlot* const slot = this_thread_slot();
   if (__builtin_expect(slot == nullptr, 0)) return capi::mode() == Mode::disabled ? EFFORT_OK : begin_slow(r);
@@ -179,13 +180,13 @@ effort_status effort_region(const char* name, effort_kind kind, effort_region_id
   if (out) *out = -1;
   return with_recorder([&](measure::Recorder& rec) -> effort_status {
     if (!out) return fail(Status::invalid_argument, "effort_region: the place for the id is a null pointer");
-    // A C host may pass any number; as an enum of C++ it could not even be looked at.
+    // A C host may pass any number, which would be undefined behaviour to read as a C++ enum.
     int number = 0;
     static_assert(sizeof number == sizeof kind);
     std::memcpy(&number, &kind, sizeof number);
     if (number < EFFORT_COMPUTE || number > EFFORT_IO)
-      return fail(Status::invalid_argument,
-                  "effort_region: kind " + std::to_string(number) + " is none of EFFORT_COMPUTE, _COMM, _WAIT, _IO");
+      return fail(Status::invalid_argument, "effort_region: kind " + std::to_string(number) +
+                                                " is invalid: use EFFORT_COMPUTE, _COMM, _WAIT or _IO");
     const auto found = rec.registry().region(name, static_cast<measure::Kind>(number));
     *out = static_cast<effort_region_id>(found.id);
     if (!found.conflict) return EFFORT_OK;

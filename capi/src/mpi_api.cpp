@@ -1,4 +1,4 @@
-// libeffort_mpi: the one call that knows MPI.
+// libeffort_mpi: the calls of the C API that use MPI.
 #include "effort/effort_mpi.h"
 
 #include "adapters/mpi/mpi_library.hpp"
@@ -40,7 +40,7 @@ void finalize_with_mpi() {
     PMPI_Comm_set_attr(MPI_COMM_SELF, key, nullptr);
 }
 
-// The sum of each rank's integer costs, comparable between ranks and the same on all of them.
+// The sum of the integer costs for each rank.  The result is the same on all ranks.
 effort_status rank_sums(const std::vector<double>& totals, const std::vector<double>& counts, std::int64_t sum,
                         std::int64_t least, std::vector<std::int64_t>& sums) {
   double items = 0;
@@ -50,7 +50,7 @@ effort_status rank_sums(const std::vector<double>& totals, const std::vector<dou
                                               " can't give " + std::to_string(static_cast<std::int64_t>(items)) +
                                               " items at least " + std::to_string(least) +
                                               " each: raise it (up to 2^52)");
-  // Without any weight, items count equally; a rank without items gets nothing in either case.
+  // If all weights are zero, items count equally.  A rank without items gets nothing in either case.
   const bool weightless = std::all_of(totals.begin(), totals.end(), [](double t) { return t == 0; });
   sums.assign(totals.size(), 0);
   if (items == 0) return EFFORT_OK;

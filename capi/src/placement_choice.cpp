@@ -1,4 +1,4 @@
-// Which placement this build has.
+// Selects this build's placement.
 #include "runtime/engine/session.hpp"
 
 #ifdef EFFORT_HAVE_HWLOC

@@ -20,16 +20,16 @@ namespace {
 std::atomic<engine::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
 
-// A fork's child has no background thread and is not a rank, so every call does nothing.
+// The child of a fork has no background thread and is not one of the ranks, so every call does nothing.
 void after_fork_in_child() {
   current_mode.store(Mode::disabled, std::memory_order_relaxed);
   current_session.store(nullptr, std::memory_order_relaxed);  // the parent's; its threads do not exist here
   measure::SlotRegistry::instance().abandon();
 }
 
-// If a host exits without finalizing, the background thread must not run while static objects are destroyed.  The
-// session is not destroyed: an exchange that has begun cannot be cancelled, and later exit handlers may still call MPI,
-// which advances it.  For them every call does nothing, as in a fork's child.
+// For a host that exits without finalizing: the background thread must not run while static objects are destroyed.  The
+// session is not destroyed: an exchange that has begun cannot be cancelled, and later exit handlers may call MPI, which
+// progresses it.  For those handlers, calls do nothing, as in the child of a fork.
 void at_host_exit() {
   static engine::Session* kept = nullptr;
   kept = current_session.exchange(nullptr);
@@ -95,7 +95,7 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
   return EFFORT_OK;
 }
 
-/// Problems with the settings are in the notes; under VERBOSE they are printed now.
+/// Problems with the settings are in the notes; under VERBOSE they are also printed now.
 static void say_notes(engine::Session& session) {
   if (!session.settings().verbose) return;
   for (const std::string& text : session.settings().notes) say(text);
@@ -107,7 +107,7 @@ void install(std::unique_ptr<engine::Session> session) {
   register_handlers();
   try {
     if (!capi::session()) say_notes(*session);
-  } catch (const std::bad_alloc&) {  // the other ranks count on this one
+  } catch (const std::bad_alloc&) {  // the other ranks depend on this one
   }
   set_session(session.release());
   set_mode(Mode::active);

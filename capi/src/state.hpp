@@ -1,4 +1,4 @@
-// The state of the process and its session behind the C API.
+// The state of the process, and the session behind the C API.
 #pragma once
 
 #include "effort/effort.h"
@@ -22,17 +22,18 @@ engine::Session* session() noexcept;
 inline engine::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
 /// Replaces the session; the old one is destroyed.
 void set_session(engine::Session* session) noexcept;
-/// Replaces the session by an active one.
+/// As above, with a session that becomes active.
 void install(std::unique_ptr<engine::Session> session);
 bool begun_by_adapter() noexcept;
 void set_begun_by_adapter(bool adapter) noexcept;
-/// Switches off after an error of this or another rank: from now on, every call of the host returns one code.
+/// Switches the library off after an internal error on this or another rank: every call of the host then returns one
+/// code.
 void switch_off(engine::Session& session);
 
 /// The code for a call that needs an active session, in any other mode: ok if disabled.
 effort_status inactive() noexcept;
 
-/// The code while the library is off, or waits for the step at which all ranks switch off.
+/// The code of a library that is off, or that waits for the step at which all ranks switch off.
 effort_status switched_off() noexcept;
 
 /// Runs `body(session)` under guarded(); without an active session, returns the code of the mode.
@@ -42,28 +43,28 @@ effort_status in_session(Body&& body) {
   return s ? guarded([&] { return body(*s); }) : inactive();
 }
 
-/// The same in a session of the host.  A host must first adopt a session that an adapter began: one whose init was
-/// refused would otherwise end steps of its own in a session that all ranks measure in.
+/// As above, in a session of the host.  A host must first adopt a session that an adapter began.  Otherwise a host
+/// whose init was refused would end steps in a session in which all ranks measure.
 template <typename Body>
 effort_status in_host_session(Body&& body) {
   return begun_by_adapter() ? inactive() : in_session(std::forward<Body>(body));
 }
 
-/// Makes a session from `cfg`; the mode becomes active or disabled.
+/// Creates a session from `cfg`; the mode becomes active or disabled.
 effort_status begin_session(const effort_config* cfg, bool adapter);
 config::Settings settings_from(const effort_config* cfg);
-/// After an adapter has begun a session: the session to continue with under the host's settings.  Null: the adapter's;
-/// a new one if the settings measure something else.
+/// The session that replaces an adapter's under the host's settings: null to keep the adapter's, or a new one if the
+/// settings require other measurements.
 std::unique_ptr<engine::Session> adopt(config::Settings settings);
-/// Ends the session without finalizing it; calls do nothing from now on.
+/// Ends the session without finalizing it; from then on, calls do nothing.
 void disable() noexcept;
 
-/// Adds a note to an adapter's session that goes on after an init of the host has failed, because the host may not look
-/// at `status`, which is returned.
+/// Adds a note to an adapter's session that continues after an init of the host has failed, because the host may ignore
+/// the returned `status`.
 effort_status refused(const char* function, effort_status status);
 effort_status already_initialized() noexcept;
 
-/// A line for the notes of the active session, and for stderr under VERBOSE.
+/// Adds a line to the notes of the active session, and prints it to stderr under VERBOSE.
 void note(const std::string& text);
 
 }  // namespace effort::capi

@@ -1,4 +1,4 @@
-// An adapter's functions that run around each progress step.
+// Hooks that an adapter runs around each progress step.
 #pragma once
 
 #include "runtime/engine/adapter_port.hpp"
@@ -10,7 +10,7 @@ namespace effort::capi {
 /// Set once, before the first step; read by the stepping thread.
 inline engine::AdapterPort::StepHooks step_hooks;
 
-/// Runs the hooks around a progress step.  The step takes place even if they fail.
+/// Runs the hooks around a progress step, which takes place even if they fail.
 class StepScope {
  public:
   StepScope() { run(step_hooks.before); }
@@ -22,7 +22,7 @@ class StepScope {
   static void run(void (*hook)()) {
     try {
       if (hook) hook();
-    } catch (const std::exception&) {  // no memory for what the adapter keeps
+    } catch (const std::exception&) {  // the adapter is out of memory
     }
   }
 };

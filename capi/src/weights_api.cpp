@@ -1,4 +1,4 @@
-// Weights for partitioners: functions of their arguments alone.
+// Weights for partitioners: pure functions of their arguments.
 #include "analytics/balance/weights.hpp"
 #include "errors.hpp"
 
@@ -12,7 +12,7 @@ using capi::guarded;
 
 namespace {
 
-// Values that analytics refuses are the caller's invalid arguments.
+// An error from analytics is an invalid argument of the caller.
 template <typename Body>
 effort_status checked(const char* function, Body&& body) {
   return guarded([&]() -> effort_status {
@@ -39,7 +39,7 @@ effort_status effort_weights_items(size_t n_items, int32_t n_units, const double
     require(n_units >= 0, "n_units is negative, pass the number of kinds of units");
     const auto units = static_cast<std::size_t>(n_units);
     require(n_items == 0 || (weight && (units == 0 || (amount && unit_cost))),
-            "an array is a null pointer, or the amounts are no whole rows: pass n_units amounts per item, n_units "
+            "an array is a null pointer, or the amounts are not whole rows: pass n_units amounts per item, n_units "
             "costs, and n_items weights to fill");
     if (n_items == 0) return;
     if (units == 0) {

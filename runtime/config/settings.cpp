@@ -52,7 +52,7 @@ std::vector<std::string> names(const std::string& text) {
 void set_metrics(Settings& s, const std::string& key, const std::string& text) {
   s.metrics = names(text);
   if (s.metrics.empty()) refuse(key, text, "a comma-separated list of metrics, such as time,cpu_time");
-  // Whether an event can be counted is known only when it is tried; the run continues without those that cannot.
+  //     // Events are tried later.  The run continues without those that cannot be counted.
   for (const std::string& m : s.metrics)
     if (m.size() > 1023) refuse(key, text, "names of at most 1023 bytes");
 }
@@ -94,7 +94,7 @@ void set_step(Settings& s, const std::string& key, const std::string& text) {
 using Set = std::function<void(Settings&, const std::string& key, const std::string& value)>;
 struct Key {
   const char* name;
-  bool shared;  ///< rank 0's value holds for all ranks
+  bool shared;  ///< rank 0's value applies to all ranks
   Set set;
   std::function<std::string(const Settings&)> get;  ///< for shared keys
 };
@@ -248,19 +248,19 @@ void apply(Settings& s, const std::string& key, const std::string& value) {
                                   "'): the keys are " + known);
 }
 
-// Settings of one source in turn: of those that exclude each other it may give one.  What an earlier source gave is
-// replaced.
+// Applies the settings of one source after another.  A source may give only one of several mutually exclusive settings,
+// which replaces the one of an earlier source.
 class Source {
  public:
   explicit Source(Settings& settings) : settings_(settings) {}
 
   void apply(const std::string& key, const std::string& value) {
-    // Hosts and other ranks read values as C strings, which would end there.
+    // Hosts and other ranks read values as C strings, which end at a NUL.
     if (value.find('\0') != std::string::npos) refuse(key, value, "text without the character NUL (\\x00)");
     if (key == "PASSES" || key == "NRMSE" || key == "MAX_BYTES") {
       if (!precision_.empty() && precision_ != key)
         throw Error(Status::config, "settings " + precision_ + " and " + key +
-                                        " exclude each other (each says alone how precisely the history is kept, " +
+                                        " exclude each other (each alone determines the precision of the history, " +
                                         key + " is '" + value + "'): give one of PASSES, NRMSE, MAX_BYTES");
       precision_ = key;
     }
@@ -303,14 +303,14 @@ void check_together(Settings& s) {
                                     "': allowed is 0 to WINDOW (" + std::to_string(s.window) + " steps)");
 }
 
-/// Makes a path absolute now, because the host may change its working directory.
+/// Resolves relative file names now, because the host may change its working directory later.
 void fix_place(std::string& path) {
   std::error_code none;
   const std::filesystem::path whole = std::filesystem::absolute(path, none);
   if (!none) path = whole.lexically_normal().string();
 }
 
-/// Variables that look like settings but are not.  They are no errors, since other programs may share the prefix.
+/// Finds variables that look like settings but are not.  They are not errors, since other programs may use the prefix.
 std::vector<std::string> unknown_variables() {
   std::vector<std::string> out;
   for (char** entry = environ; entry && *entry && out.size() < 16; ++entry) {
@@ -323,9 +323,10 @@ std::vector<std::string> unknown_variables() {
       return record::distance(key, a.name) < record::distance(key, b.name);
     };
     const std::string nearest = std::min_element(keys().begin(), keys().end(), nearer)->name;
-    constexpr std::size_t slip = 2;  // beyond that, it was hardly meant
-    const std::string meant = record::distance(key, nearest) <= slip ? "; did you mean EFFORT_" + nearest + "?" : "";
-    if (nearest != key) out.push_back("environment variable " + variable + " is no setting and was ignored" + meant);
+    constexpr std::size_t most_typos = 2;  // a more distant key was hardly intended
+    const std::string meant =
+        record::distance(key, nearest) <= most_typos ? "; did you mean EFFORT_" + nearest + "?" : "";
+    if (nearest != key) out.push_back("environment variable " + variable + " is not a setting and was ignored" + meant);
   }
   std::sort(out.begin(), out.end());
   return out;

@@ -1,4 +1,4 @@
-// The user's settings: sources, allowed values, defaults.
+// The user's settings, their sources and their allowed values.
 #pragma once
 
 #include <cstdint>
@@ -19,15 +19,15 @@ struct Settings {
   int window = 0;     ///< steps; 0: auto
   int hint_lag = -1;  ///< at most window; < 0: auto
   double rebalance_threshold = 0.1;
-  double rebalance_price = -1;    ///< seconds assumed until one was measured; < 0: unknown
-  bool threshold_given = false;   ///< the user has chosen when to rebalance: nothing is tried
-  double rebalance_gain = 0;      ///< least share of the coming time that a rebalance must save
-  double rebalance_patience = 5;  ///< prices of avoidable loss after which a rebalance is due
+  double rebalance_price = -1;    ///< seconds assumed until a price is measured; < 0: unknown
+  bool threshold_given = false;   ///< the user has set the threshold: no trial rebalance is recommended
+  double rebalance_gain = 0;      ///< minimum share of the coming time that a rebalance must save
+  double rebalance_patience = 5;  ///< a rebalance is due once the avoidable loss exceeds this many prices
   std::vector<std::string> metrics = {"time"};
   std::string load_metric = "time";
   bool metrics_per_region = false;  ///< counters are read at every region boundary, not once a step
   bool multiplex = false;           ///< events may take turns on the hardware's counters
-  double max_overhead = 0.02;       ///< share of the wall time that measuring may take; 0: no guard
+  double max_overhead = 0.02;       ///< share of the computing time that measuring may take; 0: no guard
   bool load_threads_sum = false;
   int strata = 0;  ///< 0: auto
   int strata_level = 0;
@@ -42,31 +42,33 @@ struct Settings {
   double hint_timeout = 0;  ///< seconds; 0: off
   bool verbose = false;
   bool disable = false;
-  // Of the MPI adapter.
+  // Settings of the MPI adapter.
   bool pcontrol = false;
   std::vector<std::string> split;  ///< names of MPI calls; empty: all that can block or poll
   std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
-  int path_depth = 4;  ///< frames of a call path; 0: all calls share a region, and what is between them another
+  int path_depth = 4;  ///< frames of a call path; 0: one region for all calls and another for the code between them
   bool comm_matrix = false;
-  /// Steps of a described window, whose strata, costs and history a person sees.
+  /// Steps of a described window, whose strata, costs and history are shown to the user.
   int tile_steps() const { return window > 0 ? window : 10; }
-  std::vector<std::string> notes;  ///< what of the environment looks like a setting and is none
+  std::vector<std::string> notes;  ///< environment variables that look like settings but are not
 };
 
 using Pair = std::pair<std::string, std::string>;
 
 /// Checks one key and value without keeping them.
-/// @throws Error(config) naming key, value and what is allowed; Error(unsupported) for what this build lacks
+/// @throws Error(config) naming the key, its value and the allowed values; Error(unsupported) for features that this
+///         build lacks
 void check(const std::string& key, const std::string& value);
 
-/// Defaults, then `given` in order, then the file named by EFFORT_CONFIG, then the environment; the later replaces.
-/// @throws Error(config) as above, for the file with its name, line and column; and where one source gives several of
-///         PASSES, NRMSE and MAX_BYTES, naming two of them
+/// Applies the defaults, then `given` in order, then the file named by EFFORT_CONFIG, then the environment.  Later
+/// values replace earlier ones.
+/// @throws Error(config) as above, for the file with its name, line and column; and naming two settings if one source
+///         gives several of PASSES, NRMSE and MAX_BYTES
 Settings resolve(const std::vector<Pair>& given);
 
-/// The values that all ranks must share, as text for serialisation, and back.
+/// Serialises the values that all ranks must share.
 std::string to_text(const Settings& settings);
-/// Applies what to_text wrote.
+/// Applies the output of to_text().
 void apply_text(Settings& settings, const std::string& text);
 
 }  // namespace effort::config

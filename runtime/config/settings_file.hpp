@@ -12,12 +12,12 @@ struct FileSetting {
   int line = 0;  ///< from 1
 };
 
-/// Reads a TOML file.  Numbers, truth values and lists become the text that an environment variable would hold.
+/// Reads a TOML file.  Numbers, booleans and lists become the text that an environment variable would hold.
 /// @throws Error(config) if it cannot be read, is not a regular file, is larger than 1 MiB, is not TOML, or holds a key
-///         twice (upper and lower case are the same); the message names the file, and the line where there is one
+///         twice (ignoring case); the message names the file and, if known, the line
 std::vector<FileSetting> read_settings_file(const std::string& path);
 
-/// Upper case for a to z, independent of the host's locale (in Turkish, i has another capital).
+/// Replaces a to z by A to Z, independently of the host's locale: in a Turkish locale, i has another capital.
 std::string upper_case(std::string text);
 
 }  // namespace effort::config

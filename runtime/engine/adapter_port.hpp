@@ -1,4 +1,4 @@
-// The library as seen by adapters that measure for the host (adapters/pmpi).
+// The library's interface for an adapter that measures by itself (adapters/pmpi).
 #pragma once
 
 #include "runtime/config/settings.hpp"
@@ -21,12 +21,12 @@ enum class Owner {
   host      ///< the host began or adopted it
 };
 
-/// The library behind a fixed face, so that an adapter in a shared object of its own needs one symbol.  No member
-/// throws; what goes wrong is kept as the thread's last error.  Threads: any for slot, region, current_kind,
-/// claim, module and note; one at a time for the others.
+/// The library behind a fixed interface, so that an adapter in a separate shared object needs only one symbol.  No
+/// member throws; failures are kept as the thread's last error.  Any thread may call slot, region, current_kind, claim,
+/// module and note; only one thread at a time may call the others.
 class AdapterPort {
  public:
-  /// Called on the stepping thread around each progress step, by the host or by the adapter.
+  /// Called on the stepping thread around each progress step, whether the host or the adapter ends the step.
   struct StepHooks {
     void (*before)() = nullptr;
     void (*after)() = nullptr;
@@ -34,34 +34,34 @@ class AdapterPort {
 
   virtual ~AdapterPort() = default;
 
-  /// Claims the role of the adapter that intercepts MPI; false if another copy has it.
+  /// Claims the role of the one adapter that intercepts MPI; false if another copy has it.
   virtual bool claim_interception() = 0;
-  /// Begins a session for the adapter unless there is one; false if it could not begin (bad settings, DISABLE).
+  /// Begins a session for the adapter unless one exists; false if it cannot (bad settings, DISABLE).
   virtual bool begin() = 0;
   virtual Owner owner() const = 0;
-  /// Of the active session; null without.
+  /// The settings of the active session; null without one.
   virtual const config::Settings* settings() const = 0;
 
-  /// Of the clock that slots count in.
+  /// The rate of the slots' clock.
   virtual double seconds_per_tick() const = 0;
-  /// The calling thread's slot, ready for all regions known now; null without an active session.  Locks; allocates.
+  /// The calling thread's slot, prepared for all regions known now; null without an active session.  Locks; allocates.
   virtual measure::ThreadSlot* slot() = 0;
-  /// Id of a region; 0 if there is none (limits, no session).  A known name keeps its kind.
+  /// Id of a region; 0 if it cannot be registered (limits, no session).  A known name keeps its kind.
   virtual std::uint32_t region(const std::string& name, measure::Kind kind) = 0;
-  /// Kind of the region that the slot's thread, the calling one, is in.
+  /// Kind of the innermost region of the calling thread, which owns the slot.
   virtual measure::Kind current_kind(const measure::ThreadSlot& slot) const = 0;
   /// See measure::claim.
   virtual void claim(measure::ThreadSlot& slot, std::uint32_t region) = 0;
 
   virtual bool attached() const = 0;
-  /// Joins the ranks of `transport`; the session stays the adapter's.  Collective; false on all ranks or on none.
+  /// Attaches the ranks of `transport`; the adapter keeps the session.  Collective; false on all ranks or on none.
   virtual bool attach(std::unique_ptr<exchange::Transport> transport) = 0;
-  /// Ends a step.  In a session that no host has adopted, it waits for no hint.
+  /// Ends a step.  In a session that the host has not adopted, no callback can exist, so it does not wait for hints.
   virtual bool progress_step() = 0;
   virtual void phase(const char* name) = 0;
-  /// Reports the rank's messages since the last call; they belong to the window of the current step.
+  /// Reports the messages that the rank has sent since the last call, for the window of the current step.
   virtual void traffic(std::span<const measure::Flow> flows) = 0;
-  /// At the start of MPI_Finalize.
+  /// Called at the start of MPI_Finalize.
   virtual void finalize() = 0;
 
   /// See measure::Registry.
@@ -72,23 +72,23 @@ class AdapterPort {
 
 }  // namespace effort::engine
 
-/// The library's port for an adapter of this build (engine::port_build()); null for one of any other, which must not
-/// touch what lies behind the port.  Weak: a library that does not have it is of another build, too, and no reason for
-/// the host not to start.
+/// The library's port for an adapter of this build (engine::port_build()); null for an adapter of another build, which
+/// must not use the port.  The symbol is weak: a library without it is also of another build, and the host must start
+/// nevertheless.
 extern "C" __attribute__((weak, visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(
     const char* build);
 
 #ifdef EFFORT_VERSION_STRING
 namespace effort::engine {
 
-/// What an adapter and the library have in common when they fit: the version, and the layout of what both write to.
+/// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
   constexpr int face = 2;  ///< raised with every change of AdapterPort's members between versions
   return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " +
          std::to_string(sizeof(config::Settings)) + " " + std::to_string(sizeof(measure::SlotFront));
 }
 
-/// For adapters: the port, or null where libeffort is of another build.
+/// For adapters: the port, or null if libeffort is of another build.
 inline AdapterPort* adapter_port() {
   static AdapterPort* const port = effort_adapter_port ? effort_adapter_port(port_build().c_str()) : nullptr;
   return port;

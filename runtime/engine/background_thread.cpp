@@ -10,7 +10,7 @@
 namespace effort::engine {
 namespace {
 
-// Analysis and coding need less than a tenth of it.
+// Analysis and coding need less than a tenth of this.
 constexpr std::size_t least_stack = std::size_t{4} << 20;
 
 using Body = std::function<void()>;
@@ -25,7 +25,7 @@ extern "C" void* run_background(void* argument) {
 int create(pthread_t& thread, Body* body) {
   pthread_attr_t attributes;
   if (const int error = pthread_attr_init(&attributes)) return error;
-  // Never less than the default, which has room for the host's thread-local variables.
+  // Use at least the default, which has room for the host's thread-local variables.
   std::size_t stack = 0;
   pthread_attr_getstacksize(&attributes, &stack);
   pthread_attr_setstacksize(&attributes, std::max(stack, least_stack));

@@ -1,4 +1,4 @@
-// A thread of the library's own in the host's process.
+// The library's own thread in the host's process.
 #pragma once
 
 #include <functional>
@@ -7,9 +7,9 @@
 
 namespace effort::engine {
 
-/// Inherits nothing of the host's thread that starts it: all signals are blocked, because the host's handlers must not
-/// run on it; floating-point exceptions do not trap, whatever the host has enabled; and its stack does not depend on
-/// `ulimit -s`.
+/// A thread that inherits nothing from the host's thread that starts it.  All signals are blocked, because the host's
+/// handlers must not run on it.  Floating-point exceptions do not trap, whatever the host has enabled.  Its stack does
+/// not depend on `ulimit -s`.
 class BackgroundThread {
  public:
   BackgroundThread() = default;
@@ -18,10 +18,10 @@ class BackgroundThread {
   BackgroundThread& operator=(const BackgroundThread&) = delete;
 
   /// @param body  must not throw
-  /// @throws std::system_error where there is no thread to be had
+  /// @throws std::system_error if no thread can be created
   void start(std::function<void()> body);
   void join();
-  /// Lets it go on alone; it must never end.
+  /// Detaches the thread, which must never end afterwards.
   void detach();
 
  private:

@@ -72,7 +72,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
     RecordHeader h;
     std::memcpy(&h, rank.bytes.data() + rank.read, sizeof h);
     if (rank.bytes.size() - rank.read < h.bytes) return;
-    // Records after the last step's frame belong to the next look, except at the end of the run.
+    // Records after the last step's frame belong to the next look, except those of the end of the run.
     if (rank.next_step > last_step && h.type != Record::final && h.type != Record::snapshot) return;
     const std::span<const std::byte> record(rank.bytes.data() + rank.read, h.bytes);
     rank.read += h.bytes;
@@ -107,8 +107,8 @@ void Collector::read_until(int local, std::int64_t last_step) {
 }
 
 template <typename Find>
-void Collector::spread_to(int local, const FrameHeader& h, double value, const Find& find) {
-  // A frame of several steps (the ring was full) counts as equal shares.
+void Collector::divide_to(int local, const FrameHeader& h, double value, const Find& find) {
+  // A frame of several steps (the ring was full) is divided among them equally.
   const double share = value / static_cast<double>(h.last_step - h.first_step + 1);
   for (std::int64_t s = h.first_step; s <= h.last_step; ++s) {
     const bool later = s > window_end();
@@ -134,8 +134,8 @@ std::uint32_t Collector::whole_step() {
   return names_.add({Definition::region, 0, measure::Kind::compute, "(step)", ""});
 }
 
-void Collector::spread(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
-  spread_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
+void Collector::divide(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
+  divide_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
 }
 
 void Collector::read_traffic(int local, std::span<const std::byte> record) {
@@ -155,22 +155,22 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
   Rank& rank = ranks_[static_cast<std::size_t>(local)];
   FrameHeader h;
   std::memcpy(&h, record.data(), sizeof h);
-  spread(local, h, &WindowBlock::load, h.load);
-  spread(local, h, &WindowBlock::wait, h.wait);
-  spread(local, h, &WindowBlock::wall, h.wall);
+  divide(local, h, &WindowBlock::load, h.load);
+  divide(local, h, &WindowBlock::wait, h.wait);
+  divide(local, h, &WindowBlock::wall, h.wall);
   const auto id = [&](Definition what, std::uint32_t i) { return rank.ids[static_cast<std::size_t>(what)][i]; };
   for (std::uint32_t i = 0; i < h.n_entries; ++i) {
     Entry e;
     std::memcpy(&e, record.data() + sizeof h + i * sizeof e, sizeof e);
     if (e.series >= measure::work_series) {
       const std::uint32_t unit = id(Definition::unit, e.series - measure::work_series);
-      spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
+      divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
     } else {
       const std::uint32_t region = e.region == 0                     ? outside()
                                    : e.region == measure::whole_step ? whole_step()
                                                                      : id(Definition::region, e.region);
       const SeriesKey key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
-      spread_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
+      divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
     }
   }
   rank.next_step = h.last_step + 1;

@@ -1,4 +1,4 @@
-// From the ranks' byte streams to windows of steps.
+// Collects the ranks' byte streams into windows of steps.
 #pragma once
 
 #include "runtime/engine/names.hpp"
@@ -21,7 +21,7 @@ struct SeriesKey {
   auto operator<=>(const SeriesKey&) const = default;
 };
 
-/// Who sent to whom, in calls of which region (the node's id).
+/// Sender, receiver and region (the node's id) of messages.
 struct FlowKey {
   std::int32_t source, destination;
   std::uint32_t region;
@@ -31,64 +31,66 @@ struct FlowSum {
   double messages = 0, bytes = 0, seconds = 0;
 };
 
-/// All that the ranks of a node measured in one window; row-major, steps fastest.
+/// All measurements of a node's ranks in one window; row-major, steps fastest.
 struct WindowBlock {
   std::int64_t first_step = 0;
   int steps = 0;                                      ///< columns of every array
   std::map<SeriesKey, std::vector<double>> series;    ///< [n_local][steps]
   std::vector<double> load, wait, wall;               ///< [n_local][steps] seconds
   std::map<std::uint32_t, std::vector<double>> work;  ///< by unit: [n_local][steps]
-  std::map<FlowKey, FlowSum> flows;                   ///< what the MPI adapter saw, where COMM_MATRIX asks for it
+  std::map<FlowKey, FlowSum> flows;                   ///< messages seen by the MPI adapter, if COMM_MATRIX is on
 
   void reset(std::int64_t first, int n_local, int n_steps);
 };
 
-/// What a rebalance came to.
+/// The outcome of a rebalance.
 struct RebalanceAnswer {
   std::int64_t step;
-  /// Seconds, waiting included; of several ranks the smallest.  Rebalancers synchronise: the rank that came last waited
-  /// least, and what the others took longer was waiting for it, which is the imbalance and not the price of mending it.
-  /// A rank whose callback failed has no say: it may have returned at once.  Negative: unknown.
+  /// Seconds, including waiting; negative: unknown.  The minimum over ranks is used.  Rebalancing synchronizes the
+  /// ranks, so the last rank to arrive waits least.  The additional time of the other ranks is waiting caused by the
+  /// imbalance and not part of the price.  A rank whose callback failed is ignored, because it may have returned at
+  /// once.
   double price;
-  /// Of ranks whose communication is marked, waiting excluded; the largest: the others wait for that rank.
+  /// Seconds, excluding waiting, on ranks whose communication is marked.  The maximum over ranks is used, because the
+  /// others wait for that rank.
   double computing;
   std::int32_t answer;
-  std::int32_t bracketed;       ///< ranks that bracketed it
-  double before = 0, load = 0;  ///< what they had run up of the step's load by then, and its load in all
-  /// Joins what another rank says of the same step.
+  std::int32_t bracketed;       ///< number of ranks that bracketed it
+  double before = 0, load = 0;  ///< the step's load before the rebalance began, and in total, on those ranks
+  /// Combines this with another rank's outcome for the same step.
   void add(const RebalanceAnswer& other);
-  /// The last step of the old distribution: a host may divide its work anew before it computes a step or after.
+  /// The last step of the old distribution.  A host may redistribute its work before or after it computes a step.
   std::int64_t last_old_step() const { return bracketed > 0 && before < 0.5 * load ? step - 1 : step; }
-  /// What it cost the run (docs/adr/0018); negative: unknown.
+  /// Price of the rebalance for the run (docs/adr/0018); negative: unknown.
   double seconds() const { return std::max(price, computing); }
 };
 
-/// Reads the rings of a node's ranks.  Every rank's stream is read just as far as the window at hand needs: what is
-/// known when a window is analysed does not depend on timing.
+/// Reads the rings of a node's ranks.  It reads every rank's stream exactly as far as the current window needs, so that
+/// the data of an analysis does not depend on timing.
 class Collector {
  public:
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
   Collector(node::Segment& segment, NameUnion& names, int window);
 
-  /// Empties the rings; returns whether anything came.
+  /// Empties the rings; returns whether they held anything.
   bool drain();
-  /// Reads all streams up to a step of the window under way, or to their ends.  Returns true when all ranks have
-  /// published that step, or are final.
+  /// Reads all streams up to a step of the current window, or to their ends.  Returns true if every rank has published
+  /// that step or is final.
   bool advance(std::int64_t last_step);
-  /// The window under way, of which all steps up to advance()'s are complete; after next_window(), the one after it.
+  /// The current window, which is complete up to advance()'s step; after next_window(), the following one.
   WindowBlock& block() { return current_; }
   void next_window();
 
-  /// Steps that all ranks have ended, once all are final; -1 before.
+  /// Number of steps that all ranks have ended, once all are final; -1 before.
   std::int64_t final_steps() const;
-  /// Steps that each rank has ended so far, and whether it is final.
+  /// Number of steps that each rank has ended so far, and whether it is final.
   std::vector<std::pair<std::int64_t, bool>> steps_of_ranks() const;
   /// The step before which all ranks have asked for the `number`-th explicit snapshot (from 1); none before that.
   std::int64_t snapshot_step(std::int64_t number, std::string& path) const;
-  /// Answers that came since the last call, in order of steps; one per step, the largest answer of all ranks.
+  /// Outcomes since the last call, in order of steps: one per step, with the largest answer of all ranks.
   std::vector<RebalanceAnswer> take_rebalances();
-  /// Step up to which the window under way goes.
+  /// Last step of the current window.
   std::int64_t window_end() const { return current_.first_step + window_ - 1; }
 
  private:
@@ -105,12 +107,12 @@ class Collector {
   void read_until(int local, std::int64_t last_step);
   void read_traffic(int local, std::span<const std::byte> record);
   void read_frame(int local, std::span<const std::byte> record);
-  void spread(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
+  void divide(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
   std::uint32_t whole_step();  ///< the region of what is read once a step
   std::uint32_t outside();     ///< the region of application metrics that were given in none
   template <typename Find>
-  void spread_to(int local, const measure::FrameHeader& h, double value, const Find& find);
+  void divide_to(int local, const measure::FrameHeader& h, double value, const Find& find);
 
   node::Segment& segment_;
   NameUnion& names_;

@@ -45,7 +45,7 @@ void smooth(double& mean, double value) { mean = mean > 0 ? mean + 0.2 * (value 
 }  // namespace
 
 node::Appointment first_look(const config::Settings& s) {
-  // The run's first step is start-up.
+  // The first step of a run contains start-up work.
   if (s.window == 0) return {1, 1 + (s.hint_lag >= 0 ? s.hint_lag : 1)};
   return {s.window - 1, s.window - 1 + s.hint_lag};
 }
@@ -123,8 +123,8 @@ void Engine::record_failure(const char* what) noexcept {
   } catch (...) {
   }
   failed_.store(true, std::memory_order_release);
-  // The other nodes come first: they can be informed only while this node's ranks, waiting for the next hint, still
-  // drive the exchange.
+  // Tell the other nodes first: this is only possible while this node's ranks wait for the next hint and drive the
+  // exchange.
   if (leave_) leave_();
   segment_.board().publish_switched_off(segment_.board().newest() + 1);
   segment_.header().news.notify();
@@ -151,12 +151,12 @@ void Engine::loop() {
       continue;
     }
     if (came || history_.work() || log_.work()) continue;
-    // Ranks notify at the end of a window and when a ring fills; the timeout only covers a stop.
+    // Ranks notify at the end of a window and when a ring fills.  The timeout only serves to notice a stop request.
     segment_.header().work.wait(ticket, 100'000'000);
   }
 }
 
-/// A rank that cannot go on ends the analysis for all.
+/// A rank that cannot continue ends the analysis for all ranks.
 void Engine::look_for_failed_ranks() {
   for (int r = 0; r < segment_.n_local(); ++r)
     if (segment_.rank(r).failed.load(std::memory_order_acquire) != 0)
@@ -197,7 +197,7 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
   }
 }
 
-/// The last step to read next: that of the look that is due, or the end of the window to be described.
+/// The step to read up to next: that of the next look, or the end of the window to be described next.
 std::int64_t Engine::pass_end() const { return std::min(appointment_.last, collector_.window_end()); }
 
 window::LookCost Engine::look_cost() const { return {cpu_per_look_, latency_, wait_, step_seconds_}; }
@@ -222,7 +222,7 @@ bool Engine::process_steps() {
   if (looks && before_look) before_look(looks_);
   const std::int64_t ends = share_names_and_answers(-1);
   if (ends >= 0) {
-    // Another node's ranks have finalized, but not these: they are released at the next due hint.
+    // Another node's ranks have finalized but this node's have not: release these at the next due hint.
     end(ends);
     segment_.board().publish_switched_off(segment_.board().newest() + 1);
     segment_.header().news.notify();
@@ -238,8 +238,8 @@ bool Engine::process_steps() {
   const int steps = static_cast<int>(last + 1 - collector_.block().first_step);
   if (looks) {
     known_ = &analyzer_->look(nodes_, look_cost());
-    // With a fixed window, the hint waits for the window's description.  With more frequent looks it does not, except
-    // for the first.
+    // The hint of a fixed window includes its description.  If looks are more frequent, only the first hint waits for a
+    // description.
     if (settings_.window > 0 || !described_) describe_window();
     look();
     smooth(latency_, static_cast<double>(measure::monotonic_ns() - began) * 1e-9);
@@ -265,7 +265,7 @@ void Engine::describe_window() {
   described_ = true;
 }
 
-/// Publishes the look's findings and makes the next appointment.
+/// Publishes the look's results and schedules the next look.
 void Engine::look() {
   const node::Appointment now = appointment_;
   appointment_ = {now.last + known_->next.steps, now.last + known_->next.steps + known_->next.lag};
@@ -281,8 +281,8 @@ void Engine::look() {
   if (known_->rebalance) remember_window(*known_);
 }
 
-/// Merges the looks since the last recorded window into one, which ends at a recommended rebalance or at the end of a
-/// described window.
+/// Records the looks since the last recorded window as one window, which ends at a recommended rebalance or at the end
+/// of a described window.
 void Engine::remember_window(const window::Result& r) {
   if (windowed_ == followed_) return;
   const window::WindowLoads loads = analyzer_->close_window(nodes_);
@@ -310,7 +310,7 @@ double Engine::own_cpu_seconds() const {
   return static_cast<double>(measure::thread_cpu_ns()) * 1e-9 + writing_cpu_seconds_;
 }
 
-/// The run goes on.  The lost snapshot is counted, and reported in the next one and by finalize.
+/// The run continues.  The lost snapshot is counted, and reported in the next snapshot and by finalize.
 int Engine::lose_snapshot(const char* why) {
   failure_ = std::string("a snapshot was lost: ") + why;
   log_.add_lost_snapshot();
@@ -318,7 +318,7 @@ int Engine::lose_snapshot(const char* why) {
   return static_cast<int>(Status::io);
 }
 
-/// Waits for the periodic snapshot that is being written, if there is one.
+/// Waits for the periodic snapshot that is being written, if any.
 void Engine::finish_writing() {
   if (!writing_.valid()) return;
   try {
@@ -328,7 +328,7 @@ void Engine::finish_writing() {
   }
 }
 
-/// Runs `write` on a thread of its own, or directly if no thread can be started.
+/// Runs `write` on a separate thread, or directly if none can be created.
 void Engine::write_aside(std::function<double()> write) {
   const auto task = std::make_shared<std::packaged_task<double()>>(std::move(write));
   writing_ = task->get_future();
@@ -339,8 +339,8 @@ void Engine::write_aside(std::function<double()> write) {
   }
 }
 
-/// Collective.  Returns the worst status of all nodes.  That of the last snapshot includes failures of periodic ones,
-/// which have not been reported yet.
+/// Collective.  Returns the lowest status of all nodes.  For the last snapshot it includes the status of periodic ones,
+/// which has not been reported yet.
 int Engine::write_snapshot(const std::string& path, Occasion occasion) {
   finish_writing();
   const bool final = occasion == Occasion::end;
@@ -359,7 +359,7 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
         write_snapshot_file(run, parts, directory, path);
         return static_cast<double>(measure::thread_cpu_ns() - start) * 1e-9;
       };
-      // Hints do not wait for a file system.
+      // Hints must not wait for a file system.
       if (occasion == Occasion::periodic)
         write_aside(std::move(write));
       else

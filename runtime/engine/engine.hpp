@@ -21,40 +21,40 @@
 
 namespace effort::engine {
 
-/// The first look of a run.
+/// The appointment of a run's first look.
 node::Appointment first_look(const config::Settings& settings);
 
-/// One node's engine.  All collectives of a node are issued by its thread, in the order of (step, stage): window
-/// analysis, periodic snapshot, explicit snapshot, end of the run.  Nothing it does throws or prints.
+/// One node's engine.  Its thread issues all collectives of the node, ordered by (step, stage): window analysis,
+/// periodic snapshot, explicit snapshot, end of the run.  It never throws or prints.
 class Engine {
  public:
   /// @param nodes     must outlive the engine; used by its thread only
-  /// @param leave     called once when this node fails, so that the other nodes learn of it at their next exchange
+  /// @param leave     called once if this node fails, so that the other nodes learn of it at their next exchange
   /// @param placement may be null
   Engine(config::Settings settings, NodeSetup setup, node::Segment& segment, Communicator& nodes,
          std::function<void()> leave, Placement* placement);
   ~Engine();
 
   void start();  ///< starts the thread
-  /// Asks the thread to stop as soon as it can, whatever is left.
+  /// Asks the thread to stop as soon as possible, leaving the remaining work undone.
   void request_stop();
   /// request_stop(), then join().
   void stop();
-  /// Joins the thread, which ends by itself after all ranks are final.
+  /// Joins the thread, which ends by itself once all ranks are final.
   void join();
-  /// Leaves the thread to itself: it sleeps and does not wake any more.
+  /// Abandons the thread, which sleeps and never wakes.
   void leave_asleep();
-  /// Runs the loop on the calling thread instead (tests, which bring their own threads).
+  /// Runs the loop on the calling thread instead.  For tests, which use their own threads.
   void run();
 
-  /// After join(): the text of REPORT (node 0 only), and what went wrong, if anything.
+  /// After join(): the text of REPORT (node 0 only), and the error, if any.
   const std::string& report() const { return report_; }
   const std::string& failure() const { return failure_; }
   /// Readable at any time: whether this node has failed.
   bool failed() const noexcept { return failed_.load(std::memory_order_acquire); }
   bool finished() const noexcept { return finished_.load(std::memory_order_acquire); }
 
-  /// For tests of what happens on failure: called before each look.
+  /// For tests of failures: called before each look.
   std::function<void(std::int64_t look)> before_look;
 
  private:
@@ -99,7 +99,7 @@ class Engine {
   node::Appointment last_look_;
   std::int64_t followed_ = -1;  ///< last step that was analysed
   std::int64_t windowed_ = -1;  ///< last step of the last window
-  bool described_ = false;      ///< there are strata to hint at
+  bool described_ = false;      ///< strata for hints are available
   const window::Result* known_ = nullptr;
   double cpu_per_look_ = 0, latency_ = 0, wait_ = 0, step_seconds_ = 0;  ///< smoothed
   std::int64_t snapshots_done_ = 0;                                      ///< explicit ones

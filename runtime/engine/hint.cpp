@@ -13,7 +13,7 @@ void publish_hint(const window::Result& r, const Look& look, const Names& names,
   std::vector<std::string> region_names, unit_names;
   for (const auto& item : names.of(Definition::region)) region_names.push_back(item.name);
 
-  // Units whose cost could not be determined are left out.
+  // Units whose cost could not be fitted are left out.
   std::vector<double> cost, error;
   const auto& units = names.of(Definition::unit);
   const bool all_known =
@@ -32,7 +32,7 @@ void publish_hint(const window::Result& r, const Look& look, const Names& names,
     for (std::size_t l = 0; l < n_local; ++l) region_load[l * n_regions + g] = r.local_region_load[g * n_local + l];
 
   std::vector<double> speed = r.speed;
-  speed.resize(r.load.size(), 1.0);  // without work units, ranks cannot be distinguished
+  speed.resize(r.load.size(), 1.0);  // without work units, all ranks are taken as equally fast
 
   node::HintContent hint;
   hint.numbers.look = look.number;
@@ -53,8 +53,8 @@ void publish_hint(const window::Result& r, const Look& look, const Names& names,
   hint.unit_names = unit_names;
   hint.unit_cost = cost;
   hint.unit_cost_error = error;
-  // All nodes meet when they are ready to publish.  A node that fails before this keeps the hint from all, one that
-  // fails later from none.
+  // Every node now has the complete hint.  A node that fails earlier prevents the hint on all nodes; one that fails
+  // later, on none.
   nodes.allreduce(std::span<std::int64_t>(), ReduceOp::max);
   segment.board().publish(hint);
   segment.header().news.notify();

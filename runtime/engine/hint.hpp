@@ -1,4 +1,4 @@
-// What a look has found, as a hint on the node's board.
+// Publishes the results of a look as a hint on the node's board.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -10,13 +10,13 @@
 
 namespace effort::engine {
 
-/// Which look of the run it is, when its hint is due, and which look comes next.
+/// A look's number in the run, when its hint is due, and the next look.
 struct Look {
   std::int64_t number;
   node::Appointment now, next;
 };
 
-/// Collective over nodes: either all of them publish the hint, or none does.
+/// Collective over nodes: either all of them publish the hint or none does.
 void publish_hint(const window::Result& result, const Look& look, const Names& names, Communicator& nodes,
                   node::Segment& segment);
 

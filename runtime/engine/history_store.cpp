@@ -16,7 +16,7 @@ codec::Target target_of(const config::Precision& p) {
   return codec::Target::passes(static_cast<int>(p.value));
 }
 
-/// A tile of more than half of it is closed: the largest that is coded at once while the run goes on.
+/// The largest tile that is coded at once while the run continues.  A tile of more than half this size is closed.
 constexpr std::size_t largest_tile = std::size_t{1} << 18;
 
 // The first `steps` of `columns` columns.
@@ -70,7 +70,7 @@ void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& 
   steps_ += steps;
   may_have_work_ = true;
   keep_traffic(block, names);
-  // A series that did not occur in this window was zero in it.
+  // A series that does not occur in this window is zero in it.
   const std::vector<double> zeros(static_cast<std::size_t>(n_local_) * static_cast<std::size_t>(steps), 0.0);
   for (auto& [key, s] : series_)
     if (s.first_step + static_cast<std::int64_t>(s.history.steps()) < steps_)

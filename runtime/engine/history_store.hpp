@@ -1,4 +1,4 @@
-// The compressed history of all series of a node, and their exact sums.
+// /// The compressed history and the exact sums of all series of a node.
 #pragma once
 
 #include "analytics/codec/history.hpp"
@@ -15,16 +15,16 @@ namespace effort::engine {
 /// Grows by one window at a time.  Memory: O(compressed history + series x local ranks).
 class HistoryStore {
  public:
-  /// @param n_nodes  more than 1: the histories are going to be coded as one with those of the others
+  /// @param n_nodes  if more than 1, the histories will be coded together with those of the other nodes
   HistoryStore(int n_local, const config::Settings& settings, int n_nodes = 1);
 
   /// Appends the first `steps` columns of the block.
   void append(const WindowBlock& block, int steps, const NameUnion& names);
-  /// Does a piece of the coding that is due, of one series; false where nothing is.  For when nobody waits: results do
-  /// not depend on it.
+  /// Codes a part of one series that is due; false if nothing is due.  Called while no rank waits; results do not
+  /// depend on when it is called.
   bool work();
 
-  /// What a series came to on this node.
+  /// Totals of a series on this node.
   struct Sums {
     double total = 0;      ///< over local ranks and steps
     double largest = 0;    ///< of one rank over the steps
@@ -32,15 +32,15 @@ class HistoryStore {
   };
   std::vector<SeriesKey> keys() const;
   Sums sums(const SeriesKey& key) const;
-  /// Places of the run's series in the snapshot, the same on all nodes.
+  /// Positions of the run's series in the snapshot, which are the same on all nodes.
   using Places = std::map<SeriesKey, std::uint32_t>;
   /// This node's tiles.
   std::vector<record::Tile> tiles(const Places& places, bool final) const;
-  /// What a node contributes beside them.
+  /// What a node contributes in addition to its tiles.
   record::NodePart part(int node, const Places& places) const;
   /// Whether the histories of all nodes can be coded as one.
   bool shared() const { return shared_; }
-  /// Collective, where shared(): the tiles of all nodes as one, on node 0; nothing elsewhere.
+  /// Collective; requires shared().  Returns the combined tiles of all nodes on node 0 and nothing elsewhere.
   std::vector<record::Tile> shared_tiles(Communicator& nodes, const Places& places) const;
   std::size_t held_bytes() const;
   std::int64_t steps() const { return steps_; }

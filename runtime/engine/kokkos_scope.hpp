@@ -1,4 +1,4 @@
-// The private Kokkos, alive as long as an engine is.
+// The private Kokkos, which is initialised as long as an engine exists.
 #pragma once
 
 namespace effort::engine {

@@ -19,7 +19,7 @@ std::uint32_t Names::add(const Defined& d) {
   }
   Item& item = items_[what][at->second];
   if (d.what == Definition::metric && item.unit.empty())
-    item.unit = d.unit;  // LOAD_METRIC may have named it first
+    item.unit = d.unit;  // LOAD_METRIC may have named the metric before its unit was known
   else if (item.kind != d.kind || (item.unit != d.unit && !d.unit.empty()))
     item.conflict = true;
   return at->second;

@@ -1,4 +1,4 @@
-// The tables of names, first of a node, then of the run.
+// The tables of names of a node and of the run.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -20,7 +20,7 @@ class Names {
     std::string name;
     measure::Kind kind = measure::Kind::compute;  ///< of a region
     std::string unit;                             ///< of a metric; see measure::Defined
-    bool conflict = false;                        ///< somebody else calls it by another kind or unit
+    bool conflict = false;                        ///< registered elsewhere with another kind or unit
   };
 
   /// The id of what `d` names, added if it is new.
@@ -37,9 +37,10 @@ class NameUnion {
  public:
   /// Adds a definition of a local rank; returns the node's id.
   std::uint32_t add(const measure::Defined& d) { return node_.add(d); }
-  /// Whether the node knows names that it has not shared.
+  /// Whether the node has names that it has not shared yet.
   bool has_news() const;
-  /// Collective: unites what is new, in alphabetical order: neither timing nor the split into nodes shows.
+  /// Collective: merges new names in alphabetical order, so that ids depend neither on timing nor on the split into
+  /// nodes.
   void share(Communicator& nodes);
 
   /// The run's id of a node's id, once shared.

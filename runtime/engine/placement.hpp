@@ -1,4 +1,4 @@
-// Where the background thread runs.
+// Chooses where the background thread runs.
 #pragma once
 
 #include <sched.h>
@@ -22,8 +22,8 @@ class Placement {
   virtual Choice choose(std::span<const cpu_set_t> ranks) = 0;
 };
 
-/// Applies PIN (`auto`, `off`, or a list such as 0-3,8) to the calling thread; returns what was done, in words.
-/// Failures are words too: a thread that could not be bound still works.
+/// Applies PIN (`auto`, `off`, or a list such as 0-3,8) to the calling thread and returns a description of what was
+/// done.  A failure is also returned as a description: a thread that could not be bound still works.
 std::string place_this_thread(const std::string& pin, Placement* placement, std::span<const cpu_set_t> ranks);
 
 }  // namespace effort::engine

@@ -19,7 +19,7 @@ RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& 
       appointment_(setup_.first_look) {
   latest_.rank = setup_.rank;
   latest_.n_ranks = setup_.n_ranks;
-  // Reserved here, so that delivering a hint does not allocate.
+  // Delivering a hint must not allocate.
   region_names_.reserve(node::max_hint_regions);
   unit_names_.reserve(node::max_hint_units);
 }
@@ -27,7 +27,7 @@ RankClient::RankClient(Setup setup, measure::Recorder& recorder, node::Segment& 
 void RankClient::fail(const char* why) noexcept {
   if (failed_) return;
   failed_ = true;
-  // The rest of an unfinished record must not be published.
+  // Do not publish the rest of an incomplete record.
   pending_.bytes().clear();
   fresh_.bytes().clear();
   sent_ = 0;
@@ -50,7 +50,7 @@ void RankClient::attempt(const Body& body) {
   }
 }
 
-/// Puts as much of the stream into the ring as fits; true when nothing is left.
+/// Writes as much of the stream into the ring as fits; true if nothing is left.
 bool RankClient::flush(measure::RecordStream& stream) {
   auto& bytes = stream.bytes();
   if (sent_ < bytes.size()) sent_ += ring_.push(std::span<const std::byte>(bytes).subspan(sent_));
@@ -71,7 +71,7 @@ void RankClient::push_answer(std::int64_t step, const measure::Price& price, int
   pending_.fixed(r, Record::rebalance);
 }
 
-/// Waits for the board.  Meanwhile it advances everything that others may wait for: this rank's frames, an exchange
+/// Waits for the board and meanwhile drives everything that others may wait for: this rank's own frames, the exchange
 /// that only the host's thread may drive, and the host's pending messages.
 template <typename Ready>
 bool RankClient::wait_for(const Ready& ready, bool is_hint) {
@@ -87,12 +87,12 @@ bool RankClient::wait_for(const Ready& ready, bool is_hint) {
     if (setup_.mailbox) setup_.mailbox->drive();
     if (setup_.transport) setup_.transport->progress();
     if (ready()) break;
-    // Sleeps briefly: MPI must be driven again soon, and a spinning rank would take the core from the thread it waits
-    // for.
+    // Sleep only briefly, because MPI must be driven often.  Do not spin, because a spinning rank would take the core
+    // from the thread it waits for.
     segment_.header().news.wait(ticket, setup_.transport ? 50'000 : 1'000'000);
     const double waited = static_cast<double>(measure::monotonic_ns() - start) * 1e-9;
-    if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && !late_) {
-      late_ = true;
+    if (is_hint && setup_.hint_timeout > 0 && waited > setup_.hint_timeout && !late_reported_) {
+      late_reported_ = true;
       if (setup_.on_late)
         attempt([&] {
           setup_.on_late("the hint due at step " + std::to_string(step_) + " is late by more than HINT_TIMEOUT (" +
@@ -127,7 +127,7 @@ void RankClient::build(std::int64_t look, std::int64_t step) {
   latest_.unit_name = unit_names_.data();
 }
 
-/// Waits until the ring has room, and publishes the delayed steps up to `last_step`.
+/// Waits until the ring has room and publishes the steps that were held back, up to `last_step`.
 void RankClient::publish_held_back(std::int64_t last_step) {
   if (first_unpublished_ > last_step) return;
   wait_for([&] { return flush(pending_) || switched_off(); }, false);
@@ -135,7 +135,7 @@ void RankClient::publish_held_back(std::int64_t last_step) {
   first_unpublished_ = last_step + 1;
 }
 
-/// Finds the hint that is due now or next, if this rank has not followed the hints because it had no callback.
+/// Finds the hint that is due now or next, for a rank that has not followed the hints because it had no listener.
 void RankClient::catch_up(std::int64_t step) {
   const node::Board& board = segment_.board();
   while (appointment_.due < step && !switched_off()) {
@@ -148,7 +148,7 @@ void RankClient::catch_up(std::int64_t step) {
   }
 }
 
-/// Publishes the step that has just ended before its look, for which the rank waits immediately.
+/// Publishes the step that has just ended before its look, because the rank waits for that look immediately.
 void RankClient::release_step() {
   auto& pending = pending_.bytes();
   auto& fresh = fresh_.bytes();
@@ -164,21 +164,21 @@ void RankClient::release_step() {
 
 Status RankClient::deliver_due(std::int64_t step, const Deliver& deliver) {
   if (appointment_.due < step) catch_up(step);
-  if (appointment_.due > step) return Status::ok;  // also when off by then: all ranks switch off at the same step
-  if (appointment_.due < step) {                   // nothing comes any more
+  if (appointment_.due > step) return Status::ok;  // even if already off: all ranks switch off at the same step
+  if (appointment_.due < step) {                   // no further hints will come
     off_.store(true, std::memory_order_relaxed);
     return Status::switched_off;
   }
   const std::int64_t look = look_;
   node::Board& board = segment_.board();
   if (first_unpublished_ <= appointment_.last) {
-    // A full ring has delayed steps that the look needs: the hint cannot come before they are published.
+    // A full ring has held back steps that the look needs.  The hint cannot come before they are published.
     publish_held_back(step - 1);
     fresh_from_ = step;
     attempt([&] { recorder_.end_step(step, step, fresh_); });
     first_unpublished_ = step + 1;
   }
-  // The look may need the frame published with this step: it holds this step, or steps that a full ring delayed.
+  // The look may need the frame published with this step, which covers this step or steps that a full ring held back.
   if (fresh_from_ <= appointment_.last) release_step();
   wait_for([&] { return board.newest() >= look || board.off_from() <= look; }, true);
   if (board.newest() < look) {
@@ -201,7 +201,7 @@ void RankClient::call_back(const Deliver& deliver) {
   int answer = -1;
   try {
     answer = deliver(latest_);
-  } catch (...) {  // the thread ends in the callback: for any other thread the step is over
+  } catch (...) {  // the thread ends in the callback; another thread may continue with the next step
     callback_left();
     throw;
   }
@@ -212,7 +212,7 @@ void RankClient::callback_ended(int answer) {
   delivering_ = false;
   attempt([&] {
     const measure::Price price = recorder_.end_price(around_callback_);
-    // Ranks that did not take part are silent: their time is not a price.
+    // Ranks that did not take part report nothing, because their time is not a price.
     if (answer != 0 && !answered_) push_answer(step_, price, answer, false);
   });
 }
@@ -233,8 +233,8 @@ void RankClient::finish_step() {
   recorder_.resume();
 }
 
-/// Makes the frame of the current step.  If the ring is full, no frame is made: the step's cost stays in the totals and
-/// is published with a later one.
+/// Makes the frame of the current step.  If the ring is full, the frame is held back: its cost stays in the totals and
+/// is published with a later frame.
 void RankClient::publish_step() {
   if (!flush(pending_)) {
     segment_.rank(setup_.local).merged_steps.fetch_add(1, std::memory_order_relaxed);
@@ -263,7 +263,7 @@ Status RankClient::progress_step(const Deliver& deliver) {
 
 Status RankClient::snapshot(const char* path) {
   if (off()) return Status::switched_off;
-  // All ranks' requests are at the same step of their streams, even if a full ring delayed some.
+  // All ranks place the request at the same step of their streams, even if a full ring has delayed frames.
   publish_held_back(step_ - 1);
   attempt([&] { pending_.text(Record::snapshot, path); });
   const std::int64_t number = ++snapshots_;
@@ -294,7 +294,7 @@ Status RankClient::finalize() {
 }
 
 void RankClient::traffic(std::span<const measure::Flow> flows) {
-  constexpr std::size_t most = 1000;  // in one record: a ring takes many
+  constexpr std::size_t most = 1000;  // per record, so that a ring holds many records
   attempt([&] {
     recorder_.publish_definitions(pending_);
     for (std::size_t at = 0; at < flows.size(); at += most)
@@ -316,7 +316,7 @@ void RankClient::rebalance_end() {
 }
 
 const DeliveredHint& RankClient::latest() {
-  // Every rank brackets the same rebalance in the same step, so all reach the same conclusion without a message.
+  // Every rank brackets a rebalance in the same step, so that all ranks agree without communication.
   if (latest_.step >= 0) latest_.overtaken = rebalancing_ || rebalanced_ > latest_.view.numbers->report.last;
   return latest_;
 }

@@ -1,4 +1,4 @@
-// The host's side of a session: what one rank does inside the library's calls.
+// The host's side of a session: the work of one rank inside the library's calls.
 #pragma once
 
 #include "runtime/exchange/leader_communicator.hpp"
@@ -18,51 +18,51 @@ namespace effort::engine {
 struct DeliveredHint {
   std::int64_t step = -1;
   int rank = 0, n_ranks = 1;
-  bool overtaken = false;  ///< a bracketed rebalance came after its window: its numbers recommend nothing any more
+  bool overtaken = false;  ///< a bracketed rebalance followed its window: the hint no longer recommends anything
   node::HintView view{};
   const char* const* region_name = nullptr;
   const char* const* unit_name = nullptr;
 };
 
-/// Publishes a rank's steps and brings it the hints that are due.  progress_step, snapshot and finalize are called
-/// by one thread at a time.  A rank that fails inside (for lack of memory) says so to its node, publishes no more, and
-/// goes on counting steps and waiting like the others, without an allocation, until all switch off together.
+/// Publishes a rank's steps and delivers due hints to it.  One thread at a time calls progress_step, snapshot and
+/// finalize.  A rank that fails inside (out of memory) reports this to its node and publishes nothing more.  It keeps
+/// counting steps and waiting like the other ranks, without allocating, until all ranks switch off together.
 class RankClient {
  public:
   struct Setup {
     int rank = 0, n_ranks = 1;
     int local = 0;  ///< place on the node
     node::Appointment first_look{1, 2};
-    int tile = 10;                             ///< steps after which the engine is woken at the latest
-    double hint_timeout = 0;                   ///< seconds; 0: wait as long as it takes
+    int tile = 10;                             ///< the engine is woken at least once every `tile` steps
+    double hint_timeout = 0;                   ///< seconds; 0: no limit
     exchange::Transport* transport = nullptr;  ///< null without MPI
     exchange::Mailbox* mailbox = nullptr;      ///< on leaders that may not call MPI from their thread
     std::function<void(const std::string&)>
-        on_late;  ///< called once when a hint is later than hint_timeout; may be empty
+        on_late;  ///< called once if a hint is later than hint_timeout; may be empty
   };
-  /// Runs the host's callback: 1 did rebalance, 0 did not, < 0 failed.
+  /// Runs the host's callback, which returns 1 if it rebalanced, 0 if not, < 0 if it failed.
   using Deliver = std::function<int(const DeliveredHint&)>;
 
   RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment);
 
-  /// @param deliver  empty: there is no callback, and no hint is waited for
-  /// @return ok, or switched_off from the step at which all ranks have switched off
+  /// @param deliver  if empty, there is no listener and the call does not wait for hints
+  /// @return ok, or switched_off starting with the step at which all ranks switch off
   Status progress_step(const Deliver& deliver);
-  /// Waits until the snapshot is written; its outcome.
+  /// Waits until the snapshot is written and returns its outcome.
   Status snapshot(const char* path);
-  /// Reports that this rank has finished and waits for the engine's last snapshot.
+  /// Reports that this rank is done and waits for the engine's last snapshot.
   Status finalize();
-  /// Before a step ends: reports messages between ranks since the last call.
+  /// Publishes the messages between ranks since the last call.  Call it before the step ends.
   void traffic(std::span<const measure::Flow> flows);
-  /// The callback was left and will not return: it counts as failed, and its step ends.
+  /// Called if the callback will not return: it counts as failed, and its step ends.
   void callback_left();
   void rebalance_begin();
   void rebalance_end();
 
   std::int64_t steps() const { return step_; }
-  /// The last hint delivered, in its present state: a bracketed rebalance may have made it stale.
+  /// The last hint delivered, in its current state: a bracketed rebalance may have overtaken it since.
   const DeliveredHint& latest();
-  /// Tells the node that this rank cannot go on.
+  /// Reports to the node that this rank cannot continue.
   void fail(const char* why) noexcept;
   bool failed() const { return failed_; }
   const char* failure() const { return segment_.rank(setup_.local).failure; }
@@ -94,21 +94,21 @@ class RankClient {
   std::size_t sent_ = 0;  ///< bytes of pending_ that are in the ring
   std::int64_t step_ = 0, first_unpublished_ = 0;
   std::int64_t fresh_from_ = std::numeric_limits<std::int64_t>::max();  ///< first step in fresh_
-  std::int64_t look_ = 0;                                               ///< whose hint comes next
-  node::Appointment appointment_;                                       ///< its
+  std::int64_t look_ = 0;                                               ///< the look whose hint comes next
+  node::Appointment appointment_;                                       ///< the appointment of that look
   std::int64_t snapshots_ = 0;
   std::atomic<bool> off_{false};
   bool failed_ = false;
-  measure::Pricing around_bracket_;  ///< what was being priced around rebalance_begin
+  measure::Pricing around_bracket_;  ///< the enclosing pricing at rebalance_begin
   measure::Pricing around_callback_;
-  bool delivering_ = false;              ///< inside the callback: what is bracketed there counts as its answer
-  bool answered_ = false;                ///< what was bracketed there is the answer
+  bool delivering_ = false;              ///< inside the callback, where a bracketed rebalance counts as its answer
+  bool answered_ = false;                ///< a rebalance was bracketed inside the callback
   bool rebalancing_ = false;             ///< between rebalance_begin and _end
   std::int64_t rebalancing_since_ = -1;  ///< step of the last rebalance_begin
   std::int64_t rebalanced_ = -1;         ///< step of the last bracketed rebalance
   DeliveredHint latest_;
   std::vector<const char*> region_names_, unit_names_;
-  bool late_ = false;  ///< HINT_TIMEOUT was exceeded and reported
+  bool late_reported_ = false;  ///< an excess of HINT_TIMEOUT has been reported
 };
 
 }  // namespace effort::engine

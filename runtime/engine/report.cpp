@@ -22,15 +22,15 @@ std::string line(const char* format, Args... args) {
   return std::string(text) + "\n";
 }
 
-/// Names for the rows of a table, each at most `width` characters.  A longer name is cut to its beginning and the place
-/// where it differs from the most similar name.
+/// Names for the rows of a table, each at most `width` long.  A longer name is cut to its beginning and the part in
+/// which it differs from the most similar name.
 std::vector<std::string> names_apart(const std::vector<std::string>& names, std::size_t width) {
   constexpr std::size_t head = 8;
   std::vector<std::string> out;
   std::map<std::string, int> shown;
   for (std::size_t i = 0; i < names.size(); ++i) {
     const std::string& name = names[i];
-    std::size_t alike = 0;  // characters in common with the most similar one
+    std::size_t alike = 0;  // length of the common prefix with the most similar name
     for (std::size_t j = 0; j < names.size(); ++j)
       if (j != i && names[j] != name)
         alike = std::max<std::size_t>(

@@ -1,4 +1,4 @@
-// The summary of a run.
+// The summary table of a run.
 #pragma once
 
 #include "record/run.hpp"
@@ -7,7 +7,7 @@
 
 namespace effort::engine {
 
-/// Totals that the snapshot's description lacks.
+/// Totals that the snapshot's description does not contain.
 struct RunTotals {
   double critical_path;  ///< sum over steps of the largest rank's load, in its unit
   double mean_path;      ///< the same with perfect balance

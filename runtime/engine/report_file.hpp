@@ -5,7 +5,7 @@
 
 namespace effort::engine {
 
-/// Replaces the content of a regular file, or makes one.  Never waits: pipes and devices are refused.
+/// Replaces the content of a regular file, or creates one.  Never waits: pipes and devices are refused.
 /// @throws Error(io) with the reason and a remedy
 void write_report(const std::string& path, const std::string& text);
 

@@ -14,8 +14,8 @@ using measure::Definition;
 
 namespace {
 
-/// Precision of the largest and the mean load of every step in the file: as much as a chart shows, in one or two bytes
-/// per step.
+/// Precision of the largest and the mean load of every step in the file.  It suffices for reading a chart, at one or
+/// two bytes per step.
 constexpr double step_loads_nrmse = 1e-3;
 
 /// Runs of equal speeds.
@@ -42,7 +42,7 @@ RunLog::RunLog(const config::Settings& settings, NodeSetup setup, const NameUnio
 void RunLog::add_rebalance(const RebalanceAnswer& a) {
   ++rebalances_;
   prices_ += std::max(0.0, a.seconds());
-  // Events until the next hint belong to the window of the last hint.  A bracketed rebalance happens before its step's
+  // A rebalance before the next hint belongs to the window of the last hint.  A bracketed rebalance precedes its step's
   // hint.
   const std::int64_t before = a.step + (a.bracketed > 0 ? 0 : 1);
   std::size_t w = windows_.size();
@@ -54,7 +54,7 @@ void RunLog::add_rebalance(const RebalanceAnswer& a) {
     early_rebalance_ = a.step;
   }
   if (a.bracketed == 0) return;
-  // Between a look and its hint: the ranks delivered that hint as stale.
+  // The rebalance was between a look and its hint, so the ranks delivered that hint as stale.
   for (std::size_t i = w; i < windows_.size(); ++i) {
     if (window_looks_[i].last >= a.step) break;
     windows_[i].rebalance = false;
@@ -78,7 +78,7 @@ void RunLog::add_window(const window::Result& r, const window::WindowLoads& load
     w.rebalanced = true;
     w.rebalanced_at = early_rebalance_;
   }
-  // The wait for the hint before this one; this one is not due yet.
+  // This is the wait for the previous hint, because the present one is not due yet.
   std::int64_t waited = 0;
   for (int l = 0; l < segment_.n_local(); ++l)
     waited = std::max(waited, segment_.rank(l).wait_ns.exchange(0, std::memory_order_relaxed));
@@ -98,7 +98,7 @@ void RunLog::add_description(const window::Result& r, std::int64_t first, std::i
   if (nodes_.rank() == 0) add_for_the_file(r);
 }
 
-/// Facts of a window that are kept only by the node that writes the file.
+/// Records of a window that only the node that writes the file keeps.
 void RunLog::add_for_the_file(const window::Result& r) {
   if (r.strata > 0) strata_log_.add(strata_.first, strata_.last, r.strata, r.stratum);
   for (const record::UnitCost& cost : unit_costs_)
@@ -107,7 +107,7 @@ void RunLog::add_for_the_file(const window::Result& r) {
 }
 
 void RunLog::add_steps(const WindowBlock& block, int steps) {
-  // The critical path needs every step's largest rank of the run; its mean, the sum.
+  // The critical path needs the maximum over the run's ranks in every step; the mean needs the sum.
   const auto n_steps = static_cast<std::size_t>(steps);
   std::vector<double> largest(2 * n_steps, 0.0);
   for (int r = 0; r < segment_.n_local(); ++r)
@@ -165,7 +165,7 @@ void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<s
 
 std::vector<std::string> RunLog::faults() const {
   std::vector<std::string> out;
-  // If ranks count steps differently, an event of one step seems to have happened in several.
+  // If ranks count steps differently, events of one step appear to belong to several steps.
   if (const std::string& wrong = uneven_steps_.empty() ? partly_bracketed_ : uneven_steps_; !wrong.empty())
     out.push_back(wrong);
   if (settings_.load_metric != "time" && settings_.load_metric != "cpu_time" && wall_seconds_ > 0 &&

@@ -1,4 +1,4 @@
-// The findings about the run so far: everything in a snapshot except the histories.
+// The record of the run so far: the content of a snapshot except the histories.
 #pragma once
 
 #include "analytics/codec/history.hpp"
@@ -24,10 +24,10 @@ struct NodeSetup {
   std::vector<int> ranks;                  ///< global ids of the node's ranks, ascending
   std::vector<std::int32_t> node_of_rank;  ///< [n_ranks] on node 0, empty elsewhere
   std::string name, job;                   ///< of the application, for the snapshot's name
-  std::vector<std::string> notes;          ///< what set-up has to report
+  std::vector<std::string> notes;          ///< notes from set-up
 };
 
-/// One per node's engine, used only by its thread.  Facts that only the file needs are kept on node 0.
+/// Kept by the engine of every node and used only by its thread.  Data that only the file needs is kept on node 0.
 class RunLog {
  public:
   /// All references must outlive it.
@@ -36,7 +36,7 @@ class RunLog {
 
   const NodeSetup& setup() const { return setup_; }
   void note(std::string text) { setup_.notes.push_back(std::move(text)); }
-  /// A rebalance that all nodes know of.
+  /// Records a rebalance that all nodes know of.
   void add_rebalance(const RebalanceAnswer& answer);
   /// @param last_look  of the window: its hint is not due yet
   void add_window(const window::Result& result, const window::WindowLoads& loads, node::Appointment last_look);
@@ -48,13 +48,13 @@ class RunLog {
   /// @param ended  per rank of the node its steps so far, and whether it is final
   void add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<std::int64_t, bool>>& ended);
   void add_lost_snapshot() { ++lost_snapshots_; }
-  /// Codes some of the pending data; false if there was none.
+  /// Codes some pending data; false if none was pending.
   bool work() { return step_loads_ && step_loads_->work(); }
 
   RunTotals totals() const { return {critical_path_, mean_path_, prices_, rebalances_}; }
-  /// Known mistakes of the host.
+  /// Notes on the errors of the host that are known so far.
   std::vector<std::string> faults() const;
-  /// @param final  of the end of the run: coded once more, to the smallest form
+  /// @param final  true at the end of the run, when everything is coded again in its smallest form
   record::Run describe(bool final) const;
 
  private:
@@ -75,7 +75,7 @@ class RunLog {
   std::vector<record::UnitCost> unit_costs_;  ///< the last ones
   record::StrataLog strata_log_;              ///< this and the next three on node 0
   std::vector<record::WindowCost> window_costs_;
-  std::vector<double> speed_;                   ///< [ranks] of the last window that determined them
+  std::vector<double> speed_;                   ///< [ranks] from the last window in which they were known
   std::unique_ptr<codec::History> step_loads_;  ///< the largest and the mean load of every step
   double wall_seconds_ = 0;                     ///< of all windows, largest rank
   double critical_path_ = 0;                    ///< sum over steps of the largest rank's load

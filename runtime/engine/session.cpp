@@ -37,7 +37,7 @@ void require(bool ok, const exchange::Transport& transport) {
 
 }  // namespace
 
-/// Runs `body` and keeps its exception: a failure of this rank alone must not keep it from the next collective step.
+/// Runs a local part of set-up and keeps its failure, so that this rank still takes part in the next collective.
 class Session::Attempt {
  public:
   template <typename Body>
@@ -59,11 +59,11 @@ class Session::Attempt {
   char why_[300] = "";
 };
 
-/// The rank's place on its node, and whether it leads one.
+/// This rank's place on its node, and whether it leads one.
 struct Session::Node {
   int local = 0, n_local = 1;
   bool leader = true;
-  Attempt shared;  // memory, which may be refused
+  Attempt shared;  // creating shared memory, which the system may refuse
 };
 
 struct Session::Place {
@@ -97,7 +97,7 @@ void Session::start_local() {
   try {
     start_engine(std::move(setup), *nodes_, nullptr);
   } catch (...) {
-    engine_.reset();  // before what it looks at: the next call tries again
+    engine_.reset();  // before the objects that it refers to; the next call tries again
     throw;
   }
   client_ = make_client(0);
@@ -154,11 +154,11 @@ void Session::join_node(Node& node, NodeSetup& setup) {
   }
   if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
   setup.ranks = std::move(ranks);
-  // This also ensures that the leader can read the processing units of all its ranks.
+  // This also ensures that all ranks have stored their processing units, which the leader reads afterwards.
   agree_on(attempt, *transport_);
 }
 
-/// @param all  [ranks of the run], for the places of all
+/// @param all  [ranks of the run] receives the places of all ranks
 void Session::join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all) {
   int place = -1, n_nodes = 0;
   require(transport_->form_leaders(node.leader, place, n_nodes), *transport_);
@@ -251,7 +251,7 @@ void Session::adopt(config::Settings settings) {
   settings_ = std::move(settings);
 }
 
-/// Whether this rank can join others under the settings that all have agreed on; ok, or why not.
+/// Whether this rank can join the others under the settings that all have agreed on: ok, or the reason why not.
 Status Session::attachable(const config::Settings& agreed) const {
   if (transport_) return Status::already_initialized;
   if (started()) return Status::state;
@@ -259,7 +259,7 @@ Status Session::attachable(const config::Settings& agreed) const {
   return measures(agreed) ? Status::ok : Status::config;
 }
 
-/// The reason why this or another rank cannot attach; ok if none.
+/// Describes an obstacle to attaching, on this rank or on another.
 std::string Session::why_not(Status worst) const {
   switch (worst) {
     case Status::already_initialized:
@@ -278,7 +278,7 @@ std::string Session::why_not(Status worst) const {
 }
 
 void Session::attach(std::unique_ptr<exchange::Transport> transport) {
-  // All ranks must be able to start before any of them does.
+  // No rank starts before all of them are able to.
   config::Settings agreed = agree(settings_, *transport);
   Status mine = Status::memory;
   Attempt()([&] { mine = attachable(agreed); });
@@ -309,7 +309,7 @@ void Session::join() {
   join_leaders(node, setup, all);
 }
 
-/// Continues only if all ranks succeeded, so that a rank that failed alone leaves none waiting.
+/// Continues only if all is well on every rank, so that the failure of one rank does not leave the others waiting.
 void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
   if (exchange::worst_status(transport, mine.good() ? Status::ok : Status::memory) == Status::ok) return;
   throw Error(Status::memory, mine.good()
@@ -317,7 +317,7 @@ void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
                                   : std::string("this rank could not begin: ") + mine.why());
 }
 
-/// Undoes join(), in reverse order.
+/// Releases what join() has created, in reverse order.
 void Session::detach() {
   client_.reset();
   if (engine_) engine_->stop();
@@ -331,7 +331,7 @@ void Session::detach() {
   transport_.reset();
 }
 
-/// The engine's thread may still need the host's thread: to drive its last exchange.
+/// The engine's thread may still need the host's thread to drive its last exchange.
 void Session::drain_engine() {
   if (!engine_) return;
   while (mailbox_ && !engine_->finished()) {
@@ -351,7 +351,7 @@ Status Session::finalize() {
   }
   Status status = client_->finalize();
   drain_engine();
-  // The report is written even if the snapshot could not be; the worse of two failures is returned.
+  // Write the table even if the snapshot could not be written.  Report the worse of two failures.
   Attempt report;
   if (engine_ && !report([&] { emit_report(); })) {
     status = std::min(status, Status::io);
@@ -370,7 +370,7 @@ void Session::emit_report() {
     write_report(settings_.report, text);
 }
 
-/// HINT_TIMEOUT only reports: the rank keeps waiting.
+/// HINT_TIMEOUT is only a diagnosis: the rank keeps waiting.
 void Session::late(const std::string& what) const {
   if (settings_.verbose) say(what);
 }

@@ -1,4 +1,4 @@
-// One session of the library in a process, from init to finalize.
+// A session: one use of the library by a process, from init to finalize.
 #pragma once
 
 #include "runtime/config/settings.hpp"
@@ -14,11 +14,11 @@
 
 namespace effort::engine {
 
-/// Owns everything a session needs.  Measuring calls go to recorder() from any thread; the others are made by one
-/// thread at a time.
+/// Owns everything a session needs.  Any thread may make measuring calls through recorder().  All other calls are made
+/// by one thread at a time.
 class Session {
  public:
-  /// @param before  a session that this one replaces, whose names keep their ids; may be null
+  /// @param before  the session that this one replaces, whose names keep their ids here; null: none
   explicit Session(config::Settings settings, Session* before = nullptr);
   ~Session();
   Session(const Session&) = delete;
@@ -26,40 +26,41 @@ class Session {
 
   const config::Settings& settings() const { return settings_; }
   measure::Recorder& recorder() { return *recorder_; }
-  /// The rank's side; starts the node of one process if no communicator was attached yet.
+  /// The rank's side.  Starts a node of one process if no communicator has been attached.
   RankClient& client();
 
-  /// Takes rank 0's values of settings on which all ranks must agree, and this rank's for the others.  Collective.
+  /// Settings with rank 0's values where all ranks must agree and this rank's values elsewhere.  Collective.
   static config::Settings agree(const config::Settings& mine, exchange::Transport& transport);
-  /// Whether it measures what these settings ask for.
+  /// Whether the session measures what these settings request.
   bool measures(const config::Settings& settings) const;
-  /// Takes over a session that an adapter has begun, before its first step, with the host's settings.
+  /// Adopts a session that an adapter has begun, before its first step.  It must measure what the settings request.
   /// @throws Error(state) after its first step
   void adopt(config::Settings settings);
 
-  /// Joins the ranks of `transport`.  Collective; throws the same kind of Error on all ranks, and is then as if it had
-  /// not been called.
-  /// @throws Error(state) where progress steps were taken, Error(already_initialized) after a first attach,
-  ///         Error(memory) where a rank got neither memory nor a thread
+  /// Attaches the ranks of `transport`.  Collective.  On failure it throws the same kind of Error on all ranks and has
+  /// no effect.
+  /// @throws Error(state) after a progress step, Error(already_initialized) after a first attach, Error(memory) if a
+  ///         rank got no memory or no thread
   void attach(std::unique_ptr<exchange::Transport> transport);
   bool attached() const { return transport_ != nullptr; }
-  /// Ranks that are joined; 1 before attach().
+  /// Number of attached ranks; 1 before attach().
   int ranks() const { return transport_ ? transport_->size() : 1; }
   bool started() const { return client_ != nullptr; }
 
-  /// Ends the session and returns the outcome.  Collective if attached, unless the message library is gone.
+  /// Ends the session and returns ok or the error.  Collective if attached, unless the message library has been
+  /// finalized.
   Status finalize();
-  /// For the exit of a host that did not finalize.  The background thread ends, at the latest after its current window,
-  /// or sleeps for ever in an exchange that has begun.  The session must not be destroyed or moved afterwards.
+  /// Called at the exit of a host that did not finalize.  The background thread ends, at the latest after its current
+  /// window, or sleeps forever in an exchange that has begun.  The session must not be destroyed afterwards.
   void park();
   /// The reason why this rank or its node's engine switched off, or why the report could not be written; else empty.
   std::string failure() const;
   bool failed() const { return (client_ && client_->failed()) || (engine_ && engine_->failed()); }
 
  private:
-  class Attempt;  // at what this rank does alone
-  struct Node;    // place of this rank on its node
-  struct Place;   // and of its node, as sent to all
+  class Attempt;  // a local part of set-up, which may fail
+  struct Node;    // this rank's place on its node
+  struct Place;   // the place of this rank's node, as sent to all ranks
 
   void start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave);
   std::unique_ptr<node::Segment> share_memory(Node& node);
@@ -91,7 +92,7 @@ class Session {
   std::string report_problem_;  ///< why the report could not be written
 };
 
-/// Makes the placement of the build (hwloc), or null; defined with the library's build options.
+/// Makes this build's placement (hwloc) or returns null; defined with the library's build options.
 std::unique_ptr<Placement> make_placement();
 
 }  // namespace effort::engine

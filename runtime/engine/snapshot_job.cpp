@@ -15,7 +15,7 @@ void SnapshotJob::unite_stats() {
     const auto sums = history_.sums(key);
     mine.push_back({key, ranks_[static_cast<std::size_t>(sums.largest_rank)], sums.total, sums.largest, 0});
   }
-  // In the order of the nodes: the floating-point sums are the same on all.
+  // Add in the order of the nodes, so that floating-point sums are the same on all of them.
   for (const Stat& s : nodes_.allgatherv(std::span<const Stat>(mine)).values) {
     auto [at, fresh] = stats_.try_emplace(s.key, s);
     if (fresh) continue;
@@ -34,7 +34,7 @@ HistoryStore::Places SnapshotJob::places() const {
   return out;
 }
 
-/// This node's own contribution, with its tiles unless they are shared.  Collective.
+/// This node's own contribution, including its tiles unless they are shared.  Collective.
 std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
   record::NodePart part = history_.part(nodes_.rank(), places());
   if (shared) return record::encode_part(part);
@@ -47,7 +47,7 @@ std::vector<std::byte> SnapshotJob::own_part(bool final, bool shared) {
   return record::encode_part(part);
 }
 
-/// The histories of all nodes as one, on node 0; nothing elsewhere.  Collective.
+/// The combined histories of all nodes on node 0; nothing elsewhere.  Collective.
 std::vector<std::byte> SnapshotJob::shared_part() {
   const std::vector<record::Tile> tiles = history_.shared_tiles(nodes_, places());
   if (nodes_.rank() != 0) return {};

@@ -13,9 +13,9 @@
 
 namespace effort::engine {
 
-/// Brings the compressed tiles of all nodes to node 0 without expanding them: node 0 holds the run's compressed bytes
-/// once.  The last snapshot of a run codes the histories of all nodes as one (docs/adr/0020); those before it leave
-/// them as they are, since hints wait while nodes exchange.
+/// Brings the compressed tiles of all nodes to node 0, without expanding them: node 0 holds the compressed bytes of the
+/// run once.  The last snapshot of a run codes the histories of all nodes together (docs/adr/0020).  Earlier snapshots
+/// do not, because hints wait while nodes exchange.
 class SnapshotJob {
  public:
   /// @param ranks  global ids of this node's ranks, ascending
@@ -24,7 +24,7 @@ class SnapshotJob {
 
   /// Collective.  Returns the encoded parts (on node 0; empty elsewhere).
   std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds);
-  /// Node 0: fills in what the nodes brought.
+  /// Node 0: fills in the contributions of the nodes.
   void complete(record::Run& run, const Names& names, int n_ranks) const;
 
  private:
@@ -52,7 +52,7 @@ class SnapshotJob {
   std::vector<NodeFacts> facts_;  ///< [nodes]
 };
 
-/// Writes the completed job's data on node 0 to `path`; if that is empty, under a generated name in `directory`.
+/// Writes a job's completed data on node 0 to `path` or, if that is empty, to a new file in `directory`.
 /// @throws std::filesystem::filesystem_error and others
 void write_snapshot_file(const record::Run& run, const std::vector<std::vector<std::byte>>& parts,
                          const std::string& directory, const std::string& path);

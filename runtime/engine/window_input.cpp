@@ -75,7 +75,7 @@ window::Input WindowInput::window(const WindowBlock& block, std::int64_t since, 
   in.rank_load = rank_load_;
   in.n_units = static_cast<int>(units.size());
   in.work = work_;
-  // Elapsed seconds are meaningful only next to a load in seconds; with counts, they would make hints depend on timing.
+  // Elapsed seconds are only comparable with a load in seconds; hints from counts must not depend on timing.
   if (settings_.load_metric == "time" || settings_.load_metric == "cpu_time") {
     in.rank_wait = rank_wait_;
     in.step_wall = step_wall_;

@@ -1,5 +1,5 @@
-// Agreement among ranks on whether to go on, so that none goes on alone.  Blocking, and collective over all ranks of
-// the transport.
+// Agreement of all ranks on whether to continue, so that none continues alone.  Blocking and collective over all ranks
+// of the transport.
 #pragma once
 
 #include "runtime/exchange/transport.hpp"
@@ -9,7 +9,7 @@
 
 namespace effort::exchange {
 
-/// The worst of all ranks' statuses, the same on every rank: the one with the lowest value.
+/// The worst status over all ranks, which is the one with the lowest value.  The same on every rank.
 /// @throws Error(mpi) if the transport fails
 Status worst_status(Transport& transport, Status mine);
 

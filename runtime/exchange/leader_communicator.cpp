@@ -27,8 +27,8 @@ void DirectExecutor::sleep_for_ever() {
   for (;;) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
-// run() stores state_ and then loads closed_; close() does the reverse.  With sequential consistency at least one of
-// them sees the other's store, so no thread keeps sleeping except over an operation that has begun.
+// run() stores state_ and then loads closed_; close() does the reverse.  All four accesses have a single total order,
+// so at least one of the two sees the other's store.  A thread therefore sleeps on only if its operation has begun.
 void Mailbox::run(const Operation& operation) {
   operation_ = &operation;
   state_.store(posted);
@@ -75,8 +75,8 @@ void Mailbox::abandon() {
   if (state_.compare_exchange_strong(expected, failed)) state_.notify_all();
 }
 
-void LeaderCommunicator::meet(Operation::Type next) {
-  if (out_) throw PeerFailure("this node no longer takes part in the exchange");
+void LeaderCommunicator::agree_on(Operation::Type next) {
+  if (failed_) throw PeerFailure("this node no longer takes part in the exchange");
   if (size_ == 1) return;
   const auto code = static_cast<std::int64_t>(next);
   std::int64_t status[3] = {0, code, -code};  // anyone failed; largest code; minus the smallest
@@ -87,18 +87,18 @@ void LeaderCommunicator::meet(Operation::Type next) {
   executor_.run(o);
   bytes_sent_ += sizeof status;
   if (status[0] != 0) {
-    out_ = true;
+    failed_ = true;
     throw PeerFailure("another node has failed: the library switches itself off on all");
   }
   if (status[1] != -status[2]) {
-    out_ = true;
+    failed_ = true;
     throw PeerFailure("the nodes disagree on the next exchange (an error in the library)");
   }
 }
 
 void LeaderCommunicator::fail() noexcept {
-  if (out_ || size_ == 1) return;
-  out_ = true;
+  if (failed_ || size_ == 1) return;
+  failed_ = true;
   try {
     std::int64_t status[3] = {1, 0, 0};
     Operation o;
@@ -107,12 +107,12 @@ void LeaderCommunicator::fail() noexcept {
     o.count = 3;
     executor_.run(o);
   } catch (...) {
-    // The exchange itself is broken: the others get their own error from it.
+    // The exchange itself is broken; the other nodes get their own error from it.
   }
 }
 
 void LeaderCommunicator::allreduce(std::span<std::int64_t> values, ReduceOp op) {
-  meet(Operation::Type::allreduce_int64);
+  agree_on(Operation::Type::allreduce_int64);
   if (size_ == 1 || values.empty()) return;
   Operation o;
   o.type = Operation::Type::allreduce_int64;
@@ -125,7 +125,7 @@ void LeaderCommunicator::allreduce(std::span<std::int64_t> values, ReduceOp op) 
 
 void LeaderCommunicator::allreduce(std::span<double> values, ReduceOp op) {
   if (op == ReduceOp::sum) throw CommunicatorError("floating-point sums depend on the order: use scaled integers");
-  meet(Operation::Type::allreduce_double);
+  agree_on(Operation::Type::allreduce_double);
   if (size_ == 1 || values.empty()) return;
   Operation o;
   o.type = Operation::Type::allreduce_double;
@@ -150,7 +150,7 @@ void LeaderCommunicator::gather_sizes(std::vector<std::size_t>& counts) {
 
 Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, Operation::Type type, int root) {
   std::vector<std::size_t> counts(static_cast<std::size_t>(size_), mine.size());
-  meet(type);
+  agree_on(type);
   gather_sizes(counts);
   Gathered<std::byte> out;
   const bool receives = type == Operation::Type::allgatherv || root == rank_;
@@ -163,7 +163,7 @@ Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, 
     std::copy(mine.begin(), mine.end(), out.values.begin());
     return out;
   }
-  meet(type);  // whoever had no memory for the result says so here
+  agree_on(type);  // a node that had no memory for the result reports it here
   std::size_t all = 0;
   for (std::size_t c : counts) all += c;
   if (all == 0) return out;
@@ -183,7 +183,7 @@ Gathered<std::byte> LeaderCommunicator::gather(std::span<const std::byte> mine, 
   return out;
 }
 
-/// Equal pieces of every node's part, round by round.
+/// Gathers every node's part in rounds of equal pieces.
 void LeaderCommunicator::gather_in_pieces(Operation o, std::span<const std::byte> mine,
                                           const std::vector<std::size_t>& counts, Gathered<std::byte>& out) {
   const std::size_t piece = std::max<std::size_t>(1, most_bytes_ / counts.size());
@@ -212,7 +212,7 @@ Gathered<std::byte> LeaderCommunicator::gatherv_bytes(std::span<const std::byte>
 }
 
 void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
-  meet(Operation::Type::bcast);
+  agree_on(Operation::Type::bcast);
   if (size_ == 1 || values.empty()) return;
   Operation o;
   o.type = Operation::Type::bcast;
@@ -228,7 +228,7 @@ void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
 void LeaderCommunicator::neighbour_exchange_bytes(std::span<const std::byte> to_previous,
                                                   std::span<const std::byte> to_next,
                                                   std::span<std::byte> from_previous, std::span<std::byte> from_next) {
-  meet(Operation::Type::neighbours);
+  agree_on(Operation::Type::neighbours);
   if (size_ == 1) return;
   Operation o;
   o.type = Operation::Type::neighbours;

@@ -1,4 +1,4 @@
-// The Communicator of node leaders, built on non-blocking operations.
+// The Communicator of node leaders.  It is built on non-blocking operations, which an Executor starts and tests.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -9,24 +9,24 @@
 
 namespace effort::exchange {
 
-/// Carries out one operation at a time for the background thread, blocking it.
+/// Executes one operation at a time for the background thread, which blocks meanwhile.
 class Executor {
  public:
   virtual ~Executor() = default;
   /// @throws CommunicatorError
   virtual void run(const Operation& operation) = 0;
-  /// Any thread: present and later calls of run() throw CommunicatorError.  Allowed only if the message library is
-  /// gone, because an operation that has begun cannot be cancelled.
+  /// Makes current and later calls of run() throw CommunicatorError.  Any thread.  Only for use once the message
+  /// library is gone, because an operation that has begun cannot be cancelled.
   virtual void close() = 0;
-  /// The same if the message library may still make progress: a thread in run() whose operation has begun sleeps there
-  /// for ever, because the operation may yet complete in that thread's memory.
+  /// As close(), while the message library may still make progress.  A thread in run() whose operation has begun sleeps
+  /// there forever, because the operation may still complete in that thread's memory.
   virtual void abandon() = 0;
-  /// After abandon(): whether a thread sleeps in run().
+  /// After abandon(): whether a thread sleeps in run() forever.
   virtual bool asleep() const = 0;
 };
 
-/// Calls the transport from the background thread itself, which requires MPI_THREAD_MULTIPLE.  Sleeps between tests,
-/// for increasing times, because a spinning background thread would take a core from a rank.
+/// Calls the transport from the background thread itself, which requires MPI_THREAD_MULTIPLE.  It sleeps for increasing
+/// intervals between tests, because a spinning background thread would take the core from a rank.
 class DirectExecutor final : public Executor {
  public:
   explicit DirectExecutor(Transport& transport) : transport_(transport) {}
@@ -42,16 +42,16 @@ class DirectExecutor final : public Executor {
   std::atomic<bool> closed_{false}, abandoned_{false}, asleep_{false};
 };
 
-/// Passes operations to the host's thread, which starts and tests them inside the library's own calls.
+/// Passes the operation to the host's thread, which starts and tests it inside the library's own calls.
 class Mailbox final : public Executor {
  public:
   explicit Mailbox(Transport& transport) : transport_(transport) {}
 
-  /// Background thread: posts an operation and sleeps until the host's thread has completed it.
+  /// Background thread: posts the operation and sleeps until the host's thread has completed it.
   void run(const Operation& operation) override;
-  /// Host's thread: starts a posted operation, or tests the one in progress.  Never blocks.
+  /// Host's thread: starts a posted operation or tests the current one.  Never blocks.
   void drive();
-  /// Host's thread: no operation will be started or tested any more.
+  /// Host's thread: announces that it will not drive operations any more.
   void close() override;
   void abandon() override;
   bool asleep() const override { return state_.load() == active; }
@@ -65,9 +65,9 @@ class Mailbox final : public Executor {
   std::atomic<bool> closed_{false};
 };
 
-/// Collectives among leaders.  A small reduction precedes each, in which every node reports its state and the
-/// collective that it is about to call.  A failed node takes part in it once (fail()); all others then throw
-/// PeerFailure at the same place, and none is left waiting.
+/// Collectives among leaders.  Each is preceded by a small reduction in which every node states whether it has failed
+/// and which collective it is about to call.  A node that failed takes part in it once (fail()); all others then throw
+/// PeerFailure at the same place, so that none is left waiting.
 class LeaderCommunicator final : public Communicator {
  public:
   /// Another node has failed, or the nodes disagree on what to do next.
@@ -76,7 +76,7 @@ class LeaderCommunicator final : public Communicator {
     using CommunicatorError::CommunicatorError;
   };
 
-  /// @param most_bytes  what one operation moves at most: counts and offsets of MPI are ints
+  /// @param most_bytes  maximum size of one operation, because counts and offsets of MPI are ints
   LeaderCommunicator(Executor& executor, int rank, int size, std::size_t most_bytes = std::size_t{1} << 30)
       : executor_(executor), rank_(rank), size_(size), most_bytes_(most_bytes) {}
 
@@ -85,7 +85,7 @@ class LeaderCommunicator final : public Communicator {
   void allreduce(std::span<std::int64_t> values, ReduceOp op) override;
   void allreduce(std::span<double> values, ReduceOp op) override;
 
-  /// Tells the others, at their next collective, that this node has failed.  Does not throw.
+  /// Tells the other nodes, at their next collective, that this node has failed.  Does not throw.
   void fail() noexcept;
   /// Bytes that this node has sent so far.
   std::size_t bytes_sent() const noexcept { return bytes_sent_; }
@@ -98,8 +98,8 @@ class LeaderCommunicator final : public Communicator {
                                 std::span<std::byte> from_previous, std::span<std::byte> from_next) override;
 
  private:
-  void meet(Operation::Type next);
-  void gather_sizes(std::vector<std::size_t>& counts);  ///< [size], this rank's own is set
+  void agree_on(Operation::Type next);
+  void gather_sizes(std::vector<std::size_t>& counts);  ///< [size]; this rank's own count is already set
   Gathered<std::byte> gather(std::span<const std::byte> mine, Operation::Type type, int root);
   void gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts,
                         Gathered<std::byte>& out);
@@ -107,7 +107,7 @@ class LeaderCommunicator final : public Communicator {
   Executor& executor_;
   const int rank_, size_;
   const std::size_t most_bytes_;
-  bool out_ = false;
+  bool failed_ = false;
   std::size_t bytes_sent_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// The runtime's interface to a message library, implemented by adapters/mpi.
+// The interface to a message library; adapters/mpi implements it.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -10,14 +10,14 @@
 
 namespace effort::exchange {
 
-/// One non-blocking collective among node leaders, or a neighbour exchange.  Buffers belong to the caller and stay
-/// untouched until the operation is complete.
+/// One non-blocking collective among node leaders, or a neighbour exchange.  Buffers belong to the caller, who must not
+/// touch them until the operation is complete.
 struct Operation {
   enum class Type { allreduce_int64, allreduce_double, allgather, allgatherv, gatherv, bcast, neighbours };
   Type type = Type::bcast;
   ReduceOp op = ReduceOp::max;
   int root = 0;
-  const void* send = nullptr;  ///< allreduce: null, `receive` is reduced in place
+  const void* send = nullptr;  ///< null for allreduce: `receive` is reduced in place
   void* receive = nullptr;
   std::size_t count = 0;                ///< elements (allreduce) or bytes that this rank contributes
   const std::size_t* counts = nullptr;  ///< [size] bytes per rank (allgatherv, gatherv at the root)
@@ -28,14 +28,14 @@ struct Operation {
 };
 
 /// Message passing among all ranks of a run and, after the nodes are formed, among their leaders.  No function
-/// throws; those that return bool return false on failure, and error() then says why.
+/// throws.  Functions that return bool return false on failure; error() then gives the reason.
 class Transport {
  public:
   virtual ~Transport() = default;
 
   virtual int rank() const = 0;
   virtual int size() const = 0;
-  /// Whether any thread may call at any time (MPI_THREAD_MULTIPLE).
+  /// Whether any thread may call the transport at any time (MPI_THREAD_MULTIPLE).
   virtual bool any_thread() const = 0;
   virtual std::string error() const = 0;
 
@@ -48,16 +48,16 @@ class Transport {
   virtual bool node_min(std::int64_t* values, std::size_t n) = 0;
   virtual bool node_bcast(void* data, std::size_t bytes) = 0;  ///< from local rank 0
   virtual bool node_allgather(const void* mine, std::size_t bytes, void* all) = 0;
-  /// Joins the leaders, in the order of their ranks; the others' place becomes -1.
+  /// Connects the leaders, in the order of their ranks; the place of all other ranks becomes -1.
   virtual bool form_leaders(bool leader, int& place, int& n_leaders) = 0;
 
   // ---- among leaders: one operation at a time
   virtual bool start(const Operation& operation) = 0;
   virtual bool test(bool& done) = 0;
 
-  /// Lets the message library make progress on whatever the host has pending; any rank.
+  /// Lets the message library progress the host's pending operations.  Any rank may call it.
   virtual void progress() = 0;
-  /// Frees the communicators; collective unless the message library is gone already.
+  /// Frees the communicators; collective unless the message library has already been finalized.
   virtual void release() = 0;
   /// Whether the message library can still be called.
   virtual bool alive() const = 0;

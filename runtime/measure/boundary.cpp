@@ -9,7 +9,7 @@ namespace {
 
 using Turn = SlotSampling::Turn;
 
-/// The region that takes the time of a skipped word: the innermost one around it that is not skipped.
+/// The region that is charged for a skipped word: its innermost enclosing region that is not skipped.
 std::uint32_t region_around_skipped(const ThreadSlot& s) noexcept {
   std::uint32_t depth = s.depth;
   while (depth > 0) {
@@ -25,14 +25,14 @@ Turn turn_of(std::uint32_t word) noexcept {
 
 bool computes(const ThreadSlot& s, std::uint32_t region) noexcept { return s.kind_of(region) == Kind::compute; }
 
-/// Charges `times` the elapsed amounts to `region`.
+/// Charges `times` the elapsed interval to `region`.
 void add(ThreadSlot& s, std::uint32_t region, std::uint64_t passed, const std::int64_t* counted,
          std::int64_t times) noexcept {
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, passed * static_cast<std::uint64_t>(times));
   s.counters.add(region, counted, times);
 }
 
-/// Adds the elapsed amounts to the rebalance being priced.
+/// Adds the elapsed interval to the rebalance that is being priced.
 void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::int64_t* counted) noexcept {
   Pricing& p = s.pricing;
   const auto add_to = [&](Pricing::Spent& spent) {
@@ -43,7 +43,7 @@ void price(ThreadSlot& s, std::uint32_t word, std::uint64_t passed, const std::i
   if (s.depth > p.depth && !computes(s, region_of(word))) add_to(p.waited);
 }
 
-/// Charges the amounts since the last boundary, during which `word` was current.
+/// Charges the interval since the last boundary, during which `word` was current.
 void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly = true) noexcept {
   std::int64_t counted[max_metrics];
   const std::uint32_t region = region_of(word);
@@ -53,14 +53,13 @@ void book(ThreadSlot& s, std::uint32_t word, std::uint64_t own = 0, bool exactly
   if (s.pricing.open) price(s, word, passed, counted);
   if (word & skipped) return add(s, region_around_skipped(s), passed, counted, 1);
   if ((word & weighted) == 0) return add(s, region, passed, counted, 1);
-  // One call represents `weight` calls.  The time of the others went to the enclosing region, from which it is
-  // subtracted.
+  // One call represents `weight` calls.  The time of the others was charged to the enclosing region: move it back.
   const std::int64_t weight = s.sampling.weight();
   add(s, region, passed, counted, weight);
   add(s, region_around_skipped(s), passed, counted, 1 - weight);
 }
 
-/// Adopts the guard's plan.  The sign of a region's count directs its begins to the careful path.
+/// Adopts the plan that the guard offers.  The sign of a region's count sends its begins to the careful path.
 void resample_now(ThreadSlot& s) noexcept {
   s.sampling.take_over();
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
@@ -80,33 +79,34 @@ void set_pricing(ThreadSlot& s, const Pricing& pricing) noexcept {
   s.pricing = pricing;
 }
 
-/// Carries out requests of other threads.
+/// Serves the requests of other threads.
 void answer_requests(ThreadSlot& s) noexcept {
   if (s.requests.load(std::memory_order_relaxed) == 0) return;
   const std::uint32_t wanted = s.requests.exchange(0, std::memory_order_acquire);
   if (wanted & stop_pricing) set_pricing(s, {});
   if (wanted & read_step_counters) s.counters.read_step();
   if ((wanted & resample) == 0) return;
-  // An open word's weight is that of its begin.
+  // An open word keeps the weight it had at its begin.
   if (!s.sampling.special())
     resample_now(s);
   else
     s.requests.fetch_or(resample, std::memory_order_relaxed);
 }
 
-/// The usual case with counters at boundaries: no requests, and no open region is sampled.  The short path is closed in
-/// such a session and `current` is always careful, so a signal handler only has to see that the slot is busy.
+/// Whether this is the usual case with counters at boundaries: no requests are pending and nothing open is sampled.  In
+/// such a session the short path is closed and `current` is always careful, so a signal handler only needs to see that
+/// the slot is busy.
 bool only_counting(const ThreadSlot& s) noexcept {
   return s.counters.boundary() && !s.sampling.special() && s.requests.load(std::memory_order_relaxed) == 0;
 }
 
-/// book() for that case, up to the moment `at`.
+/// book() for the usual case, up to the moment `at`.
 void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::uint64_t own) noexcept {
   s.counters.book(region, s.stamp.load(std::memory_order_relaxed), computes(s, region), at, own);
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at) - own);
 }
 
-/// The word of a region that is begun while `around` is current.
+/// The word for a region that is begun while `around` is current.
 std::uint32_t word_for(ThreadSlot& s, std::uint32_t around, std::uint32_t region, bool sampled) noexcept {
   if (!sampled || !s.sampling.has_say(region)) return region;
   const auto makes_load = [&](std::uint32_t r) { return r != outside && computes(s, r); };
@@ -165,7 +165,7 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.requests.load(std::memory_order_relaxed) & read_step_counters) answer_requests(s);
   s.sampling.ended(turn_of(word));
   way.enter(s.stack[--s.depth]);
-  if (s.pricing.open) s.pricing.depth = std::min(s.pricing.depth, s.depth);  // a region around may end in it
+  if (s.pricing.open) s.pricing.depth = std::min(s.pricing.depth, s.depth);  // an enclosing region may end in it
   return true;
 }
 
@@ -189,8 +189,8 @@ void claim(ThreadSlot& s, std::uint32_t region) noexcept {
   settle(s);
   s.claim_outside(region);
   if (computes(s, region)) return;
-  // A waiting region keeps the time that the last begin has left out: without the library the wait would have lasted as
-  // long.
+  // A waiting region keeps the own time that the last begin subtracted: without the library, the wait would have ended
+  // at the same moment.
   const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, own);
   s.counters.add_cpu_ns(region, ns_of(own));
@@ -210,8 +210,8 @@ void settle(ThreadSlot& s) noexcept {
 }
 
 void settle_step(ThreadSlot& s) noexcept {
-  // A handler that left a boundary by longjmp must not silence the thread for good.  The thread that ends steps is not
-  // inside a boundary.
+  // A handler that left by longjmp in the middle of a boundary must not silence the thread permanently.  The thread
+  // that ends steps is not at a boundary now.
   s.gate.reset();
   const Careful way(s);
   book(s, way.word());

@@ -1,4 +1,5 @@
-// Region boundaries: a short path for the usual case, and a careful one for everything else.
+// Region boundaries, where a thread enters or leaves a region: a short path for the usual case and a careful path for
+// everything else.
 #pragma once
 
 #include "runtime/measure/thread_slot.hpp"
@@ -11,20 +12,20 @@ inline std::uint64_t tsc() noexcept { return __rdtsc(); }
 inline std::uint64_t tsc() noexcept { return ticks(); }
 #endif
 
-/// Charges the time up to `now`, less the library's share `own`, to the current region, whose cell is `left`, and makes
-/// `next` the current one.  Requires that the short path is open (limit > 0, or a current word without flags).
+/// Charges the time up to `now`, less the library's own share `own`, to the current region, whose cell is `left`, and
+/// makes `next` the current region.  Requires that the short path is open (limit > 0, or a current word without flags).
 inline void switch_short(ThreadSlot& s, Cell& left, std::uint32_t next, std::uint64_t now, std::uint64_t own) noexcept {
   const std::uint64_t passed = advance_stamp(s.stamp, now);
   s.current.store(next, std::memory_order_release);
   add_own(left.ticks, passed - own);
 }
 
-/// Begins a region on the short path.  Returns false and changes nothing if that path is closed or the stack is full.
+/// Begins a region on the short path.  Returns false and changes nothing if the path is closed or the stack is full.
 inline bool begin_short(ThreadSlot& s, std::uint32_t region) noexcept {
   if (__builtin_expect(region - 1u >= s.limit.load(std::memory_order_relaxed), 0)) return false;
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
-  // The check whether begins are sampled comes first and is cheapest if they are not.  The clock is read after it, so
-  // that skipped calls do not pay for reading it.
+  // Are begins of the region sampled?  The layout usually rules it out at the lowest cost.  The clock is read
+  // afterwards, because a skipped call must not pay for the reading.
   if (__builtin_expect(s.layout.load(std::memory_order_relaxed) != inline_layout, 0) &&
       cells[region].begins.load(std::memory_order_relaxed) < 0)
     return false;
@@ -39,13 +40,13 @@ inline bool begin_short(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Ends a region on the short path.  Returns false and changes nothing if that path is closed or another region is
+/// Ends a region on the short path.  Returns false and changes nothing if the path is closed or another region is
 /// innermost.
 inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
   if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
   const std::uint64_t now = tsc();
   if (__builtin_expect(s.depth == 0, 0)) return false;
-  // The enclosing region is read before the stack is lowered, because a signal handler may overwrite what lies above.
+  // Read the enclosing region before lowering the stack: a signal handler may overwrite entries above its top.
   const std::uint32_t depth = s.depth - 1, next = s.stack[depth];
   switch_short(s, s.cells.load(std::memory_order_relaxed)[region], next, now,
                s.own.before_end.load(std::memory_order_relaxed));
@@ -53,22 +54,22 @@ inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Begins a region at the time `now` on the short path while no other is open.  Returns false and changes nothing if
-/// the stamp is no longer `before` or the region is sampled.  The caller must charge the time since `before`.
+/// Begins a region at `now` on the short path while no other region is open.  Returns false and changes nothing if the
+/// stamp is no longer `before` or if the region is sampled.  The caller charges the time since `before`.
 __attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t before,
                                                            std::uint64_t now) noexcept {
-  // Values are read again rather than kept, because callers may have few registers left.
+  // Reload values instead of keeping them: callers may have few registers left.
   const bool sampled = count_own(s.cells.load(std::memory_order_relaxed)[region].begins);
   if (__builtin_expect(sampled || !replace_own(s.stamp, before, now), 0)) {
     uncount_own(s.cells.load(std::memory_order_relaxed)[region].begins);
     return false;
   }
-  s.depth = 1;  // its word on the stack is that of outside, as ever
+  s.depth = 1;  // the bottom of the stack always holds `outside`
   s.current.store(region, std::memory_order_release);
   return true;
 }
 
-/// Ends that region.  Returns false and changes nothing if another boundary came in between.
+/// Ends a region begun by begin_outermost().  Returns false and changes nothing if a signal handler has intervened.
 __attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uint32_t region,
                                                          std::uint64_t now) noexcept {
   if (__builtin_expect(s.current.load(std::memory_order_relaxed) != region, 0)) return false;
@@ -82,12 +83,12 @@ __attribute__((always_inline)) inline bool end_outermost(ThreadSlot& s, std::uin
   return true;
 }
 
-/// Begins a region.  Requires 1 <= region <= known and depth < max_depth.
+/// Begins a region on the careful path.  The caller has checked that 1 <= region <= known and depth < max_depth.
 void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
-/// Ends a region; false if another one is the innermost.
+/// Ends a region on the careful path.  Returns false if another region is innermost.
 bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept;
 
-/// The same on whichever path is open.
+/// Begin and end a region on whichever path is open.
 inline void open_region(ThreadSlot& s, std::uint32_t region) noexcept {
   if (!begin_short(s, region)) open_carefully(s, region);
 }
@@ -95,23 +96,26 @@ inline bool close_region(ThreadSlot& s, std::uint32_t region) noexcept {
   return end_short(s, region) || close_carefully(s, region);
 }
 
-/// Makes every boundary exact until close_price.  Returns the enclosing pricing, which continues afterwards.
+/// Starts pricing a rebalance: every call is timed until close_price().  Returns the enclosing pricing, if any, which
+/// resumes afterwards.
 Pricing open_price(ThreadSlot& s) noexcept;
-/// Returns the time spent since the open_price that returned `around`; not open if that was in another thread.
+/// Returns what the thread has spent since open_price(), which returned `around`.  The result is not open if
+/// open_price() was called in another thread.
 Pricing close_price(ThreadSlot& s, const Pricing& around) noexcept;
 
-/// Charges the time spent outside all regions so far to `region`, which was not known before (0: to none).
+/// Charges the time spent outside all regions so far to `region` (0: to none), for callers that learn only now which
+/// region it belongs to.
 void claim(ThreadSlot& s, std::uint32_t region) noexcept;
-/// Drops the time since the last boundary, which the library spent.
+/// Discards the time since the last boundary, which the library itself has used: it is charged to no region.
 void disregard(ThreadSlot& s) noexcept;
-/// Charges everything up to now to the current region, or to the region that sampling chooses.
+/// Charges everything up to now to the current region, or to the region that sampling selects.
 void settle(ThreadSlot& s) noexcept;
-/// The same at the end of a step, including the counters that are read once per step.
+/// As settle(), at the end of a step: also reads the counters that are read once a step.
 void settle_step(ThreadSlot& s) noexcept;
-/// The same at the end of the thread, which is in no region afterwards.
+/// As settle(), at the end of the thread: afterwards it is in no region.
 void leave_all(ThreadSlot& s) noexcept;
 
-/// The innermost open region of the owner, whatever its flags; 0 for none.
+/// The owner's innermost open region, whatever its flags; 0 if none is open.
 inline std::uint32_t innermost(const ThreadSlot& s) noexcept {
   return region_of(s.current.load(std::memory_order_relaxed));
 }

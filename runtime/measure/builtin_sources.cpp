@@ -1,4 +1,4 @@
-// Counters of the kernel, which need no library and no permission.
+// Counters that the kernel keeps.  They need neither a library nor a permission.
 #include "runtime/measure/clock.hpp"
 #include "runtime/measure/metric_source.hpp"
 

@@ -1,11 +1,11 @@
-// The careful path through a boundary, on which signal handlers never see an incomplete update.
+// The careful path through a region boundary, on which signal handlers never see an intermediate state.
 #pragma once
 
 #include "runtime/measure/thread_slot.hpp"
 
 namespace effort::measure {
 
-/// For its lifetime, begins and ends by signal handlers in this thread are counted but not executed.
+/// Closes the gate during its lifetime: begins and ends of signal handlers in this thread are counted, not executed.
 class Busy {
  public:
   explicit Busy(ThreadSlot& s) noexcept : gate_(s.gate) { gate_.close(); }
@@ -17,7 +17,7 @@ class Busy {
   HandlerGate& gate_;
 };
 
-/// Closes the short path for begin and end; the destructor reopens it if the slot allows.
+/// Closes the short path during its lifetime, and reopens it at the end if the slot then allows it.
 class ShortPathClosed {
  public:
   explicit ShortPathClosed(ThreadSlot& s) noexcept : s_(s) {
@@ -31,7 +31,7 @@ class ShortPathClosed {
     if (!s_.short_path() || s_.sampling.special() || s_.known.load(std::memory_order_relaxed) == 0) return;
     s_.current.store(word_, std::memory_order_release);
     fence();
-    // A request that arrives in between is repeated at the next step at the latest.
+    // A request that arrives between this check and the store is repeated at the next step.
     if (s_.requests.load(std::memory_order_relaxed) == 0)
       s_.limit.store(s_.known.load(std::memory_order_relaxed), std::memory_order_release);
   }
@@ -52,8 +52,8 @@ class ShortPathClosed {
   std::uint32_t word_;
 };
 
-/// Combines both.  The order of stores ensures that a handler always finds either the short path open, or the careful
-/// one, or the gate closed, but never a mixture.
+/// Closes the short path, then the gate; reopens them in reverse order.  At every moment a handler finds either the
+/// short path open for begin and end, or the careful path, or the gate closed, but never a mixture.
 class Careful : public ShortPathClosed {
  public:
   explicit Careful(ThreadSlot& s) noexcept : ShortPathClosed(s), busy_(s) {}

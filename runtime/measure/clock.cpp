@@ -26,7 +26,7 @@ struct Moment {
   std::uint64_t ticks, ns;
 };
 
-// Both clocks at one moment: of several readings the one that was interrupted least.
+// Reads both clocks at one moment.  Of several readings, the least interrupted one is used.
 Moment moment() {
   Moment best{};
   std::uint64_t least = ~std::uint64_t{0};

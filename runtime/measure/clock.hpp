@@ -1,4 +1,4 @@
-// The clock of region boundaries: the processor's time-stamp counter if it is invariant, else the system's clock.
+// The clock of region boundaries: the processor's time-stamp counter (TSC) if it is invariant.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ inline std::int64_t thread_cpu_ns() noexcept {
   return static_cast<std::int64_t>(t.tv_sec) * 1'000'000'000 + t.tv_nsec;
 }
 
-/// The unit of ticks().  Calibrated once per process, by the first call (about 2 ms).  Thread-safe.
+/// The unit of ticks().  It is calibrated once per process, on the first call (about 2 ms); thread-safe.
 struct TickRate {
   bool use_tsc;  ///< false: ticks are nanoseconds of CLOCK_MONOTONIC_RAW
   double seconds_per_tick;
@@ -34,7 +34,7 @@ namespace detail {
 extern bool use_tsc;  // copy of tick_rate().use_tsc for the hot path; set by the first tick_rate()
 }
 
-/// Time now, in ticks: 8 ns with the TSC (plain rdtsc: ordering costs more than the error it removes).
+/// Current time in ticks.  Costs 8 ns with the TSC (plain rdtsc: serializing costs more than the error it removes).
 inline std::uint64_t ticks() noexcept {
 #if defined(__x86_64__)
   if (__builtin_expect(detail::use_tsc, 1)) return __rdtsc();
@@ -42,7 +42,7 @@ inline std::uint64_t ticks() noexcept {
   return monotonic_ns();
 }
 
-/// Converts ticks, which may be negative modulo 2^64, to nanoseconds.
+/// Converts ticks, which may be a negative number modulo 2^64, to nanoseconds.
 inline std::int64_t ns_of(std::uint64_t ticks) noexcept {
   return static_cast<std::int64_t>(static_cast<double>(static_cast<std::int64_t>(ticks)) *
                                    tick_rate().seconds_per_tick * 1e9);

@@ -9,7 +9,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Made from the slots' own totals; everything else in METRICS is a counter.
+/// Whether the metric is derived from the slots' own totals; everything else in METRICS is a counter.
 bool is_derived(const std::string& name) {
   return name == "time" || name == "calls" || name == "thread_sum" || name == "thread_max" ||
          name == "thread_imbalance";

@@ -1,4 +1,4 @@
-// The counters that a session reads in addition to the clock, and when.
+// Selects the counters that a session reads besides the clock, and when it reads them.
 #pragma once
 
 #include "runtime/measure/slot_counters.hpp"
@@ -9,42 +9,44 @@
 
 namespace effort::measure {
 
-/// How it is measured.
+/// How a session measures.
 struct Options {
-  bool per_region = false;  ///< counters beside the clock are read at every region boundary instead of once a step
+  bool per_region = false;  ///< counters besides the clock are read at every region boundary instead of once a step
   bool multiplex = false;   ///< see EventOptions
   double max_overhead = 0;  ///< share of the computing time that measuring may take; 0: no guard
   bool operator==(const Options&) const = default;
 };
 
-/// Divides the counters named by METRICS and LOAD_METRIC into those read at boundaries and those read once per step.
+/// Divides the counters named by METRICS and LOAD_METRIC into those read at region boundaries and those read once a
+/// step.
 class CounterChoice {
  public:
-  /// The series of a counter.
+  /// The metric that a counter contributes to.
   struct Metric {
     std::uint32_t id;
     double scale;
     bool value;  ///< a state, not a count
   };
 
-  /// Registers the metrics.  A counter that cannot be read becomes a note; for the load metric see load_refusal().
+  /// Registers the metrics.  A counter that cannot be read is reported as a note; for the load metric, see
+  /// load_refusal().
   CounterChoice(const std::vector<std::string>& metrics, const std::string& load_metric, const Options& options,
                 Registry& registry);
 
   /// The plan for a thread's slot.
-  /// @param whole  the thread also reads counters of the whole process
+  /// @param whole  this thread reads the counters that cover the whole process
   SlotPlan plan(bool whole, const Registry& registry) const {
     return {&boundary_, &at_step_, whole, &registry, boundary_.count() == 1 && cpu_ == 0};
   }
   const SourceSet& boundary() const noexcept { return boundary_; }
   const std::vector<Metric>& at_boundaries() const noexcept { return boundary_metrics_; }
   const std::vector<Metric>& at_steps() const noexcept { return step_metrics_; }
-  /// Index of cpu_time among the counters at boundaries; -1: not read.
+  /// Index of cpu_time among the counters read at boundaries; -1: not read.
   int cpu() const noexcept { return cpu_; }
-  /// Why the load cannot be measured as asked for; empty when it can.
+  /// Why the load cannot be measured as requested; empty if it can.
   const std::string& load_refusal() const noexcept { return load_refusal_; }
-  /// Notes for the end of the run.
-  /// @param fallen  SlotCounters::fallen of all slots
+  /// Adds notes about counters at the end of the run.
+  /// @param fallen  SlotCounters::fallen of all slots combined
   void note_remarks(std::uint32_t fallen, Registry& registry) const;
 
  private:

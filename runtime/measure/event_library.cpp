@@ -1,4 +1,4 @@
-// The adapter for events is a library of its own, loaded when an event is asked for: a host that asks for none needs
+// The event adapter is a separate library that is loaded when an event is requested.  A host that requests none needs
 // no PAPI (docs/adr/0013).
 #include "runtime/measure/metric_source.hpp"
 
@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* library_name = "libeffort_papi.so";
 
-/// The folder of the library that contains this code; "" if unknown.
+/// The directory of the library that contains this code; "" if it cannot be determined.
 std::string beside_this_library() {
   Dl_info here{};
   if (dladdr(reinterpret_cast<const void*>(&is_builtin_counter), &here) == 0 || !here.dli_fname) return "";
@@ -20,7 +20,7 @@ std::string beside_this_library() {
   return slash == std::string::npos ? "" : path.substr(0, slash + 1) + library_name;
 }
 
-/// The adapter's function; null with the reason.  Never unloaded: PAPI leaves handlers behind.
+/// The adapter's function, or null and the reason.  The adapter is never unloaded, because PAPI leaves handlers behind.
 EventSourceFn load(std::string& reason) {
   void* library = nullptr;
   if (const std::string path = beside_this_library(); !path.empty())

@@ -14,14 +14,14 @@ namespace effort::measure {
 
 enum class Record : std::uint16_t { definition = 1, frame = 2, rebalance = 3, snapshot = 4, final = 5, traffic = 6 };
 
-/// Precedes every record.  Writer and reader are the same library on the same node, so the compiler's layout is used.
+/// Precedes every record.  Both ends run the same library on the same node, so the compiler's layout is used as is.
 struct RecordHeader {
   std::uint32_t bytes;  ///< of the whole record, header included; a multiple of 8
   Record type;
   std::uint16_t flags;
 };
 
-/// The cost of one step, or of several that were merged, on a rank.  Followed by n_entries Entry.
+/// The cost of one step (or of several merged steps) on a rank, followed by n_entries Entry.
 struct FrameHeader {
   RecordHeader record;
   std::int64_t first_step, last_step;
@@ -39,23 +39,23 @@ struct Entry {
   double value;
 };
 inline constexpr std::uint16_t work_series = 0x8000;
-inline constexpr std::uint32_t whole_step = 0xffffffff;  ///< an entry's region: the step as a whole, read once
+inline constexpr std::uint32_t whole_step = 0xffffffff;  ///< region of values that are read once for the whole step
 
 struct RebalanceRecord {
   RecordHeader record;
   std::int64_t step;        ///< in which it took place
   double price, computing;  ///< seconds, with and without waiting (measure::Price); negative: unknown
-  double before;            ///< what the thread had added to the step's load
+  double before;            ///< load that the thread had added to the step when the rebalance began
   std::int32_t answer;      ///< 1 did, 0 did not, < 0 failed
   std::int32_t bracketed;   ///< 1: by effort_rebalance_begin and _end, 0: the callback's answer
 };
 
 struct FinalRecord {
   RecordHeader record;
-  std::int64_t steps;  ///< how many the rank ended
+  std::int64_t steps;  ///< number of steps that the rank has ended
 };
 
-/// Traffic from one rank to another in the calls of a region.  A traffic record is a sequence of these.
+/// The messages from one rank to another in calls of a region.  A traffic record is a sequence of these.
 struct Flow {
   std::int32_t source, destination;
   std::uint32_t region, reserved;
@@ -106,7 +106,7 @@ class RecordStream {
     const std::uint32_t padded = static_cast<std::uint32_t>((length + 7) / 8 * 8);
     bytes_.resize(start_ + padded);
     std::memcpy(bytes_.data() + start_, &padded, sizeof padded);
-    // The text's length without padding is recovered through the flags.
+    // The flags hold the padding, so that the reader can recover the text's length.
     const std::uint16_t padding = static_cast<std::uint16_t>(padded - length);
     std::memcpy(bytes_.data() + start_ + offsetof(RecordHeader, flags), &padding, sizeof padding);
   }

@@ -9,8 +9,8 @@
 
 namespace effort::measure {
 
-/// Replaces an array by a longer one with the same content.  The old one stays in `owned`, because another thread may
-/// be reading it; this at most doubles the memory.
+/// Replaces an array by a longer one with the same content.  The old array stays in `owned`, because another thread may
+/// still be reading it.  At most, this doubles the memory.
 template <typename T, typename Copy>
 void grow(std::atomic<T*>& array, std::vector<std::unique_ptr<T[]>>& owned, std::size_t old_size, std::size_t new_size,
           const Copy& copy) {

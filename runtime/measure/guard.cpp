@@ -5,11 +5,11 @@
 namespace effort::measure {
 namespace {
 
-// Coarsening aims below the limit, and refining stays there: the guard must not swing between two states.
+// Coarsening aims below the limit and refining stays below it, so that the guard does not oscillate.
 constexpr double aim = 0.8, low = 0.25, refined = 0.5;
 constexpr int looks_before_refining = 4;
-// A longer period must save at least this share of the region's cost, because errors grow with the period: a call that
-// was interrupted counts as many.
+// A longer period must save this share of the region's cost.  The error of an estimate grows with the period, because
+// one interrupted call counts as many.
 constexpr double worthwhile = 0.05;
 
 double seconds_of(std::int64_t begins, std::uint32_t period, const PairCost& cost) {
@@ -30,15 +30,15 @@ bool Guard::look(std::span<const std::int64_t> begins, double fixed, double comp
   if (periods_.size() < begins.size()) periods_.resize(begins.size(), 1);
   const double budget = limit_ * computing, spent = fixed + seconds(begins, cost);
   share_ = spent / computing;
-  quiet_ = spent < low * budget ? quiet_ + 1 : 0;
+  quiet_looks_ = spent < low * budget ? quiet_looks_ + 1 : 0;
   if (spent > budget) return coarsen(begins, fixed, budget, cost);
   exhausted_ = false;
-  if (quiet_ < looks_before_refining) return false;
-  quiet_ = 0;
+  if (quiet_looks_ < looks_before_refining) return false;
+  quiet_looks_ = 0;
   return refine(begins, fixed, budget, cost);
 }
 
-/// Doubles the period of the region whose timed calls cost most, until the aim is met.
+/// Repeatedly doubles the period of the region whose timed calls cost most, until the target is met.
 bool Guard::coarsen(std::span<const std::int64_t> begins, double fixed, double budget, const PairCost& cost) {
   bool changed = false;
   double spent = fixed + seconds(begins, cost);
@@ -64,7 +64,7 @@ bool Guard::coarsen(std::span<const std::int64_t> begins, double fixed, double b
   return changed;
 }
 
-/// Halves periods where that leaves measuring well below the limit, the least called regions first.
+/// Halves periods, least called regions first, as long as the cost stays well below the limit.
 bool Guard::refine(std::span<const std::int64_t> begins, double fixed, double budget, const PairCost& cost) {
   bool changed = false;
   double spent = fixed + seconds(begins, cost);

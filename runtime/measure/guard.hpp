@@ -1,4 +1,5 @@
-// Keeps the cost of measuring below a share of the computing time by sampling the calls of some regions.
+// The overhead guard keeps the cost of measuring below a share of the computing time.  It decides which regions are
+// timed at every call and which are sampled.
 #pragma once
 
 #include <cstdint>
@@ -7,37 +8,37 @@
 
 namespace effort::measure {
 
-/// What a begin/end pair costs, in seconds.
+/// Cost of a begin/end pair, in seconds.
 struct PairCost {
   double timed;    ///< clock, and counters read at boundaries
   double skipped;  ///< counted only
 };
 
-/// Decides for one rank from its counts.  A plain value without clock or threads.
+/// Decides for one rank, based on its counts.  A plain value without clock or threads.
 class Guard {
  public:
   static constexpr std::uint32_t longest_period = 4096;
-  /// Each region keeps at least this many timed calls between two looks.
+  /// Minimum number of timed calls that a region keeps between two looks.
   static constexpr std::int64_t least_timed = 64;
 
   /// @param limit  share of the computing time, above 0
   explicit Guard(double limit) : limit_(limit) {}
 
-  /// Evaluates an interval of the run.
-  /// @param begins     [regions] by id: calls in it that may be sampled, of the thread that made most
-  /// @param fixed      seconds that measuring cost otherwise
+  /// Looks at an interval of the run.
+  /// @param begins     [regions] by id: calls in the interval that may be sampled, in the thread that made most of them
+  /// @param fixed      seconds of measuring cost that sampling does not affect
   /// @param computing  seconds that the host computed in it, above 0
   /// @return whether periods() has changed.  O(regions + steps of coarsening).
   bool look(std::span<const std::int64_t> begins, double fixed, double computing, const PairCost& cost);
 
-  /// By region id: one of this many calls is timed.  Regions beyond the end are always timed.
+  /// Sampling period by region id: one of this many calls is timed.  Regions beyond the end are always timed.
   std::span<const std::uint32_t> periods() const { return periods_; }
-  /// Measuring's share of the computing time in the last interval, with the periods then in force.
+  /// Measuring cost as a share of the computing time in the last interval, at the periods then in force.
   double share() const { return share_; }
-  /// Whether the coarsest sampling still exceeds the limit.
+  /// Whether sampling is as coarse as it may be and the cost still exceeds the limit.
   bool exhausted() const { return exhausted_; }
 
-  /// The cost of measuring these calls with the periods in force.
+  /// Cost of measuring these calls at the periods in force.
   double seconds(std::span<const std::int64_t> begins, const PairCost& cost) const;
 
  private:
@@ -47,7 +48,7 @@ class Guard {
   const double limit_;
   std::vector<std::uint32_t> periods_;
   double share_ = 0;
-  int quiet_ = 0;  ///< looks in a row that found far less than the limit
+  int quiet_looks_ = 0;  ///< consecutive looks that found a cost far below the limit
   bool exhausted_ = false;
 };
 

@@ -11,7 +11,7 @@ namespace {
 
 constexpr int chunks = 10, rounds = 64;
 
-/// Seconds per round of `body`, the least of several chunks: interruptions are not part of the cost.
+/// Seconds per round of `body`.  The minimum over several chunks is used, to exclude interruptions.
 template <typename Body>
 double seconds_per_round(const Body& body) {
   std::uint64_t least = ~std::uint64_t{0};
@@ -25,7 +25,7 @@ double seconds_per_round(const Body& body) {
 
 }  // namespace
 
-// On a separate slot that is not read.
+// Measures on a separate slot that is never read.
 MeasuringCost measure_cost(ThreadSlot& own, SlotPlan plan) {
   MeasuringCost cost;
   const bool brief_by_ticks = own.counters.brief_by_ticks();
@@ -37,7 +37,7 @@ MeasuringCost measure_cost(ThreadSlot& own, SlotPlan plan) {
     open_region(*scratch, 1);
     close_region(*scratch, 1);
   };
-  // Time charged to empty regions and between them is the library's.
+  // The time charged to empty regions and between them is the library's own.
   const Cell* const cells = scratch->cells.load(std::memory_order_relaxed);
   const auto booked = [&](std::uint32_t region) { return cells[region].ticks.load(std::memory_order_relaxed); };
   cost.before_begin = cost.before_end = std::numeric_limits<double>::infinity();

@@ -3,7 +3,7 @@
 namespace effort::measure {
 namespace {
 
-/// The readers of several sources in sequence.
+/// The readers of several sources, in sequence.
 class Chain final : public CounterReader {
  public:
   struct Link {
@@ -39,7 +39,7 @@ void SourceSet::add(std::shared_ptr<MetricSource> source) {
 
 std::unique_ptr<CounterReader> SourceSet::open(bool whole) const {
   if (sources_.empty()) return nullptr;
-  // One source is the usual case, and its reader is called at every region boundary.
+  // Usually there is one source; its reader is called directly at every region boundary.
   if (sources_.size() == 1)
     if (auto reader = sources_[0]->open(whole)) return reader;
   std::vector<Chain::Link> links;

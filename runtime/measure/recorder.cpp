@@ -17,7 +17,7 @@ Registry& with_first_names(Registry& registry) {
   return registry;
 }
 
-/// An application metric's unit is known when the application defines it; its name reserves its id now.
+/// The name of an application metric reserves its id now; its unit becomes known when the application defines it.
 LoadRule load_rule(const Choices& choices, Registry& registry) {
   const std::uint32_t metric = choices.load_metric == "time" ? 0 : registry.metric(choices.load_metric.c_str(), "").id;
   return {metric, choices.threads, choices.load_metric == "cpu_time"};
@@ -29,7 +29,7 @@ Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& l
                    const Options& options)
     : session_(sessions.fetch_add(1, std::memory_order_relaxed) + 1),
       choices_{metrics, load_metric, threads, options},
-      began_(std::this_thread::get_id()),
+      first_thread_(std::this_thread::get_id()),
       counters_(metrics, load_metric, options, with_first_names(registry_)),
       load_(load_rule(choices_, registry_)),
       derived_(metrics, load_.in_seconds() ? "s" : "", registry_),
@@ -79,13 +79,14 @@ Price Recorder::end_price(const Pricing& around) {
                              : static_cast<double>(spent.ticks) * tick_rate().seconds_per_tick;
   };
   const double whole = seconds(p.whole), own = std::max(0.0, whole - seconds(p.waited));
-  // On a crowded core, waiting in marked communication takes CPU time, too; elapsed time has the transfer in it.
+  // On an oversubscribed core, waiting in marked communication also takes CPU time.  Elapsed time includes the
+  // transfer.
   return {load_.is_cpu_time ? own : whole, p.marked ? own : -1};
 }
 
 void Recorder::publish_definitions(RecordStream& out) {
   if (registry_.n_defined() == published_definitions_) return;
-  // Other threads may define more at any time; this step uses only what it has published.
+  // Other threads may add definitions at any time; this step uses only those that it has published.
   for (const Defined& d : registry_.since(published_definitions_)) {
     out.definition(d);
     ++published_definitions_;
@@ -93,11 +94,11 @@ void Recorder::publish_definitions(RecordStream& out) {
   }
 }
 
-/// Books the calling thread's time up to now; null if it has no slot in this session.
+/// Charges the calling thread's time up to now.  Null if the thread has no slot in this session.
 ThreadSlot* Recorder::settle_stepping_thread() {
   ThreadSlot* own = this_thread_slot();
   if (own && !is_ours(*own)) own = nullptr;
-  // A host without regions also has steps; its counts begin at the end of the first one.
+  // A host that marks no regions still has steps; its counts start at the end of the first step.
   if (!counters_.at_steps().empty() && (!own || !own->counters.is_open())) own = &slot();
   if (!own) return nullptr;
   if (!cost_.known()) cost_ = measure_cost(*own, counters_.plan(false, registry_));
@@ -131,7 +132,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   h.wall = static_cast<double>(now - last_stamp_) * tick_rate().seconds_per_tick;
   h.phase = phase_.load(std::memory_order_relaxed);
   frame_.write(h, counters_.at_steps(), out);
-  // The cost of a pair was measured at another time, so it is limited to the step's duration.
+  // The cost of a pair was measured at another moment.  Limit the total to the step's duration, which contains it.
   own_seconds_ += std::min(frame_.measuring() + step_cost_, h.wall);
   last_stamp_ = now;
 

@@ -19,14 +19,14 @@
 
 namespace effort::measure {
 
-/// The cost of a rebalance on a rank, in seconds; negative: unknown. docs/adr/0018 describes how the ranks' prices
-/// become one.
+/// The cost of a rebalance on one rank, in seconds; negative: unknown.  docs/adr/0018 defines how the ranks' prices are
+/// combined.
 struct Price {
-  double elapsed = -1;    ///< including waiting that cannot be distinguished
-  double computing = -1;  ///< without waiting: if communication is marked
+  double elapsed = -1;    ///< including waiting in unmarked communication
+  double computing = -1;  ///< without any waiting; known only if communication is marked
 };
 
-/// The quantities that a session measures.
+/// The metrics and the load that a session measures.
 struct Choices {
   std::vector<std::string> metrics;  ///< built-in metrics beside `time`, and events (metric_source.hpp)
   std::string load_metric;           ///< name of a built-in or application metric, or of an event
@@ -38,20 +38,20 @@ struct Choices {
 /// The measurement of one rank.  Measuring calls come from any host thread, end_step from one thread at a time.
 class Recorder {
  public:
-  /// A counter that cannot be read becomes a note; for the load metric see load_refusal().
+  /// A counter that cannot be read is reported as a note; for the load metric, see load_refusal().
   Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
            const Options& options = {});
 
   Registry& registry() noexcept { return registry_; }
   /// Number of the session in this process, from 1.
   std::uint64_t session() const noexcept { return session_; }
-  /// Whether it was made with these choices.
+  /// Whether the recorder was made with these choices.
   bool measures(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
                 const Options& options = {}) const;
-  /// Why the load cannot be measured as asked for; empty when it can.
+  /// Why the load cannot be measured as requested; empty if it can.
   const std::string& load_refusal() const noexcept { return counters_.load_refusal(); }
 
-  // ---- the slow paths of the host's calls; each makes the calling thread's slot ready first
+  // ---- the slow paths of the host's calls; each first prepares the calling thread's slot
   /// The calling thread's slot, prepared for this session and for all regions known now.
   ThreadSlot& slot();
   void add_seconds(std::uint32_t region, double seconds);
@@ -59,30 +59,30 @@ class Recorder {
   void add_metric(std::uint32_t metric, double value);
 
   // ---- progress
-  /// Appends definitions that are new to `out`.
+  /// Appends new definitions to `out`.
   void publish_definitions(RecordStream& out);
-  /// Appends definitions that are new, then the frame of steps first..last, to `out`.
+  /// Appends new definitions, then the frame of steps first..last, to `out`.
   void end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out);
-  /// Enclose a rebalance in one thread, and measure its cost on this rank with the clock of the loads.
+  /// Called in one thread around a rebalance; prices it for this rank on the clock that measures the loads.
   void begin_price(Pricing& around);
   Price end_price(const Pricing& around);
-  /// The load, in its unit, that the rebalancing thread had added since the last step when the rebalance began.
+  /// The load, in its unit, that the rebalancing thread had added to the current step when the current rebalance began.
   double load_before_price() const noexcept { return load_before_price_; }
-  /// Estimated seconds that measuring has cost the busiest thread so far: boundaries by their number, ends of steps by
-  /// the clock.
+  /// Estimated seconds that measuring has cost the busiest thread so far: region boundaries by their number, ends of
+  /// steps by the clock.
   double own_seconds() const noexcept { return own_seconds_; }
-  /// Drops the time since the calling thread's last boundary, which the library spent: it counts in no region and no
-  /// price.
+  /// Discards the calling thread's time since its last boundary, which the library itself has used: it counts neither
+  /// for a region nor for a price.
   void resume();
   /// Appends the notes about counters at the end of the run.
   void last_words(RecordStream& out);
   void set_phase(std::uint32_t phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
-  /// Whether the load is wall or CPU time and can therefore be compared with a price.
+  /// Whether the load is wall or CPU time, so that it can be compared with a price.
   bool load_is_seconds() const noexcept { return load_.in_seconds(); }
 
  private:
   bool is_ours(const ThreadSlot& slot) const noexcept { return slot.session() == session_; }
-  SlotPlan plan() const { return counters_.plan(std::this_thread::get_id() == began_, registry_); }
+  SlotPlan plan() const { return counters_.plan(std::this_thread::get_id() == first_thread_, registry_); }
   Reading reading() const { return {load_, counters_, cost_}; }
   ThreadSlot* settle_stepping_thread();
   void read_slots(const ThreadSlot* stepping, std::uint64_t now);
@@ -90,18 +90,18 @@ class Recorder {
   Registry registry_;
   const std::uint64_t session_;
   const Choices choices_;
-  const std::thread::id began_;  ///< reads what counts for the whole process
+  const std::thread::id first_thread_;  ///< reads the counters that cover the whole process
   CounterChoice counters_;
   LoadRule load_;
   DerivedMetrics derived_;
   std::atomic<std::uint32_t> phase_{0};
 
-  ThreadSlot* priced_ = nullptr;  ///< of the rebalance under way
+  ThreadSlot* priced_ = nullptr;  ///< slot of the thread whose rebalance is being priced
   double load_before_price_ = 0;
 
   // Owned by the thread that ends steps.
   std::vector<std::unique_ptr<SlotReader>> readers_;  ///< of all slots of the process
-  std::vector<SlotReader*> ours_;                     ///< those of them that belong to this session
+  std::vector<SlotReader*> ours_;                     ///< the readers of this session's slots
   StepFrame frame_;
   std::size_t published_definitions_ = 0;
   MeasuringCost cost_;  ///< known from the first step on

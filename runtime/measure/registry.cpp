@@ -89,7 +89,7 @@ Registry::Found Registry::define(Definition what, const char* name, Kind kind, c
   std::lock_guard lock(mutex_);
   if (auto known = index_.find({what, name}); known != index_.end()) {
     Defined& d = defined_[known->second];
-    // LOAD_METRIC knows a metric's name before the application says its unit.
+    // LOAD_METRIC may name a metric before the application defines its unit.
     if (what == Definition::metric && d.unit.empty()) d.unit = unit;
     return {d.id, (what == Definition::region && d.kind != kind) || (what == Definition::metric && d.unit != unit)};
   }

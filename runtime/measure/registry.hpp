@@ -21,7 +21,7 @@ enum class Definition : std::uint8_t { region = 0, phase = 1, unit = 2, metric =
 inline constexpr std::uint32_t max_regions = 16383;
 inline constexpr std::size_t max_name = 1023;
 
-/// One definition, in the order in which the process made them.
+/// One definition; definitions are kept in the order in which the process made them.
 struct Defined {
   Definition what;
   std::uint32_t id;  ///< region: from 1; others from 0
@@ -30,48 +30,48 @@ struct Defined {
   std::string unit;  ///< of a metric; of a module: build id in hexadecimal, a space, full path
 };
 
-/// 1 to max_name bytes, no control characters; otherwise throws Error(invalid_argument).
+/// Throws Error(invalid_argument) unless the name has 1 to max_name bytes and no control characters.
 void check_name(const char* name, const char* of_what);
 
-/// Maps names to dense ids, separately for each kind of thing.  Thread-safe (one lock).  Ids never change or disappear.
+/// Maps names to dense ids, separately for each kind of definition.  Thread-safe (one lock); ids are permanent.
 class Registry {
  public:
   struct Found {
     std::uint32_t id;
-    bool conflict;  ///< known before with another kind (unit); the first holds
+    bool conflict;  ///< registered before with another kind (or unit); the first one holds
   };
 
   /// @throws Error(invalid_argument) for a bad name, Error(limit) beyond the limits of the C header
   Found region(const char* name, Kind kind);
-  /// The id of a known region, else 0.
+  /// The id of a registered region; 0 if there is none of that name.
   std::uint32_t find_region(const char* name) const;
   std::uint32_t phase(const char* name);
   std::uint32_t unit(const char* name);
   Found metric(const char* name, const char* unit);
-  /// The same for the application, which may add to the metric from then on.
-  /// @throws Error(conflict) for a name of the library's own metrics, whether or not they are measured in this run
+  /// As metric(), for a metric that the application defines: from then on, the application may add to it.
+  /// @throws Error(conflict) for the name of a metric of the library, whether or not it is measured in this run
   Found metric_of_application(const char* name, const char* unit);
-  /// Whether the application has defined the metric; for any number.
+  /// Whether the application has defined the metric; accepts any number.
   bool application_has(std::int32_t metric) const noexcept {
     return metric >= 0 && metric < 32 && (applications_metrics_.load(std::memory_order_acquire) >> metric & 1u) != 0;
   }
   /// @param identity  build id in hexadecimal (may be empty), a space, full path
   void module(const char* base_name, const char* identity);
-  /// The same text twice is one note.
+  /// A text that is added twice is one note.
   void note(const char* text);
-  /// Takes over all definitions of another registry except metrics, which depend on settings.  Ids stay the same if
-  /// this one is new.
+  /// Copies another registry's definitions except metrics, which depend on the settings.  If this registry is new, the
+  /// ids stay the same.
   void take_over(const Registry& other);
 
   std::uint32_t n_regions() const noexcept { return n_regions_.load(std::memory_order_acquire); }
   std::uint32_t n_units() const noexcept { return n_units_.load(std::memory_order_acquire); }
   std::uint32_t n_metrics() const noexcept { return n_metrics_.load(std::memory_order_acquire); }
 
-  /// All definitions from the `first`-th on.
+  /// All definitions, starting with the `first`-th.
   std::vector<Defined> since(std::size_t first) const;
   std::size_t n_defined() const noexcept { return n_defined_.load(std::memory_order_acquire); }
   std::string region_name(std::uint32_t id) const;
-  /// Compute for an id that was never given out.  No lock.
+  /// The region's kind; COMPUTE for an id that was never given out.  No lock.
   Kind region_kind(std::uint32_t id) const noexcept {
     return id < kinds_.size() ? kinds_[id].load(std::memory_order_relaxed) : Kind::compute;
   }

@@ -6,13 +6,13 @@
 namespace effort::measure {
 namespace {
 
-// Often enough to react within a window, seldom enough that an interval means something.
+// Frequent enough to react within a window, and rare enough for an interval to be representative.
 constexpr double least_seconds_between_looks = 0.05;
 constexpr int least_steps_between_looks = 4;
-// Timed calls that a step keeps if an error in them is one of the load, because either the region or the one around it
-// is part of it: calls that scatter by as much as they last make 2 % of it.
+// Timed calls per step that a region keeps if its sampling error affects the load, because either the region or its
+// parent, but not both, is part of the load.  With a standard deviation equal to the mean, the error is 2 %.
 constexpr std::int64_t least_apart = 2500;
-// One look may have fallen on a moment in which the rank did not run.
+// A single look may coincide with a moment in which the rank did not run.
 constexpr int exhausted_looks_before_note = 3;
 
 }  // namespace
@@ -41,7 +41,7 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
   }
   per_step_.assign(begins.size(), 0);
   for (std::size_t r = 0; r < begins.size(); ++r) per_step_[r] = begins[r] / looked_steps_;
-  // Costs that sampling cannot influence.
+  // Cost that sampling cannot reduce.
   fixed_ += std::max(0.0, measured - guard_.seconds(begins, cost.pair));
   const double seconds = computing(readers, cpu_time_is_read, wall);
   for (SlotReader* reader : readers) reader->looked();
@@ -53,13 +53,12 @@ void SamplingControl::look(std::span<SlotReader* const> readers, const StepFrame
   exhausted_looks_ = guard_.exhausted() ? exhausted_looks_ + 1 : 0;
   if (exhausted_looks_ >= exhausted_looks_before_note)
     registry.note(
-        "measuring costs more than MAX_OVERHEAD of the computing time, and what makes the load is not sampled more "
-        "coarsely: make "
-        "regions larger, or steps longer");
+        "measuring costs more than MAX_OVERHEAD of the computing time, and regions that affect the load are not "
+        "sampled more coarsely: make regions larger, or steps longer");
 }
 
-/// Seconds that the busiest thread has computed since the last look: the stepping thread's CPU time less its waiting,
-/// or another thread's load.
+/// Seconds that the busiest thread has computed since the last look: the stepping thread's CPU time minus its waiting,
+/// or another thread's load if that is larger.
 double SamplingControl::computing(std::span<SlotReader* const> readers, bool cpu_time_is_read, double wall) {
   const std::int64_t cpu = thread_cpu_ns();
   double seconds = wall;
@@ -75,7 +74,7 @@ double SamplingControl::computing(std::span<SlotReader* const> readers, bool cpu
   return std::clamp(seconds, 1e-3 * wall, wall);
 }
 
-/// Offers a slot's thread the periods in force, which it adopts at its next boundary.
+/// Offers the current periods to a slot's thread, which adopts them at its next region boundary.
 void SamplingControl::offer_periods(SlotReader& reader) {
   const auto periods = guard_.periods();
   auto plan = std::make_unique<SamplingPlan>(static_cast<std::uint32_t>(periods.size()));
@@ -94,7 +93,7 @@ void SamplingControl::offer_periods(SlotReader& reader) {
   reader.plan_version = version_;
 }
 
-/// Notes which regions are sampled.
+/// Adds notes on the regions that are timed by sampling.
 void SamplingControl::note_sampling(Registry& registry) {
   const auto periods = guard_.periods();
   noted_.resize(std::max(noted_.size(), periods.size()), false);

@@ -1,4 +1,4 @@
-// The recorder's side of the overhead guard: schedules its looks and distributes its decisions to the threads.
+// The recorder's side of the overhead guard: calls it at intervals and passes its decisions to the threads.
 #pragma once
 
 #include "runtime/measure/guard.hpp"
@@ -18,12 +18,12 @@ class SamplingControl {
   /// @param limit  see Guard; 0: no sampling
   SamplingControl(double limit, std::uint64_t now) : limit_(limit), guard_(limit), look_stamp_(now) {}
 
-  /// After each step.  Lets the guard look at intervals of some steps.
-  /// @param readers  of the session's slots
-  /// @param now      in ticks, the end of the step
+  /// Called after each step; runs the guard once every few steps.
+  /// @param readers  readers of the session's slots
+  /// @param now      end of the step, in ticks
   void step(std::span<SlotReader* const> readers, const StepFrame& frame, const MeasuringCost& cost,
             bool cpu_time_is_read, std::uint64_t now, Registry& registry);
-  /// Seconds that ending a step took.
+  /// Adds the seconds that ending a step took.
   void add_fixed(double seconds) noexcept { fixed_ += seconds; }
 
  private:
@@ -36,16 +36,15 @@ class SamplingControl {
   const double limit_;
   Guard guard_;
   std::uint32_t version_ = 0;  ///< of the guard's periods
-  std::uint64_t look_stamp_;   ///< the last look
+  std::uint64_t look_stamp_;   ///< time of the guard's last look
   int looked_steps_ = 0;       ///< since then
   double fixed_ = 0;           ///< seconds that ending steps took since then
-  double waited_ =
-      0;  ///< seconds that the stepping thread has waited since then, on the load's clock if that is CPU time
+  double waited_ = 0;  ///< seconds that the stepping thread has waited since then; CPU seconds if the load is CPU time
   std::int64_t looked_cpu_ = 0;  ///< CPU time of that thread at the last look
   std::thread::id stepping_;
-  int exhausted_looks_ = 0;             ///< in a row
-  std::vector<std::int64_t> per_step_;  ///< [region] calls of a step in the last interval
-  std::vector<bool> noted_;             ///< [region] its sampling is in the notes
+  int exhausted_looks_ = 0;             ///< consecutive looks at which the guard was exhausted
+  std::vector<std::int64_t> per_step_;  ///< [region] calls per step in the last interval
+  std::vector<bool> noted_;             ///< [region] whether its sampling is in the notes
   int notes_left_ = 16;
 };
 

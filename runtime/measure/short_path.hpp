@@ -1,9 +1,9 @@
-// Updates of a thread's own totals that a signal handler in the same thread may interrupt and repeat.
+// Lets a thread add to its own totals while a signal handler in the same thread may interrupt and do the same.
 //
-// A handler may interrupt begin or end between any two instructions, and begin and end regions itself.  It leaves
-// everything unchanged except the clock's stamp, which advances, and totals, which grow.  The stamp is therefore
-// advanced by one instruction that detects a change (advance_stamp), and totals grow by one instruction (add_own).
-// Neither needs the bus lock, because no other thread writes there.
+// A handler may run between any two instructions of begin or end, and may begin and end regions itself.  When it
+// returns, only the stamp has advanced and totals have grown; everything else is as before.  Therefore one instruction
+// advances the stamp and detects a handler's change (advance_stamp), and one instruction adds to a total (add_own).
+// Neither needs a lock prefix, because no other thread writes to these words.
 #pragma once
 
 #include "runtime/measure/clock.hpp"
@@ -20,19 +20,19 @@ inline void add_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noe
   __asm__ volatile("addq %1, %0" : "+m"(total) : "r"(amount) : "cc", "memory");
 }
 
-/// Increments; returns whether the result's sign bit is set.
+/// Counts one more; true if the result's sign bit is set.
 inline bool count_own(std::atomic<std::int64_t>& total) noexcept {
   bool negative;
   __asm__ volatile("incq %0" : "+m"(total), "=@ccs"(negative) : : "memory");
   return negative;
 }
 
-/// Takes that back.
+/// Reverses count_own().
 inline void uncount_own(std::atomic<std::int64_t>& total) noexcept {
   __asm__ volatile("decq %0" : "+m"(total) : : "cc", "memory");
 }
 
-/// The same, and returns what it was.
+/// As add_own(), and returns the previous value.
 inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t amount) noexcept {
   __asm__ volatile("xaddq %0, %1" : "+r"(amount), "+m"(total) : : "cc", "memory");
   return amount;
@@ -53,17 +53,18 @@ inline std::uint64_t grow_own(std::atomic<std::uint64_t>& total, std::uint64_t a
 
 #endif
 
-/// Returns false and changes nothing if the value is not the expected one.  Uses an addition, which is cheaper than a
-/// compare-and-exchange.
+/// Replaces the value if it is the expected one; otherwise returns false and leaves it unchanged.  Uses an addition,
+/// which costs less than a compare-and-exchange.
 inline bool replace_own(std::atomic<std::uint64_t>& value, std::uint64_t expected, std::uint64_t fresh) noexcept {
   if (__builtin_expect(grow_own(value, fresh - expected) == expected, 1)) return true;
   add_own(value, expected - fresh);
   return false;
 }
 
-/// Moves the stamp to `now`, which has just been read, and returns the time since the last stamp.  If a handler has
-/// moved it further in between, returns 0 and leaves it.  The clock is best read first: processors read it only when
-/// all earlier instructions are done, while later ones overlap with the way to the next reading.
+/// Advances the stamp to `now`, which has just been read, and returns the time since the previous stamp.  If a handler
+/// has meanwhile moved the stamp past `now`, returns 0 and leaves the stamp.  Processors read the clock after all
+/// earlier instructions have finished.  Reading it first lets the remaining work overlap with the code up to the next
+/// reading.
 inline std::uint64_t advance_stamp(std::atomic<std::uint64_t>& stamp, std::uint64_t now) noexcept {
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const std::uint64_t before = stamp.load(std::memory_order_relaxed);

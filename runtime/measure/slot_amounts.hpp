@@ -13,11 +13,11 @@ namespace effort::measure {
 
 inline constexpr std::uint32_t max_units = 32;
 
-/// Running sums, written by the owner and read by the thread that ends steps.
+/// Running sums: the owner adds to them, and the thread that ends steps reads them.
 class SlotAmounts {
  public:
   void add_work(std::uint32_t unit, double amount) noexcept { add(work_[unit], amount); }
-  /// @param room  regions that an array of a metric has room for; made on first use
+  /// @param room  capacity, in regions, of a metric's array, which is allocated on first use
   void add_metric(std::uint32_t metric, std::uint32_t region, double value, std::uint32_t room) {
     if (!metric_[metric].load(std::memory_order_relaxed)) grow(metric_[metric], arrays_, 0, room, copy_value<double>);
     add(metric_[metric].load(std::memory_order_relaxed)[region], value);
@@ -34,7 +34,7 @@ class SlotAmounts {
   }
 
   double work(std::uint32_t unit) const noexcept { return work_[unit].load(std::memory_order_acquire); }
-  /// By region; null until it was used.
+  /// The metric's sums by region; null until it is first used.
   const std::atomic<double>* metric(std::uint32_t metric) const noexcept {
     return metric_[metric].load(std::memory_order_acquire);
   }

@@ -64,7 +64,7 @@ void SlotCounters::thread_ends() noexcept {
 void SlotCounters::reset() {
   close();
   n_ = n_step_ = 0;
-  // Another number of counters changes the meaning of the array, so a session starts with a new one.
+  // A different number of counters changes the layout of the array, so a session starts with a new one.
   totals_.store(nullptr, std::memory_order_relaxed);
   cpu_readings_.store(0, std::memory_order_relaxed);
   fallen_.store(0, std::memory_order_relaxed);
@@ -72,7 +72,7 @@ void SlotCounters::reset() {
   std::fill(std::begin(claimed_), std::end(claimed_), 0);
 }
 
-/// From one reading to the next; a counter that begins to give readings has counted from zero.
+/// The growth from one reading to the next.  A counter's first reading counts from zero.
 std::int64_t SlotCounters::counted_since(std::int64_t& last, std::int64_t now, int bit) noexcept {
   if (now == no_reading) return 0;
   bool fell = false;
@@ -82,8 +82,8 @@ std::int64_t SlotCounters::counted_since(std::int64_t& last, std::int64_t now, i
   return delta;
 }
 
-/// Adds the cost of reading the CPU clock to `own`, unless the region waits: it would have waited as long without the
-/// reading.
+/// Reads the CPU clock.  The cost of the reading is added to `own` unless the region waits: its wait would have ended
+/// at the same moment without the reading.
 std::int64_t SlotCounters::read_cpu_time(bool computes, std::uint64_t& at, std::uint64_t& own) noexcept {
   std::int64_t now[max_metrics];
   boundary_->read(now);
@@ -95,7 +95,7 @@ std::int64_t SlotCounters::read_cpu_time(bool computes, std::uint64_t& at, std::
   const std::uint64_t after = ticks();
   if (computes) {
     spent -=
-        std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));  // it may have been interrupted
+        std::min(ns_of(after - at), static_cast<std::int64_t>(brief_waiting * 1e9));  // the reading may be interrupted
     own += after - at;
   }
   at = after;

@@ -4,7 +4,7 @@
 
 namespace effort::measure {
 
-/// Regions that both the slot and the frame know, `outside` included.
+/// Number of regions known to both the slot and the frame, including `outside`.
 std::uint32_t SlotReader::visible_regions(const StepFrame& frame) const {
   return std::min(slot_->known.load(std::memory_order_acquire), frame.n_regions() - 1) + 1;
 }
@@ -22,7 +22,7 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
   read_counters(how, n, frame);
   const double measured = read_begins(how.cost, n, frame);
   measured_ += measured;
-  if (!told_ && how.cost.known()) tell_own(how.cost);
+  if (!own_ticks_set_ && how.cost.known()) tell_own(how.cost);
   read_metrics(how, n, frame);
   read_work(frame);
   frame.add_thread(load_, measured);
@@ -33,7 +33,7 @@ void SlotReader::read(const Reading& how, bool stepping, std::uint64_t now, Step
 void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t now, StepFrame& frame) {
   const Cell* cells = slot_->cells.load(std::memory_order_acquire);
   // The current region has accumulated time since its last boundary, possibly in another thread (see ThreadSlot).  If
-  // it is sampled, the next boundary charges that time.
+  // sampling is involved, the next boundary accounts for it.
   const std::uint32_t word = slot_->current.load(std::memory_order_acquire);
   const std::uint32_t running = word & (skipped | weighted) ? n : region_of(word);
   std::uint64_t running_total = 0;
@@ -50,8 +50,7 @@ void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t n
     const bool computes = frame.kind(r) == Kind::compute;
     if (r != outside && computes) load += total;
     const auto delta = static_cast<std::int64_t>(total - ticks_[r]);
-    // A total that was read slightly too early or late, or an estimate that was corrected, is compensated at a later
-    // step.
+    // A later step makes up for a total that was read slightly too far and for a corrected estimate.
     if (delta <= 0) continue;
     ticks_[r] = total;
     if (r == outside) continue;
@@ -62,7 +61,7 @@ void SlotReader::read_ticks(const Reading& how, std::uint32_t n, std::uint64_t n
   if (how.load.metric == 0) add_load(load_ticks_, load, seconds_per_tick);
 }
 
-/// Counters of a slot: by region if they are read at boundaries, for the whole step otherwise.
+/// Reads a slot's counters: per region if they are read at boundaries, otherwise for the whole step.
 void SlotReader::read_counters(const Reading& how, std::uint32_t n, StepFrame& frame) {
   for (int c = 0; c < slot_->counters.count(); ++c) read_counter(how, c, n, frame);
   read_step_counters_of(how, frame);
@@ -71,7 +70,7 @@ void SlotReader::read_counters(const Reading& how, std::uint32_t n, StepFrame& f
 void SlotReader::read_counter(const Reading& how, int counter, std::uint32_t n, StepFrame& frame) {
   const CounterChoice::Metric& metric = how.counters.at_boundaries()[static_cast<std::size_t>(counter)];
   const bool is_cpu_time = counter == how.counters.cpu();
-  // Counts of threads are summed; seconds and the load are combined according to LOAD_THREADS.
+  // Counts are summed over threads.  Seconds and the load metric are combined according to LOAD_THREADS.
   const bool sum = how.load.sums() || (metric.id != how.load.metric && !is_cpu_time);
   std::uint64_t load = 0;
   for (std::uint32_t r = 0; r < n; ++r) {
@@ -132,7 +131,7 @@ void SlotReader::read_work(StepFrame& frame) {
   }
 }
 
-/// How often the regions were begun since the last step; returns the seconds that measuring them took.
+/// Reads how often each region was begun since the last step; returns the seconds that measuring them took.
 double SlotReader::read_begins(const MeasuringCost& cost, std::uint32_t n, StepFrame& frame) {
   const Cell* cells = slot_->cells.load(std::memory_order_acquire);
   const std::int64_t skips = slot_->sampling.skips();
@@ -152,8 +151,8 @@ double SlotReader::read_begins(const MeasuringCost& cost, std::uint32_t n, StepF
   return std::max(0.0, seconds);
 }
 
-/// The load of all COMPUTE regions together: if sampling corrects one region downwards and another up, their sum is
-/// right at once.
+/// The load of all COMPUTE regions together.  When sampling moves time from one region to another, the sum is right
+/// immediately.
 void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale) {
   const auto delta = static_cast<std::int64_t>(total - last);
   if (delta <= 0) return;
@@ -161,10 +160,10 @@ void SlotReader::add_load(std::uint64_t& last, std::uint64_t total, double scale
   load_ += static_cast<double>(delta) * scale;
 }
 
-/// Seconds that the boundaries of a waiting region have left out since the last step.  Without the library it would
-/// have waited as long.
+/// Seconds of the library's own time that the boundaries of a waiting region have subtracted since the last step.
+/// Without the library, the region would have waited for the same total time.
 double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) const {
-  if (frame.kind(region) == Kind::compute || !told_) return 0;
+  if (frame.kind(region) == Kind::compute || !own_ticks_set_) return 0;
   const std::int64_t begins =
       slot_->cells.load(std::memory_order_acquire)[region].begins.load(std::memory_order_relaxed) & ~sampled_sign;
   const std::uint64_t each = slot_->own.before_end.load(std::memory_order_relaxed);
@@ -172,9 +171,9 @@ double SlotReader::own_in_waits(std::uint32_t region, const StepFrame& frame) co
          tick_rate().seconds_per_tick;
 }
 
-/// Sets the library's time that the slot leaves out at its boundaries.
+/// Makes the slot subtract the library's own time at its boundaries.
 void SlotReader::tell_own(const MeasuringCost& cost) {
-  told_ = true;
+  own_ticks_set_ = true;
   slot_->own.before_begin.store(static_cast<std::uint64_t>(cost.before_begin), std::memory_order_relaxed);
   slot_->own.before_end.store(static_cast<std::uint64_t>(cost.before_end), std::memory_order_relaxed);
 }
@@ -207,8 +206,8 @@ double SlotReader::load_since_step(const Reading& how, const StepFrame& frame) c
 
 void SlotReader::raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const {
   for (std::size_t r = 1; r < std::min(most.size(), begins_.size()); ++r)
-    // A region that does not compute is always timed: the durations of its calls vary widely, and an error in them is
-    // an error in the load.
+    // A region that does not compute is timed at every call.  The durations of its calls vary widely, and a sampling
+    // error would be an error in the load.
     if (frame.kind(static_cast<std::uint32_t>(r)) == Kind::compute)
       most[r] = std::max(most[r], begins_[r] - (r < looked_.size() ? looked_[r] : 0));
 }

@@ -1,4 +1,4 @@
-// Reads the totals of a thread's slot since the last step, for the thread that ends steps.
+// Reads, in the thread that ends steps, what a thread's slot has accumulated since the last step.
 #pragma once
 
 #include "runtime/measure/measuring_cost.hpp"
@@ -12,36 +12,36 @@
 
 namespace effort::measure {
 
-/// Facts shared by all slots of a session.
+/// Parameters that all slots of a session share.
 struct Reading {
   const LoadRule& load;
   const CounterChoice& counters;
   const MeasuringCost& cost;
 };
 
-/// Remembers the totals last seen of one slot and takes the differences.
+/// Remembers the last totals of one slot and takes the differences.
 class SlotReader {
  public:
   explicit SlotReader(ThreadSlot* slot) : slot_(slot) {}
 
   ThreadSlot& slot() const noexcept { return *slot_; }
 
-  /// Adds the slot's totals since the last call to the step's frame.
-  /// @param stepping  the slot is that of the thread that ends the step
+  /// Adds the slot's growth since the last call to the step's frame.
+  /// @param stepping  the slot belongs to the thread that ends the step
   void read(const Reading& how, bool stepping, std::uint64_t now, StepFrame& frame);
-  /// The load that the thread has added since the last step, in the load's unit; by that thread.
+  /// The load that the thread has added since the last step, in the load's unit.  Called by that thread.
   double load_since_step(const Reading& how, const StepFrame& frame) const;
 
-  // ---- for the guard, since its last look
-  /// Seconds that measuring has cost.
+  // ---- for the guard: values since its last look
+  /// Cost of measuring, in seconds.
   double measured() const noexcept { return measured_; }
-  /// Seconds of load, if that is a time.
+  /// Load in seconds, if it is a time.
   double computed() const noexcept { return computed_; }
   bool stepping() const noexcept { return stepping_; }
-  /// Raises most[region] to the calls of COMPUTE regions.
+  /// Raises most[region] to the number of calls, for COMPUTE regions.
   void raise_to_calls(const StepFrame& frame, std::span<std::int64_t> most) const;
   void looked();
-  /// Which periods the slot was offered, by their version.
+  /// Version of the periods that the slot was last offered.
   std::uint32_t plan_version = 0;
 
  private:
@@ -69,7 +69,7 @@ class SlotReader {
   std::uint64_t cpu_readings_ = 0;
   std::uint64_t load_ticks_ = 0, load_counts_ = 0;  ///< of all COMPUTE regions, if the load is made of them
   double load_ = 0;                                 ///< of the step
-  bool told_ = false;                               ///< the slot knows what the library takes
+  bool own_ticks_set_ = false;                      ///< the slot subtracts the library's own time
   std::vector<std::int64_t> looked_;                ///< begins at the guard's last look
   double measured_ = 0, computed_ = 0;
 };

@@ -1,4 +1,4 @@
-// Which of a thread's calls are timed, and how many calls each represents (docs/adr/0014).
+// Chooses which of a thread's calls are timed, and how many calls each represents (docs/adr/0014).
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace effort::measure {
 
-/// One of every `period` calls of a region is timed, drawn at random for each block of calls.
+/// One of every `period` calls of a region is timed; its position is drawn anew for each block of calls.
 struct Sampling {
   std::uint32_t period = 1, position = 0, pick = 0;
 };
@@ -17,21 +17,21 @@ struct SamplingPlan {
   explicit SamplingPlan(std::uint32_t regions)
       : size(regions), calls(std::make_unique<Sampling[]>(regions)), apart(std::make_unique<Sampling[]>(regions)) {}
 
-  std::uint32_t size;  ///< regions from this one on are timed always
+  std::uint32_t size;  ///< regions from this id on are timed at every call
   std::unique_ptr<Sampling[]>
-      calls;  ///< [size] if the region and the one around it are both part of the load, or both not
-  std::unique_ptr<Sampling[]> apart;  ///< [size] if one of them is: an error here is one of the load
+      calls;  ///< [size] used if the region and its parent are both part of the load, or both not
+  std::unique_ptr<Sampling[]> apart;  ///< [size] used if only one of them is: errors here are errors of the load
 };
 
 /// The sampling of one thread.
 class SlotSampling {
  public:
-  /// Makes a plan ready for the owner, which takes it over at a boundary.  By the thread that ends steps.
+  /// Offers a plan to the owner, which adopts it at a boundary.  Called by the thread that ends steps.
   void offer(std::unique_ptr<SamplingPlan> plan) {
     offered_.store(plan.get(), std::memory_order_release);
     plans_.push_back(std::move(plan));
   }
-  /// Calls that were not timed, counted by whole blocks.  Any thread.
+  /// Number of calls that were not timed, counted in whole blocks.  Any thread.
   std::int64_t skips() const noexcept { return skips_.load(std::memory_order_relaxed); }
 
   // ---- by the owner
@@ -48,18 +48,18 @@ class SlotSampling {
     return in_force_ && region < in_force_->size && in_force_->calls[region].period > 1;
   }
 
-  /// The treatment of a call.
+  /// How a call is measured.
   enum class Turn { timed, skipped, weighted };
-  /// @param alike  the region and the one around it are both part of the load, or both not
+  /// @param alike  the region and its parent are both part of the load, or both not
   Turn turn_of(std::uint32_t region, bool alike) noexcept {
     Sampling& calls = (alike ? in_force_->calls : in_force_->apart)[region];
     if (!its_turn(calls)) return Turn::skipped;
     if (calls.period <= 1) return Turn::timed;
     weight_ = calls.period;
-    skips_.store(skips_.load(std::memory_order_relaxed) + calls.period - 1, std::memory_order_relaxed);  // of its block
+    skips_.store(skips_.load(std::memory_order_relaxed) + calls.period - 1, std::memory_order_relaxed);  // whole block
     return Turn::weighted;
   }
-  /// Whether turn_of() is to be asked about a region.
+  /// Whether turn_of() must be called for a region.
   bool has_say(std::uint32_t region) const noexcept { return all_timed_ == 0 && in_force_ && region < in_force_->size; }
 
   void begun(Turn turn) noexcept {
@@ -76,9 +76,9 @@ class SlotSampling {
     all_timed_ += all ? 1u : -1u;
   }
   void forget_open() noexcept { special_ = all_timed_ = 0; }
-  /// Whether a call is open that is skipped or weighted, or a rebalance is being priced.
+  /// Whether a skipped or weighted call is open, or a rebalance is being priced.
   bool special() const noexcept { return special_ > 0; }
-  /// The number of calls that the open weighted one represents.
+  /// How many calls the open weighted call represents.
   std::uint32_t weight() const noexcept { return weight_; }
 
  private:
@@ -100,8 +100,8 @@ class SlotSampling {
   std::atomic<SamplingPlan*> offered_{nullptr};
   SamplingPlan* in_force_ = nullptr;
   std::uint32_t special_ = 0;
-  /// No call is skipped while this is above 0: during the pricing of a rebalance, and inside a call that represents
-  /// several, because weights and their errors would multiply.
+  /// While this is above 0, no call is skipped: during the pricing of a rebalance, and inside a call that represents
+  /// several, because nested weights would multiply, and so would their errors.
   std::uint32_t all_timed_ = 0;
   std::uint32_t weight_ = 1;
   std::uint64_t random_ = 0;

@@ -52,8 +52,8 @@ void StepFrame::add_thread(double load, double measuring) noexcept {
   measuring_ = std::max(measuring_, measuring);
 }
 
-/// Sum, maximum, and the excess of the busiest thread over the mean of those that took part.  These are amounts rather
-/// than ratios, so that they add up over steps.
+/// Writes the sum, the maximum, and the excess of the busiest thread over the mean of the participating threads.  These
+/// are amounts, not ratios, so they can be summed over steps.
 void StepFrame::write_teams() {
   for (std::size_t r = 0; r < teams_.size(); ++r) {
     const Team& team = teams_[r];
@@ -85,7 +85,7 @@ void StepFrame::write(FrameHeader h, const std::vector<CounterChoice::Metric>& s
   for (std::uint32_t m = 0; m < n_series_; ++m)
     for (std::uint32_t r = 0; r < stride_; ++r) entry(r, m, value(m, r));
   for (std::size_t c = 0; c < step_metrics.size(); ++c) {
-    // Equal shares of a frame of several steps would divide a state, too.
+    // The values of a frame of several steps are later divided equally among them, which must not change a state.
     const double steps = step_metrics[c].value ? static_cast<double>(h.last_step - h.first_step + 1) : 1;
     entry(whole_step, step_metrics[c].id, step_values_[c] * steps);
   }

@@ -1,4 +1,4 @@
-// The cost of one step on a rank, summed over its threads, and the frame that reports it.
+// The cost of one step on a rank, combined over its threads, and the frame that records it.
 #pragma once
 
 #include "runtime/measure/counter_choice.hpp"
@@ -10,21 +10,21 @@
 
 namespace effort::measure {
 
-/// How a rank's load is made of its threads'.
+/// How the loads of a rank's threads are combined.
 enum class LoadThreads { max, sum };
 
-/// The metric and threads that make up the load.
+/// How the load is defined.
 struct LoadRule {
   std::uint32_t metric = 0;  ///< 0: time
   LoadThreads threads = LoadThreads::max;
   bool is_cpu_time = false;
 
-  /// Whether it is wall or CPU time, which can be compared with a price.
+  /// Whether the load is wall or CPU time, which can be compared with a price.
   bool in_seconds() const noexcept { return metric == 0 || is_cpu_time; }
   bool sums() const noexcept { return threads == LoadThreads::sum; }
 };
 
-/// Metrics made from the slots' own totals, if METRICS asks for them; 0: not.
+/// Ids of the metrics derived from the slots' own totals, if METRICS requests them; 0: not requested.
 struct DerivedMetrics {
   std::uint32_t calls = 0, thread_sum = 0, thread_max = 0, thread_imbalance = 0;
 
@@ -36,33 +36,33 @@ struct DerivedMetrics {
 /// A matrix of series x regions, initially zero, and the values of the step as a whole.
 class StepFrame {
  public:
-  /// Takes note of a definition that has been published.
+  /// Takes a definition into account that has been published.
   void define(const Defined& d);
   std::uint32_t n_regions() const noexcept {
     return static_cast<std::uint32_t>(kinds_.size());
   }  ///< `outside` included
   std::uint32_t n_series() const noexcept { return n_series_; }
   std::uint32_t n_units() const noexcept { return static_cast<std::uint32_t>(work_.size()); }
-  /// Of a region; COMPUTE for `outside`.
+  /// Kind of a region; COMPUTE for `outside`.
   Kind kind(std::uint32_t region) const noexcept { return kinds_[region]; }
 
-  /// Begins a step: all sums to zero.
+  /// Begins a step: sets all sums to zero.
   void clear(const LoadRule& rule, const DerivedMetrics& derived, std::size_t step_counters);
-  /// Adds a thread's amount in a region.  Once per slot, series, region and step.
+  /// Adds what a thread has accumulated in a region.  Call it once per slot, series, region and step.
   void fold(std::uint32_t series, std::uint32_t region, double value, bool sum);
   void add_calls(std::uint32_t region, double n);
   void add_work(std::uint32_t unit, double amount) noexcept { work_[unit] += amount; }
   void add_step_value(std::size_t counter, double value) noexcept { step_values_[counter] += value; }
-  /// The load of a thread, and the seconds that its boundaries cost.
+  /// Adds the load of a thread and the seconds that its boundaries cost.
   void add_thread(double load, double measuring) noexcept;
-  /// Seconds that the stepping thread waited, by the clock and on the CPU.
+  /// Waiting of the stepping thread, in elapsed seconds and in CPU seconds.
   double wait = 0, cpu_wait = 0;
 
   double load() const noexcept { return load_; }
   /// Seconds that boundaries cost the busiest thread.
   double measuring() const noexcept { return measuring_; }
 
-  /// Appends the frame; the header's load and wait are filled in here.
+  /// Appends the frame, and fills in the header's load and wait.
   void write(FrameHeader header, const std::vector<CounterChoice::Metric>& step_metrics, RecordStream& out);
 
  private:
@@ -84,7 +84,7 @@ class StepFrame {
   std::vector<double> values_;       ///< [series][region]
   std::vector<double> work_;         ///< [unit]
   std::vector<double> step_values_;  ///< [step counter]
-  std::vector<Team> teams_;          ///< [region]; empty unless a metric of threads was asked for
+  std::vector<Team> teams_;          ///< [region]; empty unless a metric of threads was requested
   double load_ = 0, measuring_ = 0;
 };
 

@@ -36,7 +36,7 @@ void ThreadSlot::make_room(std::uint32_t room, const SlotPlan& plan) {
   room_ = room;
 }
 
-/// Clears the slot for a session that finds it as an older one left it.
+/// Sets everything to zero, for a session that reuses the slot of an earlier one.
 void ThreadSlot::clear() {
   depth = 0;
   pricing = {};
@@ -63,7 +63,7 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
     make_room(std::max({2 * room_, needed, 64u}), plan);
   else if (!counters.has_room_for(plan))
     make_room(room_, plan);
-  // A slot may come from a thread that has ended, and another's counters with it.
+  // A slot may come from a thread that has ended, with that thread's counters.
   if (first || !counters.is_open()) counters.start(plan);
   registry_ = plan.registry;
   if (first) {
@@ -87,7 +87,7 @@ struct SlotRegistry::Owner {
     slot->counters.thread_ends();
     slot->counters.close();
     slot->owned_.store(false, std::memory_order_release);
-    slot = nullptr;  // what the thread still calls finds one anew
+    slot = nullptr;  // later calls of the ending thread acquire a new slot
   }
 };
 thread_local SlotRegistry::Owner SlotRegistry::owner_;
@@ -126,7 +126,7 @@ void SlotRegistry::retire_all() {
     slot->retire();
     slot->current.store(outside, std::memory_order_relaxed);
   }
-  // Other threads close their own counters, at their next session or when they end.
+  // Other threads close their own counters: at their next session, or when they end.
   if (owner_.slot) owner_.slot->counters.close();
   effort_this_thread_slot = nullptr;
 }

@@ -1,4 +1,4 @@
-// One host thread's measurements: written only by that thread, read by the one that ends steps.
+// The measurements of one host thread.  Only that thread writes them; the thread that ends steps reads them.
 #pragma once
 
 #include "runtime/measure/short_path.hpp"
@@ -17,45 +17,45 @@ namespace effort::measure {
 
 inline constexpr std::uint32_t max_depth = 128;
 inline constexpr std::uint32_t inline_layout = 3;  ///< of the front of ThreadSlot
-inline constexpr std::uint32_t outside = 0;        ///< the cell that takes time spent in no region; never a host's id
+inline constexpr std::uint32_t outside = 0;        ///< the cell for time spent in no region; never a host's id
 
-// SlotFront::current and the stack hold regions with flags.  The short path can only leave a region without flags.
-inline constexpr std::uint32_t careful = 0x80000000;  ///< is left on the careful path (boundary.cpp)
+// SlotFront::current and the stack hold a region with flags.  The short path can only leave a region without flags.
+inline constexpr std::uint32_t careful = 0x80000000;  ///< must be left on the careful path (boundary.cpp)
 inline constexpr std::uint32_t skipped =
-    0x40000000;  ///< begun without a look at the clock: its time goes to the region around it
-inline constexpr std::uint32_t weighted = 0x20000000;  ///< timed in place of several that were skipped
+    0x40000000;  ///< begun without reading the clock: its time is charged to the enclosing region
+inline constexpr std::uint32_t weighted = 0x20000000;  ///< timed on behalf of several skipped calls
 inline constexpr std::uint32_t flags = careful | skipped | weighted;
 constexpr std::uint32_t region_of(std::uint32_t word) { return word & ~flags; }
 
-/// A thread's totals in a region.
+/// A thread's totals in one region.
 struct Cell {
-  std::atomic<std::uint64_t> ticks{0};  ///< modulo 2^64; may fall where sampling corrects an estimate
-  std::atomic<std::int64_t> begins{0};  ///< how often it was begun; the sign bit is set if not every call is timed
+  std::atomic<std::uint64_t> ticks{0};  ///< modulo 2^64; may fall when sampling corrects an estimate
+  std::atomic<std::int64_t> begins{0};  ///< number of begins; the sign bit is set if not every call is timed
 };
 inline constexpr std::int64_t sampled_sign = std::numeric_limits<std::int64_t>::min();
 
-/// The library's share of the time between two boundaries, in ticks.
+/// The library's own share of the time between two region boundaries, in ticks.
 struct OwnTicks {
-  std::atomic<std::uint64_t> before_begin{0}, before_end{0};  ///< by the boundary that comes second
+  std::atomic<std::uint64_t> before_begin{0}, before_end{0};  ///< named after the later boundary
 };
 
-/// Requests from the thread that ends steps to another thread, for its next boundary.
+/// Requests from the thread that ends steps to another thread, which serves them at its next boundary.
 enum Request : std::uint32_t { read_step_counters = 1, resample = 2, stop_pricing = 4 };
 
-/// The time that a thread has spent in the rebalance being priced.
+/// What a thread has spent in a rebalance that is being priced.
 struct Pricing {
   struct Spent {
     std::uint64_t ticks = 0;
     std::int64_t cpu_ns = 0;
   };
   bool open = false;
-  bool marked = false;      ///< a region of another kind than COMPUTE was begun in it
-  std::uint32_t depth = 0;  ///< regions around it
-  Spent whole, waited;      ///< all of it; in regions of such kinds that were begun in it
+  bool marked = false;      ///< a region of a kind other than COMPUTE was begun in it
+  std::uint32_t depth = 0;  ///< number of regions open around it
+  Spent whole, waited;      ///< in total; in regions of kinds other than COMPUTE that were begun in it
 };
 
-/// The members that begin and end access on the short path: one cache line.  <effort/effort_inline.h> accesses those up
-/// to `own`; capi checks that the layouts agree.
+/// The members that begin and end access on the short path; they fill one cache line.  <effort/effort_inline.h>
+/// mirrors the members up to `own`; capi, which includes both, checks that the layouts agree.
 struct SlotFront {
   std::atomic<std::uint32_t> layout{0};  ///< inline_layout if the TSC is the clock and no region is sampled; else 0
   std::atomic<std::uint32_t> limit{0};   ///< ids 1 .. limit may take the short path; 0: all take the careful one
@@ -64,13 +64,13 @@ struct SlotFront {
   std::atomic<std::uint64_t> stamp{0};
   std::atomic<Cell*> cells{nullptr};       ///< [room] by region
   std::uint32_t* stack = nullptr;          ///< [max_depth] the words around the current one
-  OwnTicks own;                            ///< left out at each boundary; 0 until it has been measured
-  std::atomic<std::uint32_t> known{0};     ///< ids 1 .. known have their cells; 0 before and after a session
-  std::atomic<std::uint32_t> requests{0};  ///< bits of Request, set by others
+  OwnTicks own;                            ///< subtracted at each boundary; 0 until it has been measured
+  std::atomic<std::uint32_t> known{0};     ///< ids 1 .. known have cells; 0 before and after a session
+  std::atomic<std::uint32_t> requests{0};  ///< bits of Request, set by other threads
 };
 
-/// Tells signal handlers that the thread is in the middle of a boundary.  Regions that they begin meanwhile are not
-/// measured, but counted, so that their ends are recognised.
+/// Tells signal handlers that the thread is in the middle of a region boundary.  Regions that they begin meanwhile are
+/// not measured but counted, so that the matching ends are recognized.
 class HandlerGate {
  public:
   bool closed() const noexcept { return closed_.load(std::memory_order_relaxed); }
@@ -97,17 +97,17 @@ class HandlerGate {
   static void fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
 
   std::atomic<bool> closed_{false};
-  std::uint32_t unseen_ = 0;  ///< begun by handlers and not ended yet
+  std::uint32_t unseen_ = 0;  ///< regions begun by handlers while the gate was closed and not ended yet
 };
 
-/// Totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which are free on
-/// x86).  Totals are never reset: the reader takes differences.
+/// Totals of one thread.  The owner adds with plain loads and stores (relaxed or release atomics, which cost nothing on
+/// x86).  Nothing is ever reset: the reader takes differences.
 ///
-/// At a boundary the owner stores `stamp`, then `current`, then the finished region's total; the reader loads
-/// `current`, the total, then `stamp`.  A total read in between lacks at most the time that the owner is about to add;
-/// it is never counted twice and is complete at the next look.
+/// At a boundary the owner stores `stamp`, then `current`, then the finished region's total.  The reader loads
+/// `current`, the total, then `stamp`.  If a boundary falls in between, the reader misses at most the time that the
+/// owner is about to add.  It never counts that time twice, and sees it at the next reading.
 ///
-/// A signal handler may begin and end regions in the thread that it interrupts, at any point (see short_path.hpp).
+/// A signal handler may begin and end regions at any point in the thread that it interrupts (see short_path.hpp).
 ///
 /// Outgrown arrays live as long as the slot, because the reader may still access them.
 class alignas(64) ThreadSlot : public SlotFront {
@@ -121,12 +121,13 @@ class alignas(64) ThreadSlot : public SlotFront {
   std::uint64_t session() const noexcept { return session_.load(std::memory_order_acquire); }
   /// Number of the slot in its process.
   std::uint32_t number() const noexcept { return number_; }
-  /// Asks the owner for something at its next boundary; bits of Request.
+  /// Requests an action of the owner at its next boundary.
+  /// @param what  bits of Request
   void ask(std::uint32_t what) noexcept {
     requests.fetch_or(what, std::memory_order_release);
     limit.store(0, std::memory_order_relaxed);
   }
-  /// The owner's next begin or end takes the slow path.
+  /// Sends the owner's next begin or end to the slow path.
   void retire() noexcept {
     limit.store(0, std::memory_order_relaxed);
     known.store(0, std::memory_order_relaxed);
@@ -141,25 +142,25 @@ class alignas(64) ThreadSlot : public SlotFront {
   Kind kind_of(std::uint32_t region) const noexcept {
     return registry_ ? registry_->region_kind(region) : Kind::compute;
   }
-  /// Charges the time outside all regions from the last claim to the last boundary to `region`, which was not known
-  /// before (0: to none).  Ticks only: for slots without counters.
+  /// Charges the time spent outside all regions, from the last claim to the last boundary, to `region` (0: to none),
+  /// for callers that learn the region afterwards.  Ticks only: for slots without counters.
   void claim_outside_ticks(std::uint32_t region) noexcept {
     Cell* const all = cells.load(std::memory_order_relaxed);
     const std::uint64_t total = all[outside].ticks.load(std::memory_order_relaxed);
     if (region != outside) add_own(all[region].ticks, total - outside_claimed_);
     outside_claimed_ = total;
   }
-  /// The same, counters included.
+  /// As claim_outside_ticks(), including counters.
   void claim_outside(std::uint32_t region) noexcept {
     claim_outside_ticks(region);
     counters.claim_outside(region);
   }
-  /// The session may be over, and its registry with it.
+  /// Forgets the session's registry, which may no longer exist.
   void leave_session() noexcept { registry_ = nullptr; }
 
   HandlerGate gate;
   SlotSampling sampling;
-  Pricing pricing;  ///< while it is open, every boundary is exact
+  Pricing pricing;  ///< while it is open, every call is timed
   SlotCounters counters;
   SlotAmounts amounts;
 
@@ -181,27 +182,27 @@ class alignas(64) ThreadSlot : public SlotFront {
 };
 
 /// The calling thread's slot; null before its first call and after finalize.  The initial-exec model makes a read one
-/// instruction (the library is linked, not loaded late), and __thread, unlike thread_local, needs no check for dynamic
-/// initialisation.  Exported for <effort/effort_inline.h>.
+/// instruction, because the library is linked and not loaded late.  __thread instead of thread_local avoids the check
+/// for dynamic initialization.  Exported for <effort/effort_inline.h>.
 extern "C" __attribute__((visibility("default"), tls_model("initial-exec"))) __thread void* effort_this_thread_slot;
 
 inline ThreadSlot* this_thread_slot() noexcept { return static_cast<ThreadSlot*>(effort_this_thread_slot); }
 
-/// All slots of the process.  Slots are small and never freed, because threads keep pointers to them.  A thread that
-/// ends returns its slot, and the next new thread continues its totals.
+/// All slots of the process.  Slots are never freed: they are small, and threads keep pointers to them.  A thread
+/// that ends returns its slot, and the next new thread continues its totals.
 class SlotRegistry {
  public:
   static SlotRegistry& instance();
 
-  /// Gives the calling thread a slot and keeps it until the thread ends.  Locks; allocates.
+  /// Assigns a slot to the calling thread until the thread ends.  Locks; allocates.
   ThreadSlot& acquire();
-  /// All slots ever made, in order of creation.
+  /// All slots ever created, in order of creation.
   std::vector<ThreadSlot*> slots();
-  /// The number of slots; never decreases.  No lock.
+  /// Number of slots; never decreases.  No lock.
   std::size_t count() const noexcept { return count_.load(std::memory_order_acquire); }
-  /// After the end of a session: every thread's next call takes the slow path.
+  /// Called after a session ends: every thread's next call takes the slow path.
   void retire_all();
-  /// In the child of a fork, where only the calling thread exists.
+  /// Called in the child of a fork, where only the calling thread exists.
   void abandon();
 
  private:

@@ -12,7 +12,7 @@ struct Board::Control {
   std::atomic<std::int64_t> off_from;  ///< look + 1; 0: on
   std::atomic<std::int64_t> snapshots;
   std::atomic<std::int32_t> snapshot_status;
-  std::atomic<std::int32_t> finished;  ///< 0: no, else 1
+  std::atomic<std::int32_t> finished;  ///< 1 once finished, else 0
   std::atomic<std::int32_t> finish_status;
   std::uint32_t names_used;
   std::uint32_t region_name[max_hint_regions];
@@ -161,7 +161,7 @@ HintView Board::view(std::int64_t look, int local) const noexcept {
           at<std::int32_t>(base, layout.medoid)};
 }
 
-// A slot is rewritten only after the following look was published.
+// A slot is overwritten only after the next look has been published.
 bool Board::appointments(std::int64_t look, Appointment& now, Appointment& next) const noexcept {
   HintNumbers numbers;
   std::memcpy(&numbers, slot(look), sizeof numbers);

@@ -1,4 +1,4 @@
-// The hint board: hints from the background thread to the ranks of its node, in shared memory.
+// The hint board, in shared memory: the background thread publishes hints on it for the ranks of its node.
 #pragma once
 
 #include "analytics/window/report.hpp"
@@ -17,22 +17,22 @@ inline constexpr int max_hint_regions = 1024;
 inline constexpr int max_hint_units = 32;
 inline constexpr std::size_t names_bytes = std::size_t{1} << 18;
 
-/// Sizes that are known when the segment is made.
+/// Sizes that are fixed when the segment is created.
 struct BoardShape {
-  int n_ranks;  ///< of the run
-  int n_local;  ///< of the node
+  int n_ranks;  ///< ranks of the run
+  int n_local;  ///< ranks of the node
 };
 
-/// When a look takes place, in steps.
+/// When a look (one analysis of the load) takes place, in steps.
 struct Appointment {
-  std::int64_t last = 0;  ///< step after which it is made
+  std::int64_t last = 0;  ///< the look is made after this step
   std::int64_t due = 0;   ///< step at whose end its hint is delivered, >= last
 };
 
-/// The numbers of a hint; arrays follow in the slot.
+/// The scalars of a hint; the arrays follow in the slot.
 struct HintNumbers {
   std::int64_t look = -1;  ///< index of the look, from 0
-  Appointment now, next;   ///< this look's and the next one's
+  Appointment now, next;   ///< times of this look and of the next one
   std::int32_t n_regions = 0, n_units = 0;
   window::Report report;
 };
@@ -46,7 +46,7 @@ struct HintContent {
   std::span<const double> stratum_region_load;     ///< [n_strata][stride], the first n_regions of each row
   std::size_t stratum_stride = 0;
   std::span<const double> region_load;        ///< [n_local][n_regions]
-  std::span<const std::string> region_names;  ///< all, the first n_regions are used
+  std::span<const std::string> region_names;  ///< all names; the first n_regions are used
   std::span<const std::string> unit_names;
   std::span<const double> unit_cost, unit_cost_error;
 };
@@ -58,8 +58,9 @@ struct HintView {
   const std::int32_t *stratum, *medoid_rank;
 };
 
-/// Two slots, used alternately.  While ranks read the hint of look k, that of k + 1 may be written.  That of k + 2
-/// cannot be, because its steps end only after every reader has received the hint of k + 1.
+/// Looks use two slots alternately.  While ranks read the hint of look k, that of look k + 1 may be written.  Look k +
+/// 2 cannot be written yet: it needs frames of steps that end after every reader has moved on, because a look's steps
+/// end only after the previous hint was delivered.
 class Board {
  public:
   Board(std::byte* base, const BoardShape& shape);
@@ -67,25 +68,25 @@ class Board {
 
   // ---- background thread
   void publish(const HintContent& content);
-  /// Switches the library off: from now on, every hint that is due says so.
+  /// Announces that the library is off: from now on, this answers every hint that is due.
   void publish_switched_off(std::int64_t look);
-  /// Counts explicit snapshots, for which ranks wait one after the other; `status` is the outcome.
+  /// Counts the completed explicit snapshots, for which ranks wait one after the other; `status` is the outcome.
   void publish_snapshot(std::int64_t number, int status);
   void publish_finished(int status);
 
   // ---- ranks
   /// Index of the newest hint; -1: none yet.
   std::int64_t newest() const noexcept;
-  /// The look from which the library is off; very large while it is on.
+  /// The first look at which the library is off; a very large number while it is on.
   std::int64_t off_from() const noexcept;
   std::int64_t snapshots_done() const noexcept;
   int snapshot_status() const noexcept;
   bool finished(int& status) const noexcept;
   HintView view(std::int64_t look, int local) const noexcept;
-  /// The appointments of a look and the next one, for a rank that has not followed the hints.  Returns false if the
-  /// slot may have been overwritten.
+  /// The appointments of a look and the next one, for a rank that has not followed the hints.  False if the slot may
+  /// meanwhile have been overwritten.
   bool appointments(std::int64_t look, Appointment& now, Appointment& next) const noexcept;
-  /// Names known so far; they are only ever appended, so pointers stay valid.
+  /// Names known so far.  Names are only appended, so pointers stay valid.
   const char* region_name(int i) const noexcept;
   const char* unit_name(int i) const noexcept;
 

@@ -36,8 +36,8 @@ struct OpenFile {
   }
 };
 
-/// A file without a name.  It is marked as not executable, without which kernels since 6.3 log a warning; older kernels
-/// do not know the flag.
+/// Creates a file without a name.  Kernels before 6.3 do not know the flag for a file that is not executable; later
+/// ones log a warning if it is missing.
 int open_unnamed() {
   const int file = memfd_create("effort", MFD_CLOEXEC | MFD_NOEXEC_SEAL);
   return file < 0 && errno == EINVAL ? memfd_create("effort", MFD_CLOEXEC) : file;
@@ -52,8 +52,8 @@ bool leads_to(const char* path, int file) {
          named.st_ino == opened.st_ino;
 }
 
-/// Removes what killed processes of this user have left.  The maker of a file holds a lock on it as long as it lives,
-/// which other processes see even if they do not see the maker.
+/// Removes the files that killed processes of this user have left.  The maker of a file holds a lock on it during its
+/// lifetime.  Other processes can test the lock even if they cannot see the maker.
 void reclaim() {
   const std::unique_ptr<DIR, int (*)(DIR*)> listing(opendir(folder), closedir);
   if (!listing) return;
@@ -77,7 +77,7 @@ int open_named(Address& address) {
     std::snprintf(address.path, sizeof address.path, "%s/effort-%u-%d-%llx", folder, getuid(), getpid(), r);
     const int file = open(address.path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (file < 0) return file;
-    // Another process may have taken the new file for one that was left.
+    // Another process may have mistaken the new file for an abandoned one.
     if (flock(file, LOCK_EX | LOCK_NB) == 0 && leads_to(address.path, file)) return file;
     if (leads_to(address.path, file)) unlink(address.path);
     close(file);
@@ -100,7 +100,7 @@ Offer::Offer(std::size_t bytes, Way way) : bytes_(bytes), way_(way) {
   if (way == Way::descriptor) std::snprintf(address_.path, sizeof address_.path, "/proc/%d/fd/%d", getpid(), file_);
   const WriteSignalsHeld held;
   int error = ftruncate(file_, static_cast<off_t>(bytes)) != 0 ? errno : 0;
-  // Reserving now turns a lack of memory into an error here instead of a SIGBUS in the host later.
+  // Reserve the space now: a shortage is then an error here and not a SIGBUS in the host later.
   if (error == 0) error = posix_fallocate(file_, 0, static_cast<off_t>(bytes));
   struct stat st {};
   if (error == 0 && fstat(file_, &st) != 0) error = errno;
@@ -123,7 +123,7 @@ std::byte* Offer::map() const { return map_file(file_, bytes_); }
 
 std::byte* Offer::map(const Address& address, std::size_t bytes) {
   const std::string what = std::string("opening shared memory ") + address.path;
-  // In another PID namespace the path may lead to any file, so it is checked before it is opened.
+  // In another process namespace the path may lead to any file: check it before opening.
   struct stat st {};
   if (stat(address.path, &st) != 0) throw refused(what, errno);
   if (st.st_dev != address.device || st.st_ino != address.inode) throw refused(what, ESTALE);

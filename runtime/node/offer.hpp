@@ -6,26 +6,26 @@
 
 namespace effort::node {
 
-/// The address under which other processes find it: plain bytes that can be sent to them.
+/// Where the other processes find the memory.  Plain bytes, so that it can be sent to them.
 struct Address {
   char path[96] = "";
-  std::uint64_t device = 0, inode = 0;  ///< what the path leads to
+  std::uint64_t device = 0, inode = 0;  ///< the file at the path
 
   bool given() const noexcept { return path[0] != 0; }
 };
 
-/// How other processes reach it.
+/// How the other processes reach the memory.
 enum class Way {
-  descriptor,  ///< through the maker's open file, by /proc: it has no name at any time, so nothing is left of a killed
-               ///< process
-  name         ///< by a name in /dev/shm, if they cannot open the maker's /proc; the next process of the same user
-               ///< that takes this way removes what a killed one has left
+  descriptor,  ///< through the maker's open file in /proc: the memory never has a name, so a killed process leaves
+               ///< nothing behind
+  name         ///< by a name in /dev/shm, if they cannot open the maker's /proc; files that a killed process leaves
+               ///< are removed by the next process of the same user that uses a name
 };
 
-/// Offers new, zeroed memory for its lifetime.  After that it can no longer be found; mappings persist.
+/// Offers new, zeroed memory during its lifetime.  Afterwards it can no longer be found; existing mappings stay valid.
 class Offer {
  public:
-  /// @throws Error(memory) if the system refuses; space is reserved immediately, so that no SIGBUS follows
+  /// @throws Error(memory) if the system refuses.  The space is reserved at once, so that no SIGBUS occurs later.
   Offer(std::size_t bytes, Way way);
   ~Offer();
   Offer(const Offer&) = delete;
@@ -34,7 +34,7 @@ class Offer {
   const Address& address() const noexcept { return address_; }
   /// Maps all of it into this process.
   std::byte* map() const;
-  /// Maps what another process offers; `bytes` must be its size.
+  /// Maps memory that another process offers; `bytes` must be its size.
   /// @throws Error(memory)
   static std::byte* map(const Address& address, std::size_t bytes);
 

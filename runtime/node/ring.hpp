@@ -11,14 +11,14 @@
 
 namespace effort::node {
 
-/// Lives in shared memory, zero-initialised; the bytes follow elsewhere in the segment.  Positions only grow.
+/// Header of a ring, in zero-initialised shared memory; the bytes are elsewhere in the segment.  Positions only grow.
 struct RingControl {
   alignas(64) std::atomic<std::uint64_t> written;
-  std::uint64_t consumed_seen;  ///< the producer's last look at `consumed`: its cache line is fetched when needed
+  std::uint64_t consumed_seen;  ///< the producer's copy of `consumed`, refreshed only when needed to save cache misses
   alignas(64) std::atomic<std::uint64_t> consumed;
 };
 
-/// A view of one ring.  Cost of push: one copy and one release store.
+/// A view of one ring.  A push costs one copy and one release store.
 class Ring {
  public:
   /// @param capacity  bytes, a power of two
@@ -26,12 +26,12 @@ class Ring {
       : control_(&control), data_(data), capacity_(capacity) {}
 
   std::size_t capacity() const noexcept { return capacity_; }
-  /// Bytes written and not yet consumed; either side may ask.
+  /// Bytes written and not yet consumed; either side may call it.
   std::size_t filled() const noexcept {
     return control_->written.load(std::memory_order_acquire) - control_->consumed.load(std::memory_order_acquire);
   }
 
-  /// Producer: writes as much of `bytes` as fits and returns how much that was.
+  /// Producer: writes as much of `bytes` as fits and returns the number of bytes written.
   std::size_t push(std::span<const std::byte> bytes) noexcept {
     const std::uint64_t written = control_->written.load(std::memory_order_relaxed);
     if (written + bytes.size() - control_->consumed_seen > capacity_)
@@ -45,7 +45,7 @@ class Ring {
     return n;
   }
 
-  /// Consumer: appends all available bytes to `out` and returns their number.
+  /// Consumer: appends all available bytes to `out`; returns their number.
   std::size_t drain(std::vector<std::byte>& out) {
     const std::uint64_t consumed = control_->consumed.load(std::memory_order_relaxed);
     const std::uint64_t written = control_->written.load(std::memory_order_acquire);

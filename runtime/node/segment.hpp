@@ -13,20 +13,20 @@
 
 namespace effort::node {
 
-/// A rank's facts for its node's leader.
+/// What a rank reports to its node's leader.
 struct RankArea {
   RingControl ring;
   cpu_set_t cpus;                          ///< processing units that the rank may run on
   std::atomic<std::int64_t> merged_steps;  ///< steps that had to share a frame because the ring was full
   std::atomic<std::int64_t> wait_ns;       ///< longest wait for a hint so far, in the current window
   std::atomic<std::int64_t> total_wait_ns;
-  std::atomic<std::int64_t> last_wait_ns;  ///< for the last hint
-  std::atomic<std::int64_t> measuring_ns;  ///< what measuring has cost the rank's busiest thread
-  std::atomic<std::uint32_t> failed;       ///< 1: the rank cannot go on, for the reason that follows
+  std::atomic<std::int64_t> last_wait_ns;  ///< wait for the last hint
+  std::atomic<std::int64_t> measuring_ns;  ///< cost of measuring in the rank's busiest thread
+  std::atomic<std::uint32_t> failed;       ///< 1: the rank cannot continue, for the reason below
   char failure[200];
 };
 
-/// Start of the segment: zeroed by the kernel, then filled by the leader before others access it.
+/// Start of the segment.  The kernel zeroes it; the leader fills it before any other rank reads it.
 struct SegmentHeader {
   std::uint64_t magic;
   std::uint64_t bytes;
@@ -42,10 +42,10 @@ class Segment {
 
   /// Memory of this process alone.
   static std::unique_ptr<Segment> make_private(int n_local, const BoardShape& shape);
-  /// Creates memory that the ranks of the node share.  They can find it while `offer` lives.
+  /// Creates memory that the ranks of the node share.  They find it through `offer` during its lifetime.
   /// @throws Error(memory)
   static std::unique_ptr<Segment> create(int n_local, const BoardShape& shape, Way way, std::unique_ptr<Offer>& offer);
-  /// Maps the segment that another rank created.
+  /// Maps the memory that another rank created.
   static std::unique_ptr<Segment> attach(const Address& address, int n_local, const BoardShape& shape);
 
   ~Segment();

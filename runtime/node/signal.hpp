@@ -6,12 +6,12 @@
 
 namespace effort::node {
 
-/// An event count in shared memory, zero-initialised. notify() costs one load if no thread sleeps.
+/// An event count in shared memory, zero-initialised.  If no thread sleeps, waking costs one load.
 class Signal {
  public:
-  /// Take a ticket before checking the condition to wait for.
+  /// Read it before checking the condition to wait for, and pass it to wait().
   std::uint32_t ticket() const noexcept { return count_.load(std::memory_order_acquire); }
-  /// Sleeps until notify() has been called since the ticket was taken, or until the timeout.
+  /// Sleeps until notify() is called after the ticket was taken, or until the timeout.
   void wait(std::uint32_t ticket, std::int64_t timeout_ns) noexcept;
   void notify() noexcept;
 

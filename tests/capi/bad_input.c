@@ -1,4 +1,4 @@
-/* What bad input gets: a clear code, a message that names the problem, the host unharmed and nothing lost. */
+/* Bad input returns a clear code and a message that names the problem.  The host is unharmed and nothing is lost. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -101,7 +101,7 @@ static void ids_and_kinds(void) {
   }
   CHECK_FAILS(effort_work(17, 1.0), EFFORT_ERR_UNKNOWN_ID, "17");
   CHECK_FAILS(effort_work(-1, 1.0), EFFORT_ERR_UNKNOWN_ID, "-1");
-  /* What the library measures itself has an id, too. */
+  /* Metrics that the library measures itself also have an id. */
   CHECK_FAILS(effort_metric(0, 1.0), EFFORT_ERR_UNKNOWN_ID, "0");
   CHECK_FAILS(effort_metric(1, 1.0), EFFORT_ERR_UNKNOWN_ID, "1");
   CHECK_FAILS(effort_metric_define("time", "s", &m), EFFORT_ERR_CONFLICT, "'time'");
@@ -155,7 +155,7 @@ static void amounts(void) {
   CHECK_OK(effort_metric(metric, 0.0));
 }
 
-/* The largest amounts that are taken do no harm to those of later steps: nanoseconds for seconds are refused. */
+/* The largest accepted amounts do not harm those of later steps.  Nanoseconds given as seconds are refused. */
 static void huge_amounts(void) {
   int32_t region, unit, metric;
   effort_hint hint;
@@ -202,8 +202,8 @@ static void limits(void) {
     if (metric != EFFORT_OK) CHECK_FAILS(metric, EFFORT_ERR_LIMIT, "32 metrics");
     if (i == 39) CHECK(unit == EFFORT_ERR_LIMIT && metric == EFFORT_ERR_LIMIT);
   }
-  /* What there is goes on working: so many definitions fill the ring, which merges the first steps; a later window
-   * has each step by itself again. */
+  /* Existing definitions keep working.  So many definitions fill the ring, so that the first steps are merged; in a
+   * later window, steps are separate again. */
   for (int s = 0; s < 32; ++s) {
     CHECK_OK(effort_add(first, 0.001));
     CHECK_OK(effort_progress_step());

@@ -1,4 +1,4 @@
-// What a callback may get wrong: each has a stated outcome (docs/hints.md), and the run goes on.
+// Errors of a callback: each has a defined outcome (docs/hints.md), and the run continues.
 #include "check.h"
 
 #include <pthread.h>
@@ -47,7 +47,7 @@ void throws() {
 
 int large(const effort_hint*, void* calls) { return ++*static_cast<int*>(calls) == 1 ? 1000 : 0; }
 
-// Any positive answer is 1.
+// Any positive answer counts as 1.
 void answers_beyond_one() {
   int calls = 0;
   start();
@@ -88,7 +88,7 @@ int other_thread(const effort_hint*, void* code) {
   return 0;
 }
 
-// Measuring calls of other threads go on meanwhile.
+// Other threads may make measuring calls meanwhile.
 void threads_inside() {
   effort_status code = EFFORT_ERR_INTERNAL;
   start();
@@ -110,8 +110,8 @@ int exiting(const effort_hint*, void* calls) {
   pthread_exit(nullptr);
 }
 
-// A thread that ends in the callback unwinds through the library: that callback has failed, its step is over, and
-// another thread takes the next ones.
+// A thread that ends in the callback unwinds through the library.  The callback counts as failed, its step ends, and
+// another thread continues with the next steps.
 void thread_ends_in(effort_rebalance_fn ending) {
   int calls = 0;
   start();

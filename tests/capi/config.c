@@ -1,4 +1,4 @@
-/* Configuration: what is wrong is refused with key, value and what is allowed; later sources win. */
+/* Configuration: errors are refused with the key, its value and the allowed values; later sources win. */
 #include "check.h"
 
 #include <stdlib.h>
@@ -51,7 +51,7 @@ static void wrong_values(void) {
   refused("METRICS", "", EFFORT_ERR_CONFIG);
 }
 
-/* A metric that cannot be counted costs nothing but a note; a load that cannot be is refused. */
+/* A metric that cannot be counted is reported as a note; a load that cannot be counted is refused. */
 static void what_cannot_be_counted(void) {
   effort_config* config;
   CHECK_OK(effort_config_new(&config));
@@ -104,7 +104,7 @@ static void from_a_file(void) {
   unsetenv("EFFORT_CONFIG");
 }
 
-/* What is not a file would hold up the host, or never end. */
+/* Reading from something other than a regular file could block the host or never end. */
 static void from_no_file(void) {
   CHECK(mkfifo("pipe", 0600) == 0 && mkdir("directory", 0700) == 0);
   FILE* large = fopen("large.toml", "w");
@@ -125,7 +125,7 @@ static int note(const effort_hint* hint, void* user) {
   return 0;
 }
 
-/* The step of the first hint tells the window and the lag in force. */
+/* The step of the first hint shows the window and the lag in force. */
 static long first_hint(const effort_config* config) {
   seen_step = -1;
   if (!CHECK_OK(effort_init(config))) return -1;

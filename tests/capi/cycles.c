@@ -1,4 +1,4 @@
-/* cycles N: sessions one after the other.  What the process holds after a few is what it holds after all of them. */
+/* cycles N: consecutive sessions.  The process holds the same resources after a few of them as after all. */
 #define _GNU_SOURCE
 #include "check.h"
 #include "held.h"

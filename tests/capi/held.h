@@ -1,4 +1,4 @@
-/* What a process holds of the system, from /proc/self and the allocator. */
+/* The system resources that a process holds, from /proc/self and the allocator. */
 #ifndef EFFORT_TESTS_HELD_H
 #define EFFORT_TESTS_HELD_H
 
@@ -36,8 +36,8 @@ static inline struct Held held_now(void) {
   return held;
 }
 
-/* The process holds what it held `before`.  The allocator counts as allocated what it keeps back for the next thread;
- * that grew by 20 KiB over some thousand sessions, and then no more. */
+/* Checks that the process holds the same resources as `before`.  The allocator counts memory that it retains for the
+ * next thread as allocated.  That grew by 20 KiB over some thousand sessions, and then no more. */
 static inline void check_held_is(const struct Held* before) {
   enum { kept_back = 1 << 16 };
   const struct Held now = held_now();
@@ -46,7 +46,7 @@ static inline void check_held_is(const struct Held* before) {
          now.allocated - before->allocated);
   CHECK(now.threads == before->threads);
   CHECK(now.descriptors == before->descriptors);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* whose allocators are others */
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__) /* these bring their own allocators */
   CHECK(now.mappings <= before->mappings + 2);
   CHECK(now.allocated - before->allocated < kept_back);
   CHECK(now.resident - before->resident < 4 * kept_back);

@@ -1,4 +1,4 @@
-/* Hints of one process: when they come, what is in them, and what a callback may do. */
+/* Hints of one process: when they arrive, what they contain, and what a callback may do. */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
 
@@ -109,7 +109,7 @@ static void application_metric(void) {
   CHECK_OK(effort_finalize());
 }
 
-/* The host's own timers: what was added comes back, to the clock's tick. */
+/* The host's own timers: added seconds appear in the hint, accurate to a tick of the clock. */
 static void added_seconds(void) {
   start("time");
   CHECK_OK(effort_on_rebalance(judge, &marker));
@@ -154,8 +154,8 @@ static void sleep_ms(int ms) {
   nanosleep(&t, NULL);
 }
 
-/* The price of a rebalance that happens elsewhere is what passes between the brackets.  Too few steps are left of its
- * window: that one is stale. */
+/* The price of a rebalance that happens elsewhere is the time between the brackets.  Too few steps of its window
+ * remain, so that window is stale. */
 static void bracketed_rebalance(void) {
   start("time");
   effort_hint h;
@@ -185,8 +185,8 @@ static double cpu_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* What is not in regions of kind COMM, WAIT or IO that were begun in it, whatever is open around it; and each boundary
- * counts, however often the guard has met the region. */
+/* The price is the time outside regions of kind COMM, WAIT or IO that were begun inside the rebalance, whatever is open
+ * around it.  Every call is timed, even if the guard samples the region. */
 static void price_of_computing(void) {
   start("cpu_time");
   effort_hint h;
@@ -229,8 +229,8 @@ static int never_told(const effort_hint* h, void* user) {
   return 0;
 }
 
-/* A rebalance between a window's end and its hint: the hint speaks of a distribution that is gone.  So does one that is
- * delivered while a rebalance is under way. */
+/* After a rebalance between a window's end and its hint, the hint describes an outdated distribution.  The same holds
+ * for a hint that is delivered during a rebalance. */
 static void overtaken_hint(void) {
   for (int open = 0; open < 2; ++open) {
     long done = -2; /* none yet */
@@ -324,7 +324,7 @@ static int failing(const effort_hint* h, void* user) {
   return -5;
 }
 
-/* A callback that fails is no rebalance, and the run goes on. */
+/* A callback that fails does not count as a rebalance, and the run continues. */
 static void failing_callback(void) {
   int times = 0;
   start("time");

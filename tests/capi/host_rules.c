@@ -1,5 +1,5 @@
-/* Hosts with floating-point settings of their own: traps, another rounding, denormal numbers flushed to zero.  The
- * library works under its own, and leaves the host's as they are. */
+/* Hosts with their own floating-point settings: traps, another rounding mode, denormal numbers flushed to zero.  The
+ * library uses its own settings and leaves the host's unchanged. */
 #define _GNU_SOURCE
 #include "check.h"
 
@@ -46,7 +46,7 @@ static void step(effort_region_id solve, effort_work_id cells, effort_metric_id 
   CHECK_OK(effort_progress_step());
 }
 
-/* What the last hint says of the loads. */
+/* The loads in the last hint. */
 struct Said {
   double load, predicted, unit_cost, imbalance;
 };
@@ -78,7 +78,7 @@ static void traps(void) {
   CHECK(traps_in_callback == trapping);
   run(1);
   CHECK(fegetexcept() == trapping);
-  /* Amounts that could not even be compared or added. */
+  /* Amounts that would trap when compared or added. */
   effort_region_id solve;
   effort_work_id cells;
   effort_metric_id count;
@@ -112,7 +112,7 @@ static void same_bits(void) {
   CHECK(memcmp(&usual, &there, sizeof usual) == 0);
 }
 
-/* Apart from the calls that add, not even the flag of an inexact result is raised. */
+/* Calls other than those that add do not even raise the inexact flag. */
 static void flags(void) {
   effort_region_id solve;
   effort_work_id cells;
@@ -125,7 +125,7 @@ static void flags(void) {
   CHECK(fetestexcept(FE_ALL_EXCEPT) == 0);
 }
 
-/* A thread is not cancelled in the middle of a call, but after it. */
+/* A thread is cancelled after a call and not in the middle of it. */
 static void* cancelled(void* unused) {
   effort_region_id solve;
   effort_work_id cells;

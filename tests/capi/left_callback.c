@@ -1,5 +1,5 @@
-/* A callback that is left by longjmp has failed.  The calls that come next are in order again, at whatever depth they
- * are made, and the ranks stay at the same step; what is called from inside a callback is still refused. */
+/* A callback that is left by longjmp counts as failed.  Later calls work again, at any call depth, and the ranks stay
+ * at the same step.  Calls from inside a callback are still refused. */
 #ifdef TEST_MPI
 #include "mpi_check.h"
 #else
@@ -69,7 +69,7 @@ static void leave(int odd, int depth_before, int depth_after, int depth_finalize
   CHECK_OK(deeper(finalize, depth_finalize));
 }
 
-/* The very next call is another than a step. */
+/* The next call is not a progress step. */
 static void leave_last(int odd) {
   leave_every = odd ? 1 : 1 << 30;
   start(leaving);

@@ -15,7 +15,7 @@ static void marked_step(void) {
   EFFORT_END("marked by macros");
 }
 
-/* The macros keep ids per place; ids of an earlier session must not be taken for those of this one. */
+/* The macros keep ids per call site; ids of an earlier session must not be used in the present one. */
 static void macros_across_sessions(void) {
   int32_t other, found;
   for (int session = 0; session < 3; ++session) {
@@ -38,7 +38,7 @@ static void macros_across_sessions(void) {
   }
 }
 
-/* A named region that is known as another kind is opened as that. */
+/* A named region that is registered with another kind is opened with that kind. */
 static void macros_and_kinds(void) {
   int32_t wait;
   CHECK_OK(effort_init(NULL));
@@ -133,7 +133,7 @@ static void forked_child(void) {
   CHECK_OK(effort_finalize());
 }
 
-/* The child of a fork has no place in the session: its calls do nothing, the parent's session is untouched. */
+/* The child of a fork is not part of the session: its calls do nothing, and the parent's session is unaffected. */
 static void fork_inside_a_session(void) {
   int32_t r;
   effort_hint hint;
@@ -164,7 +164,7 @@ static void returns_normally(void) {
   CHECK_OK(effort_finalize());
 }
 
-/* The exit code of a host that forgets finalize stays what it was, and it ends. */
+/* A host that forgets finalize ends with its own exit code. */
 static void early_exits(void) {
   CHECK(exit_code_of(leaves_early) == 7);
   CHECK(exit_code_of(leaves_at_once) == 7);

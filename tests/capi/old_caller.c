@@ -1,5 +1,5 @@
-/* A program that was compiled with the header of 0.1: it has its own copy of everything it knows.  It keeps working
- * with this library, which may know more.  Never to be brought up to date. */
+/* A program that was compiled with the header of 0.1, of which it has its own copy.  It keeps working with newer
+ * libraries.  Never update it. */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -56,7 +56,7 @@ int effort_hint_copy(effort_hint*, size_t);
 const char* effort_last_error(void);
 const char* effort_status_string(int);
 
-/* The front of what effort_begin_inline of 0.1 looks at. */
+/* The members that effort_begin_inline of 0.1 reads. */
 struct slot {
   uint32_t layout, limit, current, depth;
   uint64_t stamp;

@@ -1,4 +1,4 @@
-// Calls that get no memory say so, and never with the message of an earlier error.
+// Calls that run out of memory report that, and never return the message of an earlier error.
 #include "check.h"
 
 #include <cstdlib>
@@ -8,7 +8,7 @@ namespace {
 bool refuse = false;
 }
 
-// The library's allocations come here, too.
+// The library's allocations also call these operators.
 void* operator new(std::size_t bytes) {
   void* const memory = refuse ? nullptr : std::malloc(bytes);
   if (!memory) throw std::bad_alloc();

@@ -1,4 +1,4 @@
-/* Adapters of another build find no way in: what lies behind the port has the layout of this one. */
+/* Adapters of another build get no port, because its structures have the layout of this build. */
 #include "check.h"
 
 void* effort_adapter_port(const char* build);

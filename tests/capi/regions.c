@@ -30,7 +30,7 @@ static void sleep_ms(int ms) {
   nanosleep(&t, NULL);
 }
 
-/* A region open across steps is split there: each step gets its share, none all of it. */
+/* A region that is open across steps is split there: each step is charged its share. */
 static void open_across_steps(void) {
   start();
   double longest = 0;
@@ -56,8 +56,9 @@ static double clock_seconds(void) {
   return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-/* Time goes to the innermost region: a nested COMM region is no load, a nested COMPUTE region not counted twice.  The
- * host's clock around all of it, less that inside the COMM region, bounds the load however the machine is shared. */
+/* Time is charged to the innermost region: a nested COMM region is not load, and a nested COMPUTE region is not counted
+ * twice.  The host's clock around everything, minus the time inside the COMM region, bounds the load even on a shared
+ * machine. */
 static void exclusive_time(void) {
   start();
   effort_hint h;

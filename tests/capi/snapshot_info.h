@@ -1,4 +1,4 @@
-/* What `effort info --json` says of a snapshot, for host tests.  The command's path is in EFFORT_TEST_COMMAND. */
+/* Reads the output of `effort info --json` for a snapshot.  The command's path is in EFFORT_TEST_COMMAND. */
 #ifndef EFFORT_TESTS_SNAPSHOT_INFO_H
 #define EFFORT_TESTS_SNAPSHOT_INFO_H
 

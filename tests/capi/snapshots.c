@@ -1,4 +1,4 @@
-/* Snapshots: written, readable by the command, complete; and what happens when they cannot be written. */
+/* Snapshots are written, complete and readable by the command; failures to write them are reported. */
 #define _GNU_SOURCE
 #include "snapshot_info.h"
 
@@ -13,7 +13,7 @@
 
 static int32_t solve, halo, flops;
 
-/* A disc that takes its time: who holds `busy` keeps it from being done. */
+/* A slow disc: a write cannot finish while another thread holds `busy`. */
 static pthread_mutex_t busy = PTHREAD_MUTEX_INITIALIZER;
 static atomic_int writes;
 __attribute__((visibility("default"))) int fsync(int file) {
@@ -73,8 +73,8 @@ static void last_snapshot(void) {
   CHECK(strstr(json, "\"first\":10,\"last\":19") != NULL);
 }
 
-/* A metric that nobody has makes loads of 0, which would pass for a balanced run; a misspelled variable changes
- * nothing. */
+/* A metric that no rank counts gives loads of 0, which would look like a balanced run; a misspelled variable has no
+ * effect.  Both are reported. */
 static void misspelled(void) {
   const char* const note = "no rank counted any 'cputime'";
   setenv("EFFORT_WINDOWS", "5", 1);
@@ -84,7 +84,7 @@ static void misspelled(void) {
   unsetenv("EFFORT_WINDOWS");
   const char* json = only_snapshot("misspelled", 1);
   CHECK(strstr(json, note) != NULL);
-  CHECK(strstr(json, "EFFORT_WINDOWS is no setting and was ignored; did you mean EFFORT_WINDOW?\"") != NULL);
+  CHECK(strstr(json, "EFFORT_WINDOWS is not a setting and was ignored; did you mean EFFORT_WINDOW?\"") != NULL);
   start("well spelled", "LOAD_METRIC", "flops");
   steps(0, 24);
   CHECK_OK(effort_finalize());
@@ -127,7 +127,7 @@ static void when_asked(void) {
   CHECK_OK(effort_snapshot(NULL));
   CHECK(number_in(only_snapshot("asked", 1), "", "steps") == 20);
   CHECK_NEAR(number_in(only_snapshot("asked", 1), "", "lost_snapshots"), 2, 0);
-  CHECK_OK(effort_finalize()); /* whoever asked has been told already */
+  CHECK_OK(effort_finalize()); /* the caller of effort_snapshot got the error already */
   CHECK(number_in(only_snapshot("asked", 2), "", "steps") == 25);
 }
 
@@ -184,7 +184,7 @@ static void slow_disc(void) {
   CHECK(number_in(only_snapshot("slow", 2), "", "steps") == 35);
 }
 
-/* The run goes on, hints come, the loss is counted and said at finalize. */
+/* The run continues with hints; the lost snapshot is counted, and reported at finalize. */
 static void unwritable_directory(void) {
   effort_hint hint;
   FILE* file = fopen("not-a-directory", "w");
@@ -203,7 +203,7 @@ static void unwritable_directory(void) {
   CHECK(snapshots_in("after", NULL, 0) == 1);
 }
 
-/* A disc without room: no half file is left behind, later snapshots that fit are written and tell the loss. */
+/* A full disc: no partial file is left behind; later snapshots that fit are written and report the loss. */
 static void full_disc(void) {
   struct rlimit before, none;
   getrlimit(RLIMIT_FSIZE, &before);
@@ -273,7 +273,7 @@ static const char* end_capture(void) {
   return text;
 }
 
-/* The table does not depend on the file; loads have their own unit, and sums of counts are those of counts. */
+/* The table does not depend on the file.  Loads have their own unit, and sums of counts are counts. */
 static void summary_of_counts(void) {
   int32_t cells;
   begin_capture();
@@ -295,15 +295,15 @@ static void summary_of_counts(void) {
     fputs(text, stderr);
 }
 
-/* Under VERBOSE what is wrong is said at once, or, where only the run tells, at its end; a run shorter than a window is
- * one, too. */
+/* Under VERBOSE, problems are reported at once, or at the end if they only show during the run, even if the run is
+ * shorter than a window. */
 static void verbose(void) {
   begin_capture();
   setenv("EFFORT_WINDOWS", "5", 1);
   setenv("EFFORT_VERBOSE", "1", 1);
   setenv("EFFORT_METRICS", "time,PAPI_NO_SUCH", 1);
   start("verbose", "LOAD_METRIC", "cputime");
-  const int at_once = strstr(end_capture(), "effort: environment variable EFFORT_WINDOWS is no setting") != NULL;
+  const int at_once = strstr(end_capture(), "effort: environment variable EFFORT_WINDOWS is not a setting") != NULL;
   begin_capture();
   steps(0, 4);
   CHECK_OK(effort_finalize());
@@ -337,7 +337,7 @@ static void summary_on_request(void) {
   CHECK(strstr(effort_last_error(), "No such file") != NULL && strstr(effort_last_error(), "rank 0") == NULL);
 }
 
-/* A pipe that nobody reads would hold up the host for ever. */
+/* Opening a pipe without a reader would block the host forever. */
 static void report_elsewhere(void) {
   CHECK(mkfifo("pipe", 0600) == 0 && mkdir("directory", 0700) == 0);
   const char* const places[] = {"pipe", "directory", "/dev/zero"};

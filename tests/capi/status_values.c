@@ -1,4 +1,4 @@
-/* Compiled only: the public headers in each language they promise, and the values that are fixed for ever. */
+/* Compiled only: the public headers in every promised language, and the values that are fixed forever. */
 #include <effort/effort.h>
 #ifdef TEST_EFFORT_INLINE
 #include <effort/effort_inline.h>

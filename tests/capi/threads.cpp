@@ -44,7 +44,7 @@ void expect(double load) {
   CHECK_OK(effort_finalize());
 }
 
-// New threads every step: their slots are given back and used again, and what they did is kept.
+// New threads in every step: their slots are returned and reused, and their measurements are kept.
 void short_lived_threads(const char* threads, double load) {
   start(threads);
   for (int s = 0; s < n_steps; ++s) {
@@ -84,7 +84,7 @@ void messages_per_thread() {
   CHECK_OK(effort_finalize());
 }
 
-// Nesting is a thread's own.
+// Each thread has its own nesting.
 void nesting_per_thread() {
   CHECK_OK(effort_init(nullptr));
   CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
@@ -115,7 +115,7 @@ void steps_beside_measuring() {
   CHECK_OK(effort_finalize());
 }
 
-// effort.hpp: scopes, ids by name, and what is wrong is harmless.
+// effort.hpp: scopes and ids by name; errors are harmless.
 void scopes() {
   {
     effort::RegionId early("too early");
@@ -137,7 +137,7 @@ void scopes() {
   CHECK_OK(effort_finalize());
 }
 
-// A scope of two sessions, in which ids mean different regions: one id of a place serves both, from before the first.
+// A RegionId made before the first session serves two sessions, in which numeric ids denote different regions.
 void in_each_session() {
   static const effort::RegionId scope("scope", EFFORT_WAIT);
   for (const char* first : {"scope", "checkpoint"}) {

@@ -6,7 +6,7 @@
 int main() {
   CHECK((effort::weights_items({1, 2, 3, 0}, {0.5, 0.25}) == std::vector<double>{1, 1.5}));
   CHECK(effort::weights_items({1, -2}, {0.5, 0.25}).empty());
-  // No whole rows, and amounts without costs: how many items those are cannot be known.
+  // With incomplete rows, or with amounts but no costs, the number of items cannot be known.
   CHECK(effort::weights_items({1, 2, 3}, {0.5, 0.25}).empty());
   CHECK(strstr(effort_last_error(), "whole rows") != nullptr);
   CHECK(effort::weights_items({1, 2, 3}, {}).empty());

@@ -1,4 +1,4 @@
-// Distributed analytics over MPI: the same bits as over threads of one process.
+// Analytics over MPI give the same bits as over threads of one process.
 #include "adapters/mpi/mpi_transport.hpp"
 #include "analytics/cluster/distributed_clara.hpp"
 #include "analytics/comm/thread_group.hpp"

@@ -1,5 +1,5 @@
-/* cycles LEVEL N: sessions over MPI, one after the other.  Communicators, attributes and what the process holds of the
- * system are after all of them what they were after a few. */
+/* cycles LEVEL N: consecutive sessions over MPI.  The numbers of communicators, attributes and system resources are the
+ * same after all of them as after a few. */
 #define _GNU_SOURCE
 #include "counted_communicators.h"
 #include "held.h"

@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
   CHECK_OK(effort_on_rebalance(count, &calls));
   effort_region_id solve;
   CHECK_OK(effort_region("solve", EFFORT_COMPUTE, &solve));
-  int ended = -1, off_at = -1;  // first steps that are not good, and switched off
+  int ended = -1, off_at = -1;  // first step that failed, first step that was switched off
   effort_status first = EFFORT_OK;
   for (int s = 0; s < all_steps; ++s) {
     if (rank == last && s == fails_from) refuse = true;
@@ -69,11 +69,11 @@ int main(int argc, char** argv) {
     }
     if (status == EFFORT_ERR_SWITCHED_OFF && off_at < 0) off_at = s;
     CHECK(ended < 0 || status == EFFORT_ERR_SWITCHED_OFF || (strict && off_at < 0 && status == EFFORT_ERR_INTERNAL));
-    // STRICT's code may come with the switching off, or before.
+    // STRICT's code may come at the step that switches off or earlier.
     if (strict && status == EFFORT_ERR_INTERNAL && effort_add(solve, 0.0) == EFFORT_ERR_SWITCHED_OFF) off_at = s;
     MPI_Barrier(MPI_COMM_WORLD);  // the host goes on communicating
   }
-  // Everybody at the same step: when the first hint is due that the failed node had no part in.
+  // All ranks switch off at the same step, when the first hint without the failed node is due.
   CHECK(off_at > fails_from && off_at <= fails_from + 30);
   CHECK(same_everywhere(&off_at, sizeof off_at, MPI_COMM_WORLD));
   CHECK(same_everywhere(&calls, sizeof calls, MPI_COMM_WORLD));

@@ -1,6 +1,6 @@
 /* hints LEVEL FILE: hints from a deterministic application metric.  Every rank gets them at the same step with the
- * same bits; rank 0 writes what it got to FILE, so that thread levels and node splits can be compared;
- * what is made of rounded sums goes to FILE.rounded.  Then a session on time, whose hints differ from run to run but
+ * same bits.  Rank 0 writes its hints to FILE, so that thread levels and node splits can be compared; values that
+ * depend on rounded sums go to FILE.rounded.  A second session uses time as load: its hints differ between runs but
  * not between ranks. */
 #define _POSIX_C_SOURCE 200809L
 #include "mpi_check.h"
@@ -13,7 +13,7 @@ static int rank, size, calls, moved, units_seen, efficiencies_seen;
 static long step;
 static FILE *record, *rounded;
 
-/* What rank r does in a step: integers, so that sums are exact; a rebalance at the first hint evens it out. */
+/* The work of rank r in a step, as integers, so that sums are exact.  A rebalance at the first hint equalizes it. */
 static double share(int r, long s) { return moved ? 4.0 : 1.0 + r % 4 + (double)(s % 3); }
 
 static int rebalanced_at(const effort_hint* h) { return h->window_first == 2 * window; }
@@ -99,7 +99,7 @@ static void right_content(const effort_hint* h) {
   if (h->window_first > 2 * window) CHECK(h->imbalance == 0 && h->rebalance == 0);
 }
 
-/* One rank alone does the rebalance; another one's answer is a failure: the maximum counts. */
+/* Only one rank rebalances, and another one's callback fails: the maximum of the answers counts. */
 static int on_rebalance(const effort_hint* h, void* user) {
   CHECK(user == &rank);
   right_content(h);
@@ -145,7 +145,7 @@ static void run(void) {
   CHECK(units_seen > 0);
 }
 
-/* At the first hint rank 0 fails at once, while the others rebalance: the price is theirs. */
+/* At the first hint rank 0 fails immediately while the others rebalance: the price is that of the others. */
 static int on_timed_rebalance(const effort_hint* h, void* user) {
   const struct timespec takes = {0, 20000000};
   CHECK(user == &rank && h->rank == rank);
@@ -159,7 +159,7 @@ static int on_timed_rebalance(const effort_hint* h, void* user) {
   return 1;
 }
 
-/* Loads are real time: nothing is known of them but that all ranks are told the same. */
+/* Loads are real times: the test only knows that all ranks must get the same values. */
 static void run_on_time(void) {
   int32_t work, cells;
   volatile double sum = 0;

@@ -1,5 +1,5 @@
-/* late VERBOSE: a rank comes to its progress step later than HINT_TIMEOUT.  The others say so, once, where VERBOSE
- * lets them speak at all, and go on waiting: nothing ends. */
+/* late VERBOSE: a rank reaches its progress step later than HINT_TIMEOUT.  Under VERBOSE the others report this once.
+ * They keep waiting, and nothing ends. */
 #define _XOPEN_SOURCE 700
 #include "mpi_check.h"
 

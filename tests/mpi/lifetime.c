@@ -1,4 +1,4 @@
-/* lifetime CASE LEVEL DIR: orders of beginning and ending that a process can have but once. */
+/* lifetime CASE LEVEL DIR: orders of initialization and finalization that are possible only once per process. */
 #define _DEFAULT_SOURCE
 #define _XOPEN_SOURCE 700
 #include "mpi_check.h"
@@ -46,7 +46,7 @@ static void after_the_library(void) {
   _exit(3);
 }
 
-/* The same, of a host that ends MPI so late. */
+/* As above, for a host that ends MPI in an exit handler. */
 static void mpi_after_the_library(void) {
   after_the_library();
   usleep(rank == 0 ? 200000 : 0); /* the others' part of the exchange that rank 0 has given up arrives */

@@ -1,5 +1,5 @@
-/* limits LEVEL: a host whose files may not grow (ulimit -f), and whose stderr is a pipe that nobody reads.  The signals
- * of such writes do not reach it, its handlers stay, and nothing is left in /dev/shm. */
+/* limits LEVEL: a host whose files may not grow (ulimit -f), and whose stderr is a pipe without a reader.  The signals
+ * of such writes do not reach the host, its handlers stay, and nothing is left in /dev/shm. */
 #include "mpi_check.h"
 
 #include <dirent.h>

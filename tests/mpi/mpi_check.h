@@ -1,4 +1,4 @@
-/* Checks of hosts with MPI: a failure on any rank fails all of them. */
+/* Checks for hosts with MPI: a failure on any rank fails the test on all ranks. */
 #ifndef EFFORT_TESTS_MPI_CHECK_H
 #define EFFORT_TESTS_MPI_CHECK_H
 
@@ -40,7 +40,7 @@ static inline void start_mpi(int* argc, char*** argv, const char* level) {
   if (asked == MPI_THREAD_MULTIPLE) CHECK(given == MPI_THREAD_MULTIPLE);
 }
 
-/* Everybody's copy of these bytes is rank 0's. */
+/* Checks that every rank's copy of these bytes equals rank 0's. */
 static inline int same_everywhere(const void* data, size_t bytes, MPI_Comm comm) {
   unsigned char* copy = (unsigned char*)malloc(bytes + 1);
   int same, all = 0;

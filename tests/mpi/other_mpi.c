@@ -1,5 +1,5 @@
-/* The host runs with another MPI than libeffort_mpi was built with: refused with a message, host unharmed.  The other
- * MPI is pretended: only the call that names the implementation is replaced. */
+/* A host that runs with another MPI than libeffort_mpi was built with is refused with a message and stays unharmed. The
+ * other MPI is simulated: only the call that names the implementation is replaced. */
 #include "mpi_check.h"
 
 int PMPI_Get_library_version(char* version, int* length) {

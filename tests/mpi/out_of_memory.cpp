@@ -1,9 +1,8 @@
-// out_of_memory LEVEL WHERE STRIDE: a rank whose n-th allocation inside the library fails, for every STRIDE-th n: that
-// one alone, and with all that follow.  WHERE: `host`, in the calls of rank 1; `background`, on the last rank's
-// background thread; `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.  The rule
-// after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the same
-// hints, and switch off at the same step.
-#include "counted_communicators.h"
+// out_of_memory LEVEL WHERE STRIDE: the n-th allocation of a rank inside the library fails, for every STRIDE-th n: once
+// only that one, and once also all that follow.  WHERE: `host`, in the calls of rank 1; `background`, on the last
+// rank's background thread; `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init. The
+// rule after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the
+// same hints, and switch off at the same step.
 #include "mpi_check.h"
 
 #include <atomic>
@@ -67,7 +66,7 @@ effort_status in(const Call& call) {
   return status;
 }
 
-/// The host's own work: a sum that all ranks know.
+/// The host's own work: a sum whose value all ranks know.
 void compute(int step) {
   long mine = step + rank, sum = 0;
   MPI_Allreduce(&mine, &sum, 1, MPI_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -106,7 +105,7 @@ struct Seen {
   int began, off_at, calls;
 };
 
-/// One session; what all ranks must have seen alike.
+/// Runs one session and returns what must be the same on all ranks.
 Seen session(rlim_t room) {
   constexpr int steps = 24;
   const char* const pairs[] = {"WINDOW",          "4",       "SNAPSHOT_EVERY", "12",   "SNAPSHOT_DIR",
@@ -146,7 +145,7 @@ Seen session(rlim_t room) {
   return seen;
 }
 
-/// What a refused session leaves must not reach the next one.
+/// Leftovers of a refused session must not affect the next one.
 void clean_session() {
   const Seen seen = session(0);
   CHECK(seen.began && seen.off_at == -1 && seen.calls == 5);

@@ -1,5 +1,5 @@
-/* refused LEVEL: a rank that gets no thread, or no memory, for the library: all ranks are told, none waits, and the
- * next session works. */
+/* refused LEVEL: a rank gets no thread or no memory for the library.  All ranks get an error, none waits, and the next
+ * session works. */
 #define _GNU_SOURCE
 #include "mpi_check.h"
 
@@ -72,7 +72,7 @@ int main(int argc, char** argv) {
   no_thread = 0;
   session();
 
-  /* Without MPI the thread is wanted at the first step. */
+  /* Without MPI, the thread is created at the first step. */
   CHECK_OK(effort_init(NULL));
   no_thread = 1;
   CHECK_FAILS(effort_progress_step(), EFFORT_ERR_MEMORY, "ulimit -u");

@@ -1,4 +1,4 @@
-/* sessions LEVEL: many sessions in one run of MPI, each another way to begin one or to be a rank of it. */
+/* sessions LEVEL: many sessions in one MPI run, each begun in a different way or over different ranks. */
 #define _XOPEN_SOURCE 700
 #include "mpi_check.h"
 #include "snapshot_info.h"
@@ -75,7 +75,7 @@ static void intercommunicator(void) {
   MPI_Comm_free(&part);
 }
 
-/* Ranks that come from different states are told so, all of them, and none waits for another. */
+/* Ranks that call from different states all get an error that says so, and none waits. */
 static void mixed_beginnings(void) {
   if (size < 2) return;
   if (rank == 0) CHECK_OK(effort_init(NULL));
@@ -215,7 +215,7 @@ static void whole_snapshot(void) {
   CHECK_NEAR(number_in(json, "\"name\":\"solve\"", "total"), 25.0 * size * (size + 1) / 2, 1e-3 * size);
 }
 
-/* Shared memory is refused to the ranks for which `refused` says so: they become nodes of their own, and say it. */
+/* The ranks selected by `refused` get no shared memory.  They become nodes of their own and report it. */
 static void shared_memory_refused(int refused, int nodes) {
   const char* dir = fresh_directory();
   struct rlimit before, none;
@@ -238,7 +238,7 @@ static void shared_memory_refused(int refused, int nodes) {
   CHECK(strstr(json, "shared memory was refused") != NULL);
 }
 
-/* A node whose ranks stop early ends the run for all: what was common is kept, and the others are let go. */
+/* A node whose ranks stop early ends the run for all: the common steps are kept, and the other ranks are released. */
 static void different_lengths(void) {
   const char* dir = fresh_directory();
   effort_status status = EFFORT_OK;
@@ -256,8 +256,8 @@ static void different_lengths(void) {
   CHECK(strstr(json, "different numbers of steps, the fewest 20") != NULL);
 }
 
-/* One rank makes a progress step too many: that is said, and not that its rebalance, one of its steps later, was
- * bracketed by some ranks only. */
+/* One rank makes an extra progress step.  The report names this, and not the consequence that its later rebalance seems
+ * to be bracketed by some ranks only. */
 static void one_step_more(void) {
   const char* dir = fresh_directory();
   char said[64], unfinished[64];

@@ -3,9 +3,9 @@
  *     #include <effort/effort_inline.h>
  *     effort_begin_inline(id);  ...  effort_end_inline(id);
  *
- * They do what effort_begin and effort_end do, with the same checks, and call those whenever anything is out of the
- * ordinary: a thread's first region, counters beside the clock, errors, another layout of the library in use than this
- * header's (the slot says which), another processor or compiler than x86-64 with GCC or Clang.  C99 and C++17.
+ * They do the same as effort_begin and effort_end, with the same checks, and call those in every unusual case: a
+ * thread's first region, counters besides the clock, errors, a library whose layout differs from this header's (the
+ * slot tells), or a platform other than x86-64 with GCC or Clang.  C99 and C++17.
  */
 #ifndef EFFORT_EFFORT_INLINE_H
 #define EFFORT_EFFORT_INLINE_H
@@ -20,9 +20,9 @@ extern "C" {
 
 #define EFFORT_INLINE_LAYOUT 3
 
-/* The front of what the library keeps per thread.  `layout` stays where it is for ever; the library sets it to the
- * layout it has when the TSC is its clock and all regions are timed at every call, and to 0 otherwise.  Not for use by
- * hosts. */
+/* The first members of the library's data per thread.  The position of `layout` is fixed forever.  The library sets it
+ * to its own layout number while the TSC is its clock and all regions are timed at every call, and to 0 otherwise.  Not
+ * for use by hosts. */
 struct effort_thread_cell {
   uint64_t ticks;
   int64_t begins;
@@ -45,8 +45,8 @@ static inline uint64_t effort_inline_now_(void) {
   return ((uint64_t)high << 32) | low;
 }
 
-/* Single instructions where a signal handler that begins and ends regions itself may interrupt; the same order of
- * stores as in the library, because another thread may be reading. */
+/* Totals are updated by single instructions, because a signal handler that begins and ends regions may interrupt at any
+ * point.  The order of stores is the same as in the library, because another thread may be reading. */
 static inline void effort_inline_switch_(struct effort_thread_slot* s, struct effort_thread_cell* left, uint32_t next,
                                          uint64_t now, uint64_t own) {
   const uint64_t before = __atomic_load_n(&s->stamp, __ATOMIC_RELAXED);
@@ -85,7 +85,7 @@ static inline effort_status effort_end_inline(effort_region_id r) {
   if (__builtin_expect(!s || s->layout != EFFORT_INLINE_LAYOUT || s->current != (uint32_t)r, 0)) return effort_end(r);
   const uint64_t now = effort_inline_now_();
   if (__builtin_expect(s->depth == 0, 0)) return effort_end(r);
-  /* Read before the stack is lowered: a handler may use what lies above. */
+  /* Read it before lowering the stack: a handler may overwrite entries above its top. */
   const uint32_t depth = s->depth - 1, next = s->stack[depth];
   effort_inline_switch_(s, &s->cells[(uint32_t)r], next, now, s->own_before_end);
   s->depth = depth;

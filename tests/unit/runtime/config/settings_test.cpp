@@ -226,7 +226,7 @@ TEST_CASE("variables that are no settings are noted, with the one that was meant
   CHECK(s.window == 0);
   CHECK(mention(s.notes, "EFFORT_WINDOWS", "did you mean EFFORT_WINDOW?"));
   CHECK(mention(s.notes, "EFFORT_LOADMETRIC", "did you mean EFFORT_LOAD_METRIC?"));
-  CHECK(mention(s.notes, "EFFORT_GARBAGE", "is no setting and was ignored"));
+  CHECK(mention(s.notes, "EFFORT_GARBAGE", "is not a setting and was ignored"));
   CHECK_FALSE(mention(s.notes, "EFFORT_HINT_LAG", ""));
   CHECK_FALSE(mention(resolve({}).notes, "EFFORT_WINDOWS", ""));
 }

@@ -46,7 +46,7 @@ TEST_CASE("a lag of a whole window, and of one step") {
   }
 }
 
-TEST_CASE("after a rebalance a window begins with the first new step") {
+TEST_CASE("after a rebalance, a window begins with the first new step") {
   World w;
   w.ranks_per_node = {2, 2};
   w.steps = 60;
@@ -65,7 +65,7 @@ TEST_CASE("after a rebalance a window begins with the first new step") {
   }
 }
 
-TEST_CASE("windows that end before a rebalance are stale, those with new steps are made of these") {
+TEST_CASE("windows that end before a rebalance are stale, and those with new steps use only these") {
   World w;
   w.ranks_per_node = {2, 2};
   w.steps = 60;

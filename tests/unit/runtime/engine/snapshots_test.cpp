@@ -72,7 +72,7 @@ TEST_CASE("the last snapshot of several nodes is as small as one node's, at the 
   }
 }
 
-TEST_CASE("what every step took is kept far finer than the histories, the same on all node splits, in every snapshot") {
+TEST_CASE("step loads are kept far more precisely than the histories, the same on all node splits, in every snapshot") {
   const int n = 10, steps = 127;
   // One stall: it is all that the histories lose most of, and what a critical path is made of.
   const auto load = [](int rank, int step) {
@@ -115,7 +115,7 @@ TEST_CASE("what every step took is kept far finer than the histories, the same o
   }
 }
 
-TEST_CASE("an unwritable snapshot directory is said at the end and harms nothing") {
+TEST_CASE("an unwritable snapshot directory is reported at the end and harms nothing") {
   World w;
   w.ranks_per_node = {1, 1};
   const std::string file = w.settings.snapshot_dir + "/file";

@@ -108,7 +108,7 @@ TEST_CASE("collectives of leaders, called directly") {
   }
 }
 
-TEST_CASE("what is larger than one operation may be goes in pieces, and arrives whole") {
+TEST_CASE("messages larger than the limit of one operation are sent in pieces and arrive whole") {
   for (int size : {2, 3, 5}) {
     std::atomic<int> wrong{0};
     run_thread_group(size, [&](Communicator& group) {
@@ -130,7 +130,7 @@ TEST_CASE("what is larger than one operation may be goes in pieces, and arrives 
   }
 }
 
-TEST_CASE("a closed executor lets go of whoever waits for nodes that do not come") {
+TEST_CASE("a closed executor releases threads that wait for nodes that never join") {
   std::atomic<int> threw{0};
   run_thread_group(1, [&](Communicator& group) {
     NobodyComes transport(group);
@@ -179,7 +179,7 @@ TEST_CASE("collectives of leaders, driven by the host's thread through the mailb
   }
 }
 
-TEST_CASE("a closed or abandoned mailbox wakes whoever sleeps in it before the operation has begun") {
+TEST_CASE("a closed or abandoned mailbox wakes a thread whose operation has not begun") {
   const bool abandoned = GENERATE(false, true);
   run_thread_group(1, [&](Communicator& group) {
     ThreadTransport transport(group);
@@ -231,7 +231,7 @@ TEST_CASE("a node that fails answers once, and all others throw at their next co
   CHECK(later == 3);
 }
 
-TEST_CASE("nodes that disagree on the next collective are told so") {
+TEST_CASE("nodes that disagree on the next collective all get an error") {
   std::atomic<int> told{0};
   run_thread_group(2, [&](Communicator& group) {
     ThreadTransport transport(group);

@@ -122,7 +122,7 @@ TEST_CASE("the load can be a counter") {
   CHECK_FALSE(rec.load_is_seconds());
 }
 
-TEST_CASE("what other threads count in a step is known after their next boundary, and not lost when they end") {
+TEST_CASE("counts of other threads are known after their next boundary, and not lost when the threads end") {
   Recorder rec({"time", "page_faults"}, "time", LoadThreads::max);
   const auto region = rec.registry().region("worker", Kind::compute).id;
   RecordStream stream;

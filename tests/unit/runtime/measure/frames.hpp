@@ -1,4 +1,4 @@
-// What tests of the recorder share: frames read back, regions by hand.
+// Helpers of the recorder's tests: frames read back, regions set by hand.
 #pragma once
 
 #include "runtime/measure/boundary.hpp"

@@ -1,4 +1,4 @@
-// What the guard decides, and that a run which it coarsens says so.
+// The guard's decisions, and the notes of a run in which it samples.
 #include "frames.hpp"
 
 #include "runtime/measure/guard.hpp"
@@ -58,7 +58,7 @@ TEST_CASE("above the limit the regions that are hit most are sampled until it is
   CHECK(std::equal(before.begin(), before.end(), guard.periods().begin()));
 }
 
-TEST_CASE("a region keeps enough timed calls, and what cannot be met is said") {
+TEST_CASE("a region keeps enough timed calls, and a limit that cannot be met is reported") {
   Guard guard(0.001);
   const PairCost with_counters{800e-9, 5e-9};
   const std::vector<std::int64_t> begins{0, 10'000'000, 3000};
@@ -134,7 +134,7 @@ TEST_CASE("a run with a region that is hit too often is sampled, says so, and st
   CHECK(own > 0);
   CHECK(unbooked(rec.slot()) - start <= own * steps * (per_step + 1));
   CHECK(times > 0);
-  // What sampling gives one region and takes from the one around it is not twice in the load.
+  // Time that sampling moves from the enclosing region to another region counts only once in the load.
   CHECK(load <= wall);
   CHECK(rec.slot().sampling.skips() > 0);
   CHECK(rec.own_seconds() > 0);
@@ -161,8 +161,7 @@ TEST_CASE("calls are counted from the beginning or not at all") {
   CHECK(rec.registry().n_metrics() == 2);
 }
 
-TEST_CASE(
-    "what is waited is timed at every call, however much that costs, and a load that sampling could make wrong too") {
+TEST_CASE("waiting is timed at every call whatever the cost, and so is a load that sampling could distort") {
   Recorder rec(dear, "time", LoadThreads::max, limited(1e-6));
   const auto step = rec.registry().region("step", Kind::compute).id;
   const auto kernel = rec.registry().region("kernel", Kind::compute).id;
@@ -199,7 +198,7 @@ TEST_CASE(
   CHECK(slot.sampling.skips() > 0);
 }
 
-TEST_CASE("the limit is a share of what was computed, not of the time that went by") {
+TEST_CASE("the limit is a share of the computing time, not of the elapsed time") {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
   SKIP(
       "under a sanitizer a call that is not timed costs as much as one that is: the guard rightly leaves the region "

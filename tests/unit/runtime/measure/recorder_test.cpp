@@ -10,7 +10,7 @@ using namespace effort;
 using namespace effort::measure;
 using Catch::Approx;
 
-TEST_CASE("time is exclusive of nested regions and adds up to what has passed") {
+TEST_CASE("time is exclusive of nested regions and adds up to the elapsed time") {
   Recorder rec({"time"}, "time", LoadThreads::max);
   const auto outer = rec.registry().region("outer", Kind::compute).id;
   const auto halo = rec.registry().region("halo", Kind::comm).id;
@@ -161,7 +161,7 @@ TEST_CASE("application metrics, work and added seconds arrive exactly, once") {
   CHECK(definitions == 0);
 }
 
-TEST_CASE("CPU time as load leaves out what the thread slept") {
+TEST_CASE("CPU time as load excludes the time that the thread slept") {
   Recorder rec({"time"}, "cpu_time", LoadThreads::max);
   const auto r = rec.registry().region("nap", Kind::compute).id;
   RecordStream stream;
@@ -231,7 +231,7 @@ TEST_CASE("names are checked, found again and limited") {
   CHECK(refused == 20000 - static_cast<int>(max_regions) + 2);
 }
 
-TEST_CASE("what the library itself takes is no load, in regions and between them") {
+TEST_CASE("the library's own time is not load, in regions and between them") {
   for (const char* metric : {"time", "cpu_time"}) {
     for (const Kind kind : {Kind::compute, Kind::comm}) {
       Recorder rec({"time"}, metric, LoadThreads::max);
@@ -239,7 +239,7 @@ TEST_CASE("what the library itself takes is no load, in regions and between them
       const auto inner = rec.registry().region("inner", kind).id;
       RecordStream stream;
       ThreadSlot& s = rec.slot();
-      double least = 1;  // of several steps: whoever interrupts the loop computes in its place
+      double least = 1;  // minimum over several steps, to exclude interruptions by other processes
       for (int step = 0; step < 40; ++step) {
         const std::uint64_t start = monotonic_ns();
         open_region(s, outer);
@@ -259,7 +259,7 @@ TEST_CASE("what the library itself takes is no load, in regions and between them
   }
 }
 
-TEST_CASE("what passes between a step's end and resume belongs to nobody") {
+TEST_CASE("the time between a step's end and resume is charged to no region") {
   for (const char* metric : {"time", "cpu_time"}) {
     Recorder rec({"time"}, metric, LoadThreads::max);
     const auto solve = rec.registry().region("solve", Kind::compute).id;
@@ -275,7 +275,7 @@ TEST_CASE("what passes between a step's end and resume belongs to nobody") {
   }
 }
 
-TEST_CASE("CPU time of brief stretches goes to where they were, and that of sleep to nobody") {
+TEST_CASE("CPU time of short intervals is charged to their regions, and sleep to none") {
   Recorder rec({"time"}, "cpu_time", LoadThreads::max);
   const auto solve = rec.registry().region("solve", Kind::compute).id;
   const auto halo = rec.registry().region("halo", Kind::comm).id;

@@ -28,7 +28,7 @@ std::vector<std::byte> pattern(std::size_t n, unsigned seed) {
 
 }  // namespace
 
-TEST_CASE("what is pushed comes out in order, whatever the sizes") {
+TEST_CASE("pushed bytes are popped in order, whatever the sizes") {
   OwnRing own(256);
   const auto sent = pattern(100000, 1);
   std::vector<std::byte> received;
@@ -46,7 +46,7 @@ TEST_CASE("what is pushed comes out in order, whatever the sizes") {
   CHECK(received == sent);
 }
 
-TEST_CASE("a full ring takes what fits and says so") {
+TEST_CASE("a full ring accepts what fits and returns how much that was") {
   OwnRing own(64);
   const auto sent = pattern(100, 3);
   CHECK(own.ring.push(sent) == 64);
@@ -108,7 +108,7 @@ TEST_CASE("a board shows a hint as it was published") {
   }
 }
 
-TEST_CASE("a hint with more regions than the board has room for says so") {
+TEST_CASE("a hint with more regions than the board has room for is flagged as truncated") {
   const BoardShape shape{1, 1};
   auto segment = Segment::make_private(1, shape);
   std::vector<std::string> names;

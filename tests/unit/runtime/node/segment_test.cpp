@@ -66,7 +66,7 @@ TEST_CASE("a segment is shared between processes") {
   }
 }
 
-TEST_CASE("a name that a killed process has left goes with the next one, that of a living process stays") {
+TEST_CASE("the next process removes the name that a killed process has left, and keeps that of a living one") {
   const BoardShape shape{2, 2};
   int ready[2], done[2];
   REQUIRE((pipe(ready) == 0 && pipe(done) == 0));
