@@ -33,7 +33,9 @@ void write_report(const std::string& path, const std::string& text) {
                                 "): set EFFORT_REPORT to a file that can be written, or to summary for stderr");
   };
   const WriteSignalsHeld held;
-  // O_NONBLOCK: opening a pipe would otherwise wait for a reader.
+  // Opening alone has effects on some devices; without O_NONBLOCK, opening a pipe would wait for a reader.
+  if (struct stat there{}; stat(path.c_str(), &there) == 0 && !S_ISREG(there.st_mode))
+    refuse("it is not a regular file");
   const int file = open(path.c_str(), O_WRONLY | O_CREAT | O_NONBLOCK | O_CLOEXEC | O_NOCTTY, 0666);
   if (file < 0) refuse(std::strerror(errno));
   struct stat status {};

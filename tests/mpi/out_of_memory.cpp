@@ -3,6 +3,7 @@
 // rank's background thread; `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init. The
 // rule after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the
 // same hints, and switch off at the same step.
+#include "counted_communicators.h"
 #include "mpi_check.h"
 
 #include <atomic>
