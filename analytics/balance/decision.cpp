@@ -1,5 +1,7 @@
 #include "analytics/balance/decision.hpp"
 
+#include "analytics/balance/schedules.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,8 +12,9 @@ namespace {
 // Constants of the decision, tuned on the recordings (docs/performance.md, docs/adr/0026).
 // Losses and excesses are in mean loads, as everywhere in this file.
 
-// Steps over which schedules are compared: as many as the run has had, within these bounds.
-constexpr int least_horizon = 100, largest_horizon = 400;
+// Steps over which schedules are compared: as many as the run has had, within the latter two bounds, or until the loads
+// are expected to shift.
+constexpr int shortest_horizon = 3, least_horizon = 100, largest_horizon = 400;
 // Share of a new step in the smoothed mean load: a mean over about 10 steps.
 constexpr double mean_gain = 0.1;
 // Share of a new rebalance in the mean delay from recommendation to rebalance.
@@ -20,6 +23,10 @@ constexpr double delay_gain = 0.3;
 constexpr double urgency_gain = 0.3;
 // Share of a new step in the mean growth of the loss.
 constexpr double drift_gain = 0.2;
+// Share of a new peak in the loss of peaks.
+constexpr double peak_gain = 0.3;
+// Change of a peak's loss, as a share of it, from which a rebalance shows whether peaks move with the work.
+constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
 constexpr int effect_steps = 3;
 // Share of the excess that a rebalance must remove, or it has failed.
@@ -48,82 +55,18 @@ constexpr double two_step_price = 3;
 constexpr double unknown_price = 2;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
-// Medians are taken over the last three prices and seven slow starts; slow starts count once three are known.
-constexpr std::size_t prices_kept = 3, slow_starts_kept = 7, least_slow_starts = 3;
 // Losses kept to see how long a loss has lasted; after 64 steps a transient one is out of the question.
 constexpr std::size_t losses_kept = 64;
-// Steps until the first rebalance and between rebalances in the schedules compared, about geometric.
-constexpr int delays[] = {1, 2, 3, 5, 8, 12, 18, 27, 40, 60};
-constexpr int cycles[] = {1, 2, 3, 4, 6, 8, 11, 16, 23, 32, 45, 64, 90, 128, 180, 256};
-
-double middle(std::deque<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[(values.size() - 1) / 2];
-}
-
-void keep(std::deque<double>& values, double value, std::size_t most) {
-  values.push_back(value);
-  if (values.size() > most) values.pop_front();
-}
-
-std::vector<double> running_sums(const std::vector<double>& loss) {
-  std::vector<double> sum(loss.size(), 0.0);
-  for (std::size_t a = 1; a < loss.size(); ++a) sum[a] = sum[a - 1] + loss[a];
-  return sum;
-}
-
 }  // namespace
 
-void Price::add(double seconds) {
-  if (std::isfinite(seconds) && seconds >= 0) keep(prices_, seconds, prices_kept);
-}
-
-void Price::add_slow_start(double seconds) { keep(slow_starts_, seconds, slow_starts_kept); }
-
-double Price::value() const {
-  if (prices_.empty()) return initial_;
-  const double price = middle(prices_);
-  const double extra = slow_starts_.size() < least_slow_starts ? 0.0 : middle(slow_starts_);
-  return price + std::clamp(extra, 0.0, price);
-}
-
-/// The costs of schedules, in mean loads.
-struct Decision::Plan {
-  const std::vector<double>& fresh;  // [1 .. horizon] loss of a fresh division by age
-  const std::vector<double> sum;     // running sums of `fresh`
-  const RebalanceEffect& effect;
-  double price;  // mean steps
-  double level;  // loss of the present distribution: above `fresh` if a rebalance made it, else all of it
-  double doubt;  // margin on the loss that a rebalance leaves
-  bool ages;     // a rebalance made the present distribution, so its loss grows with the age
-  int age, horizon;
-
-  double fresh_at(int a) const { return fresh[static_cast<std::size_t>(std::min(a, horizon))]; }
-  double fresh_sum(int a) const {
-    return a <= horizon ? sum[static_cast<std::size_t>(a)] : sum.back() + (a - horizon) * fresh.back();
-  }
-  /// Loss of the present distribution after `delay` more steps, and its sum over `steps` steps.
-  double present_at(int delay) const { return ages ? level + fresh_at(age + delay) : level; }
-  double present_sum(int steps) const { return steps * level + (ages ? fresh_sum(age + steps) - fresh_sum(age) : 0.0); }
-  /// Cost of the schedule that rebalances after `delay` steps, then every `cycle` steps.
-  double cost(int delay, int cycle) const {
-    double sum_so_far = present_sum(delay), loss = present_at(delay);
-    for (int left = horizon - delay; left > 0;) {
-      const double before = std::max(0.0, loss - fresh_at(1)), above = std::min(before, effect.after(before) + doubt);
-      const int steps = left < cycle + cycle / 2 + 1 ? left : cycle;
-      sum_so_far += price + fresh_sum(steps) + steps * above;
-      loss = above + fresh_at(steps);
-      left -= steps;
-    }
-    return sum_so_far;
-  }
-};
-
 Decision::Decision(DecisionSettings settings) : settings_(settings), price_(settings.initial_price) {
-  LossCurve().tabulate(least_horizon, fresh_);
+  own_ = next_ = fresh_.reference(least_horizon);
 }
 
-int Decision::horizon() const { return std::clamp(steps_, least_horizon, largest_horizon); }
+int Decision::horizon() const {
+  const int prior = std::clamp(steps_, least_horizon, largest_horizon);
+  return std::clamp(static_cast<int>(regimes_.remaining(prior)), shortest_horizon, prior);
+}
 
 void Decision::rebalanced(double price) {
   price_.add(price);
@@ -140,12 +83,19 @@ void Decision::rebalanced(double price) {
   excess_before_ = excess_;
   effect_before_ = effect_;
   effect_sum_ = 0;
+  own_ = next_;
+  own_predictor_ = predictor_;
+  peak_before_ = own_peak_;
+  peak_expected_ = fresh_.in_peak(predictor_, own_peak_);
+  own_peak_ = in_peak(predictor_);
+  peak_seen_ = false;
+  made_at_ = steps_;
 }
 
 // Learns the effect of the last rebalance from the mean of the first steps after it.
 void Decision::learn_effect(double loss) {
   if (rebalances_ == 0 || age_ > effect_steps) return;
-  effect_sum_ += loss - fresh_[static_cast<std::size_t>(age_)];
+  effect_sum_ += loss - own_[static_cast<std::size_t>(age_)];
   effect_ = effect_before_;
   // A larger loss than before has other reasons: a rebalance is taken to leave at most the loss before it.
   effect_.observe(excess_before_, std::clamp(effect_sum_ / age_, 0.0, excess_before_));
@@ -162,89 +112,112 @@ bool Decision::failed() const {
 void Decision::observe(const StepFacts& facts) {
   ++steps_;
   ++age_;
+  regimes_.step();
   if (!(facts.mean > 0)) return;
+  double last = -1;
+  for (const TrialLoss& trial : facts.trials)
+    if (trial.predictor == Predictor::last && trial.age == 1) last = trial.loss;
+  fresh_.step(facts.mean, last);
+  if (pending_.mean > 0) {
+    StepFacts held;
+    std::swap(held, pending_);
+    if (facts.kind == StepKind::new_level)
+      learn(held, steps_ - 1);
+    else
+      learn_peak(held);
+  }
+  if (facts.shift) begin_regime();
+  last_kind_ = facts.kind;
+  if (facts.kind == StepKind::peak)
+    pending_ = facts;
+  else
+    learn(facts, steps_);
+}
+
+// A peak's loss counts as long as its step takes.
+void Decision::learn_peak(const StepFacts& facts) {
+  const double weight = mean_ > 0 ? facts.mean / mean_ : 1.0;
+  fresh_.learn_peak(facts.trials, weight, peak_seen_);
+  const double loss = weight * std::max(0.0, facts.largest / facts.mean - 1);
+  own_peak_ += (peak_seen_ ? peak_gain : 1.0) * (loss - own_peak_);
+  const double expected = peak_expected_ - peak_before_;
+  if (!peak_seen_ && std::fabs(expected) > clear_change * peak_before_)
+    peaks_move_ = std::clamp((loss - peak_before_) / expected, 0.0, 1.0);
+  peak_seen_ = true;
+}
+
+// The loss of a peak under a division by the predictor, in usual mean loads.  What a peak does need not move with the
+// work: a checkpoint that one rank writes stays with it.  A division therefore gets credit for a smaller loss only as
+// far as an earlier rebalance has changed the peaks.
+double Decision::in_peak(Predictor predictor) const {
+  const double loss = fresh_.in_peak(predictor, own_peak_);
+  return loss < own_peak_ ? own_peak_ + peaks_move_ * (loss - own_peak_) : loss;
+}
+
+// The loads shifted in the step before this one.
+void Decision::begin_regime() {
+  regimes_.shift(2);
+  level_.restart();
+  if (!losses_.empty()) level_.observe(above_own(losses_.back(), age_ - 1));
+}
+
+// The part of the present distribution's loss that its age does not explain.
+double Decision::above_own(double loss, int age) const {
+  return loss - (rebalances_ > 0 ? own_[std::min(static_cast<std::size_t>(age), own_.size() - 1)] : 0.0);
+}
+
+void Decision::learn(const StepFacts& facts, int step) {
   const double loss = std::max(0.0, facts.largest / facts.mean - 1);
-  for (const StepFacts::TrialLoss& trial : facts.trials)
-    curves_[static_cast<std::size_t>(trial.predictor)].observe(trial.age, trial.loss);
+  fresh_.learn(step, facts.trials);
   // A slow start exceeds both the step before and the step after it; a growing load does not.
   if (age_ == 2 && rebalances_ > 0) price_.add_slow_start(last_mean_ - std::max(old_mean_, facts.mean));
   if (age_ == 1) old_mean_ = last_mean_;
   last_mean_ = facts.mean;
   mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
   if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back() - drift_);
-  keep(losses_, loss, losses_kept);
-  last_kind_ = facts.kind;
-  const auto age = std::min(static_cast<std::size_t>(age_), fresh_.size() - 1);
-  level_.observe(loss - (rebalances_ > 0 ? fresh_[age] : 0.0), facts.kind);
+  losses_.push_back(loss);
+  if (losses_.size() > losses_kept) losses_.pop_front();
+  const double above = above_own(loss, age_);
+  if (rebalances_ > 0 && above <= 0) fresh_.learn_real(made_at_, age_, loss);
+  level_.observe(above);
   learn_effect(loss);
-  avoidable_ += std::max(0.0, loss - fresh_[1]) * facts.mean;
+  avoidable_ += std::max(0.0, loss - next_[1]) * facts.mean;
 }
 
-// The predictor whose best cycle costs least; sets `loss` to its losses by age.
-Predictor Decision::choose_predictor(const LookFacts& facts, double price, std::vector<double>& loss) const {
-  auto best = Predictor::last;
+// In a program with peaks the mean of all steps says nothing before it contains one.
+bool Decision::can_predict(Predictor predictor, const LookFacts& facts) const {
+  return facts.known[static_cast<std::size_t>(predictor)] &&
+         !(predictor == Predictor::mean && fresh_.peak_rate() > 0 && !peak_seen_);
+}
+
+// Chooses the predictor whose best cycle costs least.
+void Decision::choose_predictor(const LookFacts& facts, double price, std::span<const double> reference) {
+  const int n = horizon();
   double least = std::numeric_limits<double>::infinity();
-  std::vector<double> candidate, reference;
-  curves_[0].tabulate(horizon(), reference);  // the last-step predictor, known first
-  for (std::size_t p = 0; p < n_predictors; ++p) {
-    if (!facts.known[p] || (!curves_[p].known() && std::isfinite(least))) continue;
-    curves_[p].tabulate(horizon(), candidate, reference);
+  std::vector<double> candidate;
+  predictor_ = Predictor::last;
+  next_.assign(reference.begin(), reference.end());
+  for (int p = 0; p < n_predictors; ++p) {
+    const auto predictor = static_cast<Predictor>(p);
+    if (!can_predict(predictor, facts) || (!fresh_.known(predictor) && std::isfinite(least))) continue;
+    fresh_.tabulate(predictor, acts_at(), n, reference, candidate);
     double sum = price, cycle = std::numeric_limits<double>::infinity();
-    for (std::size_t n = 1; n < candidate.size(); ++n) {
-      sum += candidate[n];
-      cycle = std::min(cycle, sum / static_cast<double>(n));
+    for (int a = 1; a <= n; ++a) {
+      sum += candidate[static_cast<std::size_t>(a)] + fresh_.peak_rate() * in_peak(predictor);
+      cycle = std::min(cycle, sum / a);
     }
-    if (cycle < least) {
-      least = cycle;
-      best = static_cast<Predictor>(p);
-      loss = candidate;
-    }
+    if (cycle >= least) continue;
+    least = cycle;
+    predictor_ = predictor;
+    next_ = candidate;
   }
-  if (loss.empty()) curves_[0].tabulate(horizon(), loss);
-  return best;
-}
-
-Decision::ScheduleCosts Decision::compare_schedules(const Plan& plan) const {
-  const double infinite = std::numeric_limits<double>::infinity();
-  const int spacing = settings_.spacing;
-  const auto spaced = [spacing](int steps) { return (steps + spacing - 1) / spacing * spacing; };
-  ScheduleCosts best{infinite, infinite, plan.present_sum(plan.horizon), plan.horizon, plan.horizon};
-  const auto best_cycle = [&](int delay, auto&& take) {
-    int last = 0;
-    for (int steps : cycles) {
-      const int cycle = std::min(spaced(steps), plan.horizon);
-      if (cycle == last) continue;
-      last = cycle;
-      take(plan.cost(delay, cycle), cycle);
-    }
-    if (last < plan.horizon) take(plan.cost(delay, plan.horizon), plan.horizon);
-  };
-  best_cycle(0, [&](double cost, int cycle) {
-    if (cost < best.now) {
-      best.now = cost;
-      best.cycle = cycle;
-    }
-  });
-  best.later = best.never;
-  int last = 0;
-  for (int steps : delays) {
-    const int delay = spaced(steps);
-    if (delay == last || delay >= plan.horizon) continue;
-    last = delay;
-    best_cycle(delay, [&](double cost, int) {
-      if (cost < best.later) {
-        best.later = cost;
-        best.delay = delay;
-      }
-    });
-  }
-  return best;
 }
 
 // Whether the loss has lasted long enough to justify the price: a loss that has just appeared may disappear again.
 // Waiting costs the excess of a step; acting on a transient loss costs the price.
 bool Decision::has_persisted(double least, double excess, double price) const {
   int steps = 0;
+  least -= fresh_.peak_rate() * own_peak_;
   for (auto loss = losses_.rbegin(); loss != losses_.rend() && *loss >= least; ++loss) ++steps;
   return steps > 0 && std::pow(transient_chance, steps) * price <= excess;
 }
@@ -268,21 +241,27 @@ Verdict Decision::decide(const LookFacts& facts) {
   v.no_price = !(v.price >= 0);
   if (facts.stale || !(mean_ > 0) || level_.steps() == 0) return v;
   const double price = v.no_price ? unknown_price : v.price / mean_;
-  v.predictor = choose_predictor(facts, price, fresh_);
   const int n = horizon();
-  const double first = fresh_[1];
+  const std::vector<double> reference = fresh_.reference(n);
+  choose_predictor(facts, price, reference);
+  v.predictor = predictor_;
   const bool ages = rebalances_ > 0;
-  const int age = age_ + static_cast<int>(delay_ + 0.5);  // at the step in which the host will act
-  const double meanwhile = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] -
-                                      fresh_[static_cast<std::size_t>(std::min(age_ + 1, n))]
-                                : 0.0;
-  const double ageing = ages ? fresh_[static_cast<std::size_t>(std::min(age + 1, n))] : 0.0;
-  LossLevel::Estimate now = level_.estimate(1);
+  if (ages) fresh_.tabulate(own_predictor_, made_at_, n, reference, own_);
+  const double first = next_[1] + fresh_.peak_rate() * in_peak(predictor_);
+  const int age = age_ + acts_at() - steps_;
+  const auto own_at = [&](int a) { return ages ? own_[static_cast<std::size_t>(std::min(a, n))] : 0.0; };
+  const double ageing = own_at(age + 1), meanwhile = ageing - own_at(age_ + 1);
+  const auto estimate = [&](double payback) {
+    LossLevel::Estimate now = level_.estimate(payback);
+    now.level += fresh_.peak_rate() * own_peak_;
+    return now;
+  };
+  LossLevel::Estimate now = estimate(1);
   const auto payback = [&] {
     const double before = std::max(0.0, now.level + ageing - first);
     return price / std::max(before - effect_.after(before), 1e-9);
   };
-  now = level_.estimate(payback());
+  now = estimate(payback());
   excess_ = std::max(0.0, now.level + ageing - first);
   const double doubted = std::min(1.0, payback() / slow_payback);
   sure_excess_ = std::max(0.0, excess_ - doubted * caution * now.error);
@@ -290,9 +269,14 @@ Verdict Decision::decide(const LookFacts& facts) {
   // A trial is made to learn what a rebalance leaves, so its uncertainty does not count (optimism under uncertainty:
   // Auer et al. 2002).
   const double doubt = v.no_price ? 0.0 : doubted * caution_of_effect * effect_.uncertainty(excess_);
-  const Plan plan{fresh_, running_sums(fresh_), effect_, price, now.level - (excess_ - sure_excess_), doubt, ages, age,
-                  n};
-  const ScheduleCosts costs = compare_schedules(plan);
+  Prospects prospects{{},    Ageing(own_), effect_, price, now.level - (excess_ - sure_excess_),
+                      doubt, ages,         age,     n,     settings_.spacing};
+  std::vector<double> table;
+  for (int d = 0; d < fresh_.period(); ++d) {
+    fresh_.tabulate(predictor_, acts_at() + d, n, reference, table);
+    prospects.fresh.emplace_back(table, fresh_.peak_rate() * in_peak(predictor_));
+  }
+  const ScheduleCosts costs = compare_schedules(prospects);
   const double saving = costs.never - (costs.now - price);
   const bool pays = costs.now < costs.later && saving > price * (1 + safety_margin) + settings_.minimum_gain * n;
   const int failures = failures_ + (failed() ? 1 : 0);
@@ -301,8 +285,8 @@ Verdict Decision::decide(const LookFacts& facts) {
   const bool worth_it = pays && !pauses && last_kind_ != StepKind::peak &&
                         has_persisted(first + 0.5 * sure_excess_ - meanwhile, sure_excess_, price);
   v.patience = std::max(1, costs.delay);
-  v.expected_saving = std::max(0.0, plan.present_sum(costs.cycle) - plan.fresh_sum(costs.cycle) -
-                                        costs.cycle * effect_.after(excess_)) *
+  v.expected_saving = std::max(0.0, prospects.present_sum(costs.length) - prospects.made(0).sum(costs.length) -
+                                        costs.length * effect_.after(excess_)) *
                       mean_;
   describe(v);
   v.balanced = excess_ < equal_loads;

@@ -2,8 +2,11 @@
 #pragma once
 
 #include "analytics/balance/forecast.hpp"
+#include "analytics/balance/fresh_loss.hpp"
 #include "analytics/balance/loss.hpp"
 #include "analytics/balance/peaks.hpp"
+#include "analytics/balance/price.hpp"
+#include "analytics/balance/shifts.hpp"
 
 #include <array>
 #include <cstdint>
@@ -26,11 +29,7 @@ struct DecisionSettings {
 struct StepFacts {
   double largest = 0, mean = 0;  ///< largest and mean load of the ranks, seconds
   StepKind kind = StepKind::ordinary;
-  struct TrialLoss {
-    Predictor predictor{};
-    int age = 0;
-    double loss = 0;
-  };
+  bool shift = false;             ///< the loads shifted in the step before this one
   std::vector<TrialLoss> trials;  ///< losses of this step under the forecast's trials
 };
 
@@ -57,24 +56,6 @@ struct Verdict {
   bool jump = false;                      ///< the loss changed abruptly
 };
 
-/// The measured price of a rebalance, seconds.
-class Price {
- public:
-  explicit Price(double initial) : initial_(initial) {}
-  /// @param seconds  ignored if negative, NaN or infinite
-  void add(double seconds);
-  /// @param seconds  by which the first step of a new distribution took longer than usual
-  void add_slow_start(double seconds);
-  /// The median of the last three prices (of two: the smaller), plus the median of the last slow starts once there are
-  /// three.  Medians ignore what a single measurement shows.  Slow starts count up to the price itself: a larger value
-  /// may be a peak of the program's own cycle that coincides with its rebalances.  Negative: unknown.
-  double value() const;
-
- private:
-  double initial_;
-  std::deque<double> prices_, slow_starts_;
-};
-
 /// Decides whether the expected saving of a rebalance exceeds its price.
 ///
 /// The model is described in docs/adr/0026.  A division made a steps ago loses Y(a), which is learned by applying the
@@ -99,27 +80,37 @@ class Decision {
   double price() const { return price_.value(); }
 
  private:
-  struct Plan;
-  /// The cheapest schedules that rebalance now, later, or never within the horizon.
-  struct ScheduleCosts {
-    double now, later, never;  ///< losses and prices over the horizon, in mean loads
-    int delay;                 ///< of the cheapest one that waits: steps until its first rebalance
-    int cycle;                 ///< of the cheapest one that acts now: steps between its rebalances
-  };
+  void learn(const StepFacts& facts, int step);
+  void learn_peak(const StepFacts& facts);
+  void begin_regime();
   void learn_effect(double loss);
+  double above_own(double loss, int age) const;
   bool failed() const;
   int horizon() const;
-  Predictor choose_predictor(const LookFacts& facts, double price, std::vector<double>& loss) const;
-  ScheduleCosts compare_schedules(const Plan& plan) const;
+  /// The step after which the host will act on a recommendation made now.
+  int acts_at() const { return steps_ + static_cast<int>(delay_ + 0.5); }
+  bool can_predict(Predictor predictor, const LookFacts& facts) const;
+  void choose_predictor(const LookFacts& facts, double price, std::span<const double> reference);
+  double in_peak(Predictor predictor) const;
   bool has_persisted(double least, double excess, double price) const;
   void describe(Verdict& verdict);
 
   DecisionSettings settings_;
-  std::array<LossCurve, n_predictors> curves_;
+  FreshLoss fresh_;
   RebalanceEffect effect_, effect_before_;
   LossLevel level_;
+  Regimes regimes_;
   Price price_;
-  std::vector<double> fresh_;  ///< [1 .. horizon] loss by age of the last chosen predictor's division
+  Predictor predictor_ = Predictor::last;       ///< chosen at the last look
+  std::vector<double> next_;                    ///< [1 .. horizon] loss by age of its division
+  Predictor own_predictor_ = Predictor::last;   ///< made the present division
+  std::vector<double> own_;                     ///< [1 .. horizon] loss by age of the present division
+  int made_at_ = 0;                             ///< step by whose loads it was made
+  double own_peak_ = 0;                         ///< loss of a peak under it, in usual mean loads
+  double peak_before_ = 0, peak_expected_ = 0;  ///< under the division before it; expected under it by trials
+  double peaks_move_ = 0;      ///< share of the expected change of peaks that the last rebalance brought, 0 to 1
+  bool peak_seen_ = false;     ///< it has had a peak
+  StepFacts pending_;          ///< the last step, if it stands out: the next one shows whether it was a peak
   std::deque<double> losses_;  ///< of recent steps under the present distribution, newest last
   StepKind last_kind_ = StepKind::ordinary;
   double mean_ = 0;                      ///< mean load, smoothed

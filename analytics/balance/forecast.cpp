@@ -60,6 +60,13 @@ void Forecast::observe(std::span<const double> load, std::span<const double> wor
   remember();
 }
 
+void Forecast::begin_regime(int steps) {
+  ordinary_ = 1;
+  recent_ = smooth_ = last_;
+  for (Line& line : line_) line.learn(last_, line_gains[0], 1);
+  std::erase_if(trials_, [&](const Trial& trial) { return trial.predictor != Predictor::mean && trial.age >= steps; });
+}
+
 void Forecast::learn(std::span<const double> load) {
   ++ordinary_;
   const double a = gain(recent_gain, ordinary_), b = gain(smooth_gain, ordinary_);

@@ -64,6 +64,10 @@ class Forecast {
   /// @param kind  a peak counts only in the mean, until the next step shows that it is a new level
   void observe(std::span<const double> load, std::span<const double> work, StepKind kind);
 
+  /// The loads shifted: forgets earlier loads, except in the mean of all steps, and the trials made of them.
+  /// @param steps  since the shift, its own included, >= 1
+  void begin_regime(int steps);
+
   bool knows(Predictor predictor) const;
   /// @param ahead  steps from the last one to the one predicted, >= 1
   /// @param out    [columns] seconds, >= 0

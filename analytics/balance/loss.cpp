@@ -8,8 +8,8 @@ namespace {
 
 // All values but deviation_of_miss were tuned on the recordings (docs/performance.md).
 
-// Factor per step by which earlier losses at a class of ages fade: a memory of 20 steps.
-constexpr double curve_memory = 0.95;
+// Factor per step by which earlier losses at a class of ages fade: a memory of 30 steps.
+constexpr double curve_memory = 0.97;
 // Assumed before the first trial: the loss at age 1, and the exponent of its growth with the age.
 constexpr double unseen_loss = 0.2, unseen_growth = 0.2;
 // Assumed when only one class has been observed: growth per doubling of the age, as a share of the loss there.
@@ -56,6 +56,16 @@ void LossCurve::observe(int age, double loss) {
 
 bool LossCurve::known() const {
   return std::any_of(seen_.begin(), seen_.end(), [](const Seen& s) { return s.weight > 0; });
+}
+
+LossCurve LossCurve::drawn_to(const LossCurve& other) const {
+  LossCurve out = other;
+  for (std::size_t k = 0; k < seen_.size(); ++k) {
+    const Seen &mine = seen_[k], &all = other.seen_[k];
+    if (mine.weight <= 0 || all.weight <= 0) continue;
+    out.seen_[k] = {mine.loss + all.loss / all.weight, mine.age + all.age / all.weight, mine.weight + 1};
+  }
+  return out;
 }
 
 void LossCurve::tabulate(int n, std::vector<double>& out, std::span<const double> reference) const {
@@ -141,13 +151,11 @@ void LossLevel::restart() {
   losses_.clear();
 }
 
-void LossLevel::observe(double loss, StepKind kind) {
+void LossLevel::observe(double loss) {
   ++steps_;
-  for (int m = 0; m < n_means; ++m) {
-    if (steps_ > 1 && kind == StepKind::peak && m + 1 < n_means) continue;
+  for (int m = 0; m < n_means; ++m)
     mean_[static_cast<std::size_t>(m)] +=
         (steps_ == 1 ? 1.0 : std::max(gains[m], 1.0 / steps_)) * (loss - mean_[static_cast<std::size_t>(m)]);
-  }
   past_.push_back(mean_);
   losses_.push_back(loss);
   for (int h = 0; h < n_horizons; ++h) {

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "analytics/balance/forecast.hpp"
-#include "analytics/balance/peaks.hpp"
 
 #include <array>
 #include <deque>
@@ -18,6 +17,8 @@ class LossCurve {
  public:
   void observe(int age, double loss);
   bool known() const;
+  /// This curve, drawn towards one of many more observations by one observation's weight at each age.
+  LossCurve drawn_to(const LossCurve& other) const;
   /// Losses at ages 1 to n into out[1 .. n], non-decreasing within the observed ages.  Beyond them they grow as
   /// `reference` does, [1 .. n], the curve of a predictor that was observed at more ages.  Without a reference they
   /// grow per doubling of the age by as much as between the two oldest classes observed.
@@ -56,8 +57,7 @@ class LossLevel {
   };
   /// A new distribution begins: the means restart, their error statistics stay.
   void restart();
-  /// @param kind  a peak enters only the slowest mean
-  void observe(double loss, StepKind kind);
+  void observe(double loss);
   /// @param payback  steps over which the estimate must hold
   Estimate estimate(double payback) const;
   int steps() const { return steps_; }

@@ -14,12 +14,14 @@ class PeakFinder {
  public:
   /// A new distribution begins.
   void restart() { steps_ = 0; }
-  StepKind observe(double loss);
+  /// @param largest, mean  loads of the ranks in a step, seconds
+  StepKind observe(double largest, double mean);
 
  private:
   int steps_ = 0;
   bool peak_ = false;               // the last step was a peak
-  double last_ = 0;                 // loss of the last step that was not a peak
+  double usual_ = 0;                // mean load, smoothed, peaks left out
+  double last_ = 0;                 // largest load of the last step that was not a peak, in usual loads, - 1
   double square_ = 0, weight_ = 0;  // sums over the squared changes of the loss, fading
 };
 

@@ -85,7 +85,7 @@ struct Watch::Batch {
   std::size_t n_steps;
   std::vector<double> largest, mean;  // [n_steps] over all ranks
   std::vector<Event> events;
-  std::vector<StepKind> kinds;  // on node 0, for all steps but step 0 of the run
+  std::vector<StepKind> kinds;  // of all steps but step 0 of the run
   std::vector<TrialStep> tried;
 };
 
@@ -154,7 +154,7 @@ bool Watch::follow(Communicator& nodes, const Steps& steps) {
   Batch batch{steps, static_cast<std::size_t>(steps.last_step - steps.first_step + 1), {}, {}, {}, {}, {}};
   pending_.insert(pending_.end(), steps.rebalances.begin(), steps.rebalances.end());
   exchange_steps(nodes, batch);
-  for (std::size_t s = 0; s < batch.n_steps; ++s) follow_step(batch, s, nodes.rank() == 0);
+  for (std::size_t s = 0; s < batch.n_steps; ++s) follow_step(batch, s);
   exchange_trials(nodes, batch);
   last_step_ = steps.last_step;
   return true;
@@ -177,7 +177,7 @@ void Watch::exchange_steps(Communicator& nodes, Batch& batch) const {
   for (std::size_t s = 0; s < n; ++s) batch.mean.push_back(sum[s] / n_ranks_);
 }
 
-void Watch::follow_step(Batch& batch, std::size_t s, bool decides) {
+void Watch::follow_step(Batch& batch, std::size_t s) {
   const std::int64_t step = batch.steps.first_step + static_cast<std::int64_t>(s);
   std::erase_if(pending_, [&](const Rebalance& r) {
     if (r.step >= step) return false;
@@ -196,9 +196,8 @@ void Watch::follow_step(Batch& batch, std::size_t s, bool decides) {
   ++fresh_;
   ++summed_;
   if (step == 0) return;  // step 0 contains start-up and is not representative
-  const double mean = batch.mean[s];
-  const StepKind kind = peaks_.observe(mean > 0 ? batch.largest[s] / mean - 1 : 0.0);
-  if (decides) batch.kinds.push_back(kind);
+  const StepKind kind = peaks_.observe(batch.largest[s], batch.mean[s]);
+  batch.kinds.push_back(kind);
   const std::size_t every = (batch.n_steps + most_trial_steps - 1) / most_trial_steps;
   if (s % every == 0)
     for (const balance::Trial& trial : forecast_.trials()) batch.tried.push_back(evaluate(trial, load, s));
@@ -246,21 +245,30 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
     nodes.allreduce(std::span<double>(largest), ReduceOp::max);
     sum.reduce(nodes);
   }
-  if (nodes.rank() != 0) return;
   std::size_t next = 0, event = 0, kind = 0;
   for (std::size_t s = 0; s < batch.n_steps; ++s) {
+    const bool decides = nodes.rank() == 0;
     for (; event < batch.events.size() && batch.events[event].step == s; ++event)
-      decision_.rebalanced(batch.events[event].price);
-    if (batch.steps.first_step + static_cast<std::int64_t>(s) == 0) continue;
+      if (decides) decision_.rebalanced(batch.events[event].price);
+    const std::int64_t step = batch.steps.first_step + static_cast<std::int64_t>(s);
+    if (step == 0) continue;
     balance::StepFacts facts;
     facts.largest = batch.largest[s];
     facts.mean = batch.mean[s];
     facts.kind = batch.kinds[kind++];
-    for (; next < batch.tried.size() && batch.tried[next].step == s; ++next)
-      if (sum[next] > 0)
-        facts.trials.push_back({batch.tried[next].predictor, batch.tried[next].age,
-                                std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1)});
-    decision_.observe(facts);
+    double last = -1, before = -1;
+    for (; next < batch.tried.size() && batch.tried[next].step == s; ++next) {
+      if (!(sum[next] > 0)) continue;
+      const TrialStep& tried = batch.tried[next];
+      const double loss = std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1);
+      facts.trials.push_back({tried.predictor, tried.age, loss});
+      if (tried.predictor != balance::Predictor::last) continue;
+      if (tried.age == 1) last = loss;
+      if (tried.age == 2) before = loss;
+    }
+    facts.shift = shifts_.observe(last, before);
+    if (facts.shift && since_ < step) forecast_.begin_regime(static_cast<int>(batch.steps.last_step - step) + 2);
+    if (decides) decision_.observe(facts);
   }
 }
 

@@ -4,6 +4,7 @@
 #include "analytics/balance/decision.hpp"
 #include "analytics/balance/forecast.hpp"
 #include "analytics/balance/peaks.hpp"
+#include "analytics/balance/shifts.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/cadence.hpp"
 #include "analytics/window/window.hpp"
@@ -52,7 +53,7 @@ class Watch {
   bool learn_layout(Communicator& nodes, const Steps& steps);
   void begin_distribution(std::int64_t first_step);
   void exchange_steps(Communicator& nodes, Batch& batch) const;
-  void follow_step(Batch& batch, std::size_t s, bool decides);
+  void follow_step(Batch& batch, std::size_t s);
   std::vector<double> cost_of_work(const Batch& batch, std::size_t s) const;
   TrialStep evaluate(const balance::Trial& trial, std::span<const double> load, std::size_t step) const;
   void exchange_trials(Communicator& nodes, Batch& batch);
@@ -68,6 +69,7 @@ class Watch {
 
   balance::Forecast forecast_;
   balance::PeakFinder peaks_;
+  balance::ShiftFinder shifts_;
   balance::Decision decision_;           // used on node 0
   Cadence cadence_;                      // used on node 0
   std::vector<Rebalance> pending_;       // that take effect after the last step followed

@@ -1,6 +1,8 @@
 // The parts of the benchmark of hints.
 #pragma once
 
+#include "analytics/replay/division.hpp"
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,11 +26,11 @@ std::vector<Recording> generated_recordings(unsigned seed);
 /// Noisy loads of many regions, for timing.
 Recording many_regions(int regions, int ranks, std::int64_t steps);
 
-/// Replays each recording at prices of 0.5, 2 and 10 mean steps and compares the cost of the hints' schedule with never
-/// rebalancing and with the best schedule in hindsight.  Prints a Markdown table.
-void bench_regret(const std::vector<Recording>& recordings, int window);
+/// Replays each recording at prices of 0.05, 0.5, 2 and 10 mean steps and compares the cost of the hints' schedule with
+/// never rebalancing, with the best fixed interval and with the best schedule in hindsight.  Prints a Markdown table.
+void bench_regret(const std::vector<Recording>& recordings, int window, replay::Rebalancer rebalancer);
 /// The same for families of runs: how many of each are within the targets.
-void bench_families(unsigned first_seed, unsigned seeds, int window);
+void bench_families(unsigned first_seed, unsigned seeds, int window, replay::Rebalancer rebalancer);
 /// Unit costs and speeds of generated runs: how far off, and how often the stated errors cover the truth.
 void bench_costs();
 /// CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.

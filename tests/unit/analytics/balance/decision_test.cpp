@@ -47,7 +47,7 @@ Outcome follow(const Course& course, int steps, DecisionSettings settings) {
     StepFacts facts;
     facts.mean = course.unit;
     facts.largest = course.unit * (1 + loss);
-    facts.kind = peaks.observe(loss);
+    facts.kind = peaks.observe(facts.largest, facts.mean);
     for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
       facts.trials.push_back({Predictor::last, a, course.fresh(a, s)});
     decision.observe(facts);
@@ -132,7 +132,7 @@ TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on 
     StepFacts facts;
     facts.mean = 1;
     facts.largest = 1 + loss;
-    facts.kind = peaks.observe(loss);
+    facts.kind = peaks.observe(facts.largest, facts.mean);
     for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
       facts.trials.push_back({Predictor::last, a, 0.02});
     decision.observe(facts);
@@ -163,10 +163,12 @@ TEST_CASE("a rebalancer that moves a part of it is called until the rest does no
 
 TEST_CASE("one step that stands out is not answered, a new level is", "[balance]") {
   Course course;
-  course.fresh = [](int, int) { return 0.02; };
+  const auto peaks = [](int step) { return step % 50 == 30 ? 3.0 : 0.02; };
+  course.fresh = [&](int, int step) { return peaks(step); };
   course.price = 1;
-  course.untouched = [](int step) { return step % 50 == 30 ? 3.0 : 0.02; };
+  course.untouched = peaks;
   CHECK(follow(course, 200, at_price(1)).rebalanced.empty());
+  course.fresh = [](int, int) { return 0.02; };
   course.untouched = [](int step) { return step >= 30 ? 3.0 : 0.02; };
   const Outcome outcome = follow(course, 200, at_price(1));
   REQUIRE(outcome.rebalanced.size() == 1);
@@ -205,7 +207,7 @@ TEST_CASE("a host that acts at certain steps only is asked before they come", "[
     StepFacts facts;
     facts.mean = 1;
     facts.largest = 1 + loss;
-    facts.kind = peaks.observe(loss);
+    facts.kind = peaks.observe(facts.largest, facts.mean);
     for (int a = 1; a <= oldest_age; a = a < 4 ? a + 1 : 2 * a)
       facts.trials.push_back({Predictor::last, a, a > (s - 1) % 5 ? 0.5 : 0.02});
     decision.observe(facts);
@@ -331,4 +333,54 @@ TEST_CASE("a look without a fresh step recommends nothing", "[balance]") {
   CHECK(decision.decide(look).rebalance);
   look.stale = true;
   CHECK_FALSE(decision.decide(look).rebalance);
+}
+
+TEST_CASE("a lasting change of the loads is answered as soon as it is known to be one, whatever came before",
+          "[balance]") {
+  // A node becomes slow: after 100 steps without a loss even a division of ten steps' price pays within 20 steps.
+  constexpr int slow_from = 100;
+  Decision decision(at_price(10));
+  int rebalanced = -1;
+  for (int s = 0; s < 200 && rebalanced < 0; ++s) {
+    const double loss = s < slow_from ? 0.03 : 0.6;
+    StepFacts facts;
+    facts.mean = 1;
+    facts.largest = 1 + loss;
+    facts.shift = s == slow_from + 1;
+    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
+      if (s <= slow_from || a <= s - slow_from)
+        facts.trials.push_back({Predictor::last, a, s == slow_from ? 0.6 : 0.03});
+    decision.observe(facts);
+    LookFacts look;
+    look.imbalance = loss;
+    look.known[0] = true;
+    if (decision.decide(look).rebalance) rebalanced = s;
+  }
+  CHECK(rebalanced >= slow_from);
+  CHECK(rebalanced <= slow_from + 20);
+}
+
+TEST_CASE("peaks that a division would make worse count against it", "[balance]") {
+  // Checkpoints of equal size on all ranks: a division by the other steps' loads would unbalance them.
+  const auto rebalances = [](double peak_under_division) {
+    Decision decision(at_price(0.5));
+    int count = 0;
+    for (int s = 1; s < 200; ++s) {
+      const bool peak = s % 8 == 7;
+      StepFacts facts;
+      facts.mean = peak ? 10 : 1;
+      facts.largest = facts.mean * (peak ? 1.02 : 1.1);
+      facts.kind = peak ? StepKind::peak : StepKind::ordinary;
+      for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
+        facts.trials.push_back({Predictor::last, a, peak ? peak_under_division : 0.01});
+      decision.observe(facts);
+      LookFacts look;
+      look.imbalance = 0.1;
+      look.known[0] = true;
+      count += s > 40 && decision.decide(look).rebalance;
+    }
+    return count;
+  };
+  CHECK(rebalances(0.02) > 0);
+  CHECK(rebalances(0.5) == 0);
 }

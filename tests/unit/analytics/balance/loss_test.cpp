@@ -66,8 +66,8 @@ TEST_CASE("the present loss is estimated over as many steps as predict best", "[
   std::normal_distribution<double> noise(0, 0.1);
   LossLevel noisy, growing;
   for (int s = 0; s < 200; ++s) {
-    noisy.observe(0.3 + noise(random), StepKind::ordinary);
-    growing.observe(0.01 * s, StepKind::ordinary);
+    noisy.observe(0.3 + noise(random));
+    growing.observe(0.01 * s);
   }
   const LossLevel::Estimate steady = noisy.estimate(30);
   CHECK(steady.level == Approx(0.3).margin(0.06));
@@ -75,30 +75,4 @@ TEST_CASE("the present loss is estimated over as many steps as predict best", "[
   CHECK(growing.estimate(1).level == Approx(1.99).margin(0.01));
   growing.restart();
   CHECK(growing.steps() == 0);
-}
-
-TEST_CASE("a peak moves the slowest mean only", "[balance]") {
-  LossLevel level;
-  for (int s = 0; s < 50; ++s) level.observe(0.1, StepKind::ordinary);
-  level.observe(5, StepKind::peak);
-  CHECK(level.estimate(1).level < 0.3);
-}
-
-TEST_CASE("steps that stand out are peaks, until a second one follows", "[balance]") {
-  PeakFinder finder;
-  for (int s = 0; s < 20; ++s) CHECK(finder.observe(0.1 + 0.01 * (s % 3)) == StepKind::ordinary);
-  CHECK(finder.observe(3.0) == StepKind::peak);
-  CHECK(finder.observe(0.1) == StepKind::ordinary);
-  CHECK(finder.observe(3.0) == StepKind::peak);
-  CHECK(finder.observe(3.1) == StepKind::new_level);
-  CHECK(finder.observe(3.0) == StepKind::ordinary);
-  finder.restart();
-  CHECK(finder.observe(9.0) == StepKind::ordinary);
-}
-
-TEST_CASE("a loss that always jumps about has no peaks", "[balance]") {
-  PeakFinder finder;
-  int peaks = 0;
-  for (int s = 0; s < 100; ++s) peaks += s > 10 && finder.observe(s % 2 == 0 ? 0.1 : 1.5) == StepKind::peak;
-  CHECK(peaks == 0);
 }

@@ -1,0 +1,75 @@
+// The loss of a fresh division of the work, by predictor, age, and place in the program's cycle; and its loss in peaks.
+#pragma once
+
+#include "analytics/balance/cycle.hpp"
+#include "analytics/balance/forecast.hpp"
+#include "analytics/balance/loss.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
+#include <vector>
+
+namespace effort::balance {
+
+/// Loss of a step under a trial.
+struct TrialLoss {
+  Predictor predictor{};
+  int age = 0;
+  double loss = 0;
+};
+
+/// Learns from trials (see Trial) the losses of divisions by each predictor.  Steps are numbered from 1.
+class FreshLoss {
+ public:
+  /// Notes a step, ordinary or not: its mean load and its loss under the trial of age 1 of the last-value predictor
+  /// (negative: not known) show the program's cycle.
+  void step(double mean, double loss);
+  /// Learns from the trials of an ordinary step.
+  void learn(int step, std::span<const TrialLoss> trials);
+  /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: a mesh
+  /// that is adapted in the same step is known to the program, not to the loads before it.
+  void learn_real(int step, int age, double loss);
+  /// Learns from the trials of a peak.
+  /// @param weight    mean load of the step, in usual mean loads
+  /// @param repeated  the present distribution has had a peak before, so the mean of its steps contains one
+  void learn_peak(std::span<const TrialLoss> trials, double weight, bool repeated);
+
+  bool known(Predictor predictor) const { return all_[index(predictor)].known(); }
+  /// Losses at ages 1 to n, into out[1 .. n], of a division that the predictor makes of a step's loads.
+  /// @param reference  of the last-value predictor, see LossCurve::tabulate
+  void tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
+                std::vector<double>& out) const;
+  std::vector<double> reference(int n) const;
+  /// Steps of the program's cycle; 1: none found.
+  int period() const { return std::max(1, static_cast<int>(phases_.size())); }
+
+  /// Peaks per step.
+  double peak_rate() const { return steps_ > 0 ? peaks_ / steps_ : 0.0; }
+  /// Loss of a peak under a division by the predictor, in usual mean loads; `otherwise` if not known.
+  double in_peak(Predictor predictor, double otherwise) const {
+    return peak_count_[index(predictor)] > 0 ? peak_[index(predictor)] : otherwise;
+  }
+
+ private:
+  using Curves = std::array<LossCurve, n_predictors>;
+  struct Phase {
+    Curves curves;
+    std::array<double, Cycle::longest + 1> real{};  // loss by age of real divisions that lost less; 0: none
+  };
+  static std::size_t index(Predictor predictor) { return static_cast<std::size_t>(predictor); }
+  std::size_t phase(int step) const {
+    const int n = static_cast<int>(phases_.size());
+    return static_cast<std::size_t>((step % n + n) % n);
+  }
+
+  Cycle cycle_;
+  Curves all_;
+  std::vector<Phase> phases_;  // of divisions made in each phase of the cycle; empty: no cycle
+  std::array<double, n_predictors> peak_{};
+  std::array<int, n_predictors> peak_count_{};
+  double peaks_ = 0, steps_ = 0;  // of the run, fading
+};
+
+}  // namespace effort::balance

@@ -1,0 +1,53 @@
+#include "analytics/balance/shifts.hpp"
+
+#include <cmath>
+#include <cstddef>
+
+namespace effort::balance {
+namespace {
+
+constexpr double gain = 0.05;        // share of a new step: a memory of 20 steps
+constexpr int least_steps = 5;       // before shifts are looked for
+constexpr double deviations = 5;     // mean absolute deviations beyond the mean, from which a loss is no noise
+constexpr double least_loss = 0.05;  // and at least so much beyond it
+constexpr std::size_t kept = 8;      // earlier regimes
+
+}  // namespace
+
+bool ShiftFinder::exceeds(double loss) const {
+  return steps_ >= least_steps && loss > mean_ + least_loss + deviations * deviation_;
+}
+
+void ShiftFinder::learn(double loss) {
+  ++steps_;
+  const double share = steps_ * gain < 1 ? 1.0 / steps_ : gain;
+  if (steps_ > 1) deviation_ += share * (std::fabs(loss - mean_) - deviation_);
+  mean_ += share * (loss - mean_);
+}
+
+bool ShiftFinder::observe(double last, double before) {
+  const bool shifted = suspected_ && before >= 0 && exceeds(before);
+  suspected_ = false;
+  if (last < 0) return shifted;
+  suspected_ = !shifted && exceeds(last);
+  if (!exceeds(last)) learn(last);
+  return shifted;
+}
+
+void Regimes::shift(int ago) {
+  lengths_.push_back(age_ - ago);
+  if (lengths_.size() > kept) lengths_.pop_front();
+  age_ = ago;
+}
+
+double Regimes::remaining(double prior) const {
+  double sum = 0.5 * prior, weight = 0.5;
+  for (int length : lengths_)
+    if (length > age_) {
+      sum += length - age_;
+      ++weight;
+    }
+  return sum / weight;
+}
+
+}  // namespace effort::balance

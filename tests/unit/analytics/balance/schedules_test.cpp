@@ -1,0 +1,69 @@
+#include "analytics/balance/schedules.hpp"
+
+#include <catch2/catch_approx.hpp>
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+using namespace effort::balance;
+using Catch::Approx;
+
+namespace {
+
+// An effect that leaves nothing, learned from many rebalances.
+RebalanceEffect perfect() {
+  RebalanceEffect effect;
+  for (int i = 0; i < 500; ++i) effect.observe(0.1 * (i % 10), 0);
+  return effect;
+}
+
+std::vector<double> growing(double slope, int n) {
+  std::vector<double> loss(static_cast<std::size_t>(n) + 1, 0.0);
+  for (int a = 1; a <= n; ++a) loss[static_cast<std::size_t>(a)] = slope * a;
+  return loss;
+}
+
+// The cheapest of all schedules that rebalance now, by recursion over all lengths.
+double cheapest(const Prospects& prospects, int t) {
+  if (t == prospects.horizon) return 0;
+  double best = INFINITY;
+  for (int n = 1; t + n <= prospects.horizon; ++n)
+    best = std::min(best, prospects.price + prospects.made(t).sum(n) + cheapest(prospects, t + n));
+  return best;
+}
+
+}  // namespace
+
+TEST_CASE("the cheapest schedule is that of an exhaustive search", "[balance]") {
+  const RebalanceEffect effect = perfect();
+  for (double price : {0.05, 0.4, 3.0}) {
+    Prospects prospects{{Ageing(growing(0.1, 12))}, Ageing(growing(0.1, 12)), effect, price, 0.5};
+    prospects.horizon = 12;
+    const ScheduleCosts costs = compare_schedules(prospects);
+    // Lengths are about geometric, so a few of an exhaustive search's are not tried.
+    const double best = cheapest(prospects, 0);
+    CHECK(costs.now >= best - 1e-9);
+    CHECK(costs.now <= 1.03 * best + 12 * effect.after(0.5));
+    CHECK(costs.never == Approx(12 * 0.5));
+  }
+}
+
+TEST_CASE("a rebalance waits for the phase of the cycle in which divisions last", "[balance]") {
+  const RebalanceEffect effect = perfect();
+  std::vector<double> bad(101, 1.0), good(101, 0.1);
+  Prospects prospects{{Ageing(bad), Ageing(bad), Ageing(good), Ageing(bad), Ageing(bad)}, Ageing(bad), effect, 2, 1.5};
+  prospects.horizon = 100;
+  const ScheduleCosts costs = compare_schedules(prospects);
+  CHECK(costs.later < costs.now);
+  CHECK(costs.delay == 2);
+}
+
+TEST_CASE("rebalances are possible at the spacing only", "[balance]") {
+  const RebalanceEffect effect = perfect();
+  Prospects prospects{{Ageing(growing(0.1, 60))}, Ageing(growing(0.1, 60)), effect, 0.1, 0.5};
+  prospects.horizon = 60;
+  prospects.spacing = 10;
+  CHECK(compare_schedules(prospects).length % 10 == 0);
+}
