@@ -18,8 +18,8 @@ struct Recording {
 /// Reads NAME.cpu.f64 and NAME.json beside it, without the first step, which contains start-up.
 /// @throws std::runtime_error naming the file
 Recording read_recording(const std::string& path);
-/// Runs of other shapes than the recorded ones: families, each with 8 to 1024 ranks and two levels of noise, named by
-/// family.  The same for the same seed.
+/// Generated runs of other shapes than the recorded ones, named by family.  Each family has 8 to 1024 ranks and two
+/// levels of noise.  The same seed gives the same runs.
 std::vector<Recording> generated_recordings(unsigned seed);
 /// Noisy loads of many regions, for timing.
 Recording many_regions(int regions, int ranks, std::int64_t steps);
@@ -27,11 +27,11 @@ Recording many_regions(int regions, int ranks, std::int64_t steps);
 /// Replays each recording at prices of 0.5, 2 and 10 mean steps and compares the cost of the hints' schedule with never
 /// rebalancing and with the best schedule in hindsight.  Prints a Markdown table.
 void bench_regret(const std::vector<Recording>& recordings, int window);
-/// The same for families of runs: how many of each are within the targets.
+/// The same for families of runs. Prints how many runs of each are within the targets.
 void bench_families(unsigned first_seed, unsigned seeds, int window);
-/// Unit costs and speeds of generated runs: how far off, and how often the stated errors cover the truth.
+/// Fits unit costs and speeds of generated runs. Prints their errors, and how often the stated errors cover the truth.
 void bench_costs();
-/// CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.
+/// Measures the CPU time from a window's end to its hint for 8 ranks, 1 to 64 nodes, and 1,048,576 ranks.
 void bench_hint_time();
 
 }  // namespace effort::bench

@@ -14,8 +14,8 @@ struct Outcome {
 
   double possible() const { return (never - best) / never; }
   double realised() const { return never > best ? (never - chosen) / (never - best) : 1; }
-  // At least 80 % of the best schedule's saving if that exceeds 5 %, never more than 10 % above the best schedule,
-  // nor 2 % above never rebalancing.
+  // The targets: at least 80 % of the best schedule's saving if that exceeds 5 %, at most 10 % above the best schedule,
+  // and at most 2 % above never rebalancing.
   bool saves() const { return possible() <= 0.05 || realised() >= 0.8; }
   bool near_best() const { return chosen <= 1.1 * best; }
   bool harmless() const { return chosen <= 1.02 * never; }
@@ -49,7 +49,8 @@ constexpr double prices[] = {0.5, 2.0, 10.0};
 
 void bench_regret(const std::vector<Recording>& recordings, int window) {
   std::printf(
-      "| recording | price, mean steps | never, s | best afterwards, s (rebalances) | on hints, s (rebalances) | best "
+      "| recording | price, mean steps | never, s | best in hindsight, s (rebalances) | on hints, s (rebalances) | "
+      "best "
       "saves | of it realised | above best | above never |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   int held = 0, all = 0;
