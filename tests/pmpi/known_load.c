@@ -14,7 +14,7 @@ static void test(void) { MPI_Testall(1, &never, &came, MPI_STATUSES_IGNORE); }
 static void probe(void) { MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &came, MPI_STATUS_IGNORE); }
 
 /* Polls for half the duration of the step's computation for a message that is sent only afterwards. Returns whether the
- * message arrived when it should. /
+ * message arrived when it should. */
 static int poll_in_vain(int rank, int step) {
   int token = step, received = -1;
   MPI_Irecv(&received, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, &never);
@@ -47,21 +47,21 @@ int main(int argc, char** argv) {
     MPI_Isend(&mine, 1, MPI_DOUBLE, next, 7, all, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
     const int checksums = strcmp(variant, "checksums") == 0 ? 8 : 1; /* as if one per variable */
-for (int i = 0; i < checksums; ++i) {
-  compute_share(rank, step, 0.4 / checksums);
-  if (strcmp(variant, "rooted") != 0) MPI_Allreduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, all);
-}
-if (strcmp(variant, "rooted") == 0) {
-  MPI_Reduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, all);
-  MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, all);
-}
-wrong |= theirs != before + 100.0 * step || sum != size * (size - 1) / 2.0 + 100.0 * step * size;
-if (strcmp(variant, "pcontrol") == 0) {
-  MPI_Pcontrol(0);
-  if (step == steps / 2 - 1) MPI_Pcontrol(2);
-}
-}
-if (all != MPI_COMM_WORLD) MPI_Comm_free(&all);
-MPI_Finalize();
-return wrong;
+    for (int i = 0; i < checksums; ++i) {
+      compute_share(rank, step, 0.4 / checksums);
+      if (strcmp(variant, "rooted") != 0) MPI_Allreduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, all);
+    }
+    if (strcmp(variant, "rooted") == 0) {
+      MPI_Reduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, 0, all);
+      MPI_Bcast(&sum, 1, MPI_DOUBLE, 0, all);
+    }
+    wrong |= theirs != before + 100.0 * step || sum != size * (size - 1) / 2.0 + 100.0 * step * size;
+    if (strcmp(variant, "pcontrol") == 0) {
+      MPI_Pcontrol(0);
+      if (step == steps / 2 - 1) MPI_Pcontrol(2);
+    }
+  }
+  if (all != MPI_COMM_WORLD) MPI_Comm_free(&all);
+  MPI_Finalize();
+  return wrong;
 }

@@ -1,11 +1,12 @@
 #!/bin/sh
-# lines.sh ROOT: no line of C or C++ is longer than 120 columns, and no source file than 400 lines.
+# lines.sh ROOT: checks that no source file has more than 400 lines and no line of C or C++ more than 120 columns.
 cd "$1" || exit 2
 files=$(find . \( -path ./build -o -path ./.deps -o -path ./.git \) -prune -o -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' -o -name '*.F90' -o -name '*.f90' -o -name '*.ts' \
   -o -name '*.py' \) -print)
 [ -n "$files" ] || { echo "no sources in $1"; exit 2; }
-# One Fortran module is one file, which users compile with their own compiler.  The two of the page are to be divided.
+# The Fortran module is one file, because users compile it with their own compiler.  The two files of the page are yet to
+# be divided.
 echo "$files" | xargs awk '
   function allowed(file) {
     return file ~ /capi\/fortran\/effort\.F90$/ || file ~ /viewer\/src\/(heatmap|model)\.ts$/
