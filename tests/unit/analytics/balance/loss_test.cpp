@@ -9,7 +9,7 @@
 using namespace effort::balance;
 using Catch::Approx;
 
-TEST_CASE("a curve gives back what was seen, between and beyond", "[balance]") {
+TEST_CASE("a curve reproduces its observations, and interpolates and extrapolates", "[balance]") {
   LossCurve curve;
   CHECK_FALSE(curve.known());
   for (int s = 0; s < 50; ++s)
@@ -44,7 +44,7 @@ TEST_CASE("a curve never falls, and forgets", "[balance]") {
   CHECK(loss[2] == Approx(0.2).epsilon(0.01));
 }
 
-TEST_CASE("what a rebalance leaves is learned: a share of it, or a floor", "[balance]") {
+TEST_CASE("the loss that a rebalance leaves is learned, as a share or as a floor", "[balance]") {
   const RebalanceEffect unseen;
   CHECK(unseen.after(0.5) < 0.15);
   RebalanceEffect bounded, coarse, useless;
@@ -61,7 +61,7 @@ TEST_CASE("what a rebalance leaves is learned: a share of it, or a floor", "[bal
   CHECK(bounded.after(0.0) == 0);
 }
 
-TEST_CASE("the present loss is estimated over as many steps as predict best", "[balance]") {
+TEST_CASE("the present loss is estimated over the number of steps that predicts best", "[balance]") {
   std::mt19937 random(1);
   std::normal_distribution<double> noise(0, 0.1);
   LossLevel noisy, growing;
@@ -77,14 +77,14 @@ TEST_CASE("the present loss is estimated over as many steps as predict best", "[
   CHECK(growing.steps() == 0);
 }
 
-TEST_CASE("a peak moves the slowest mean only", "[balance]") {
+TEST_CASE("a peak moves only the slowest mean", "[balance]") {
   LossLevel level;
   for (int s = 0; s < 50; ++s) level.observe(0.1, StepKind::ordinary);
   level.observe(5, StepKind::peak);
   CHECK(level.estimate(1).level < 0.3);
 }
 
-TEST_CASE("steps that stand out are peaks, until a second one follows", "[balance]") {
+TEST_CASE("outlying steps are peaks until a second one follows", "[balance]") {
   PeakFinder finder;
   for (int s = 0; s < 20; ++s) CHECK(finder.observe(0.1 + 0.01 * (s % 3)) == StepKind::ordinary);
   CHECK(finder.observe(3.0) == StepKind::peak);
@@ -96,7 +96,7 @@ TEST_CASE("steps that stand out are peaks, until a second one follows", "[balanc
   CHECK(finder.observe(9.0) == StepKind::ordinary);
 }
 
-TEST_CASE("a loss that always jumps about has no peaks", "[balance]") {
+TEST_CASE("a loss that always fluctuates has no peaks", "[balance]") {
   PeakFinder finder;
   int peaks = 0;
   for (int s = 0; s < 100; ++s) peaks += s > 10 && finder.observe(s % 2 == 0 ? 0.1 : 1.5) == StepKind::peak;
