@@ -57,7 +57,7 @@ def main():
     for (mode, interval), runs in seen.items():
         paths, ratios, counts = zip(*runs)
         name = f"own every {interval}" if interval else mode
-        columns = (f"{statistics.median(values):.3f} ({min(values):.3f} to {max(values):.3f})" for values in (paths, ratios))
+        columns = (f"{statistics.median(v):.3f} ({min(v):.3f} to {max(v):.3f})" for v in (paths, ratios))
         print(f"| {name} | {statistics.median(counts):g} | " + " | ".join(columns) + " |")
 
 

@@ -24,7 +24,7 @@ typedef struct cells {
 void cells_init(cells* c, double length, double cutoff);
 void cells_free(cells* c);
 
-/* Sorts everything anew. */
+/* Sorts all particles and ghosts again. */
 void cells_fill(cells* c, const box* own, const particle_list* list, const ghost_list* ghosts);
 
 #endif

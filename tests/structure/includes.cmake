@@ -1,5 +1,5 @@
-# Checks that the include graph has only the allowed directions, listed below: capi -> runtime -> record -> analytics, and
-# those of every other folder.
+# Checks that the include graph has only the allowed directions, which are listed below: capi -> runtime -> record ->
+# analytics, and those of every other folder.
 # cmake -DROOT=<source tree> -P includes.cmake
 
 cmake_minimum_required(VERSION 3.22)
@@ -41,8 +41,8 @@ allow(viewer analytics/ record/)
 allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/status runtime/host_scope.hpp runtime/environment.hpp runtime/quiet_write.hpp effort/)
 
-# System headers that a layer must not include.  Only one file of capi and the adapters may use MPI, and analytics has no
-# files or output.
+# System headers that a layer must not include.  Only one file of capi and the adapters may use MPI, and analytics has
+# no files or output.
 set(forbidden_analytics "mpi.h|fstream|iostream|cstdio|stdio.h")
 set(forbidden_runtime "mpi.h|iostream")
 set(forbidden_record "mpi.h|iostream")
