@@ -50,8 +50,7 @@ constexpr double prices[] = {0.5, 2.0, 10.0};
 void bench_regret(const std::vector<Recording>& recordings, int window) {
   std::printf(
       "| recording | price, mean steps | never, s | best in hindsight, s (rebalances) | on hints, s (rebalances) | "
-      "best "
-      "saves | of it realised | above best | above never |\n"
+      "best saves | of it realised | above best | above never |\n"
       "|---|---|---|---|---|---|---|---|---|\n");
   int held = 0, all = 0;
   for (const Recording& r : recordings)

@@ -1,6 +1,7 @@
 // Compares the cost of a begin/end pair with the floor in one run.  Chunks of under 0.2 ms are interleaved, and the
 // result is the median of the ratios of the same round.  Then measures the cost of counters, per pair if they are read
-// at boundaries and per step otherwise.  usage: bench_instrumentation [rounds]
+// at boundaries and per step otherwise.
+// usage: bench_instrumentation [rounds]
 #include <effort/effort_inline.h>
 #include <effort/effort.hpp>
 

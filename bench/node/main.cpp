@@ -1,5 +1,6 @@
 // Compares the cost of publishing a finished 1 KiB frame with a plain copy and a release store, and measures a whole
-// progress step. usage: bench_node [rounds]
+// progress step.
+// usage: bench_node [rounds]
 #include "record/reader.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/node/ring.hpp"

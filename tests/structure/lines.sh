@@ -13,5 +13,8 @@ echo "$files" | xargs awk '
     return file ~ /capi\/fortran\/effort\.F90$/ || file ~ /viewer\/src\/(heatmap|model)\.ts$/
   }
   FNR == 401 && !allowed(FILENAME) { print FILENAME " has more than 400 lines"; wrong = 1 }
-  FILENAME ~ /\.(cpp|hpp|c|h|F90|f90|py)$/ && length($0) > 120 { print FILENAME ":" FNR " has more than 120 columns"; wrong = 1 }
+  FILENAME ~ /\.(cpp|hpp|c|h|F90|f90|py)$/ && length($0) > 120 {
+    print FILENAME ":" FNR " has more than 120 columns"
+    wrong = 1
+  }
   END { exit wrong }'
