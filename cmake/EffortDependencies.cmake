@@ -1,4 +1,4 @@
-# Every outside library the project uses, as one target each.
+# One target for every external library that the project uses.
 set(EFFORT_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup puts Kokkos and Catch2")
 
 set(_setup "${PROJECT_SOURCE_DIR}/scripts/setup" --libraries)
@@ -15,7 +15,7 @@ foreach(_library IN LISTS _needed)
     message(STATUS "Building ${_names} (${_command}), about one minute")
     execute_process(COMMAND ${_setup} RESULT_VARIABLE _setup_failed)
     if(_setup_failed)
-      message(FATAL_ERROR "${_command} failed: see its message above, mend it, and configure again")
+      message(FATAL_ERROR "${_command} failed: fix the error reported above, and configure again")
     endif()
     break()
   endif()
@@ -24,19 +24,19 @@ endforeach()
 find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 
-# The Kokkos that lives inside the library: Serial, static, hidden. Its headers warn under C++20: system headers.
+# The private Kokkos inside the library: Serial, static, hidden. SYSTEM, because its headers cause warnings in C++20.
 add_library(effort_private_kokkos INTERFACE)
 target_include_directories(effort_private_kokkos SYSTEM INTERFACE "${EFFORT_DEPS_DIR}/kokkos-private/include")
 file(GLOB _kokkos_archives "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscontainers.a")
 file(GLOB _kokkos_core "${EFFORT_DEPS_DIR}/kokkos-private/lib*/libkokkoscore.a")
-# KOKKOS_* in the host's environment are meant for the host's own Kokkos and can stop this one, which therefore calls a
-# function of ours instead of getenv (analytics/private_kokkos.cpp).
+# KOKKOS_* variables in the host's environment are meant for the host's own Kokkos and can make this one fail. It
+# therefore calls a function of ours instead of getenv (analytics/private_kokkos.cpp).
 set(_deaf_core "${PROJECT_BINARY_DIR}/kokkos-private/libkokkoscore.a")
 set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS "${_kokkos_core}")
 if("${_kokkos_core}" IS_NEWER_THAN "${_deaf_core}")
   file(MAKE_DIRECTORY "${PROJECT_BINARY_DIR}/kokkos-private")
-  execute_process(COMMAND "${CMAKE_OBJCOPY}" --redefine-sym getenv=kokkos_private_getenv "${_kokkos_core}" "${_deaf_core}.new"
-    COMMAND_ERROR_IS_FATAL ANY)
+  execute_process(COMMAND "${CMAKE_OBJCOPY}" --redefine-sym getenv=kokkos_private_getenv "${_kokkos_core}"
+    "${_deaf_core}.new" COMMAND_ERROR_IS_FATAL ANY)
   file(RENAME "${_deaf_core}.new" "${_deaf_core}")
 endif()
 list(APPEND _kokkos_archives "${_deaf_core}")
@@ -71,20 +71,21 @@ if(EFFORT_ENABLE_PAPI)
   find_library(EFFORT_PAPI_LIBRARY papi REQUIRED)
 endif()
 if(EFFORT_ENABLE_OMPT)
-  # The header comes with LLVM's OpenMP, in the folder of clang's own.
+  # The header comes with LLVM's OpenMP, in the folder of clang's headers.
   file(GLOB _llvm /usr/lib/llvm-*/lib/clang/*/include)
   find_path(EFFORT_OMPT_INCLUDE omp-tools.h PATHS ${_llvm})
   if(NOT EFFORT_OMPT_INCLUDE)
-    message(STATUS "libeffort_ompt is not built: there is no omp-tools.h (Debian: libomp-dev)")
+    message(STATUS "libeffort_ompt is not built: omp-tools.h was not found (Debian: libomp-dev)")
   endif()
 endif()
 if(EFFORT_ENABLE_TOOLS)
   find_package(CLI11 REQUIRED)
-  # Without these the command is built without the parts that need them, and says so.
+  # If one of these is missing, the command lacks the part that needs it, and says so.
   pkg_check_modules(LIBDW IMPORTED_TARGET libdw)
   find_package(HDF5 COMPONENTS C HL)
   if(HDF5_FOUND AND HDF5_IS_PARALLEL)
-    message(STATUS "HDF5 was found for MPI only: effort export goes without, install the serial one (libhdf5-dev)")
+    message(STATUS
+      "Only a parallel HDF5 was found: effort export cannot write HDF5, install the serial one (libhdf5-dev)")
     set(HDF5_FOUND FALSE)
   endif()
 endif()

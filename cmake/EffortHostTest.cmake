@@ -1,4 +1,4 @@
-# Tests that are hosts: programs that use the library as a user does, and fail by their exit code.
+# Host tests: programs that use the library as a user's code does, and report failure by their exit code.
 find_package(OpenMP REQUIRED COMPONENTS CXX)
 
 # effort_add_host(TARGET SOURCES ... [LIBRARIES ...]): the program.
@@ -21,13 +21,14 @@ endfunction()
 # effort_add_mpi_host_test(module.unit.npN TARGET RANKS n [ARGS ...] [LABELS mpi] [ENVIRONMENT ...])
 function(effort_add_mpi_host_test name target)
   cmake_parse_arguments(arg "" "RANKS" "ARGS;LABELS;ENVIRONMENT" ${ARGN})
-  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${EFFORT_MPIEXEC_FLAGS} ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS} $<TARGET_FILE:${target}> ${arg_ARGS}
+  add_test(NAME ${name} COMMAND ${MPIEXEC_EXECUTABLE} ${EFFORT_MPIEXEC_FLAGS} ${MPIEXEC_NUMPROC_FLAG} ${arg_RANKS}
+    $<TARGET_FILE:${target}> ${arg_ARGS}
     WORKING_DIRECTORY "${EFFORT_HOST_TEST_DIR}")
   effort_host_test_properties(${name} "${arg_LABELS}" mpi ${arg_ENVIRONMENT})
   set_tests_properties(${name} PROPERTIES PROCESSORS 2)
 endfunction()
 
-# Settings in the environment of the tests must not reach the hosts; their files go to a directory of their own.
+# The hosts' files go to a directory of their own, whatever the environment of the tests says.
 set(EFFORT_HOST_TEST_DIR "${PROJECT_BINARY_DIR}/tests/host-files")
 file(MAKE_DIRECTORY "${EFFORT_HOST_TEST_DIR}")
 function(effort_host_test_properties name labels default_label)

@@ -1,31 +1,32 @@
 # Host libraries (shared and static), the CMake package and the pkg-config files.
 include(CMakePackageConfigHelpers)
 
-# effort_add_host_library(NAME CORE ALIAS PRIVATE_ARCHIVES...): lib<NAME>.so and lib<NAME>.a of the static library
-# CORE, which export only its C API.
+# effort_add_host_library(NAME CORE ALIAS PRIVATE_ARCHIVES...): makes lib<NAME>.so and lib<NAME>.a of the static library
+# CORE. Both export only its C API.
 function(effort_add_host_library name core alias)
   file(WRITE "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp" "")
   add_library(${name} SHARED "${CMAKE_CURRENT_BINARY_DIR}/${name}.cpp")
   add_library(effort::${alias} ALIAS ${name})
-  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR} EXPORT_NAME ${alias}
-    LINK_DEPENDS "${PROJECT_SOURCE_DIR}/capi/exports.map")
+  set_target_properties(${name} PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    EXPORT_NAME ${alias} LINK_DEPENDS "${PROJECT_SOURCE_DIR}/capi/exports.map")
   # The version script hides everything that comes from archives: Kokkos, zstd, our own pieces.
   target_link_libraries(${name} PRIVATE -Wl,--whole-archive ${core} -Wl,--no-whole-archive)
-  # Not unloaded by dlclose: MPI, threads that exit and exit handlers still call in here.
+  # dlclose must not unload it: MPI, exiting threads and exit handlers still call into it.
   target_link_options(${name} PRIVATE "-Wl,--version-script=${PROJECT_SOURCE_DIR}/capi/exports.map" -Wl,-z,nodelete)
   if(NOT EFFORT_SANITIZE)
     target_link_options(${name} PRIVATE -Wl,-z,defs)
   endif()
-  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/capi/include> $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_include_directories(${name} PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/capi/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
   install(TARGETS ${name} EXPORT effortTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   if(NOT EFFORT_SANITIZE)
     effort_add_static_host_library(${name} ${core} ${ARGN})
   endif()
 endfunction()
 
-# One relocatable object in which everything but the C API is local: a host that links it statically can have a Kokkos
-# or zstd of its own. --force-group-allocation: the final link would otherwise fold groups, whose symbols have become
-# local, into the host's copies.
+# Makes one relocatable object in which everything but the C API is local, so that a host that links it statically can
+# have its own Kokkos or zstd. Without --force-group-allocation the final link would merge section groups, whose symbols
+# have become local, with the host's copies.
 function(effort_add_static_host_library name core)
   set(object "${CMAKE_CURRENT_BINARY_DIR}/${name}_all.o")
   set(archive "${CMAKE_CURRENT_BINARY_DIR}/lib${name}.a")
@@ -38,7 +39,8 @@ function(effort_add_static_host_library name core)
     endif()
   endforeach()
   add_custom_command(OUTPUT "${archive}"
-    COMMAND "${CMAKE_LINKER}" -r --force-group-allocation -o "${object}" --whole-archive "$<TARGET_FILE:${core}>" --no-whole-archive --start-group ${parts} --end-group
+    COMMAND "${CMAKE_LINKER}" -r --force-group-allocation -o "${object}" --whole-archive "$<TARGET_FILE:${core}>"
+    --no-whole-archive --start-group ${parts} --end-group
     COMMAND "${CMAKE_OBJCOPY}" --wildcard "--keep-global-symbol=effort_*" "${object}"
     COMMAND "${CMAKE_COMMAND}" -E rm -f "${archive}"
     COMMAND "${CMAKE_AR}" qcs "${archive}" "${object}"
@@ -53,10 +55,12 @@ function(effort_install_package)
     string(PREPEND EFFORT_STATIC_LIBS "-lhwloc ")
   endif()
   set(package_dir "${CMAKE_INSTALL_LIBDIR}/cmake/effort")
-  configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/effortConfig.cmake.in" "${PROJECT_BINARY_DIR}/effortConfig.cmake"
+  configure_package_config_file("${PROJECT_SOURCE_DIR}/cmake/effortConfig.cmake.in"
+    "${PROJECT_BINARY_DIR}/effortConfig.cmake"
     INSTALL_DESTINATION "${package_dir}" PATH_VARS CMAKE_INSTALL_LIBDIR CMAKE_INSTALL_INCLUDEDIR)
   write_basic_package_version_file("${PROJECT_BINARY_DIR}/effortConfigVersion.cmake" COMPATIBILITY SameMajorVersion)
-  install(FILES "${PROJECT_BINARY_DIR}/effortConfig.cmake" "${PROJECT_BINARY_DIR}/effortConfigVersion.cmake" DESTINATION "${package_dir}")
+  install(FILES "${PROJECT_BINARY_DIR}/effortConfig.cmake" "${PROJECT_BINARY_DIR}/effortConfigVersion.cmake"
+    DESTINATION "${package_dir}")
   install(EXPORT effortTargets NAMESPACE effort:: DESTINATION "${package_dir}")
   set(names effort)
   if(EFFORT_ENABLE_MPI)
@@ -72,7 +76,7 @@ function(effort_install_package)
       set(EFFORT_PC_FORTRAN_REQUIRES effort_mpi)
     endif()
   endif()
-  # Relative to the file itself: the installed tree can be moved.
+  # The path is relative to the file itself, so the installed tree can be moved.
   file(RELATIVE_PATH EFFORT_PC_PREFIX "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
   foreach(name IN LISTS names)
     configure_file("${PROJECT_SOURCE_DIR}/cmake/${name}.pc.in" "${PROJECT_BINARY_DIR}/${name}.pc" @ONLY)

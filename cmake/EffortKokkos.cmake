@@ -1,6 +1,7 @@
-# effort_kokkos: the Kokkos of the command, the tests and the benchmarks: the machine's own if it works, else ours with
-# OpenMP if it was built (tests and benchmarks need it), else the private one, with which the command uses one thread.
-# A package found on the machine may be broken in ways that stop CMake, so it is tried in a project of its own.
+# effort_kokkos is the Kokkos of the command, the tests and the benchmarks. It is the machine's Kokkos if that works,
+# else the one with OpenMP from scripts/setup if it was built (tests and benchmarks need it), else the private one, with
+# which the command uses one thread. A package found on the machine may be broken in ways that stop CMake, so it is
+# tried in a separate project.
 if(NOT DEFINED EFFORT_MACHINE_KOKKOS_WORKS)
   set(_probe "${CMAKE_BINARY_DIR}/kokkos-probe")
   file(WRITE "${_probe}/CMakeLists.txt" "cmake_minimum_required(VERSION 3.22)
@@ -14,10 +15,12 @@ target_link_libraries(probe PRIVATE Kokkos::kokkos)
 int main(int argc, char** argv) { Kokkos::initialize(argc, argv); Kokkos::finalize(); }
 ")
   execute_process(COMMAND "${CMAKE_COMMAND}" -S "${_probe}" -B "${_probe}/build" -G "${CMAKE_GENERATOR}"
-      "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}" "-DKokkos_ROOT=${Kokkos_ROOT}"
+      "-DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER}" "-DCMAKE_PREFIX_PATH=${CMAKE_PREFIX_PATH}"
+      "-DKokkos_ROOT=${Kokkos_ROOT}"
     RESULT_VARIABLE _failed OUTPUT_QUIET ERROR_QUIET)
   if(NOT _failed)
-    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${_probe}/build" RESULT_VARIABLE _failed OUTPUT_QUIET ERROR_QUIET)
+    execute_process(COMMAND "${CMAKE_COMMAND}" --build "${_probe}/build" RESULT_VARIABLE _failed OUTPUT_QUIET
+      ERROR_QUIET)
   endif()
   if(_failed)
     set(EFFORT_MACHINE_KOKKOS_WORKS OFF CACHE INTERNAL "")

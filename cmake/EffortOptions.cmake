@@ -4,10 +4,10 @@ include(GNUInstallDirs)
 
 option(EFFORT_ENABLE_MPI "Build libeffort_mpi" ON)
 option(EFFORT_ENABLE_FORTRAN "Build the Fortran module" ON)
-option(EFFORT_ENABLE_PMPI "Build libeffort_pmpi, which measures programs by their MPI calls" ON)
+option(EFFORT_ENABLE_PMPI "Build libeffort_pmpi, which measures programs through their MPI calls" ON)
 option(EFFORT_ENABLE_PAPI "Build libeffort_papi, which counts PAPI events" ON)
 option(EFFORT_ENABLE_KOKKOS_TOOLS "Build libeffort_kokkos, which makes regions of Kokkos kernels" ON)
-option(EFFORT_ENABLE_OMPT "Build libeffort_ompt, which books the waiting of OpenMP barriers" ON)
+option(EFFORT_ENABLE_OMPT "Build libeffort_ompt, which measures waiting in OpenMP barriers" ON)
 option(EFFORT_ENABLE_HWLOC "Place the background thread with hwloc" ON)
 option(EFFORT_ENABLE_TOOLS "Build the effort command" ON)
 option(EFFORT_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
@@ -24,7 +24,9 @@ if(EFFORT_ENABLE_FORTRAN)
   if(CMAKE_Fortran_COMPILER)
     enable_language(Fortran)
   else()
-    message(FATAL_ERROR "No Fortran compiler was found (set CMAKE_Fortran_COMPILER), but EFFORT_ENABLE_FORTRAN is on: install one or configure with -DEFFORT_ENABLE_FORTRAN=OFF")
+    message(FATAL_ERROR
+      "No Fortran compiler was found (set CMAKE_Fortran_COMPILER), but EFFORT_ENABLE_FORTRAN is on: "
+      "install one or configure with -DEFFORT_ENABLE_FORTRAN=OFF")
   endif()
 endif()
 
@@ -37,10 +39,10 @@ set(CMAKE_CXX_VISIBILITY_PRESET hidden)
 set(CMAKE_C_VISIBILITY_PRESET hidden)
 set(CMAKE_VISIBILITY_INLINES_HIDDEN ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
-# The installed libraries find each other wherever the tree is moved.
+# The installed libraries find each other even if the tree is moved.
 set(CMAKE_INSTALL_RPATH "$ORIGIN")
 
-# -ffp-contract=off: results must be bitwise equal on all nodes, whatever operations a compiler would fuse.
+# -ffp-contract=off: results must be bitwise equal on all nodes, so a compiler must not fuse operations.
 add_library(effort_compile_options INTERFACE)
 target_compile_options(effort_compile_options INTERFACE
   $<$<COMPILE_LANGUAGE:C,CXX>:-Wall -Wextra -Wpedantic -Wshadow -ffp-contract=off>

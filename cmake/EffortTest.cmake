@@ -1,5 +1,5 @@
-# effort_add_test(module.unit SOURCES a.cpp ... [LIBRARIES ...] [LABELS unit] [RANKS 2 4] [ARGS ...] [TIMEOUT s])
-# A Catch2 executable and its ctest entries: one, or one per number of ranks, named module.unit.npN.
+# effort_add_test(module.unit SOURCES a.cpp ... [LIBRARIES ...] [LABELS unit] [RANKS 2 4] [ARGS ...] [TIMEOUT s]) Adds a
+# Catch2 executable and its ctest entries: one, or one per number of ranks, named module.unit.npN.
 function(effort_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;RANKS;ARGS;ENVIRONMENT" ${ARGN})
   if(NOT arg_LABELS)
@@ -20,15 +20,16 @@ function(effort_add_test name)
   if(arg_RANKS)
     target_link_libraries(${target} PRIVATE Catch2::Catch2 MPI::MPI_C)
     foreach(ranks IN LISTS arg_RANKS)
-      add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${EFFORT_MPIEXEC_FLAGS} ${MPIEXEC_NUMPROC_FLAG} ${ranks}
-        $<TARGET_FILE:${target}> ${arg_ARGS})
+      add_test(NAME ${name}.np${ranks} COMMAND ${MPIEXEC_EXECUTABLE} ${EFFORT_MPIEXEC_FLAGS}
+        ${MPIEXEC_NUMPROC_FLAG} ${ranks} $<TARGET_FILE:${target}> ${arg_ARGS})
       set_tests_properties(${name}.np${ranks} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} PROCESSORS 2
         ENVIRONMENT "${EFFORT_MPIEXEC_ENVIRONMENT};${arg_ENVIRONMENT}")
     endforeach()
   else()
     target_link_libraries(${target} PRIVATE Catch2::Catch2WithMain)
     add_test(NAME ${name} COMMAND ${target} ${arg_ARGS})
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT} ENVIRONMENT "${arg_ENVIRONMENT}")
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT ${arg_TIMEOUT}
+      ENVIRONMENT "${arg_ENVIRONMENT}")
   endif()
 endfunction()
 

@@ -5,7 +5,7 @@ top=$PWD
 
 say() { printf '\n== %s\n' "$*"; }
 
-# Runs a command quietly; shows its output only when it fails.
+# Runs a command quietly; shows its output only if it fails.
 quiet() {
   local log
   log=$(mktemp)
@@ -24,7 +24,7 @@ build_and_install() { # preset
   quiet cmake --install "build/$1" --prefix "$prefix"
 }
 
-# Against the installed package, as a user would.
+# Builds against the installed package, as a user would.
 build_example() { # fortran or c
   quiet cmake -S "examples/$1" -B "build/examples/$1" -G Ninja -DCMAKE_BUILD_TYPE=Release -DCMAKE_PREFIX_PATH="$prefix"
   quiet cmake --build "build/examples/$1"

@@ -1,4 +1,4 @@
-// Runs of many shapes, for the decision: each family in several sizes and with several seeds.
+// Generated runs of many shapes for testing the decision. Each family comes in several sizes and with several seeds.
 #include "bench/balance/parts.hpp"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ constexpr std::int64_t steps = 220;
 
 using Random = std::mt19937_64;
 
-// A bump over the ranks, periodic.
+// A periodic bump over the ranks.
 double bump(double rank, double centre, double width, double ranks) {
   const double d = std::fabs(std::remainder(rank - centre, ranks));
   return std::exp(-0.5 * d * d / (width * width));
@@ -111,7 +111,7 @@ void constant(Shape& shape, Random& random) {
   shape.fill([&](int r, std::int64_t) { return fixed[static_cast<std::size_t>(r)]; });
 }
 
-// Loads that wander about their mean, as those of a program with a rebalancer of its own.
+// Loads that wander about their mean, like those of a program with its own rebalancer.
 void wandering(Shape& shape, Random& random) {
   const double memory = uniform(random, 5, 60), keep = std::exp(-1 / memory), sigma = uniform(random, 0.03, 0.12);
   std::normal_distribution<double> draw(0, sigma * std::sqrt(1 - keep * keep));

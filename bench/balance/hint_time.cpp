@@ -15,7 +15,7 @@ double median(std::vector<double> v) {
   return v[v.size() / 2];
 }
 
-// Per window: sum over stages of the largest thread's CPU time, and the CPU time of all threads.
+// Per window: the largest CPU time of a thread, summed over stages, and the CPU time of all threads.
 struct Log {
   std::vector<std::array<double, window::n_stages>> critical, total;
 };

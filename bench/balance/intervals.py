@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Compares hints with a program's own rebalancing at fixed intervals: interleaved runs, medians over the rounds.
 
-The program is one of the examples: it takes `--balance none|own|hints` and the interval by --option, and prints its critical
-path, its ideal path (or the ranks' compute time) and its rebalances.  On shared cores the processor's speed drifts: path / ideal of
-each run compares modes better than seconds do.  EFFORT_SNAPSHOT_DIR says where snapshots go.
+The program is one of the examples. It takes `--balance none|own|hints`, and the interval by the option that --option
+names. It prints its critical path, its ideal path (or the ranks' compute time) and its rebalances. The speed of shared
+cores drifts, so path / ideal of each run compares modes better than seconds do. Set EFFORT_SNAPSHOT_DIR to say where
+snapshots go.
 """
 import argparse
 import re
@@ -18,8 +19,8 @@ def number(pattern, text):
 
 
 def run(arguments, mode, interval):
-    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca", "mpi_yield_when_idle", "1", "-np",
-               str(arguments.ranks), *arguments.program, "--balance", mode]
+    command = ["mpirun", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "--mca",
+               "mpi_yield_when_idle", "1", "-np", str(arguments.ranks), *arguments.program, "--balance", mode]
     if mode == "own":
         command += ["--" + arguments.option, str(interval)]
     done = subprocess.run(command, capture_output=True, text=True)
@@ -56,8 +57,8 @@ def main():
     for (mode, interval), runs in seen.items():
         paths, ratios, counts = zip(*runs)
         name = f"own every {interval}" if interval else mode
-        print(f"| {name} | {statistics.median(counts):g} | {statistics.median(paths):.3f} ({min(paths):.3f} to {max(paths):.3f}) | "
-              f"{statistics.median(ratios):.3f} ({min(ratios):.3f} to {max(ratios):.3f}) |")
+        columns = (f"{statistics.median(v):.3f} ({min(v):.3f} to {max(v):.3f})" for v in (paths, ratios))
+        print(f"| {name} | {statistics.median(counts):g} | " + " | ".join(columns) + " |")
 
 
 main()

@@ -29,11 +29,11 @@ Recording many_regions(int regions, int ranks, std::int64_t steps);
 /// Replays each recording at prices of 0.05, 0.5, 2 and 10 mean steps and compares the cost of the hints' schedule with
 /// never rebalancing, with the best fixed interval and with the best schedule in hindsight.  Prints a Markdown table.
 void bench_regret(const std::vector<Recording>& recordings, int window, replay::Rebalancer rebalancer);
-/// The same for families of runs: how many of each are within the targets.
+/// The same for families of runs.  Prints how many runs of each are within the targets.
 void bench_families(unsigned first_seed, unsigned seeds, int window, replay::Rebalancer rebalancer);
-/// Unit costs and speeds of generated runs: how far off, and how often the stated errors cover the truth.
+/// Fits unit costs and speeds of generated runs.  Prints their errors, and how often the stated errors cover the truth.
 void bench_costs();
-/// CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.
+/// Measures the CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.
 void bench_hint_time();
 
 }  // namespace effort::bench

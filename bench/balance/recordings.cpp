@@ -12,7 +12,7 @@ namespace {
 
 std::string stem_of(const std::string& path) {
   const std::string ending = ".cpu.f64";
-  if (!path.ends_with(ending)) throw std::runtime_error("'" + path + "' is no recording, pass NAME.cpu.f64");
+  if (!path.ends_with(ending)) throw std::runtime_error("'" + path + "' is not a recording, pass NAME.cpu.f64");
   return path.substr(0, path.size() - ending.size());
 }
 

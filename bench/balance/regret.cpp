@@ -53,7 +53,8 @@ constexpr double prices[] = {0.05, 0.5, 2.0, 10.0};
 
 void bench_regret(const std::vector<Recording>& recordings, int window, replay::Rebalancer rebalancer) {
   std::printf(
-      "| recording | price, mean steps | never, s | best afterwards, s (rebalances) | on hints, s (rebalances) | best "
+      "| recording | price, mean steps | never, s | best in hindsight, s (rebalances) | on hints, s (rebalances) | "
+      "best "
       "saves | of it realised | above best | above best fixed interval | above never |\n"
       "|---|---|---|---|---|---|---|---|---|---|\n");
   int held = 0, all = 0, fixed = 0;

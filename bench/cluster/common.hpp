@@ -10,7 +10,7 @@
 
 namespace effort::bench {
 
-/// CPU seconds of the calling thread: other work on the machine disturbs it less than wall time.
+/// CPU seconds of the calling thread, which other work on the machine disturbs less than wall time.
 inline double cpu_seconds() {
   timespec t;
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
@@ -22,7 +22,7 @@ inline double median(std::vector<double> values) {
   return values.empty() ? 0 : values[values.size() / 2];
 }
 
-/// Normal clouds of deviation 1 around `groups` normal centres of deviation `separation`.
+/// Normal clouds of deviation 1 around `groups` centres, which are normal with deviation `separation`.
 inline std::vector<double> clouds(std::size_t n, std::size_t d, int groups, double separation, unsigned seed) {
   std::mt19937_64 random(seed);
   std::normal_distribution<double> normal;
@@ -46,10 +46,10 @@ double seconds_of(const Body& body) {
 void report(const std::string& what, double measured, const char* relation, double target,
             const std::string& more = "");
 
-/// The quality mode on many kinds of objects, against full searches on all pairs.
+/// Compares the quality mode with full searches on all pairs, on many kinds of objects.
 void bench_kinds();
 
-/// Stratification of windows, on one node and over simulated nodes.
+/// Measures the stratification of windows on one node and over simulated nodes.
 void bench_windows();
 
 }  // namespace effort::bench

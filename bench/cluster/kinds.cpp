@@ -1,4 +1,4 @@
-// The quality mode against the best of several searches on all pairs, on objects of many kinds.
+// Compares the quality mode with the best of several searches on all pairs, on objects of many kinds.
 #include "common.hpp"
 
 #include "analytics/cluster/kmedoids.hpp"

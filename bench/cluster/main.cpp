@@ -1,6 +1,6 @@
-// Clustering against R's cluster package and against one read of the data, all in the same run and on one core. Times
-// are CPU seconds of one thread; every comparison is a ratio.  bench_cluster [PART] runs only the parts of that name:
-// clara, large (n = 1,048,576; needs 2 GiB of memory), quality, kinds, pam, windows.
+// Compares clustering with R's cluster package and with one read of the data, all in the same run and on one core.
+// Times are CPU seconds of one thread; every comparison is a ratio.  bench_cluster [PART] runs only the parts of that
+// name: clara, large (n = 1,048,576; needs 2 GiB of memory), quality, kinds, pam, windows.
 #include "common.hpp"
 #include "reference.hpp"
 
@@ -64,7 +64,7 @@ void bench_clara(std::size_t n, std::size_t d, double least_ratio, double most_p
   if (r.empty())
     std::printf("%s: not compared, Rscript or its package cluster is missing\n", name.c_str());
   else
-    report(name + ": times faster than R", r[0] / median(times), ">=", least_ratio);
+    report(name + ": times as fast as R", r[0] / median(times), ">=", least_ratio);
   if (!costs || r.empty()) return;
   std::vector<double> mine;
   for (parameters.seed = 1; parameters.seed <= 20; ++parameters.seed)
@@ -119,9 +119,9 @@ void bench_pam(double separation) {
     return;
   }
   const auto expected = numbers(figures, "medoids");
-  report(name + ": times faster than R's original", numbers(figures, "original")[0] / median(times), ">=", 30,
+  report(name + ": times as fast as R's original", numbers(figures, "original")[0] / median(times), ">=", 30,
          "(" + std::to_string(1e3 * median(times)) + " ms)");
-  report(name + ": times faster than R's pamonce = 6", numbers(figures, "pamonce6")[0] / median(times), ">=", 8);
+  report(name + ": times as fast as R's pamonce = 6", numbers(figures, "pamonce6")[0] / median(times), ">=", 8);
   report(
       name + ": medoids in common with R",
       static_cast<double>(std::count_if(

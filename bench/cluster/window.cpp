@@ -13,7 +13,7 @@
 namespace effort::bench {
 namespace {
 
-// Splits a thread's CPU time at every collective: stages between them, and the collectives themselves.
+// Splits a thread's CPU time at every collective, into the stages between them and the collectives themselves.
 class Staged final : public Communicator {
  public:
   explicit Staged(Communicator& inner) : inner_(inner), last_(cpu_seconds()) {}
@@ -83,7 +83,7 @@ double one_window(std::size_t n, std::size_t d, int k) {
 }
 
 struct Path {
-  double stages = 0;       // sum over stages of the largest thread CPU time between collectives
+  double stages = 0;       // the largest CPU time of a thread between collectives, summed over stages
   double collectives = 0;  // the same inside the collectives of this communicator
 };
 
@@ -94,7 +94,7 @@ void raise(std::vector<double>& largest, const std::vector<double>& values) {
 
 double sum(const std::vector<double>& values) { return std::accumulate(values.begin(), values.end(), 0.0); }
 
-// Medians over windows of the same threads, after two that warm them up: a background thread lives as long as the run.
+// Medians over windows of the same threads, as a background thread lives as long as the run. Two windows warm them up.
 Path critical_path(int nodes, std::size_t ranks, std::size_t d, const cluster::ClaraParameters& parameters) {
   constexpr std::size_t warm = 2, windows = 11;
   const std::size_t n = static_cast<std::size_t>(nodes) * ranks;

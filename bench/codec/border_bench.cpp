@@ -1,4 +1,5 @@
-// The cost of borders between nodes: sizes of matrices whose rows are distributed over nodes, against one node.
+// The cost of borders between nodes: encoded sizes of matrices with rows distributed over nodes, compared with one
+// node.
 //
 //   bench_codec_border [--quick] [--nodes N]...
 #include "analytics/codec/distributed.hpp"

@@ -1,10 +1,12 @@
-// Size and speed of the codec against zfp and OpenJPEG in this process, and against published figures of SPERR and SZ3.
+// Compares size and speed of the codec with zfp and OpenJPEG in this process, and with published figures of SPERR and
+// SZ3.
 //
 //   bench_codec [--quick] [--seed N] [DIRECTORY]
 //
-// DIRECTORY: raw matrices named KIND_ROWSxCOLS.f64 that replace the generated ones.  The published figures are of other
-// random numbers than the generated matrices.  If few of them matter (the eight loads of `static` set the range that
-// errors are relative to), a ratio is off by some per cent; a single set compares only on the matrices of the figures.
+// DIRECTORY: raw matrices named KIND_ROWSxCOLS.f64 that replace the generated ones.  The published figures are of
+// matrices with other random numbers.  If few of these numbers matter (the eight loads of `static` set the range that
+// errors are relative to), a ratio is off by a few per cent.  For an exact comparison pass the matrices of the
+// published figures.
 #include "analytics/codec/codec.hpp"
 #include "analytics/wavelet/cdf97.hpp"
 #include "generator.hpp"
@@ -152,7 +154,7 @@ struct Table {
     sz3.print("ratio against SZ3");
     zfp.print("ratio against zfp");
     openjpeg.print("ratio against OpenJPEG");
-    ezw.print("ratio against own EZW");
+    ezw.print("ratio against our EZW");
     encode_speed.print("encode speed against zfp");
     decode_speed.print("decode speed against zfp");
   }

@@ -39,7 +39,7 @@ struct Matrix {
   }
 };
 
-/// Eight contiguous groups of ranks with loads of their own.
+/// Eight contiguous groups of ranks, each with its own load.
 void fill_static(Matrix& m, Draw& draw) {
   std::vector<std::size_t> cuts;
   for (int k = 0; k < 7; ++k) cuts.push_back(draw.index(1, m.rows));

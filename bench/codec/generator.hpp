@@ -1,4 +1,4 @@
-// Synthetic effort matrices with the shapes of real runs.
+// Synthetic effort matrices that resemble real runs.
 #pragma once
 
 #include <cstddef>

@@ -112,7 +112,7 @@ opj_stream_t* stream_on(Memory& memory, bool reading) {
   return stream;
 }
 
-/// Codes at a ratio and decodes; bytes 0 if the library refuses.
+/// Encodes at a ratio and decodes; bytes is 0 if the library fails.
 Result openjpeg_at(const std::vector<double>& values, std::size_t rows, std::size_t cols, double ratio) {
   const auto [low, high] = std::minmax_element(values.begin(), values.end());
   const double scale = 65535 / (*high - *low);

@@ -1,5 +1,5 @@
-/* The floor: the least that a begin/end pair must do when it is called through a shared library (a call, a
- * thread-local slot in the initial-exec model, the time-stamp counter, an addition, a count). No checks, no nesting. */
+/* The floor: the least that a begin/end pair in a shared library must do (a call, a thread-local slot in the
+ * initial-exec model, the time-stamp counter, an addition, a count), without checks or nesting. */
 #include <stdint.h>
 #include <x86intrin.h>
 

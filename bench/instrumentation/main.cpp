@@ -1,5 +1,6 @@
-// Cost of a begin/end pair against the floor, in one run: chunks of under 0.2 ms, interleaved, median of the ratios of
-// the same round.  Then the cost of counters: per pair if they are read at boundaries, per step otherwise.
+// Compares the cost of a begin/end pair with the floor in one run.  Chunks of under 0.2 ms are interleaved, and the
+// result is the median of the ratios of the same round.  Then measures the cost of counters, per pair if they are read
+// at boundaries and per step otherwise.
 // usage: bench_instrumentation [rounds]
 #include <effort/effort_inline.h>
 #include <effort/effort.hpp>
@@ -102,7 +103,7 @@ void compare(const char* what, void (*body)(), int rounds, double target, void (
   std::printf("\n");
 }
 
-/// A session that measures `metrics`, read per "region" or per "step"; the guard is off, because it would sample these
+/// A session that measures `metrics`, read per "region" or per "step".  The guard is off because it would sample these
 /// loops.
 bool start(const char* metrics, const char* read) {
   effort_config* cfg = nullptr;
@@ -118,9 +119,9 @@ bool start(const char* metrics, const char* read) {
   return good;
 }
 
-/// The cost that one more metric adds to a step's end, in nanoseconds; the rest of a step is in `none`.
+/// The cost that one more metric adds to the end of a step, in nanoseconds; `none` is the cost of a step without it.
 double ns_per_step(const char* metrics) {
-  // So few that the ring holds all of them, and the result does not depend on the background thread.
+  // Few enough for the ring to hold all of them, so the result does not depend on the background thread.
   constexpr int chunk = 16, chunks = 100;
   if (!start(metrics, "step")) return 0;
   std::vector<double> cost;

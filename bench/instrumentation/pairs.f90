@@ -1,4 +1,4 @@
-! The same loop as in C, through the module.
+! The same loop as in C, through the Fortran module.
 subroutine fortran_pairs(region, n) bind(C)
   use, intrinsic :: iso_c_binding, only: c_int
   use effort

@@ -1,4 +1,5 @@
-// Cost of publishing a ready 1 KiB frame against a bare copy and a release store, and of a whole progress step.
+// Compares the cost of publishing a finished 1 KiB frame with a plain copy and a release store, and measures a whole
+// progress step.
 // usage: bench_node [rounds]
 #include "record/reader.hpp"
 #include "runtime/measure/clock.hpp"
@@ -84,7 +85,7 @@ void stepping(int rounds) {
       effort_begin(id);
       effort_end(id);
     }
-    // Steps are slow enough for the background thread, because a full ring would only merge them.
+    // Leaves the background thread time between steps, because a full ring would merge them.
     for (const std::uint64_t start = monotonic_ns(); monotonic_ns() - start < 20'000;) {
     }
     const std::uint64_t a = monotonic_ns();

@@ -1,6 +1,6 @@
-/* The overhead of the MPI adapter per call.  With the adapter preloaded, chunks of MPI_Allreduce (intercepted), of
- * PMPI_Allreduce (not) and of the floor take turns; the results are median ratios of chunks of the same round.  The
- * floor is the least that a timed wrapper must do: two readings of the processor's clock and an addition.
+/* The overhead of the MPI adapter per call.  With the adapter preloaded, chunks of MPI_Allreduce (intercepted),
+ * PMPI_Allreduce (not intercepted) and the floor alternate; the results are median ratios of chunks of the same round.
+ * The floor is the least that a timed wrapper must do: two readings of the processor's clock and an addition.
  *   mpirun -np 2 env LD_PRELOAD=libeffort_pmpi.so EFFORT_STEP=off bench_pmpi [ROUNDS [CALLS]] */
 #include <mpi.h>
 #include <stdint.h>
@@ -58,7 +58,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   for (int w = 0; w < ways; ++w) chunk(w, calls);
   for (int i = 0; i < rounds; ++i) {
-    for (int k = 0; k < ways; ++k) { /* who goes first takes turns too */
+    for (int k = 0; k < ways; ++k) { /* each goes first in turn */
       const int w = (i + k) % ways;
       took[w][i] = chunk(w, calls);
     }
@@ -67,7 +67,7 @@ int main(int argc, char** argv) {
   }
   if (rank == 0)
     printf(
-        "%d ranks, %d rounds of %d calls: PMPI_Allreduce %.0f ns, timed by the least wrapper %.3f times that, with the "
+        "%d ranks, %d rounds of %d calls: PMPI_Allreduce %.0f ns, in the least wrapper %.3f times that, with the "
         "adapter %.3f times\n",
         size, rounds, calls, 1e9 * median(took[direct], rounds) / calls, median(took[floor_wrapper], rounds),
         median(took[intercepted], rounds));

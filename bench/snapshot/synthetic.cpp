@@ -1,7 +1,8 @@
 // bench_snapshot OUT.effort [RANKS 16384] [STEPS 1024] [REGIONS 32] [NODES 64] [SHAPES 16]
 //
-// A front of work that moves through the ranks, slow nodes, noise, communication that fills the rest of a step.  Nodes
-// share SHAPES different histories per region, so writing takes only a minute, but reading as long as for a real run.
+// The run has a front of work that moves through the ranks, slow nodes, noise, and communication that fills the rest of
+// a step.  Nodes share SHAPES different histories per region, so writing takes only a minute, but reading takes as long
+// as for a real run.
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>

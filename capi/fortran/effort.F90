@@ -177,7 +177,8 @@ module effort
     integer(c_int) function c_snapshot(path) bind(C, name='effort_snapshot')
       import; type(c_ptr), value :: path
     end function
-    integer(c_int) function c_weights_items(n_items, n_units, amount, unit_cost, weight) bind(C, name='effort_weights_items')
+    integer(c_int) function c_weights_items(n_items, n_units, amount, unit_cost, weight) &
+        bind(C, name='effort_weights_items')
       import; integer(c_size_t), value :: n_items; integer(c_int32_t), value :: n_units
       real(c_double), intent(in) :: amount(*), unit_cost(*); real(c_double), intent(inout) :: weight(*)
     end function
@@ -185,7 +186,8 @@ module effort
       import; integer(c_size_t), value :: n_items; real(c_double), intent(in) :: estimate(*)
       real(c_double), value :: load; real(c_double), intent(inout) :: weight(*)
     end function
-    integer(c_int) function c_weights_integers(n_items, weight, sum, least, cost) bind(C, name='effort_weights_integers')
+    integer(c_int) function c_weights_integers(n_items, weight, sum, least, cost) &
+        bind(C, name='effort_weights_integers')
       import; integer(c_size_t), value :: n_items; real(c_double), intent(in) :: weight(*)
       integer(c_int64_t), value :: sum, least; integer(c_int64_t), intent(inout) :: cost(*)
     end function

@@ -4,22 +4,22 @@
 
 #include "simulation.h"
 
-/* Cost of one particle and of one pair in its force sum, in any unit: how a rank's cost is divided. */
+/* Cost of one particle and of one pair in its force sum, in any unit. A rank's cost is divided by these. */
 typedef struct cost_model {
   double particle, pair;
 } cost_model;
 
-/* By neighbours: used until unit costs are known. */
+/* Divides by the number of neighbours. Used until unit costs are known. */
 extern const cost_model by_neighbours;
 
-/* The first division, before any cost was measured: every pair costs the same. */
+/* The first division, before any cost was measured. Every pair costs the same. */
 void balance_start(simulation* s);
 
-/* Moves the boxes and the particles.  `seconds` is the cost of a step on this rank; it is divided over the rank's
- * particles by the model.  Collective. */
+/* Moves the boxes and the particles.  `seconds` is the cost of a step on this rank; the model divides it over the
+ * rank's particles.  Collective. */
 void balance_now(simulation* s, double seconds, cost_model model);
 
-/* Mode own: every `interval` steps, by the measured cost of the last steps.  Collective. */
+/* Mode own: rebalances every `interval` steps by the measured cost of the last steps.  Collective. */
 void balance_own(simulation* s);
 
 #endif

@@ -54,7 +54,7 @@ static size_t cell_of(const cells* c, const double x[3]) {
   return (size_t)((at[2] * c->count[1] + at[1]) * c->count[0] + at[0]);
 }
 
-/* Puts one particle where its cell's next free place is, in the order of the ids. */
+/* Puts one particle into the next free place of its cell, in the order of the ids. */
 static void insert(cells* c, size_t begin, size_t end, const double x[3], int64_t id, size_t index) {
   size_t k = end;
   while (k > begin && c->id[k - 1] > id) {

@@ -1,4 +1,4 @@
-/* The conserved quantities, and two fingerprints by which two runs are compared. */
+/* The conserved quantities, and two fingerprints for comparing two runs. */
 #ifndef CONSERVED_H
 #define CONSERVED_H
 

@@ -75,7 +75,7 @@ static void find_profiles(const domain* d, profile* profiles, const part* parts,
   effort_end(d->reduction);
 }
 
-/* Length of the smallest interval of bins that holds all weight along one axis. */
+/* Length of the smallest interval of bins that holds all the weight along one axis. */
 static double extent(const part* p, int d, const int64_t* weight) {
   int lo = 0;
   int hi = bins;
@@ -84,7 +84,7 @@ static double extent(const part* p, int d, const int64_t* weight) {
   return (hi - lo) * bin_width(p, d);
 }
 
-/* Cuts across the longest extent, but stays with the last axis while that is nearly as long: fewer particles move. */
+/* Cuts across the longest extent, but keeps the last axis while it is nearly as long, so that fewer particles move. */
 static int choose_axis(const part* p, const profile* of, int last) {
   double length[3];
   int longest = 0;
@@ -95,7 +95,8 @@ static int choose_axis(const part* p, const profile* of, int last) {
   return last >= 0 && length[longest] < keep_axis * length[last] ? last : longest;
 }
 
-/* The end of the lower ranks' share of the weight; if it falls into empty space, the middle of that space. */
+/* The coordinate where the lower ranks' share of the weight ends. If it falls into empty space, the middle of that
+ * space. */
 static double find_cut(const part* p, const int64_t* weight) {
   int64_t total = 0;
   for (int b = 0; b < bins; ++b) total += weight[b];

@@ -1,4 +1,4 @@
-/* The part of the box that each rank owns, by recursive coordinate bisection. */
+/* The division of the box among the ranks by recursive coordinate bisection. */
 #ifndef DOMAIN_H
 #define DOMAIN_H
 
@@ -19,7 +19,7 @@ typedef struct domain {
   int* axis;                  /* [n_ranks] axis of cut m, -1 before the first bisection */
   double* position;           /* [n_ranks] place of cut m */
   box* boxes;                 /* [n_ranks] */
-  effort_region_id reduction; /* around the bisection's messages, which are not part of the price */
+  effort_region_id reduction; /* region around the bisection's messages, which do not count towards the price */
 } domain;
 
 void domain_init(domain* d, double length, int n_ranks);

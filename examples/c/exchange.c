@@ -47,7 +47,7 @@ static int near(const box* a, const double shift[3], const box* b, double cutoff
   return 1;
 }
 
-/* The same answer on both ranks of a pair, rounding included: the lower rank's box is the one that moves. */
+/* Always moves the lower rank's box, so both ranks of a pair get the same answer, rounding included. */
 static int pair_is_near(const domain* d, int a, int b, const double shift[3], double cutoff) {
   const double back[3] = {-shift[0], -shift[1], -shift[2]};
   if (a < b) return near(&d->boxes[a], shift, &d->boxes[b], cutoff);
@@ -93,7 +93,7 @@ static size_t await(const exchange* e, int peer, int tag, MPI_Message* message) 
   return (size_t)bytes;
 }
 
-/* Moves the particles that live elsewhere into the outboxes; the others close up and keep their order. */
+/* Moves the particles that now belong to other ranks into the outboxes; the others close up and keep their order. */
 static void pack_leavers(exchange* e, const domain* d, particle_list* list) {
   size_t kept = 0;
   for (size_t i = 0; i < list->n; ++i) {
@@ -109,7 +109,7 @@ static void pack_leavers(exchange* e, const domain* d, particle_list* list) {
   list->n = kept;
 }
 
-/* A particle for a rank that gets no message now would be lost, which means that the time step is too long. */
+/* A particle for a rank that is not a peer would be lost. It can only occur if the time step is too long. */
 static void check_leavers(exchange* e, const int* peers, int n_peers) {
   size_t reached = 0;
   size_t all = 0;
@@ -138,7 +138,7 @@ void exchange_migrate(exchange* e, const domain* d, particle_list* list, int any
   MPI_Waitall(n_peers, e->requests, MPI_STATUSES_IGNORE);
 }
 
-/* Copies what one route takes: the particles that land within the cutoff of the box. */
+/* Copies the particles of one route: those that land within the cutoff of the box. */
 static void pack_route(outbox* o, const route* to, const box* b, double cutoff, const particle_list* list) {
   for (size_t i = 0; i < list->n; ++i) {
     const particle* p = &list->at[i];

@@ -1,4 +1,4 @@
-/* Particles and ghosts between ranks, by non-blocking messages with every rank whose box is near. */
+/* Exchanges particles and ghosts in non-blocking messages with every rank whose box is near. */
 #ifndef EXCHANGE_H
 #define EXCHANGE_H
 
@@ -12,7 +12,7 @@ typedef struct outbox {
   size_t n, capacity; /* bytes */
 } outbox;
 
-/* A peer whose box may come within the cutoff of own particles when these are moved by `shift`. */
+/* A peer whose box may come within the cutoff of this rank's particles when these are moved by `shift`. */
 typedef struct route {
   int rank;
   double shift[3];
@@ -37,8 +37,8 @@ void exchange_free(exchange* e);
 /* Finds peers and routes anew after the boxes have changed.  Not collective: every rank knows all boxes. */
 void exchange_plan(exchange* e, const domain* d);
 
-/* Sends every particle to the rank whose box holds it.  Collective.  `anywhere`: boxes have changed, a particle may go
- * to any rank; otherwise it may have moved by less than the cutoff. */
+/* Sends every particle to the rank whose box holds it.  Collective.  `anywhere`: the boxes have changed, so a particle
+ * may go to any rank; otherwise no particle may have moved by the cutoff or more. */
 void exchange_migrate(exchange* e, const domain* d, particle_list* list, int anywhere);
 
 /* Fills `ghosts` with the copies that this rank's forces need.  Collective. */

@@ -2,10 +2,11 @@
 
 const double cutoff = 2.5;
 
-/* Solid has 80 neighbours; 512 could only be reached by an energy that the checks at the end refuse. */
+/* A particle in the solid has 80 neighbours. To reach 512, the energy would have to be so high that the final checks
+ * fail. */
 enum { rows = 9, most_neighbours = 512 };
 
-/* Nine runs of three cells each, along x, hold all that is within the cutoff of a cell. */
+/* Nine runs of three cells each, along x, hold all particles within the cutoff of a cell. */
 typedef struct surroundings {
   size_t begin[rows], end[rows];
 } surroundings;
@@ -32,7 +33,7 @@ static size_t find_neighbours(const cells* c, const surroundings* s, size_t k, s
       const double dy = y - c->y[j];
       const double dz = z - c->z[j];
       const double r2 = dx * dx + dy * dy + dz * dz;
-      near[n] = j; /* kept if n moves on: no branch to guess wrong */
+      near[n] = j; /* kept only if n advances, so no branch is mispredicted */
       near_r2[n] = r2;
       n += (size_t)((r2 < cutoff2) & (j != k) & (n < most_neighbours));
     }

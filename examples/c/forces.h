@@ -7,8 +7,8 @@
 
 extern const double cutoff;
 
-/* Sets force, potential energy and number of neighbours of every particle in the list, which the cells were filled
- * from.  Each pair is computed by both sides: no force has to be sent, and every sum has a fixed order. */
+/* Sets the force, potential energy and number of neighbours of every particle in the list that the cells were filled
+ * from.  Each pair is computed on both sides, so no force has to be sent and every sum has a fixed order. */
 void forces_compute(const cells* c, particle_list* list);
 
 #endif

@@ -1,4 +1,4 @@
-/* Mode hints: effort says when to rebalance and predicts each rank's load; the rebalancer is the simulation's own. */
+/* Mode hints: effort says when to rebalance and predicts each rank's load; the simulation uses its own rebalancer. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,10 +17,10 @@ static cost_model model_of(const effort_hint* hint) {
   return m.particle >= 0.0 && m.pair > 0.0 ? m : by_neighbours;
 }
 
-/* Loads of this rank as the unit costs of the window before predict them. */
+/* Loads of this rank as predicted by the unit costs of the previous window. */
 static struct {
   double *particles, *pairs; /* of each step */
-  cost_model costs;          /* of the window before; negative: not known */
+  cost_model costs;          /* of the previous window; negative: unknown */
   double* error;             /* relative, one per window */
   int n_errors;
 } forecast;

@@ -1,4 +1,4 @@
-/* The cost of each part of a step on this rank, in thread CPU seconds, because wall time says nothing about work when
+/* The cost of each part of a step on this rank.  It is thread CPU time, because wall time does not measure work if
  * ranks share cores.  The same brackets begin and end effort's regions. */
 #ifndef MEASURE_H
 #define MEASURE_H

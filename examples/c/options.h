@@ -11,7 +11,7 @@ typedef struct options {
   int interval;      /* steps between rebalances in mode own */
   int steps;         /* time steps */
   int64_t particles; /* in both droplets together */
-  uint64_t seed;     /* of the thermal velocities */
+  uint64_t seed;     /* seed of the thermal velocities */
 } options;
 
 /* Fills *o from the command line.  Returns 0, or 1 on an error, which is printed on

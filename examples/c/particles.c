@@ -7,7 +7,7 @@
 
 static const double pi = 3.14159265358979323846;
 static const double lattice_constant = 1.55; /* fcc, close to the minimum of the energy */
-static const double temperature = 0.2;       /* of the start; half of it becomes potential energy */
+static const double temperature = 0.2;       /* at the start; half of it becomes potential energy */
 static const double box_in_radii = 5.6;
 static const double drift_speed = 1.9; /* along each axis */
 
@@ -16,8 +16,8 @@ static const double drift_speed = 1.9; /* along each axis */
 static const double centre[2][3] = {{0.28, 0.35, 0.40}, {0.72, 0.65, 0.60}};
 static const double direction[2][3] = {{1.0, 1.0, 1.0}, {1.0, -1.0, -1.0}};
 
-/* Rows of a rotation for each droplet: a lattice along the axes would be cut plane by plane, thousands of particles
- * at a time. */
+/* Rows of a rotation matrix for each droplet.  In a lattice along the axes, a moving cut would pass whole planes of
+ * thousands of particles at once. */
 static const double rotation[2][3][3] = {
     {{2.0 / 3, -1.0 / 3, 2.0 / 3}, {2.0 / 3, 2.0 / 3, -1.0 / 3}, {-1.0 / 3, 2.0 / 3, 2.0 / 3}},
     {{6.0 / 7, 2.0 / 7, 3.0 / 7}, {3.0 / 7, -6.0 / 7, -2.0 / 7}, {2.0 / 7, 3.0 / 7, -6.0 / 7}}};
@@ -43,7 +43,7 @@ void ghosts_reserve(ghost_list* list, size_t n) {
   list->at = resize(list->at, list->capacity, sizeof *list->at);
 }
 
-/* Radius of one droplet of half of n particles. */
+/* Radius of one droplet, which has n / 2 particles. */
 static double droplet_radius(int64_t n) {
   const double volume = 0.5 * (double)n * pow(lattice_constant, 3) / 4.0;
   return cbrt(3.0 * volume / (4.0 * pi));
@@ -51,7 +51,7 @@ static double droplet_radius(int64_t n) {
 
 double droplets_box(int64_t n) { return box_in_radii * droplet_radius(n); }
 
-/* A number in [0, 1) that depends on its arguments only (the finaliser of splitmix64). */
+/* A number in [0, 1) that depends only on the arguments (the finaliser of splitmix64). */
 static double uniform(uint64_t seed, uint64_t id, uint64_t draw) {
   uint64_t z = seed * 0x9e3779b97f4a7c15u + id * 0xd1b54a32d192ed03u + draw * 0x8cb92ba72f3d8dd7u + 1u;
   for (int round = 0; round < 2; ++round) {

@@ -1,4 +1,4 @@
-/* Particles, and the two droplets that they start as.  Lennard-Jones units: mass, length and energy are 1. */
+/* Particles, and the two droplets that they form at the start.  Lennard-Jones units: mass, length and energy are 1. */
 #ifndef PARTICLES_H
 #define PARTICLES_H
 
@@ -9,9 +9,9 @@ typedef struct particle {
   double x[3];        /* position in [0, length) */
   double v[3];        /* velocity */
   double f[3];        /* force at x */
-  double potential;   /* half of the energy of its pairs */
+  double potential;   /* half the energy of its pairs */
   int64_t id;         /* 0 .. number of particles - 1 */
-  int64_t neighbours; /* pairs that its force was summed from */
+  int64_t neighbours; /* number of pairs in its force sum */
 } particle;
 
 typedef struct particle_list {
@@ -19,7 +19,7 @@ typedef struct particle_list {
   size_t n, capacity;
 } particle_list;
 
-/* A copy of another rank's particle, or of an own one across the periodic border: already shifted. */
+/* A copy of another rank's particle, or of one of this rank's across the periodic border, already shifted. */
 typedef struct ghost {
   double x[3];
   int64_t id;
@@ -30,7 +30,7 @@ typedef struct ghost_list {
   size_t n, capacity;
 } ghost_list;
 
-/* realloc that ends the run if there is no memory. */
+/* realloc that ends the run if memory is exhausted. */
 void* resize(void* p, size_t count, size_t size);
 
 /* Makes room for n particles or ghosts; the contents stay. */

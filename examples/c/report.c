@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ends = 20 }; /* imbalance is reported for this many steps at the start and at the end */
+enum { ends = 20 }; /* number of steps at the start and at the end whose imbalance is reported */
 
 static const double energy_tolerance = 1e-3;    /* per particle; a particle inside a droplet is bound by about 7 */
 static const double momentum_tolerance = 1e-10; /* relative to the sum of the absolute momenta */
@@ -14,7 +14,7 @@ static double sum(double x, MPI_Comm comm) {
   return x;
 }
 
-/* Largest by mean computation of a rank over steps first .. first + n - 1. */
+/* Largest over mean computation of a rank in steps first .. first + n - 1. */
 static double imbalance(const simulation* s, int first, int n) {
   double own = 0.0;
   for (int k = first; k < first + n; ++k) own += s->measure.compute[k];

@@ -24,7 +24,7 @@ typedef struct simulation {
   measure measure;
   effort_work_id unit_particles, unit_pairs;
   int rebalances;
-  int last_rebalance; /* steps that were complete then */
+  int last_rebalance; /* steps completed by then */
   conserved at_start, at_end;
   double worst_energy, worst_momentum; /* largest deviations, per particle and relative */
   fingerprint early, late;             /* after 100 steps (or at the end of a shorter run), and at the end */

@@ -1,6 +1,7 @@
-/* LAMMPS's library interface reports neither.  These two definitions therefore wrap two functions of LAMMPS's classes,
- * as mpi_marks.c wraps MPI's: Timer::_stamp(ttype) and FixBalance::pre_exchange(), by the names that g++ and clang++
- * give them.  In a LAMMPS that lacks them, or is linked statically, they are never called: see lammps_has_marks(). */
+/* LAMMPS's library interface reports neither its timers nor fix balance.  These definitions therefore wrap two
+ * functions of LAMMPS's classes, Timer::_stamp(ttype) and FixBalance::pre_exchange(), by the names that g++ and clang++
+ * give them, as mpi_marks.c wraps MPI's.  In a LAMMPS that lacks them, or is linked statically, they are never called:
+ * see lammps_has_marks(). */
 #define _GNU_SOURCE /* RTLD_NEXT */
 #include "lammps_marks.h"
 

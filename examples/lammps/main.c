@@ -38,7 +38,7 @@ typedef struct {
   effort_region_id run;
   effort_work_id atoms, pairs;
   int advised; /* the atoms have weights that fix balance has not used yet */
-  /* pair forces and neighbour lists; everything, rebalancing included */
+  /* pair forces and neighbour lists; all computation, rebalancing included */
   series work, all;
   double set_up; /* pair forces and neighbour lists that no timer of LAMMPS sees */
   int n_chunks;
@@ -65,7 +65,7 @@ static void lmp(driver* d, const char* format, ...) {
 static void make_droplets(driver* d) {
   const double s = d->scale;
   lmp(d, "units lj");
-  lmp(d, "atom_style charge"); /* lj/cut has no use for charges: they carry the weights, which a variable can name */
+  lmp(d, "atom_style charge"); /* lj/cut does not use charges, so they carry the weights: a variable can name them */
   lmp(d, "comm_style tiled");
   lmp(d, "lattice fcc 0.8");
   lmp(d, "region box block 0 %g 0 %g 0 %g", 36 * s, 20 * s, 20 * s);
@@ -90,7 +90,7 @@ static void make_droplets(driver* d) {
   lmp(d, "balance 1.0 rcb"); /* all modes begin balanced by the number of atoms */
 }
 
-/* Neighbours of each local atom in the half list: what it costs. */
+/* Number of neighbours of each local atom in the half list, by which it is weighted. */
 static double neighbours(driver* d, double* of_atom) {
   const int list = lammps_find_pair_neighlist(d->lammps, "lj/cut", 1, 0, 0);
   double sum = 0;
@@ -165,7 +165,7 @@ static void balance_between(driver* d) {
   d->rebalance_began = compute_seconds();
   lmp(d, "balance 1.0 rcb weight var cost");
   const double balanced = compute_seconds();
-  lmp(d, "run 0 pre yes post no"); /* new neighbour lists and forces: the next run makes none */
+  lmp(d, "run 0 pre yes post no"); /* makes new neighbour lists and forces, because the next run does not */
   d->set_up += compute_seconds() - balanced;
   d->rebalancing += balanced - d->rebalance_began;
   note_bounds(d);
@@ -201,12 +201,12 @@ static void end_effort_step(driver* d) {
   effort_begin(d->run);
 }
 
-/* Called after the forces of each step of a long run.  Chunks end before steps that are multiples of their length:
- * there fix balance acts. */
+/* Called after the forces of each step of a long run.  Chunks end before steps that are multiples of their length,
+ * because fix balance acts at these. */
 static void on_step(void* user, int64_t step, int n, int* ids, double** x, double** f) {
   driver* d = user;
   (void)ids, (void)x;
-  for (int i = 0; i < n; ++i) f[i][0] = f[i][1] = f[i][2] = 0; /* no force of ours */
+  for (int i = 0; i < n; ++i) f[i][0] = f[i][1] = f[i][2] = 0; /* this fix adds no force */
   if ((step + 1) % d->chunk != 0) return;
   if (d->balance == BALANCE_HINTS) end_effort_step(d);
   end_chunk(d);
@@ -271,7 +271,7 @@ static void read_options(driver* d, int argc, char** argv) {
   d->steps = number(argc, argv, "--steps", 3000);
 }
 
-/* Sum over the chunks of the largest rank's time, and of the mean rank's: on rank 0. */
+/* On rank 0: the largest time of a rank, and the mean time, each summed over the chunks. */
 static void path(const driver* d, const series* s, double* critical, double* ideal) {
   static double largest[most_chunks], sum[most_chunks];
   MPI_Reduce(s->chunk, largest, d->n_chunks, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
@@ -310,9 +310,8 @@ int main(int argc, char** argv) {
   if (!lammps_has_marks()) {
     if (d.rank == 0)
       fprintf(stderr,
-              "droplets: this LAMMPS shows neither its timers nor its fix balance to a program that links with it, so "
-              "nothing could be "
-              "measured; take a shared liblammps that exports Timer::_stamp and FixBalance::pre_exchange\n");
+              "droplets: this LAMMPS exports neither its timers nor its fix balance (Timer::_stamp, "
+              "FixBalance::pre_exchange), so nothing can be measured; link with a shared liblammps that does\n");
     MPI_Finalize();
     return 1;
   }

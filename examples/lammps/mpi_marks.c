@@ -1,5 +1,5 @@
-/* LAMMPS does not report where it waits.  These definitions precede those of the MPI library: they mark the calls that
- * can block and pass them on through the profiling interface. */
+/* LAMMPS does not report where it waits.  These definitions take precedence over those of the MPI library: they mark
+ * the calls that can block and pass them on through the profiling interface. */
 #include "mpi_marks.h"
 
 #include <effort/effort.h>

@@ -1,4 +1,4 @@
-// Kokkos kernels, regions and fences seen through the tool: in a host of effort, and in one that knows nothing of it.
+// Kokkos kernels, regions and fences measured through the tool, in a host of effort and in one that does not know it.
 // usage: kokkos_host with|without
 #include "snapshot_info.h"
 
@@ -27,13 +27,13 @@ void work(Kokkos::View<double*> a) {
         if (last) a(i) = s;
       });
   Kokkos::Profiling::popRegion();
-  // What Kokkos itself calls around a fence of a device.
+  // The calls that Kokkos makes around a fence of a device.
   std::uint64_t fence = 0;
   Kokkos::Tools::beginFence("my fence", 0, &fence);
   Kokkos::fence();
   Kokkos::Tools::endFence(fence);
   Kokkos::Profiling::popRegion();
-  Kokkos::Profiling::popRegion();  // one too many does no harm
+  Kokkos::Profiling::popRegion();  // a surplus end does no harm
   CHECK(sum == 0.25 * n * (n - 1.0));
 }
 
@@ -54,7 +54,7 @@ void expect(int steps) {
   CHECK(number_in(json, "", "steps") == steps);
   for (const char* region : {"outer", "inner", "fill", "add up", "prefix", "my fence"})
     CHECK(calls(json, region) == n_steps);
-  // Kokkos must not wait for devices around each kernel because of the tool.
+  // The tool must not make Kokkos fence devices around each kernel.
   CHECK(strstr(json, "Tool Fence") == nullptr);
   const auto settings =
       reinterpret_cast<void (*)(std::uint32_t, bool*)>(dlsym(RTLD_DEFAULT, "kokkosp_request_tool_settings"));

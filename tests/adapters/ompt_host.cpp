@@ -1,4 +1,4 @@
-// Waiting at OpenMP barriers, seen through OMPT: thread 0 computes while the others wait for it.
+// Waiting at OpenMP barriers, measured through OMPT. Thread 0 computes while the others wait for it.
 #include "snapshot_info.h"
 
 #include <omp.h>
@@ -19,7 +19,7 @@ double now() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Computes until the clock says so; returns what it took.
+/// Computes for the given time by the clock; returns the time it took.
 double compute(double seconds) {
   const double start = now();
   while (now() - start < seconds) {
@@ -63,11 +63,11 @@ int main() {
     }
     wall += now() - start;
     CHECK_OK(effort_end(solve));
-    compute(busy);  // while the workers idle in the runtime, which is no waiting
+    compute(busy);  // while the workers idle in the runtime, which does not count as waiting
     CHECK_OK(effort_progress_step());
   }
 #pragma omp parallel num_threads(n_threads)
-  {}  // wakes the workers: what they waited in the last construct is known now
+  {}  // wakes the workers, after which their waiting time in the last construct is known
   CHECK_OK(effort_progress_step());
   CHECK_OK(effort_finalize());
 
@@ -80,11 +80,10 @@ int main() {
   const double unequal = number_in(region_in(json, "solve"), "\"thread_imbalance\":", "total");
   std::fprintf(stderr, "busy %.4f wall %.4f waited %.4f solved %.4f max %.4f imbalance %.4f\n", busy_total, wall,
                waited, solved, most, unequal);
-  // The others waited for all of thread 0's computing, but for their own way there; and for nothing beyond the
-  // constructs.
+  // The others waited while thread 0 computed, except for their own way to the barrier, and not beyond the constructs.
   CHECK(waited <= n_threads * wall);
   CHECK(waited >= 0.5 * (n_threads - 1) * busy_total);
-  // Every thread's construct is either computing or waiting.
+  // In a construct, every thread either computes or waits.
   CHECK(solved >= busy_total * 0.999);
   CHECK(solved + waited <= n_threads * wall * 1.001);
   CHECK(most >= busy_total * 0.99);

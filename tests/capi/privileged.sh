@@ -1,6 +1,6 @@
 #!/bin/sh
-# privileged.sh PROGRAM: runs a copy of PROGRAM that has more rights than the user who starts it, and whose user asks it by
-# variables to overwrite a file and to write elsewhere.  Exit code 77: such a copy cannot be made here.
+# privileged.sh PROGRAM: runs a copy of PROGRAM with more privileges than the user who starts it.  That user sets
+# variables that ask it to overwrite a file and to write elsewhere.  Exit code 77: such a copy cannot be made here.
 skip() {
   echo "skipped: $1"
   exit 77

@@ -1,11 +1,11 @@
-"""Lets things happen to a host of the library, and holds it to what the same host does without the library.
+"""Exposes a host of the library to faults, and checks that it behaves as the same host without the library.
 
 usage: campaign.py --build BUILD [--whole] [--seed S] [--jobs N] [CLASS | CLASS:NUMBER]...
 
-The host's own result is right; it ends by itself, in time, or by the signal that it would have died of alone; nothing
-is left in shared memory, in the directory of temporary files or beside the snapshots; every snapshot can be read.  Each
-run has a file system for /dev/shm and process numbers of its own, where the system allows that (unshare); cases that
-need a mount are skipped otherwise.  Prints a table, and for each failure a command that repeats it.
+The result of the host must be right. The host must end in time, by itself or by the signal that would have ended it
+without the library. Nothing may be left in shared memory, in the directory of temporary files or beside the snapshots.
+Every snapshot must be readable. If the system allows it (unshare), each run has its own /dev/shm and process numbers;
+otherwise cases that need a mount are skipped. Prints a table, and for each failure a command that repeats it.
 """
 import argparse
 import concurrent.futures
@@ -39,8 +39,8 @@ cp -a "$WORK" "$OUT/files"
 
 @dataclasses.dataclass
 class Outcome:
-    code: int          # of the shell: 128 + the signal; -1 where it did not end
-    result: str        # the checksum, "" where there is none
+    code: int          # of the shell: 128 + the signal; -1: it did not end
+    result: str        # the checksum, "" if there is none
     caught: int
     out: pathlib.Path
 
@@ -62,7 +62,7 @@ class Campaign:
 
     @staticmethod
     def find_sandbox():
-        """The command that gives a run its own mounts and processes; empty where that is not allowed."""
+        """The command that gives a run its own mounts and processes; empty if the system does not allow this."""
         for more in ([], ["-r"]):
             sandbox = ["unshare", *more, "-mpf", "--kill-child", "--mount-proc"]
             probe = [*sandbox, "sh", "-c", "mount -t tmpfs tmpfs /dev/shm"]
@@ -71,7 +71,7 @@ class Campaign:
         return []
 
     def run(self, case, host):
-        """One run of a host, in directories of its own."""
+        """Runs a host once, in its own directories."""
         out = pathlib.Path(tempfile.mkdtemp(prefix=case.name.replace(":", "-") + "-", dir=self.kept))
         work, tmp = out / "work", out / "t"
         work.mkdir()
@@ -110,7 +110,7 @@ class Campaign:
         return Outcome(int(code[0]) if code else -2, after.get("result", ""), int(after.get("caught", 0)), out)
 
     def end(self, process):
-        """Ends a run and everything in it: unshare takes its processes along, mpiexec its ranks if it is asked to."""
+        """Ends a run and everything in it. Unshare ends its processes with it, mpiexec ends its ranks if asked to."""
         for sent in [signal.SIGKILL] if self.sandbox else [signal.SIGTERM, signal.SIGKILL]:
             os.killpg(process.pid, sent)
             try:
@@ -126,13 +126,13 @@ class Campaign:
         return outcome.result
 
     def way_of_ending(self, case, got):
-        """What is wrong with how the host ended; nothing if it is right."""
-        right = self.right(case.ranks)  # in any case: where the host alone does not run, nothing is tried
+        """Errors in how the host ended; empty if it ended well."""
+        right = self.right(case.ranks)  # always evaluated, because it ends the campaign if the host alone does not run
         if got.code == 0 and got.result == right:
             if case.host.get("handle"):
                 once = got.caught == 1 or (got.caught == 0 and not case.arrives)
                 return [] if once else [f"its handler was called {got.caught} times"]
-            return [f"it outlived signal {int(case.signal)}"] if case.arrives else []
+            return [f"it survived signal {int(case.signal)}"] if case.arrives else []
         if case.signal and got.code == 128 + case.signal and not case.host.get("handle"):
             return []
         alone = self.run(case, "fault_host_alone")
@@ -142,13 +142,13 @@ class Campaign:
         return [f"it {ends}, result '{got.result}'; alone {alone.code}, '{alone.result}'"]
 
     def left_behind(self, got, adapter):
-        """What the library has left, apart from snapshots, the report, and the reason why there is no snapshot."""
+        """Anything that the library left behind except snapshots, the report, and the reason for a missing snapshot."""
         wrong = [f"/dev/shm/{name} is left" for name in words(got.out / "shm") if self.sandbox and "effort" in name]
         wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
         for path in sorted((got.out / "files").rglob("*")):
             if path.is_dir() or path.name == "report.txt":
                 continue
-            if adapter and path.name.endswith("-not-measured.txt"):  # what the adapter leaves instead of a snapshot
+            if adapter and path.name.endswith("-not-measured.txt"):  # written by the adapter instead of a snapshot
                 if " measured nothing: " not in path.read_text():
                     wrong.append(f"{path.name} gives no reason")
                 continue
@@ -161,7 +161,7 @@ class Campaign:
         return wrong
 
     def judge(self, case):
-        """What is wrong; None where the case cannot be tried here."""
+        """The errors of a case; None if it cannot be tried here."""
         if case.mounts and not self.sandbox:
             return None
         got = self.run(case, "fault_host")
@@ -172,7 +172,7 @@ class Campaign:
 
 
 def wanted(arguments):
-    """All cases asked for, class by class."""
+    """All requested cases, class by class."""
     for kind, counts in cases.CLASSES.items():
         numbers = range(counts[1 if arguments.whole else 0])
         chosen = [c.partition(":") for c in arguments.cases if c.partition(":")[0] == kind.__name__]
@@ -183,7 +183,7 @@ def wanted(arguments):
 
 
 def finds_what_is_wrong(campaign):
-    """Whether the campaign sees each of what a host can do wrong, tried on one that does it."""
+    """Tries the campaign on hosts that misbehave in every known way; returns the number of errors it missed."""
     missed = 0
     for number, (name, said) in enumerate(cases.WRONG.items()):
         verdict = campaign.judge(cases.make(cases.wrong, number, 1, False))
@@ -200,7 +200,7 @@ def main():
     parser.add_argument("--whole", action="store_true")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--verify", action="store_true", help="only try the campaign itself")
+    parser.add_argument("--verify", action="store_true", help="only verify the campaign itself")
     parser.add_argument("cases", nargs="*")
     arguments = parser.parse_args()
     campaign = Campaign(arguments)
@@ -212,7 +212,7 @@ def main():
 
 def try_all(campaign, arguments):
     if not campaign.sandbox:
-        print("skipped: cases with file systems of their own, and the look at /dev/shm; this system allows no unshare")
+        print("skipped: cases with their own file systems, and the check of /dev/shm; this system forbids unshare")
     if arguments.verify:
         return 77 if not campaign.sandbox else 1 if finds_what_is_wrong(campaign) else 0
     table, failed = [], 0

@@ -1,4 +1,4 @@
-"""The cases of the fault campaign: what happens to which rank of which run; made from a class, a number and a seed."""
+"""The cases of the fault campaign: a run, a fault and the ranks it hits, made from a class, a number and a seed."""
 import dataclasses
 import errno
 import random
@@ -15,16 +15,16 @@ class Case:
     per_node: int = 0
     host: dict = dataclasses.field(default_factory=dict)
     environment: dict = dataclasses.field(default_factory=dict)
-    mounts: list = dataclasses.field(default_factory=list)  # lines of sh; WORK and /dev/shm are the run's own
-    adapter: bool = False             # the host knows nothing of the library, which is preloaded (libeffort_pmpi)
+    mounts: list = dataclasses.field(default_factory=list)  # lines of sh; WORK and /dev/shm are private to the run
+    adapter: bool = False             # the host does not know the library, which is preloaded (libeffort_pmpi)
     stack: int = 0                    # ulimit -s, in KiB
-    signal: int = 0                   # the host may die of this one
-    arrives: bool = False             # and does, or catches it
-    patience: float = 30              # seconds for what takes a fraction of one: machines are busy
+    signal: int = 0                   # a signal that may end the host
+    arrives: bool = False             # the signal does end the host, or is caught
+    patience: float = 30              # seconds for a run of a fraction of a second, because machines are busy
 
 
 def placed(draw, case, ranks, share=0.7):
-    """On so many ranks, and to one of them with probability `share`, else to all."""
+    """Draws the number of ranks, and makes the fault hit one of them with probability `share`, otherwise all."""
     case.ranks = draw.choice(ranks)
     case.level = draw.choice(["init", "funneled", "serialized", "multiple"])
     case.per_node = draw.choice([0, 1, 2])
@@ -47,7 +47,7 @@ SIGNALS = [signal.SIGTERM, signal.SIGINT, signal.SIGXFSZ, signal.SIGPIPE, signal
 
 
 def signals(number, draw, case):
-    """At a random moment of a phase."""
+    """A signal arrives at a random moment of a phase."""
     placed(draw, case, [0, 0, 1, 2, 2, 3, 4, 8], 1)
     sent = SIGNALS[number % len(SIGNALS)]
     phase = draw.choice(list(PHASES))
@@ -62,7 +62,7 @@ def signals(number, draw, case):
 
 
 def interrupted(number, draw, case):
-    """In the middle of a call that the library makes of the C library."""
+    """A signal arrives in the middle of a call from the library to the C library."""
     placed(draw, case, [0, 0, 1, 2, 3], 1)
     sent = SIGNALS[number % len(SIGNALS)]
     if sent == signal.SIGSTOP:
@@ -79,7 +79,7 @@ LIMITS = ["AS", "FSIZE", "NOFILE", "STACK", "NPROC", "MEMLOCK"]
 
 
 def limits(number, draw, case):
-    """Six resources, twenty values of each."""
+    """A limit of a resource: six resources, twenty values of each."""
     placed(draw, case, [0, 0, 1, 2, 3])
     which, step = LIMITS[number % 6], number // 6 % 20
     if which == "STACK":
@@ -92,7 +92,7 @@ def limits(number, draw, case):
 
 
 def files(number, draw, case):
-    """The directory of the snapshots and of the report."""
+    """The directory of the snapshots and the report fails in one of six ways."""
     placed(draw, case, [0, 0, 1, 2, 3])
     kind = ["full", "read-only", "vanishes", "slow", "a file", "no room for names"][number % 6]
     if kind == "full":
@@ -112,10 +112,10 @@ def files(number, draw, case):
 
 
 def shared_memory(number, draw, case):
-    """/dev/shm is tiny, or cannot be written."""
+    """/dev/shm is tiny or read-only."""
     placed(draw, case, [2, 2, 3, 4])
     size = [0, 4, 64, 256, 512, 800, 1024, 1536][number % 8]
-    # MPI's own is elsewhere.
+    # MPI keeps its own shared memory elsewhere.
     case.environment["OMPI_MCA_btl_vader_backing_directory"] = "$TMPDIR"
     if size == 0:
         case.mounts = ["mount -t tmpfs tmpfs /dev/shm", "mount -o remount,ro /dev/shm"]
@@ -123,7 +123,7 @@ def shared_memory(number, draw, case):
         case.mounts = [f"mount -t tmpfs -o size={size}k tmpfs /dev/shm"]
 
 
-# The call, how often a run makes it, and what it may fail with.
+# Calls, how often a run makes them, and the errors they may return.
 CALLS = {
     "open": (130, ["ENOSPC", "EIO", "EMFILE", "EACCES", "EINTR", "ENOENT"]),
     "fopen64": (3, ["ENOSPC", "EMFILE", "EACCES"]),
@@ -144,7 +144,7 @@ CALLS = {
 
 
 def calls(number, draw, case):
-    """A call that the library makes of the C library fails, once or from then on."""
+    """A call from the library to the C library fails, once or from then on."""
     placed(draw, case, [0, 0, 2, 3])
     call = list(CALLS)[number % len(CALLS)]
     times, ways = CALLS[call]
@@ -168,7 +168,7 @@ def clocks(number, draw, case):
 
 
 def stopped(number, draw, case, seconds=10):
-    """A node's first rank stands still."""
+    """The first rank of a node is stopped for a while."""
     placed(draw, case, [2, 3, 4])
     phase = draw.choice(list(PHASES))
     case.host.update(rank=0, signal=f"{int(signal.SIGSTOP)},{phase},{draw.randrange(10000)}")
@@ -177,12 +177,12 @@ def stopped(number, draw, case, seconds=10):
 
 
 WRONG = {"result": "result '", "exit": "ended with 3", "hang": "did not end", "caught": "handler was called",
-         "outlives": "outlived signal 15", "shm": "/dev/shm/effort-left is left", "tmp": "effort-left is left among",
+         "outlives": "survived signal 15", "shm": "/dev/shm/effort-left is left", "tmp": "effort-left is left among",
          "file": ".a.part is left", "snapshot": "a.effort cannot be read"}
 
 
 def wrong(number, draw, case):
-    """The host itself does wrong, and the campaign must say so: each of WRONG finds it."""
+    """The host itself misbehaves, and the campaign must report it with the text in WRONG."""
     case.ranks = 2 if number in (0, 3) else 0
     case.host["wrong"] = list(WRONG)[number]
     case.patience = 2 if case.host["wrong"] == "hang" else 30
@@ -195,7 +195,7 @@ def wrong(number, draw, case):
         case.host["handle"] = 1
 
 
-# Class: how many cases there are in the short form and in the whole one.
+# Class: number of cases in the short and in the whole campaign.
 CLASSES = {signals: (8, 300), interrupted: (6, 300), limits: (12, 120), files: (6, 60), shared_memory: (4, 40),
            calls: (15, 450), memory: (0, 300), clocks: (4, 60), stopped: (1, 6), wrong: (0, 0)}
 

@@ -1,15 +1,15 @@
-/* host KEY=VALUE...: a small simulation to which something happens.  Built with the library and, as what it is compared
- * with, without it (ALONE).  Rank 0 prints "result" and a checksum that depends on the number of ranks and steps alone.
+/* host KEY=VALUE...: a small simulation that is exposed to a fault.  It is built with the library and, for comparison,
+ * without it (ALONE).  Rank 0 prints "result" and a checksum that depends only on the numbers of ranks and steps.
  *
  *   level=none|init|funneled|serialized|multiple   without MPI, or how MPI is initialized
- *   steps=N snapshot=STEP                          a snapshot is asked for at the end of STEP
- *   rank=R                                         the rank that the rest happens to; all where it is left out
- *   signal=NUMBER,PHASE,MICROSECONDS               a signal comes so long after the beginning of a phase
- *   continue=MILLISECONDS                          SIGCONT follows so long after it
- *   handle=1                                       signals have a handler, and calls that they interrupt fail with
- * EINTR limit=NUMBER,VALUE,PHASE                       a resource limit; address space and descriptors count from what
- * is in use wrong=WHAT                                     the host with the library does what the campaign must find
- *   vanish=STEP                                    the directory VANISH of the environment goes
+ *   steps=N snapshot=STEP                          a snapshot is requested at the end of STEP
+ *   rank=R                                         the rank that has the fault; all ranks if it is omitted
+ *   signal=NUMBER,PHASE,MICROSECONDS               a signal arrives this long after the beginning of a phase
+ *   continue=MILLISECONDS                          SIGCONT follows after this time
+ *   handle=1                                       signals have a handler, and interrupted calls fail with EINTR
+ *   limit=NUMBER,VALUE,PHASE                       a resource limit; address space and descriptors beyond those in use
+ *   wrong=WHAT                                     the host with the library misbehaves, which the campaign must find
+ *   vanish=STEP                                    the directory in the variable VANISH is removed
  *
  * Phases: init, steps, callback, snapshot, finalize. */
 #define _GNU_SOURCE
@@ -70,14 +70,14 @@ static long in_use(int what) {
 
 static void set_limit(void) {
   struct rlimit limit;
-  /* The superuser has as many threads as it likes. */
+  /* The superuser has no limit on threads. */
   if (limit_number == RLIMIT_NPROC && geteuid() == 0 && setresuid(65534, 65534, 65534) != 0) perror("setresuid");
   getrlimit((__rlimit_resource_t)limit_number, &limit);
   limit.rlim_cur = (rlim_t)(in_use(limit_number) + limit_value);
   if (setrlimit((__rlimit_resource_t)limit_number, &limit) != 0) perror("setrlimit");
 }
 
-/* Happens once, to the rank that it is meant for. */
+/* Causes the fault of a phase, once and only on the given rank. */
 static void enter(const char* phase) {
   if (fault_rank >= 0 && fault_rank != rank) return;
   if (strcmp(phase, limit_phase) == 0) {
@@ -107,7 +107,7 @@ static uint64_t mixed(uint64_t x) {
   return x * 0x9e3779b97f4a7c15u + 1;
 }
 
-/* A ring of cells over all ranks: each takes from its neighbours.  Whole numbers, so the sum is exact. */
+/* A ring of cells over all ranks, each updated from its neighbours. Cells are integers, so the sum is exact. */
 static void advance(uint64_t* now, uint64_t* next, MPI_Comm comm) {
   uint64_t left = now[cells - 1], right = now[0];
   if (size > 1) {
@@ -221,7 +221,7 @@ int main(int argc, char** argv) {
   with_mpi = strcmp(level, "none") != 0;
   WITH_LIBRARY(if (strcmp(wrong, "outlives") == 0) signal(SIGTERM, SIG_IGN);)
   for (int i = 0; i < cells; ++i) field[0][i] = (uint64_t)(rank * cells + i);
-  if (with_mpi) { /* all connections, before anything is scarce */
+  if (with_mpi) { /* makes all connections before anything is limited */
     MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
     advance(field[0], field[1], MPI_COMM_WORLD);
   }
@@ -236,7 +236,7 @@ int main(int argc, char** argv) {
     WITH_LIBRARY(effort_begin(solve); effort_work(work, cells * (1 + s % 4));)
     advance(field[s % 2], field[1 - s % 2], MPI_COMM_WORLD);
     WITH_LIBRARY(effort_end(solve); effort_progress_step();)
-    if (s == steps / 3) enter("callback"); /* at the latest */
+    if (s == steps / 3) enter("callback"); /* if no callback has come before */
     if (s == vanish_at && rank == 0 && getenv("VANISH")) vanish(getenv("VANISH"));
     if (s == snapshot_at) {
       enter("snapshot");

@@ -1,11 +1,11 @@
-/* Preloaded into a host: calls of the C library that libeffort makes fail, are short, slow, or bring a signal.  Calls
- * of the host and of MPI are left alone.
+/* Preloaded into a host.  Calls from libeffort to the C library fail, are short or slow, or raise a signal.  Calls by
+ * the host and by MPI are unaffected.
  *
  *   FAULT_CALL=NAME|any   the function
- *   FAULT_AT=N            the N-th such call of the process, from 1; FAULT_ALWAYS=1: all from there on
+ *   FAULT_AT=N            the N-th such call of the process, from 1; FAULT_ALWAYS=1: all calls from there on
  *   FAULT_WHAT=errno:N | short | slow:MICROSECONDS | signal:N | jump:SECONDS
- *   FAULT_RANK=R          in this rank alone
- *   FAULT_COUNT=FILE      writes how many such calls there were, at exit */
+ *   FAULT_RANK=R          on this rank only
+ *   FAULT_COUNT=FILE      writes the number of such calls at exit */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
@@ -33,7 +33,7 @@
 struct Range {
   uintptr_t first, end;
 };
-/* Of libeffort; of what it calls through: the C and C++ libraries, hwloc, and this. */
+/* Code of libeffort, and of the libraries that it calls through: the C and C++ libraries, hwloc, and this one. */
 static struct Range library[8], between[8];
 static int n_library, n_between;
 static const char *call, *what = "";
@@ -47,7 +47,7 @@ static int note(struct dl_phdr_info* info, size_t bytes, void* unused) {
   (void)unused;
   const char* name = strrchr(info->dlpi_name, '/');
   const int ours = name && strncmp(name, "/libeffort", 10) == 0;
-  /* hwloc ends the process where it gets no memory. */
+  /* hwloc ends the process if it gets no memory. */
   const int hwloc = strcmp(call, "malloc") != 0 && name && strncmp(name, "/libhwloc", 9) == 0;
   const int passed = hwloc || (name && (strncmp(name, "/libfaults", 10) == 0 || strncmp(name, "/libstdc++", 10) == 0 ||
                                         strncmp(name, "/libc.so", 8) == 0));
@@ -76,7 +76,7 @@ __attribute__((constructor)) static void begin(void) {
   if (getenv("FAULT_WHAT")) what = getenv("FAULT_WHAT");
   if (strchr(what, ':')) number = atol(strchr(what, ':') + 1);
   always = getenv("FAULT_ALWAYS") != NULL;
-  backtrace(&frame, 1); /* loads what it needs */
+  backtrace(&frame, 1); /* loads what backtrace needs */
   if (call) dl_iterate_phdr(note, NULL);
   on = call && n_library > 0 && (!rank || !mine || strcmp(rank, mine) == 0);
 }
@@ -90,7 +90,7 @@ __attribute__((destructor)) static void end(void) {
   fclose(f);
 }
 
-/* The call comes from the library, directly or through what it calls through. */
+/* Whether the call comes from the library, directly or through one of these libraries. */
 static int from_the_library(void) {
   void* frames[24];
   const int n = backtrace(frames, 24);
@@ -102,7 +102,7 @@ static int from_the_library(void) {
   return 0;
 }
 
-/* Whether it happens now.  A signal and slowness happen here; the call is then made as usual. */
+/* Whether this call fails. Signals are raised and delays made here; the call is then made as usual. */
 static int hit(const char* name) {
   if (!on || inside || (strcmp(call, name) != 0 && strcmp(call, "any") != 0)) return 0;
   inside = 1;
@@ -146,7 +146,7 @@ OPENS(open64, (const char* path, int flags, ...), path)
 OPENS(openat, (int directory, const char* path, int flags, ...), directory, path)
 OPENS(openat64, (int directory, const char* path, int flags, ...), directory, path)
 
-/* A write of part of it is a success. */
+/* A partial write counts as a success. */
 EVERYWHERE ssize_t write(int fd, const void* data, size_t bytes) {
   NEXT(write);
   if (hit("write")) {
@@ -191,7 +191,7 @@ FAILS(int, pthread_create, (pthread_t * t, const pthread_attr_t* a, void* (*f)(v
 FAILS(void*, malloc, (size_t bytes), NULL, bytes)
 FAILS(void*, aligned_alloc, (size_t to, size_t bytes), NULL, to, bytes)
 
-/* From the N-th look on, the clock is so many seconds ahead or behind. */
+/* From the N-th call on, the clock is that many seconds ahead or behind. */
 EVERYWHERE int clock_gettime(clockid_t clock, struct timespec* now) {
   NEXT(clock_gettime);
   const int result = next(clock, now);

@@ -1,5 +1,5 @@
-! Every name of the Fortran module, by `use mpi` or `use mpi_f08` (TEST_F08): what is right, what is refused, and the
-! callback with its user data.  Fails by its exit code.
+! Tests every name of the Fortran module with `use mpi` or `use mpi_f08` (TEST_F08): valid calls, refused calls, and the
+! callback with its user data.  Reports failure by its exit code.
 module host_checks
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -81,7 +81,7 @@ contains
     if (book%calls == book%answer_at) on_rebalance = 1
   end function
 
-  !> Weights need no init; shapes are checked.
+  !> Weights need no init. Their shapes are checked.
   subroutine weights()
     real(c_double) :: amount(2, 3), weight(3), factor(2)
     integer(c_int64_t) :: cost(3)
@@ -91,17 +91,17 @@ contains
     call check_status(ierr, EFFORT_OK, 'weights of items')
     call check(all(abs(weight - [1d0, 1.5d0, 2.5d0]) < 1d-14), 'weights of items')
     call effort_weights_items(amount, [1d0, 1d0, 1d0], weight, ierr=ierr)
-    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT, 'weights of another shape')
-    call check(index(effort_last_error(), 'amount(units, items)') > 0, 'message about another shape')
+    call check(ierr == EFFORT_ERR_INVALID_ARGUMENT, 'weights of the wrong shape')
+    call check(index(effort_last_error(), 'amount(units, items)') > 0, 'message about the wrong shape')
     call effort_weights_share([1d0, 1d0], 8d0, weight, ierr=ierr)
     call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_share') > 0, &
-               'shares of another size')
+               'shares of the wrong size')
     call effort_weights_integers([1d0, 2d0], 12_c_int64_t, cost, ierr=ierr)
     call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_integers') > 0, &
-               'integers of another size')
+               'integers of the wrong size')
     call effort_weights_ranks([1d0, 3d0, 1d0], factor, ierr=ierr)
     call check(ierr == EFFORT_ERR_INVALID_ARGUMENT .and. index(effort_last_error(), 'effort_weights_ranks') > 0, &
-               'factors of another size')
+               'factors of the wrong size')
     call effort_weights_items(amount(:, 3:1:-1), [0.5d0, 0.25d0], weight(3:1:-1), ierr=ierr)
     call check(all(abs(weight - [1d0, 1.5d0, 2.5d0]) < 1d-14), 'weights of a section')
     call effort_weights_share([1d0, 1d0, 2d0], 8d0, weight, ierr=ierr)
@@ -109,7 +109,7 @@ contains
     call effort_weights_integers([1d0, 2d0, 3d0], 12_c_int64_t, cost, ierr=ierr)
     call check(ierr == EFFORT_OK .and. all(cost == [2, 4, 6]), 'integers')
     call effort_weights_integers([1d0, 2d0, 3d0], 2_c_int64_t, cost, least=1_c_int64_t, ierr=ierr)
-    call check_status(ierr, EFFORT_ERR_INVALID_ARGUMENT, 'integers of too small a sum')
+    call check_status(ierr, EFFORT_ERR_INVALID_ARGUMENT, 'integers with too small a sum')
     call effort_weights_ranks([1d0, 3d0], factor, ierr=ierr)
     call check(ierr == EFFORT_OK .and. all(abs(factor - [0.5d0, 1.5d0]) < 1d-14), 'factors')
   end subroutine
@@ -132,7 +132,7 @@ contains
     call check_message('effort_init', 'finalize before init')
     call check(effort_version() >= 100, 'version')
     call check(effort_status_string(0) == 'no error', 'the string of no error')
-    call check(len(effort_status_string(-99)) > 0, 'the string of no status')
+    call check(len(effort_status_string(-99)) > 0, 'the string of an unknown status')
   end subroutine
 
   subroutine bad_settings()
@@ -158,7 +158,7 @@ contains
     call effort_region('solve', EFFORT_COMPUTE, solve, ierr=ierr)
     call check_status(ierr, EFFORT_OK, 'region')
     call effort_region('solve   ', EFFORT_COMPUTE, again)
-    call check(again == solve .and. solve > 0, 'one region by one name, trailing blanks or not')
+    call check(again == solve .and. solve > 0, 'one region per name, with or without trailing blanks')
     call effort_region('solve', EFFORT_IO, again, ierr=ierr)
     call check_status(ierr, EFFORT_ERR_CONFLICT, 'another kind')
     call effort_region('', EFFORT_IO, again, ierr=ierr)
@@ -175,7 +175,7 @@ contains
     call effort_begin('halo', EFFORT_WAIT, ierr=ierr)
     call check_status(ierr, EFFORT_ERR_CONFLICT, 'begin by name with another kind')
     call effort_end(halo, ierr=ierr)
-    call check_status(ierr, EFFORT_OK, 'the region was begun all the same')
+    call check_status(ierr, EFFORT_OK, 'the region was begun nevertheless')
     call effort_end(solve)
     call effort_end(solve, ierr=ierr)
     call check_status(ierr, EFFORT_ERR_NESTING, 'end without begin')
@@ -214,7 +214,7 @@ contains
     type(effort_hint) :: latest
     integer :: s, ierr
     call effort_hint_latest(latest, ierr=ierr)
-    call check_status(ierr, EFFORT_ERR_NO_HINT, 'a hint before the first')
+    call check_status(ierr, EFFORT_ERR_NO_HINT, 'reading a hint before the first one')
     call effort_on_rebalance(on_rebalance, c_loc(book), ierr=ierr)
     call check_status(ierr, EFFORT_OK, 'on_rebalance')
     do s = 1, 22
@@ -242,7 +242,7 @@ contains
     call effort_snapshot(path, ierr=ierr)
     call check_status(ierr, EFFORT_OK, 'snapshot')
     inquire (file=path, exist=there)
-    call check(there, 'the snapshot is there')
+    call check(there, 'the snapshot exists')
     call effort_snapshot(path, ierr=ierr)
     call check_status(ierr, EFFORT_ERR_IO, 'a snapshot of the same name')
     call effort_snapshot(ierr=ierr)

@@ -1,5 +1,5 @@
-/* A caller of the contract, built outside: C99, every hint to the callback, in the same step and the same on all ranks.
- */
+/* A caller outside the project, in C99. Every hint goes to the callback, in the same step and with the same contents on
+ * all ranks. */
 #include <effort/effort_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ static int on_rebalance(const effort_hint* h, void* user) {
   const int64_t counts[] = {h->step,     h->window_first, h->window_last,    h->n_ranks,
                             h->n_strata, h->rebalance,    (int64_t)h->advice};
   ++calls;
-  expect(user == &calls && h->struct_size >= sizeof *h, "another user pointer or struct");
+  expect(user == &calls && h->struct_size >= sizeof *h, "wrong user pointer or struct");
   expect(h->rank == rank && h->n_ranks == size && h->step == step, "rank, size or step");
   expect(h->window_first <= h->window_last && h->window_last > last_seen && h->step - h->window_last <= 2,
          "the window");

@@ -1,4 +1,4 @@
-/* The few lines that a user adds, built by pkg-config and by CMake against the installed package. */
+/* The few lines that a user adds, built with pkg-config and with CMake against the installed package. */
 #include <effort/effort_mpi.h>
 #include <stdio.h>
 

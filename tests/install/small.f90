@@ -18,7 +18,7 @@ program small
   end do
   call effort_hint_latest(hint, ierr=ierr)
   if (ierr /= EFFORT_OK .or. hint%step < 1) error stop 'no hint'
-  ! The same loads on every rank, to the last bit.
+  ! Loads are the same on every rank, to the last bit.
   call c_f_pointer(hint%load, load, [hint%n_ranks])
   first = load
   call MPI_Bcast(first, size(first), MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)

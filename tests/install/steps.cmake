@@ -1,8 +1,9 @@
-# One use of the installed package, from nothing.  cmake -DWHAT=... and what it needs -P steps.cmake
+# One use of the installed package, built from scratch.  cmake -DWHAT=... and its settings -P steps.cmake
 cmake_minimum_required(VERSION 3.22)
 
 function(run)
-  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${DIR}" RESULT_VARIABLE failed OUTPUT_VARIABLE text ERROR_VARIABLE text)
+  execute_process(COMMAND ${ARGN} WORKING_DIRECTORY "${DIR}"
+    RESULT_VARIABLE failed OUTPUT_VARIABLE text ERROR_VARIABLE text)
   if(failed)
     string(JOIN " " command ${ARGN})
     message(FATAL_ERROR "${command}\nended with ${failed}:\n${text}")
@@ -10,8 +11,8 @@ function(run)
   set(output "${text}" PARENT_SCOPE)
 endfunction()
 
-# All programs print the same where SAME matches.  The second, which rebalances at fixed steps, has done what MOVED matches;
-# whether hints recommend it in a short run depends on the machine's noise.
+# The output of all programs that matches SAME must be equal.  The second program rebalances at fixed steps, and its
+# output must match MOVED.  Whether hints recommend a rebalance in a short run depends on the noise of the machine.
 function(same_result program)
   if(NOT SAME)
     return()
@@ -24,7 +25,8 @@ function(same_result program)
     set(second ON PARENT_SCOPE)
     return()
   elseif(NOT result STREQUAL reference)
-    message(FATAL_ERROR "${program} ended with another result:\n${result}\nthe first one's was\n${reference}")
+    message(FATAL_ERROR
+      "${program} ended with another result:\n${result}\nThe result of the first program is\n${reference}")
   endif()
   set(second OFF PARENT_SCOPE)
   if(second AND NOT output MATCHES "${MOVED}")
@@ -32,12 +34,12 @@ function(same_result program)
   endif()
 endfunction()
 
-# Lists come with | between their parts.
+# The items of lists are separated by |.
 string(REPLACE "|" ";" PROGRAMS "${PROGRAMS}")
 string(REPLACE "|" ";" OPTIONS "${OPTIONS}")
 file(MAKE_DIRECTORY "${DIR}")
 if(WHAT STREQUAL "tree")
-  # Installed in one place, used in another: the tree can be moved.
+  # The tree is installed in one place and used in another, because it can be moved.
   file(REMOVE_RECURSE "${PREFIX}" "${PREFIX}-first")
   run("${CMAKE_COMMAND}" --install "${BUILD}" --prefix "${PREFIX}-first")
   file(RENAME "${PREFIX}-first" "${PREFIX}")

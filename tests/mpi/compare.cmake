@@ -1,4 +1,4 @@
-# Runs the hints host at several thread levels and node splits and compares what it wrote, bit for bit.
+# Runs the hints host at several thread levels and node splits, and compares its output bit for bit.
 # -DHOST=... -DRANKS=n -DRUNS="init:0;multiple:2;..." -DLAUNCH="mpiexec;...;-n" -DDIR=...
 file(MAKE_DIRECTORY "${DIR}")
 set(reference "")
@@ -8,7 +8,8 @@ foreach(run IN LISTS RUNS)
   list(GET parts 1 ranks_per_node)
   set(record "${DIR}/hints-${RANKS}-${level}-${ranks_per_node}")
   file(REMOVE "${record}")
-  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "EFFORT_RANKS_PER_NODE=${ranks_per_node}" "EFFORT_SNAPSHOT_DIR=${DIR}"
+  execute_process(COMMAND "${CMAKE_COMMAND}" -E env "EFFORT_RANKS_PER_NODE=${ranks_per_node}"
+    "EFFORT_SNAPSHOT_DIR=${DIR}"
       ${LAUNCH} ${RANKS} "${HOST}" ${level} "${record}" RESULT_VARIABLE failed)
   if(failed)
     message(FATAL_ERROR "${RANKS} ranks, ${level}, ${ranks_per_node} ranks per node: ${failed}")
@@ -24,11 +25,12 @@ foreach(run IN LISTS RUNS)
   elseif(NOT digest STREQUAL reference)
     message(FATAL_ERROR "${RANKS} ranks: the hints of ${run} differ from those of ${first}")
   endif()
-  # Sums of rounded values: the same at all levels of one split.
+  # Sums of rounded values are the same at all levels of one split.
   file(SHA256 "${record}.rounded" digest)
   if(NOT DEFINED rounded_${ranks_per_node})
     set(rounded_${ranks_per_node} "${digest}")
   elseif(NOT digest STREQUAL rounded_${ranks_per_node})
-    message(FATAL_ERROR "${RANKS} ranks, ${ranks_per_node} per node: the rounded sums of ${run} differ from those at another level")
+    message(FATAL_ERROR
+      "${RANKS} ranks, ${ranks_per_node} per node: the rounded sums of ${run} differ from those at another level")
   endif()
 endforeach()

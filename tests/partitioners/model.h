@@ -1,4 +1,4 @@
-/* A model of work whose costs the library has to find out, for the tests of adapters to partitioners.
+/* A model of work for the tests of adapters to partitioners. The library must fit its costs.
  *
  * Each item has one cell and some interfaces, more of them towards the end; a cell costs 2 and an interface 5. */
 #ifndef EFFORT_TESTS_PARTITIONERS_MODEL_H
@@ -10,7 +10,7 @@
 
 enum { n_units = 2 };
 
-static inline void amounts_of(double place, double* amount) { /* place: 0 .. 1 */
+static inline void amounts_of(double place, double* amount) { /* place: from 0 to 1 */
   amount[0] = 1;
   amount[1] = place > 0.75 ? 9 : place > 0.5 ? 3 : place > 0.2 ? 1 : 0;
 }
@@ -21,7 +21,7 @@ static inline double true_cost(double place) {
   return 2 * amount[0] + 5 * amount[1];
 }
 
-/* Lets the library watch this rank's items, at the given places, and returns what it says that units cost. */
+/* Lets the library measure this rank's items at the given places, and returns the unit costs it reports. */
 static inline void learn_costs(int n, const double* place, double* unit_cost) {
   effort_config* config = NULL;
   int32_t solve, flops, unit[n_units];
@@ -62,7 +62,7 @@ static inline void weigh(int n, const double* place, double* weight) {
   free(amount);
 }
 
-/* max / mean - 1 of the ranks' loads, from what each rank's items add to every rank. */
+/* max / mean - 1 of the loads of the ranks, from the load that each rank's items add to every rank. */
 static inline double imbalance_of(const double* load_of_rank) {
   const int n = ranks_of(MPI_COMM_WORLD);
   double* all = malloc((size_t)n * sizeof *all);

@@ -42,7 +42,7 @@ int main(int argc, char** argv) {
   CHECK(forest->user_pointer == &mine);
   CHECK(forest->global_num_quadrants == 512);
   CHECK(imbalance_now(forest, place) < 0.1);
-  /* Bad weights on one rank: all are told, the forest stays. */
+  /* If one rank has bad weights, all ranks get an error and the forest stays unchanged. */
   const int before = forest->local_num_quadrants;
   for (int i = 0; i < before; ++i) weight[i] = forest->mpirank == 1 && i == 0 ? -1 : 1;
   CHECK_FAILS(effort_p4est_partition(forest, 0, weight), EFFORT_ERR_INVALID_ARGUMENT, "rank 1");

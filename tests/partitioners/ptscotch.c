@@ -6,7 +6,7 @@
 enum { width = 24, height = 24 };
 
 typedef struct {
-  int first, n; /* columns of the grid that this rank has, height vertices each */
+  int first, n; /* this rank's columns of the grid, with `height` vertices each */
   SCOTCH_Num load[width * height], offset[width * height + 1], neighbour[4 * width * height], part[width * height];
   double place[width * height], weight[width * height];
 } grid;
@@ -30,7 +30,8 @@ static void build(grid* g, int rank, int size) {
 
 int main(int argc, char** argv) {
   static grid g;
-  start_mpi(&argc, &argv, "multiple"); /* Debian builds PT-Scotch with threads that call MPI: with less it can hang */
+  start_mpi(&argc, &argv,
+            "multiple"); /* Debian builds PT-Scotch with threads that call MPI, so it can hang at a lower level */
   const int rank = my_rank(MPI_COMM_WORLD), size = ranks_of(MPI_COMM_WORLD);
   double* load = calloc((size_t)size, sizeof *load);
   build(&g, rank, size);
@@ -52,7 +53,7 @@ int main(int argc, char** argv) {
 
   memset(load, 0, (size_t)size * sizeof *load);
   for (int v = 0; v < g.n; ++v) load[g.part[v]] += true_cost(g.place[v]);
-  CHECK(imbalance_of(load) < 0.12); /* PT-Scotch's own tolerance, and a vertex */
+  CHECK(imbalance_of(load) < 0.12); /* PT-Scotch's own tolerance plus a vertex */
   free(load);
   const int failed = failures_of_all();
   MPI_Finalize();

@@ -1,4 +1,4 @@
-/* Integer costs over ranks: in proportion between ranks, exact in sum, refused by all where one rank is wrong. */
+/* Integer costs over ranks: their sum is exact, ranks get proportional parts, and all ranks refuse if one is wrong. */
 #include "mpi_check.h"
 
 static int64_t sum_of_all(size_t n, const int64_t* cost) {

@@ -1,4 +1,4 @@
-/* Zoltan's recursive coordinate bisection by the library's costs. */
+/* Zoltan's recursive coordinate bisection with the library's costs. */
 #include "model.h"
 
 #include <effort/zoltan.h>

@@ -1,5 +1,5 @@
-/* A host whose second session finds a thread that made MPI calls in the first one.  The adapter's ids are other
- * regions' by then. The first session's snapshot goes to a folder of its own. */
+/* A host whose second session has a thread that made MPI calls in the first one.  By then the adapter's ids stand for
+ * other regions.  The first session's snapshot goes to a separate folder. */
 #define _GNU_SOURCE
 #include <effort/effort_mpi.h>
 

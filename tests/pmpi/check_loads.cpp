@@ -1,12 +1,13 @@
-// Compares what was measured of known_load, as `effort export --format npy` gives it, with the set load as the
-// program's own clock saw it burned (known_load.h). check_loads STEPS HOW DIRECTORY...: the arrays of a run or of
-// several are in DIRECTORY, the program's own account beside it; HOW is "all" (the first STEPS steps are the program's,
-// one comes after), "host" (there are no others), "found" (the steps of phase main are its last ones) or "polled"
-// ("all", but one of a rank's steps in twelve may be long: there are thousands of places between two polls).
-// A virtual machine that halts charges the lost time to whoever runs, up to tens of milliseconds.  Where that hits the
-// program outside what it keeps an account of, it is computation to whoever looks from MPI alone.  It hits other steps
-// when the program runs again, an error of the measurement hits the same ones: each step of each rank must be right in
-// one of the runs.  Exit code 1: something is wrong; 3: no run was right for some steps.
+// Compares the measured loads of known_load, exported by `effort export --format npy`, with the set loads as the
+// program burned them by its own clock (known_load.h). check_loads STEPS HOW DIRECTORY...: each DIRECTORY holds the
+// arrays of one run, and the program's own account lies beside it.  HOW is "all" (the first STEPS steps are the
+// program's, one comes after), "host" (all steps are the program's), "found" (the steps of phase main are its last
+// ones) or "polled" ("all", but one in twelve of a rank's steps may be too long, because there are thousands of gaps
+// between polls).  If a virtual machine pauses, the lost time, up to tens of milliseconds, is charged to the running
+// thread.  If this happens outside the parts that the program accounts for, a measurement that sees only MPI calls
+// takes it for computation.  In another run it hits other steps, whereas a measurement error hits the same ones.
+// Therefore each step of each rank must be right in at least one run.  Exit code 1: something is wrong; 3: no run was
+// right for some steps.
 #include "known_load.h"
 
 #include <nlohmann/json.hpp>
@@ -38,23 +39,23 @@ Array read(const std::string& path) {
   Array a{};
   if (!in ||
       std::sscanf(text.c_str() + text.find("'shape'"), "'shape': (%zu, %zu, %zu)", &a.regions, &a.ranks, &a.steps) != 3)
-    throw std::runtime_error(path + " is no array");
+    throw std::runtime_error(path + " is not an array");
   a.values.resize(a.regions * a.ranks * a.steps);
   in.read(reinterpret_cast<char*>(a.values.data()), static_cast<std::streamsize>(a.values.size() * sizeof(double)));
-  if (!in) throw std::runtime_error(path + " is cut");
+  if (!in) throw std::runtime_error(path + " is truncated");
   return a;
 }
 
-/// What one run measured of one step of one rank, in seconds, and the program's own account of it.
+/// The measured seconds of one step of one rank in one run, and the program's own account of it.
 struct Step {
   double burned = 0, polled = 0;
   double computed = 0, in_mpi = 0;
   double error() const { return computed / burned - 1; }
-  /// Polling is waiting in MPI, which other waiting comes to.
+  /// Polling is waiting in MPI; other waiting is added to it.
   bool right() const { return std::abs(error()) <= 0.03 && in_mpi >= 0.97 * polled; }
 };
 
-/// What a rank burned and polled in each step, by its own account; never less than was set.
+/// The seconds that a rank burned and polled in each step, by its own account; never less than was set.
 std::vector<Step> account_of(const std::string& directory, std::size_t rank, std::size_t steps) {
   const std::string path = directory + "/../own." + std::to_string(rank);
   std::ifstream in(path);
@@ -68,13 +69,13 @@ std::vector<Step> account_of(const std::string& directory, std::size_t rank, std
   return own;
 }
 
-/// By rank and step of the program; nothing of steps that were not told apart.
+/// Indexed by rank and step of the program; empty if the steps were not found.
 using Run = std::vector<std::vector<std::optional<Step>>>;
 
 Run read_run(const std::string& directory, std::size_t steps, const std::string& how) {
   const auto axes = nlohmann::json::parse(std::ifstream(directory + "/axes.json"));
   const Array cpu = read(directory + "/" + axes["metrics"]["cpu_time"]["file"].get<std::string>());
-  // With found steps: one before and one after; the program's first ones are in the one before.
+  // Found steps have one step before and one after; the step before contains the program's first steps.
   const bool found = how == "found";
   const std::size_t extra = found ? 2 : how == "host" ? 0 : 1;
   if (cpu.steps < extra + (found ? steps / 2 : steps) || cpu.steps > steps + extra)

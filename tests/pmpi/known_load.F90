@@ -1,4 +1,4 @@
-! The same as known_load.c, by `use mpi` or, with TEST_F08, by `use mpi_f08`.
+! The same as known_load.c with `use mpi` or, with TEST_F08, `use mpi_f08`.
 program known_load
 #ifdef TEST_F08
   use mpi_f08

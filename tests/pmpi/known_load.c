@@ -1,4 +1,4 @@
-/* A program that knows nothing of the library: halo exchange with the neighbours, a sum over all ranks, the set load.
+/* A program that does not know the library. It exchanges halos, sums over all ranks, and computes the set load.
  * known_load STEPS [pcontrol|duplicate|poll|rooted|checksums|traps] */
 #define _GNU_SOURCE
 #include "known_load.h"
@@ -13,8 +13,8 @@ static int came;
 static void test(void) { MPI_Testall(1, &never, &came, MPI_STATUSES_IGNORE); }
 static void probe(void) { MPI_Iprobe(MPI_ANY_SOURCE, 9, MPI_COMM_WORLD, &came, MPI_STATUS_IGNORE); }
 
-/* Asks for a message that comes only afterwards, for half as long as the step computes; whether it came as it should.
- */
+/* Polls for half the duration of the step's computation for a message that is sent only afterwards. Returns whether the
+ * message arrived when it should. */
 static int poll_in_vain(int rank, int step) {
   int token = step, received = -1;
   MPI_Irecv(&received, 1, MPI_INT, rank, 8, MPI_COMM_WORLD, &never);
@@ -46,7 +46,7 @@ int main(int argc, char** argv) {
     MPI_Irecv(&theirs, 1, MPI_DOUBLE, before, 7, all, &requests[0]);
     MPI_Isend(&mine, 1, MPI_DOUBLE, next, 7, all, &requests[1]);
     MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-    const int checksums = strcmp(variant, "checksums") == 0 ? 8 : 1; /* one of each variable */
+    const int checksums = strcmp(variant, "checksums") == 0 ? 8 : 1; /* as if one per variable */
     for (int i = 0; i < checksums; ++i) {
       compute_share(rank, step, 0.4 / checksums);
       if (strcmp(variant, "rooted") != 0) MPI_Allreduce(&theirs, &sum, 1, MPI_DOUBLE, MPI_SUM, all);

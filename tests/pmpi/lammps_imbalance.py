@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
-"""Checks that the imbalance of an unmodified LAMMPS shows in every step of what was measured.
+"""Checks that the measured steps of an unmodified LAMMPS show its imbalance.
 
-lammps_imbalance.py FOLDER EFFORT STEPS: the snapshot in FOLDER, the effort command, the time steps that LAMMPS made.  The exported loads are summed per
-step and rank: the droplet lies in a part of the box, so that in most steps the busiest rank has at least twice the mean load; the largest loads of
-the steps add up to the critical path that the snapshot has from the run itself.
+lammps_imbalance.py FOLDER EFFORT STEPS: the folder of the snapshot, the effort command, the number of LAMMPS's time
+steps. The exported loads are summed per step and rank. The droplet occupies a part of the box, so in most steps the
+busiest rank has at least twice the mean load. The largest loads of the steps must add up to the critical path that the
+snapshot recorded during the run.
 """
 import collections
 import csv
@@ -15,7 +16,7 @@ import sys
 
 
 def loads_of(rows):
-    """Per step, the load of each rank: what it computed."""
+    """Per step, the computation of each rank."""
     loads = collections.defaultdict(lambda: collections.defaultdict(float))
     for row in rows:
         computed = row["metric"] == "cpu_time" and row["kind"] == "compute"
@@ -26,16 +27,19 @@ def loads_of(rows):
 def main():
     folder, effort, made = pathlib.Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])
     snapshot, = folder.glob("*.effort")
-    info = json.loads(subprocess.run([effort, "info", "--json", str(snapshot)], check=True, capture_output=True, text=True).stdout)
+    shown = subprocess.run([effort, "info", "--json", str(snapshot)], check=True, capture_output=True, text=True)
+    info = json.loads(shown.stdout)
     table = folder / "loads.csv"
-    subprocess.run([effort, "export", str(snapshot), "--format", "csv", "-o", str(table)], check=True, capture_output=True)
+    subprocess.run([effort, "export", str(snapshot), "--format", "csv", "-o", str(table)], check=True,
+                   capture_output=True)
     with table.open(newline="") as file:
         loads = loads_of(csv.DictReader(file))
     complete = len(loads) == info["steps"] and all(len(ranks) == info["ranks"] for ranks in loads.values())
     imbalance = [max(r.values()) / statistics.fmean(r.values()) - 1 for r in loads.values() if any(r.values())]
     path = sum(max(r.values()) for r in loads.values())
-    print(f"{info['ranks']} ranks, {info['steps']} steps of {made}; largest over mean load less 1, median over the steps: {statistics.median(imbalance):.2f}; "
-          f"largest loads add up to {path:.6f} s, critical path {info['critical_path']:.6f} s")
+    print(f"{info['ranks']} ranks, {info['steps']} steps of {made}; imbalance (largest over mean load, minus 1), "
+          f"median over the steps: {statistics.median(imbalance):.2f}; sum of the largest loads {path:.6f} s, "
+          f"critical path {info['critical_path']:.6f} s")
     found = complete and 12 < info["steps"] <= made + 2
     return 0 if found and statistics.median(imbalance) > 1 and abs(path / info["critical_path"] - 1) < 1e-4 else 1
 

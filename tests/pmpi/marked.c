@@ -1,6 +1,7 @@
-/* A program that marks its regions and steps itself, and is intercepted all the same: MPI time inside computation moves
- * to the call, inside communication it stays. marked STEPS [WINDOW|LOAD_METRIC VALUE [late|refused]]: with a setting of
- * its own; after steps were taken without it; refused, and still well */
+/* A program that marks its own regions and steps and is also intercepted. MPI time inside computation is charged to the
+ * call; inside communication it stays with the region. marked STEPS [WINDOW|LOAD_METRIC VALUE [late|refused]]: VALUE is
+ * a setting of the program; late: it begins after steps were taken without it; refused: its init is refused, and it
+ * runs on */
 #include "known_load.h"
 
 #include <effort/effort_mpi.h>
@@ -21,7 +22,7 @@ int main(int argc, char** argv) {
   effort_region_id solve, halo;
   int bad = effort_config_new(&cfg) != EFFORT_OK || effort_config_set(cfg, key, value) != EFFORT_OK;
   bad |= effort_init_mpi(MPI_COMM_WORLD, cfg) !=
-         (refused ? EFFORT_ERR_UNSUPPORTED : EFFORT_OK); /* adopts what the adapter has begun */
+         (refused ? EFFORT_ERR_UNSUPPORTED : EFFORT_OK); /* adopts the session that the adapter has begun */
   bad |= effort_region("solve", EFFORT_COMPUTE, &solve) != EFFORT_OK ||
          effort_region("halo", EFFORT_COMM, &halo) != EFFORT_OK;
   effort_config_free(cfg);
@@ -33,10 +34,10 @@ int main(int argc, char** argv) {
     compute_share(rank, step, 0.2);
     effort_end(solve);
     effort_begin(halo);
-    burn_share(rank, step, 0.1); /* packing: communication, the host says */
+    burn_share(rank, step, 0.1); /* packing, which the host counts as communication */
     MPI_Allreduce(&mine, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
     effort_end(halo);
-    compute_share(rank, step, 0.3); /* in no region: the adapter's */
+    compute_share(rank, step, 0.3); /* in no region of the host, so the adapter charges it */
     MPI_Barrier(MPI_COMM_WORLD);
     bad |= effort_progress_step() != (refused ? EFFORT_ERR_NOT_INITIALIZED : EFFORT_OK);
   }

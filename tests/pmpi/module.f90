@@ -1,4 +1,4 @@
-! A module that is opened at run time, with a Fortran that its opener knows nothing of.
+! A Fortran module opened at run time by a program that does not use Fortran.
 integer(c_int) function run_module() bind(C)
   use mpi_f08
   use iso_c_binding, only: c_int

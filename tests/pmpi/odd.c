@@ -1,4 +1,4 @@
-/* Hosts that do what few do.  odd CASE [FRAMES] */
+/* Unusual hosts.  odd CASE [FRAMES] */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -21,7 +21,7 @@ static void sum_up(MPI_Comm comm) {
   wrong |= all != n;
 }
 
-/* Each thread of a rank talks to the same thread of the next. */
+/* Each thread of a rank exchanges messages with the same thread of the next rank. */
 static void* talk(void* number) {
   const int tag = *(int*)number;
   for (int i = 0; i < rounds; ++i) {
@@ -50,14 +50,14 @@ static void threads(void) {
 static void forks(void) {
   sum_up(MPI_COMM_WORLD);
   const pid_t child = fork();
-  if (child == 0) exit(0); /* exit handlers find a process in which only this thread is left */
+  if (child == 0) exit(0); /* exit handlers of the child find only this thread in the process */
   int status = -1;
   waitpid(child, &status, 0);
   wrong |= status != 0;
   for (int i = 0; i < rounds; ++i) sum_up(MPI_COMM_WORLD);
 }
 
-/* Ten persistent messages to the next rank, ten one-sided ones to the one before. */
+/* Ten persistent messages to the next rank, and ten one-sided ones to the previous rank. */
 static void unusual_messages(void) {
   double out = rank, in = -1, window = -1;
   MPI_Request requests[2];
@@ -79,7 +79,7 @@ static void unusual_messages(void) {
   MPI_Win_free(&win);
 }
 
-/* Ten of each: prefix sums, exchanges with neighbours on a ring, and collectives that only start. */
+/* Ten of each: prefix sums, exchanges with neighbours on a ring, and non-blocking collectives. */
 static void unusual_collectives(void) {
   MPI_Comm ring;
   const int whole_ring = 1;
@@ -106,7 +106,7 @@ static void unusual_collectives(void) {
   MPI_Comm_free(&ring);
 }
 
-/* Collectives of some ranks only, differently often on each: no step may be made of them. */
+/* Collectives of only some ranks, in different numbers. They must not be taken for steps. */
 static void part_of_the_ranks(void) {
   MPI_Comm half;
   MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
@@ -114,7 +114,7 @@ static void part_of_the_ranks(void) {
   MPI_Comm_free(&half);
 }
 
-/* One place for calls of two kinds, reached from two callers through `more` frames that are the same for both. */
+/* One call site for two MPI functions, reached from two callers through `more` common frames. */
 typedef int Reduction(const void*, void*, int, MPI_Datatype, MPI_Op, MPI_Comm);
 static __attribute__((noinline)) void reduce(Reduction* reduction, int more) {
   if (more > 0) {
@@ -125,11 +125,11 @@ static __attribute__((noinline)) void reduce(Reduction* reduction, int more) {
     wrong |= reduction(&one, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS;
     wrong |= reduction == MPI_Allreduce && all != size;
   }
-  __asm__ volatile("" ::: "memory"); /* the frame stays */
+  __asm__ volatile("" ::: "memory"); /* keeps the frame */
 }
 static __attribute__((noinline)) void near(Reduction* reduction, int more) {
   reduce(reduction, more);
-  __asm__ volatile("/* near */" ::: "memory"); /* nor are two functions made one */
+  __asm__ volatile("/* near */" ::: "memory"); /* keeps the compiler from merging the two functions */
 }
 static __attribute__((noinline)) void far(Reduction* reduction, int more) {
   reduce(reduction, more);
@@ -146,8 +146,8 @@ static void burn(double seconds) {
   } while (now < start + seconds);
 }
 
-/* What comes next differs: after far(MPI_Allreduce), every second time the same call.  paths.py knows how much is
- * burned. */
+/* The next call differs: every second far(MPI_Allreduce) is followed by another one. paths.py knows the burned
+ * times. */
 static void paths(int more) {
   for (int i = 0; i < rounds; ++i) {
     near(MPI_Allreduce, more);
@@ -163,7 +163,7 @@ static void end_mpi(void) { MPI_Finalize(); }
 
 int main(int argc, char** argv) {
   const char* what = argc > 1 ? argv[1] : "";
-  const int at_exit = strcmp(what, "at_exit") == 0; /* called after all that is registered from here on */
+  const int at_exit = strcmp(what, "at_exit") == 0; /* runs after all handlers registered from here on */
   if (at_exit) atexit(end_mpi);
   pthread_t early;
   const int threads_first = strcmp(what, "threads_first") == 0;

@@ -1,4 +1,4 @@
-/* A program without MPI that opens a module with it: opener MODULE FUNCTION */
+/* A program without MPI that opens a module with MPI: opener MODULE FUNCTION */
 #include <dlfcn.h>
 #include <stdio.h>
 

@@ -1,4 +1,4 @@
-/* What a library of another build answers to this one's adapters. */
+/* The answers of a library of another build to this build's adapters. */
 #include <stddef.h>
 
 void* effort_adapter_port(const char* build) {

@@ -1,4 +1,4 @@
-# Every value and every member of the public headers has its row in the list of the binary interface.
+# Checks that every value and member of the public headers has a row in the list of the binary interface.
 # cmake -DHEADERS="a.h;b.h" -DLIST=abi.h -P abi.cmake
 cmake_minimum_required(VERSION 3.22)
 file(READ "${LIST}" list)
@@ -34,7 +34,8 @@ foreach(header IN LISTS HEADERS)
   endforeach()
 endforeach()
 if(found LESS 80)
-  message(FATAL_ERROR "only ${found} values and members were found in the headers: this script no longer understands them")
+  message(FATAL_ERROR
+    "only ${found} values and members were found in the headers: this script no longer understands them")
 endif()
 if(missing)
   string(REPLACE ";" "\n  " missing "${missing}")

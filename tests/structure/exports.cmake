@@ -1,4 +1,4 @@
-# Holds what a shared library exports to a list, exactly.
+# Checks that a shared library exports exactly the symbols of a list.
 # cmake -DNM=nm -DLIBRARY=lib.so -DLIST=exports.txt -DIGNORE=regex -P exports.cmake
 cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND "${NM}" -D --defined-only "${LIBRARY}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
@@ -23,5 +23,7 @@ list(REMOVE_ITEM more ${listed})
 if(missing OR more)
   string(REPLACE ";" "\n  " missing "${missing}")
   string(REPLACE ";" "\n  " more "${more}")
-  message(FATAL_ERROR "${LIBRARY} does not export what ${LIST} says.\nListed but missing:\n  ${missing}\nExported but not listed:\n  ${more}")
+  message(FATAL_ERROR
+    "${LIBRARY} does not export the symbols of ${LIST}.\n"
+    "Listed but missing:\n  ${missing}\nExported but not listed:\n  ${more}")
 endif()

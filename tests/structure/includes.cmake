@@ -1,10 +1,11 @@
-# Holds the include graph to the allowed directions: capi -> runtime -> record -> analytics, with every other folder in its place.
+# Checks that the include graph has only the allowed directions, which are listed below: capi -> runtime -> record ->
+# analytics, and those of every other folder.
 # cmake -DROOT=<source tree> -P includes.cmake
 
 cmake_minimum_required(VERSION 3.22)
 
-# What the files of a folder may include: regular expressions of paths from the root.  The longest folder that fits
-# counts.  Every folder may include itself and nothing that is not listed.
+# The prefixes of paths (from the root) that the files of a folder may include.  The longest matching folder counts.
+# Every folder may include itself; everything else must be listed.
 set(folders "")
 macro(allow folder)
   list(APPEND folders "${folder}")
@@ -19,7 +20,8 @@ allow(analytics/sampling analytics/number_text.hpp)
 allow(analytics/balance analytics/number_text.hpp)
 allow(analytics/codec analytics/comm/ analytics/simd/ analytics/wavelet/)
 allow(analytics/cluster analytics/comm/ analytics/simd/ analytics/sampling/)
-allow(analytics/window analytics/number_text.hpp analytics/comm/ analytics/wavelet/ analytics/sampling/ analytics/balance/ analytics/cluster/)
+allow(analytics/window analytics/number_text.hpp analytics/comm/ analytics/wavelet/ analytics/sampling/
+  analytics/balance/ analytics/cluster/)
 allow(analytics/replay analytics/comm/ analytics/window/)
 allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(runtime)
@@ -29,15 +31,18 @@ allow(runtime/node analytics/window/report.hpp runtime/status runtime/quiet_writ
 allow(runtime/exchange analytics/comm/ runtime/status)
 allow(runtime/engine analytics/ record/ runtime/)
 allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/status)
-allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp effort/)
-allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp effort/)
+allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp
+  runtime/quiet_write.hpp effort/)
+allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp
+  effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp)
 allow(tools analytics/ record/)
 allow(viewer analytics/ record/)
-allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp runtime/measure/ runtime/status runtime/host_scope.hpp runtime/environment.hpp runtime/quiet_write.hpp effort/)
+allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
+  runtime/measure/ runtime/status runtime/host_scope.hpp runtime/environment.hpp runtime/quiet_write.hpp effort/)
 
-# Headers of the system that a layer must do without: no MPI below capi's one file and the adapter, no files or output in
-# analytics.
+# System headers that a layer must not include.  Only one file of capi and the adapters may use MPI, and analytics has
+# no files or output.
 set(forbidden_analytics "mpi.h|fstream|iostream|cstdio|stdio.h")
 set(forbidden_runtime "mpi.h|iostream")
 set(forbidden_record "mpi.h|iostream")
@@ -47,7 +52,8 @@ set(forbidden_viewer "mpi.h")
 set(wrong "")
 set(seen 0)
 foreach(layer analytics record runtime adapters capi tools viewer)
-  file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${layer}/*.cpp" "${ROOT}/${layer}/*.hpp" "${ROOT}/${layer}/*.h" "${ROOT}/${layer}/*.inc")
+  file(GLOB_RECURSE files RELATIVE "${ROOT}" "${ROOT}/${layer}/*.cpp" "${ROOT}/${layer}/*.hpp" "${ROOT}/${layer}/*.h"
+    "${ROOT}/${layer}/*.inc")
   foreach(file IN LISTS files)
     math(EXPR seen "${seen} + 1")
     set(best "${layer}")
@@ -67,7 +73,7 @@ foreach(layer analytics record runtime adapters capi tools viewer)
       list(GET parts 1 path)
       if(quote STREQUAL "<")
         if(forbidden_${layer} AND path MATCHES "^(${forbidden_${layer}})$")
-          list(APPEND wrong "${file} includes <${path}>, which ${layer} must do without")
+          list(APPEND wrong "${file} includes <${path}>, which is forbidden in ${layer}")
         endif()
         continue()
       endif()

@@ -1,4 +1,4 @@
-# Every line of the list of promises names tests, and those exist.
+# Checks that every line of the list of promises names tests, and that these exist.
 # cmake -DCTEST=ctest -DBUILD=directory -DLIST=promises.md -P promises.cmake
 cmake_minimum_required(VERSION 3.22)
 execute_process(COMMAND "${CTEST}" -N WORKING_DIRECTORY "${BUILD}" OUTPUT_VARIABLE text RESULT_VARIABLE failed)
@@ -27,7 +27,7 @@ if(lines LESS 20)
   message(FATAL_ERROR "only ${lines} promises were found in ${LIST}: this script no longer understands it")
 endif()
 
-# The tests in the rest of the page, too.
+# The tests named in the rest of the page exist, too.
 string(REGEX MATCHALL "`[a-z]+\\.[a-z0-9_.*]+`" names "${text}")
 list(REMOVE_DUPLICATES names)
 foreach(name IN LISTS names)

@@ -1,4 +1,4 @@
-// A process that is killed at any moment.
+// Kills a process at every moment.
 #pragma once
 
 #include <csignal>
@@ -9,9 +9,9 @@
 
 namespace effort::test {
 
-/// Runs `body` in a child that SIGKILL ends at the n-th beginning or end of a system call, for n = 1, 2, ..., until it
-/// comes to its own end; looks with `after(process)` at what each has left.  Returns how often it was killed; -1: not
-/// to its own end, -2: processes may not be traced here.
+/// Runs `body` in a child process that SIGKILL ends at the n-th entry to or exit from a system call, for n = 1, 2, ...,
+/// until it ends by itself.  `after(process)` then checks what each child has left.  Returns the number of kills; -1:
+/// it did not end by itself; -2: processes may not be traced here.
 template <typename Body, typename After>
 int killed_everywhere(const Body& body, const After& after) {
   for (int n = 1;; ++n) {

@@ -1,4 +1,4 @@
-// Tests that use Kokkos run between its initialisation and its end.
+// Main function of tests that use Kokkos: initialises it before the tests and finalises it afterwards.
 #include <Kokkos_Core.hpp>
 #include <catch2/catch_session.hpp>
 

@@ -68,7 +68,7 @@ TEST_CASE("every algorithm finds three clear groups") {
   }
 }
 
-TEST_CASE("pam is optimal where all pairs can be tried") {
+TEST_CASE("pam is optimal if all pairs can be tried") {
   const Scratch scratch;
   std::vector<double> values;
   for (int i = 0; i < 12; ++i) {
@@ -95,7 +95,7 @@ TEST_CASE("the same seed gives the same answer") {
   CHECK(scratch.run(line).json()["medoids"] == scratch.run(line).json()["medoids"]);
 }
 
-TEST_CASE("cluster refuses what makes no sense") {
+TEST_CASE("cluster refuses invalid arguments") {
   const Scratch scratch;
   scratch.write("in.f64", groups());
   CHECK(scratch.run({"cluster", "--rows", "40", "--cols", "2", "-k", "41", "in.f64"}).code == 2);
@@ -107,7 +107,7 @@ TEST_CASE("cluster refuses what makes no sense") {
   CHECK(scratch.run({"cluster", "--rows", "40", "--cols", "2", "-k", "3", "none.f64"}).code == 1);
 }
 
-TEST_CASE("sample sizes are those of the formula") {
+TEST_CASE("sample sizes follow the formula") {
   const Scratch scratch;
   // 200 rows; column 0: half 1, half 3 (mean 2, deviation sqrt(200/199)); column 1 hardly varies.
   std::vector<double> values;
@@ -130,14 +130,14 @@ TEST_CASE("sample sizes are those of the formula") {
   REQUIRE(strata.code == 0);
   const auto json = strata.json();
   CHECK(json["unified"] == expected);
-  // Within a stratum nothing varies that matters.
+  // Within a stratum, the variation is negligible.
   const auto parts = json["per_stratum"].get<std::vector<int>>();
   REQUIRE(parts.size() == 2);
   CHECK(std::accumulate(parts.begin(), parts.end(), 0) <= 4);
   CHECK(json["stratified"].get<int>() <= 4);
 }
 
-TEST_CASE("sample-size refuses labels that do not fit") {
+TEST_CASE("sample-size refuses labels that do not match the rows") {
   const Scratch scratch;
   scratch.write("in.f64", std::vector<double>(10, 1.0));
   scratch.write_text("short.txt", "0\n1\n");

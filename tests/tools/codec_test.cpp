@@ -37,7 +37,7 @@ std::vector<std::string> encode(const std::string& option, const std::string& va
   return {"encode", "--rows", "48", "--cols", "70", option, value, "in.f64", out, "--json"};
 }
 
-/// A tiled stream of `tiles` tiles of 8192 x 512 ones, stored as they are: 32 MiB each.
+/// A stream of `tiles` tiles of 8192 x 512 ones, stored uncompressed with 32 MiB each.
 std::vector<std::byte> large_stream(unsigned tiles) {
   std::vector<std::byte> out;
   const auto put = [&](unsigned byte) { out.push_back(static_cast<std::byte>(byte)); };
@@ -70,7 +70,7 @@ std::vector<std::byte> large_stream(unsigned tiles) {
 
 }  // namespace
 
-TEST_CASE("encode keeps the error asked for, and says the truth") {
+TEST_CASE("encode stays within the requested error and reports the true error") {
   const Scratch scratch;
   scratch.write("in.f64", matrix());
   for (const char* bound : {"0.04", "0.01", "0.001", "1e-6"}) {
@@ -93,7 +93,7 @@ TEST_CASE("encode keeps the error asked for, and says the truth") {
   }
 }
 
-TEST_CASE("encode to a size or a largest error") {
+TEST_CASE("encode reaches a given size or largest error") {
   const Scratch scratch;
   scratch.write("in.f64", matrix());
   REQUIRE(scratch.run(encode("--max-bytes", "700", "out.ewz")).code == 0);
@@ -107,7 +107,7 @@ TEST_CASE("encode to a size or a largest error") {
   CHECK(largest > 0);
 }
 
-TEST_CASE("more passes, less error; without a target five passes") {
+TEST_CASE("more passes reduce the error; the default is five passes") {
   const Scratch scratch;
   scratch.write("in.f64", matrix());
   REQUIRE(scratch.run({"encode", "--rows", "48", "--cols", "70", "in.f64", "default.ewz"}).code == 0);
@@ -140,7 +140,7 @@ TEST_CASE("a level is 2^L times coarser in both directions") {
 
 TEST_CASE("a level of a large file takes less memory than the file has bytes") {
 #if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-  SKIP("a sanitizer's own memory is far more than the command's");
+  SKIP("a sanitizer uses far more memory than the command");
 #endif
   const Scratch scratch;
   scratch.write("large.ewz", large_stream(5));
@@ -162,7 +162,7 @@ TEST_CASE("the coder of the dissertation works too") {
   CHECK(nrmse(scratch.read("back.f64"), matrix()) <= 0.01);
 }
 
-TEST_CASE("encode refuses what is no matrix, naming file and place") {
+TEST_CASE("encode refuses invalid matrices, naming file and place") {
   const Scratch scratch;
   std::vector<double> values = matrix();
   values[3 * cols + 5] = std::numeric_limits<double>::quiet_NaN();

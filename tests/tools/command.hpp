@@ -1,4 +1,4 @@
-// Runs the `effort` command as a user does.
+// Runs the `effort` command as a user would.
 #pragma once
 
 #include <filesystem>
@@ -8,14 +8,14 @@
 
 namespace effort::tools::test {
 
-/// What a run of the command left behind.
+/// The result of a run of the command.
 struct Outcome {
   int code = -1;  ///< exit status; -1: ended by a signal
   std::string out, err;
   nlohmann::json json() const { return nlohmann::json::parse(out); }
 };
 
-/// A directory of its own per test, gone afterwards; commands run in it.
+/// A directory for one test, removed afterwards. Commands run in it.
 class Scratch {
  public:
   Scratch();
@@ -25,12 +25,12 @@ class Scratch {
 
   std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
   Outcome run(const std::vector<std::string>& arguments) const { return run_program(EFFORT_COMMAND, arguments); }
-  /// Another program in the same directory; code 127 where there is none.
+  /// Runs another program in the same directory; code 127 if it does not exist.
   Outcome run_program(const std::string& program, const std::vector<std::string>& arguments,
                       const std::string& environment = "") const;
-  /// A Python script, with the machine's own Python where that has numpy and not the first in the path.
+  /// Runs a Python script, with the system's Python if that one has numpy and the first in the path has not.
   Outcome run_python(const std::string& script, std::vector<std::string> arguments) const;
-  /// The command on a terminal of this size; standard error is in `out` too.  `environment`: "A=b C=d".
+  /// Runs the command on a terminal of this size; `out` also contains standard error.  `environment`: "A=b C=d".
   Outcome run_on_terminal(const std::vector<std::string>& arguments, int width, int height,
                           const std::string& environment) const;
   void write(const std::string& name, const std::vector<double>& values) const;

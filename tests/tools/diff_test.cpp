@@ -25,9 +25,9 @@ bool near(double a, double b) { return std::abs(a - b) <= 1e-12 * std::max(std::
 
 }  // namespace
 
-TEST_CASE("diff: per step, whatever the numbers of ranks and steps") {
+TEST_CASE("diff compares times per step, for any numbers of ranks and steps") {
   const Scratch scratch;
-  // The same work on half the ranks, twice as many steps: per rank and step twice the time.
+  // The same work on half the ranks takes twice the time per rank and step; there are twice as many steps.
   scratch.write(
       "a.effort",
       file_of(run_of(8, 100,
@@ -67,7 +67,7 @@ TEST_CASE("diff: per step, whatever the numbers of ranks and steps") {
   }
 }
 
-TEST_CASE("diff: the other way round, better is worse") {
+TEST_CASE("diff: exchanging the runs exchanges better and worse") {
   const Scratch scratch;
   scratch.write(
       "a.effort",
@@ -90,7 +90,7 @@ TEST_CASE("diff: the other way round, better is worse") {
   CHECK(forth["one"]["verdict"] == "better");
 }
 
-TEST_CASE("diff: a run and itself are the same, in text too") {
+TEST_CASE("diff: a run equals itself, also in the text output") {
   const Scratch scratch;
   scratch.write("a.effort", golden_file(false));
   const auto json = scratch.run({"diff", "a.effort", "a.effort", "--json"}).json();
@@ -102,7 +102,7 @@ TEST_CASE("diff: a run and itself are the same, in text too") {
   CHECK(text.out.find("Worse") == std::string::npos);
 }
 
-TEST_CASE("diff: text names what changed, and scaling where ranks differ") {
+TEST_CASE("diff: the text names the changes, and the scaling if the numbers of ranks differ") {
   const Scratch scratch;
   scratch.write("a.effort", file_of(run_of(8, 100, {{"solve", Kind::compute, 4, 0.5}, {"old", Kind::compute, 1, 0}})));
   Run b = run_of(16, 100, {{"solve", Kind::compute, 2, 0.5}, {"new", Kind::compute, 1, 0}});

@@ -20,7 +20,7 @@ struct Npy {
   std::vector<double> values;
 };
 
-/// A reader of its own, after the format's description.
+/// An independent reader, written from the description of the format.
 Npy parse_npy(const std::string& bytes) {
   Npy out;
   REQUIRE(bytes.size() > 10);
@@ -39,7 +39,7 @@ bool hdf5_is_built(const Scratch& scratch) {
   return scratch.run({"export", "probe.effort", "--format", "hdf5", "-o", "probe.h5"}).code == 0;
 }
 
-/// Root mean square difference to the truth over the range of the truth, for one region.
+/// Root mean square difference from the true values, relative to their range, for one region.
 double nrmse(const std::vector<double>& values, int region) {
   double squares = 0, least = 1e300, most = -1e300;
   for (int i = 0; i < 480; ++i) {
@@ -78,7 +78,7 @@ TEST_CASE("npy: region x rank x step within the error that info states") {
   CHECK(axes["metrics"]["cpu_time"]["unit"] == "s");
 }
 
-TEST_CASE("npy: exact values where they were stored") {
+TEST_CASE("npy: exact values if they were stored") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(true));
   REQUIRE(scratch.run({"export", "run.effort", "--format", "npy", "--exact", "-o", "dir"}).code == 0);
@@ -93,7 +93,7 @@ TEST_CASE("npy: exact values where they were stored") {
   }
 }
 
-TEST_CASE("npy: one region, coarser") {
+TEST_CASE("npy: one region at a coarser level") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   REQUIRE(scratch.run({"export", "run.effort", "--format", "npy", "--region", "region_2", "--level", "1", "-o", "dir"})
@@ -107,7 +107,7 @@ TEST_CASE("npy: one region, coarser") {
   CHECK(axes["steps"][1] == 2);
 }
 
-TEST_CASE("csv: a line per region, rank and step") {
+TEST_CASE("csv: one line per region, rank and step") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   REQUIRE(scratch.run({"export", "run.effort", "--format", "csv", "-o", "out.csv"}).code == 0);
@@ -130,7 +130,7 @@ TEST_CASE("csv: a line per region, rank and step") {
 
 namespace {
 
-/// The same selection as NPY and in another format, opened by `readers.py`.
+/// Exports the same selection as NPY and in another format, and compares them with `readers.py`.
 void compare(const Scratch& scratch, const std::string& format, const std::string& reader,
              const std::vector<std::string>& options) {
   std::vector<std::string> npy = {"export", "run.effort", "--format", "npy", "-o", "npy"},
@@ -186,11 +186,11 @@ TEST_CASE("hdf5: xarray reads it") {
   compare_all("hdf5", "xarray");
 }
 
-TEST_CASE("vtk: the image as its format describes it") { compare_all("vtk", "vti"); }
+TEST_CASE("vtk: the image follows the description of the format") { compare_all("vtk", "vti"); }
 
 TEST_CASE("vtk: VTK reads it") { compare_all("vtk", "vtk"); }
 
-TEST_CASE("csv: ranks in order however they lie on nodes") {
+TEST_CASE("csv: ranks are in order for any placement on nodes") {
   const Scratch scratch;
   scratch.write("run.effort", interleaved_file());
   REQUIRE(scratch.run({"export", "run.effort", "--format", "csv", "-o", "out.csv", "--metric", "time"}).code == 0);
@@ -208,7 +208,7 @@ TEST_CASE("csv: ranks in order however they lie on nodes") {
   CHECK(count == npy.values.size());
 }
 
-TEST_CASE("an export that fails leaves the older file") {
+TEST_CASE("a failed export leaves the older file intact") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   scratch.write_text("out", "older");
@@ -218,7 +218,7 @@ TEST_CASE("an export that fails leaves the older file") {
   }
 }
 
-TEST_CASE("export refuses what is not there") {
+TEST_CASE("export refuses what does not exist") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   CHECK(scratch.run({"export", "run.effort", "--format", "csv", "-o", "x", "--region", "nix"}).code == 1);

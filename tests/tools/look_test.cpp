@@ -1,4 +1,4 @@
-// What people see: info and top on a terminal.
+// The appearance of info and top on a terminal.
 #include <catch2/catch_test_macros.hpp>
 
 #include <poll.h>
@@ -31,7 +31,7 @@ std::vector<std::string> lines_of(const std::string& text) {
   return out;
 }
 
-/// Columns of a line on a terminal: escape sequences take none, UTF-8 sequences one.
+/// Columns of a line on a terminal. Escape sequences take no column, UTF-8 sequences one.
 std::size_t columns(const std::string& line) {
   std::size_t count = 0;
   for (std::size_t i = 0; i < line.size(); ++i) {
@@ -44,7 +44,7 @@ std::size_t columns(const std::string& line) {
   return count;
 }
 
-/// The lines of the heat map, without the ranks beside it.
+/// The lines of the heat map without the rank labels.
 std::vector<std::string> map_of(const std::string& text) {
   std::vector<std::string> out;
   const std::vector<std::string> lines = lines_of(text);
@@ -57,7 +57,7 @@ std::vector<std::string> map_of(const std::string& text) {
   return out;
 }
 
-/// `effort` on a terminal of its own, while it runs.
+/// A running `effort` on its own terminal.
 class Session {
  public:
   explicit Session(const std::vector<std::string>& arguments) {
@@ -84,7 +84,7 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  /// Reads until this has been shown; what came is forgotten up to there.
+  /// Reads until this text has been shown, and discards the output up to there.
   bool shows(const std::string& text) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
     while (seen_.find(text) == std::string::npos) {
@@ -101,7 +101,7 @@ class Session {
   }
   void type(char key) { REQUIRE(::write(terminal_, &key, 1) == 1); }
   void signal(int number) { ::kill(child_, number); }
-  /// Its exit code, after it has put the screen back.
+  /// Its exit code, after it has restored the screen.
   int end() {
     CHECK(shows("\033[?1049l"));
     int status = 0;
@@ -118,7 +118,7 @@ class Session {
 
 }  // namespace
 
-TEST_CASE("info: the heat map shows the load where it is") {
+TEST_CASE("info: the heat map shows the load in its place") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   const Outcome outcome =
@@ -126,7 +126,7 @@ TEST_CASE("info: the heat map shows the load where it is") {
   REQUIRE(outcome.code == 0);
   const std::vector<std::string> map = map_of(outcome.out);
   REQUIRE(map.size() == 8);
-  // The front is at rank r in step 8 r; 60 columns for 60 steps, the most ink there.
+  // The front is at rank r in step 8 r. With 60 columns for 60 steps, the darkest cell is there.
   const std::string ink = " .:-=+*#%@";
   for (std::size_t rank = 0; rank < map.size(); ++rank) {
     REQUIRE(map[rank].size() == 60);
@@ -141,7 +141,7 @@ TEST_CASE("info: the heat map shows the load where it is") {
   CHECK(scratch.run({"info", "run.effort"}).out.find("ranks down") == std::string::npos);
 }
 
-TEST_CASE("info: on a terminal in colour, no wider than it") {
+TEST_CASE("info: on a terminal, output is in colour and no wider than the terminal") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   if (scratch.run_on_terminal({"--version"}, 80, 24, "").code != 0) SKIP("script is not installed (bsdutils)");
@@ -166,7 +166,7 @@ TEST_CASE("info: on a terminal in colour, no wider than it") {
   }
 }
 
-TEST_CASE("info: a screen's worth, and all of it on demand") {
+TEST_CASE("info: output fits the screen; everything is shown on demand") {
   const Scratch scratch;
   std::vector<RegionSpec> regions;
   for (int i = 0; i < 2000; ++i) regions.push_back({"region_" + std::to_string(i), Kind::compute, 1.0 + i});
@@ -190,7 +190,7 @@ TEST_CASE("info: a screen's worth, and all of it on demand") {
   CHECK(all.out.find("region_0 ") != std::string::npos);
 }
 
-TEST_CASE("info and diff: names of stretches between calls differ where there is little room") {
+TEST_CASE("info and diff: shortened names of stretches between calls stay distinct") {
   const Scratch scratch;
   if (scratch.run_on_terminal({"--version"}, 80, 24, "").code != 0) SKIP("script is not installed (bsdutils)");
   const std::string from = "MPI_Wait@liblammps.so.0+0x2b", to = "->MPI_Send@liblammps.so.0+0x2b0cab";
@@ -209,7 +209,7 @@ TEST_CASE("info and diff: names of stretches between calls differ where there is
   }
 }
 
-TEST_CASE("info: runs of one rank, one step and nothing") {
+TEST_CASE("info: runs of one rank, of one step and without data") {
   const Scratch scratch;
   scratch.write("one.effort", file_of(run_of(1, 1, {{"solve"}})));
   Run empty = run_of(1, 0, {});
@@ -232,7 +232,7 @@ TEST_CASE("info: runs of one rank, one step and nothing") {
         std::string::npos);
 }
 
-TEST_CASE("top: the pace since the snapshot before") {
+TEST_CASE("top: shows the pace since the previous snapshot") {
   const Scratch scratch;
   CHECK(scratch.run({"top", "missing"}).code == 1);
   std::filesystem::create_directory(scratch / "snaps");
@@ -244,13 +244,13 @@ TEST_CASE("top: the pace since the snapshot before") {
   CHECK(json["since_step"] == 0);
   CHECK(json["steps_per_second"] == 10.0);
   CHECK(json["regions"][0]["mean_per_step"] == 0.04);
-  // 50 steps more, in which halo took over.
+  // 50 more steps, in which halo takes most of the time.
   run.steps = 150;
   run.wall_seconds = 12;
   run.series[0].mean_over_ranks = 5;
   run.series[1].mean_over_ranks = 4;
   scratch.write("snaps/app-7-00000150.effort", file_of(run));
-  scratch.write_text("snaps/.app-7-00000160.effort.1.0.part", "under way");
+  scratch.write_text("snaps/.app-7-00000160.effort.1.0.part", "in progress");
   scratch.write_text("snaps/notes.txt", "");
   json = scratch.run({"top", "snaps", "--json"}).json();
   CHECK(json["steps"] == 150);
@@ -262,7 +262,7 @@ TEST_CASE("top: the pace since the snapshot before") {
   const Outcome text = scratch.run({"top", "snaps", "--once"});
   CHECK(text.code == 0);
   CHECK(text.out.find("25 steps/s") != std::string::npos);
-  // Another job's snapshots are another run's.
+  // Snapshots of another job belong to another run.
   CHECK(scratch.run({"top", "snaps", "--json", "--job", "7"}).json()["steps"] == 150);
   CHECK(scratch.run({"top", "snaps", "--json", "--job", "8"}).code == 1);
 }
@@ -280,7 +280,7 @@ TEST_CASE("top: follows a run on the screen until q or a signal") {
     scratch.write("snaps/new", file_of(run));
     std::filesystem::rename(scratch / "snaps/new", scratch / "snaps/app-7-00000100.effort");
     CHECK(top.shows("step 100"));
-    // A damaged one is told and does not end it.
+    // A damaged snapshot is reported and does not end top.
     scratch.write_text("snaps/new", "no snapshot at all");
     std::filesystem::rename(scratch / "snaps/new", scratch / "snaps/app-7-00000120.effort");
     CHECK(top.shows("this is not an effort snapshot"));

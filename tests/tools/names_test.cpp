@@ -1,4 +1,4 @@
-// Names that control terminals, reverse text or are formulas reach no output as they are.
+// Names with terminal control sequences, reversed text or formulas reach no output unchanged.
 #include <catch2/catch_test_macros.hpp>
 
 #include <filesystem>
@@ -27,7 +27,7 @@ const std::vector<std::string> names = {
     "\tk",
     "two\rlines"};
 
-/// A run that has every name everywhere.
+/// A run with every name in every place.
 record::Run hostile_run() {
   std::vector<RegionSpec> regions;
   for (const std::string& name : names) regions.push_back({name});
@@ -80,7 +80,7 @@ TEST_CASE("no name reaches a terminal or a file as a control sequence") {
   check({"export", "a.effort", "--format", "vtk", "-o", "o.vti"}, "o.vti");
   check({"export", "a.effort", "--format", "npy", "-o", "npy"}, "npy/axes.json");
   check({"report", "a.effort", "-o", "o.html", "--json"});
-  // The page's own script holds a few; the names come after it.
+  // The script of the page contains a few; the names come after it.
   const std::string page = scratch.read_text("o.html");
   if (!page.empty())
     CHECK(first_control(page.substr(page.find("id=\"effort-head\""),
@@ -92,7 +92,7 @@ TEST_CASE("no name reaches a terminal or a file as a control sequence") {
   CHECK(first_control(missing.err) == "");
 }
 
-TEST_CASE("no cell of a table begins as a formula") {
+TEST_CASE("no cell of a table begins like a formula") {
   const Scratch scratch;
   scratch.write("a.effort", file_of(hostile_run()));
   REQUIRE(scratch.run({"export", "a.effort", "--format", "csv", "-o", "o.csv"}).code == 0);

@@ -1,4 +1,4 @@
-// Commands never replace what they read, and what they write is complete or not there.
+// Commands never replace their input, and their output is either complete or absent.
 #include <catch2/catch_test_macros.hpp>
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// The files of a directory, without those in which the tests keep what a command printed.
+/// The files of a directory, except those in which the tests keep the output of a command.
 std::set<std::string> names_in(const fs::path& directory) {
   std::set<std::string> out;
   for (const auto& entry : fs::directory_iterator(directory)) out.insert(entry.path().filename());
@@ -23,7 +23,7 @@ std::set<std::string> names_in(const fs::path& directory) {
 
 using Command = std::vector<std::string>;
 
-/// Every command that writes; IN and OUT stand for its files.
+/// Every command that writes a file; IN and OUT stand for the files.
 const std::vector<Command> writers = {
     {"export", "SNAP", "--format", "csv", "-o", "OUT"},
     {"export", "SNAP", "--format", "vtk", "-o", "OUT"},
@@ -48,7 +48,7 @@ Command with(Command command, const std::string& in, const std::string& out) {
   return command;
 }
 
-/// A scratch directory with an input of every kind.
+/// A scratch directory with every kind of input.
 struct Inputs : Scratch {
   Inputs() {
     write("SNAP", interleaved_file());
@@ -64,7 +64,7 @@ struct Inputs : Scratch {
 
 }  // namespace
 
-TEST_CASE("no command replaces its input, by whatever name") {
+TEST_CASE("no command replaces its input under any name") {
   const Inputs scratch;
   for (const Command& command : writers) {
     const std::string in = Inputs::of(command), before = scratch.read_text(in);
@@ -101,7 +101,7 @@ TEST_CASE("no file of an exported directory replaces the input") {
   }
 }
 
-TEST_CASE("lists of a clustering go into two files") {
+TEST_CASE("the lists of a clustering must go into two files") {
   const Inputs scratch;
   const Outcome outcome =
       scratch.run({"cluster", "--rows", "4", "--cols", "4", "-k", "2", "--labels", "x", "--medoids", "./x", "MATRIX"});
@@ -109,13 +109,13 @@ TEST_CASE("lists of a clustering go into two files") {
   CHECK_FALSE(fs::exists(scratch / "x"));
 }
 
-TEST_CASE("a command that fails or is killed while it writes leaves the old file, and nothing else") {
+TEST_CASE("a command that fails or is killed while writing leaves only the old file") {
   const Inputs scratch;
   scratch.write_text("old", "as it was");
   fs::create_directory(scratch / "directory");
   scratch.write_text("directory/axes.json", "as it was");
   const std::set<std::string> before = names_in(scratch / "");
-  // The limit is on the size of files: the command dies of the signal, or, where that is ignored, cannot write.
+  // The size of files is limited: the command dies of the signal, or cannot write if the signal is ignored.
   for (const std::string trap : {"", "trap '' XFSZ; "}) {
     for (const std::string form : {"csv -o old", "vtk -o old", "npy -o directory", "npy -o fresh", "hdf5 -o old"}) {
       if (trap.empty() && form.starts_with("hdf5")) continue;  // its temporary file has a name

@@ -1,4 +1,4 @@
-// Series read in pieces: what the exports are made from.
+// Series read in pieces, from which exports are made.
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using effort::tools::test::interleaved_file;
 
 namespace {
 
-/// Puts a piece into a grid; a cell may be put once.
+/// Puts a piece into a grid; each cell may be set only once.
 void put(std::vector<double>& values, std::vector<int>& times, std::size_t cols, const Piece& piece) {
   REQUIRE(piece.values.size() == piece.rows.size() * piece.cols);
   for (std::size_t r = 0; r < piece.rows.size(); ++r) {
@@ -30,7 +30,7 @@ void put(std::vector<double>& values, std::vector<int>& times, std::size_t cols,
 
 }  // namespace
 
-TEST_CASE("pieces make up the grid, each cell at most once") {
+TEST_CASE("pieces make up the grid and set each cell at most once") {
   for (const auto& bytes : {golden_file(true), interleaved_file(), golden_file(true, true), interleaved_file(true)}) {
     Reader reader(bytes, "test");
     const SeriesReader series(reader);
@@ -48,7 +48,7 @@ TEST_CASE("pieces make up the grid, each cell at most once") {
   }
 }
 
-TEST_CASE("histories of all nodes as one show what those of each node show, whatever the placement") {
+TEST_CASE("a joint history of all nodes equals those of each node, for any placement") {
   Reader apart_reader(interleaved_file(), "apart"), shared_reader(interleaved_file(true), "shared");
   const SeriesReader apart(apart_reader), shared(shared_reader);
   for (std::uint32_t index = 0; index < 3; ++index) {
@@ -60,7 +60,7 @@ TEST_CASE("histories of all nodes as one show what those of each node show, what
   }
 }
 
-TEST_CASE("pieces of exact values, and errors that bound the difference to them") {
+TEST_CASE("pieces can hold exact values, and errors bound the difference from these") {
   Reader reader(golden_file(true), "test");
   const SeriesReader series(reader);
   const Grid frame = series.frame(0);

@@ -12,7 +12,7 @@ namespace {
 
 constexpr int steps = 60;
 
-/// Two regions, four ranks; rank r needs `weights[r]` seconds a step, three quarters of it in region 0.
+/// Two regions and four ranks. Rank r takes `weights[r]` seconds per step, three quarters of them in region 0.
 std::vector<double> cube(const std::vector<double>& weights) {
   std::vector<double> out;
   for (double share : {0.75, 0.25}) {
@@ -31,7 +31,7 @@ std::vector<std::string> line(const std::vector<std::string>& more) {
 
 }  // namespace
 
-TEST_CASE("a constant imbalance costs what the model says") {
+TEST_CASE("a constant imbalance costs as much as the model says") {
   const Scratch scratch;
   scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));
   const Outcome outcome = scratch.run(line({"--window", "10", "--lag", "2", "--price", "2", "--strata", "2"}));
@@ -55,7 +55,7 @@ TEST_CASE("a constant imbalance costs what the model says") {
   CHECK(json["stage_bytes"].size() == json["stage_seconds"].size());
   for (const char* stage : {"loads", "prediction", "strata", "decision"})
     CHECK(json["stage_bytes"][stage].get<long>() > 0);
-  CHECK(json["stage_bytes"]["cost model"] == 0);  // no units of work in a recording
+  CHECK(json["stage_bytes"]["cost model"] == 0);  // a recording has no units of work
 }
 
 TEST_CASE("a rebalance shows in the windows after it") {
@@ -84,7 +84,7 @@ TEST_CASE("a balanced run is left alone") {
   for (const auto& window : json["windows"]) CHECK(window["rebalance"] == 0);
 }
 
-TEST_CASE("a replay's snapshot holds what was replayed") {
+TEST_CASE("the snapshot of a replay contains the replayed run") {
   const Scratch scratch;
   scratch.write("cube.f64", cube({1, 1.25, 0.75, 3}));
   scratch.write_text("names.json", R"({"names": ["solve", "halo, \"left\""]})");
@@ -98,12 +98,12 @@ TEST_CASE("a replay's snapshot holds what was replayed") {
   CHECK(info["steps"] == 60);
   CHECK(info["windows"].size() == outcome.json()["windows"].size());
   CHECK(info["regions"][1]["name"] == "halo, \"left\"");
-  // At that price nothing is rebalanced: the loads are the recording's.
+  // At this price nothing is rebalanced, so the loads are those of the recording.
   CHECK(std::abs(info["regions"][0]["total"].get<double>() - 60 * 6 * 0.75) < 1e-9);
   CHECK(std::abs(info["regions"][0]["imbalance"].get<double>() - 1) < 1e-12);
   REQUIRE(scratch.run({"export", "run.effort", "--format", "csv", "--exact", "-o", "out.csv"}).code == 0);
   CHECK(scratch.read_text("out.csv").find("time,\"halo, \"\"left\"\"\",compute,,3,59,0.75\n") != std::string::npos);
-  // The file is there already.
+  // The file exists already.
   const Outcome again = scratch.run(line({"-o", "run.effort"}));
   CHECK(again.code == 1);
   CHECK(again.err.find("not overwritten") != std::string::npos);

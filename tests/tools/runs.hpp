@@ -9,7 +9,7 @@
 
 namespace effort::tools::test {
 
-/// A run without histories: a region per entry, whose largest rank is rank 1.
+/// A run without histories. It has one region per entry, and rank 1 has the largest time.
 struct RegionSpec {
   std::string name;
   record::Kind kind = record::Kind::compute;
@@ -21,8 +21,9 @@ record::Run run_of(int ranks, int steps, const std::vector<RegionSpec>& regions)
 /// run_of as a file.
 std::vector<std::byte> file_of(const record::Run& run);
 
-/// 7 ranks that two nodes take in turn, 40 steps, two metrics, one of two regions measured by both; the second region
-/// begins at step 25.  Kokkos must be initialised. `shared`: the histories of both nodes as one.
+/// 7 ranks placed alternately on two nodes, 40 steps, two metrics, and two regions, one of them measured by both
+/// metrics.  The second region begins at step 25.  Kokkos must be initialised.  `shared`: the histories of both nodes
+/// are stored as one.
 std::vector<std::byte> interleaved_file(bool shared = false);
 
 }  // namespace effort::tools::test

@@ -14,7 +14,7 @@ using effort::record::test::golden_load;
 using effort::record::test::golden_run;
 using effort::record::test::RawFile;
 
-TEST_CASE("info says what is in a snapshot") {
+TEST_CASE("info reports the contents of a snapshot") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(false));
   const Outcome outcome = scratch.run({"info", "run.effort", "--json"});
@@ -62,7 +62,7 @@ TEST_CASE("info says what is in a snapshot") {
   CHECK(json["windows"][0]["strata"] == 2);
 }
 
-TEST_CASE("info for people names everything once") {
+TEST_CASE("the text of info names everything once") {
   const Scratch scratch;
   scratch.write("run.effort", golden_file(true));
   const Outcome outcome = scratch.run({"info", "run.effort"});
@@ -128,7 +128,7 @@ TEST_CASE("a snapshot of a newer format is refused with a remedy") {
   refused_by_all(scratch, "newer.effort", "read it with a newer effort");
 }
 
-TEST_CASE("a history that lies under right checksums is refused") {
+TEST_CASE("an inconsistent history with correct checksums is refused") {
   const Scratch scratch;
   scratch.write("good.effort", golden_file(false));
   RawFile file = RawFile::parse(golden_file(false));
@@ -149,7 +149,7 @@ TEST_CASE("a history that lies under right checksums is refused") {
   CHECK(refused > 0);
 }
 
-TEST_CASE("what is no snapshot is said to be none") {
+TEST_CASE("a file that is not a snapshot is reported as such") {
   const Scratch scratch;
   scratch.write_text("text.effort", "hello world");
   CHECK(scratch.run({"info", "text.effort"}).err.find("this is not an effort snapshot (file 'text.effort', byte 0)") !=

@@ -1,4 +1,5 @@
-// What the report shows first: the same from a coarser approximation, as runs are read that are too large to be held.
+// The summary at the top of the report. It is the same from the coarser approximation that is read if a run is too
+// large for memory.
 #include "tools/report/report_summary.hpp"
 
 #include <catch2/catch_session.hpp>
@@ -36,7 +37,7 @@ double mean(const std::vector<float>& values) {
 
 }  // namespace
 
-TEST_CASE("a run that is too large to be held is summed up from a coarser level") {
+TEST_CASE("a run that is too large for memory is summarized from a coarser level") {
   const std::vector<std::byte> file = golden_file(false);
   const RunSummary whole = summary_of(file, 1 << 20);
   const std::size_t most = GENERATE(479, 200, 40, 8, 1);
@@ -44,7 +45,7 @@ TEST_CASE("a run that is too large to be held is summed up from a coarser level"
   INFO("at most " << most << " values: level " << coarse.load.level);
   CHECK(whole.load.level == 0);
   CHECK(coarse.load.level > 0);
-  // Approximations keep means; they can only flatten peaks, apart from what they swing over at borders.
+  // Approximations keep means, and they can only flatten peaks, apart from overshoot at borders.
   CHECK(std::abs(coarse.load.mean_path / whole.load.mean_path - 1) < 0.05);
   CHECK(coarse.load.critical_path < 1.1 * whole.load.critical_path);
   CHECK(coarse.load.critical_path > 0.9 * coarse.load.mean_path);
@@ -63,7 +64,7 @@ TEST_CASE("a run that is too large to be held is summed up from a coarser level"
   CHECK(coarse.shape_series == whole.shape_series);
 }
 
-TEST_CASE("loads of steps are shown as they were measured, not as the histories tell them") {
+TEST_CASE("loads of steps are shown as measured, not as approximated by the histories") {
   const std::vector<std::byte> file = golden_file(false);
   record::Reader reader(file, "summary.effort");
   const record::SeriesReader series(reader);

@@ -2,7 +2,7 @@
 
 namespace {
 
-volatile int after = 0;  // what follows a call keeps it from being the function's last
+volatile int after = 0;  // keeps a call from being the last one of the function
 
 __attribute__((always_inline)) inline void reduce(fixture::Call call, int* line) {
   *line = __LINE__ + 1;

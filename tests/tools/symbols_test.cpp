@@ -1,4 +1,4 @@
-// Call paths in regions' names, resolved.
+// Resolution of the call paths in names of regions.
 #include <catch2/catch_test_macros.hpp>
 
 #include <dlfcn.h>
@@ -26,7 +26,7 @@ void* recorded = nullptr;
 
 __attribute__((noinline)) void record() { recorded = __builtin_return_address(0); }
 
-/// "libsymbols_fixture.so+0x1234": the address as its file counts it.
+/// "libsymbols_fixture.so+0x1234": the address as an offset in its file.
 std::string frame() {
   Dl_info info{};
   link_map* map = nullptr;
@@ -106,7 +106,7 @@ TEST_CASE("call paths become functions, files and lines") {
   CHECK(json["symbol_notes"].empty());
   const auto& regions = json["regions"];
   CHECK_FALSE(regions[0].contains("resolved"));
-  // The raw name stays.
+  // The raw name is kept.
   CHECK(regions[1]["name"] == "MPI_Allreduce [" + f.exchange + " " + f.plain + "]");
   const auto& paths = regions[1]["resolved"]["call_paths"];
   REQUIRE(paths.size() == 1);
@@ -118,7 +118,7 @@ TEST_CASE("call paths become functions, files and lines") {
   CHECK(innermost["line"] == f.exchange_line);
   CHECK(paths[0]["frames"][1]["locations"][0]["function"] == "fixture_plain");
   CHECK(paths[0]["frames"][1]["locations"][0]["line"] == f.plain_line);
-  // Inlined: the function in the source, and where it went.
+  // An inlined call has the function in the source, and the one that it was inlined into.
   const auto& inlined = regions[2]["resolved"]["call_paths"][0]["frames"][0]["locations"];
   REQUIRE(inlined.size() == 2);
   CHECK(inlined[0]["function"].get<std::string>().ends_with("reduce"));
@@ -156,30 +156,30 @@ TEST_CASE("exports carry resolved names") {
       1);
 }
 
-TEST_CASE("what is missing is said") {
+TEST_CASE("missing debug information is reported") {
   const Scratch scratch;
   const Fixture f = call_fixture();
   const std::string name = library.filename();
-  // Nowhere to be found.
+  // The library is not found.
   scratch.write("run.effort", file_of(fixture_run(f, {{name, "/nonexistent/" + name, ""}})));
   require_libdw(scratch);
   auto json = info(scratch);
   CHECK(contains(json["symbol_notes"], name + " was not found"));
   CHECK(json["regions"][1]["resolved"]["call_paths"][0]["frames"][0]["locations"].empty());
   CHECK(scratch.run({"info", "run.effort"}).out.find("--module-path") != std::string::npos);
-  // Found where the user says, as a directory and as a file.
+  // The user names its directory, or the file.
   for (const fs::path& place : {library.parent_path(), library}) {
     json = info(scratch, {"--module-path", place.string()});
     CHECK(json["symbol_notes"].empty());
     CHECK(json["regions"][1]["resolved"]["call_paths"][0]["frames"][0]["locations"][0]["line"] == f.exchange_line);
   }
   CHECK(scratch.run({"info", "run.effort", "--module-path", "no/such/place"}).code == 1);
-  // Another build: its lines would be wrong.
+  // The file is of another build, so its lines would be wrong.
   scratch.write("run.effort", file_of(fixture_run(f, {{name, library, "0123456789abcdef"}})));
   json = info(scratch);
   CHECK(contains(json["symbol_notes"], "another build"));
   CHECK(json["regions"][1]["resolved"]["call_paths"][0]["frames"][0]["locations"].empty());
-  // Without debug information: functions, no lines.
+  // Without debug information there are functions but no lines.
   REQUIRE(scratch.run_program("strip", {"--strip-debug", "-o", name, library.string()}).code == 0);
   scratch.write("run.effort", file_of(fixture_run(f, {{name, (scratch / name).string(), ""}})));
   json = info(scratch);
@@ -188,7 +188,7 @@ TEST_CASE("what is missing is said") {
   CHECK(bare["function"] == "fixture::Solver::exchange");
   CHECK(bare["file"].is_null());
   CHECK(bare["line"].is_null());
-  // Not a program at all.
+  // The file is not a program.
   scratch.write_text(name, "hello");
   CHECK(contains(info(scratch)["symbol_notes"], "cannot be read"));
 }
@@ -209,7 +209,7 @@ TEST_CASE("names that only look like call paths stay names") {
   scratch.write("run.effort", file_of(run));
   const auto plain = info(scratch);
   for (const auto& region : plain["regions"]) CHECK_FALSE(region.contains("resolved"));
-  // Names that would lead elsewhere are looked for nowhere.
+  // Names with paths that lead elsewhere are not searched.
   run = run_of(2, 2, {{"MPI_Send [../../etc/passwd+0x10]"}, {"MPI_Send [my lib+2.so+0x10 other+0xff]"}});
   scratch.write("run.effort", file_of(run));
   const auto json = info(scratch, {"--module-path", "."});

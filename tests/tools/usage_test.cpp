@@ -7,7 +7,7 @@
 
 using namespace effort::tools::test;
 
-TEST_CASE("help and version are good, nonsense is a usage error") {
+TEST_CASE("help and version succeed, and nonsense is a usage error") {
   const Scratch scratch;
   CHECK(scratch.run({"--help"}).code == 0);
   CHECK(scratch.run({"--help"}).out.find("sample-size") != std::string::npos);
@@ -34,7 +34,7 @@ TEST_CASE("help and version are good, nonsense is a usage error") {
   }
 }
 
-TEST_CASE("a wrong word is answered with the right ones") {
+TEST_CASE("a wrong word is answered with suggestions") {
   const Scratch scratch;
   const std::string typo = scratch.run({"exprot", "a"}).err, nonsense = scratch.run({"frobnicate"}).err,
                     nothing = scratch.run({}).err;

@@ -1,4 +1,4 @@
-! Changes the mesh so that fine blocks stay where the front is.
+! Adapts the mesh so that the front stays in fine blocks.
 module adapt
   use mpi_f08, only: MPI_Allreduce, MPI_IN_PLACE, MPI_INTEGER, MPI_SUM
   use clock, only: clock_switch, in_mpi
@@ -12,14 +12,15 @@ module adapt
   private
   public :: adapt_mesh
 
-  ! Jump of the temperature from cell to cell above which a block is refined, below which it may be coarsened.
+  ! A block is refined if the temperature jumps by more than the first from cell to cell, and may be coarsened below the
+  ! second.
   real(dp), parameter :: refine_jump = 0.03_dp * heat_release, coarsen_jump = 0.006_dp * heat_release
 
 contains
 
-  ! Refines and coarsens where the temperature asks for it; ghosts must be filled. New blocks stay on the rank of the
-  ! block they came from, so the load shifts with the front. `changed` tells whether anything changed, the same on all
-  ! ranks. Collective.
+  ! Refines and coarsens blocks by their temperature jumps; ghosts must be filled. New blocks stay on the rank of the
+  ! block they came from, so the load shifts with the front. `changed` tells whether anything changed; it is the same on
+  ! all ranks. Collective.
   subroutine adapt_mesh(mesh, changed)
     type(mesh_t), intent(inout) :: mesh
     logical, intent(out) :: changed

@@ -15,16 +15,16 @@ module balance
 
   ! Predicted costs, which replace the measured costs of the blocks.
   type, public :: forecast_t
-    real(dp) :: per_block = -1, per_evaluation = -1    ! seconds that a block and an evaluation of the rate cost; < 0: not known
-    real(dp) :: ahead = 0                              ! steps to the middle of those that the blocks are dealt out for
-    real(dp), allocatable :: load(:)                   ! of each rank as it owns blocks now, seconds per step; from 1
+    real(dp) :: per_block = -1, per_evaluation = -1    ! seconds per block and evaluation of the rate; < 0: unknown
+    real(dp) :: ahead = 0                              ! steps ahead: middle of those to distribute for
+    real(dp), allocatable :: load(:)                   ! of each rank with its present blocks, seconds per step; from 1
   end type forecast_t
 
   real(dp), parameter :: memory = 0.75_dp      ! of a block's cost, from step to step
 
 contains
 
-  ! The same number of blocks to every rank; for the start, when no cost is known. Collective.
+  ! Gives every rank the same number of blocks. Used at the start, when no cost is known. Collective.
   subroutine balance_equal_counts(mesh)
     type(mesh_t), intent(inout) :: mesh
     integer :: m, n
@@ -32,7 +32,8 @@ contains
     call migrate(mesh, [((m - 1) * mesh%n_ranks / n, m=1, n)])
   end subroutine balance_equal_counts
 
-  ! Cuts by the cost of blocks, measured or predicted, and moves them. `moved`: blocks that changed hands. Collective.
+  ! Cuts by the measured or predicted cost of blocks and moves them. `moved`: number of blocks that changed owner.
+  ! Collective.
   subroutine balance_by_cost(mesh, ghosts, moved, forecast)
     type(mesh_t), intent(inout) :: mesh
     type(ghosts_t), intent(inout) :: ghosts
@@ -51,7 +52,7 @@ contains
   end subroutine balance_by_cost
 
   ! Smooths the costs of this rank's blocks with those of a finished step, in which the rank computed for `seconds`.
-  ! What was not measured block by block (ghost cells, changes of the mesh) falls to all blocks alike.
+  ! Costs that are not measured per block (ghost cells, changes of the mesh) are shared equally by all blocks.
   subroutine note_costs(mesh, seconds)
     type(mesh_t), intent(inout) :: mesh
     real(dp), intent(in) :: seconds
@@ -67,16 +68,16 @@ contains
     end do
   end subroutine note_costs
 
-  ! A block costs its extrapolated evaluations times their unit cost, whatever rank it lies on. The front moves on, and
-  ! counts have no noise that a trend would magnify. If unit costs are not known, the predicted load of each rank is
-  ! spread over its blocks in proportion to their measured costs.
+  ! A block costs its extrapolated evaluations times their unit cost, on any rank. Evaluations are extrapolated because
+  ! the front moves; as counts they have no noise that a trend would magnify. If unit costs are not known, the predicted
+  ! load of each rank is spread over its blocks in proportion to their measured costs.
   function predicted_costs(mesh, forecast) result(cost)
     type(mesh_t), intent(in) :: mesh
     type(forecast_t), intent(in) :: forecast
     real(dp) :: cost(size(mesh%tree%leaf)), coming(size(mesh%mine)), total
     integer :: rank
     if (forecast%per_block >= 0 .and. forecast%per_evaluation > 0) then
-      ! Without an associate name for the blocks: gfortran would copy them.
+      ! No associate name for the blocks, because gfortran would copy them.
       coming = mesh%block(mesh%mine)%evaluations + forecast%ahead * mesh%block(mesh%mine)%trend
       cost = of_all(mesh, forecast%per_block + forecast%per_evaluation * max(coming, 0.0_dp))
       return

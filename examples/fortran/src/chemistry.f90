@@ -1,6 +1,5 @@
 ! The source term: fuel burns to product and releases heat, at a rate that grows steeply with temperature. Each cell
-! integrates it on its own with as many substeps as its accuracy needs: none where it is cold or burnt, many in the
-! flame.
+! integrates it with as many substeps as its accuracy needs: none if it is cold or burnt, many in the flame.
 module chemistry
   use parameters, only: dp, nb, ng, i_fuel, i_product, i_temperature, heat_release, activation, burnt
   implicit none
@@ -8,13 +7,13 @@ module chemistry
   public :: react
 
   real(dp), parameter :: tolerance = 2.0e-7_dp      ! local error of a substep, in units of fuel
-  real(dp), parameter :: negligible = 1.0e-10_dp    ! fuel burnt in a step that is not worth computing
+  real(dp), parameter :: negligible = 1.0e-10_dp    ! less fuel than this in a step is not worth computing
   integer, parameter :: max_newton = 30
 
 contains
 
-  ! Burns in all cells of a block for the time dt; `rate` is that of hot fuel. `evaluations`: how often the rate was
-  ! evaluated.
+  ! Burns in all cells of a block for the time dt; `rate` is that of hot fuel. `evaluations`: number of evaluations of
+  ! the rate.
   subroutine react(u, rate, dt, evaluations)
     real(dp), intent(inout) :: u(1 - ng:, 1 - ng:, :)
     real(dp), intent(in) :: rate, dt

@@ -1,5 +1,5 @@
 ! Accounts for the CPU time of this rank. At any moment the thread's time belongs to exactly one bucket; switching reads
-! the clock once. It is thread CPU time, because wall time says nothing about work when ranks share cores.
+! the clock once. It is thread CPU time, because wall time does not measure work if ranks share cores.
 module clock
   use, intrinsic :: iso_c_binding, only: c_int, c_long
   use parameters, only: dp
@@ -20,7 +20,7 @@ module clock
     integer(c_long) :: nanoseconds
   end type timespec
 
-  integer(c_int), parameter :: clock_thread_cputime_id = 3   ! as Linux numbers it
+  integer(c_int), parameter :: clock_thread_cputime_id = 3   ! its number on Linux
 
   interface
     integer(c_int) function clock_gettime(id, time) bind(C, name='clock_gettime')
@@ -41,7 +41,7 @@ contains
     cpu_seconds = real(now%seconds, dp) + 1.0e-9_dp * real(now%nanoseconds, dp)
   end function cpu_seconds
 
-  ! Empties all buckets and starts to fill in_other.
+  ! Clears all buckets and starts to fill in_other.
   subroutine clock_start()
     spent = 0
     current = in_other

@@ -14,7 +14,7 @@ module ghosts
 
 contains
 
-  ! To be called whenever owners or leaves changed.
+  ! Must be called whenever owners or leaves have changed.
   subroutine ghosts_prepare(mesh, ghosts)
     type(mesh_t), intent(inout) :: mesh
     type(ghosts_t), intent(inout) :: ghosts
@@ -31,7 +31,7 @@ contains
     end do
   end subroutine ghosts_prepare
 
-  ! Fills all ghost cells but those at corners, which nothing reads. Collective.
+  ! Fills all ghost cells except those at corners, which are never read. Collective.
   subroutine ghosts_fill(mesh, ghosts)
     type(mesh_t), intent(inout) :: mesh
     type(ghosts_t), intent(inout) :: ghosts
@@ -44,16 +44,16 @@ contains
     end do
   end subroutine ghosts_fill
 
-  ! Replaces, in the coarse cells along faces with finer neighbours, the flux they used in the step by that of the fine
-  ! cells: what leaves one side then enters the other. Collective.
+  ! In the coarse cells along faces with finer neighbours, replaces the flux used in the step by that of the fine cells,
+  ! so that exactly the amount that leaves one side enters the other. Collective.
   subroutine ghosts_reflux(mesh, ghosts, dt)
     type(mesh_t), intent(inout) :: mesh
     type(ghosts_t), intent(inout) :: ghosts
     real(dp), intent(in) :: dt
     integer :: i, face
     call plan_run(mesh, ghosts%fluxes, pack_fluxes, unpack_fluxes)
-    ! Faces in a fixed order, not in that of the messages: a corner cell gets two corrections, and the sum must not
-    ! depend on the owners of the blocks.
+    ! Faces are corrected in a fixed order, not in that of the messages: a corner cell gets two corrections, and their
+    ! sum must not depend on the owners of the blocks.
     do i = 1, size(mesh%mine)
       do face = 1, n_faces
         if (.not. mesh%block(mesh%mine(i))%finer(face)) cycle
@@ -91,7 +91,7 @@ contains
     end do
   end subroutine pack_strip
 
-  ! ng layers of means over two by two cells.
+  ! ng layers of means over 2 by 2 cells.
   subroutine pack_means(u, face, words)
     real(dp), intent(in) :: u(1 - ng:, 1 - ng:, :)
     integer, intent(in) :: face
@@ -102,7 +102,8 @@ contains
         do t = 1, nb / 2
           lo = face_cell(face, 2 * k - 1, 2 * t - 1)
           hi = face_cell(face, 2 * k, 2 * t)
-          words(t, k, v) = 0.25_dp * ((u(lo(1), lo(2), v) + u(hi(1), lo(2), v)) + (u(lo(1), hi(2), v) + u(hi(1), hi(2), v)))
+          words(t, k, v) = 0.25_dp * ((u(lo(1), lo(2), v) + u(hi(1), lo(2), v)) &
+                                      + (u(lo(1), hi(2), v) + u(hi(1), hi(2), v)))
         end do
       end do
     end do
@@ -134,8 +135,8 @@ contains
     end do
   end subroutine unpack_strip
 
-  ! Ghosts from coarser cells: linear with limited slopes. Along the face the slope is that of the coarse cells; across
-  ! it, the mean of this block's own cells stands on the near side.
+  ! Ghosts from coarser cells: linear with limited slopes. Along the face the slope is that of the coarse cells. Across
+  ! it, the mean of this block's own cells serves as the value on the near side.
   subroutine unpack_prolonged(u, face, words)
     real(dp), intent(inout) :: u(1 - ng:, 1 - ng:, :)
     integer, intent(in) :: face
@@ -160,7 +161,7 @@ contains
     end do
   end subroutine unpack_prolonged
 
-  ! At a wall the inside is mirrored: nothing flows and nothing diffuses through it.
+  ! A wall mirrors the inside, so nothing flows or diffuses through it.
   subroutine mirror(b, face)
     type(block_t), intent(inout) :: b
     integer, intent(in) :: face

@@ -13,8 +13,8 @@ module hook
 
 contains
 
-  ! Called inside progress_step, on all ranks at the same step with the same numbers. Rebalances when the hint says that
-  ! it pays, by the costs in the hint.
+  ! Called inside progress_step, on all ranks at the same step with the same numbers. Rebalances by the costs in the
+  ! hint when the hint says that it pays.
   integer(c_int) function on_hint(hint, user) bind(C)
     type(effort_hint), intent(in) :: hint
     type(c_ptr), value :: user

@@ -21,7 +21,7 @@ module links
     integer :: from, to       ! leaves
     integer :: face           ! of `to`
     integer :: kind           ! same, finer or coarser
-    integer :: half           ! the half of the coarser block's face that is meant: 0 low, 1 high
+    integer :: half           ! half of the coarser block's face: 0 low, 1 high
   end type link_t
 
   type, public :: plan_t
@@ -39,7 +39,7 @@ module links
       type(link_t), intent(in) :: link
       real(dp), intent(out) :: words(:)
     end subroutine pack_link
-    ! Puts what a link carried where it belongs, in link%to.
+    ! Stores what a link carried in link%to.
     subroutine unpack_link(mesh, link, words)
       import :: mesh_t, link_t, dp
       type(mesh_t), intent(inout) :: mesh
@@ -50,7 +50,7 @@ module links
 
 contains
 
-  ! The plan of all links whose kind has words, for the mesh as it is now.
+  ! The plan of all links whose kind has words, for the current mesh.
   subroutine plan_make(mesh, words, plan)
     type(mesh_t), intent(in) :: mesh
     integer, intent(in) :: words(3)
@@ -74,7 +74,8 @@ contains
     to = mesh%tree%leaf(link%to)%owner
     plan%local = pack(link, from == mesh%rank .and. to == mesh%rank)
     call group(mesh, pack(link, from == mesh%rank .and. to /= mesh%rank), .true., words, plan%send, plan%send_start)
-    call group(mesh, pack(link, from /= mesh%rank .and. to == mesh%rank), .false., words, plan%receive, plan%receive_start)
+    call group(mesh, pack(link, from /= mesh%rank .and. to == mesh%rank), .false., words, plan%receive, &
+               plan%receive_start)
     allocate (plan%outgoing(plan%send_start(mesh%n_ranks)), plan%incoming(plan%receive_start(mesh%n_ranks)))
   end subroutine plan_make
 
@@ -159,7 +160,7 @@ contains
     link(n_links) = link_t(from, to, face, kind, half)
   end subroutine add_link
 
-  ! Sorts links by the rank at their other end, the order within a rank kept, and counts each rank's words.
+  ! Sorts links by the rank at their other end, keeps the order within a rank, and counts each rank's words.
   subroutine group(mesh, link, by_receiver, words, sorted, start)
     type(mesh_t), intent(in) :: mesh
     type(link_t), intent(in) :: link(:)

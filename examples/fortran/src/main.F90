@@ -1,4 +1,4 @@
-! A flame kernel carried round in a rotating vessel, on a block-structured mesh that follows its front.
+! A flame kernel in a rotating vessel, on a block-structured mesh that follows its front.
 program flame
   use, intrinsic :: iso_c_binding, only: c_loc
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -31,7 +31,7 @@ program flame
   call simulation_start(sim, opt, MPI_COMM_WORLD)
   first = measure_state(sim%mesh)
 
-  ! All modes begin in balance: once the flame has settled, blocks are distributed by measured cost.
+  ! All modes start balanced: once the flame has settled, blocks are distributed by measured cost.
   do while (sim%step < 0)
     call advance()
   end do
@@ -65,7 +65,7 @@ contains
     call clock_switch(in_other)
   end subroutine advance
 
-  ! Rebalances outside the callback are bracketed for effort.
+  ! Brackets rebalances outside the callback so that effort knows of them.
   subroutine rebalance_now()
     call effort_rebalance_begin()
     call simulation_rebalance(sim)

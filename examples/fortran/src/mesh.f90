@@ -1,4 +1,4 @@
-! The mesh of this rank: the tree that all ranks know and the cells of the blocks that this rank owns.
+! The mesh as one rank holds it: the tree, which all ranks know, and the cells of the blocks that this rank owns.
 module mesh
   use mpi_f08, only: MPI_Comm
   use parameters, only: dp, nb, ng, n_vars, n_faces, omega, r_solid, r_rest
@@ -12,7 +12,7 @@ module mesh
     real(dp), allocatable :: before(:, :, :)      ! fields at the start of the step
     real(dp), allocatable :: vx(:, :), vy(:, :)   ! speed normal to each cell face
     real(dp), allocatable :: flux(:, :, :)        ! outer fluxes of the step: along the face, field, face
-    real(dp), allocatable :: fine_flux(:, :, :)   ! the same as finer neighbours see them
+    real(dp), allocatable :: fine_flux(:, :, :)   ! the same as computed by finer neighbours
     logical :: finer(n_faces) = .false.           ! faces with finer neighbours
     logical :: wall(n_faces) = .false.            ! faces at the wall of the vessel
     real(dp) :: cost = 0                          ! CPU seconds per step, smoothed
@@ -51,7 +51,7 @@ contains
     block = empty
   end subroutine block_destroy
 
-  ! Lists the leaves of this rank; to be called whenever owners or leaves changed.
+  ! Lists the leaves of this rank. Must be called whenever owners or leaves have changed.
   subroutine mesh_find_mine(mesh)
     type(mesh_t), intent(inout) :: mesh
     integer :: m
@@ -88,8 +88,8 @@ contains
     minmod = 0.5_dp * (sign(1.0_dp, a) + sign(1.0_dp, b)) * min(abs(a), abs(b))
   end function minmod
 
-  ! Cells of the child in quadrant (qx, qy) from those of its parent, whose ghosts must be filled: linear with limited
-  ! slopes, so the sum over four cells is four times the parent's and no new extremes beyond the neighbours appear.
+  ! Fills the cells of the child in quadrant (qx, qy) from those of its parent, whose ghosts must be filled: linear with
+  ! limited slopes, so the sum over four cells is four times the parent's and no value exceeds the neighbours' extremes.
   subroutine prolong(parent, qx, qy, child)
     real(dp), intent(in) :: parent(1 - ng:, 1 - ng:, :)
     integer, intent(in) :: qx, qy
@@ -113,7 +113,7 @@ contains
     end do
   end subroutine prolong
 
-  ! A quarter of the parent's cells as means of the cells of the child in quadrant (qx, qy).
+  ! Fills a quarter of the parent's cells with means of the cells of the child in quadrant (qx, qy).
   subroutine restrict(child, qx, qy, parent)
     real(dp), intent(in) :: child(1 - ng:, 1 - ng:, :)
     integer, intent(in) :: qx, qy
@@ -130,8 +130,8 @@ contains
     end do
   end subroutine restrict
 
-  ! Speeds through the cell faces as differences of the stream function at their ends: no cell gains or loses volume,
-  ! and the speeds through two fine faces add up to that through the coarse face they make.
+  ! Speeds through the cell faces are differences of the stream function at their ends. So no cell gains or loses
+  ! volume, and the speeds through two fine faces add up to that through the coarse face they form.
   subroutine set_speeds(b, corner, h)
     type(block_t), intent(inout) :: b
     real(dp), intent(in) :: corner(2), h
@@ -146,7 +146,7 @@ contains
     b%vy = -(psi(1:nb, :) - psi(0:nb - 1, :)) / h
   end subroutine set_speeds
 
-  ! Solid rotation inside r_solid, rest outside r_rest; between them the speed falls evenly.
+  ! Solid rotation inside r_solid, rest outside r_rest; between them the speed falls linearly.
   pure real(dp) function stream_function(x, y) result(psi)
     real(dp), intent(in) :: x, y
     real(dp) :: r, width, s

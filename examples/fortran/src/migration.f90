@@ -10,7 +10,8 @@ module migration
   private
   public :: migrate
 
-  integer, parameter :: cell_words = nb * nb * n_vars, block_words = cell_words + 3     ! the cells; cost, evaluations, trend
+  integer, parameter :: cell_words = nb * nb * n_vars
+  integer, parameter :: block_words = cell_words + 3     ! the cells; cost, evaluations, trend
 
 contains
 
@@ -47,7 +48,7 @@ contains
     call mesh_find_mine(mesh)
   end subroutine migrate
 
-  ! One message per block, told apart by the leaf's number.
+  ! One message per block; the leaf's number is the tag.
   subroutine exchange(comm, outgoing, receiver, leaving, incoming, sender, coming)
     type(MPI_Comm), intent(in) :: comm
     real(dp), intent(in), asynchronous :: outgoing(:, :)

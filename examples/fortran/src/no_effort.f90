@@ -1,12 +1,12 @@
-! Replaces the library when the example is built without it (-DWITH_EFFORT=OFF): the procedures that this code calls,
-! each of which does nothing.
+! Replaces the library when the example is built without it (-DWITH_EFFORT=OFF). It defines the procedures that this
+! code calls; none of them does anything.
 module effort
   use, intrinsic :: iso_c_binding, only: c_int, c_int32_t, c_int64_t, c_double, c_ptr, c_null_ptr
   use mpi_f08, only: MPI_Comm
   implicit none
   private
-  public :: effort_init, effort_finalize, effort_region, effort_begin, effort_end, effort_work_unit, effort_work, progress_step
-  public :: effort_on_rebalance, effort_rebalance_begin, effort_rebalance_end, effort_string
+  public :: effort_init, effort_finalize, effort_region, effort_begin, effort_end, effort_work_unit, effort_work
+  public :: progress_step, effort_on_rebalance, effort_rebalance_begin, effort_rebalance_end, effort_string
 
   integer, parameter, public :: effort_region_id = c_int32_t, effort_work_id = c_int32_t
 

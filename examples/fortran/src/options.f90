@@ -20,7 +20,7 @@ module options
 
 contains
 
-  ! Options from the command line; `error` is empty when all are good.
+  ! Options from the command line; `error` is empty if all are valid.
   subroutine read_options(opt, error)
     type(options_t), intent(out) :: opt
     character(len=:), allocatable, intent(out) :: error
@@ -48,8 +48,8 @@ contains
 
   subroutine print_usage(unit)
     integer, intent(in) :: unit
-    write (unit, '(a)') 'usage: flame [--balance none|own|hints] [--interval N] [--steps N] [--size CELLS] [--base LEVEL]', &
-      '             [--adapt-every N] [--average N]'
+    write (unit, '(a)') 'usage: flame [--balance none|own|hints] [--interval N] [--steps N] [--size CELLS]', &
+      '             [--base LEVEL] [--adapt-every N] [--average N]'
   end subroutine print_usage
 
   ! Derives settings from the options, and checks that they are consistent.

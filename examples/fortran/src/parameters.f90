@@ -14,16 +14,16 @@ module parameters
   ! Faces of a block: low x, high x, low y, high y.
   integer, parameter, public :: n_faces = 4
 
-  ! The vessel is the unit square; its content turns like a solid body inside r_solid and rests outside r_rest.
+  ! The vessel is the unit square. Its content rotates like a solid body inside r_solid and rests outside r_rest.
   real(dp), parameter, public :: omega = 1.0_dp
   real(dp), parameter, public :: r_solid = 0.42_dp, r_rest = 0.49_dp
 
-  ! The kernel that burns: where it starts, its radius, and the depth of the wrinkles on it.
+  ! The burning kernel: its initial position, its radius, and the depth of its wrinkles.
   real(dp), parameter, public :: kernel_x = 0.77_dp, kernel_y = 0.42_dp
   real(dp), parameter, public :: kernel_radius = 0.12_dp, kernel_wrinkle = 0.06_dp
 
   ! Fuel burns to product and heats by heat_release: T + heat_release * fuel is conserved, as fuel + product is. The
-  ! fuel is not evenly mixed: between 1 - lean and 1.
+  ! fuel is unevenly mixed, between 1 - lean and 1.
   real(dp), parameter, public :: cold = 0.3_dp, heat_release = 1.0_dp, lean = 0.1_dp
   real(dp), parameter, public :: burnt = cold + heat_release
   real(dp), parameter, public :: zeldovich = 6.0_dp

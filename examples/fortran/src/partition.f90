@@ -7,8 +7,9 @@ module partition
 
 contains
 
-  ! part(i), from 0, of weight i, such that the heaviest contiguous part is as light as possible (to 1e-6), by bisection
-  ! over the weight a part may have. Within that limit each part is brought close to the mean of the remaining weight.
+  ! part(i), from 0, is the part of weight i. The heaviest contiguous part is as light as possible (to 1e-6), found by
+  ! bisection over the weight that a part may have. Within that limit each part is brought close to the mean of the
+  ! remaining weight.
   pure function cut(weight, n_parts) result(part)
     real(dp), intent(in) :: weight(:)
     integer, intent(in) :: n_parts
@@ -29,7 +30,7 @@ contains
     if (maxval(spread) < n_parts) part = spread
   end function cut
 
-  ! Fills part after part, none beyond `limit`; parts beyond the last mean that the limit is too tight. `evenly`: a part
+  ! Fills part after part up to `limit`; if it needs more parts than there are, the limit is too tight. `evenly`: a part
   ! also ends where it is closest to the mean weight left for it and its successors.
   pure function fill(weight, n_parts, limit, evenly) result(part)
     real(dp), intent(in) :: weight(:), limit

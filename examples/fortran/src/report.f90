@@ -10,7 +10,7 @@ module report
   private
   public :: measure_state, print_physics, print_timing
 
-  ! Drift of mass and energy that a run may show, relative; and the kernel's distance from where rotation takes it.
+  ! Allowed relative drift of mass and energy, and allowed distance of the kernel from where rotation takes it.
   real(dp), parameter :: drift_allowed = 1.0e-11_dp, lag_allowed = 0.02_dp
 
   type, public :: state_t
@@ -25,7 +25,7 @@ module report
 
 contains
 
-  ! Sums over all cells in curve order, so not even the last bit depends on the owners. Collective.
+  ! Sums over all cells in curve order, so the result does not depend on the owners, to the last bit. Collective.
   function measure_state(mesh) result(state)
     type(mesh_t), intent(in) :: mesh
     type(state_t) :: state
@@ -56,7 +56,7 @@ contains
     state%n_finest = count(mesh%tree%leaf%level == mesh%tree%finest)
   end function measure_state
 
-  ! Prints the end's state beside the start's on rank 0; `good` tells on all ranks whether the physics holds.
+  ! Prints the final state beside the initial one on rank 0; `good` tells on all ranks whether the physics holds.
   subroutine print_physics(sim, first, last, good)
     type(simulation_t), intent(in) :: sim
     type(state_t), intent(in) :: first, last
@@ -70,8 +70,10 @@ contains
     good = mass_drift <= drift_allowed .and. energy_drift <= drift_allowed .and. lag <= lag_allowed .and. bounded &
            .and. last%burnt_mass > first%burnt_mass
     if (sim%mesh%rank /= 0) return
-    print '(a, es22.15, a, es9.2, a, es8.1)', 'mass            ', last%mass, '   drift', mass_drift, ', allowed', drift_allowed
-    print '(a, es22.15, a, es9.2, a, es8.1)', 'energy          ', last%energy, '   drift', energy_drift, ', allowed', drift_allowed
+    print '(a, es22.15, a, es9.2, a, es8.1)', 'mass            ', last%mass, '   drift', mass_drift, &
+      ', allowed', drift_allowed
+    print '(a, es22.15, a, es9.2, a, es8.1)', 'energy          ', last%energy, '   drift', energy_drift, &
+      ', allowed', drift_allowed
     print '(a, es22.15)', 'temperature L2  ', last%l2
     print '(a, z16.16)', 'field checksum  ', last%checksum
     print '(a, 2f8.4, a, f8.5)', 'kernel at       ', last%centre, ', off the rotation by', lag
@@ -81,7 +83,7 @@ contains
     print '(2a)', 'physics         ', trim(merge('good', 'BAD ', good))
   end subroutine print_physics
 
-  ! Prints the run's balance and times on rank 0. Collective.
+  ! Prints the balance and times of the run on rank 0. Collective.
   subroutine print_timing(sim, wall)
     type(simulation_t), intent(in) :: sim
     real(dp), intent(in) :: wall

@@ -17,8 +17,7 @@ module simulation
   private
   public :: simulation_start, simulation_step, simulation_rebalance
 
-  ! Steps before the first one that is reported, in which the flame takes its shape and the costs of blocks are
-  ! measured.
+  ! Steps before the first reported one. In them the flame takes its shape and the costs of blocks are measured.
   integer, parameter, public :: settling_steps = 15
 
   type, public :: simulation_t
@@ -29,7 +28,7 @@ module simulation
     integer :: step = -settling_steps
     integer :: n_rebalances = 0, n_moved = 0
     real(dp), allocatable :: compute(:), rebalance(:)     ! CPU seconds of this rank in each step
-    real(dp), allocatable :: work(:, :)                   ! its blocks and evaluations in each step, those of settling too
+    real(dp), allocatable :: work(:, :)                   ! its blocks and evaluations in each step, settling included
   end type simulation_t
 
 contains
@@ -78,7 +77,7 @@ contains
     if (sim%step > 0) sim%compute(sim%step) = before
   end subroutine simulation_step
 
-  ! Distributes the blocks anew, by measured or predicted cost. Collective.
+  ! Redistributes the blocks by measured or predicted cost. Collective.
   subroutine simulation_rebalance(sim, forecast)
     type(simulation_t), intent(inout) :: sim
     type(forecast_t), intent(in), optional :: forecast
@@ -153,8 +152,8 @@ contains
   end subroutine follow_front
 
   ! The flame is as thin as the finest cells resolve. A flat flame burns at sqrt(2 D k) / zeldovich, k the rate of hot
-  ! fuel (Zeldovich and Frank-Kamenetskii, for equal diffusion of heat and fuel), and is D / speed thick. The step keeps
-  ! advection and diffusion together stable where the limiter leaves first order upwind.
+  ! fuel (Zeldovich and Frank-Kamenetskii, for equal diffusion of heat and fuel), and is D / speed thick. The time step
+  ! keeps advection plus diffusion stable even for first-order upwind, to which the limiter may reduce the scheme.
   subroutine set_time_step_and_flame(sim)
     type(simulation_t), intent(inout) :: sim
     real(dp) :: h
@@ -164,7 +163,7 @@ contains
     sim%mesh%rate = (flame_speed * zeldovich)**2 / (2.0_dp * sim%mesh%diffusivity)
   end subroutine set_time_step_and_flame
 
-  ! Refines where the kernel's border is until nothing changes, each time from the exact start.
+  ! Refines at the kernel's border until nothing changes, each time from the exact initial state.
   subroutine first_mesh(mesh, opt)
     type(mesh_t), intent(inout) :: mesh
     type(options_t), intent(in) :: opt
@@ -207,7 +206,7 @@ contains
     end do
   end subroutine set_kernel
 
-  ! First costs: each block is advanced a few times as a trial, then restored.
+  ! Measures first costs: each block is advanced a few times as a trial, then restored.
   subroutine try_costs(sim)
     type(simulation_t), intent(inout) :: sim
     integer, parameter :: n_trials = 3

@@ -1,4 +1,5 @@
-! Advection and diffusion: second order upwind fluxes with limited slopes, two-stage Runge-Kutta that keeps extrema.
+! Advection and diffusion: second order upwind fluxes with limited slopes, two-stage Runge-Kutta that creates no new
+! extrema.
 module transport
   use mesh, only: block_t
   use parameters, only: dp, nb, ng, n_vars
@@ -64,7 +65,8 @@ contains
     end do
     do j = 0, nb
       do i = 1, nb
-        flux(i, j) = upwind(speed(i, j), u(i, j) + s(i, j), u(i, j + 1) - s(i, j + 1)) - conductance * (u(i, j + 1) - u(i, j))
+        flux(i, j) = upwind(speed(i, j), u(i, j) + s(i, j), u(i, j + 1) - s(i, j + 1)) &
+                     - conductance * (u(i, j + 1) - u(i, j))
       end do
     end do
   end subroutine fluxes_y

@@ -13,7 +13,7 @@ module tree
   integer, parameter, public :: keep = 0, refine = 1, coarsen = -1
 
   type, public :: leaf_t
-    integer :: level, ix, iy            ! position among the 2^level squares of a row, from 0
+    integer :: level, ix, iy            ! column and row among 2^level squares, from 0
     integer :: owner                    ! rank that holds its cells
     integer(int64) :: key               ! place on the Hilbert curve
   end type leaf_t
@@ -43,7 +43,7 @@ contains
     call tree_index(tree)
   end subroutine tree_create
 
-  ! Rebuilds the map from places to leaves; to be called whenever the leaves changed.
+  ! Rebuilds the map from places to leaves. Must be called whenever the leaves have changed.
   subroutine tree_index(tree)
     type(tree_t), intent(inout) :: tree
     integer :: m, side, x, y
@@ -87,8 +87,8 @@ contains
     opposite = ieor(face - 1, 1) + 1
   end function opposite
 
-  ! Turns wishes (keep, refine, coarsen per leaf) into what is possible: no level beyond the limits, at most one level
-  ! between neighbours, and a parent only where all four children want it.
+  ! Reduces wishes (keep, refine, coarsen per leaf) to changes that are possible: no level beyond the limits, at most
+  ! one level between neighbours, and coarsening only if all four children want it.
   subroutine tree_plan_change(tree, wish)
     type(tree_t), intent(in) :: tree
     integer, intent(inout) :: wish(:)
@@ -198,8 +198,8 @@ contains
     call move_alloc(finer, tree%leaf)
   end subroutine refine_all
 
-  ! Place of the square (ix, iy) of a level on the Hilbert curve through the squares of the finest level: the quadrant's
-  ! number at each level from the coarsest on, the frame turned so that the curve stays connected.
+  ! Place of the square (ix, iy) of a level on the Hilbert curve through the squares of the finest level. It is made of
+  ! the quadrant's number at each level from the coarsest on; the frame is turned so that the curve stays connected.
   pure integer(int64) function hilbert_key(level, ix, iy, finest)
     integer, intent(in) :: level, ix, iy, finest
     integer :: x, y, s, right, upper, swap

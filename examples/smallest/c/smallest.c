@@ -1,5 +1,5 @@
 /* The smallest use of effort in C. Each rank computes some rows of a Mandelbrot image that moves from step to step, and
- * the rows are divided anew when a hint says that it pays. */
+ * the rows are redistributed when a hint says that it pays. */
 #include <effort/effort_mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,8 +27,8 @@ static long compute_row(int row, int step) {
   return iterations;
 }
 
-/* Called inside progress_step on every rank, at the same step and with the same numbers, so all ranks find the same
- * division without a message. Each row is taken to cost the mean of its rank's rows. */
+/* Called inside progress_step on every rank, at the same step and with the same numbers, so all ranks compute the same
+ * division without communication. Each row is assumed to cost the mean of its rank's rows. */
 static int on_hint(const effort_hint* hint, void* user) {
   division* d = user;
   double cost[ROWS], total = 0, below = 0;

@@ -1,5 +1,5 @@
 // The smallest use of effort in C++. Each rank computes some rows of a Mandelbrot image that moves from step to step,
-// and the rows are divided anew when a hint says that it pays.
+// and the rows are redistributed when a hint says that it pays.
 #include <effort/effort_mpi.h>
 #include <effort/effort.hpp>
 
@@ -27,8 +27,8 @@ long compute_row(int row, int step) {
   return iterations;
 }
 
-// Called inside progress_step on every rank, at the same step and with the same numbers, so all ranks find the same
-// division without a message. Each row is taken to cost the mean of its rank's rows.
+// Called inside progress_step on every rank, at the same step and with the same numbers, so all ranks compute the same
+// division without communication. Each row is assumed to cost the mean of its rank's rows.
 int on_hint(const effort_hint* hint, void* user) {
   auto& [first, rebalances] = *static_cast<Division*>(user);
   if (!hint->rebalance) return 0;

@@ -1,5 +1,5 @@
 ! The smallest use of effort in Fortran. Each rank computes some rows of a Mandelbrot image that moves from step to
-! step, and the rows are divided anew when a hint says that it pays.
+! step, and the rows are redistributed when a hint says that it pays.
 module image
   use, intrinsic :: iso_c_binding, only: c_int, c_double, c_ptr, c_f_pointer
   use, intrinsic :: iso_fortran_env, only: int64
@@ -28,8 +28,8 @@ contains
     end do
   end function
 
-  ! Called inside progress_step on every rank, at the same step and with the same numbers, so all ranks find the same
-  ! division without a message. Each row is taken to cost the mean of its rank's rows.
+  ! Called inside progress_step on every rank, at the same step and with the same numbers, so all ranks compute the same
+  ! division without communication. Each row is assumed to cost the mean of its rank's rows.
   integer(c_int) function on_hint(hint, user) bind(C)
     type(effort_hint), intent(in) :: hint
     type(c_ptr), value :: user    ! not used here

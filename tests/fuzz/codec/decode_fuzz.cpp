@@ -1,4 +1,4 @@
-// Any bytes either decode or end in a CodecError, in bounded time and memory.
+// Any bytes are either decoded or refused with a CodecError, in bounded time and memory.
 #include "analytics/codec/history.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -13,7 +13,7 @@ using namespace effort::codec;
 
 constexpr std::size_t most_values = 1 << 16;
 
-/// The checksum would keep the fuzzer from everything behind it: it is put right first.
+/// The checksum is corrected first, because otherwise the fuzzer would never get past it.
 std::vector<std::byte> sealed(std::span<const std::byte> bytes) {
   std::vector<std::byte> stream(bytes.begin(), bytes.end());
   if (stream.size() < 4) return stream;

@@ -1,4 +1,4 @@
-// Runs a fuzz target over stored inputs, and over changed copies of them, without libFuzzer.
+// Runs a fuzz target on stored inputs and on mutated copies of them, without libFuzzer.
 #include <cstddef>
 #include <cstdint>
 #include <cstdio>

@@ -1,4 +1,4 @@
-// Any values come back within the bound they were coded for.
+// Any values are decoded within the bound they were encoded for.
 #include "analytics/codec/history.hpp"
 
 #include <Kokkos_Core.hpp>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace effort::codec;
 
-/// Root mean square difference over the range, in a scale where nothing overflows.
+/// Root mean square difference relative to the range, scaled so that nothing overflows.
 double nrmse(const std::vector<double>& a, const std::vector<double>& b) {
   const auto [low, high] = std::minmax_element(a.begin(), a.end());
   double unit = *high / 4 - *low / 4;
@@ -55,7 +55,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t rows = values.size() / cols;
   values.resize(rows * cols);
   if (values.empty()) return 0;
-  // Denormals are whole multiples of the smallest: a bound finer than that cannot be met except exactly.
+  // Denormals are multiples of the smallest one, so a finer bound can only be met exactly.
   double largest = 0;
   for (const double v : values) largest = std::max(largest, std::abs(v));
   const double slack = largest > 0 && largest < 1e-290 ? 1e-3 : 0;

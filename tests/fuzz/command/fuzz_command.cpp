@@ -1,4 +1,4 @@
-// Snapshots that a broken or hostile writer made, given to every command: an answer or a refusal.
+// Gives snapshots of a broken or hostile writer to every command, which must answer or refuse them.
 //
 // The first byte chooses the file that is damaged, the others how: see recipe.hpp.
 #include <fcntl.h>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 using effort::record::test::RawFile;
 
-/// A directory for the files, gone at the end.
+/// A directory for the files, removed at the end.
 struct Place {
   Place() {
     std::string pattern = (fs::temp_directory_path() / "effort-fuzz-XXXXXX").string();
@@ -40,7 +40,7 @@ void write(const fs::path& path, const std::vector<std::byte>& bytes) {
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// What a command prints goes nowhere; a file that it writes stays small.
+/// Discards the output of commands, and limits the size of the files they write.
 struct Setting {
   Setting() {
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
@@ -91,7 +91,7 @@ void run(const std::vector<std::string>& command, const fs::path& place) {
   for (const std::string& word : command) words.push_back(resolved(word, place));
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
-  // Damage is bad data, never a mistake of the user.
+  // Damage is a data error, never a usage error.
   const int code = effort::tools::run_command(static_cast<int>(arguments.size()), arguments.data());
   if (code != 0 && code != 1) std::abort();
 }

@@ -1,4 +1,4 @@
-// Runs the fuzz target on every file of the directories given, or on inputs of its own for some time.
+// Runs the fuzz target on every file of the given directories, or on generated inputs for some time.
 #include <unistd.h>
 
 #include <chrono>
@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// What the target prints goes nowhere.
+/// Discards the output of the target.
 int report(int descriptor, const std::string& text) {
   return ::write(descriptor, text.data(), text.size()) < 0 ? 1 : 0;
 }
@@ -42,7 +42,7 @@ int search(double seconds, unsigned seed, const fs::path& directory, int out) {
     std::ofstream(directory / "last", std::ios::binary) << bytes;
     run(bytes);
   }
-  return report(out, std::to_string(inputs) + " inputs without a finding\n");
+  return report(out, std::to_string(inputs) + " inputs, no errors\n");
 }
 
 }  // namespace

@@ -15,14 +15,14 @@ using Bytes = std::vector<std::byte>;
 using record::test::RawFile;
 using record::test::RawSection;
 
-/// Numbers at the edges of what fields hold; the golden run has 8 ranks, 2 nodes, 60 steps and 8 series.
+/// Numbers at the limits of the fields. The golden run has 8 ranks, 2 nodes, 60 steps and 8 series.
 constexpr std::array<std::int64_t, 28> numbers = {0,          1,          2,           3,         4,
                                                   5,          7,          8,           9,         10,
                                                   49,         50,         59,          60,        61,
                                                   127,        255,        256,         65535,     65536,
                                                   0x7fffffff, 0x80000000, 0xffffffffu, 1LL << 40, (1LL << 40) + 1,
                                                   INT64_MAX,  -1,         INT64_MIN};
-/// NaN, infinities, the largest and the smallest, as bits.
+/// NaN, infinities, the largest and the smallest number, as bits.
 constexpr std::array<std::uint64_t, 8> reals = {0x7ff8000000000000, 0x7ff0000000000000, 0xfff0000000000000,
                                                 0x7fefffffffffffff, 0xffefffffffffffff, 0x0000000000000001,
                                                 0x8000000000000000, 0xbff0000000000000};
@@ -78,7 +78,7 @@ Bytes head(unsigned major, std::uint64_t value) {
   return out;
 }
 
-/// Another item in place of one: of the same type, so that its neighbours keep their meaning.
+/// Replaces an item by another one of the same type, so that its neighbours keep their meaning.
 Bytes substitute(const Bytes& payload, const Item& item, unsigned value) {
   const std::int64_t number = numbers[value % numbers.size()];
   const Bytes old(payload.begin() + static_cast<std::ptrdiff_t>(item.begin),

@@ -1,4 +1,4 @@
-// Damage done to a snapshot field by field, with every checksum mended.
+// Damages a snapshot field by field and corrects every checksum.
 #pragma once
 
 #include <cstddef>
@@ -9,11 +9,11 @@
 
 namespace effort::tools::test {
 
-/// Takes five bytes of the recipe for each change: which section, what to do, where (2 bytes), with which value.  The
-/// sections of `file` must not be compressed.
+/// Takes five bytes of the recipe for each change: the section, the kind of change, the place (2 bytes), and the value.
+/// The sections of `file` must not be compressed.
 void apply(std::span<const unsigned char> recipe, record::test::RawFile& file);
 
-/// A file taken apart with its sections decompressed.
+/// Takes a file apart and decompresses its sections.
 record::test::RawFile decompressed(const std::vector<std::byte>& file);
 
 }  // namespace effort::tools::test

@@ -1,7 +1,8 @@
-// Bytes that nobody vouches for, given to the snapshot reader: an answer or a FormatError, in bounded time and memory.
+// Gives untrusted bytes to the snapshot reader, which must read them or throw a FormatError, in bounded time and
+// memory.
 //
-// The first byte chooses: 0 mod 8: the rest is a file; else the rest becomes the payload of a section of a good file
-// with fresh checksums, or the random bytes would never pass them.
+// If the first byte is 0 mod 8, the rest is a file. Otherwise the rest becomes the payload of a section of a valid file
+// with corrected checksums, which random bytes would never match.
 #include <cstddef>
 #include <cstdint>
 #include <vector>

@@ -1,4 +1,4 @@
-// Runs a fuzz target on every file of the directories given, so that ordinary tests cover what fuzzing once found.
+// Runs a fuzz target on every file of the given directories, so that ordinary tests cover the findings of fuzzing.
 #include <cstdint>
 #include <cstdio>
 #include <filesystem>

@@ -13,7 +13,7 @@
 
 namespace effort::test {
 
-/// Whole arithmetic only, so that every machine makes the same values.
+/// Integer arithmetic only, so that every machine makes the same values.
 inline std::vector<double> golden_matrix(std::size_t rows, std::size_t cols, bool flat) {
   std::vector<double> values;
   unsigned state = 7;
@@ -52,7 +52,7 @@ inline const std::vector<GoldenCase>& golden_cases() {
   return cases;
 }
 
-/// Slabs of 40 and the other steps, each cut before row 8.
+/// Slabs of 40 steps and of the rest, each cut before row 8.
 inline std::vector<std::byte> encode_blocks(const GoldenCase& c, const std::vector<double>& values) {
   std::vector<codec::SlabBytes> slabs;
   double squares = 0, worst = 0, unit = 0;

@@ -20,7 +20,7 @@ std::vector<std::byte> read_golden(const std::string& name) {
 
 }  // namespace
 
-TEST_CASE("Streams of format version 1 are read for ever") {
+TEST_CASE("streams of format version 1 stay readable") {
   using namespace effort::codec;
   for (const auto& c : effort::test::golden_cases()) {
     CAPTURE(c.name);

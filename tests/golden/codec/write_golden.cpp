@@ -1,4 +1,4 @@
-// Writes the golden streams of the format under way.  Run once per format version (or for a new stream), never to make
+// Writes the golden streams of the current format.  Run it once per format version (or for a new stream), never to make
 // a test pass.
 #include "golden_cases.hpp"
 

@@ -21,7 +21,7 @@ std::vector<double> golden_step_loads() {
   for (int step = 0; step < golden_steps; ++step) {
     for (int rank = 0; rank < golden_ranks; ++rank) {
       double load = 0;
-      for (int region = 0; region < 6; ++region) load += golden_load(region, rank, step);  // those that compute
+      for (int region = 0; region < 6; ++region) load += golden_load(region, rank, step);  // computing regions
       double& largest = out[static_cast<std::size_t>(step)];
       largest = std::max(largest, load);
       out[static_cast<std::size_t>(golden_steps + step)] += load / golden_ranks;

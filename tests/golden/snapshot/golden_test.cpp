@@ -1,4 +1,4 @@
-// Files written by earlier versions, or by this one on another day, say what they said.
+// Files written earlier, by this or an earlier version, still have the same contents.
 #include <Kokkos_Core.hpp>
 
 #include <catch2/catch_session.hpp>
@@ -54,7 +54,7 @@ TEST_CASE("format 1.0: the description") {
   CHECK(run.notes == expected.notes);
 }
 
-TEST_CASE("formats 1.0 and 1.2: the loads, within the stated error, and exactly where they were stored beside") {
+TEST_CASE("formats 1.0 and 1.2: the loads, within the stated error, or exact if they were also stored exactly") {
   const bool shared = GENERATE(false, true);
   Reader reader{std::filesystem::path(shared ? file_1_2 : file_1_0)};
   CHECK_NOTHROW(reader.verify());
@@ -103,7 +103,7 @@ TEST_CASE("format 1.0: approximations") {
   CHECK(std::abs(coarse / fine - 1) < 0.15);
 }
 
-TEST_CASE("format 1.2: approximations of the histories of all nodes as one") {
+TEST_CASE("format 1.2: approximations of the joint history of all nodes") {
   Reader reader{std::filesystem::path(file_1_2)};
   CHECK(reader.format_minor() == 2);
   const SeriesReader series(reader);
@@ -142,7 +142,7 @@ TEST_CASE("format 1.1: modules and the communication matrix; none in a file of 1
   CHECK(older.traffic(1).flows.empty());
 }
 
-TEST_CASE("format 1.3: what every step took") {
+TEST_CASE("format 1.3: the duration of every step") {
   Reader reader{std::filesystem::path(file_1_3)};
   CHECK(reader.format_minor() == 3);
   CHECK_NOTHROW(reader.verify());
@@ -162,14 +162,14 @@ TEST_CASE("format 1.3: what every step took") {
   CHECK(std::sqrt(squares / static_cast<double>(truth.size())) <= loads.nrmse * (*most - *least));
 }
 
-TEST_CASE("files before 1.3 do not say what every step took") {
+TEST_CASE("files before 1.3 have no durations of steps") {
   Reader reader{std::filesystem::path(file_1_2)};
   CHECK(reader.run().critical_path == absent);
   CHECK(reader.run().mean_path == absent);
   CHECK(SeriesReader(reader).step_loads().largest.empty());
 }
 
-TEST_CASE("loads of steps that are damaged or of another run are refused") {
+TEST_CASE("damaged loads of steps, and those of another run, are refused") {
   for (const bool other : {false, true}) {
     Run run = golden_run();
     if (other) {
@@ -183,7 +183,7 @@ TEST_CASE("loads of steps that are damaged or of another run are refused") {
   }
 }
 
-TEST_CASE("what this version writes is small") {
+TEST_CASE("files of this version are small") {
   for (const bool shared : {false, true}) {
     const std::size_t bytes = golden_file(false, shared).size();
     INFO(bytes << " bytes for 8 ranks x 60 steps x 8 regions");

@@ -1,5 +1,5 @@
-// Writes the golden file of the current format version.  Run by hand when the major or minor version is raised; files
-// of older versions stay as they are.
+// Writes the golden file of the current format version.  Run it by hand when the major or minor version is raised.
+// Files of older versions are never changed.
 #include <Kokkos_Core.hpp>
 
 #include <cstdio>

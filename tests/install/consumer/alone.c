@@ -1,4 +1,4 @@
-/* One process, no MPI. */
+/* One process without MPI. */
 #include <effort/effort.h>
 
 int main(void) {

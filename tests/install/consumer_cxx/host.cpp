@@ -1,4 +1,4 @@
-// A C++ host: MPI's header as C++ sees it, and regions as scopes.
+// A C++ host: it includes MPI's header as C++, and its regions are scopes.
 #include <effort/effort_mpi.h>
 #include <effort/effort.hpp>
 

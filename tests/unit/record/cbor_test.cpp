@@ -1,4 +1,4 @@
-// Our CBOR against a general library's.
+// Compares our CBOR with that of a general library.
 #include <catch2/catch_test_macros.hpp>
 
 #include <cmath>
@@ -54,7 +54,7 @@ TEST_CASE("reals are exact") {
   CHECK(std::isnan(cbor::Decoder(bytes).real()));
 }
 
-TEST_CASE("text that is no UTF-8 becomes bytes and comes back") {
+TEST_CASE("text that is not UTF-8 is stored as bytes and read back") {
   for (const std::string& text : {std::string("solve"), std::string("caf\xc3\xa9"), std::string("\xf0\x9f\x98\x80"),
                                   std::string("a\0b", 3), std::string(70000, 'x')}) {
     format::Bytes bytes;
@@ -72,7 +72,7 @@ TEST_CASE("text that is no UTF-8 becomes bytes and comes back") {
   }
 }
 
-TEST_CASE("structures are what others understand") {
+TEST_CASE("structures are readable by other libraries") {
   format::Bytes bytes;
   cbor::Encoder out(bytes);
   out.map(2);
@@ -89,7 +89,7 @@ TEST_CASE("structures are what others understand") {
   CHECK_NOTHROW(in.finish());
 }
 
-TEST_CASE("what is not as expected is refused") {
+TEST_CASE("unexpected items are refused") {
   const auto decoder = [](const format::Bytes& bytes) { return cbor::Decoder(bytes); };
   CHECK_THROWS_AS(decoder(bytes_of("x")).integer(), std::runtime_error);
   CHECK_THROWS_AS(decoder(bytes_of(1)).text(), std::runtime_error);
@@ -101,5 +101,6 @@ TEST_CASE("what is not as expected is refused") {
   CHECK_THROWS_AS(decoder({std::byte{0x9f}}).array(), std::runtime_error);               // indefinite
   CHECK_THROWS_AS(decoder({std::byte{0xc0}, std::byte{0}}).skip(), std::runtime_error);  // a tag
   CHECK_THROWS_AS(decoder(bytes_of(json::array({1, 2, 3}))).map(), std::runtime_error);
-  CHECK_THROWS_AS(decoder({std::byte{0x82}, std::byte{1}}).array(), std::runtime_error);  // longer than there are bytes
+  CHECK_THROWS_AS(decoder({std::byte{0x82}, std::byte{1}}).array(),
+                  std::runtime_error);  // longer than the remaining bytes
 }

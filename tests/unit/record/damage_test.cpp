@@ -1,4 +1,4 @@
-// Whatever happens to the bytes of a snapshot: a refusal with the offset, never a wrong answer.
+// A damaged snapshot is refused with the offset of the damage, and never gives a wrong answer.
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
@@ -19,7 +19,7 @@ using namespace effort::record::test;
 
 namespace {
 
-/// The offset a reader complains about, -1 when it reads everything without complaint.
+/// The offset at which a reader refuses the file, or -1 if it reads everything.
 std::int64_t refused_at(std::vector<std::byte> bytes) {
   try {
     Reader reader(std::move(bytes), "damaged.effort");
@@ -32,7 +32,7 @@ std::int64_t refused_at(std::vector<std::byte> bytes) {
   return -1;
 }
 
-/// sample_file(), but with another description of the run, which the writer itself would refuse.
+/// sample_file() with another description of the run, which the writer itself would refuse.
 std::vector<std::byte> file_with(const Run& run) {
   RawFile file = RawFile::parse(sample_file());
   const auto replace = [&](const char* type, std::vector<std::byte> payload) {
@@ -59,8 +59,8 @@ TEST_CASE("every flipped byte is refused at or before it") {
       const std::int64_t offset = refused_at(bad);
       INFO("byte " << i << " mask " << mask);
       REQUIRE(offset >= 0);
-      // A section is known by its first byte; what is damaged lies behind it, but for the start of the checked range
-      // of the header (8) and the end mark.
+      // A section is identified by its first byte, and the damage lies after it, except at the start of the checked
+      // range of the header (8) and in the end mark.
       REQUIRE(offset <= static_cast<std::int64_t>(i));
     }
   }
@@ -76,7 +76,7 @@ TEST_CASE("a flipped byte within a section is reported at that section") {
   }
 }
 
-TEST_CASE("every cut file is refused") {
+TEST_CASE("every truncated file is refused") {
   const auto file = sample_file();
   for (std::size_t length = 0; length < file.size(); ++length) {
     INFO("length " << length);
@@ -84,7 +84,7 @@ TEST_CASE("every cut file is refused") {
   }
 }
 
-TEST_CASE("bytes added or taken out are refused") {
+TEST_CASE("files with bytes added or removed are refused") {
   const auto file = sample_file();
   for (std::size_t i = 0; i <= file.size(); i += 7) {
     auto longer = file;
@@ -113,7 +113,7 @@ TEST_CASE("an undamaged section of a damaged file can still be read") {
   CHECK_THROWS_AS(reader.verify(), FormatError);
 }
 
-TEST_CASE("sections with right checksums and wrong content are refused with their offset") {
+TEST_CASE("sections with correct checksums and wrong contents are refused with their offset") {
   RawFile file = RawFile::parse(sample_file());
   const auto replace = [&](const std::string& type, std::vector<std::byte> payload, std::uint64_t raw) {
     RawSection& s = file.section(type);
@@ -127,8 +127,8 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
     return out;
   };
   SECTION("no CBOR") { replace("RUN ", text("hello"), 5); }
-  SECTION("an endless nest of arrays") { replace("WIND", std::vector<std::byte>(100000, std::byte{0x81}), 100000); }
-  SECTION("an endless nest in a column nobody knows") {
+  SECTION("endlessly nested arrays") { replace("WIND", std::vector<std::byte>(100000, std::byte{0x81}), 100000); }
+  SECTION("endlessly nested arrays in an unknown column") {
     std::vector<std::byte> bytes = text("\xa1\x61z");
     bytes.insert(bytes.end(), 100000, std::byte{0x81});
     replace("WIND", bytes, bytes.size());
@@ -144,21 +144,21 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   }
   SECTION("a size that is not the raw size") { file.section("STRA").raw += 1; }
   SECTION("a raw size of 2^40") { file.section("RUN ").raw = std::uint64_t{1} << 40; }
-  SECTION("tiles of a node that is not there") { file.sections.at(6).key = 9; }
-  SECTION("histories of all nodes beside those of one") { file.section("TILE").type = "SHAR"; }
+  SECTION("tiles of a node that does not exist") { file.sections.at(6).key = 9; }
+  SECTION("a joint history of all nodes beside that of one node") { file.section("TILE").type = "SHAR"; }
   SECTION("one series twice on a node") { replace("TILE", text(std::string("\2\0\0\0\0\0\0", 7)), 7); }
-  SECTION("a tile of a series that is not there") { replace("TILE", text(std::string("\1\3\0\0", 4)), 4); }
+  SECTION("a tile of a series that does not exist") { replace("TILE", text(std::string("\1\3\0\0", 4)), 4); }
   SECTION("a tile longer than its section") { replace("TILE", text(std::string("\1\0\0\5a", 5)), 5); }
-  SECTION("bytes behind the last tile") { replace("TILE", text(std::string("\0a", 2)), 2); }
-  SECTION("a rank that moved behind the last one") { replace("MOVE", text(std::string("\1\0\11\3\1\4\2\0", 8)), 8); }
-  SECTION("a rank that moved from a stratum that is not there") {
+  SECTION("bytes after the last tile") { replace("TILE", text(std::string("\0a", 2)), 2); }
+  SECTION("a move of a rank after the last one") { replace("MOVE", text(std::string("\1\0\11\3\1\4\2\0", 8)), 8); }
+  SECTION("a move from a stratum that does not exist") {
     replace("MOVE", text(std::string("\1\0\11\3\1\0\1\3", 8)), 8);
   }
   SECTION("more windows with strata than bytes") { replace("MOVE", text(std::string("\5\0\11\3\0", 5)), 5); }
-  SECTION("bytes behind the last move") { replace("MOVE", text(std::string("\0a", 2)), 2); }
-  SECTION("an exact block beyond the last step") { replace("EXAC", text(std::string("\x17\2\0", 3)), 3); }
+  SECTION("bytes after the last move") { replace("MOVE", text(std::string("\0a", 2)), 2); }
+  SECTION("an exact block after the last step") { replace("EXAC", text(std::string("\x17\2\0", 3)), 3); }
   SECTION("an exact block that is too short") { replace("EXAC", text(std::string("\0\1\1\0aaaaaaaa", 12)), 12); }
-  SECTION("traffic between ranks that are not there") {
+  SECTION("traffic between ranks that do not exist") {
     const Traffic traffic{{"MPI_Send"}, {{0, 2, 5, 0, 1, 8, 0}}};
     const std::vector<std::byte> bytes = encode_traffic(traffic);
     replace("COMM", bytes, bytes.size());
@@ -172,15 +172,15 @@ TEST_CASE("sections with right checksums and wrong content are refused with thei
   CHECK(refused_at(file.assemble()) >= 24);
 }
 
-TEST_CASE("a run that contradicts itself is refused though every checksum is right") {
+TEST_CASE("an inconsistent run is refused even if every checksum is correct") {
   using Change = std::pair<const char*, void (*)(Run&)>;
   constexpr double nan = std::numeric_limits<double>::quiet_NaN();
   const std::vector<Change> changes = {
-      {"a label that lasts into a window of fewer strata",
+      {"a label that extends into a window with fewer strata",
        [](Run& r) {
          r.moves = {{0, 9, 1, {}}};
        }},
-      {"a label that lasts into a window of none",
+      {"a label that extends into a window without strata",
        [](Run& r) {
          r.strata[0].label.assign(5, 0), r.moves = {{0, 9, 0, {}}};
        }},
@@ -197,15 +197,15 @@ TEST_CASE("a run that contradicts itself is refused though every checksum is rig
          r.moves = {{0, 9, 6, {}}};
        }},
       {"a label without a stratum", [](Run& r) { r.strata[0].label[4] = 2; }},
-      {"a medoid that is no rank", [](Run& r) { r.strata[0].medoid_rank[0] = 5; }},
+      {"a medoid that is not a rank", [](Run& r) { r.strata[0].medoid_rank[0] = 5; }},
       {"strata of a window that ends before it begins", [](Run& r) { r.strata[0].last = 9; }},
-      {"strata with loads that are no numbers", [](Run& r) { r.strata[0].region_load[1] = nan; }},
+      {"strata with loads that are NaN", [](Run& r) { r.strata[0].region_load[1] = nan; }},
       {"a window that ends before it begins", [](Run& r) { r.windows[0].last = -1; }},
-      {"a window at the end of the numbers", [](Run& r) { r.windows[1].last = INT64_MAX; }},
+      {"a window at the largest step number", [](Run& r) { r.windows[1].last = INT64_MAX; }},
       {"windows out of order", [](Run& r) { std::swap(r.windows[0], r.windows[1]); }},
       {"a window with a negative number of strata", [](Run& r) { r.windows[0].strata = -1; }},
       {"a worst rank that does not exist", [](Run& r) { r.windows[0].worst_rank = 5; }},
-      {"an imbalance that is no number", [](Run& r) { r.series[0].imbalance = nan; }},
+      {"an imbalance that is NaN", [](Run& r) { r.series[0].imbalance = nan; }},
       {"an infinite total", [](Run& r) { r.series[0].total = 1 / 0.; }},
       {"one series twice", [](Run& r) { r.series[1] = r.series[0]; }},
       {"a metric that does not exist", [](Run& r) { r.series[0].metric = 2; }},
@@ -223,7 +223,7 @@ TEST_CASE("a run that contradicts itself is refused though every checksum is rig
   }
 }
 
-TEST_CASE("an estimate that is no number reads as not known") {
+TEST_CASE("an estimate that is NaN is read as unknown") {
   Run run = sample_run();
   run.windows[0].gain_per_step = std::numeric_limits<double>::quiet_NaN();
   run.unit_costs[0].error = std::numeric_limits<double>::infinity();
@@ -234,7 +234,7 @@ TEST_CASE("an estimate that is no number reads as not known") {
   CHECK(reader.run().mean_path == absent);
 }
 
-TEST_CASE("random bytes in random places with right checksums are refused or read, nothing else") {
+TEST_CASE("random bytes in random places with correct checksums are either refused or read") {
   std::mt19937 random(7);
   const RawFile good = RawFile::parse(sample_file());
   for (int trial = 0; trial < 3000; ++trial) {

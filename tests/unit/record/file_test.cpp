@@ -30,7 +30,7 @@ namespace {
 bool without_tmpfile = false;
 }
 
-// The C library's, but on a file system that has no files without a name.
+// Replaces the C library's function on a simulated file system without unnamed files.
 extern "C" __attribute__((visibility("default"))) int open(const char* path, int flags, ...) {
   if (without_tmpfile && (flags & O_TMPFILE) == O_TMPFILE) {
     errno = EOPNOTSUPP;
@@ -45,7 +45,7 @@ extern "C" __attribute__((visibility("default"))) int open(const char* path, int
 
 namespace {
 
-/// A directory of its own per test, gone afterwards.
+/// A directory for one test, removed afterwards.
 class Scratch {
  public:
   Scratch() {
@@ -78,7 +78,7 @@ TEST_CASE("a written file is read back, and nothing else is left behind") {
   CHECK(reader.run().job == "4711");
 }
 
-TEST_CASE("a file that exists is never overwritten") {
+TEST_CASE("an existing file is never overwritten") {
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort";
   std::ofstream(path) << "precious";
@@ -108,7 +108,7 @@ TEST_CASE("missing directories are created") {
   CHECK(fs::exists(path));
 }
 
-TEST_CASE("a directory that cannot be one is an error that names the path") {
+TEST_CASE("a directory that cannot be created is an error that names the path") {
   Scratch scratch;
   std::ofstream(scratch.path() / "file") << "x";
   CHECK_THROWS_AS(write_file(scratch.path() / "file" / "run.effort", sample_file()), fs::filesystem_error);
@@ -144,7 +144,7 @@ TEST_CASE("a full disk is an error") {
   CHECK(scratch.entries() == 0);
 }
 
-TEST_CASE("a writer that is killed leaves nothing, or a whole file") {
+TEST_CASE("a killed writer leaves either no file or a complete one") {
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort";
   std::size_t whole = 0, left = 0;
@@ -161,11 +161,11 @@ TEST_CASE("a writer that is killed leaves nothing, or a whole file") {
   CHECK(killed > 10);
   CHECK(whole > 0);
   if (::open(scratch.path().c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600) < 0)
-    SKIP("this file system has no files without a name");
+    SKIP("this file system has no unnamed files");
   CHECK(left == 0);
 }
 
-TEST_CASE("without files that have no name, the next writer removes what one that was killed has left") {
+TEST_CASE("without unnamed files, the next writer removes the leftovers of a killed one") {
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort", next = scratch.path() / "next.effort";
   std::size_t left = 0, remained = 0;
@@ -184,7 +184,7 @@ TEST_CASE("without files that have no name, the next writer removes what one tha
   CHECK(remained == 0);
 }
 
-TEST_CASE("only what a dead writer of this machine has left is removed") {
+TEST_CASE("only leftovers of dead writers on this machine are removed") {
   Scratch scratch;
   char host[256] = "";
   ::gethostname(host, sizeof host - 1);
@@ -209,7 +209,7 @@ TEST_CASE("only what a dead writer of this machine has left is removed") {
   CHECK(scratch.entries() == 6);
 }
 
-TEST_CASE("of many writers of one name exactly one wins") {
+TEST_CASE("exactly one of many writers of the same name succeeds") {
   without_tmpfile = GENERATE(false, true);
   Scratch scratch;
   const fs::path path = scratch.path() / "run.effort";
@@ -231,7 +231,7 @@ TEST_CASE("of many writers of one name exactly one wins") {
   CHECK(scratch.entries() == 1);
 }
 
-TEST_CASE("names are made fit for a file system") {
+TEST_CASE("names are made valid for file systems") {
   Run run = sample_run();
   run.name = "../my app\n\xc3\xa9";
   run.job = "";
@@ -241,7 +241,7 @@ TEST_CASE("names are made fit for a file system") {
   CHECK(file_name(run).size() < 200);
 }
 
-TEST_CASE("what cannot be opened is named") {
+TEST_CASE("a file that cannot be opened is named") {
   Scratch scratch;
   CHECK_THROWS_AS(Reader(scratch.path() / "none.effort"), std::system_error);
   CHECK_THROWS_AS(Reader(scratch.path()), std::system_error);

@@ -71,7 +71,7 @@ void check_head(const Run& a, const Run& b) {
 
 }  // namespace
 
-TEST_CASE("every field of a run comes back") {
+TEST_CASE("every field of a run is read back") {
   const Run expected = sample_run();
   Reader reader(sample_file(), "sample");
   reader.verify();
@@ -110,7 +110,7 @@ TEST_CASE("every field of a run comes back") {
   CHECK(run.unit_costs[1].seconds_per_unit == absent);
 }
 
-TEST_CASE("the loads come back by node") {
+TEST_CASE("the loads are read back by node") {
   Reader reader(sample_file(), "sample");
   const std::vector<NodePart> expected = sample_parts();
   CHECK(reader.nodes() == std::vector<std::int32_t>{0, 1});
@@ -147,7 +147,7 @@ TEST_CASE("the loads come back by node") {
   CHECK(reader.tiles(7).empty());
 }
 
-TEST_CASE("the histories of all nodes as one take the place of the nodes' own") {
+TEST_CASE("the joint history of all nodes replaces those of the nodes") {
   const Run run = sample_run();
   const std::vector<NodePart> nodes = sample_parts();
   const std::vector<std::vector<std::byte>> parts = {encode_shared(nodes[0].tiles),
@@ -189,7 +189,7 @@ TEST_CASE("the bytes do not depend on the order of the parts") {
   CHECK(encode(sample_run(), std::vector<std::vector<std::byte>>{joined}) == one);
 }
 
-TEST_CASE("exact windows may be encoded one by one while the run goes on") {
+TEST_CASE("exact windows may be encoded one by one during the run") {
   NodePart whole = sample_parts()[0];
   std::vector<std::byte> piecewise = encode_part({0, whole.tiles, {}});
   for (const ExactBlock& block : whole.exact) {
@@ -199,7 +199,7 @@ TEST_CASE("exact windows may be encoded one by one while the run goes on") {
   CHECK(piecewise == encode_part(whole));
 }
 
-TEST_CASE("a run without steps, windows or loads is a snapshot too") {
+TEST_CASE("a run without steps, windows or loads is also a valid snapshot") {
   Run run;
   run.place(std::vector<std::int32_t>{0});
   run.own_cpu_seconds = {0};
@@ -226,19 +226,19 @@ TEST_CASE("many strata need wider labels") {
   }
 }
 
-TEST_CASE("a writer refuses what contradicts itself") {
+TEST_CASE("a writer refuses inconsistent runs") {
   const std::vector<NodePart> parts = sample_parts();
   SECTION("placement") {
     Run run = sample_run();
     run.ranks = 6;
     CHECK_THROWS_AS(encode(run, {}), std::invalid_argument);
   }
-  SECTION("a metric that is not there") {
+  SECTION("a metric that does not exist") {
     Run run = sample_run();
     run.series[1].metric = 2;
     CHECK_THROWS_AS(encode(run, {}), std::invalid_argument);
   }
-  SECTION("strata of another number of ranks") {
+  SECTION("strata for a wrong number of ranks") {
     Run run = sample_run();
     run.strata[0].label.pop_back();
     CHECK_THROWS_AS(encode(run, {}), std::invalid_argument);
@@ -247,11 +247,11 @@ TEST_CASE("a writer refuses what contradicts itself") {
     const auto part = encode_part(parts[0]);
     CHECK_THROWS_AS(encode(sample_run(), std::vector<std::vector<std::byte>>{part, part}), std::invalid_argument);
   }
-  SECTION("a part of a node that is not there") {
+  SECTION("a part of a node that does not exist") {
     CHECK_THROWS_AS(encode(sample_run(), std::vector<std::vector<std::byte>>{encode_part({2, parts[1].tiles, {}})}),
                     std::invalid_argument);
   }
-  SECTION("a cut part") {
+  SECTION("a truncated part") {
     auto part = encode_part(parts[0]);
     part.pop_back();
     CHECK_THROWS_AS(encode(sample_run(), std::vector<std::vector<std::byte>>{part}), std::invalid_argument);

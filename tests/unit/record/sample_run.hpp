@@ -8,7 +8,7 @@
 
 namespace effort::record::test {
 
-/// 5 ranks on 2 nodes, 24 steps, 3 series; no two fields of a kind hold the same value.
+/// 5 ranks on 2 nodes, 24 steps, 3 series. No two fields of one kind have the same value.
 Run sample_run();
 
 /// Parts of the two nodes: tiles of arbitrary bytes, and exact blocks on node 0.

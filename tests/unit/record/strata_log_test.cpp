@@ -1,4 +1,4 @@
-// The log is held to a plain copy of all labels: what it keeps must be true of the windows it says.
+// Compares the log with a plain copy of all labels: what it keeps must hold in the windows that it names.
 #include "record/strata_log.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -31,7 +31,7 @@ std::vector<Labels> random_windows(int ranks, int windows, int strata, unsigned 
   return out;
 }
 
-/// Adds all windows and checks everything that is kept; returns the number of moves.
+/// Adds all windows and checks everything that is kept. Returns the number of moves.
 std::size_t check_log(const std::vector<Labels>& windows, int strata, std::size_t bound) {
   StrataLog log(bound);
   for (std::size_t w = 0; w < windows.size(); ++w)
@@ -60,13 +60,13 @@ std::size_t check_log(const std::vector<Labels>& windows, int strata, std::size_
 
 }  // namespace
 
-TEST_CASE("with room every window is kept") {
+TEST_CASE("with enough space, every window is kept") {
   const int ranks = GENERATE(1, 2, 7, 100);
   const auto windows = random_windows(ranks, 40, 3, static_cast<unsigned>(ranks));
   CHECK(check_log(windows, 3, 100000) == windows.size() - 1);
 }
 
-TEST_CASE("without room windows are left out, and what is kept stays true") {
+TEST_CASE("without enough space, windows are omitted, and the kept ones stay right") {
   const unsigned seed = GENERATE(Catch::Generators::range(0u, 30u));
   const int ranks = 1 + static_cast<int>(seed * 7 % 60);
   const auto windows = random_windows(ranks, 120, 4, seed);
@@ -74,7 +74,7 @@ TEST_CASE("without room windows are left out, and what is kept stays true") {
   CHECK(check_log(windows, 4, bound) < windows.size());
 }
 
-TEST_CASE("a run without moves keeps thousands of windows in no runs at all, but not any number") {
+TEST_CASE("a run without moves keeps thousands of windows in no space, but not arbitrarily many") {
   StrataLog log(10);
   const Labels label = {0, 1, 1, 0};
   for (int w = 0; w < 20000; ++w) log.add(10 * w, 10 * w + 9, 2, label);
@@ -83,7 +83,7 @@ TEST_CASE("a run without moves keeps thousands of windows in no runs at all, but
   CHECK(log.moves().front().first == 0);
 }
 
-TEST_CASE("the first window has nothing to differ from, and all windows have the same ranks") {
+TEST_CASE("the first window has no moves, and all windows must have the same ranks") {
   StrataLog log(10);
   log.add(0, 9, 1, Labels{0, 0});
   CHECK(log.moves().empty());

@@ -1,5 +1,5 @@
-// Changes to snapshot files that keep every checksum right: what a broken or newer writer could have written.
-// Written from FORMAT.md alone, not on the library's own helpers.
+// Changes to snapshot files that keep every checksum correct, as a broken or newer writer could have written them.
+// Written from FORMAT.md alone, without the library's own helpers.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@ struct RawSection {
   std::vector<std::byte> payload;
 };
 
-/// A file taken apart; `assemble` puts it together with fresh checksums.
+/// A file taken apart; `assemble` puts it together with new checksums.
 struct RawFile {
   std::uint16_t major = 1;
   std::uint16_t minor = 0;

@@ -1,4 +1,4 @@
-// The table of analytics/window/report.hpp against those who repeat it in other languages.
+// Compares the table of analytics/window/report.hpp with its copies in other languages.
 #include "analytics/window/report.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -42,7 +42,7 @@ const std::set<std::string> hint_numbers = {EFFORT_HINT_NUMBERS(EFFORT_NUMBER)};
 const std::set<std::string> window_numbers = {EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)};
 #undef EFFORT_NUMBER
 
-/// The hint's own: one follows from the imbalance, one is not known yet.
+/// Numbers only of the hint: one follows from the imbalance, one is not known yet.
 std::set<std::string> with_the_hints_own(std::set<std::string> names) {
   names.insert({"load_balance", "transfer_efficiency"});
   return names;

@@ -45,7 +45,7 @@ TEST_CASE("a newer minor version is read, another major version refused") {
   CHECK_THROWS_AS(read_all(file), FormatError);
 }
 
-TEST_CASE("features that nobody knows are refused") {
+TEST_CASE("unknown features are refused") {
   RawFile file = RawFile::parse(sample_file());
   file.features = 1;
   CHECK_THROWS_MATCHES(read_all(file), FormatError, MessageMatches(ContainsSubstring("newer effort")));
@@ -62,7 +62,7 @@ TEST_CASE("an unknown section is skipped unless it is required") {
   CHECK_THROWS_MATCHES(read_all(file), FormatError, MessageMatches(ContainsSubstring("'ZZZZ'")));
 }
 
-TEST_CASE("an unknown section is checked all the same") {
+TEST_CASE("an unknown section is checked nevertheless") {
   RawFile file = RawFile::parse(sample_file());
   file.sections.push_back(unknown_section());
   auto bytes = file.assemble();
@@ -80,12 +80,14 @@ TEST_CASE("a newer version of a known section is skipped, of a required one refu
   reader.verify();
   CHECK(reader.run().windows.empty());
   file.section("STRA").version = 2;
-  CHECK(Reader(file.assemble(), "v.effort").run().moves.empty());  // they say nothing without the last window's strata
+  CHECK(Reader(file.assemble(), "v.effort")
+            .run()
+            .moves.empty());  // they have no meaning without the strata of the last window
   file.section("RUN ").version = 2;
   CHECK_THROWS_AS(read_all(file), FormatError);
 }
 
-TEST_CASE("columns that are unknown are skipped, optional ones that are missing have their default") {
+TEST_CASE("unknown columns are skipped, and missing optional ones have their default") {
   format::Bytes bytes;
   cbor::Encoder out(bytes);
   out.map(7);
@@ -96,7 +98,7 @@ TEST_CASE("columns that are unknown are skipped, optional ones that are missing 
   }
   out.text("imbalance");
   out.array(1);
-  out.integer(2);  // an integer where a real is due
+  out.integer(2);  // an integer instead of a real
   for (const char* name : {"rebalance", "rebalanced"}) {
     out.text(name);
     out.array(1);

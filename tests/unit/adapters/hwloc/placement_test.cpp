@@ -1,4 +1,4 @@
-// Placement on machines that hwloc makes up: 4 cores with 2 hardware threads each, units 2c and 2c + 1 of core c.
+// Placement on synthetic hwloc machines of 4 cores with 2 hardware threads each. Core c has the units 2c and 2c + 1.
 #include "adapters/hwloc/hwloc_placement.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -45,20 +45,20 @@ TEST_CASE("whole cores without a rank come first") {
   CHECK(c.where == std::set<int>{2, 3, 6, 7});
 }
 
-TEST_CASE("a rank that may run everywhere takes nothing away") {
+TEST_CASE("a rank that may run everywhere occupies no core") {
   CHECK(choose({units({0, 1}), everywhere}).where == std::set<int>{2, 3, 4, 5, 6, 7});
   const Chosen c = choose({everywhere, everywhere});
   CHECK_FALSE(c.bound);
   CHECK(c.where.empty());
 }
 
-TEST_CASE("siblings of the ranks' cores where no core is free") {
+TEST_CASE("siblings on the ranks' cores are used if no core is free") {
   const Chosen c = choose({units({0}), units({2}), units({4}), units({6, 7})});
   CHECK(c.bound);
   CHECK(c.where == std::set<int>{1, 3, 5});
 }
 
-TEST_CASE("a full node: all units of its ranks, not the leader's alone") {
+TEST_CASE("on a full node, all units of its ranks are used, not only the leader's") {
   const Chosen c = choose({units({0, 1}), units({2, 3}), units({4, 5}), units({6, 7})});
   CHECK(c.bound);
   CHECK(c.where == std::set<int>{0, 1, 2, 3, 4, 5, 6, 7});

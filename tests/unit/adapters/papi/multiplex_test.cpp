@@ -1,4 +1,5 @@
-// Events that take turns: the kernel's own ones, which every Linux has, on a machine that is made to have two counters.
+// Multiplexed events, on a machine that is simulated to have two counters. The events are the kernel's own, which every
+// Linux has.
 #include "frames.hpp"
 
 #include "runtime/measure/clock.hpp"
@@ -15,14 +16,14 @@
 
 using namespace effort::measure;
 
-/// PAPI's function as the adapter sees it: more than two events of a set fit only where they take turns.
+/// Replaces PAPI's function for the adapter: a set of more than two events fits only if it is multiplexed.
 extern "C" int PAPI_add_event(int set, int code) {
   static const auto real = reinterpret_cast<int (*)(int, int)>(dlsym(RTLD_NEXT, "PAPI_add_event"));
   if (PAPI_num_events(set) >= 2 && PAPI_get_multiplex(set) == 0) return PAPI_ECNFLCT;
   return real(set, code);
 }
 
-/// Before it lets any events take turns, PAPI counts a hardware event; a machine without such counters gives it the
+/// Before PAPI multiplexes any events, it counts a hardware event. On a machine without such counters it gets the
 /// kernel's clock instead.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
   static const auto real = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
@@ -83,10 +84,10 @@ bool refused(const Run& run, const std::string& event, const std::string& why) {
 
 }  // namespace
 
-TEST_CASE("events that do not fit are named, and fit where they take turns") {
+TEST_CASE("events that do not fit are named, and fit if they are multiplexed") {
   const Run without = burn(false);
   if (refused(without, events[0], ""))
-    SKIP("the kernel lets nobody count its events here (perf_event_paranoid): " + without.notes[0]);
+    SKIP("the kernel does not allow its events to be counted here (perf_event_paranoid):  " + without.notes[0]);
   CHECK_FALSE(refused(without, events[1], ""));
   CHECK(refused(without, events[2], "MULTIPLEX=1"));
   CHECK(refused(without, events[3], "MULTIPLEX=1"));
@@ -96,7 +97,7 @@ TEST_CASE("events that do not fit are named, and fit where they take turns") {
   CHECK_FALSE(refused(with, events[0], ""));
   CHECK_FALSE(refused(with, events[1], ""));
   for (const std::string& event : events) CHECK_FALSE(refused(with, event, ""));
-  // An estimate, scaled by the share of the time that the event had its turn.
+  // An estimate, scaled by the share of the time in which the event was counted.
   CHECK(with.counted[0] > 0.8 * with.cpu_ns);
   CHECK(with.counted[0] < 1.25 * with.cpu_ns);
 }

@@ -1,4 +1,5 @@
-// PAPI events as metrics.  Software-defined events are real events that need no hardware: the test publishes its own.
+// PAPI events as metrics.  Software-defined events are real events that need no hardware, so the test publishes its
+// own.
 #include "frames.hpp"
 
 #include <algorithm>
@@ -63,7 +64,7 @@ const Published& published() {
 
 }  // namespace
 
-TEST_CASE("events at boundaries belong to the region they happened in, exactly") {
+TEST_CASE("events read at boundaries are charged exactly to the region in which they occurred") {
   published();
   Recorder rec({"time", particles_event, cells_event}, "time", LoadThreads::max, per_region());
   const auto outer = rec.registry().region("outer", Kind::compute).id,
@@ -122,7 +123,7 @@ TEST_CASE("an event can be the load") {
   CHECK(read(stream).header.load == 21);
 }
 
-TEST_CASE("what counts for the process is counted once, whatever the number of threads") {
+TEST_CASE("events of the process are counted once, for any number of threads") {
   published();
   Recorder rec({"time", particles_event}, "time", LoadThreads::sum, per_region());
   const auto region = rec.registry().region("r", Kind::compute).id;
@@ -143,7 +144,7 @@ TEST_CASE("what counts for the process is counted once, whatever the number of t
   CHECK(read(stream).at(region, metric(rec, particles_event)) == 15);
 }
 
-TEST_CASE("what cannot be counted is named with PAPI's reason, and the rest is counted") {
+TEST_CASE("events that cannot be counted are named with PAPI's reason, and the rest is counted") {
   published();
   Recorder rec({"time", "PAPI_NO_SUCH_EVENT", particles_event, "appio:::NOTHING"}, "time", LoadThreads::max,
                per_region());
@@ -155,7 +156,7 @@ TEST_CASE("what cannot be counted is named with PAPI's reason, and the rest is c
   rec.end_step(0, 0, stream);
   const auto notes = notes_in(stream);
   CHECK(mention(notes, "'PAPI_NO_SUCH_EVENT' cannot be counted",
-                "Not supported"));  // by PAPI, or, at a later try, by the component
+                "Not supported"));  // refused by PAPI, or later by the component
   CHECK(mention(notes, "'appio:::NOTHING'", "cannot be counted"));
   CHECK_FALSE(mention(notes, "particles", "cannot"));
   CHECK(read(stream).at(region, metric(rec, particles_event)) == 4);
@@ -163,7 +164,7 @@ TEST_CASE("what cannot be counted is named with PAPI's reason, and the rest is c
   CHECK(refused.load_refusal().find("PAPI_NO_SUCH_EVENT") != std::string::npos);
 }
 
-TEST_CASE("an event that is registered during the run counts from zero, one that never is gets a note") {
+TEST_CASE("an event registered during the run counts from zero; one that is never registered gets a note") {
   published();
   Recorder rec({"time", "sde:::effort_test::late", "sde:::effort_test::misspelt"}, "time", LoadThreads::max);
   RecordStream stream;
@@ -184,7 +185,7 @@ TEST_CASE("an event that is registered during the run counts from zero, one that
   CHECK_FALSE(mention(notes, "late", "never registered"));
 }
 
-TEST_CASE("wrapping is seen through, falling is said, a state is kept as it is") {
+TEST_CASE("wrapping is corrected, a decrease is noted, and a state is kept unchanged") {
   published();
   narrow = (1LL << 32) - 10;
   cells = 100;
@@ -220,7 +221,7 @@ TEST_CASE("counters of any width wrap between two boundaries of a region") {
   int step = 0;
   for (const int bits : {32, 40, 48, 64}) {
     const auto last = static_cast<long long>(bits == 64 ? ~0ull >> 1 : (1ull << bits) - 1);
-    narrow = last - 9;  // before the region, where a jump forwards is no wrap
+    narrow = last - 9;  // before the region, where a jump forwards is not a wrap
     begin(rec, region);
     narrow = bits == 64 ? static_cast<long long>(static_cast<unsigned long long>(last) + 6) : 5;
     end(rec);
@@ -228,14 +229,14 @@ TEST_CASE("counters of any width wrap between two boundaries of a region") {
     CHECK(read(stream).at(region, metric(rec, "sde:::effort_test::narrow")) == 15);
     ++step;
     narrow = 0;
-    begin(rec, region);  // whatever the next one falls by is not in the region
+    begin(rec, region);  // the next decrease is not charged to the region
     end(rec);
     rec.end_step(step, step, stream);
     ++step;
   }
 }
 
-TEST_CASE("taking turns is not asked of components that count everything at once") {
+TEST_CASE("components that count everything at once are not multiplexed") {
   published();
   Options o = per_region();
   o.multiplex = true;
@@ -252,10 +253,10 @@ TEST_CASE("taking turns is not asked of components that count everything at once
   CHECK(f.at(region, metric(rec, cells_event)) == 9);
 }
 
-TEST_CASE("an event set of the application is left alone, and the loss is said") {
+TEST_CASE("an event set of the application is left alone, and the missing counts are noted") {
   published();
   if (PAPI_is_initialized() == PAPI_NOT_INITED) REQUIRE(PAPI_library_init(PAPI_VER_CURRENT) == PAPI_VER_CURRENT);
-  SlotRegistry::instance().retire_all();  // what the last session left running
+  SlotRegistry::instance().retire_all();  // left running by the last session
   int set = PAPI_NULL, code = 0;
   REQUIRE(PAPI_create_eventset(&set) == PAPI_OK);
   REQUIRE(PAPI_event_name_to_code(cells_event.c_str(), &code) == PAPI_OK);
@@ -293,7 +294,7 @@ TEST_CASE("threads come and go, and the application goes on using PAPI in them")
   }
 }
 
-TEST_CASE("after a session its event sets are gone") {
+TEST_CASE("after a session its event sets are destroyed") {
   published();
   for (int session = 0; session < 3; ++session) {
     Recorder rec({"time", particles_event}, "time", LoadThreads::max, per_region());

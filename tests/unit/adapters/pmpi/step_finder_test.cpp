@@ -1,4 +1,4 @@
-// The step in sequences of collectives as codes of several kinds make them.
+// Finding the step in sequences of collectives of several kinds of codes.
 #include "adapters/pmpi/step_finder.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -10,7 +10,7 @@ using namespace effort::pmpi;
 
 namespace {
 
-/// A run: each call comes after some computation.
+/// A run in which each call follows some computation.
 class Run {
  public:
   void call(std::uint64_t path, double computation) {
@@ -39,7 +39,7 @@ TEST_CASE("one collective a step") {
   CHECK(run.rule().confidence > 0.95);
 }
 
-TEST_CASE("nothing is found in what is too short, in paths that never recur, or that no longer do") {
+TEST_CASE("nothing is found in runs that are too short, or whose paths never or no longer recur") {
   Run brief, single, past;
   for (int i = 0; i < 10; ++i) brief.call(reduction, 1);
   CHECK(brief.rule().path == 0);
@@ -65,7 +65,7 @@ TEST_CASE("diagnostics every few steps do not make the step longer") {
   }
 }
 
-TEST_CASE("a solver's iterations are not steps, whether their number varies or not") {
+TEST_CASE("a solver's iterations are not steps, with a fixed or a varying number") {
   for (bool varies : {false, true}) {
     Run run;
     std::mt19937 random(3);
@@ -88,7 +88,7 @@ TEST_CASE("stages of a time integration make up one step") {
   CHECK(run.rule().path == time_step);
 }
 
-TEST_CASE("several collectives in a step: one of them, the one before the longest computation where they repeat") {
+TEST_CASE("of several collectives in a step one ends it; if they repeat, the one before the longest computation") {
   Run run;
   for (int i = 0; i < 40; ++i) {
     run.call(time_step, 5);
@@ -114,8 +114,8 @@ TEST_CASE("bursts of a fixed length from one place: every k-th call ends a step,
   }
 }
 
-TEST_CASE("a checksum of each variable is no step, whenever one looks") {
-  // As miniAMR does: so many variables, one checksum each in every fifth stage, and a refinement every fifth step.
+TEST_CASE("a checksum of each variable is never a step, at any look") {
+  // As in miniAMR: several variables, one checksum each in every fifth stage, and a refinement every fifth step.
   for (int variables : {2, 7, 8, 40}) {
     Run run;
     int steps = 0;
@@ -138,7 +138,7 @@ TEST_CASE("a checksum of each variable is no step, whenever one looks") {
   }
 }
 
-TEST_CASE("bursts that come in bursts are no steps either") {
+TEST_CASE("bursts of bursts are not steps either") {
   Run run;
   for (int i = 0; i < 40; ++i)
     for (int group = 0; group < 3; ++group)
@@ -147,7 +147,7 @@ TEST_CASE("bursts that come in bursts are no steps either") {
   CHECK(run.rule().every == 12);
 }
 
-TEST_CASE("bursts of ever different length, with most of the computation between them, hold no step") {
+TEST_CASE("bursts of varying length, with most of the computation between them, contain no step") {
   Run run;
   std::mt19937 random(3);
   for (int i = 0; i < 60; ++i) {
@@ -157,7 +157,7 @@ TEST_CASE("bursts of ever different length, with most of the computation between
   CHECK(run.rule().path == 0);
 }
 
-TEST_CASE("irregular computation between calls of one place is no step") {
+TEST_CASE("irregular computation between calls from one place is not a step") {
   Run run;
   std::mt19937 random(5);
   std::lognormal_distribution<double> amount(0, 2.5);
@@ -165,7 +165,7 @@ TEST_CASE("irregular computation between calls of one place is no step") {
   CHECK(run.rule().path == 0);
 }
 
-TEST_CASE("steps that now and then do more in one go are steps all the same") {
+TEST_CASE("steps that occasionally do more are still steps") {
   Run run;
   std::mt19937 random(9);
   for (int i = 0; i < 30; ++i) {

@@ -16,7 +16,7 @@ namespace {
 
 constexpr double cost[2] = {2e-6, 7e-6};
 
-// Two kinds of work, 10 % noise: what `ranks` ranks of that speed do in `steps` steps.
+// Two kinds of work with 10 % noise, done by `ranks` ranks of that speed in `steps` steps.
 WorkLog generated(std::mt19937& engine, int ranks, int steps, double speed, int slow_rank = -1) {
   std::normal_distribution<double> normal;
   std::uniform_real_distribution<double> amount(0.3, 1.7);
@@ -91,7 +91,7 @@ TEST_CASE("costs, speeds and errors of 500 generated runs", "[balance]") {
   }
 }
 
-// Ranks first .. first + n - 1 of a run that is the same for every split; those from `slow` on take half as long again.
+// Ranks first .. first + n - 1 of a run that is the same for every split. Those from `slow` on take 1.5 times as long.
 WorkLog part_of_run(int first, int n, int slow) {
   constexpr int steps = 30;
   const std::size_t all = static_cast<std::size_t>(n) * steps;
@@ -110,9 +110,9 @@ WorkLog part_of_run(int first, int n, int slow) {
   return log;
 }
 
-TEST_CASE("the split of the ranks into nodes does not show in costs and speeds", "[balance]") {
+TEST_CASE("costs and speeds do not depend on the split of the ranks into nodes", "[balance]") {
   constexpr int n_ranks = 24;
-  for (int slow : {n_ranks, 18}) {  // all alike; the last six slower, on nodes of their own
+  for (int slow : {n_ranks, 18}) {  // all equal; the last six slower, on separate nodes
     std::vector<CostModel> models;
     for (int per_node : {6, 1, 2, 3}) {
       std::vector<WorkLog> logs;
@@ -129,7 +129,7 @@ TEST_CASE("the split of the ranks into nodes does not show in costs and speeds",
   }
 }
 
-TEST_CASE("a rank that is unlike its node is told from one that is not", "[balance]") {
+TEST_CASE("a rank that differs from its node is told from one that does not", "[balance]") {
   std::mt19937 engine(11);
   const std::vector<double> truth(cost, cost + 2);
   int found = 0, wrong = 0;
@@ -148,7 +148,7 @@ TEST_CASE("a rank that is unlike its node is told from one that is not", "[balan
   CHECK_FALSE(unlike_node(rank_speed(WorkLog(2, 1).rank(0), truth, 0.1), 1.0));
 }
 
-TEST_CASE("a rank whose clock stands still says nothing about costs", "[balance]") {
+TEST_CASE("a rank whose clock stands still does not affect costs", "[balance]") {
   std::mt19937 engine(5);
   const CostModel good = fit({generated(engine, 4, 40, 1.0)});
   engine.seed(5);

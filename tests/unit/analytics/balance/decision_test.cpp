@@ -19,21 +19,21 @@ DecisionSettings at_price(double price) {
   return settings;
 }
 
-// A run whose loss is known in every step, and what became of it.
+// A run whose loss is known in every step, and its outcome.
 struct Course {
-  std::function<double(int age, int step)> fresh = [](int, int) { return 0.0; };  // of a division `age` steps old
-  std::function<double(int step)> untouched = [](int) { return 0.0; };            // until the first rebalance
-  double price = 1, unit = 1;  // of a rebalance, in mean steps; seconds per mean step
+  std::function<double(int age, int step)> fresh = [](int, int) { return 0.0; };  // loss of a division `age` steps old
+  std::function<double(int step)> untouched = [](int) { return 0.0; };            // loss until the first rebalance
+  double price = 1, unit = 1;  // price of a rebalance in mean steps; seconds per mean step
   bool tells_price = true;
-  double helps = 1;  // share of what is above fresh that a rebalance takes away
+  double helps = 1;  // share of the loss above `fresh` that a rebalance removes
 };
 
 struct Outcome {
-  std::vector<int> rebalanced;  // after these steps
+  std::vector<int> rebalanced;  // rebalances, after these steps
   std::vector<Verdict> verdicts;
 };
 
-// Looks after every step, follows the hints.
+// Looks after every step and follows the hints.
 Outcome follow(const Course& course, int steps, DecisionSettings settings) {
   Decision decision(settings);
   PeakFinder peaks;
@@ -67,14 +67,14 @@ Outcome follow(const Course& course, int steps, DecisionSettings settings) {
 
 }  // namespace
 
-TEST_CASE("a balanced run is never told to rebalance, at any price", "[balance]") {
+TEST_CASE("a balanced run never gets a recommendation, at any price", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.01; };
   course.untouched = [](int) { return 0.01; };
   for (double price : {-1.0, 0.0, 0.1, 1.0, 100.0}) CHECK(follow(course, 500, at_price(price)).rebalanced.empty());
 }
 
-TEST_CASE("a constant loss is answered once, the sooner the larger it is", "[balance]") {
+TEST_CASE("a constant loss causes one rebalance, the sooner the larger it is", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.02; };
   int last = 0;
@@ -90,7 +90,7 @@ TEST_CASE("a constant loss is answered once, the sooner the larger it is", "[bal
 }
 
 TEST_CASE("the cadence follows the square root of the price", "[balance]") {
-  // A loss that grows by 0.02 a step: a rebalance every sqrt(2 price / 0.02) steps costs least.
+  // For a loss that grows by 0.02 a step, a rebalance every sqrt(2 price / 0.02) steps costs least.
   Course course;
   course.fresh = [](int age, int) { return 0.02 * age; };
   course.untouched = [](int step) { return 0.02 * step; };
@@ -103,7 +103,7 @@ TEST_CASE("the cadence follows the square root of the price", "[balance]") {
   }
 }
 
-TEST_CASE("the verdict does not depend on the unit of time", "[balance]") {
+TEST_CASE("the decision does not depend on the unit of time", "[balance]") {
   Course course;
   course.fresh = [](int age, int step) { return 0.03 * age + 0.01 * (step % 7); };
   course.untouched = [](int step) { return 0.1 * (step % 12); };
@@ -123,7 +123,7 @@ TEST_CASE("rebalancing that does not help is not repeated for long", "[balance]"
   CHECK(follow(course, 400, at_price(2)).rebalanced.size() <= 8);
 }
 
-TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on it", "[balance]") {
+TEST_CASE("a loss that grows by itself right after a rebalance is not ascribed to it", "[balance]") {
   Decision decision(at_price(0.02));
   PeakFinder peaks;
   int rebalances = 0;
@@ -142,13 +142,13 @@ TEST_CASE("a loss that grows by itself right after a rebalance is not blamed on 
     if (decision.decide(look).rebalance) {
       decision.rebalanced(0.02);
       peaks.restart();
-      loss = ++rebalances == 1 ? 3.0 : 0.02;  // the first falls into a collapse
+      loss = ++rebalances == 1 ? 3.0 : 0.02;  // the first one coincides with a collapse
     }
   }
   CHECK(rebalances == 2);
 }
 
-TEST_CASE("a rebalancer that moves a part of it is called until the rest does not pay", "[balance]") {
+TEST_CASE("a rebalancer that removes a part of the loss is called until the rest does not pay", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.02; };
   course.untouched = [](int) { return 2.0; };
@@ -157,11 +157,11 @@ TEST_CASE("a rebalancer that moves a part of it is called until the rest does no
   const Outcome outcome = follow(course, 100, at_price(0.1));
   CHECK(2.0 * std::pow(0.7, outcome.rebalanced.size()) < 2 * course.price);
   CHECK(outcome.rebalanced.size() <= 25);
-  // Afterwards only to see whether it still moves little.
+  // Afterwards it is called only to see whether it still moves little.
   CHECK(std::count_if(outcome.rebalanced.begin(), outcome.rebalanced.end(), [](int step) { return step >= 60; }) <= 1);
 }
 
-TEST_CASE("one step that stands out is not answered, a new level is", "[balance]") {
+TEST_CASE("a single outlying step causes no rebalance, a new level does", "[balance]") {
   Course course;
   const auto peaks = [](int step) { return step % 50 == 30 ? 3.0 : 0.02; };
   course.fresh = [&](int, int step) { return peaks(step); };
@@ -175,7 +175,7 @@ TEST_CASE("one step that stands out is not answered, a new level is", "[balance]
   CHECK(outcome.rebalanced[0] <= 33);
 }
 
-TEST_CASE("the threshold decides while no price is known, trials look below it", "[balance]") {
+TEST_CASE("the threshold decides while no price is known; trials are made below it", "[balance]") {
   Course course;
   course.fresh = [](int, int) { return 0.01; };
   course.price = 0.2;
@@ -196,8 +196,8 @@ TEST_CASE("the threshold decides while no price is known, trials look below it",
   CHECK(follow(course, 400, settings).verdicts[static_cast<std::size_t>(tried)].trial);
 }
 
-TEST_CASE("a host that acts at certain steps only is asked before they come", "[balance]") {
-  // A mesh is adapted every 5 steps, which unbalances it, and can be divided anew only then.
+TEST_CASE("a host that acts only at certain steps is asked before these", "[balance]") {
+  // A mesh is adapted every 5 steps, which unbalances it. It can be redistributed only then.
   Decision decision(at_price(0.1));
   PeakFinder peaks;
   int adapted = 0, rebalanced = 0;
@@ -239,7 +239,7 @@ TEST_CASE("bad prices stay unknown", "[balance]") {
   CHECK(decision.price() == 4);
 }
 
-TEST_CASE("a run that is told to rebalance is not called balanced or too expensive in the same breath", "[balance]") {
+TEST_CASE("a hint that recommends a rebalance does not also say balanced or too expensive", "[balance]") {
   int told = 0, balanced = 0;
   for (double price : {-1.0, 0.0, 0.1, 5.0})
     for (double fresh : {0.0, 0.15, 0.3}) {
@@ -258,10 +258,10 @@ TEST_CASE("a run that is told to rebalance is not called balanced or too expensi
   CHECK(balanced > 10);
 }
 
-TEST_CASE("one price that stands out is not believed alone", "[balance]") {
+TEST_CASE("a single outlying price is not trusted", "[balance]") {
   Price price(-1);
   CHECK(price.value() < 0);
-  price.add(60);  // the first callback took a minute: nothing else is known
+  price.add(60);  // the first callback took a minute, and no other price is known
   CHECK(price.value() == 60);
   price.add(1);
   CHECK(price.value() == 1);
@@ -273,21 +273,21 @@ TEST_CASE("one price that stands out is not believed alone", "[balance]") {
   CHECK(price.value() == 3);
 }
 
-TEST_CASE("slow starts belong to the price where most rebalances have them", "[balance]") {
+TEST_CASE("slow starts belong to the price if most rebalances have them", "[balance]") {
   Price price(-1);
   for (int i = 0; i < 3; ++i) price.add(1);
-  price.add_slow_start(135);  // a checkpoint fell on the step behind a rebalance
+  price.add_slow_start(135);  // a checkpoint coincided with the step after a rebalance
   CHECK(price.value() == 1);
   price.add_slow_start(0.01);
   price.add_slow_start(-0.01);
   CHECK(price.value() == Approx(1.01));
   for (int i = 0; i < 5; ++i) price.add_slow_start(0.5);
   CHECK(price.value() == 1.5);
-  for (int i = 0; i < 5; ++i) price.add_slow_start(40);  // every one falls on a step of output
+  for (int i = 0; i < 5; ++i) price.add_slow_start(40);  // every rebalance coincides with a step of output
   CHECK(price.value() == 2);
 }
 
-TEST_CASE("a rebalance that takes a minute is advised again when the loss has paid for it", "[balance]") {
+TEST_CASE("a rebalance that takes a minute is recommended again once it pays", "[balance]") {
   Course course;
   course.fresh = [](int age, int) { return 0.02 * age; };
   course.untouched = [](int step) { return 0.02 * step; };
@@ -298,8 +298,8 @@ TEST_CASE("a rebalance that takes a minute is advised again when the loss has pa
   CHECK(outcome.rebalanced.size() <= 12);
 }
 
-TEST_CASE("patience does not run out over a loss that no cadence of rebalances would avoid", "[balance]") {
-  // A fresh division is better for one step and worse from then on.
+TEST_CASE("patience does not run out because of a loss that no cadence of rebalances would avoid", "[balance]") {
+  // A fresh division is better for one step and worse afterwards.
   Course course;
   course.fresh = [](int age, int) { return age == 1 ? 0.2 : 0.9; };
   course.untouched = [](int) { return 0.4; };
@@ -307,7 +307,7 @@ TEST_CASE("patience does not run out over a loss that no cadence of rebalances w
   CHECK(follow(course, 500, at_price(3)).rebalanced.empty());
 }
 
-TEST_CASE("balanced is said only where there is next to nothing to gain", "[balance]") {
+TEST_CASE("balanced is reported only if there is almost nothing to gain", "[balance]") {
   Course course;
   course.price = 50;
   course.fresh = [](int, int) { return 0.01; };
@@ -321,7 +321,7 @@ TEST_CASE("balanced is said only where there is next to nothing to gain", "[bala
   }
 }
 
-TEST_CASE("a look without a fresh step recommends nothing", "[balance]") {
+TEST_CASE("a look without a new step recommends nothing", "[balance]") {
   Decision decision{DecisionSettings{}};
   StepFacts facts;
   facts.mean = 1;

@@ -18,7 +18,7 @@ double predict(const Forecast& forecast, Predictor predictor, double ahead, std:
 
 }  // namespace
 
-TEST_CASE("predictors follow what they are made for", "[balance]") {
+TEST_CASE("each predictor follows the course that it is made for", "[balance]") {
   Forecast forecast;
   forecast.reset(2);
   for (int s = 0; s < 60; ++s)
@@ -31,14 +31,14 @@ TEST_CASE("predictors follow what they are made for", "[balance]") {
   CHECK(predict(forecast, Predictor::last, 1, 1) == 3);
 }
 
-TEST_CASE("a line never leads below a fifth of the level", "[balance]") {
+TEST_CASE("a linear trend never predicts less than a fifth of the level", "[balance]") {
   Forecast forecast;
   forecast.reset(1);
   for (int s = 0; s < 10; ++s) forecast.observe(std::vector<double>{100.0 - 10 * s}, {}, StepKind::ordinary);
   CHECK(predict(forecast, Predictor::trend, 50, 0) > 0);
 }
 
-TEST_CASE("a peak counts in the mean alone, unless it was a new level", "[balance]") {
+TEST_CASE("a peak counts only in the mean, unless it was a new level", "[balance]") {
   Forecast forecast;
   forecast.reset(1);
   const std::vector<double> low{1}, high{9};
@@ -49,10 +49,10 @@ TEST_CASE("a peak counts in the mean alone, unless it was a new level", "[balanc
   CHECK(predict(forecast, Predictor::mean, 1, 0) == Approx(19.0 / 11));
   forecast.observe(high, {}, StepKind::new_level);
   CHECK(predict(forecast, Predictor::last, 1, 0) == 9);
-  CHECK(predict(forecast, Predictor::recent, 1, 0) == Approx(7));  // of two steps of it
+  CHECK(predict(forecast, Predictor::recent, 1, 0) == Approx(7));  // after two of its steps
 }
 
-TEST_CASE("work predicts loads at the rank's time per work, also after work was divided anew", "[balance]") {
+TEST_CASE("work predicts loads by the rank's time per work, also after work was redistributed", "[balance]") {
   Forecast forecast;
   forecast.reset(3);
   const double slow[] = {1, 1.5, 1};
@@ -73,7 +73,7 @@ TEST_CASE("work predicts loads at the rank's time per work, also after work was 
   CHECK_FALSE(forecast.knows(Predictor::work));
 }
 
-TEST_CASE("one trial per predictor and class of ages is kept, and every age comes to be seen", "[balance]") {
+TEST_CASE("one trial per predictor and class of ages is kept, and every age is tried eventually", "[balance]") {
   Forecast forecast;
   forecast.reset(2);
   std::set<int> ages;

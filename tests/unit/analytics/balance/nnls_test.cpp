@@ -11,7 +11,7 @@ using Catch::Approx;
 
 namespace {
 
-// Reference: projected gradient on the normal equations, run until it no longer moves.
+// Reference: projected gradient on the normal equations, run to convergence.
 std::vector<double> reference(const NormalEquations& e) {
   double trace = 0;
   for (int i = 0; i < e.n; ++i) trace += e.xx[static_cast<std::size_t>(i) * e.n + i];
@@ -48,7 +48,7 @@ TEST_CASE("nnls agrees with coordinate descent on random problems", "[balance]")
   }
 }
 
-TEST_CASE("errors cover the truth also where noise brings one of two like columns to zero", "[balance]") {
+TEST_CASE("errors cover the truth even if noise reduces one of two similar columns to zero", "[balance]") {
   std::mt19937 engine(3);
   std::normal_distribution<double> normal;
   constexpr int draws = 500;

@@ -4,7 +4,7 @@
 
 using namespace effort::balance;
 
-TEST_CASE("steps that stand out are peaks, until a second one follows", "[balance]") {
+TEST_CASE("outlying steps are peaks until a second one follows", "[balance]") {
   PeakFinder finder;
   for (int s = 0; s < 20; ++s) CHECK(finder.observe(1.1 + 0.01 * (s % 3), 1) == StepKind::ordinary);
   CHECK(finder.observe(4.0, 1) == StepKind::peak);
@@ -29,7 +29,7 @@ TEST_CASE("a load that grows on all ranks has no peaks", "[balance]") {
   for (int s = 0; s < 200; ++s, mean *= 1.05) CHECK(finder.observe(1.2 * mean, mean) == StepKind::ordinary);
 }
 
-TEST_CASE("a loss that always jumps about has no peaks", "[balance]") {
+TEST_CASE("a loss that always fluctuates has no peaks", "[balance]") {
   PeakFinder finder;
   int peaks = 0;
   for (int s = 0; s < 100; ++s) peaks += s > 10 && finder.observe(s % 2 == 0 ? 1.1 : 2.5, 1) == StepKind::peak;

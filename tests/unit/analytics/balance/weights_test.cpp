@@ -10,7 +10,7 @@
 using namespace effort::balance;
 using Catch::Approx;
 
-TEST_CASE("items weigh what their units cost", "[balance]") {
+TEST_CASE("the weight of an item is the cost of its units", "[balance]") {
   const auto w = item_weights(std::vector<double>{1, 2, 3, 4}, std::vector<double>{10, -1});
   CHECK(w == std::vector<double>{10, 30});
   CHECK(item_weights(std::vector<double>{1, 2}, std::vector<double>{-1}) == std::vector<double>{1, 1});

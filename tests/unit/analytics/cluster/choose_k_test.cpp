@@ -1,4 +1,4 @@
-// How many strata: as many as are separated, one where nothing is.
+// The number of strata: as many as are separated, or one if none are.
 #include "analytics/cluster/choose_k.hpp"
 #include "analytics/cluster/clara.hpp"
 #include "analytics/cluster/dip.hpp"
@@ -90,7 +90,7 @@ TEST_CASE("one far object is a stratum of its own") {
   REQUIRE(found.medoids[static_cast<std::size_t>(found.lone[0])] == 41);
 }
 
-TEST_CASE("the number of the window before is kept unless another is clearly better") {
+TEST_CASE("the number of the previous window is kept unless another is clearly better") {
   // Two pairs of near groups: two or four strata.
   std::vector<double> values;
   Uniform uniform(4);
@@ -106,13 +106,13 @@ TEST_CASE("the number of the window before is kept unless another is clearly bet
   REQUIRE(choose_k(Kokkos::Serial{}, {values, 160, 1}, parameters).k == other);
   parameters.clear_gain = gain - 0.01;
   REQUIRE(choose_k(Kokkos::Serial{}, {values, 160, 1}, parameters).k == fresh.k);
-  parameters.previous_k = 7;  // not separated any more
+  parameters.previous_k = 7;  // no longer separated
   REQUIRE(choose_k(Kokkos::Serial{}, {values, 160, 1}, parameters).k == fresh.k);
 }
 
 namespace {
 
-// Loads of some ranks in six regions, half of which follow `shape` of a rank's place between 0 and 1, with noise.
+// Noisy loads of some ranks in six regions. Half of them follow `shape` of a rank's place between 0 and 1.
 template <typename Shape>
 std::vector<double> window_of(std::size_t n, double noise, std::mt19937_64& random, const Shape& shape) {
   std::normal_distribution<double> normal;
@@ -125,7 +125,7 @@ std::vector<double> window_of(std::size_t n, double noise, std::mt19937_64& rand
   return values;
 }
 
-// The number of each of 40 windows of a run, chosen after the one before.
+// The number of strata in each of 40 windows of a run, each chosen after the previous one.
 template <typename Shape>
 std::vector<int> numbers_over_windows(std::size_t n, double noise, unsigned seed, const Shape& shape) {
   std::mt19937_64 random(seed);
@@ -164,18 +164,18 @@ TEST_CASE("noise of the windows of few ranks does not change the number, a chang
         for (std::size_t i = 1; i < numbers.size(); ++i) changes += numbers[i] != numbers[i - 1];
       }
       CAPTURE(c.name, n);
-      CHECK(changes <= 2 * runs);  // of 39: to the number, where the first window does not show it, and back once
+      CHECK(changes <= 2 * runs);  // of 39: to the right number if the first window does not show it, and back once
       for (unsigned seed = 1; seed <= runs; ++seed) {
         const auto clear = numbers_over_windows(n, 0.01, seed, c.load);
         if (c.expected > 1 || n > 8) CHECK(std::count(clear.begin(), clear.end(), c.expected) >= 39);
       }
     }
-  for (unsigned seed = 1; seed <= runs; ++seed) {  // groups that end, and come again
+  for (unsigned seed = 1; seed <= runs; ++seed) {  // groups that vanish and reappear
     const auto numbers = numbers_over_windows(8, 0.01, seed, [](double place, int window) {
       return place < 0.25 && (window < 15 || window >= 30) ? 2.0 : 1.0;
     });
     for (int window = 0; window < 40; ++window)
-      if (window < 15 || window >= 18)  // what was is kept a little
+      if (window < 15 || window >= 18)  // the old number is kept for a while
         CHECK(numbers[static_cast<std::size_t>(window)] == (window < 15 || window >= 30 ? 2 : 1));
   }
 }
@@ -211,7 +211,7 @@ TEST_CASE("the dip of known distributions") {
   REQUIRE(std::abs(far_above - 1000) < 110);
 }
 
-// A swap between identical objects gains rounding noise: it was once found again and again.
+// A swap between identical objects gains only rounding noise, and was once found repeatedly.
 TEST_CASE("identical rows beside a different one end the search at once") {
   const std::vector<double> values{.75, .25, .75, .25, .75, .25, 2.25, .75};
   CHECK(choose(values, 2).k == 2);

@@ -35,7 +35,7 @@ ClaraParameters with_k(int k) {
 
 }  // namespace
 
-TEMPLATE_TEST_CASE("the result is a clustering, near PAM's, on every space the same", "", EFFORT_TEST_SPACES) {
+TEMPLATE_TEST_CASE("the result is a clustering near PAM's, and the same on every space", "", EFFORT_TEST_SPACES) {
   for (const std::size_t n : {65, 1000, 2500}) {
     const auto values = groups_of(n, 7, 4, 4, static_cast<int>(n));
     const auto parameters = with_k(4);
@@ -63,7 +63,7 @@ TEST_CASE("a sample of everything is PAM") {
   REQUIRE(found.cost == Approx(all.cost).epsilon(1e-14));
 }
 
-TEST_CASE("the seed chooses the samples, and more of them are not worse") {
+TEST_CASE("the seed chooses the samples, and more samples are not worse") {
   const auto values = groups_of(3000, 5, 6, 2, 8);
   auto parameters = with_k(5);
   double few = 0, many = 0;
@@ -111,19 +111,19 @@ TEST_CASE("coincident objects") {
   }
 }
 
-TEST_CASE("values out of the range of squares") {
+TEST_CASE("values whose squares overflow or underflow") {
   const auto values = groups_of(700, 5, 4, 3, 21);
   const auto expected = clara_of(values, 5, with_k(4));
   for (const int exponent : {531, 1000, -600, -1000}) {
     auto scaled = values;
     for (double& value : scaled) value = std::ldexp(value, exponent);
     const auto found = clara_of(scaled, 5, with_k(4));
-    if (exponent != -1000) REQUIRE(found.medoids == expected.medoids);  // there, values lose bits
+    if (exponent != -1000) REQUIRE(found.medoids == expected.medoids);  // at this size, values lose bits
     REQUIRE(std::ldexp(found.cost, -exponent) == Approx(expected.cost).epsilon(1e-12));
   }
 }
 
-TEST_CASE("values that no sample shows may be far larger") {
+TEST_CASE("values outside of all samples may be far larger") {
   for (const double far : {1e3, 1e9, 1e30, 1e160, 1e300}) {
     for (const int at : {0, 1234, 4999}) {
       auto values = groups_of(5000, 4, 3, 4, 3);
@@ -133,14 +133,14 @@ TEST_CASE("values that no sample shows may be far larger") {
       REQUIRE(verify({values, 5000, 4}, found) == "");
     }
   }
-  auto constant = std::vector<double>(5000, 0.0);  // the samples show nothing at all
+  auto constant = std::vector<double>(5000, 0.0);  // the samples show no differences
   constant[4321] = 7;
   const auto found = clara_of(constant, 1, with_k(2));
   REQUIRE(verify({constant, 5000, 1}, found) == "");
   auto tiny = groups_of(5000, 1, 2, 0, 5);
   for (double& value : tiny) value *= 1e-200;
   tiny[2345] = 1e200;
-  const auto extreme = clara_of(tiny, 1, with_k(2));  // beside 1e200, differences of 1e-200 are none
+  const auto extreme = clara_of(tiny, 1, with_k(2));  // compared with 1e200, differences of 1e-200 are zero
   REQUIRE((extreme.cost == 0 || extreme.cost == Approx(1e200 / 5000)));
 }
 
@@ -181,7 +181,7 @@ TEST_CASE("bad input is refused with its place") {
 
 TEST_CASE("the chosen number of strata stays from window to window, and follows a clear change") {
   constexpr std::size_t n = 1200, d = 6;
-  const auto window = [](int groups, int seed) {  // the same groups in every window, with other noise
+  const auto window = [](int groups, int seed) {  // the same groups in every window, with different noise
     Uniform centre(5), noise(seed);
     std::vector<double> centres(8 * d), values;
     for (double& value : centres) value = 6 * centre();
@@ -215,7 +215,7 @@ TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds
         for (std::size_t j = 0; j < d; ++j) {
           double& value = values[i * d + j];
           if (kind == 0) value *= std::pow(10.0, static_cast<double>(j) - 4);  // columns of very different widths
-          if (kind == 1 && uniform() < 0.01) value /= uniform() * uniform();   // some far out
+          if (kind == 1 && uniform() < 0.01) value /= uniform() * uniform();   // some outliers
           if (kind == 2 && i >= n / 20) value = values[i % (n / 20) * d + j];  // twenty of each
           if (kind == 3) value = i < n - 10 ? value * 0.1 : value + 50;        // ten beside 2,990
         }
@@ -228,7 +228,7 @@ TEST_CASE("stretched, heavy-tailed, doubled and very unequal sets of other seeds
         CAPTURE(kind, seed, k);
         REQUIRE(verify({values, n, d}, found) == "");
         const double best = pam(Kokkos::Serial{}, {values, n, d}, exact).cost;
-        if (kind == 0 || kind == 2) REQUIRE(found.cost < 1.15 * best);  // what is rare, samples do not show
+        if (kind == 0 || kind == 2) REQUIRE(found.cost < 1.15 * best);  // samples miss rare objects
         QualityParameters thorough;
         thorough.k = k;
         thorough.seed = parameters.seed;

@@ -23,7 +23,7 @@ struct Whole {
   std::vector<std::int32_t> labels;  // of all objects
 };
 
-// Which node has an object: several uneven ways, some of which leave nodes empty.
+// The node of an object, in several uneven distributions. Some of them leave nodes empty.
 int node_of(std::size_t i, int nodes, int way) {
   const auto n = static_cast<std::size_t>(nodes);
   switch (way) {
@@ -79,7 +79,7 @@ void require_same(const Whole& a, const Whole& b) {
   REQUIRE(a.labels == b.labels);
 }
 
-// Counts the collectives that pass through.
+// Counts the collectives and passes them on.
 class Counting final : public Communicator {
  public:
   explicit Counting(Communicator& inner) : inner_(inner) {}
@@ -123,7 +123,7 @@ TEST_CASE("1, 2, 3, 5, 8 nodes with unequal objects give the same bits") {
     for (int way = 0; way < 4; ++way) require_same(one, over_nodes(values, 5, nodes, way, parameters));
 }
 
-TEST_CASE("values out of the range of squares give the same bits on any number of nodes") {
+TEST_CASE("values whose squares overflow or underflow give the same bits on any number of nodes") {
   auto values = groups_of(1200, 6, 4, 3, 9);
   for (double& value : values) value *= 0x1p600;
   ClaraParameters parameters;
@@ -150,7 +150,7 @@ TEST_CASE("three collectives are enough") {
   });
 }
 
-TEST_CASE("outliers that no sample shows are agreed upon") {
+TEST_CASE("all nodes agree on outliers that no sample contains") {
   for (const double far : {1e9, 1e200}) {
     auto values = groups_of(2000, 3, 2, 5, 6);
     values[1777 * 3] = far;
@@ -177,7 +177,7 @@ TEST_CASE("a far rank of any node is a stratum of its own, and all nodes report 
   }
 }
 
-TEST_CASE("all nodes refuse what one node has wrong") {
+TEST_CASE("all nodes refuse if one node has bad input") {
   auto values = groups_of(500, 3, 2, 2, 6);
   ClaraParameters parameters;
   parameters.k = 2;
@@ -211,11 +211,11 @@ TEST_CASE("all nodes refuse what one node has wrong") {
   }
 }
 
-TEST_CASE("objects that are twice there while others are missing are noticed, also where count and sum are right") {
+TEST_CASE("objects that occur twice while others are missing are noticed, even if count and sum are right") {
   std::mutex mutex;
   int refused = 0;
   run_thread_group(2, [&](Communicator& comm) {
-    const std::vector<std::int32_t> ids = {0, 3};  // on both nodes: four of them, and their sum is 0 + 1 + 2 + 3
+    const std::vector<std::int32_t> ids = {0, 3};  // on both nodes, there are four objects with the sum 0 + 1 + 2 + 3
     const std::vector<double> rows = {0.0, 1.0};
     ClaraParameters parameters;
     parameters.k = 2;

@@ -83,7 +83,7 @@ TEST_CASE("single linkage merges along the minimum spanning tree") {
     REQUIRE(dendrogram.merges[i].height == Approx(edges[i]).epsilon(1e-12));
 }
 
-TEST_CASE("shapes are compared without their level and size") {
+TEST_CASE("shapes are compared independently of level and size") {
   std::vector<double> values;
   for (int region = 0; region < 6; ++region)
     for (int j = 0; j < 50; ++j) {
@@ -109,7 +109,7 @@ TEST_CASE("medoids of given groups") {
   REQUIRE(verify({values, 90, 4}, strata) == "");  // far groups: each object is nearest to its own medoid
 }
 
-TEST_CASE("hierarchical clustering at the edges") {
+TEST_CASE("edge cases of hierarchical clustering") {
   const std::vector<double> one = {3, 4};
   REQUIRE(hierarchical(Kokkos::Serial{}, {one, 1, 2}, Linkage::ward).merges.empty());
   REQUIRE(cut_to_number(hierarchical(Kokkos::Serial{}, {one, 1, 2}, Linkage::ward), 1) == std::vector<std::int32_t>{0});

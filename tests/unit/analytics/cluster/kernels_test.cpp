@@ -1,4 +1,4 @@
-// The kernels give what plain loops give, the same bits in every space and with every instruction set.
+// The kernels give the results of plain loops, with the same bits in every space and with every instruction set.
 #include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/range.hpp"
 
@@ -19,7 +19,7 @@ using effort::simd::InstructionSet;
 
 namespace {
 
-// Kernels in all instruction sets of this processor, and with threads.
+// Runs kernels in all instruction sets of this processor, and with threads.
 std::vector<std::unique_ptr<Kernels>> variants() {
   std::vector<std::unique_ptr<Kernels>> all;
   for (const auto set : {InstructionSet::portable, InstructionSet::avx2, InstructionSet::avx512})
@@ -30,7 +30,7 @@ std::vector<std::unique_ptr<Kernels>> variants() {
   return all;
 }
 
-// The same in every variant.
+// Checks that all variants give the same result.
 template <typename Result>
 void same_in_all(const Result& result) {
   const auto all = variants();
@@ -50,7 +50,7 @@ std::vector<double> single_values(std::vector<double> values) {
   return values;
 }
 
-// A table, and where its rows stand among some medoids.
+// A table, and the distances of its rows to some medoids.
 struct Stand {
   DistanceTable table;
   std::vector<std::int32_t> medoids;
@@ -91,7 +91,7 @@ struct Stand {
     }
     return total;
   }
-  // What the swap adds to the cost.
+  // The change of the cost by the swap.
   double change(std::size_t candidate, std::size_t slot) const {
     auto swapped = medoids;
     swapped[slot] = static_cast<std::int32_t>(candidate);
@@ -122,7 +122,7 @@ TEST_CASE("distances add squares in the order of the columns") {
   }
 }
 
-TEST_CASE("distances of all pairs are the same both ways") {
+TEST_CASE("distances of all pairs are symmetric") {
   const std::size_t n = GENERATE(1, 16, 65, 150), d = 9;
   const auto objects = groups_of(n, d, 3, 2, 5);
   for (const auto& kernels : variants()) {
@@ -145,7 +145,7 @@ TEST_CASE("distances in single precision are near those in double precision") {
   });
 }
 
-TEST_CASE("the largest magnitude is seen, and so is what is not finite") {
+TEST_CASE("the largest magnitude and non-finite values are found") {
   constexpr std::uint64_t infinite = 0x7ff0000000000000;
   for (std::size_t n = 1; n < 40; ++n)
     for (std::size_t at = 0; at < n; ++at) {
@@ -199,7 +199,7 @@ TEST_CASE("objects go to the first of several nearest medoids, and sums of dista
   });
 }
 
-TEST_CASE("a value that is not finite is seen while objects are assigned") {
+TEST_CASE("a non-finite value is found while objects are assigned") {
   std::vector<double> objects(40 * 3, 1.0);
   const std::size_t at = GENERATE(0, 50, 119);
   objects[at] = std::numeric_limits<double>::infinity();
@@ -208,7 +208,7 @@ TEST_CASE("a value that is not finite is seen while objects are assigned") {
     REQUIRE(kernels->assign({objects, 40, 3}, {{point, 1, 3}, 1, {{0}}}, {4, 40}).largest_bits == 0x7ff0000000000000);
 }
 
-TEST_CASE("the two nearest of several medoids, the first of equals, and the bound where there is no second") {
+TEST_CASE("the two nearest of several medoids, the first of equals, and the bound if there is no second") {
   const std::size_t rows = GENERATE(1, 7, 16, 37, 700), k = GENERATE(1, 2, 5);
   Uniform uniform(8);
   std::vector<double> columns;
@@ -229,8 +229,8 @@ TEST_CASE("the two nearest of several medoids, the first of equals, and the boun
   }
 }
 
-TEST_CASE("what a swap changes is the difference of two costs") {
-  const std::size_t n = GENERATE(37, 600);  // fewer and more than one team works on
+TEST_CASE("the gain of a swap is the difference of two costs") {
+  const std::size_t n = GENERATE(37, 600);  // fewer objects than one team handles, and more
   const Stand stand(n, {4, 9, 30}, 6);
   for (const auto& kernels : variants()) {
     const auto on_table = kernels->on(stand.table);

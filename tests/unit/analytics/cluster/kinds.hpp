@@ -1,4 +1,4 @@
-// Generated objects of many kinds: what the quality mode is judged by, in its test and in bench/cluster.
+// Generated objects of many kinds, by which the quality mode is judged in its test and in bench/cluster.
 #pragma once
 
 #include "analytics/cluster/kmedoids.hpp"
@@ -18,7 +18,7 @@
 
 namespace effort::cluster::test {
 
-/// How objects are made.
+/// The parameters of generated objects.
 struct Kind {
   enum class Form { groups, student, lognormal, outliers, line, ring, front, integers, duplicates };
   Form form = Form::groups;
@@ -36,7 +36,7 @@ struct Kind {
   }
 };
 
-/// The kinds that the quality mode must be good at.
+/// The kinds of objects that the quality mode must cluster well.
 inline std::vector<Kind> all_kinds() {
   using Form = Kind::Form;
   std::vector<Kind> kinds = {{Form::groups, 1, 0, false}};
@@ -83,7 +83,7 @@ class Maker {
         const double angle = 6.283185307179586 * uniform_(random_);
         return add_along(values, std::cos(angle), std::sin(angle), 0, 0.05);
       }
-      case Form::front: {  // a sheet with a step along a curve, as of a wave running through ranks
+      case Form::front: {  // a sheet with a step along a curve, like a wave that runs through the ranks
         const double x = uniform_(random_), y = uniform_(random_);
         return add_along(values, x, y, std::tanh(8 * (x * x + y * y - 0.5)), 0.02);
       }

@@ -61,7 +61,7 @@ double mean_distance(const Signatures& signatures, std::span<const std::int32_t>
   check_labels(labels, signatures.n, static_cast<int>(medoids.size()));
   for (const std::int32_t medoid : medoids)
     if (medoid < 0 || static_cast<std::size_t>(medoid) >= signatures.n)
-      throw std::invalid_argument("medoid " + std::to_string(medoid) + " is no object: ids are 0 to n - 1");
+      throw std::invalid_argument("medoid " + std::to_string(medoid) + "  is not an object: ids are 0 to n - 1");
   const InRange range(signatures);
   double sum = 0;
   for (std::size_t i = 0; i < signatures.n; ++i) {

@@ -1,4 +1,4 @@
-// How good a clustering is, and whether it is one.
+// Measures of the quality of a clustering, and a verifier.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"
@@ -21,9 +21,9 @@ double average_silhouette(const Signatures& signatures, std::span<const std::int
 /// The same on a symmetric matrix of distances, [n][n].
 double average_silhouette(std::span<const double> distances, std::span<const std::int32_t> labels, int k);
 
-/// What is wrong with a clustering; empty when it is right: medoids are objects, ascending and distinct, every object
-/// is at a nearest medoid (to 1e-12 relative), each medoid in its own stratum, sizes and cost (to 1e-9 relative,
-/// recomputed in long double) are those of the labels.
+/// The first error in a clustering; empty if it is right.  Medoids must be distinct objects in ascending order, every
+/// object must be at a nearest medoid (to 1e-12 relative), each medoid must be in its own stratum, and sizes and cost
+/// (to 1e-9 relative, recomputed in long double) must be those of the labels.
 std::string verify(const Signatures& signatures, const Clustering& clustering);
 
 }  // namespace effort::cluster

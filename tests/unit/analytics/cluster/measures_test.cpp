@@ -1,4 +1,4 @@
-// Quality measures on cases worked by hand, and the verifier on wrong answers.
+// Quality measures on cases computed by hand, and the verifier on wrong answers.
 #include "measures.hpp"
 #include "analytics/cluster/pam.hpp"
 
@@ -16,7 +16,7 @@ using namespace effort::cluster::test;
 using Catch::Approx;
 using Catch::Matchers::ContainsSubstring;
 
-TEST_CASE("the verifier accepts a right clustering and names what is wrong") {
+TEST_CASE("the verifier accepts a right clustering and names errors") {
   const auto values = groups_of(80, 3, 3, 3, 12);
   const Signatures objects{values, 80, 3};
   PamParameters parameters;
@@ -35,10 +35,10 @@ TEST_CASE("the verifier accepts a right clustering and names what is wrong") {
   REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("distinct"));
   wrong = right;
   wrong.medoids[2] = 80;
-  REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("no object"));
+  REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("not an object"));
   wrong = right;
   wrong.labels[5] = 3;
-  REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("no stratum"));
+  REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("not a stratum"));
   wrong = right;
   wrong.labels.pop_back();
   REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("labels"));
@@ -49,7 +49,7 @@ TEST_CASE("the verifier accepts a right clustering and names what is wrong") {
   wrong.lone = {0};
   REQUIRE_THAT(verify(objects, wrong), ContainsSubstring("one member"));
 
-  // An object in a farther stratum, with sizes and cost to match.
+  // An object in a farther stratum, with matching sizes and cost.
   wrong = right;
   std::int32_t moved = 0;
   while (moved == right.medoids[0] || moved == right.medoids[1] || moved == right.medoids[2]) ++moved;
@@ -88,7 +88,7 @@ TEST_CASE("silhouettes, by hand") {
   std::vector<std::int32_t> halves(40, 0);
   std::fill(halves.begin() + 20, halves.end(), 1);
   REQUIRE(average_silhouette({same, 40, 1}, halves, 2) == 0);
-  // One that is nearer to the other stratum: 0 alone, (1 - 9) / 9 and (10 - 9) / 10.
+  // An object nearer to the other stratum: 0 for the object alone, (1 - 9) / 9 and (10 - 9) / 10.
   const std::vector<double> wrong = {0, 1, 10};
   REQUIRE(average_silhouette({wrong, 3, 1}, std::vector<std::int32_t>{0, 1, 1}, 2) == Approx((-8.0 / 9 + 0.1) / 3));
 }

@@ -1,4 +1,4 @@
-// PAM against R, against brute force, and under changes that must not matter.
+// PAM against R, against brute force, and under changes that must not affect it.
 #include "analytics/cluster/pam.hpp"
 #include "analytics/cluster/kmedoids.hpp"
 #include "measures.hpp"
@@ -98,7 +98,7 @@ TEMPLATE_TEST_CASE("the medoids are those of R", "", EFFORT_TEST_SPACES) {
   }
 }
 
-TEST_CASE("where medians tie, as they do for d = 1, the cost is that of R") {
+TEST_CASE("if medians tie, as for d = 1, the cost is that of R") {
   // R as above found {5, 19, 44}; strata of even size have two best medoids.
   REQUIRE(pam_of(groups_of(100, 1, 3, 5, 14), 1, 3).cost == Approx(0.36509084063353525).epsilon(1e-13));
 }
@@ -106,7 +106,8 @@ TEST_CASE("where medians tie, as they do for d = 1, the cost is that of R") {
 TEST_CASE("a shift by 2^24 and a scale change no medoid") {
   for (const Reference& r : references) {
     const auto values = groups_of(r.n, r.d, r.groups, r.separation, r.seed);
-    // Shifted values are rounded to 2^-28: the same rounding first, so that the distances are the same.
+    // Shifted values are rounded to 2^-28. The values are rounded in the same way first, so that distances are the
+    // same.
     auto rounded = values, shifted = values, scaled = values;
     for (std::size_t i = 0; i < values.size(); ++i) {
       shifted[i] = values[i] + 0x1p24;
@@ -160,7 +161,7 @@ TEST_CASE("no single swap improves the result, and brute force is rarely better"
   REQUIRE(best > cases * 9 / 10);
 }
 
-TEST_CASE("spaces and rules: threads change nothing, the eager rule ends in a local optimum too") {
+TEST_CASE("threads do not change the result, and the eager rule also ends in a local optimum") {
   const auto values = groups_of(1500, 6, 5, 2, 77);
   const auto serial = pam_of(values, 6, 5);
 #ifdef KOKKOS_ENABLE_OPENMP

@@ -52,7 +52,7 @@ TEMPLATE_TEST_CASE("within one percent of PAM with eager swaps on all pairs", ""
   }
 }
 
-TEST_CASE("within one percent of the best of several runs on all pairs, objects of all kinds") {
+TEST_CASE("within one percent of the best of several runs on all pairs, for objects of all kinds") {
   struct Shape {
     std::size_t n, d;
   };
@@ -87,7 +87,8 @@ TEST_CASE("many objects in single precision: shifted, far from each other, or wi
   std::vector<double> shifted, far = values;
   for (const double value : values) shifted.push_back(value + 0x1p24);
   REQUIRE(quality(Kokkos::Serial{}, {shifted, n, d}, parameters).cost < 1.001 * plain.cost);
-  // One object so far away that it takes a medoid of its own; the others' distances are below single precision.
+  // One object is so far away that it takes a medoid of its own. The distances of the others are below single
+  // precision.
   far[0] = 1e12;
   const auto with_far = quality(Kokkos::Serial{}, {far, n, d}, parameters);
   REQUIRE(verify({far, n, d}, with_far) == "");

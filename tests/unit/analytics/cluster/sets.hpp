@@ -1,4 +1,4 @@
-// Generated objects for the tests, and the spaces they run on.
+// Generated objects for the tests, and the spaces that tests run on.
 #pragma once
 
 #include "analytics/cluster/clustering.hpp"

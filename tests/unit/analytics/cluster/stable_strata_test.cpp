@@ -71,7 +71,7 @@ TEST_CASE("many strata are matched greedily") {
   REQUIRE(match.agreement == 1);
 }
 
-TEST_CASE("labels that do not fit are refused") {
+TEST_CASE("labels that do not match are refused") {
   const std::vector<std::int32_t> labels = {0, 1};
   REQUIRE_THROWS_AS(match_strata(labels, 1, labels, 2), std::invalid_argument);
   REQUIRE_THROWS_AS(match_strata(labels, 2, std::vector<std::int32_t>{0}, 2), std::invalid_argument);

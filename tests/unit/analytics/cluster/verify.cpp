@@ -7,7 +7,7 @@
 namespace effort::cluster {
 namespace {
 
-// In long double, whose range holds the squares of all doubles: nothing here is shared with what is verified.
+// Uses long double, whose range contains the squares of all doubles, and shares no code with the verified functions.
 long double distance(const double* a, const double* b, std::size_t d) {
   long double squares = 0;
   for (std::size_t j = 0; j < d; ++j) {
@@ -26,11 +26,11 @@ std::string wrong_shape(const Signatures& signatures, const Clustering& c) {
   for (std::size_t slot = 0; slot < k; ++slot) {
     const std::int32_t medoid = c.medoids[slot];
     if (medoid < 0 || static_cast<std::size_t>(medoid) >= signatures.n)
-      return "medoid " + std::to_string(medoid) + " is no object";
+      return "medoid " + std::to_string(medoid) + " is not an object";
     if (slot > 0 && medoid <= c.medoids[slot - 1]) return "medoids are not distinct and ascending";
   }
   for (const std::int32_t label : c.labels)
-    if (label < 0 || label >= c.k) return "label " + std::to_string(label) + " is no stratum";
+    if (label < 0 || label >= c.k) return "label " + std::to_string(label) + " is not a stratum";
   return {};
 }
 
@@ -44,7 +44,7 @@ std::string wrong_sizes(const Clustering& c) {
   }
   for (const std::int32_t lone : c.lone)
     if (lone < 0 || lone >= c.k || c.sizes[static_cast<std::size_t>(lone)] != 1)
-      return "stratum " + std::to_string(lone) + " is not of one member";
+      return "stratum " + std::to_string(lone) + " does not have one member";
   return {};
 }
 

@@ -1,4 +1,4 @@
-// Bounds of errors and of bytes.
+// Bounds on errors and bytes.
 #include "analytics/codec/codec.hpp"
 #include "analytics/codec/matrix.hpp"
 #include "analytics/wavelet/cdf97.hpp"
@@ -25,7 +25,7 @@ constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
 }  // namespace
 
-TEST_CASE("The achieved error is at most the target, and what the stream says") {
+TEST_CASE("The achieved error is at most the target, and is stated in the stream") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds())
     for (const auto& [rows, cols] :
@@ -61,7 +61,7 @@ TEST_CASE("The error target is met closely") {
 }
 
 TEST_CASE("The size is within 3 % of the best truncation point of the same stream") {
-  // What could be had by truncation: the stream of every step, cut at every pass, as long as the bound holds.  Steps an
+  // The best size by truncation: the stream of every step, cut at every pass for which the bound holds.  Steps an
   // eighth of an octave apart stand for the points between two passes.
   for (const auto& kind : test::kinds())
     for (const double bound : {0.02, 2e-3, 1e-4}) {
@@ -85,7 +85,7 @@ TEST_CASE("The size is within 3 % of the best truncation point of the same strea
 
 namespace {
 
-/// Values at which an expectation of the error goes wrong.
+/// Values for which an estimate of the error fails.
 const std::vector<std::string>& awkward_kinds() {
   static const std::vector<std::string> names{"rare spikes", "one spike", "heavy tails",  "denormals", "tiny",
                                               "edges",       "signs",     "mean far off", "two values"};
@@ -93,7 +93,7 @@ const std::vector<std::string>& awkward_kinds() {
 }
 
 const std::vector<std::pair<std::size_t, std::size_t>>& awkward_shapes() {
-#ifdef __SANITIZE_THREAD__  // forty times slower, and nothing here depends on threads
+#ifdef __SANITIZE_THREAD__  // forty times slower, and no result here depends on threads
   static const std::vector<std::pair<std::size_t, std::size_t>> shapes{{64, 10}, {5, 3}};
 #else
   static const std::vector<std::pair<std::size_t, std::size_t>> shapes{
@@ -125,7 +125,7 @@ Values awkward(const std::string& kind, std::size_t rows, std::size_t cols) {
 
 }  // namespace
 
-TEST_CASE("Awkward values keep every bound, at about the size of the best of all steps") {
+TEST_CASE("Difficult values keep every bound, at about the size of the best of all steps") {
   for (const auto& kind : awkward_kinds())
     for (const auto& [rows, cols] : awkward_shapes()) {
       const auto values = awkward(kind, rows, cols);
@@ -142,7 +142,8 @@ TEST_CASE("Awkward values keep every bound, at about the size of the best of all
         CAPTURE(kind, rows, cols, bound, best, bytes.size());
         CHECK(test::nrmse(values, decode(bytes).values) <= bound);
         CHECK(bytes.size() <= values.size() * 8 * 101 / 100 + 16);
-        // A checkerboard has larger steps that err less, and what is decoded of denormals is rounded, to their luck.
+        // For a checkerboard some larger steps happen to have smaller errors, and decoded denormals are rounded in
+        // their favour.
         if (kind != "signs" && kind != "denormals")
           CHECK(static_cast<double>(bytes.size()) <= 1.03 * static_cast<double>(best) + 3);
       }
@@ -167,7 +168,7 @@ TEST_CASE("A largest error is kept") {
   }
 }
 
-TEST_CASE("A bound on the bytes is kept, and more bytes do not harm") {
+TEST_CASE("A bound on the bytes is kept, and more bytes do not increase the error") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds()) {
     const auto values = test::matrix(kind, 64, 90, 5);
@@ -183,7 +184,7 @@ TEST_CASE("A bound on the bytes is kept, and more bytes do not harm") {
   }
 }
 
-TEST_CASE("More passes, less error") {
+TEST_CASE("More passes reduce the error") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   for (const auto& kind : test::kinds()) {
     const auto values = test::matrix(kind, 40, 120, 6);
@@ -192,8 +193,8 @@ TEST_CASE("More passes, less error") {
     for (int passes = 1; passes <= inspect(bytes).passes; ++passes) {
       const double error = test::nrmse(values, decode(bytes, {.passes = passes}).values);
       CAPTURE(kind, passes, static_cast<int>(coder));
-      // The zerotrees' first passes refine little but the mean, which may be nearer the middle of a wide interval; and
-      // as the basis is not quite orthogonal, a pass over a handful of coefficients may lose a little.
+      // The first passes of the zerotrees refine little more than the mean, which may be nearer to the middle of a wide
+      // interval.  As the basis is not quite orthogonal, a pass over a few coefficients may lose a little.
       if (coder == Coder::context || passes > 6) CHECK(error <= before * 1.02);
       before = error;
     }

@@ -69,19 +69,19 @@ TEST_CASE("Distributed rows are halved and joined to the same bits as a local ma
                                    high_rows, true);
         if (rows == 1) return;
         for (std::size_t k = 0; k < low.size(); ++k)
-          if (low[k] != expected[pairs.first * cols + k]) throw std::runtime_error("another low band");
+          if (low[k] != expected[pairs.first * cols + k]) throw std::runtime_error("wrong low band");
         for (std::size_t k = 0; k < high.size(); ++k)
-          if (high[k] != expected[(lows + pairs.first) * cols + k]) throw std::runtime_error("another high band");
+          if (high[k] != expected[(lows + pairs.first) * cols + k]) throw std::runtime_error("wrong high band");
         wavelet::distributed_join(nodes, distribution, 0, low_rows, high_rows,
                                   wavelet::MatrixView(back.data(), n, cols), true);
         for (std::size_t k = 0; k < mine.size(); ++k)
-          if (std::abs(back[k] - mine[k]) > 1e-12) throw std::runtime_error("other rows");
+          if (std::abs(back[k] - mine[k]) > 1e-12) throw std::runtime_error("wrong rows");
       });
     }
   }
 }
 
-TEST_CASE("However the rows are distributed, the bound holds and the size is that of a local matrix") {
+TEST_CASE("For any distribution of the rows, the bound holds and the size is that of a local matrix") {
   for (const auto& kind : effort::test::kinds())
     for (const double bound : {0.04, 0.01, 1e-3, 1e-9}) {
       const auto values = effort::test::matrix(kind, 40, 300, 2);
@@ -204,7 +204,7 @@ TEST_CASE("Absent values stay absent over nodes") {
   }
 }
 
-TEST_CASE("All nodes refuse what one of them cannot code") {
+TEST_CASE("All nodes refuse if one of them cannot encode its values") {
   run_thread_group(3, [&](Communicator& nodes) {
     std::vector<double> values(20, 1.0);
     if (nodes.rank() == 1) values[7] = std::numeric_limits<double>::quiet_NaN();
@@ -214,7 +214,7 @@ TEST_CASE("All nodes refuse what one of them cannot code") {
     } catch (const std::invalid_argument&) {
       refused = true;
     }
-    if (!refused) throw std::runtime_error("a NaN was taken");
+    if (!refused) throw std::runtime_error("a NaN was accepted");
     refused = false;
     try {
       encode(nodes, {std::vector<double>(20, 1.0), 2, nodes.rank() == 2 ? std::size_t{5} : std::size_t{10}},
@@ -222,6 +222,6 @@ TEST_CASE("All nodes refuse what one of them cannot code") {
     } catch (const std::invalid_argument&) {
       refused = true;
     }
-    if (!refused) throw std::runtime_error("unequal numbers of steps were taken");
+    if (!refused) throw std::runtime_error("unequal numbers of steps were accepted");
   });
 }

@@ -32,7 +32,7 @@ void fill(History& history, const std::vector<double>& values, std::size_t windo
 
 }  // namespace
 
-TEST_CASE("A history holds its bound whenever it is serialised") {
+TEST_CASE("A history keeps its bound whenever it is serialised") {
   for (const auto& kind : test::kinds()) {
     const auto values = test::matrix(kind, 24, 430, 4);
     for (const double bound : {0.04, 0.01, 1e-3}) {
@@ -57,10 +57,10 @@ TEST_CASE("A history holds its bound whenever it is serialised") {
   }
 }
 
-TEST_CASE("The finished history is within 10 % of coding the whole matrix at once") {
+TEST_CASE("The finished history is within 10 % of the size of the whole matrix encoded at once") {
   double history_bytes = 0, whole_bytes = 0;
   for (const auto& kind : test::kinds()) {
-    if (kind == "ramp") continue;  // a smooth surface: too few bytes for a ratio
+    if (kind == "ramp") continue;  // a smooth surface has too few bytes for a ratio
     const auto values = test::matrix(kind, 64, 600, 7);
     for (const double bound : {0.04, 0.01, 1e-3}) {
       History history(64, Target::nrmse(bound));
@@ -114,7 +114,7 @@ TEST_CASE("Zero and constant histories cost a few bytes") {
   }
 }
 
-TEST_CASE("The range may grow by far while the run goes on") {
+TEST_CASE("The range may grow considerably during the run") {
   auto values = test::matrix("noise", 8, 400, 3);
   for (std::size_t i = 0; i < 8; ++i)
     for (std::size_t j = 300; j < 400; ++j) values[i * 400 + j] *= 1000;
@@ -124,7 +124,7 @@ TEST_CASE("The range may grow by far while the run goes on") {
   CHECK(test::nrmse(values, HistoryReader(history.serialize()).read().values) <= 0.001);
 }
 
-TEST_CASE("Large histories end in tiles that are not recoded") {
+TEST_CASE("Large histories consist of tiles that are not recoded") {
   const auto values = test::matrix("front", 16, 1000, 3);
   History history(16, Target::nrmse(0.01), 4096);
   fill(history, values, 10);
@@ -133,7 +133,7 @@ TEST_CASE("Large histories end in tiles that are not recoded") {
   CHECK(test::nrmse(values, HistoryReader(bytes).read().values) <= 0.01);
 }
 
-TEST_CASE("Levels of a history are its means, whatever the tiles") {
+TEST_CASE("Levels of a history are its means, for any tiles") {
   const auto values = test::matrix("ramp", 16, 250, 3);
   History history(16, Target::nrmse(1e-4));
   fill(history, values, 7);
@@ -220,7 +220,7 @@ TEST_CASE("Changed or missing bytes of a history are found") {
   }
 }
 
-TEST_CASE("Tiles that merge into one which merges at once are coded once") {
+TEST_CASE("Tiles that merge into one that merges at once are encoded only once") {
   struct Case {
     std::size_t rows, max_tile_values, tiles;
   };
@@ -241,7 +241,7 @@ TEST_CASE("Tiles that merge into one which merges at once are coded once") {
   }
 }
 
-TEST_CASE("What a history holds does not depend on when its coding is done") {
+TEST_CASE("The contents of a history do not depend on when it is encoded") {
   for (const bool shared : {false, true}) {
     auto values = test::matrix("front", 16, 2000, 5);
     for (std::size_t i = 0; i < 16; ++i) values[i * 2000 + 1500] *= 40;  // the range grows in between
@@ -265,7 +265,7 @@ TEST_CASE("What a history holds does not depend on when its coding is done") {
   }
 }
 
-TEST_CASE("Coding that nobody does in time is done before more than a tile waits for it") {
+TEST_CASE("Postponed encoding is done before more than a tile waits for it") {
   const auto values = test::matrix("noise", 64, 3000, 5);
   const std::size_t tile = std::size_t{1}
                            << 13;  // 64 x 128 values; a fourth of a 32nd of the largest would be less than 40 steps

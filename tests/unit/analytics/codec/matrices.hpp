@@ -1,4 +1,4 @@
-// Matrices like those of real runs, for the codec's tests.
+// Matrices like those of real runs for the tests of the codec.
 #pragma once
 
 #include <algorithm>

@@ -20,7 +20,7 @@ namespace test = effort::test;
 
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Rows of a matrix: some of a node.
+/// Rows of a matrix on a node.
 struct Part {
   const Values& values;  ///< NaN: absent
   std::size_t cols, row0, rows;
@@ -47,7 +47,7 @@ struct Options {
   Counts first{};  ///< step from which each node has a history; empty: the first
 };
 
-/// Every series of all nodes; on node n a history of rows[n] ranks.
+/// Every series of all nodes, with a history of rows[n] ranks on node n.
 std::vector<Bytes> share(const std::vector<Values>& series, std::size_t cols, const Counts& rows,
                          const Options& options) {
   std::vector<Bytes> out;
@@ -112,7 +112,7 @@ TEST_CASE("Histories of several nodes are within 5 % of one node's, at the same 
   }
 }
 
-TEST_CASE("Long histories stay within 5 % of one node's, and within their bound, with tiles closed on the way") {
+TEST_CASE("Long histories with closed tiles stay within 5 % of one node's, and within their bound") {
   const std::size_t rows = 12, cols = 2000;
   for (const auto& kind : {"front", "groups", "noise"}) {
     const Values values = test::matrix(kind, rows, cols, 3);
@@ -132,7 +132,7 @@ TEST_CASE("Long histories stay within 5 % of one node's, and within their bound,
   }
 }
 
-TEST_CASE("Series that a node saw late, or never, are zero there before") {
+TEST_CASE("Series that a node measured late or never are zero there before") {
   const std::size_t rows = 20, cols = 300;
   Values values = test::matrix("front", rows, cols, 3);
   const Counts split{6, 8, 6};
@@ -153,7 +153,7 @@ TEST_CASE("Ranks that are missing on a node are absent in the whole") {
   for (const double v : HistoryReader(share({none}, cols, {8, 10, 6}, {}).at(0)).read().values) CHECK(std::isnan(v));
 }
 
-TEST_CASE("Many series share the work, and the same histories give the same bytes") {
+TEST_CASE("The work on many series is shared, and the same histories give the same bytes") {
   const std::size_t rows = 16, cols = 120;
   std::vector<Values> series;
   for (const auto& kind : test::kinds()) series.push_back(test::matrix(kind, rows, cols, 4));
@@ -173,7 +173,7 @@ TEST_CASE("Histories without steps, and none at all") {
   CHECK(HistoryReader(empty).rows() == 5);
 }
 
-TEST_CASE("What does not fit together is refused on all nodes") {
+TEST_CASE("All nodes refuse histories that do not fit together") {
   run_thread_group(2, [&](Communicator& nodes) {
     History history(2, Target::nrmse(0.01), std::size_t{1} << 18, true);
     history.append(Values(20, 1.0), 10);
@@ -188,12 +188,12 @@ TEST_CASE("What does not fit together is refused on all nodes") {
     };
     const bool odd = nodes.rank() == 1;
     if (!refused({&history, odd ? std::size_t{3} : std::size_t{2}, 0, 10}))
-      throw std::runtime_error("another number of rows was taken");
+      throw std::runtime_error("a wrong number of rows was accepted");
     if (!refused({&history, 2, 0, odd ? std::size_t{11} : std::size_t{10}}))
-      throw std::runtime_error("more steps than there are were taken");
+      throw std::runtime_error("too many steps were accepted");
     if (!refused({&history, 2, odd ? std::size_t{5} : std::size_t{0}, odd ? std::size_t{15} : std::size_t{10}}))
-      throw std::runtime_error("unequal steps were taken");
-    if (refused({&history, 2, 0, 10})) throw std::runtime_error("good histories were refused");
+      throw std::runtime_error("unequal steps were accepted");
+    if (refused({&history, 2, 0, 10})) throw std::runtime_error("valid histories were refused");
   });
   run_thread_group(1, [](Communicator& nodes) {
     bool refused = false;
@@ -202,6 +202,6 @@ TEST_CASE("What does not fit together is refused on all nodes") {
     } catch (const std::invalid_argument&) {
       refused = true;
     }
-    if (!refused) throw std::runtime_error("a bound on the bytes was taken");
+    if (!refused) throw std::runtime_error("a bound on the bytes was accepted");
   });
 }

@@ -1,4 +1,4 @@
-// Streams: what they hold beyond the bounds of errors, how they are read, and what is refused.
+// Streams: their contents beyond the bounds of errors, how they are read, and input that is refused.
 #include "analytics/codec/codec.hpp"
 #include "analytics/codec/matrix.hpp"
 #include "analytics/wavelet/cdf97.hpp"
@@ -23,14 +23,14 @@ using Values = std::vector<double>;
 constexpr double inf = std::numeric_limits<double>::infinity();
 constexpr double not_a_number = std::numeric_limits<double>::quiet_NaN();
 
-/// Hands bytes out like a file, and keeps count.
+/// Returns bytes like a file, and counts them.
 class CountingSource final : public ByteSource {
  public:
   explicit CountingSource(std::span<const std::byte> bytes) : bytes_(bytes) {}
   std::size_t size() const override { return bytes_.size(); }
   std::span<const std::byte> view(std::size_t offset, std::size_t count,
                                   std::vector<std::byte>& storage) const override {
-    if (offset > size() || count > size() - offset) throw std::logic_error("bytes behind the end are read");
+    if (offset > size() || count > size() - offset) throw std::logic_error("bytes past the end are read");
     storage.assign(bytes_.begin() + static_cast<std::ptrdiff_t>(offset),
                    bytes_.begin() + static_cast<std::ptrdiff_t>(offset + count));
     read += count;
@@ -43,7 +43,7 @@ class CountingSource final : public ByteSource {
   std::span<const std::byte> bytes_;
 };
 
-/// Where the tiles of a tiled stream lie.
+/// The places of the tiles in a tiled stream.
 std::vector<std::pair<std::size_t, std::size_t>> tiles_of(std::span<const std::byte> stream) {
   std::vector<std::pair<std::size_t, std::size_t>> tiles;
   ByteReader in(stream);
@@ -58,7 +58,7 @@ std::vector<std::pair<std::size_t, std::size_t>> tiles_of(std::span<const std::b
   return tiles;
 }
 
-/// The low band that `level` halvings leave of values, scaled to their unit.
+/// The low band of values after `level` halvings, scaled to their unit.
 Values low_band(Values values, std::size_t rows, std::size_t cols, int level) {
   namespace wavelet = effort::wavelet;
   const wavelet::Levels levels{std::min(level, wavelet::deepest_level(rows)),
@@ -92,7 +92,7 @@ TEST_CASE("Coarser levels are the low band of the full inverse") {
       }
 }
 
-TEST_CASE("Special matrices come back within their bounds") {
+TEST_CASE("Special matrices are decoded within their bounds") {
   const Coder coder = GENERATE(Coder::context, Coder::ezw);
   const auto check = [&](const Values& values, std::size_t rows, std::size_t cols) {
     for (const double bound : {0.01, 1e-7}) {
@@ -150,7 +150,7 @@ TEST_CASE("NaN and infinity are refused with their place") {
   values[7] = not_a_number;
   try {
     encode(values, 3, 4, Target::nrmse(0.1));
-    FAIL("NaN was taken");
+    FAIL("NaN was accepted");
   } catch (const std::invalid_argument& error) {
     const std::string message = error.what();
     CHECK(message.find("row 1") != std::string::npos);
@@ -161,7 +161,7 @@ TEST_CASE("NaN and infinity are refused with their place") {
   CHECK_THROWS_AS(encode(Values(11), 3, 4, Target::nrmse(0.1)), std::invalid_argument);
 }
 
-TEST_CASE("Absent values stay absent and do not disturb") {
+TEST_CASE("Absent values stay absent and do not affect the others") {
   auto values = test::matrix("front", 20, 60, 2);
   std::vector<std::uint8_t> absent(values.size());
   for (std::size_t i = 5; i < 9; ++i)
@@ -194,7 +194,7 @@ TEST_CASE("Absent values stay absent and do not disturb") {
                   std::invalid_argument);
 }
 
-TEST_CASE("Coding what was decoded changes little") {
+TEST_CASE("Encoding decoded values changes them little") {
   const auto values = test::matrix("front", 64, 100, 2);
   const auto once = decode(encode(values, 64, 100, Target::nrmse(0.01))).values;
   const auto twice = decode(encode(once, 64, 100, Target::nrmse(0.01))).values;
@@ -207,7 +207,7 @@ TEST_CASE("The same input gives the same bytes") {
   CHECK(encode(values, 100, 31, Target::nrmse(0.01)) == encode(values, 100, 31, Target::nrmse(0.01)));
 }
 
-TEST_CASE("Large matrices are tiled and read at a level without the whole") {
+TEST_CASE("Large matrices are tiled, and a level is read without the whole matrix") {
   const std::size_t rows = 9000, cols = 600;
   Values values(rows * cols);
   for (std::size_t i = 0; i < rows; ++i)
@@ -227,7 +227,7 @@ TEST_CASE("Large matrices are tiled and read at a level without the whole") {
   CHECK_THROWS_AS(decode(bytes, {.max_values = 1000}), CodecError);
 }
 
-TEST_CASE("A stream on disk is read a tile at a time, and of its tiles what the passes need") {
+TEST_CASE("A stream on disk is read a tile at a time, and only as far as the passes need") {
   const std::size_t rows = 9000, cols = 600;
   const auto values = test::matrix("front", rows, cols, 3);
   const auto bytes = encode(values, rows, cols, Target::nrmse(1e-4));
@@ -255,7 +255,7 @@ TEST_CASE("A stream on disk is read a tile at a time, and of its tiles what the 
   CHECK(headers.read <= 2 * pieces);
 }
 
-TEST_CASE("What is wrong in a tile is reported with its place in the stream") {
+TEST_CASE("An error in a tile is reported with its place in the stream") {
   const std::size_t rows = 9000, cols = 600;
   auto bytes = encode(Values(rows * cols, 2.0), rows, cols, Target::nrmse(0.1));
   const auto tiles = tiles_of(bytes);
@@ -295,7 +295,7 @@ TEST_CASE("Targets and options out of range are refused") {
   CHECK_THROWS_AS(decode(bytes, {.level = -1}), std::invalid_argument);
 }
 
-TEST_CASE("A bound that is wider than all deviations costs a few bytes, however spiky the values") {
+TEST_CASE("A bound that exceeds all deviations costs a few bytes, even for spiky values") {
   for (const std::uint64_t seed : {1u, 2u, 3u}) {
     const std::size_t rows = 4096, cols = 200;
     std::mt19937_64 random(seed);

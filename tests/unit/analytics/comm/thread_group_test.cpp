@@ -7,8 +7,8 @@
 
 using namespace effort;
 
-// Checks of Catch2 are not for many threads: ranks count what is wrong, the main thread checks the count.
-TEST_CASE("collectives of a thread group give what MPI would give") {
+// Catch2's checks are not thread-safe, so ranks count errors and the main thread checks the count.
+TEST_CASE("collectives of a thread group give the results of MPI") {
   for (int size : {1, 2, 3, 8}) {
     std::atomic<int> wrong{0};
     run_thread_group(size, [&](Communicator& comm) {
@@ -45,7 +45,7 @@ TEST_CASE("collectives of a thread group give what MPI would give") {
   }
 }
 
-TEST_CASE("the failure of one thread reaches all and the caller") {
+TEST_CASE("the failure of one thread reaches all threads and the caller") {
   std::atomic<int> told{0};
   CHECK_THROWS_AS(run_thread_group(4,
                                    [&](Communicator& comm) {

@@ -13,7 +13,7 @@ using Catch::Approx;
 
 namespace {
 
-// [ranks][steps] a hot spot that moves over the ranks.
+// A hot spot that moves over the ranks, [ranks][steps].
 std::vector<double> moving(int ranks, int steps, double speed) {
   std::vector<double> load;
   for (int r = 0; r < ranks; ++r)
@@ -25,8 +25,8 @@ std::vector<double> moving(int ranks, int steps, double speed) {
   return load;
 }
 
-// The model of an ideal rebalancer, written down once more in the plainest way: before each of the steps `at`, ranks
-// are divided by the mean of what they would have had, undivided, in the `width` steps before.
+// The model of an ideal rebalancer again, in the simplest form: before each of the steps `at`, loads are divided by the
+// mean of the loads that ranks would have had without rebalancing in the `width` steps before.
 double plain_cost(const std::vector<double>& load, int ranks, int steps, const std::vector<int>& at,
                   const std::vector<int>& width, double price) {
   double cost = price * static_cast<double>(at.size());
@@ -63,7 +63,7 @@ Options at_price(double price, const char* rebalancer = "ideal") {
 
 }  // namespace
 
-TEST_CASE("the best schedule is the best of all that may act after any step", "[replay]") {
+TEST_CASE("the best schedule is the best of all those that may rebalance after any step", "[replay]") {
   const int ranks = 5, steps = 8;
   const auto load = moving(ranks, steps, 0.4);
   const Recording recording(load, ranks, steps);
@@ -90,7 +90,7 @@ TEST_CASE("the best schedule is the best of all that may act after any step", "[
   }
 }
 
-TEST_CASE("a fixed schedule rebalances every so many steps", "[replay]") {
+TEST_CASE("a fixed schedule rebalances at regular intervals", "[replay]") {
   const int ranks = 7, steps = 40;
   const auto load = moving(ranks, steps, 0.2);
   const Schedule ten = fixed_schedule(Recording(load, ranks, steps), {}, 10, 2.0);
@@ -99,7 +99,7 @@ TEST_CASE("a fixed schedule rebalances every so many steps", "[replay]") {
   CHECK(ten.cost <= last * (1 + 1e-12));
 }
 
-TEST_CASE("every rebalancer keeps the work and leaves what it is said to leave", "[replay]") {
+TEST_CASE("every rebalancer conserves the work and leaves the stated imbalance", "[replay]") {
   const int ranks = 8;
   std::vector<double> load;
   for (int r = 0; r < ranks; ++r)
@@ -130,7 +130,7 @@ TEST_CASE("every rebalancer keeps the work and leaves what it is said to leave",
     CHECK_THROWS_AS(parse_rebalancer(bad), std::invalid_argument);
 }
 
-TEST_CASE("a replay comes near the best schedule, whatever the number of nodes", "[replay]") {
+TEST_CASE("a replay comes near the best schedule for any number of nodes", "[replay]") {
   const int ranks = 24, steps = 160;
   const auto load = moving(ranks, steps, 0.05);
   Options options = at_price(4);
@@ -147,8 +147,7 @@ TEST_CASE("a replay comes near the best schedule, whatever the number of nodes",
   CHECK(three.chosen.cost == Approx(one.chosen.cost));
 }
 
-TEST_CASE("windows of a replay are joined looks: they follow one another, and end with what was recommended",
-          "[replay]") {
+TEST_CASE("windows of a replay are joined looks: they are contiguous, and end with the recommendation", "[replay]") {
   const int ranks = 24, steps = 160;
   const auto load = moving(ranks, steps, 0.05);
   const Report report = replay({load, 1, ranks, steps}, at_price(4));
@@ -167,7 +166,7 @@ TEST_CASE("windows of a replay are joined looks: they follow one another, and en
   CHECK(rebalanced == report.chosen.steps.size());
 }
 
-TEST_CASE("a price that is not known at first is learned with the first rebalance", "[replay]") {
+TEST_CASE("an unknown price is learned with the first rebalance", "[replay]") {
   const int ranks = 24, steps = 300;
   const auto load = moving(ranks, steps, 0.05);
   for (const char* rebalancer : {"ideal", "bounded:0.3", "noisy:0.1", "blocks:8"}) {
@@ -180,7 +179,7 @@ TEST_CASE("a price that is not known at first is learned with the first rebalanc
   }
 }
 
-TEST_CASE("a tiled recording decides as the recording itself", "[replay]") {
+TEST_CASE("a tiled recording leads to the same decisions as the recording itself", "[replay]") {
   const auto load = moving(16, 100, 0.05);
   Options options = at_price(4);
   const Report one = replay({load, 1, 16, 100}, options);
@@ -192,7 +191,7 @@ TEST_CASE("a tiled recording decides as the recording itself", "[replay]") {
   CHECK(tiled.cost_never == Approx(one.cost_never));
 }
 
-TEST_CASE("what lossy compression leaves below zero counts as nothing", "[replay]") {
+TEST_CASE("negative values from lossy compression count as zero", "[replay]") {
   auto load = moving(16, 100, 0.05);
   load[5] = -1e-4;
   const Report report = replay({load, 1, 16, 100}, at_price(4));

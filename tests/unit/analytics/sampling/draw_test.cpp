@@ -1,4 +1,4 @@
-// Draws are reproducible, without replacement, and even.
+// Draws are reproducible, without replacement, and uniform.
 #include "analytics/sampling/draw.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -25,7 +25,7 @@ TEST_CASE("draws are distinct, ascending and reproducible") {
   REQUIRE_THROWS_AS(draw_without_replacement(5, -1, 1, 1), std::invalid_argument);
 }
 
-TEST_CASE("every member is drawn equally often") {
+TEST_CASE("all members are drawn equally often") {
   std::vector<int> counts(20, 0);
   const int draws = 20000;
   for (int i = 0; i < draws; ++i)
@@ -53,7 +53,7 @@ TEST_CASE("groups and strata of one size are drawn independently of each other")
   CHECK_FALSE(same_places(draw_by_stratum(labels, std::vector<std::int64_t>{20, 20}, {}, 1, 0)));
 }
 
-TEST_CASE("groups have their own terms, and pinned ranks are always in") {
+TEST_CASE("groups have their own sizes, and pinned ranks are always drawn") {
   std::vector<double> values;
   for (int i = 0; i < 300; ++i) values.push_back(10 + (i % 7) * (i < 100 ? 0.0 : 1.0));
   std::vector<Group> groups(3);
@@ -65,7 +65,7 @@ TEST_CASE("groups have their own terms, and pinned ranks are always in") {
   groups[2].fixed_size = 5;
   for (std::int32_t i = 0; i < 300; ++i) groups[static_cast<std::size_t>(i / 100)].ranks.push_back(i);
   const auto set = draw_groups(values, 300, 1, groups, 1, 0);
-  REQUIRE(set.by_group[0].size() == 1);  // nothing varies there
+  REQUIRE(set.by_group[0].size() == 1);  // no variation there
   REQUIRE(set.by_group[1].size() > 10);
   REQUIRE(std::count(set.by_group[1].begin(), set.by_group[1].end(), 150) == 1);
   REQUIRE(set.by_group[2].size() == 5);
@@ -85,7 +85,7 @@ TEST_CASE("groups have their own terms, and pinned ranks are always in") {
   REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
 }
 
-TEST_CASE("strata give what is allocated to them") {
+TEST_CASE("strata give as many members as are allocated to them") {
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 90; ++i) labels.push_back(i % 3);
   const std::vector<std::int64_t> allocation = {2, 5, 40};
@@ -101,8 +101,9 @@ TEST_CASE("strata give what is allocated to them") {
   REQUIRE_THROWS_AS(draw_by_stratum(labels, allocation, std::vector<std::int32_t>{90}, 1, 1), std::invalid_argument);
 }
 
-TEST_CASE("each of very many numbers is equally likely") {
-  // 2^32 random numbers are 8/3 for each of these: without rejection every third would come with 2/8 instead of 1/3.
+TEST_CASE("all of very many numbers are equally likely") {
+  // There are 8/3 of 2^32 random numbers for each of these. Without rejection, every third would have probability 2/8
+  // instead of 1/3.
   constexpr std::int64_t population = 3LL << 29;
   constexpr int draws = 6000;
   int counts[3] = {};

@@ -1,4 +1,4 @@
-// Sample sizes by hand, and whether the promise is kept.
+// Sample sizes computed by hand, and a check of the promised confidence.
 #include "analytics/sampling/sample_size.hpp"
 #include "analytics/sampling/allocation.hpp"
 #include "analytics/sampling/draw.hpp"
@@ -75,14 +75,14 @@ TEST_CASE("equation 4.3, by hand") {
 }
 
 TEST_CASE("equation 4.8, by hand") {
-  // What (4.2) and (4.7) give: m = M s^2 / (M N^2 V + s^2).  M = 1000, s = 20, N = 10 events, d = 0.5, 95 %:
-  // V = (0.5 / 1.96)^2 = 0.06508; 400000 / (6508 + 400) = 57.9.
+  // By (4.2) and (4.7): m = M s^2 / (M N^2 V + s^2).  M = 1000, s = 20, N = 10 events, d = 0.5, 95 %: V = (0.5 /
+  // 1.96)^2 = 0.06508; 400000 / (6508 + 400) = 57.9.
   REQUIRE(cluster_sample_size(1000, 20, 10, 0.5, 0.95) == 58);
   // M = 100, s = 3, N = 4, d = 1, 90 %: V = 0.36962; 900 / (591.4 + 9) = 1.499.
   REQUIRE(cluster_sample_size(100, 3, 4, 1, 0.9) == 2);
   // One event per process is equation 4.3.
   REQUIRE(cluster_sample_size(500, 2, 1, 0.3, 0.9) == sample_size(500, 2, 0.3, 0.9));
-  // Totals in proportion to the events: no variance between processes.
+  // Totals proportional to the events have no variance between processes.
   const std::vector<double> totals = {2, 4, 6, 8}, events = {1, 2, 3, 4};
   REQUIRE(cluster_sample_size(totals, events, {0.9, 0.08}) == 1);
   REQUIRE_THROWS_AS(cluster_sample_size(5, 1, 0, 1, 0.9), std::invalid_argument);
@@ -99,7 +99,7 @@ TEST_CASE("Neyman allocation, by hand") {
   REQUIRE(n[0] + n[1] >= 62);
   REQUIRE(n[0] >= 15);
   REQUIRE(n[0] <= 16);
-  // A stratum that cannot give its share is taken whole, and the other makes up for it.
+  // A stratum smaller than its share is sampled completely, and the other one makes up for it.
   Allocation small(std::vector<std::int64_t>{3, 1000}, 1);
   small.add_metric(std::vector<double>{1e6, 1}, 1, 0.01);
   const auto m = small.solve();
@@ -108,8 +108,8 @@ TEST_CASE("Neyman allocation, by hand") {
   REQUIRE(m[1] <= 92);  // 0.994 / (0.01 + 0.000991) = 90.5
 }
 
-TEST_CASE("allocations keep floors and limits, and hardly any smaller one does") {
-  // Every allocation of three small strata is tried.
+TEST_CASE("allocations keep floors and limits, and few smaller ones do") {
+  // Tries every allocation of three small strata.
   std::mt19937_64 random(8);
   std::uniform_real_distribution<double> uniform(0, 1);
   int cases = 0, least = 0;
@@ -157,7 +157,7 @@ TEST_CASE("allocations keep floors and limits, and hardly any smaller one does")
   REQUIRE(least * 10 >= cases * 7);
 }
 
-TEST_CASE("stratifying never costs more, and pays where strata differ") {
+TEST_CASE("stratification never costs more, and pays if strata differ") {
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise;
   for (const double apart : {0.0, 0.2, 1.0, 5.0}) {
@@ -174,12 +174,12 @@ TEST_CASE("stratifying never costs more, and pays where strata differ") {
     REQUIRE(std::accumulate(plan.per_stratum.begin(), plan.per_stratum.end(), std::int64_t{0}) ==
             plan.per_stratum_total);
     for (const std::int64_t part : plan.neyman_allocation) REQUIRE(part >= 2);
-    if (apart == 0) REQUIRE(plan.per_stratum_total > 3 * plan.unified);  // why the means of strata are not asked for
+    if (apart == 0) REQUIRE(plan.per_stratum_total > 3 * plan.unified);  // so the means of strata are not needed
     if (apart == 5) REQUIRE(plan.stratified * 4 < plan.unified);
   }
 }
 
-TEST_CASE("of few ranks the deviation is that of a sample: n - 1") {
+TEST_CASE("for few ranks, the deviation is that of a sample, with n - 1") {
   // Mean 2, deviation sqrt(4 / 3): 4 / (1 + 4 (2 error / (1.6449 x 1.1547))^2) is 2.11 and 1.90.
   const std::vector<double> values = {1, 1, 3, 3};
   PlanParameters parameters;
@@ -205,8 +205,8 @@ TEST_CASE("the largest of the metrics counts, and those without a mean do not") 
 }
 
 TEST_CASE("the promised confidence is kept") {
-  // 1,000 draws each; light tails: at least 0.87 at a nominal 0.90.  Heavy tails are reported, not promised: the normal
-  // approximation behind equation 4.3 does not hold for the few ranks it asks for.
+  // 1,000 draws each.  With light tails, at least 0.87 at a nominal 0.90.  Heavy tails are reported without a promise,
+  // because the normal approximation behind equation 4.3 does not hold for the few ranks that it requires.
   std::mt19937_64 random(17);
   std::uniform_real_distribution<double> uniform(0, 1);
   std::normal_distribution<double> normal;
@@ -248,7 +248,7 @@ TEST_CASE("bad input is refused") {
   REQUIRE_THROWS_AS(plan_samples(bad, 4, 1, {}, 1, {}), std::invalid_argument);
 }
 
-TEST_CASE("values below zero need the samples of those above") {
+TEST_CASE("negative values need the same samples as positive ones") {
   std::vector<double> values, negative;
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 200; ++i) {

@@ -1,10 +1,10 @@
-// The kernels of wavelets and clustering on a device whose memory the host cannot touch: they compile for it, copy what
-// they need there and back, and give the same bits.
+// The kernels of wavelets and clustering on a device whose memory the host cannot access. They compile for it, copy
+// their data to the device and back, and give the same bits.
 #include "guarded_space.hpp"
 
 #include "analytics/cluster/kernels.hpp"
 #undef EFFORT_FOR_EACH_SPACE
-#define EFFORT_FOR_EACH_SPACE(MACRO)  // the library has those of the host
+#define EFFORT_FOR_EACH_SPACE(MACRO)  // the library contains the instances for the host
 #include "analytics/cluster/clara.cpp"
 #undef EFFORT_INSTANTIATE
 #include "analytics/cluster/kernels.cpp"
@@ -44,7 +44,7 @@ bool host_can_read(const double* data) {
 
 }  // namespace
 
-TEST_CASE("the host cannot touch the guarded memory, and kernels can") {
+TEST_CASE("the guarded memory is accessible to kernels but not to the host") {
   const std::vector<double> values{1, 2, 3};
   const simd::Input<GuardedSpace, double> input(values);
   REQUIRE_FALSE(host_can_read(input.array().data()));

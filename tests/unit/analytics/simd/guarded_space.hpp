@@ -1,5 +1,5 @@
-// A device without a device: its kernels run on the host, by the code for devices, in memory that can only be touched
-// while a kernel or a deep copy runs.  Any other access ends the test with a segmentation fault.
+// A simulated device.  Its kernels run on the host with the code for devices, in memory that is accessible only while a
+// kernel or a deep copy runs.  Any other access ends the test with a segmentation fault.
 #pragma once
 
 #include "analytics/simd/team.hpp"
@@ -22,14 +22,14 @@ class Guard {
     static Guard guard;
     return guard;
   }
-  /// Kokkos keeps a header of its own before the data, which the host may write.
+  /// Kokkos keeps its own header before the data, which the host may write.
   void* allocate(std::size_t bytes) {
     const std::size_t page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
     const std::size_t body = bytes - sizeof(Header) + page - 1;
     void* base = mmap(nullptr, page + body / page * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (base == MAP_FAILED) throw std::bad_alloc();
     char* const data = static_cast<char*>(base) + page;
-    std::memset(data, 0xff, body / page * page);  // whoever relies on zeros reads NaN
+    std::memset(data, 0xff, body / page * page);  // code that relies on zeros reads NaN
     pieces_[data] = body / page * page;
     protect(data, body / page * page, PROT_NONE);
     return data - sizeof(Header);
@@ -91,7 +91,7 @@ struct GuardedSpace : Kokkos::Serial {
 
 }  // namespace effort::test
 
-// Kernels run on the host, so Kokkos is told that the host can reach the memory; our own code takes it for a device.
+// Kernels run on the host, so Kokkos is told that the host can access the memory. Our own code takes it for a device.
 template <>
 inline constexpr bool effort::simd::on_host<effort::test::GuardedSpace> = false;
 

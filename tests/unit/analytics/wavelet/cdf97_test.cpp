@@ -79,7 +79,7 @@ TEST_CASE("The transform is linear") {
 }
 
 TEST_CASE("The energy of noise stays near that of the values") {
-  // The 9/7 pair is nearly orthonormal: noise keeps its energy to a few per cent in the interior.
+  // The 9/7 pair is nearly orthonormal, so noise keeps its energy to a few per cent in the interior.
   const Shape shape{256, 300};
   const auto values = random_values(256 * 300, 5);
   const double ratio = energy(transformed(values, shape, {4, 4})) / energy(values);
@@ -108,7 +108,7 @@ TEST_CASE("Cubic trends vanish from the interior of the high bands") {
   for (std::size_t i = 34; i < 61; ++i) CHECK(std::abs(t[i]) < 1e-12);
 }
 
-TEST_CASE("Deeper levels only change the low band") {
+TEST_CASE("Deeper levels change only the low band") {
   const Shape shape{45, 83};
   const auto values = random_values(45 * 83, 9);
   const auto shallow = transformed(values, shape, {2, 2}), deep = transformed(values, shape, {4, 4});
@@ -118,7 +118,7 @@ TEST_CASE("Deeper levels only change the low band") {
       if (i >= rows || j >= cols) REQUIRE(shallow[i * 83 + j] == deep[i * 83 + j]);
 }
 
-TEST_CASE("From one matrix to another gives the same bits as in place") {
+TEST_CASE("The transform from one matrix to another gives the same bits as in place") {
   const Shape shape{70, 90};
   auto values = random_values(70 * 90, 11);
   const auto original = values;
@@ -164,7 +164,7 @@ TEST_CASE("Lengths and depths") {
   CHECK(low_length(0, 3) == 0);
 }
 
-TEST_CASE("Levels that do not suit are refused") {
+TEST_CASE("Invalid levels are refused") {
   std::vector<double> values(12);
   const MatrixView view(values.data(), 3, 4);
   CHECK_THROWS_AS(forward(Kokkos::Serial(), view, Levels{3, 0}), std::invalid_argument);

@@ -1,4 +1,4 @@
-// Predictions and advice as they come out of the whole analysis.
+// Predictions and advice of the whole analysis.
 #include "tests/unit/analytics/window/run.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -60,7 +60,7 @@ TEST_CASE("only the persistent part of each rank's deviation is predicted", "[wi
   const auto rebalanced = [](int w) {
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-3}};
   };
-  // Distances of the ranks' loads and of the predictions from the modelled cost of their work.
+  // Deviations of the ranks' loads and of the predictions from the modelled cost of their work.
   const auto sizes = [&](const Result& r) {
     double load = 0, predicted = 0, work = 0;
     for (int i = 0; i < run.n_ranks; ++i) {
@@ -73,7 +73,7 @@ TEST_CASE("only the persistent part of each rank's deviation is predicted", "[wi
   CHECK(sizes(analyze(run, windows_of_ten(), 2, 7, rebalanced)[0][6]) > 0.9);
   lasts = false;
   CHECK(sizes(analyze(run, windows_of_ten(), 2, 7, rebalanced)[0][6]) < 0.6);
-  slow = 0.5;  // far beyond the noise
+  slow = 0.5;  // far above the noise
   const Result r = analyze(run, windows_of_ten(), 2, 7, rebalanced)[1][6];
   CHECK(r.predicted[3] / r.load[3] > 0.93);
 }
@@ -88,7 +88,7 @@ TEST_CASE("a node without ranks takes part in predictions from work", "[window]"
   for (int w = 0; w < 4; ++w) CHECK(three[2][w].predicted == two[0][w].predicted);
 }
 
-TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is cheap", "[window]") {
+TEST_CASE("ranks whose work will soon be unequal are rebalanced if that is cheap", "[window]") {
   Run run;
   run.n_regions = run.n_units = 1;
   Settings settings = windows_of_ten();
@@ -97,7 +97,7 @@ TEST_CASE("ranks whose work will soon be unequal are rebalanced where that is ch
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w - 1, 1e-5}};
   };
   for (const bool drifts : {false, true}) {
-    // Either way rank 2 has 2 % more than the others in every window.
+    // In both cases rank 2 has 2 % more than the others in every window.
     run.work = [=](int, int r, std::int64_t s) {
       return 1000.0 + (r != 2 ? 0.0 : drifts ? 4.0 * static_cast<double>(s % 10) : 18.0);
     };
@@ -115,7 +115,7 @@ TEST_CASE("work that differs from step to step predicts no change", "[window]") 
     return w == 0 ? std::vector<Rebalance>{} : std::vector<Rebalance>{{10 * w + 1, 1e-3}};
   };
   const auto results = analyze(run, windows_of_ten(), 2, 4, rebalanced);
-  // Single steps scatter by 0.16 in the mean, windows by a third of it.
+  // Single steps scatter by 0.16 on average, windows by a third of that.
   for (const Result& r : results[0]) {
     double error = 0;
     for (double predicted : r.predicted) error += std::fabs(predicted / 1e-3 - 1) / run.n_ranks;
@@ -148,7 +148,7 @@ TEST_CASE("balanced but noisy runs recommend nothing at a known price", "[window
     run.n_ranks = 16;
     run.n_regions = 1;
     run.load = [level](int, int r, std::int64_t s) {
-      const bool disturbed = noise(s, r, 77) > 3.2;  // single steps of a shared machine
+      const bool disturbed = noise(s, r, 77) > 3.2;  // single steps on a shared machine
       return std::max(0.1, 1.0 + level * noise(r, s)) + (disturbed ? 5.0 : 0.0);
     };
     const auto results = analyze(run, settings, 2, 15);
@@ -180,7 +180,7 @@ TEST_CASE("recommendations do not depend on the unit of load", "[window]") {
   for (int w = 0; w < 12; ++w) CHECK(one[0][w].rebalance == other[0][w].rebalance);
 }
 
-TEST_CASE("ranks that go idle, or whose clock stops, count with no load", "[window]") {
+TEST_CASE("ranks that become idle, or whose clock stops, count as without load", "[window]") {
   Run run;
   run.n_ranks = 8;
   run.n_units = 1;
@@ -197,7 +197,7 @@ TEST_CASE("ranks that go idle, or whose clock stops, count with no load", "[wind
   CHECK(r.unit_cost[0] == Approx(0.1));
 }
 
-TEST_CASE("a window without any load has nothing to say and breaks nothing", "[window]") {
+TEST_CASE("a window without any load gives no advice and does no harm", "[window]") {
   Run run;
   run.load = [](int, int, std::int64_t s) { return s < 10 ? 1.0 : 0.0; };
   const auto results = analyze(run, windows_of_ten(), 2, 3);

@@ -26,7 +26,7 @@ Run heavy_rank(int n, double factor) {
 
 }  // namespace
 
-TEST_CASE("a heavy rank is reported with its region's imbalance", "[window]") {
+TEST_CASE("an overloaded rank is reported with its region's imbalance", "[window]") {
   const auto results = analyze(heavy_rank(8, 3.0), windows_of_ten(), 2, 1);
   const Result& r = results[0][0];
   REQUIRE_FALSE(r.failed);
@@ -78,7 +78,7 @@ TEST_CASE("results are identical on all nodes and for any number of nodes", "[wi
   }
 }
 
-TEST_CASE("a window begins with the first step after a rebalance, where enough steps are left", "[window]") {
+TEST_CASE("a window begins with the first step after a rebalance if enough steps are left", "[window]") {
   Run run = heavy_rank(8, 3.0);
   run.load = [](int g, int r, std::int64_t s) { return g == 1 && r == (s <= 11 ? 0 : 3) ? 2.5 : 0.5; };
   const auto results = analyze(run, windows_of_ten(), 2, 3, [](int w) {
@@ -94,7 +94,7 @@ TEST_CASE("a window begins with the first step after a rebalance, where enough s
   CHECK(results[1][2].first == 20);
 }
 
-TEST_CASE("a look without a step of the present distribution recommends nothing", "[window]") {
+TEST_CASE("a look without a step of the current distribution recommends nothing", "[window]") {
   const auto results = analyze(heavy_rank(8, 3.0), windows_of_ten(), 2, 4, [](int w) {
     return w == 1 ? std::vector<Rebalance>{{19, 0.001}} : std::vector<Rebalance>{};
   });
@@ -108,7 +108,7 @@ TEST_CASE("a look without a step of the present distribution recommends nothing"
   CHECK(results[0][2].rebalance_cost == Approx(0.001));
 }
 
-TEST_CASE("slower steps right after rebalances belong to their price, one of them does not", "[window]") {
+TEST_CASE("slower steps after all rebalances belong to their price; after a single one they do not", "[window]") {
   Run run = heavy_rank(8, 3.0);
   int slow = 0;
   run.load = [&slow](int g, int r, std::int64_t s) {
@@ -124,10 +124,10 @@ TEST_CASE("slower steps right after rebalances belong to their price, one of the
   slow = 1;
   CHECK(price() == Approx(0.5));
   slow = 6;
-  CHECK(price() == Approx(1.0));  // they count up to the price itself
+  CHECK(price() == Approx(1.0));  // they count up to the amount of the price itself
 }
 
-TEST_CASE("bad input on one node switches all off together", "[window]") {
+TEST_CASE("bad input on one node switches all nodes off together", "[window]") {
   std::vector<Result> first(3), second(3);
   run_thread_group(3, [&](Communicator& comm) {
     Analyzer analyzer{windows_of_ten()};

@@ -1,4 +1,4 @@
-// Strata, worst regions and unit costs as they come out of the whole analysis.
+// Strata, worst regions and unit costs of the whole analysis.
 #include "tests/unit/analytics/window/run.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -12,7 +12,7 @@ using namespace effort::window;
 using namespace effort::window::test;
 using Catch::Approx;
 
-TEST_CASE("strata group ranks that behave alike and keep their numbers", "[window]") {
+TEST_CASE("strata group similar ranks and keep their numbers", "[window]") {
   Run run;
   run.n_ranks = 30;
   run.load = [](int g, int r, std::int64_t s) { return (r % 3 == g ? 5.0 : 1.0) + 0.01 * noise(r, s, g); };
@@ -32,7 +32,7 @@ TEST_CASE("strata group ranks that behave alike and keep their numbers", "[windo
   }
 }
 
-TEST_CASE("strata of wavelet approximations agree with exact ones where neighbours are alike", "[window]") {
+TEST_CASE("strata of wavelet approximations agree with exact ones if neighbours are similar", "[window]") {
   Run run;
   run.n_ranks = 64;
   run.load = [](int g, int r, std::int64_t s) { return (r < 32) == (g == 0) ? 5.0 + 0.01 * noise(r, s) : 1.0; };
@@ -56,7 +56,7 @@ TEST_CASE("the worst region and its share are named", "[window]") {
   CHECK(r.worst_region_share == Approx(0.75));
 }
 
-TEST_CASE("unit costs and node speeds come out of measured loads", "[window]") {
+TEST_CASE("unit costs and node speeds are fitted from measured loads", "[window]") {
   Run run;
   run.n_ranks = 16;
   run.n_units = 2;
@@ -79,7 +79,7 @@ TEST_CASE("unit costs and node speeds come out of measured loads", "[window]") {
   CHECK((r.advice & advice_collinear_units) == 0);
 }
 
-TEST_CASE("one slow rank has a speed of its own, and its node keeps that of the others", "[window]") {
+TEST_CASE("a slow rank gets its own speed, and its node keeps that of the others", "[window]") {
   Run run;
   run.n_ranks = 16;
   run.n_units = 1;
@@ -96,7 +96,7 @@ TEST_CASE("one slow rank has a speed of its own, and its node keeps that of the 
   }
 }
 
-TEST_CASE("a clock that stops leaves costs as they are", "[window]") {
+TEST_CASE("a clock that stops does not change costs", "[window]") {
   Run run;
   run.n_ranks = 8;
   run.n_units = 1;
@@ -108,7 +108,7 @@ TEST_CASE("a clock that stops leaves costs as they are", "[window]") {
   CHECK(r.load[2] == 0);
 }
 
-TEST_CASE("amounts beyond all bounds leave costs unknown and break nothing", "[window]") {
+TEST_CASE("huge amounts leave costs unknown and do no harm", "[window]") {
   Run run;
   run.n_units = 1;
   for (double amount : {1e200, 1e130}) {  // squares overflow, or only nearly
@@ -122,7 +122,7 @@ TEST_CASE("amounts beyond all bounds leave costs unknown and break nothing", "[w
   }
 }
 
-TEST_CASE("costs that move are followed, and their errors cover the next window", "[window]") {
+TEST_CASE("drifting costs are followed, and their errors cover the next window", "[window]") {
   Run run;
   run.n_ranks = 16;
   run.n_regions = run.n_units = 1;
@@ -137,7 +137,7 @@ TEST_CASE("costs that move are followed, and their errors cover the next window"
   }
 }
 
-TEST_CASE("units that always come together are reported, not invented", "[window]") {
+TEST_CASE("costs of units that always occur together are reported as unknown", "[window]") {
   Run run;
   run.n_units = 2;
   run.work = [](int u, int r, std::int64_t) { return (u + 1) * (100.0 + r); };
@@ -158,10 +158,10 @@ TEST_CASE("zero work with time and ranks without work leave the other costs righ
   };
   const Result r = analyze(run, windows_of_ten(), 2, 2)[0][1];
   CHECK(r.unit_cost[0] == Approx(0.01).epsilon(1e-6));
-  CHECK(r.unit_cost_error[0] < 1e-5);  // what was left out is no noise either
+  CHECK(r.unit_cost_error[0] < 1e-5);  // omitted work does not count as noise either
 }
 
-TEST_CASE("amounts of work beyond all bounds leave costs unknown and the rest right", "[window]") {
+TEST_CASE("huge amounts of work leave costs unknown and the rest right", "[window]") {
   Run run;
   run.n_units = 1;
   run.work = [](int, int r, std::int64_t) { return 1e119 * (10 + r); };  // sums of squares near 1e241

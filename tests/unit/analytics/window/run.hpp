@@ -21,7 +21,7 @@ inline Settings windows_of_ten() {
   return settings;
 }
 
-/// A run: what each rank and region costs in each step.
+/// A run: the cost of each rank and region in each step.
 struct Run {
   int n_ranks = 8, n_regions = 2, n_units = 0;
   std::function<double(int region, int rank, std::int64_t step)> load = [](int, int, std::int64_t) { return 1.0; };
