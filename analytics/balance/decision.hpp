@@ -58,14 +58,14 @@ struct Verdict {
 
 /// Decides whether the expected saving of a rebalance exceeds its price.
 ///
-/// The model is described in docs/adr/0026.  A division made a steps ago loses Y(a), which is learned by applying the
-/// weights of trials to every step's loads.  A real rebalance loses R more (RebalanceEffect, LossLevel).  Schedules of
-/// the coming steps (the first rebalance after d steps, then one every n) are compared by their losses and prices, and
-/// the cheapest decides.  This is the stop-at-rise rule of Nicol & Saltz 1988 (renewal theory: act when the next step
-/// would cost more than the mean step of the best cycle) with a predicted cycle.  Uncertainty counts against a
-/// rebalance, and counts more the longer the payback.  A loss must have persisted for longer the higher the price.
+/// The model is described in docs/adr/0026 and 0029.  A division made a steps ago loses Y(a), which is learned by
+/// applying the weights of trials to every step's loads (FreshLoss).  A real rebalance loses R more (RebalanceEffect,
+/// LossLevel).  Schedules of the coming steps are compared by their losses and prices (compare_schedules), and the
+/// cheapest decides.  This is the stop-at-rise rule of Nicol & Saltz 1988 (renewal theory: act when the next step would
+/// cost more than the mean step of the best cycle) with a predicted cycle.  Uncertainty counts against a rebalance, and
+/// counts more the longer the payback.  A loss must have persisted for longer the higher the price.
 ///
-/// Deterministic; not thread-safe; time O(n_predictors x horizon) per look.
+/// Deterministic; not thread-safe; time O((n_predictors + period) x horizon) per look.
 class Decision {
  public:
   explicit Decision(DecisionSettings settings);

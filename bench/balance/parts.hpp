@@ -17,6 +17,13 @@ struct Recording {
   std::vector<double> values;
 };
 
+/// Conditions of replays.
+struct Conditions {
+  int window = 0;  ///< steps between looks; 0: automatic
+  replay::Rebalancer rebalancer;
+  bool price_known = true;  ///< if not, one rebalance's price is left out of the cost of the hints' schedule
+};
+
 /// Reads NAME.cpu.f64 and NAME.json beside it, without the first step, which contains start-up.
 /// @throws std::runtime_error naming the file
 Recording read_recording(const std::string& path);
@@ -28,9 +35,9 @@ Recording many_regions(int regions, int ranks, std::int64_t steps);
 
 /// Replays each recording at prices of 0.05, 0.5, 2 and 10 mean steps and compares the cost of the hints' schedule with
 /// never rebalancing, with the best fixed interval and with the best schedule in hindsight.  Prints a Markdown table.
-void bench_regret(const std::vector<Recording>& recordings, int window, replay::Rebalancer rebalancer);
+void bench_regret(const std::vector<Recording>& recordings, const Conditions& conditions);
 /// The same for families of runs.  Prints how many runs of each are within the targets.
-void bench_families(unsigned first_seed, unsigned seeds, int window, replay::Rebalancer rebalancer);
+void bench_families(unsigned first_seed, unsigned seeds, const Conditions& conditions);
 /// Fits unit costs and speeds of generated runs.  Prints their errors, and how often the stated errors cover the truth.
 void bench_costs();
 /// Measures the CPU time from a window's end to its hint: 8 ranks, 1 to 64 nodes, 1,048,576 ranks.

@@ -23,19 +23,25 @@ struct Outcome {
   bool good() const { return saves() && near_best() && harmless(); }
 };
 
-Outcome outcome(const Recording& r, double steps, int window, replay::Rebalancer rebalancer) {
+Outcome outcome(const Recording& r, double steps, const Conditions& conditions) {
   const replay::Cube cube{r.values, r.regions, r.ranks, r.steps};
   double sum = 0;
   for (double x : r.values) sum += x;
   replay::Options options;
-  options.analysis.window = window;
-  options.rebalancer = rebalancer;
-  options.analysis.hint_lag = window > 0 ? std::min(2, window) : -1;
+  options.analysis.window = conditions.window;
+  options.rebalancer = conditions.rebalancer;
+  options.price_known = conditions.price_known;
+  options.analysis.hint_lag = conditions.window > 0 ? std::min(2, conditions.window) : -1;
   options.price = steps * sum / (static_cast<double>(r.ranks) * static_cast<double>(r.steps));
   const replay::Report report = replay::replay(cube, options);
   const double fixed = *std::min_element(report.cost_fixed.begin(), report.cost_fixed.end());
-  return {report.cost_never,  report.best.cost,         std::min(fixed, report.cost_never),
-          report.chosen.cost, report.best.steps.size(), report.chosen.steps.size()};
+  const bool learns = !conditions.price_known && !report.chosen.steps.empty();
+  return {report.cost_never,
+          report.best.cost,
+          std::min(fixed, report.cost_never),
+          report.chosen.cost - (learns ? options.price : 0.0),
+          report.best.steps.size(),
+          report.chosen.steps.size()};
 }
 
 void print(const Recording& r, double steps, const Outcome& o) {
@@ -51,7 +57,7 @@ constexpr double prices[] = {0.05, 0.5, 2.0, 10.0};
 
 }  // namespace
 
-void bench_regret(const std::vector<Recording>& recordings, int window, replay::Rebalancer rebalancer) {
+void bench_regret(const std::vector<Recording>& recordings, const Conditions& conditions) {
   std::printf(
       "| recording | price, mean steps | never, s | best in hindsight, s (rebalances) | on hints, s (rebalances) | "
       "best "
@@ -61,7 +67,7 @@ void bench_regret(const std::vector<Recording>& recordings, int window, replay::
   double worst = 0;
   for (const Recording& r : recordings)
     for (double steps : prices) {
-      const Outcome o = outcome(r, steps, window, rebalancer);
+      const Outcome o = outcome(r, steps, conditions);
       print(r, steps, o);
       held += o.good() ? 1 : 0;
       fixed += o.chosen <= o.fixed ? 1 : 0;
@@ -72,7 +78,7 @@ void bench_regret(const std::vector<Recording>& recordings, int window, replay::
               100 * worst);
 }
 
-void bench_families(unsigned first_seed, unsigned seeds, int window, replay::Rebalancer rebalancer) {
+void bench_families(unsigned first_seed, unsigned seeds, const Conditions& conditions) {
   struct Count {
     int all = 0, good = 0, saves = 0, near_best = 0, harmless = 0;
     double excess = 0;
@@ -81,7 +87,7 @@ void bench_families(unsigned first_seed, unsigned seeds, int window, replay::Reb
   for (unsigned seed = first_seed; seed < first_seed + seeds; ++seed)
     for (const Recording& r : generated_recordings(seed))
       for (double steps : prices) {
-        const Outcome o = outcome(r, steps, window, rebalancer);
+        const Outcome o = outcome(r, steps, conditions);
         for (Count* c : {&counts[r.name], &counts["~ all"]}) {
           ++c->all;
           c->good += o.good() ? 1 : 0;
@@ -94,7 +100,7 @@ void bench_families(unsigned first_seed, unsigned seeds, int window, replay::Reb
   std::printf(
       "| family, window %d | runs | within all targets | 80 %% saved | within 10 %% of best | at most 2 %% above never "
       "| above best, mean |\n|---|---|---|---|---|---|---|\n",
-      window);
+      conditions.window);
   for (const auto& [name, c] : counts)
     std::printf("| %s | %d | %.1f %% | %.1f %% | %.1f %% | %.1f %% | %+.2f %% |\n", name.c_str(), c.all,
                 100.0 * c.good / c.all, 100.0 * c.saves / c.all, 100.0 * c.near_best / c.all,
