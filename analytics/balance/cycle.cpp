@@ -40,7 +40,7 @@ double Cycle::Signal::ratio(int lag) const {
 void Cycle::observe(double mean, double loss) {
   ++steps_;
   mean_.observe(std::log(mean));
-  if (loss >= 0) loss_.observe(loss);
+  loss_.observe(loss >= 0 ? loss : loss_.past.empty() ? 0.0 : loss_.past.front());
   const auto ratio = [&](int lag) { return std::min(mean_.ratio(lag), loss_.ratio(lag)); };
   if (period_ > 0 && ratio(period_) < lost) return;
   period_ = 0;

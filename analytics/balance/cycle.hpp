@@ -15,7 +15,7 @@ class Cycle {
   static constexpr int longest = 40;  ///< steps of the longest period found
 
   /// @param mean  mean load of the step, > 0
-  /// @param loss  loss of a division made one step before; negative: not known
+  /// @param loss  loss of a division made one step before; negative: not known, taken to be that of the step before
   void observe(double mean, double loss);
   /// Steps of the period; 0: none found.
   int period() const { return period_; }

@@ -29,6 +29,7 @@ constexpr double peak_gain = 0.3;
 constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
 constexpr int effect_steps = 3;
+static_assert(effect_steps <= shortest_horizon);  // losses by age are tabulated up to the horizon
 // Share of the excess that a rebalance must remove, or it has failed.
 constexpr double least_effect = 0.25;
 // Consecutive failures from which the next rebalance waits until the loss is worth 2^failures prices.
@@ -69,6 +70,8 @@ int Decision::horizon() const {
 }
 
 void Decision::rebalanced(double price) {
+  if (pending_.mean > 0) learn_peak(pending_);
+  pending_ = {};
   price_.add(price);
   failures_ = failed() ? failures_ + 1 : 0;
   if (advised_at_ >= 0) delay_ += delay_gain * (steps_ - advised_at_ - delay_);

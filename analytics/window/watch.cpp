@@ -13,8 +13,8 @@ namespace {
 using balance::StepKind;
 
 constexpr double largest_weight = 20.0;  // of a trial, see balance::Trial
-constexpr std::int64_t most_trial_steps =
-    16;  // steps of a batch on which trials are evaluated; more add no information
+// Steps of a batch on which all trials are evaluated; more add no information.
+constexpr std::int64_t most_trial_steps = 16;
 
 balance::DecisionSettings decision_settings(const Settings& s) {
   balance::DecisionSettings d;
@@ -51,6 +51,9 @@ std::uint32_t advice_of(const balance::Verdict& v, bool stale) {
   if (v.trial) advice |= advice_trial;
   return advice;
 }
+
+// Whether the trial is one of the two that find shifts and cycles.
+bool shows_shifts(const balance::Trial& trial) { return trial.predictor == balance::Predictor::last && trial.age <= 2; }
 
 std::string steps_error(const Steps& s) {
   if (s.failed) return "the node failed before";
@@ -199,8 +202,8 @@ void Watch::follow_step(Batch& batch, std::size_t s) {
   const StepKind kind = peaks_.observe(batch.largest[s], batch.mean[s]);
   batch.kinds.push_back(kind);
   const std::size_t every = (batch.n_steps + most_trial_steps - 1) / most_trial_steps;
-  if (s % every == 0)
-    for (const balance::Trial& trial : forecast_.trials()) batch.tried.push_back(evaluate(trial, load, s));
+  for (const balance::Trial& trial : forecast_.trials())
+    if (s % every == 0 || shows_shifts(trial)) batch.tried.push_back(evaluate(trial, load, s));
   forecast_.observe(load, cost_of_work(batch, s), kind);
 }
 
