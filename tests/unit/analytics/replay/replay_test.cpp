@@ -179,6 +179,19 @@ TEST_CASE("an unknown price is learned with the first rebalance", "[replay]") {
   }
 }
 
+TEST_CASE("a node that becomes slow is relieved within a few steps, even at the price of ten", "[replay]") {
+  constexpr int ranks = 16, steps = 220;
+  std::mt19937 random(9);
+  std::normal_distribution<double> noise(1, 0.02);
+  std::vector<double> load;
+  for (int r = 0; r < ranks; ++r)
+    for (int s = 0; s < steps; ++s) load.push_back((r < 2 && s >= 64 ? 1.6 : 1.0) * noise(random));
+  const Report report = replay({load, 1, ranks, steps}, at_price(10));
+  REQUIRE(report.chosen.steps.size() == 1);
+  CHECK(report.chosen.steps[0] > 64);
+  CHECK(report.chosen.steps[0] <= 75);
+}
+
 TEST_CASE("a tiled recording leads to the same decisions as the recording itself", "[replay]") {
   const auto load = moving(16, 100, 0.05);
   Options options = at_price(4);
