@@ -1,7 +1,8 @@
 // Pictures and values of loads from workers, or from this thread if there are none.
 
 import { GridRequest } from "./grid";
-import { bytesOf, Run, Series } from "./model";
+import { bytesOf } from "./packed";
+import { Run, Series } from "./run";
 import { FromWorker, answerer, ToWorker } from "./worker";
 
 declare const WORKER_SOURCE: string;

@@ -1,6 +1,6 @@
 // Attributes the time between the largest rank and the mean to regions, ranks and steps.
 
-import { Run } from "./model";
+import { Run } from "./run";
 
 export interface Part<T> {
   what: T;

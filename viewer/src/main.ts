@@ -3,7 +3,7 @@
 import { redraw } from "./charts";
 import { h, select } from "./dom";
 import { Engine } from "./engine";
-import { readReport, Report } from "./model";
+import { readReport, Report } from "./report";
 import { State } from "./state";
 import { about } from "./views/about";
 import { compare } from "./views/compare";

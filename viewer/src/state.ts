@@ -1,7 +1,8 @@
 // The state of the page, shared by all views.
 
 import { Engine } from "./engine";
-import { Report, Run } from "./model";
+import { Report } from "./report";
+import { Run } from "./run";
 
 /** The contents of a heat map. */
 export interface Panel {
@@ -30,7 +31,7 @@ export class State {
   panels: Panel[];
   viewport = WHOLE;
   /** Position in the order and step under the cursor, as shares; undefined: none. */
-  cursor?: { row: number; step: number; from?: unknown };
+  cursor?: { row: number; step: number };
   order = "id";
   mode: "mean" | "max" = "mean";
   palette = "viridis";
@@ -74,6 +75,14 @@ export class State {
   showLoad(regions: number[], metric: number): void {
     this.panels = [{ run: this.run.index, regions, metric }];
     this.go("load");
+  }
+  /** Shows the load of a rank and its neighbours. */
+  showRank(rank: number): void {
+    const { ranks } = this.run.info, half = Math.max(8, ranks / 40) / ranks, at = (rank + 0.5) / ranks;
+    this.order = "id";
+    this.cursor = { row: at, step: 0.5 };
+    this.viewport = { r0: Math.max(0, at - half), r1: Math.min(1, at + half), c0: 0, c1: 1 };
+    this.showLoad([], this.run.loadMetric);
   }
   showSource(region: string): void {
     this.sourceRegion = region;

@@ -6,7 +6,7 @@ import {
 } from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { h } from "./dom";
-import { View } from "./heatmap";
+import { View } from "./heatmap/picture";
 import { colours, themed } from "./palette";
 import { State } from "./state";
 

@@ -1,8 +1,9 @@
 // One separately coded matrix; see analytics/codec/FORMAT.md.  Histories never hold EZW tiles, so those are refused.
 
-import { BandData, giveBack, LEAF_BITS, PlaneDecoder } from "./planes";
+import { BandData, giveBack, LEAF_BITS } from "./band_data";
 import { Band, makeBands, PacketSplit, possibleSplits, undoSplit } from "./bands";
 import { ByteReader, CodecError } from "./bytes";
+import { PlaneDecoder } from "./planes";
 import { RangeDecoder } from "./range";
 import { deepestLevel, inverse, lowLength, Matrix } from "./wavelet";
 

@@ -4,10 +4,12 @@
 import { chart } from "../charts";
 import { empty, h, heading, select, unbroken } from "../dom";
 import { amount, change, count, percent, seconds } from "../format";
-import { Comparison, readComparisons, RegionChange, RegionSide, Run } from "../model";
+import { Comparison, RegionChange, RegionSide } from "../model";
 import { category } from "../palette";
+import { readComparisons } from "../report";
+import { Run } from "../run";
 import { State } from "../state";
-import { imbalanceOf } from "./overview";
+import { imbalanceOf } from "../timeline";
 
 const FIRST_ROWS = 40;
 

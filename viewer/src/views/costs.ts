@@ -3,10 +3,10 @@
 import { chart } from "../charts";
 import { empty, h, heading } from "../dom";
 import { amount, count, percent, seconds } from "../format";
-import { Run } from "../model";
 import { category } from "../palette";
+import { Run } from "../run";
 import { State } from "../state";
-import { domainOf, marksOf } from "./overview";
+import { domainOf, marksOf } from "../timeline";
 
 export function costs(state: State): HTMLElement {
   const { run } = state;

@@ -2,7 +2,8 @@
 
 import { empty, h, select } from "../dom";
 import { amount } from "../format";
-import { HeatMap } from "../heatmap";
+import { HeatMap } from "../heatmap/heatmap";
+import { zoomMiddle } from "../heatmap/viewport";
 import { PALETTES } from "../palette";
 import { Panel, State, WHOLE } from "../state";
 import { surface, SurfaceView } from "../surface";
@@ -62,6 +63,7 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
     change();
     redrawPanels();
   };
+  const zoom = (factor: number) => zoomMiddle(state, state.report.runs[state.panels[0].run].info, factor);
   const toolbar = h("div", { class: "toolbar" },
     select("show", [{ value: "map", title: "heat map" }, { value: "surface", title: "surface" }, { value: "both", title: "both" }], state.shape, (v) => all(() => (state.shape = v as State["shape"]))),
     select("ranks", run.orders().map(({ key, title }) => ({ value: key, title })), state.order, (v) => all(() => (state.order = v))),
@@ -69,8 +71,8 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
     select("colours", PALETTES.map((p) => ({ value: p, title: p })), state.palette, (v) => all(() => (state.palette = v))),
     select("scale", [{ value: "fit", title: "fitted" }, { value: "whole", title: "whole range" }, { value: "zero", title: "from zero" }], state.scale, (v) => all(() => (state.scale = v as State["scale"]))),
     h("span", { class: "group" },
-      h("button", { "aria-label": "zoom in", onclick: () => maps[0]?.zoomAround((state.viewport.r0 + state.viewport.r1) / 2, (state.viewport.c0 + state.viewport.c1) / 2, 0.5) }, "+"),
-      h("button", { "aria-label": "zoom out", onclick: () => maps[0]?.zoomAround((state.viewport.r0 + state.viewport.r1) / 2, (state.viewport.c0 + state.viewport.c1) / 2, 2) }, "\u2212"),
+      h("button", { "aria-label": "zoom in", onclick: () => zoom(0.5) }, "+"),
+      h("button", { "aria-label": "zoom out", onclick: () => zoom(2) }, "\u2212"),
       h("button", { onclick: () => state.setViewport(WHOLE) }, "whole run")),
     h("button", { onclick: () => {
       if (state.panels.length >= MOST_PANELS) return;

@@ -1,51 +1,15 @@
 // The run, its balance, its rebalances, and the cost of measuring.
 
-import { chart, Mark } from "../charts";
-import { h, heading, unbroken } from "../dom";
+import { chart } from "../charts";
+import { h, heading } from "../dom";
 import { bytes, count, middle, percent, seconds, amount } from "../format";
-import { lossOf } from "../loss";
-import { Run, Window } from "../model";
+import { Window } from "../model";
 import { category } from "../palette";
-import { State, Viewport, WHOLE } from "../state";
-
-/** The share of time that ideal balance would save, and the time it is a share of. */
-export function idealSaving(run: Run): { share: number; of: "time" | "path" } | undefined {
-  const { criticalPath, meanPath } = run.load, saved = criticalPath - meanPath;
-  if (!(criticalPath > 0)) return undefined;
-  if (run.info.load_metric === "time" && run.info.wall_seconds > 0) return { share: Math.min(1, saved / run.info.wall_seconds), of: "time" };
-  return { share: saved / criticalPath, of: "path" };
-}
-
-function verdict(run: Run): HTMLElement {
-  const saving = idealSaving(run), done = run.info.windows.filter((w) => w.rebalanced).length, wanted = run.info.windows.filter((w) => w.rebalance).length;
-  const { nrmse } = run.info;
-  const facts = [
-    `critical path ${amount(run.load.criticalPath, run.unit(run.loadMetric), 4)}, ideal ${amount(run.load.meanPath, run.unit(run.loadMetric), 4)}${run.load.exact ? "" : ` (from the compressed history${nrmse ? `, nrmse ${percent(nrmse)}` : ""}: peaks are lower than they were)`}`,
-    done > 0 ? count(done, "rebalance") : wanted > 0 ? `${wanted} of ${run.info.windows.length} hints recommended a rebalance; none was done` : "no rebalance was recommended",
-  ];
-  return h("div", { class: "verdict" },
-    h("p", { class: "lead", id: "ideal" }, run.info.ranks === 1 && saving ? "One rank: there is nothing to balance." : saving ? (saving.of === "time" ? `Ideal balance would run this in ${percent(saving.share)} less time.` : `Ideal balance would shorten the critical path by ${percent(saving.share)}.`) : "There is no load to balance."),
-    saving ? h("p", { class: "quiet" }, facts.join("; "), ".") : null);
-}
-
-/** The first things to look at: how unbalanced, which region, which rank, when. */
-function findings(state: State): HTMLElement | null {
-  const { run } = state, loss = lossOf(run), unit = run.unit(run.loadMetric), { ranks, steps } = run.info;
-  if (!loss) return null;
-  const link = (text: string, title: string, act: () => void) => h("button", { class: "link", title, onclick: act }, unbroken(text));
-  const show = (viewport: Viewport, region?: number) => {
-    state.viewport = viewport;
-    state.showLoad(region === undefined ? [] : [region], run.loadMetric);
-  };
-  const [region, second] = loss.regions, [rank, ...others] = loss.ranks, [first, last] = loss.stretch.what, name = (i: number) => middle(run.short(run.info.regions[i].name), 40);
-  const near = Math.max(8, ranks / 40) / ranks, at = (rank.what + 0.5) / ranks, clamp = (v: number) => Math.min(1, Math.max(0, v));
-  const entry = (what: string, value: string | HTMLElement, more: string) => h("div", {}, h("dt", {}, what), h("dd", {}, value), h("dd", { class: "quiet" }, unbroken(more)));
-  return h("dl", { class: "findings", id: "findings" },
-    entry("how unbalanced", percent(run.load.criticalPath / run.load.meanPath - 1), `largest load over mean load, less one; ${amount(run.load.criticalPath - run.load.meanPath, unit)} of ${run.info.load_metric} is lost to the slowest ranks`),
-    region ? entry("which region", link(name(region.what), `shows its load: ${run.info.regions[region.what].name}`, () => show(WHOLE, region.what)), `the most unbalanced where ${percent(region.share)} of the loss arises${second ? `; then ${name(second.what)}, ${percent(second.share)}` : ""}`) : "",
-    entry("which rank", link(`rank ${rank.what.toLocaleString("en")}`, "shows its load, and its neighbours'", () => show({ r0: clamp(at - near), r1: clamp(at + near), c0: 0, c1: 1 })), `the slowest in the steps where ${percent(rank.share)} of the loss arises${others.length > 0 ? `; then ${others.slice(0, 3).map((o) => `${o.what.toLocaleString("en")} (${percent(o.share)})`).join(", ")}` : ""}`),
-    steps > 1 ? entry("when", link(`steps ${first.toLocaleString("en")} to ${last.toLocaleString("en")}`, "shows these steps", () => show({ r0: 0, r1: 1, c0: first / steps, c1: (last + 1) / steps })), `${percent(loss.stretch.share)} of the loss, in ${percent(loss.stretch.ofSteps)} of the steps`) : "");
-}
+import { Run } from "../run";
+import { State } from "../state";
+import { domainOf, imbalanceOf, marksOf } from "../timeline";
+import { findings, verdict } from "./findings";
+import { rebalances } from "./rebalances";
 
 function facts(run: Run): HTMLElement {
   const { info } = run, rankSeconds = info.wall_seconds * info.ranks, held = info.own_bytes_per_node.reduce((a, b) => a + b, 0);
@@ -57,21 +21,6 @@ function facts(run: Run): HTMLElement {
     ["snapshot", bytes(info.bytes), info.nrmse === null ? "no history" : `history within an nrmse of ${percent(info.nrmse)}`],
   ];
   return h("dl", { class: "facts" }, entries.map(([name, value, more]) => h("div", {}, h("dt", {}, name), h("dd", {}, value), more ? h("dd", { class: "quiet" }, more) : null)));
-}
-
-export function marksOf(run: Run): Mark[] {
-  return run.info.windows.flatMap((w): Mark[] => (w.rebalanced ? [{ step: w.rebalanced_at ?? w.last + 1, kind: "done" }] : w.rebalance ? [{ step: w.last + 1, kind: "wanted" }] : []));
-}
-
-/** The range of steps of all charts. */
-export function domainOf({ info }: Run): [number, number] {
-  return [0, Math.max(0, info.steps - 1)];
-}
-
-/** Imbalance per bin of steps, largest / mean - 1. */
-export function imbalanceOf(run: Run): { steps: number[]; values: number[] } {
-  const { mean, max, stepsPerBin } = run.load;
-  return { steps: Array.from(mean, (_, i) => i * stepsPerBin), values: Array.from(mean, (m, i) => (m > 0 ? max[i] / m - 1 : 0)) };
 }
 
 function charts(state: State): HTMLElement[] {
@@ -115,35 +64,6 @@ function charts(state: State): HTMLElement[] {
     }));
   }
   return out;
-}
-
-function rebalances(run: Run): HTMLElement | null {
-  const rows = run.info.windows.map((w, i) => ({ w, i })).filter(({ w }) => w.rebalance || w.rebalanced);
-  if (rows.length === 0) return null;
-  return h("section", {},
-    heading("Rebalances", "Windows whose hint recommended a rebalance, or after which the host rebalanced."),
-    h("div", { class: "scroll" }, h("table", {},
-      h("thead", {}, h("tr", {}, ["window", "recommended", "done at step", "price", "gain per step", "imbalance before", "after", "why"].map((t, i) => h("th", { class: i > 1 && i < 7 ? "number" : "" }, t)))),
-      rebalanceRows(run, rows))));
-}
-
-const FIRST_REBALANCES = 10;
-
-/** One line per rebalance: the first few, and the others on request. */
-function rebalanceRows(run: Run, rows: { w: Window; i: number }[]): HTMLElement {
-  const after = (i: number, at: number) => run.info.windows.slice(i + 1).find((w) => w.first > at)?.imbalance;
-  const row = ({ w, i }: { w: Window; i: number }) => {
-    const later = w.rebalanced ? after(i, w.rebalanced_at ?? w.last) : undefined;
-    return h("tr", {}, h("td", {}, `${w.first}..${w.last}`), h("td", {}, w.rebalance ? "yes" : ""), h("td", { class: "number" }, w.rebalanced ? (w.rebalanced_at ?? "yes").toLocaleString("en") : "not done"),
-      h("td", { class: "number" }, seconds(w.rebalance_cost)), h("td", { class: "number" }, seconds(w.gain_per_step)), h("td", { class: "number" }, percent(w.imbalance)),
-      h("td", { class: "number" }, later === undefined ? "" : percent(later)), h("td", {}, w.advice.map((a) => a.replaceAll("_", " ")).join(", ")));
-  };
-  const body = h("tbody", {}, rows.slice(0, FIRST_REBALANCES).map(row));
-  if (rows.length > FIRST_REBALANCES) {
-    const more = h("tr", {}, h("td", { colspan: 8 }, h("button", { class: "link", onclick: () => more.replaceWith(...rows.slice(FIRST_REBALANCES).map(row)) }, `${rows.length - FIRST_REBALANCES} more`)));
-    body.append(more);
-  }
-  return body;
 }
 
 function mostExpensive(state: State): HTMLElement | null {

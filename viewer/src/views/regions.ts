@@ -4,7 +4,8 @@ import { pathTree, callPaths } from "../callpath";
 import { spark } from "../charts";
 import { empty, h, select, unbroken } from "../dom";
 import { amount, percent } from "../format";
-import { MetricNumbers, Run } from "../model";
+import { MetricNumbers } from "../model";
+import { Run } from "../run";
 import { State } from "../state";
 
 const FIRST_ROWS = 200;
