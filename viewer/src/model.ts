@@ -133,7 +133,18 @@ export interface RunJson {
   info: Info;
   placement: [number, number][];
   series: SeriesJson[];
-  load: { steps_per_bin: number; level: number; mean: string; max: string; worst_rank: string; rank_total: string; critical_path: number; mean_path: number; exact: boolean; picture: PackedPicture };
+  load: {
+    steps_per_bin: number;
+    level: number;
+    mean: string;
+    max: string;
+    worst_rank: string;
+    rank_total: string;
+    critical_path: number;
+    mean_path: number;
+    exact: boolean;
+    picture: PackedPicture;
+  };
   exact_left_out: number;
   frames: Frames;
   frame_notes: string[];

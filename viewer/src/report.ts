@@ -16,11 +16,16 @@ export function readComparisons(): { before: number; after: number; comparison: 
 /** Reads one element's JSON; throws an error with a message for the user. */
 function element<T>(id: string): T {
   const text = document.getElementById(id)?.textContent;
-  if (!text) throw new Error(`The report has no part "${id}": it is cut short or was changed. Write it again with effort report.`);
+  if (!text)
+    throw new Error(
+      `The report has no part "${id}": it is cut short or was changed. Write it again with effort report.`
+    );
   try {
     return JSON.parse(text) as T;
   } catch {
-    throw new Error(`The part "${id}" of the report cannot be read: the file is cut short or was changed. Write it again with effort report.`);
+    throw new Error(
+      `The part "${id}" of the report cannot be read: the file is cut short or was changed. Write it again with effort report.`
+    );
   }
 }
 

@@ -10,7 +10,12 @@ function squeezed(name: string): string {
 
 /** A region by one metric. */
 export class Series {
-  constructor(readonly index: number, readonly region: number, readonly metric: number, private readonly json: SeriesJson) {}
+  constructor(
+    readonly index: number,
+    readonly region: number,
+    readonly metric: number,
+    private readonly json: SeriesJson
+  ) {}
   get mean(): Float32Array {
     return unpack(this.json.mean);
   }
@@ -53,7 +58,17 @@ export class Run {
   /** Per region and metric the series, or -1. */
   readonly seriesOf: number[][];
   readonly loadMetric: number;
-  readonly load: { stepsPerBin: number; level: number; mean: Float32Array; max: Float32Array; worstRank: Int32Array; rankTotal: Float32Array; criticalPath: number; meanPath: number; exact: boolean };
+  readonly load: {
+    stepsPerBin: number;
+    level: number;
+    mean: Float32Array;
+    max: Float32Array;
+    worstRank: Int32Array;
+    rankTotal: Float32Array;
+    criticalPath: number;
+    meanPath: number;
+    exact: boolean;
+  };
   readonly shapes: RunJson["shapes"];
   readonly givenOrders: RankOrder[];
   private readonly packedPicture: PackedPicture;
@@ -67,7 +82,10 @@ export class Run {
   private readonly placement: [number, number][];
   private ranksByNode?: Int32Array[];
 
-  constructor(readonly index: number, json: RunJson) {
+  constructor(
+    readonly index: number,
+    json: RunJson
+  ) {
     this.info = json.info;
     this.file = json.file;
     this.series = json.series.map((s, i) => new Series(i, s.region, s.metric, s));
@@ -76,8 +94,15 @@ export class Run {
     this.loadMetric = Math.max(0, json.info.metrics.indexOf(json.info.load_metric));
     const { load } = json;
     this.load = {
-      stepsPerBin: load.steps_per_bin, level: load.level, mean: floats(load.mean), max: floats(load.max), worstRank: integers(load.worst_rank),
-      rankTotal: floats(load.rank_total), criticalPath: load.critical_path, meanPath: load.mean_path, exact: load.exact,
+      stepsPerBin: load.steps_per_bin,
+      level: load.level,
+      mean: floats(load.mean),
+      max: floats(load.max),
+      worstRank: integers(load.worst_rank),
+      rankTotal: floats(load.rank_total),
+      criticalPath: load.critical_path,
+      meanPath: load.mean_path,
+      exact: load.exact,
     };
     this.shapes = json.shapes;
     this.placement = json.placement;
@@ -138,7 +163,9 @@ export class Run {
   rankTotals(series: Series[]): Float64Array | undefined {
     const sum = new Float64Array(this.info.ranks);
     for (const s of series) {
-      const text = s.hasRankTotals ? document.getElementById(`effort-ranks-${this.index}-${s.index}`)?.textContent : undefined;
+      const text = s.hasRankTotals
+        ? document.getElementById(`effort-ranks-${this.index}-${s.index}`)?.textContent
+        : undefined;
       if (!text) return undefined;
       floats(text).forEach((v, rank) => (sum[rank] += v));
     }
@@ -151,7 +178,9 @@ export class Run {
       if (!s.exact) return undefined;
       let values = this.exactValues.get(s.index);
       if (!values) {
-        values = new Float64Array(bytesOf(document.getElementById(`effort-exact-${this.index}-${s.index}`)?.textContent ?? "").buffer);
+        values = new Float64Array(
+          bytesOf(document.getElementById(`effort-exact-${this.index}-${s.index}`)?.textContent ?? "").buffer
+        );
         this.exactValues.set(s.index, values);
       }
       sum += values[rank * this.info.steps + step];
@@ -181,7 +210,8 @@ export class Run {
   }
   /** The rank at each position; undefined: by id. */
   order(key: string): Int32Array | undefined {
-    const sorted = (value: (rank: number) => number) => Int32Array.from({ length: this.info.ranks }, (_, i) => i).sort((a, b) => value(a) - value(b) || a - b);
+    const sorted = (value: (rank: number) => number) =>
+      Int32Array.from({ length: this.info.ranks }, (_, i) => i).sort((a, b) => value(a) - value(b) || a - b);
     if (key === "node") {
       const node = this.nodeOfRank();
       return sorted((rank) => node[rank]);

@@ -10,7 +10,10 @@ export const MOST_LEVEL = 15;
 class TreeLevel {
   readonly stride: number;
   readonly planes: Uint8Array;
-  constructor(readonly rows: number, readonly cols: number) {
+  constructor(
+    readonly rows: number,
+    readonly cols: number
+  ) {
     this.stride = cols + 2;
     this.planes = new Uint8Array((rows + 2) * this.stride);
   }
@@ -27,13 +30,17 @@ export class BandData {
   /** The known part of a magnitude in units of the current plane, at most MOST_LEVEL. */
   readonly level: Uint8Array;
   readonly tree: TreeLevel[] = [];
-  constructor(readonly rows: number, readonly cols: number) {
+  constructor(
+    readonly rows: number,
+    readonly cols: number
+  ) {
     this.stride = cols + 2;
     const n = (rows + 2) * this.stride;
     this.magnitude = new Uint32Array(n);
     this.negative = new Uint8Array(n);
     this.level = new Uint8Array(n);
-    let r = (rows + 7) >> LEAF_BITS, c = (cols + 7) >> LEAF_BITS;
+    let r = (rows + 7) >> LEAF_BITS,
+      c = (cols + 7) >> LEAF_BITS;
     this.tree.push(new TreeLevel(r, c));
     while (r > 1 || c > 1) {
       r = (r + 1) >> 1;
@@ -68,7 +75,8 @@ export function giveBack(bands: (BandData | undefined)[]): void {
   for (const band of bands) {
     if (!band || band.rows * band.cols > MOST_SPARE) continue;
     band.clear();
-    const key = `${band.rows}/${band.cols}`, alike = spare.get(key) ?? [];
+    const key = `${band.rows}/${band.cols}`,
+      alike = spare.get(key) ?? [];
     if (alike.length < 4) spare.set(key, [...alike, band]);
   }
   if (spare.size > 256) spare.clear();

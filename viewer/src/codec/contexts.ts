@@ -23,11 +23,27 @@ export const BANDS = 128;
 
 let models = 0;
 const take = (n: number): number => (models += n) - n;
-export const ACTIVITY = take(6 * 4 * 12), PATTERN = take(6 * 5 * 5 * 4), BAND_ACTIVITY = take(BANDS * 6), PARENTS = take(4 * 4 * 12), LEAF = take(4 * 4 * 6 * 2);
-export const SIGN = take(6 * 9), SIGN_PARENTS = take(9 * 9), SIGN_BAND = take(BANDS * 3);
-export const REFINE = take(3 * 6), REFINE_BAND = take(BANDS * 3), REFINE_PARENT = take(3 * 4);
-export const NODE = take(5 * 6 * 3 * 3), NODE_BAND = take(BANDS * 4), NODE_PATTERN = take(8 * 9);
-export const ROOT = take(6 * 5 * 5), ROOT_BAND = take(BANDS), ROOT_RUN = take(8 * 3);
-export const ACTIVITY_MIXER = 0, SIGN_MIXER = 12, REFINE_MIXER = 13, NODE_MIXER = 16, MIXERS = 22;
+export const ACTIVITY = take(6 * 4 * 12),
+  PATTERN = take(6 * 5 * 5 * 4),
+  BAND_ACTIVITY = take(BANDS * 6),
+  PARENTS = take(4 * 4 * 12),
+  LEAF = take(4 * 4 * 6 * 2);
+export const SIGN = take(6 * 9),
+  SIGN_PARENTS = take(9 * 9),
+  SIGN_BAND = take(BANDS * 3);
+export const REFINE = take(3 * 6),
+  REFINE_BAND = take(BANDS * 3),
+  REFINE_PARENT = take(3 * 4);
+export const NODE = take(5 * 6 * 3 * 3),
+  NODE_BAND = take(BANDS * 4),
+  NODE_PATTERN = take(8 * 9);
+export const ROOT = take(6 * 5 * 5),
+  ROOT_BAND = take(BANDS),
+  ROOT_RUN = take(8 * 3);
+export const ACTIVITY_MIXER = 0,
+  SIGN_MIXER = 12,
+  REFINE_MIXER = 13,
+  NODE_MIXER = 16,
+  MIXERS = 22;
 /** All models. */
 export const MODELS = models;

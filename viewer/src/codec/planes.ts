@@ -34,7 +34,11 @@ export class PlaneDecoder {
   private readonly parentShift = [31, 31];
   private parentNegative: Uint8Array = NOTHING;
 
-  constructor(private readonly io: RangeDecoder, private readonly bands: Band[], plain: boolean) {
+  constructor(
+    private readonly io: RangeDecoder,
+    private readonly bands: Band[],
+    plain: boolean
+  ) {
     this.decisions = new Decisions(io, model.MODELS, model.MIXERS);
     this.data = bands.map(() => undefined);
     this.classes = bands.map(classOf);
@@ -72,13 +76,15 @@ export class PlaneDecoder {
 
   /** Whether the band has any coefficient of this plane or above. */
   private decodeRoot(b: number): boolean {
-    const p = this.plane, band = this.bands[b];
+    const p = this.plane,
+      band = this.bands[b];
     const planes = (i: number) => this.data[i]?.planes ?? 0;
     if (planes(b) > p + 1) return true;
     const parent = (k: number) => (band.parents[k] ? Math.min(3, Math.max(0, planes(band.parents[k].band) - p)) : 4);
     let recent = 0;
     for (let i = b - 1; i >= 1 && i + 3 >= b; --i) recent += planes(i) > p ? 1 : 0;
-    const inBand = model.ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1), run = model.ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
+    const inBand = model.ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1),
+      run = model.ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
     if (!this.mixed3(inBand, model.ROOT_BAND + Math.min(b, BANDS - 1), run, model.NODE_MIXER + 5)) return false;
     const data = (this.data[b] ??= takeBand(band.rows, band.cols));
     const top = data.tree[data.tree.length - 1];
@@ -88,7 +94,11 @@ export class PlaneDecoder {
 
   /** The nodes of level `k` whose parents are significant. */
   private decodeTreeLevel(b: number, data: BandData, k: number): void {
-    const p = this.plane, level = data.tree[k], above = data.tree[k + 1], planes = level.planes, stride = level.stride;
+    const p = this.plane,
+      level = data.tree[k],
+      above = data.tree[k + 1],
+      planes = level.planes,
+      stride = level.stride;
     for (let i = 0; i < level.rows; ++i) {
       for (let j = 0; j < level.cols; ++j) {
         const abovePlanes = above.planes[above.at(i >> 1, j >> 1)];
@@ -112,12 +122,19 @@ export class PlaneDecoder {
         const around = now(at - stride) + now(at - 1) + before(at + 1) + before(at + stride);
         const corners = now(at - stride - 1) + now(at - stride + 1) + before(at + stride - 1) + before(at + stride + 1);
         const parent = this.parentOfNode(b, k, i, j);
-        const newness = !fresh ? 0 : siblings > 0 ? 1 : 2, treeClass = Math.min(k, 4);
-        const main = model.NODE + ((treeClass * 6 + Math.min(around + ((corners + 1) >> 1), 5)) * 3 + parent) * 3 + newness;
+        const newness = !fresh ? 0 : siblings > 0 ? 1 : 2,
+          treeClass = Math.min(k, 4);
+        const main =
+          model.NODE + ((treeClass * 6 + Math.min(around + ((corners + 1) >> 1), 5)) * 3 + parent) * 3 + newness;
         let bit: number;
         if (this.mixedLeft > 0) {
           const pattern = model.NODE_PATTERN + (this.classes[b] & 7) * 9 + Math.min(around, 2) * 3 + parent;
-          bit = this.mixed3(main, model.NODE_BAND + Math.min(b, BANDS - 1) * 4 + newness, pattern, model.NODE_MIXER + treeClass);
+          bit = this.mixed3(
+            main,
+            model.NODE_BAND + Math.min(b, BANDS - 1) * 4 + newness,
+            pattern,
+            model.NODE_MIXER + treeClass
+          );
         } else {
           bit = this.decisions.plain(main);
         }
@@ -144,11 +161,14 @@ export class PlaneDecoder {
   }
 
   private decodeLeafRow(b: number, data: BandData, leafRow: number): void {
-    const p = this.plane, leaves = data.tree[0], from = leaves.at(leafRow, 0);
+    const p = this.plane,
+      leaves = data.tree[0],
+      from = leaves.at(leafRow, 0);
     this.segments = 0;
     for (let j = 0; j < leaves.cols; ++j) {
       if (leaves.planes[from + j] <= p) continue;
-      const begin = j << LEAF_BITS, end = Math.min(data.cols, (j + 1) << LEAF_BITS);
+      const begin = j << LEAF_BITS,
+        end = Math.min(data.cols, (j + 1) << LEAF_BITS);
       if (this.segments > 0 && this.segmentEnd[this.segments - 1] === begin) {
         this.segmentEnd[this.segments - 1] = end;
       } else {
@@ -167,12 +187,16 @@ export class PlaneDecoder {
 
   /** Sums over neighbours, columns without and with a level, and the parents' rows. */
   private prepareRow(b: number, data: BandData, row: number): void {
-    const { level, stride } = data, { cross, corners } = this, first = data.at(row, 0);
+    const { level, stride } = data,
+      { cross, corners } = this,
+      first = data.at(row, 0);
     this.openCount = this.knownCount = 0;
     for (let s = 0; s < this.segments; ++s) {
       const end = this.segmentEnd[s];
       for (let j = this.segmentBegin[s]; j < end; ++j) {
-        const at = first + j, north = at - stride, south = at + stride;
+        const at = first + j,
+          north = at - stride,
+          south = at + stride;
         cross[j] = level[north] + level[south];
         corners[j] = level[north - 1] + level[north + 1] + level[south - 1] + level[south + 1];
         if (level[at] === 0) this.open[this.openCount++] = j;
@@ -181,7 +205,8 @@ export class PlaneDecoder {
     }
     this.parentNegative = NOTHING;
     for (let k = 0; k < 2; ++k) {
-      const link = this.bands[b].parents[k], other = link && this.data[link.band];
+      const link = this.bands[b].parents[k],
+        other = link && this.data[link.band];
       this.parentLevel[k] = other ? other.level : NOTHING;
       this.parentAt[k] = other ? other.at(row >> link.rowShift, 0) : 0;
       this.parentShift[k] = other ? link.colShift : 31;
@@ -190,14 +215,25 @@ export class PlaneDecoder {
   }
 
   private decodeRowMixed(b: number, data: BandData, row: number): void {
-    const p = this.plane, { level, magnitude, negative } = data, first = data.at(row, 0), { cross, corners } = this;
-    const bandClass = this.classes[b], h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2, v = 4 - h;
-    const [level1, level2] = this.parentLevel, [at1, at2] = this.parentAt, [shift1, shift2] = this.parentShift;
-    const leaves = data.tree[0], leafFrom = leaves.at(row >> LEAF_BITS, 0);
+    const p = this.plane,
+      { level, magnitude, negative } = data,
+      first = data.at(row, 0),
+      { cross, corners } = this;
+    const bandClass = this.classes[b],
+      h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2,
+      v = 4 - h;
+    const [level1, level2] = this.parentLevel,
+      [at1, at2] = this.parentAt,
+      [shift1, shift2] = this.parentShift;
+    const leaves = data.tree[0],
+      leafFrom = leaves.at(row >> LEAF_BITS, 0);
     for (let k = 0; k < this.openCount; ++k) {
-      const j = this.open[k], at = first + j, beside = level[at - 1] + level[at + 1];
+      const j = this.open[k],
+        at = first + j,
+        beside = level[at - 1] + level[at + 1];
       const activity = ACTIVITY_CLASS[h * beside + v * cross[j] + corners[j]];
-      const parent1 = level1[at1 + (j >> shift1)], parent2 = level2[at2 + (j >> shift2)];
+      const parent1 = level1[at1 + (j >> shift1)],
+        parent2 = level2[at2 + (j >> shift2)];
       const fresh = leaves.planes[leafFrom + (j >> LEAF_BITS)] === p + 1;
       if (!this.significance(b, activity, beside, cross[j], corners[j], parent1, parent2, fresh)) continue;
       const parentSign = parent1 === 0 ? 0 : this.parentNegative[at1 + (j >> shift1)] ? 2 : 1;
@@ -206,7 +242,8 @@ export class PlaneDecoder {
       magnitude[at] = 2 ** p;
     }
     for (let k = 0; k < this.knownCount; ++k) {
-      const j = this.known[k], at = first + j;
+      const j = this.known[k],
+        at = first + j;
       const parent = Math.max(level1[at1 + (j >> shift1)], level2[at2 + (j >> shift2)]);
       const activity = ACTIVITY_CLASS[h * (level[at - 1] + level[at + 1]) + v * cross[j] + corners[j]];
       const bit = this.refinement(b, activity, parent, level[at] >> 1);
@@ -215,8 +252,19 @@ export class PlaneDecoder {
     }
   }
 
-  private significance(b: number, activity: number, h: number, v: number, d: number, parent1: number, parent2: number, fresh: boolean): number {
-    const bandClass = this.classes[b], l1 = LEVEL4[parent1], l2 = LEVEL4[parent2];
+  private significance(
+    b: number,
+    activity: number,
+    h: number,
+    v: number,
+    d: number,
+    parent1: number,
+    parent2: number,
+    fresh: boolean
+  ): number {
+    const bandClass = this.classes[b],
+      l1 = LEVEL4[parent1],
+      l2 = LEVEL4[parent2];
     --this.mixedLeft;
     return this.decisions.mixed5(
       model.ACTIVITY + (bandClass * 4 + Math.max(l1, l2)) * 12 + activity,
@@ -224,27 +272,47 @@ export class PlaneDecoder {
       model.BAND_ACTIVITY + Math.min(b, BANDS - 1) * 6 + (activity >> 1),
       model.PARENTS + (l1 * 4 + l2) * 12 + activity,
       model.LEAF + ((LEVEL4[h + v] * 4 + LEVEL4[d]) * 6 + bandClass) * 2 + (fresh ? 1 : 0),
-      model.ACTIVITY_MIXER + activity);
+      model.ACTIVITY_MIXER + activity
+    );
   }
 
   private sign(b: number, data: BandData, at: number, parentSign: number): number {
-    const { level, negative, stride } = data, bandClass = this.classes[b];
+    const { level, negative, stride } = data,
+      bandClass = this.classes[b];
     const known = (where: number) => (level[where] === 0 ? 0 : negative[where] ? -1 : 1);
     const side = (a: number, z: number) => Math.min(1, Math.max(-1, a + z)) + 1;
-    const h = side(known(at - 1), known(at + 1)), v = side(known(at - stride), known(at + stride));
-    return this.mixed3(model.SIGN + (bandClass * 3 + h) * 3 + v, model.SIGN_PARENTS + (h * 3 + v) * 9 + parentSign, model.SIGN_BAND + Math.min(b, BANDS - 1) * 3 + (bandClass === 1 ? h : v), model.SIGN_MIXER);
+    const h = side(known(at - 1), known(at + 1)),
+      v = side(known(at - stride), known(at + stride));
+    return this.mixed3(
+      model.SIGN + (bandClass * 3 + h) * 3 + v,
+      model.SIGN_PARENTS + (h * 3 + v) * 9 + parentSign,
+      model.SIGN_BAND + Math.min(b, BANDS - 1) * 3 + (bandClass === 1 ? h : v),
+      model.SIGN_MIXER
+    );
   }
 
   private refinement(b: number, activity: number, parent: number, known: number): number {
     const depth = known === 1 ? 0 : known < 4 ? 1 : 2;
-    return this.mixed3(model.REFINE + depth * 6 + (activity >> 1), model.REFINE_BAND + Math.min(b, BANDS - 1) * 3 + depth, model.REFINE_PARENT + depth * 4 + LEVEL4[parent], model.REFINE_MIXER + depth);
+    return this.mixed3(
+      model.REFINE + depth * 6 + (activity >> 1),
+      model.REFINE_BAND + Math.min(b, BANDS - 1) * 3 + depth,
+      model.REFINE_PARENT + depth * 4 + LEVEL4[parent],
+      model.REFINE_MIXER + depth
+    );
   }
 
   /** One context per decision, raw signs and raw later refinement: the bulk of large streams. */
   private decodeRowFast(b: number, data: BandData, row: number): void {
-    const p = this.plane, { level, magnitude } = data, first = data.at(row, 0), { cross, corners, open, known, decisions } = this;
-    const bandClass = this.classes[b], h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2, v = 4 - h;
-    const [level1, level2] = this.parentLevel, [at1, at2] = this.parentAt, [shift1, shift2] = this.parentShift;
+    const p = this.plane,
+      { level, magnitude } = data,
+      first = data.at(row, 0),
+      { cross, corners, open, known, decisions } = this;
+    const bandClass = this.classes[b],
+      h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2,
+      v = 4 - h;
+    const [level1, level2] = this.parentLevel,
+      [at1, at2] = this.parentAt,
+      [shift1, shift2] = this.parentShift;
     // The east neighbours' levels count as they were before this row.
     for (let s = 0; s < this.segments; ++s) {
       const end = this.segmentEnd[s];
@@ -253,7 +321,8 @@ export class PlaneDecoder {
     const models = model.ACTIVITY + bandClass * 48;
     let fresh = 0;
     for (let k = 0; k < this.openCount; ++k) {
-      const j = open[k], at = first + j;
+      const j = open[k],
+        at = first + j;
       const parent = LEVEL4[Math.max(level1[at1 + (j >> shift1)], level2[at2 + (j >> shift2)])];
       if (!decisions.plain(models + parent * 12 + ACTIVITY_CLASS[cross[j] + h * level[at - 1]])) continue;
       level[at] = 1;
@@ -263,7 +332,9 @@ export class PlaneDecoder {
     this.rawSigns(data, first, fresh);
     let deep = 0;
     for (let k = 0; k < this.knownCount; ++k) {
-      const j = known[k], at = first + j, sofar = level[at] >> 1;
+      const j = known[k],
+        at = first + j,
+        sofar = level[at] >> 1;
       if (sofar >= 4) {
         known[deep++] = j;
         continue;
@@ -278,15 +349,18 @@ export class PlaneDecoder {
 
   private rawSigns(data: BandData, first: number, count: number): void {
     for (let k = 0; k < count; k += 16) {
-      const n = Math.min(16, count - k), bits = this.io.bits(n);
+      const n = Math.min(16, count - k),
+        bits = this.io.bits(n);
       for (let i = 0; i < n; ++i) data.negative[first + this.open[k + i]] = (bits >> (n - 1 - i)) & 1;
     }
   }
 
   private rawRefinements(data: BandData, first: number, count: number): void {
-    const p = this.plane, { level, magnitude } = data;
+    const p = this.plane,
+      { level, magnitude } = data;
     for (let k = 0; k < count; k += 16) {
-      const n = Math.min(16, count - k), bits = this.io.bits(n);
+      const n = Math.min(16, count - k),
+        bits = this.io.bits(n);
       for (let i = 0; i < n; ++i) {
         if (!((bits >> (n - 1 - i)) & 1)) continue;
         const at = first + this.known[k + i];

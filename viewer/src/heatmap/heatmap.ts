@@ -36,23 +36,55 @@ export class HeatMap {
   private onPaper = false;
   private frame = 0;
 
-  constructor(private readonly state: State, readonly panel: Panel, readonly height: number) {
+  constructor(
+    private readonly state: State,
+    readonly panel: Panel,
+    readonly height: number
+  ) {
     const { run } = this;
     this.series = seriesOfPanel(run, panel);
-    const picture = panel.regions.length === 0 && panel.metric === run.loadMetric && run.computeRegions.length > 0 ? run.loadPicture : undefined;
-    this.source = picture ? "screen" : this.series.length > 0 && this.series.every((s) => s.screen) ? "screens to come" : "coarse";
+    const picture =
+      panel.regions.length === 0 && panel.metric === run.loadMetric && run.computeRegions.length > 0
+        ? run.loadPicture
+        : undefined;
+    this.source = picture
+      ? "screen"
+      : this.series.length > 0 && this.series.every((s) => s.screen)
+        ? "screens to come"
+        : "coarse";
     this.coarse = picture ?? sumOfCoarse(this.series);
     this.order = run.order(state.order);
     this.position = run.positions(state.order);
-    this.rebalanced = marksOf(run).filter(({ kind }) => kind === "done").map(({ step }) => step);
+    this.rebalanced = marksOf(run)
+      .filter(({ kind }) => kind === "done")
+      .map(({ step }) => step);
     this.readout = new Readout(state.engine, run, this.series, this.unit);
-    this.input = new Input(this.canvas, state, run.info, () => this.box(), () => this.schedule());
-    this.element = h("div", { class: "heatmap" }, h("div", { class: "maptitle" }, h("b", {}, titleOfPanel(run, panel)), this.status), this.canvas, this.readout.element);
-    this.canvas.setAttribute("aria-label", `Load by rank and step of ${titleOfPanel(run, panel)}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`);
+    this.input = new Input(
+      this.canvas,
+      state,
+      run.info,
+      () => this.box(),
+      () => this.schedule()
+    );
+    this.element = h(
+      "div",
+      { class: "heatmap" },
+      h("div", { class: "maptitle" }, h("b", {}, titleOfPanel(run, panel)), this.status),
+      this.canvas,
+      this.readout.element
+    );
+    this.canvas.setAttribute(
+      "aria-label",
+      `Load by rank and step of ${titleOfPanel(run, panel)}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`
+    );
     (this.element as HTMLElement & { redraw?: () => void }).redraw = () => this.print();
     const observer = new ResizeObserver(() => this.resize());
     observer.observe(this.element);
-    this.stops.push(() => observer.disconnect(), state.on("viewport", () => this.request()), state.on("cursor", () => this.cursorMoved()));
+    this.stops.push(
+      () => observer.disconnect(),
+      state.on("viewport", () => this.request()),
+      state.on("cursor", () => this.cursorMoved())
+    );
   }
 
   get run(): Run {
@@ -77,7 +109,7 @@ export class HeatMap {
 
   private resize(): void {
     const width = this.element.clientWidth;
-    if (width < 80 || width === this.width && this.view) return;
+    if (width < 80 || (width === this.width && this.view)) return;
     this.width = width;
     const ratio = devicePixelRatio || 1;
     this.canvas.width = width * ratio;
@@ -103,11 +135,20 @@ export class HeatMap {
       this.status.textContent = this.series.length === 0 ? "not measured" : "no steps";
       return this.paint();
     }
-    const { r0, r1, c0, c1 } = this.bounds(), box = this.box();
-    const rows = Math.min(r1 - r0, Math.floor(box.h)), cols = Math.min(c1 - c0, Math.floor(box.w));
-    if (this.source === "screen" && this.state.mode === "mean" && !this.position && r1 - r0 === ranks && c1 - c0 === steps) {
+    const { r0, r1, c0, c1 } = this.bounds(),
+      box = this.box();
+    const rows = Math.min(r1 - r0, Math.floor(box.h)),
+      cols = Math.min(c1 - c0, Math.floor(box.w));
+    if (
+      this.source === "screen" &&
+      this.state.mode === "mean" &&
+      !this.position &&
+      r1 - r0 === ranks &&
+      c1 - c0 === steps
+    ) {
       // At screen resolution already: decoding histories would take many seconds and show the same.
-      const toRows = Math.min(rows, this.coarse.rows), toCols = Math.min(cols, this.coarse.cols);
+      const toRows = Math.min(rows, this.coarse.rows),
+        toCols = Math.min(cols, this.coarse.cols);
       this.take(binned(this.coarse, toRows, toCols), toRows, toCols);
       return this.finished(toRows, toCols);
     }
@@ -115,7 +156,9 @@ export class HeatMap {
     this.take(base, rows, cols);
     if (this.onPaper) {
       const fine = this.coarse.rows === ranks && this.coarse.cols === steps;
-      this.status.textContent = fine ? "a cell: one rank in one step" : `coarse: ${this.coarse.rows} x ${this.coarse.cols} cells of the run`;
+      this.status.textContent = fine
+        ? "a cell: one rank in one step"
+        : `coarse: ${this.coarse.rows} x ${this.coarse.cols} cells of the run`;
       return;
     }
     this.status.textContent = "refining ...";
@@ -124,32 +167,48 @@ export class HeatMap {
       this.status.textContent = error.message;
     };
     if (this.source === "screens to come") {
-      this.stopPicture = this.state.engine.screen(this.run, this.series, (screen) => {
-        this.coarse = screen;
-        this.source = "screen";
-        this.request();
-      }, failed);
+      this.stopPicture = this.state.engine.screen(
+        this.run,
+        this.series,
+        (screen) => {
+          this.coarse = screen;
+          this.source = "screen";
+          this.request();
+        },
+        failed
+      );
       return;
     }
     const level = this.state.mode === "max" || this.position ? 0 : levelFor(r1 - r0, rows, c1 - c0, cols);
-    this.stopPicture = this.state.engine.picture(this.run, this.series, { position: this.position, r0, r1, c0, c1, rows, cols, level, mode: this.state.mode }, (picture) => {
-      const values = base.slice();
-      picture.values.forEach((v, i) => {
-        if (!Number.isNaN(v)) values[i] = v;
-      });
-      this.take(picture.done ? picture.values : values, rows, cols);
-      if (picture.done) this.finished(rows, cols);
-    }, failed);
+    this.stopPicture = this.state.engine.picture(
+      this.run,
+      this.series,
+      { position: this.position, r0, r1, c0, c1, rows, cols, level, mode: this.state.mode },
+      (picture) => {
+        const values = base.slice();
+        picture.values.forEach((v, i) => {
+          if (!Number.isNaN(v)) values[i] = v;
+        });
+        this.take(picture.done ? picture.values : values, rows, cols);
+        if (picture.done) this.finished(rows, cols);
+      },
+      failed
+    );
   }
 
   private finished(rows: number, cols: number): void {
-    const { r0, r1, c0, c1 } = this.bounds(), perCell = ((r1 - r0) / rows) * ((c1 - c0) / cols);
+    const { r0, r1, c0, c1 } = this.bounds(),
+      perCell = ((r1 - r0) / rows) * ((c1 - c0) / cols);
     this.element.dataset.done = "yes";
-    this.status.textContent = perCell > 1.01 ? `a cell: ${this.state.mode === "max" ? "the largest rank" : "the mean"} of ${perCell < 10 ? perCell.toFixed(1) : Math.round(perCell).toLocaleString("en")} values` : "a cell: one rank in one step";
+    this.status.textContent =
+      perCell > 1.01
+        ? `a cell: ${this.state.mode === "max" ? "the largest rank" : "the mean"} of ${perCell < 10 ? perCell.toFixed(1) : Math.round(perCell).toLocaleString("en")} values`
+        : "a cell: one rank in one step";
   }
 
   private take(values: Float32Array, rows: number, cols: number): void {
-    const { state } = this, view = viewOf(values, rows, cols, state.scale);
+    const { state } = this,
+      view = viewOf(values, rows, cols, state.scale);
     this.view = view;
     Object.assign(this.canvas.dataset, { low: view.low, high: view.high, most: view.most });
     this.image = imageOf(view, state.palette, this.box(), devicePixelRatio || 1);
@@ -163,23 +222,37 @@ export class HeatMap {
   }
 
   private paint(): void {
-    const ctx = this.canvas.getContext("2d")!, ratio = devicePixelRatio || 1, box = this.box(), { view, image } = this;
+    const ctx = this.canvas.getContext("2d")!,
+      ratio = devicePixelRatio || 1,
+      box = this.box(),
+      { view, image } = this;
     ctx.setTransform(ratio, 0, 0, ratio, 0, 0);
     ctx.clearRect(0, 0, this.width, this.height);
     ctx.font = "12px system-ui, sans-serif";
     ctx.fillStyle = themed("--quiet");
     if (!view || !image) return ctx.fillText(this.status.textContent || "", box.x, box.y + 20);
     const above = paint(ctx, {
-      box, view, image, bounds: this.bounds(), palette: this.state.palette, unit: this.unit, order: this.order, rebalanced: this.rebalanced, cursor: this.cell(), drag: this.input.drag,
+      box,
+      view,
+      image,
+      bounds: this.bounds(),
+      palette: this.state.palette,
+      unit: this.unit,
+      order: this.order,
+      rebalanced: this.rebalanced,
+      cursor: this.cell(),
+      drag: this.input.drag,
     });
     this.canvas.dataset.above = String(above);
   }
 
   /** Position, rank and step under the cursor. */
   private cell(): { position: number; rank: number; step: number } | undefined {
-    const { cursor } = this.state, { ranks, steps } = this.run.info;
+    const { cursor } = this.state,
+      { ranks, steps } = this.run.info;
     if (!cursor || steps === 0) return undefined;
-    const position = Math.min(ranks - 1, Math.max(0, Math.floor(cursor.row * ranks + 1e-9))), step = Math.min(steps - 1, Math.max(0, Math.floor(cursor.step * steps + 1e-9)));
+    const position = Math.min(ranks - 1, Math.max(0, Math.floor(cursor.row * ranks + 1e-9))),
+      step = Math.min(steps - 1, Math.max(0, Math.floor(cursor.step * steps + 1e-9)));
     return { position, rank: this.order ? this.order[position] : position, step };
   }
 

@@ -6,7 +6,11 @@ import { colours, themed } from "../palette";
 import { profileOf, ticks, View } from "./picture";
 import { Bounds } from "./viewport";
 
-const LEFT = 64, BOTTOM = 34, RIGHT = 84, PROFILE = 54, GAP = 6;
+const LEFT = 64,
+  BOTTOM = 34,
+  RIGHT = 84,
+  PROFILE = 54,
+  GAP = 6;
 
 /** The rectangle of the cells, in CSS pixels. */
 export interface Box {
@@ -41,14 +45,29 @@ export interface Drawing {
 
 /** The place of the cells in a canvas of this size. */
 export function boxOf(width: number, height: number): Box {
-  return { x: LEFT, y: 4, w: Math.max(20, width - LEFT - RIGHT - GAP), h: Math.max(20, height - BOTTOM - PROFILE - GAP - 4) };
+  return {
+    x: LEFT,
+    y: 4,
+    w: Math.max(20, width - LEFT - RIGHT - GAP),
+    h: Math.max(20, height - BOTTOM - PROFILE - GAP - 4),
+  };
 }
 
 /** Draws pixel by pixel, because browsers that stretch a small picture misalign the borders of its cells. */
-export function imageOf({ rows, cols, values, low, high }: View, palette: string, box: Box, ratio: number): HTMLCanvasElement {
-  const table = colours(palette), scale = high > low ? 255 / (high - low) : 0;
-  const width = Math.max(1, Math.round(box.w * ratio)), height = Math.max(1, Math.round(box.h * ratio));
-  const image = new ImageData(width, height), pixels = new Uint32Array(image.data.buffer), cell = new Uint32Array(cols), bytes = new Uint8Array(cell.buffer);
+export function imageOf(
+  { rows, cols, values, low, high }: View,
+  palette: string,
+  box: Box,
+  ratio: number
+): HTMLCanvasElement {
+  const table = colours(palette),
+    scale = high > low ? 255 / (high - low) : 0;
+  const width = Math.max(1, Math.round(box.w * ratio)),
+    height = Math.max(1, Math.round(box.h * ratio));
+  const image = new ImageData(width, height),
+    pixels = new Uint32Array(image.data.buffer),
+    cell = new Uint32Array(cols),
+    bytes = new Uint8Array(cell.buffer);
   for (let y = 0, last = -1; y < height; ++y) {
     const i = Math.floor((y * rows) / height);
     if (i === last) {
@@ -57,7 +76,8 @@ export function imageOf({ rows, cols, values, low, high }: View, palette: string
     }
     last = i;
     for (let j = 0; j < cols; ++j) {
-      const v = values[i * cols + j], c = 3 * Math.min(255, Math.max(0, Math.round((v - low) * scale)));
+      const v = values[i * cols + j],
+        c = 3 * Math.min(255, Math.max(0, Math.round((v - low) * scale)));
       bytes.set([table[c], table[c + 1], table[c + 2], Number.isNaN(v) ? 0 : 255], 4 * j);
     }
     for (let x = 0; x < width; ++x) pixels[y * width + x] = cell[Math.floor((x * cols) / width)];
@@ -82,7 +102,12 @@ export function paint(ctx: CanvasRenderingContext2D, drawing: Drawing): number {
   if (drag) {
     ctx.strokeStyle = themed("--text");
     ctx.setLineDash([4, 3]);
-    ctx.strokeRect(Math.min(drag.x, drag.nowX), Math.min(drag.y, drag.nowY), Math.abs(drag.nowX - drag.x), Math.abs(drag.nowY - drag.y));
+    ctx.strokeRect(
+      Math.min(drag.x, drag.nowX),
+      Math.min(drag.y, drag.nowY),
+      Math.abs(drag.nowX - drag.x),
+      Math.abs(drag.nowY - drag.y)
+    );
     ctx.setLineDash([]);
   }
   return above;
@@ -100,7 +125,8 @@ function paintAxes(ctx: CanvasRenderingContext2D, { box, bounds, order }: Drawin
   ctx.textAlign = "center";
   ctx.textBaseline = "top";
   const below = box.y + box.h + GAP + PROFILE + 4;
-  for (const c of ticks(c0, c1, Math.max(2, box.w / 80))) ctx.fillText(c.toLocaleString("en"), box.x + ((c + 0.5 - c0) / (c1 - c0)) * box.w, below);
+  for (const c of ticks(c0, c1, Math.max(2, box.w / 80)))
+    ctx.fillText(c.toLocaleString("en"), box.x + ((c + 0.5 - c0) / (c1 - c0)) * box.w, below);
   ctx.fillText("step", box.x + box.w / 2, below + 15);
   ctx.save();
   ctx.translate(10, box.y + box.h / 2);
@@ -110,7 +136,9 @@ function paintAxes(ctx: CanvasRenderingContext2D, { box, bounds, order }: Drawin
 }
 
 function paintScale(ctx: CanvasRenderingContext2D, { box, view, palette, unit }: Drawing): void {
-  const { low, high, most } = view, table = colours(palette), x = box.x + box.w + GAP + 6;
+  const { low, high, most } = view,
+    table = colours(palette),
+    x = box.x + box.w + GAP + 6;
   for (let i = 0; i < box.h; ++i) {
     const c = 3 * Math.round(255 * (1 - i / box.h));
     ctx.fillStyle = `rgb(${table[c]},${table[c + 1]},${table[c + 2]})`;
@@ -118,9 +146,17 @@ function paintScale(ctx: CanvasRenderingContext2D, { box, view, palette, unit }:
   }
   ctx.fillStyle = themed("--quiet");
   ctx.textAlign = "left";
-  for (const [share, base] of [[0, "bottom"], [0.5, "middle"], [1, "top"]] as const) {
+  for (const [share, base] of [
+    [0, "bottom"],
+    [0.5, "middle"],
+    [1, "top"],
+  ] as const) {
     ctx.textBaseline = base;
-    ctx.fillText(`${share === 1 && most > high ? "> " : ""}${amount(low + share * (high - low), unit)}`, x + 14, box.y + (1 - share) * box.h);
+    ctx.fillText(
+      `${share === 1 && most > high ? "> " : ""}${amount(low + share * (high - low), unit)}`,
+      x + 14,
+      box.y + (1 - share) * box.h
+    );
   }
   if (most > high) {
     ctx.textBaseline = "top";
@@ -131,9 +167,11 @@ function paintScale(ctx: CanvasRenderingContext2D, { box, view, palette, unit }:
 
 /** Diamonds under the map at the steps at which the host rebalanced. */
 function paintRebalances(ctx: CanvasRenderingContext2D, { box, bounds, rebalanced }: Drawing): void {
-  const { c0, c1 } = bounds, y = box.y + box.h + GAP / 2;
+  const { c0, c1 } = bounds,
+    y = box.y + box.h + GAP / 2;
   ctx.fillStyle = themed("--mark");
-  const done = rebalanced.filter((step) => step >= c0 && step < c1), dense = done.length * 15 > box.w;
+  const done = rebalanced.filter((step) => step >= c0 && step < c1),
+    dense = done.length * 15 > box.w;
   for (const step of done) {
     const x = box.x + ((step - c0) / (c1 - c0)) * box.w;
     ctx.fillRect(x - 0.5, box.y + box.h, 1, dense ? GAP : GAP + PROFILE);
@@ -159,8 +197,12 @@ function arrowUp(ctx: CanvasRenderingContext2D, x: number, y: number): void {
 /** Mean and largest cell of every column, on the map's scale from zero; values above it end in a point.  Returns the number of
  *  columns with such values. */
 function paintProfile(ctx: CanvasRenderingContext2D, { box, view, unit }: Drawing): number {
-  const { cols, high } = view, { mean, max } = profileOf(view), top = box.y + box.h + GAP, most = Math.max(high, 1e-300);
-  const x = (j: number) => box.x + (j / cols) * box.w, y = (v: number) => top + PROFILE - (Math.min(v, most) / most) * (PROFILE - 2);
+  const { cols, high } = view,
+    { mean, max } = profileOf(view),
+    top = box.y + box.h + GAP,
+    most = Math.max(high, 1e-300);
+  const x = (j: number) => box.x + (j / cols) * box.w,
+    y = (v: number) => top + PROFILE - (Math.min(v, most) / most) * (PROFILE - 2);
   ctx.fillStyle = themed("--band");
   for (let j = 0; j < cols; ++j) ctx.fillRect(x(j), y(max[j]), box.w / cols + 0.5, top + PROFILE - y(max[j]));
   ctx.fillStyle = themed("--mark");
@@ -191,9 +233,13 @@ function paintProfile(ctx: CanvasRenderingContext2D, { box, view, unit }: Drawin
 function paintCursor(ctx: CanvasRenderingContext2D, { box, bounds, cursor }: Drawing): void {
   if (!cursor) return;
   const { r0, r1, c0, c1 } = bounds;
-  const x = box.x + ((cursor.step + 0.5 - c0) / (c1 - c0)) * box.w, y = box.y + ((cursor.position + 0.5 - r0) / (r1 - r0)) * box.h;
+  const x = box.x + ((cursor.step + 0.5 - c0) / (c1 - c0)) * box.w,
+    y = box.y + ((cursor.position + 0.5 - r0) / (r1 - r0)) * box.h;
   if (x < box.x || x > box.x + box.w || y < box.y || y > box.y + box.h) return;
-  for (const [colour, width] of [["#fff", 3], ["#000", 1]] as const) {
+  for (const [colour, width] of [
+    ["#fff", 3],
+    ["#000", 1],
+  ] as const) {
     ctx.strokeStyle = colour;
     ctx.lineWidth = width;
     ctx.beginPath();

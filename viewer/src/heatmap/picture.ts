@@ -16,7 +16,8 @@ export interface View {
 }
 
 export function viewOf(values: Float32Array, rows: number, cols: number, scale: State["scale"]): View {
-  let low = Infinity, high = -Infinity;
+  let low = Infinity,
+    high = -Infinity;
   for (const v of values) {
     if (v < low) low = v;
     if (v > high) high = v;
@@ -39,7 +40,8 @@ const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % 
 function withoutPeaks(values: Float32Array, cols: number, low: number, high: number): number {
   let every = Math.max(1, Math.floor(values.length / 20000));
   while (divisor(every, cols) > 1) ++every; // otherwise it would visit only some of the columns
-  const sample: number[] = [], rare = cols < FEW_COLUMNS ? 0.01 : Math.max(0.01, 1 / cols);
+  const sample: number[] = [],
+    rare = cols < FEW_COLUMNS ? 0.01 : Math.max(0.01, 1 / cols);
   for (let i = 0; i < values.length; i += every) if (values[i] === values[i]) sample.push(values[i]);
   sample.sort((a, b) => a - b);
   const usual = sample[Math.floor((1 - rare) * (sample.length - 1))] ?? high;
@@ -48,7 +50,9 @@ function withoutPeaks(values: Float32Array, cols: number, low: number, high: num
 const FEW_COLUMNS = 8;
 
 export function ticks(from: number, to: number, most: number): number[] {
-  const span = to - from, raw = span / most, power = 10 ** Math.floor(Math.log10(Math.max(raw, 1e-9)));
+  const span = to - from,
+    raw = span / most,
+    power = 10 ** Math.floor(Math.log10(Math.max(raw, 1e-9)));
   const step = Math.max(1, [1, 2, 5, 10].map((f) => f * power).find((s) => s >= raw) ?? 1);
   const out: number[] = [];
   for (let at = Math.ceil(from / step) * step; at < to; at += step) out.push(at);
@@ -62,8 +66,14 @@ export function sumOfCoarse(series: Series[]): Cells {
 }
 
 /** The first picture, from the coarse ones in the page; in another order than by id, all ranks of a bin look alike. */
-export function coarse({ rows, cols, cells }: Cells, run: Run, b: Bounds & { rows: number; cols: number }, position?: Int32Array): Float32Array {
-  const { ranks, steps } = run.info, out = new Float32Array(b.rows * b.cols);
+export function coarse(
+  { rows, cols, cells }: Cells,
+  run: Run,
+  b: Bounds & { rows: number; cols: number },
+  position?: Int32Array
+): Float32Array {
+  const { ranks, steps } = run.info,
+    out = new Float32Array(b.rows * b.cols);
   if (rows === 0) return out;
   let rankAt: Int32Array | undefined;
   if (position) {
@@ -71,7 +81,8 @@ export function coarse({ rows, cols, cells }: Cells, run: Run, b: Bounds & { row
     position.forEach((at, rank) => (rankAt![at] = rank));
   }
   for (let r = 0; r < b.rows; ++r) {
-    const at = Math.floor(b.r0 + ((r + 0.5) * (b.r1 - b.r0)) / b.rows), rank = rankAt ? rankAt[at] : at;
+    const at = Math.floor(b.r0 + ((r + 0.5) * (b.r1 - b.r0)) / b.rows),
+      rank = rankAt ? rankAt[at] : at;
     const from = Math.min(rows - 1, Math.floor((rank * rows) / ranks)) * cols;
     for (let k = 0; k < b.cols; ++k) {
       const step = b.c0 + ((k + 0.5) * (b.c1 - b.c0)) / b.cols;
@@ -83,23 +94,27 @@ export function coarse({ rows, cols, cells }: Cells, run: Run, b: Bounds & { row
 
 /** A picture with fewer cells: the means of the cells in each. */
 export function binned({ rows, cols, cells }: Cells, toRows: number, toCols: number): Float32Array {
-  const sums = new Float32Array(toRows * toCols), counts = new Uint32Array(toRows * toCols);
-  for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
-    const k = Math.floor((i * toRows) / rows) * toCols + Math.floor((j * toCols) / cols);
-    sums[k] += cells[i * cols + j];
-    ++counts[k];
-  }
+  const sums = new Float32Array(toRows * toCols),
+    counts = new Uint32Array(toRows * toCols);
+  for (let i = 0; i < rows; ++i)
+    for (let j = 0; j < cols; ++j) {
+      const k = Math.floor((i * toRows) / rows) * toCols + Math.floor((j * toCols) / cols);
+      sums[k] += cells[i * cols + j];
+      ++counts[k];
+    }
   return sums.map((sum, k) => sum / counts[k]);
 }
 
 /** Mean and largest cell of every column; cells that are not known yet do not count. */
 export function profileOf({ rows, cols, values }: View): { mean: Float64Array; max: Float64Array } {
-  const mean = new Float64Array(cols), max = new Float64Array(cols);
-  for (let i = 0; i < rows; ++i) for (let j = 0; j < cols; ++j) {
-    const v = values[i * cols + j];
-    if (Number.isNaN(v)) continue;
-    mean[j] += v / rows;
-    if (v > max[j]) max[j] = v;
-  }
+  const mean = new Float64Array(cols),
+    max = new Float64Array(cols);
+  for (let i = 0; i < rows; ++i)
+    for (let j = 0; j < cols; ++j) {
+      const v = values[i * cols + j];
+      if (Number.isNaN(v)) continue;
+      mean[j] += v / rows;
+      if (v > max[j]) max[j] = v;
+    }
   return { mean, max };
 }

@@ -13,7 +13,12 @@ export class Readout {
   private at?: { rank: number; step: number };
   private timer = 0;
 
-  constructor(private readonly engine: Engine, private readonly run: Run, private readonly series: Series[], private readonly unit: string) {}
+  constructor(
+    private readonly engine: Engine,
+    private readonly run: Run,
+    private readonly series: Series[],
+    private readonly unit: string
+  ) {}
 
   destroy(): void {
     clearTimeout(this.timer);
@@ -24,7 +29,10 @@ export class Readout {
     clearTimeout(this.timer);
     this.at = at;
     if (!at) return this.element.replaceChildren();
-    const about = inPicture === undefined ? " " : h("span", { class: "quiet" }, `about ${amount(inPicture, this.unit)}, decoding \u2026`);
+    const about =
+      inPicture === undefined
+        ? " "
+        : h("span", { class: "quiet" }, `about ${amount(inPicture, this.unit)}, decoding \u2026`);
     this.element.replaceChildren(h("span", {}, whereOf(at)), about);
     this.timer = window.setTimeout(() => void this.decode(at.rank, at.step), REST_MS);
   }
@@ -34,10 +42,18 @@ export class Readout {
     try {
       const { value, error } = await this.engine.value(run, this.series, rank, step);
       if (this.at?.rank !== rank || this.at.step !== step) return;
-      const exact = run.exactValue(this.series, rank, step), stratum = run.lastStrata?.stratum[rank];
+      const exact = run.exactValue(this.series, rank, step),
+        stratum = run.lastStrata?.stratum[rank];
       Object.assign(element.dataset, { value, error, rank, step, exact: exact ?? "" });
-      element.replaceChildren(h("span", {}, whereOf({ rank, step })), ...this.valueOf(value, error, exact),
-        h("span", { class: "quiet" }, `node ${run.nodeOfRank()[rank]}${stratum === undefined ? "" : `, stratum ${stratum}`}`));
+      element.replaceChildren(
+        h("span", {}, whereOf({ rank, step })),
+        ...this.valueOf(value, error, exact),
+        h(
+          "span",
+          { class: "quiet" },
+          `node ${run.nodeOfRank()[rank]}${stratum === undefined ? "" : `, stratum ${stratum}`}`
+        )
+      );
     } catch (problem) {
       element.textContent = problem instanceof Error ? problem.message : String(problem);
     }
@@ -46,8 +62,18 @@ export class Readout {
   private valueOf(value: number, error: number, exact: number | undefined): HTMLElement[] {
     const { unit } = this;
     return exact === undefined
-      ? [h("b", {}, amount(value, unit)), h("span", { class: "quiet" }, `decoded, measured within \u00b1${amount(error, unit)}`)]
-      : [h("b", {}, amount(exact, unit, 9)), h("span", { class: "quiet" }, `exact; stored as ${amount(value, unit)}, off by ${amount(Math.abs(value - exact), unit)} of at most ${amount(error, unit)}`)];
+      ? [
+          h("b", {}, amount(value, unit)),
+          h("span", { class: "quiet" }, `decoded, measured within \u00b1${amount(error, unit)}`),
+        ]
+      : [
+          h("b", {}, amount(exact, unit, 9)),
+          h(
+            "span",
+            { class: "quiet" },
+            `exact; stored as ${amount(value, unit)}, off by ${amount(Math.abs(value - exact), unit)} of at most ${amount(error, unit)}`
+          ),
+        ];
   }
 }
 
