@@ -12,8 +12,17 @@ const read = (...parts) => readFile(join(here, ...parts), "utf8");
 
 const bundle = async (entry, options = {}) => {
   const result = await build({
-    entryPoints: [join(here, "src", entry)], bundle: true, write: false, minify: true, target: "es2022", format: "iife",
-    charset: "ascii", legalComments: "none", nodePaths: [resolve(modules)], logLevel: "warning", ...options,
+    entryPoints: [join(here, "src", entry)],
+    bundle: true,
+    write: false,
+    minify: true,
+    target: "es2022",
+    format: "iife",
+    charset: "ascii",
+    legalComments: "none",
+    nodePaths: [resolve(modules)],
+    logLevel: "warning",
+    ...options,
   });
   return result.outputFiles[0].text;
 };
@@ -23,7 +32,12 @@ async function licences() {
   const out = [{ name: "effort", version: "", licence: "BSD-3-Clause", text: await read("..", "LICENSE") }];
   for (const name of Object.keys(dependencies)) {
     const about = JSON.parse(await readFile(join(modules, name, "package.json"), "utf8"));
-    out.push({ name, version: about.version, licence: about.license, text: await readFile(join(modules, name, "LICENSE"), "utf8") });
+    out.push({
+      name,
+      version: about.version,
+      licence: about.license,
+      text: await readFile(join(modules, name, "LICENSE"), "utf8"),
+    });
   }
   return out;
 }
@@ -31,7 +45,12 @@ async function licences() {
 /** A string as C++ literals that compilers of any limit take. */
 function literals(text) {
   const chunks = [];
-  for (let at = 0; at < text.length; at += 4000) chunks.push(JSON.stringify(text.slice(at, at + 4000)).replaceAll("?", "\\?").replaceAll("\\u007f", "\\177"));
+  for (let at = 0; at < text.length; at += 4000)
+    chunks.push(
+      JSON.stringify(text.slice(at, at + 4000))
+        .replaceAll("?", "\\?")
+        .replaceAll("\\u007f", "\\177")
+    );
   return chunks.join("\n");
 }
 
@@ -41,12 +60,19 @@ const script = await bundle("main.ts", {
   define: { WORKER_SOURCE: JSON.stringify(worker), LICENCES: JSON.stringify(await licences()) },
 });
 const style = await bundle("style.css");
-const page = (await read("page.html")).replace("/*STYLE*/", () => style.trim()).replace("/*SCRIPT*/", () => script.trim());
+const page = (await read("page.html"))
+  .replace("/*STYLE*/", () => style.trim())
+  .replace("/*SCRIPT*/", () => script.trim());
 const [before, behind] = page.split("<!--DATA-->\n");
 // Bytes above 127 would need care in literals; the bundles are ASCII, and so is the rest.
-if (/[^\t\n\x20-\x7e]/.test(page)) throw new Error(`the page holds a character that is no ASCII: ${JSON.stringify(page.match(/.{0,30}[^\t\n\x20-\x7e].{0,30}/)[0])}`);
+if (/[^\t\n\x20-\x7e]/.test(page))
+  throw new Error(
+    `the page holds a character that is no ASCII: ${JSON.stringify(page.match(/.{0,30}[^\t\n\x20-\x7e].{0,30}/)[0])}`
+  );
 
-await writeFile(cpp, `// Made by viewer/build.mjs.
+await writeFile(
+  cpp,
+  `// Made by viewer/build.mjs.
 #include "tools/report/report_page.hpp"
 
 namespace effort::tools {
@@ -61,5 +87,6 @@ ${literals(behind)};
 PageTemplate page_template() { return {{before, sizeof before - 1}, {behind, sizeof behind - 1}}; }
 
 }  // namespace effort::tools
-`);
+`
+);
 if (html) await writeFile(html, page);

@@ -12,8 +12,13 @@ export function settings() {
 
 /** Runs a program; throws with what it said where it fails. */
 export function run(program, args) {
-  const result = spawnSync(program, args, { encoding: "utf8", maxBuffer: 1 << 28, env: { ...process.env, OMP_NUM_THREADS: "1", OMP_PROC_BIND: "false" } });
-  if (result.status !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${result.status}: ${result.stderr}`);
+  const result = spawnSync(program, args, {
+    encoding: "utf8",
+    maxBuffer: 1 << 28,
+    env: { ...process.env, OMP_NUM_THREADS: "1", OMP_PROC_BIND: "false" },
+  });
+  if (result.status !== 0)
+    throw new Error(`${program} ${args.join(" ")} ended with ${result.status}: ${result.stderr}`);
   return result.stdout;
 }
 
@@ -34,13 +39,26 @@ export function finish() {
   process.exit(failures === 0 ? 0 : 1);
 }
 
-const FLAGS = ["--headless", "--no-sandbox", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
-  "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader"];
+const FLAGS = [
+  "--headless",
+  "--no-sandbox",
+  "--disable-quic",
+  "--no-first-run",
+  "--disable-background-networking",
+  "--disable-component-update",
+  "--disable-sync",
+  "--use-gl=angle",
+  "--use-angle=swiftshader",
+  "--enable-unsafe-swiftshader",
+];
 
 /** Debian's Chromium; `more` are further flags. */
 export async function browser(modules, more = []) {
   const { chromium } = createRequire(join(modules, "here.js"))("playwright-core");
-  return chromium.launch({ executablePath: process.env.EFFORT_CHROMIUM || "/usr/bin/chromium", args: [...FLAGS, ...more] });
+  return chromium.launch({
+    executablePath: process.env.EFFORT_CHROMIUM || "/usr/bin/chromium",
+    args: [...FLAGS, ...more],
+  });
 }
 
 /** A page that fails the test for every error on its console and every request that leaves it. */
@@ -50,37 +68,55 @@ export async function open(chromium, file, { tab = "overview", width = 1440, the
   const name = `${file.split("/").pop()} ${tab} ${width} ${theme}`;
   page.on("console", (m) => check(quiet || m.type() !== "error", `${name}: console: ${m.text()}`));
   page.on("pageerror", (e) => check(quiet, `${name}: ${e.message}`));
-  page.on("request", (r) => check(/^(file|blob|data):/.test(r.url()) && (!r.url().startsWith("file:") || r.isNavigationRequest()), `${name}: a request left the page: ${r.url()}`));
+  page.on("request", (r) =>
+    check(
+      /^(file|blob|data):/.test(r.url()) && (!r.url().startsWith("file:") || r.isNavigationRequest()),
+      `${name}: a request left the page: ${r.url()}`
+    )
+  );
   await page.goto(`file://${file}#${tab}`);
   return page;
 }
 
 /** Waits until what was asked to be drawn is drawn. */
 export function drawn(page) {
-  return page.evaluate(() => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(() => resume()))));
+  return page.evaluate(
+    () => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(() => resume())))
+  );
 }
 
 /** Waits until all heat maps show their last picture. */
 export async function refined(page) {
-  await page.waitForFunction(() => {
-    const maps = [...document.querySelectorAll(".heatmap")];
-    return maps.length > 0 && maps.every((map) => map.dataset.done === "yes");
-  }, null, { timeout: PATIENCE });
+  await page.waitForFunction(
+    () => {
+      const maps = [...document.querySelectorAll(".heatmap")];
+      return maps.length > 0 && maps.every((map) => map.dataset.done === "yes");
+    },
+    null,
+    { timeout: PATIENCE }
+  );
   await drawn(page);
 }
 
 /** Regions by ranks by steps, as `effort export --format npy` wrote one metric. */
 export function readCube(directory, metric) {
-  const bytes = readFileSync(join(directory, `${metric}.npy`)), length = bytes.readUInt16LE(8), body = bytes.subarray(10 + length);
+  const bytes = readFileSync(join(directory, `${metric}.npy`)),
+    length = bytes.readUInt16LE(8),
+    body = bytes.subarray(10 + length);
   const axes = JSON.parse(readFileSync(join(directory, "axes.json"), "utf8"));
   const values = new Float64Array(body.buffer.slice(body.byteOffset, body.byteOffset + body.length));
-  return { names: axes.regions, cell: (region, rank, step) => values[(region * axes.ranks.length + rank) * axes.steps.length + step] };
+  return {
+    names: axes.regions,
+    cell: (region, rank, step) => values[(region * axes.ranks.length + rank) * axes.steps.length + step],
+  };
 }
 
 /** Where the middle of a cell of the whole heat map is on the screen. */
 export async function placeOf(page, info, rank, step) {
-  const map = await page.waitForSelector("canvas.map"), box = await map.boundingBox();
-  const w = box.width - 64 - 84 - 6, h = box.height - 34 - 54 - 6 - 4;
+  const map = await page.waitForSelector("canvas.map"),
+    box = await map.boundingBox();
+  const w = box.width - 64 - 84 - 6,
+    h = box.height - 34 - 54 - 6 - 4;
   return { x: box.x + 64 + ((step + 0.5) / info.steps) * w, y: box.y + 4 + ((rank + 0.5) / info.ranks) * h };
 }
 
@@ -88,6 +124,17 @@ export async function placeOf(page, info, rank, step) {
 export async function point(page, info, rank, step) {
   const { x, y } = await placeOf(page, info, rank, step);
   await page.mouse.move(x, y);
-  await page.waitForFunction(([r, s]) => document.querySelector(".readout").dataset.rank === String(r) && document.querySelector(".readout").dataset.step === String(s), [rank, step], { timeout: PATIENCE });
-  return page.$eval(".readout", (e) => ({ value: Number(e.dataset.value), error: Number(e.dataset.error), exact: e.dataset.exact, text: e.innerText }));
+  await page.waitForFunction(
+    ([r, s]) =>
+      document.querySelector(".readout").dataset.rank === String(r) &&
+      document.querySelector(".readout").dataset.step === String(s),
+    [rank, step],
+    { timeout: PATIENCE }
+  );
+  return page.$eval(".readout", (e) => ({
+    value: Number(e.dataset.value),
+    error: Number(e.dataset.error),
+    exact: e.dataset.exact,
+    text: e.innerText,
+  }));
 }

@@ -12,7 +12,8 @@ writeFileSync(join(sources, "long.c"), `EFFORT_BEGIN("solve"); ${"solve(); ".rep
 // Further snapshots, such as those of the examples or of recorded runs: paths separated by colons.
 const others = (process.env.EFFORT_TEST_SNAPSHOTS ?? "").split(":").filter(Boolean);
 const pages = ["empty", "one-rank", "one-step", "regions", "full", "exact"].map((kind) => {
-  const snapshot = join(work, `${kind}.effort`), page = join(work, `${kind}.html`);
+  const snapshot = join(work, `${kind}.effort`),
+    page = join(work, `${kind}.html`);
   run(makeSnapshot, [kind, snapshot]);
   run(effort, ["report", snapshot, "-o", page, "--source", sources]);
   return page;
@@ -23,7 +24,10 @@ others.forEach((snapshot, i) => {
 });
 
 for (const file of pages) {
-  for (const [width, theme] of [[1440, "light"], [800, "dark"]]) {
+  for (const [width, theme] of [
+    [1440, "light"],
+    [800, "dark"],
+  ]) {
     const page = await open(chromium, file, { width, theme });
     const tabs = await page.$$eval("[role=tab]", (all) => all.map((tab) => tab.id));
     check(tabs.length >= 6, `${file}: parts ${tabs}`);
@@ -31,7 +35,10 @@ for (const file of pages) {
       await page.click(`#${tab}`);
       const name = tab.slice(4);
       if (name === "load" && (await page.$(".heatmap"))) await refined(page);
-      const { text, wide } = await page.evaluate(() => ({ text: document.querySelector("main").innerText.trim().length, wide: document.documentElement.scrollWidth - innerWidth }));
+      const { text, wide } = await page.evaluate(() => ({
+        text: document.querySelector("main").innerText.trim().length,
+        wide: document.documentElement.scrollWidth - innerWidth,
+      }));
       check(text > 10, `${file} ${name}: blank`);
       check(wide <= 1, `${file} ${name} at ${width}: ${wide} pixels wider than the window`);
       await page.screenshot({ path: join(work, `${file.split("/").pop()}-${name}-${width}-${theme}.png`) });
@@ -42,12 +49,20 @@ for (const file of pages) {
 
 const printed = await open(chromium, pages[4]);
 await printed.evaluate(() => dispatchEvent(new Event("beforeprint")));
-const widest = await printed.evaluate(() => Math.max(...[...document.querySelectorAll("main canvas, main table, main p")].map((e) => e.getBoundingClientRect().right - document.querySelector("main").getBoundingClientRect().left)));
+const widest = await printed.evaluate(() =>
+  Math.max(
+    ...[...document.querySelectorAll("main canvas, main table, main p")].map(
+      (e) => e.getBoundingClientRect().right - document.querySelector("main").getBoundingClientRect().left
+    )
+  )
+);
 check(widest > 300 && widest <= 700, `what is printed is ${widest} pixels wide`);
-const blank = await printed.evaluate(() => [...document.querySelectorAll("main canvas.map")].map((map) => {
-  const { data } = map.getContext("2d").getImageData(map.width >> 2, map.height >> 2, map.width >> 1, 1);
-  return new Set(new Uint32Array(data.buffer)).size;
-}));
+const blank = await printed.evaluate(() =>
+  [...document.querySelectorAll("main canvas.map")].map((map) => {
+    const { data } = map.getContext("2d").getImageData(map.width >> 2, map.height >> 2, map.width >> 1, 1);
+    return new Set(new Uint32Array(data.buffer)).size;
+  })
+);
 check(blank.length === 1 && blank[0] > 5, `colours across the printed heat map: ${blank}`);
 await printed.evaluate(() => dispatchEvent(new Event("afterprint")));
 const pdf = await printed.pdf({ format: "A4" });

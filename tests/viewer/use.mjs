@@ -5,14 +5,47 @@ import { join } from "node:path";
 import { browser, check, finish, open, PATIENCE, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
-const snapshot = join(work, "use.effort"), other = join(work, "use-other.effort"), file = join(work, "use.html"), sources = join(work, "sources");
+const snapshot = join(work, "use.effort"),
+  other = join(work, "use-other.effort"),
+  file = join(work, "use.html"),
+  sources = join(work, "sources");
 mkdirSync(join(sources, "deep"), { recursive: true });
-writeFileSync(join(sources, "deep", "solver.c"), ["/* a solver */", "void f(void) {", "  EFFORT_BEGIN(\"solve\");", "  solve();", "  EFFORT_END(\"solve\");", "}", ""].join("\n"));
-writeFileSync(join(sources, "main.f90"), ["call effort_region('assemble', EFFORT_COMPUTE, id)", "call effort_begin(id)", "call assemble()", "call effort_end(id)", ""].join("\n"));
+writeFileSync(
+  join(sources, "deep", "solver.c"),
+  [
+    "/* a solver */",
+    "void f(void) {",
+    '  EFFORT_BEGIN("solve");',
+    "  solve();",
+    '  EFFORT_END("solve");',
+    "}",
+    "",
+  ].join("\n")
+);
+writeFileSync(
+  join(sources, "main.f90"),
+  [
+    "call effort_region('assemble', EFFORT_COMPUTE, id)",
+    "call effort_begin(id)",
+    "call assemble()",
+    "call effort_end(id)",
+    "",
+  ].join("\n")
+);
 writeFileSync(join(work, "order.txt"), Array.from({ length: 48 }, (_, i) => 47 - i).join("\n"));
 run(makeSnapshot, ["full", snapshot]);
 run(makeSnapshot, ["one-step", other]);
-run(effort, ["report", snapshot, other, "-o", file, "--source", sources, "--order", `torus=${join(work, "order.txt")}`]);
+run(effort, [
+  "report",
+  snapshot,
+  other,
+  "-o",
+  file,
+  "--source",
+  sources,
+  "--order",
+  `torus=${join(work, "order.txt")}`,
+]);
 
 const chromium = await browser(modules);
 const page = await open(chromium, file, { tab: "load" });
@@ -33,7 +66,11 @@ check((await picture()) !== whole, "the brush did not zoom");
 await page.focus("canvas.map");
 await page.keyboard.press("0");
 await refined(page);
-await page.waitForFunction((wanted) => document.querySelector("canvas.map").toDataURL() === wanted, whole, { timeout: PATIENCE }).catch(() => check(false, "0 does not show the whole run"));
+await page
+  .waitForFunction((wanted) => document.querySelector("canvas.map").toDataURL() === wanted, whole, {
+    timeout: PATIENCE,
+  })
+  .catch(() => check(false, "0 does not show the whole run"));
 await page.keyboard.press("+");
 await refined(page);
 await page.keyboard.press("ArrowRight");
@@ -70,15 +107,21 @@ check((await page.evaluate(() => document.documentElement.dataset.theme)) === "d
 await page.click("#tab-compare");
 check((await page.innerText("main")).includes("Only before"), "regions compared");
 await page.selectOption("select[aria-label=before]", "1");
-check((await page.inputValue("select[aria-label=after]")) === "0" && (await page.innerText("main")).includes("Only after"), "the other way round");
+check(
+  (await page.inputValue("select[aria-label=after]")) === "0" && (await page.innerText("main")).includes("Only after"),
+  "the other way round"
+);
 await page.screenshot({ path: join(work, "use-compare.png"), fullPage: true });
 
 // A region to its lines, and text that looks like markup stays text.
 await page.click("#tab-regions");
-await page.click("tr[data-region=\"0\"] >> text=source");
+await page.click('tr[data-region="0"] >> text=source');
 check((await page.$$eval("tr.here", (rows) => rows.map((r) => r.dataset.line))).join() === "3,4,5", "lines of 'solve'");
 await page.selectOption("#source-region", { label: "assemble" });
-check((await page.$$eval("tr.here", (rows) => rows.map((r) => r.dataset.line))).join() === "1,2,3,4", "lines of 'assemble'");
+check(
+  (await page.$$eval("tr.here", (rows) => rows.map((r) => r.dataset.line))).join() === "1,2,3,4",
+  "lines of 'assemble'"
+);
 await page.screenshot({ path: join(work, "use-source.png"), fullPage: true });
 await page.click("#tab-overview");
 check((await page.innerText("main")).includes("<b>markup</b>"), "a note with markup");
@@ -95,7 +138,9 @@ await plain.selectOption("select[aria-label=show]", "surface");
 await plain.waitForSelector(".surface[data-kind=flat] canvas");
 
 // Pages that were cut or changed say so.
-const text = readFileSync(file, "utf8"), data = text.indexOf("effort-data-0-0"), head = text.indexOf("id=\"effort-head\"");
+const text = readFileSync(file, "utf8"),
+  data = text.indexOf("effort-data-0-0"),
+  head = text.indexOf('id="effort-head"');
 const damaged = {
   "cut in a history": text.slice(0, data + 200),
   "cut in the description": text.slice(0, head + 300),
@@ -106,20 +151,31 @@ for (const [what, content] of Object.entries(damaged)) {
   const bad = join(work, "damaged.html");
   writeFileSync(bad, content);
   const broken = await open(flat, bad, { tab: "load", quiet: true });
-  await broken.waitForFunction(() => /cut short|changed|cannot be/.test(document.body.innerText), null, { timeout: PATIENCE }).catch(() => check(false, `${what}: no sentence in the page`));
+  await broken
+    .waitForFunction(() => /cut short|changed|cannot be/.test(document.body.innerText), null, { timeout: PATIENCE })
+    .catch(() => check(false, `${what}: no sentence in the page`));
   await broken.close();
 }
 await flat.close();
 
 // Snapshots that were cut or changed: a sentence on stderr, and no page.
 const bytes = readFileSync(snapshot);
-const flipped = Buffer.from(bytes), header = Buffer.from(bytes);
+const flipped = Buffer.from(bytes),
+  header = Buffer.from(bytes);
 flipped[bytes.length >> 1] ^= 1;
 header[8] = 9;
-for (const [what, content] of Object.entries({ cut: bytes.subarray(0, bytes.length >> 1), flipped, header, nothing: Buffer.alloc(0) })) {
+for (const [what, content] of Object.entries({
+  cut: bytes.subarray(0, bytes.length >> 1),
+  flipped,
+  header,
+  nothing: Buffer.alloc(0),
+})) {
   const bad = join(work, "damaged.effort");
   writeFileSync(bad, content);
   const result = spawnSync(effort, ["report", bad, "-o", join(work, "never.html")], { encoding: "utf8" });
-  check(result.status === 1 && /damaged\.effort/.test(result.stderr) && result.stderr.length > 40, `${what}: ${result.status} ${result.stderr}`);
+  check(
+    result.status === 1 && /damaged\.effort/.test(result.stderr) && result.stderr.length > 40,
+    `${what}: ${result.status} ${result.stderr}`
+  );
 }
 finish();

@@ -26,12 +26,38 @@ export function frameText(frames: Frames, frame: string): string {
 
 /** The whole of the paths, innermost frame first. */
 export function pathTree(all: Frames, name: string): HTMLElement {
-  return h("div", { class: "paths" }, callPaths(name).map(({ call, frames }, i) =>
-    h("div", {}, h("div", {}, i > 0 ? "until " : "", h("b", {}, call)),
-      h("ol", {}, frames.map((frame) => {
-        const places = all[frame] ?? [];
-        if (places.length === 0) return h("li", {}, h("code", {}, frame));
-        return h("li", {}, places.map((place, k) => h("div", {}, k > 0 ? "inlined into " : "", h("b", {}, place.function || frame),
-          place.file ? h("span", { class: "quiet" }, ` ${place.file}${place.line ? `:${place.line}` : ""}`) : null)));
-      })))));
+  return h(
+    "div",
+    { class: "paths" },
+    callPaths(name).map(({ call, frames }, i) =>
+      h(
+        "div",
+        {},
+        h("div", {}, i > 0 ? "until " : "", h("b", {}, call)),
+        h(
+          "ol",
+          {},
+          frames.map((frame) => {
+            const places = all[frame] ?? [];
+            if (places.length === 0) return h("li", {}, h("code", {}, frame));
+            return h(
+              "li",
+              {},
+              places.map((place, k) =>
+                h(
+                  "div",
+                  {},
+                  k > 0 ? "inlined into " : "",
+                  h("b", {}, place.function || frame),
+                  place.file
+                    ? h("span", { class: "quiet" }, ` ${place.file}${place.line ? `:${place.line}` : ""}`)
+                    : null
+                )
+              )
+            );
+          })
+        )
+      )
+    )
+  );
 }

@@ -40,12 +40,15 @@ export interface Chart {
 }
 
 function drawMarks(u: uPlot, marks: Mark[]): void {
-  const { ctx, bbox } = u, size = 5 * devicePixelRatio;
+  const { ctx, bbox } = u,
+    size = 5 * devicePixelRatio;
   ctx.save();
   ctx.strokeStyle = ctx.fillStyle = themed("--mark");
   ctx.lineWidth = devicePixelRatio;
   ctx.setLineDash([]);
-  const shown = marks.map(({ step, kind }) => ({ x: u.valToPos(step, "x", true), kind })).filter(({ x }) => x >= bbox.left && x <= bbox.left + bbox.width);
+  const shown = marks
+    .map(({ step, kind }) => ({ x: u.valToPos(step, "x", true), kind }))
+    .filter(({ x }) => x >= bbox.left && x <= bbox.left + bbox.width);
   // If they would hide the lines, they shrink to strokes along the upper edge: long ones done, short ones not.
   const dense = shown.length * 3 * size > bbox.width;
   for (const { x, kind } of shown) {
@@ -76,41 +79,97 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
 /** A chart as wide as its container; redrawn when the container or the theme changes. */
 export function chart(options: Chart): HTMLElement {
   const peaks = options.clip ? rarePeaks(options.lines.map((l) => l.values)) : undefined;
-  const host = h("div", { class: "chart", role: "img", tabindex: 0, "aria-label": `${options.title}: ${summary(options)}. Left and right move the cursor.` });
-  const figure = h("figure", {}, h("figcaption", {}, options.title, peaks ? h("span", { class: "quiet" }, ` (peaks up to ${options.format(peaks.most)} are cut off)`) : null), host);
+  const host = h("div", {
+    class: "chart",
+    role: "img",
+    tabindex: 0,
+    "aria-label": `${options.title}: ${summary(options)}. Left and right move the cursor.`,
+  });
+  const figure = h(
+    "figure",
+    {},
+    h(
+      "figcaption",
+      {},
+      options.title,
+      peaks ? h("span", { class: "quiet" }, ` (peaks up to ${options.format(peaks.most)} are cut off)`) : null
+    ),
+    host
+  );
   let plot: uPlot | undefined;
   const draw = () => {
     const width = host.clientWidth;
     if (width < 50) return;
     plot?.destroy();
-    const text = themed("--quiet"), grid = themed("--grid"), font = "12px system-ui, sans-serif";
-    plot = new uPlot({
-      width, height: options.height ?? 190,
-      scales: { x: { time: false, range: (_, low, high) => domainOf(options.domain ?? [low, high]) }, y: { range: (_, low, high) => rangeOf(options, low, peaks ? 1.25 * peaks.usual : high) } },
-      legend: { live: true },
-      cursor: { y: false, points: { size: 6 } },
-      axes: [
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid, size: 4 }, font, size: 26, label: "step", labelFont: font, labelSize: 18, labelGap: 0, values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")) },
-        { stroke: text, grid: { stroke: grid, width: 1 }, ticks: { stroke: grid }, font, size: 68, values: (_, ticks) => withoutZeros(ticks.map((t) => options.format(t))) },
-      ],
-      series: [
-        { label: "step", value: (_, v) => (v === null || v === undefined ? "" : Math.round(v).toLocaleString("en")) },
-        ...options.lines.map((line): uPlot.Series => ({
-          label: line.title, stroke: line.colour, width: line.width ?? 1.5, dash: DASHES[line.dash ?? 0], points: { show: line.points ?? options.steps.length === 1, size: 5 },
-          paths: line.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
-          value: (_, v) => (v === null || v === undefined ? "" : options.format(v)),
+    const text = themed("--quiet"),
+      grid = themed("--grid"),
+      font = "12px system-ui, sans-serif";
+    plot = new uPlot(
+      {
+        width,
+        height: options.height ?? 190,
+        scales: {
+          x: { time: false, range: (_, low, high) => domainOf(options.domain ?? [low, high]) },
+          y: { range: (_, low, high) => rangeOf(options, low, peaks ? 1.25 * peaks.usual : high) },
+        },
+        legend: { live: true },
+        cursor: { y: false, points: { size: 6 } },
+        axes: [
+          {
+            stroke: text,
+            grid: { stroke: grid, width: 1 },
+            ticks: { stroke: grid, size: 4 },
+            font,
+            size: 26,
+            label: "step",
+            labelFont: font,
+            labelSize: 18,
+            labelGap: 0,
+            values: (_, ticks) => ticks.map((t) => (Number.isInteger(t) ? t.toLocaleString("en") : "")),
+          },
+          {
+            stroke: text,
+            grid: { stroke: grid, width: 1 },
+            ticks: { stroke: grid },
+            font,
+            size: 68,
+            values: (_, ticks) => withoutZeros(ticks.map((t) => options.format(t))),
+          },
+        ],
+        series: [
+          { label: "step", value: (_, v) => (v === null || v === undefined ? "" : Math.round(v).toLocaleString("en")) },
+          ...options.lines.map((line): uPlot.Series => ({
+            label: line.title,
+            stroke: line.colour,
+            width: line.width ?? 1.5,
+            dash: DASHES[line.dash ?? 0],
+            points: { show: line.points ?? options.steps.length === 1, size: 5 },
+            paths: line.stepped ? uPlot.paths.stepped!({ align: 1 }) : undefined,
+            value: (_, v) => (v === null || v === undefined ? "" : options.format(v)),
+          })),
+        ],
+        bands: (options.bands ?? []).map(([upper, lower]) => ({
+          series: [upper + 1, lower + 1],
+          fill: themed("--band"),
         })),
-      ],
-      bands: (options.bands ?? []).map(([upper, lower]) => ({ series: [upper + 1, lower + 1], fill: themed("--band") })),
-      hooks: { draw: [(u) => drawMarks(u, options.marks ?? [])] },
-    }, [options.steps, ...options.lines.map((l) => l.values)] as uPlot.AlignedData, host);
-    host.querySelectorAll(".u-series .u-marker").forEach((marker, i) => i > 0 && marker.replaceChildren(sample(options.lines[i - 1])));
+        hooks: { draw: [(u) => drawMarks(u, options.marks ?? [])] },
+      },
+      [options.steps, ...options.lines.map((l) => l.values)] as uPlot.AlignedData,
+      host
+    );
+    host
+      .querySelectorAll(".u-series .u-marker")
+      .forEach((marker, i) => i > 0 && marker.replaceChildren(sample(options.lines[i - 1])));
     plot.over.addEventListener("click", () => pick());
   };
   const pick = () => plot?.cursor.idx != null && options.onStep?.(options.steps[plot.cursor.idx]);
   host.addEventListener("keydown", (event) => {
     if (event.key === "Enter") return void pick();
-    const last = options.steps.length - 1, at = plot?.cursor.idx, to = ({ ArrowLeft: (at ?? last + 1) - 1, ArrowRight: (at ?? -1) + 1, Home: 0, End: last } as Record<string, number>)[event.key];
+    const last = options.steps.length - 1,
+      at = plot?.cursor.idx,
+      to = (
+        { ArrowLeft: (at ?? last + 1) - 1, ArrowRight: (at ?? -1) + 1, Home: 0, End: last } as Record<string, number>
+      )[event.key];
     if (!plot || to === undefined || event.altKey || event.ctrlKey || event.metaKey) return;
     plot.setCursor({ left: plot.valToPos(options.steps[Math.min(last, Math.max(0, to))], "x"), top: 1 });
     event.preventDefault();
@@ -121,7 +180,8 @@ export function chart(options: Chart): HTMLElement {
 }
 
 function domainOf([first, last]: [number | null, number | null]): [number, number] {
-  const from = first ?? 0, to = last ?? from;
+  const from = first ?? 0,
+    to = last ?? from;
   return from < to ? [from, to] : [from - 0.5, from + 0.5];
 }
 
@@ -131,10 +191,12 @@ const FEW = 8;
 /** The largest value, and a bound for all lines in nearly all steps, if a few steps are several times as large. */
 function rarePeaks(lines: (number | null)[][]): { most: number; usual: number } | undefined {
   const ends = lines.map((values) => {
-    const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b), last = known.length - 1;
+    const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b),
+      last = known.length - 1;
     return { most: known[last] ?? 0, usual: known[known.length < FEW ? last : Math.floor(0.97 * last)] ?? 0 };
   });
-  const most = Math.max(...ends.map((e) => e.most)), usual = Math.max(...ends.map((e) => e.usual));
+  const most = Math.max(...ends.map((e) => e.most)),
+    usual = Math.max(...ends.map((e) => e.usual));
   return usual > 0 && most > 3 * usual ? { most, usual } : undefined;
 }
 
@@ -145,33 +207,58 @@ function withoutZeros(labels: string[]): string[] {
 
 /** A piece of a line for the legend, with its dashes, because colours alone do not distinguish lines. */
 function sample({ colour, dash, width }: Line): SVGElement {
-  return svg("svg", { width: 28, height: 8 }, svg("line", { x1: 0, x2: 28, y1: 4, y2: 4, stroke: colour, "stroke-width": width ?? 1.5, "stroke-dasharray": DASHES[dash ?? 0].join(" ") }));
+  return svg(
+    "svg",
+    { width: 28, height: 8 },
+    svg("line", {
+      x1: 0,
+      x2: 28,
+      y1: 4,
+      y2: 4,
+      stroke: colour,
+      "stroke-width": width ?? 1.5,
+      "stroke-dasharray": DASHES[dash ?? 0].join(" "),
+    })
+  );
 }
 
 function rangeOf({ range, least }: Chart, low: number | null, high: number | null): [number, number] {
-  const from = range ? range[0] : Math.min(0, low ?? 0), to = range?.[1] ?? Math.max(high ?? 0, least ?? 0, from + 1e-12);
+  const from = range ? range[0] : Math.min(0, low ?? 0),
+    to = range?.[1] ?? Math.max(high ?? 0, least ?? 0, from + 1e-12);
   return [from, to === from ? from + 1 : range?.[1] != null ? to : from + (to - from) * 1.08];
 }
 
 /** A description of the chart for screen readers. */
 function summary({ lines, format }: Chart): string {
-  return lines.map(({ title, values }) => {
-    const known = values.filter((v): v is number => v !== null);
-    return known.length === 0 ? `${title} is not known` : `${title} from ${format(known[0])} to ${format(known[known.length - 1])}, at most ${format(known.reduce((a, b) => Math.max(a, b)))}`;
-  }).join("; ");
+  return lines
+    .map(({ title, values }) => {
+      const known = values.filter((v): v is number => v !== null);
+      return known.length === 0
+        ? `${title} is not known`
+        : `${title} from ${format(known[0])} to ${format(known[known.length - 1])}, at most ${format(known.reduce((a, b) => Math.max(a, b)))}`;
+    })
+    .join("; ");
 }
 
 /** Draws every chart and heat map below an element immediately, for printing. */
 export function redraw(root: ParentNode): void {
-  for (const drawing of root.querySelectorAll("figure, .heatmap")) (drawing as HTMLElement & { redraw?: () => void }).redraw?.();
+  for (const drawing of root.querySelectorAll("figure, .heatmap"))
+    (drawing as HTMLElement & { redraw?: () => void }).redraw?.();
 }
 
 /** A small line of means in front of a band up to the largest, both over all steps. */
 export function spark(mean: Float32Array, max: Float32Array, width = 120, height = 24): HTMLCanvasElement {
-  const canvas = h("canvas", { class: "spark", width: width * 2, height: height * 2, style: `width:${width}px;height:${height}px`, "aria-hidden": "true" });
+  const canvas = h("canvas", {
+    class: "spark",
+    width: width * 2,
+    height: height * 2,
+    style: `width:${width}px;height:${height}px`,
+    "aria-hidden": "true",
+  });
   const ctx = canvas.getContext("2d");
   if (!ctx || mean.length === 0) return canvas;
-  const top = Math.max(...max, 1e-300), y = (v: number) => 2 * (height - 1) - (v / top) * (2 * height - 4);
+  const top = Math.max(...max, 1e-300),
+    y = (v: number) => 2 * (height - 1) - (v / top) * (2 * height - 4);
   const x = (i: number) => (mean.length > 1 ? (i / (mean.length - 1)) * (2 * width - 2) + 1 : width);
   ctx.fillStyle = themed("--band");
   ctx.beginPath();

@@ -6,7 +6,8 @@ type Attributes = Record<string, string | number | boolean | undefined | null | 
 function append(parent: Element, children: Child[]): void {
   for (const child of children) {
     if (Array.isArray(child)) append(parent, child);
-    else if (child !== null && child !== undefined && child !== false) parent.append(child instanceof Node ? child : String(child));
+    else if (child !== null && child !== undefined && child !== false)
+      parent.append(child instanceof Node ? child : String(child));
   }
 }
 
@@ -18,7 +19,11 @@ function apply(element: Element, attributes: Attributes): void {
   }
 }
 
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: Child[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: Child[]
+): HTMLElementTagNameMap[K] {
   const element = document.createElement(tag);
   apply(element, attributes);
   append(element, children);
@@ -32,20 +37,35 @@ export function svg(tag: string, attributes: Attributes = {}, ...children: Child
   return element;
 }
 
-export function select(label: string, options: { value: string; title: string }[], value: string, change: (value: string) => void): HTMLLabelElement {
-  const box = h("select", { "aria-label": label, onchange: () => change(box.value) },
-    options.map((o) => h("option", { value: o.value, selected: o.value === value }, o.title)));
+export function select(
+  label: string,
+  options: { value: string; title: string }[],
+  value: string,
+  change: (value: string) => void
+): HTMLLabelElement {
+  const box = h(
+    "select",
+    { "aria-label": label, onchange: () => change(box.value) },
+    options.map((o) => h("option", { value: o.value, selected: o.value === value }, o.title))
+  );
   return h("label", { class: "field" }, h("span", {}, label), box);
 }
 
 /** A name that may be broken, but not within its arrows. */
 export function unbroken(name: string): (Node | string)[] {
-  return name.split("->").flatMap((part, i) => (i > 0 ? [h("wbr"), h("span", { class: "arrow" }, "->"), part] : [part]));
+  return name
+    .split("->")
+    .flatMap((part, i) => (i > 0 ? [h("wbr"), h("span", { class: "arrow" }, "->"), part] : [part]));
 }
 
 /** A title with a line of explanation. */
 export function heading(title: string, explanation?: string): HTMLElement {
-  return h("div", { class: "heading" }, h("h2", {}, title), explanation ? h("p", { class: "quiet" }, explanation) : null);
+  return h(
+    "div",
+    { class: "heading" },
+    h("h2", {}, title),
+    explanation ? h("p", { class: "quiet" }, explanation) : null
+  );
 }
 
 export function empty(sentence: string): HTMLElement {

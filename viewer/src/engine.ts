@@ -1,7 +1,8 @@
 // Pictures and values of loads from workers, or from this thread if there are none.
 
 import { GridRequest } from "./grid";
-import { bytesOf, Run, Series } from "./model";
+import { bytesOf } from "./packed";
+import { Run, Series } from "./run";
 import { FromWorker, answerer, ToWorker } from "./worker";
 
 declare const WORKER_SOURCE: string;
@@ -71,12 +72,17 @@ export class Engine {
     const key = this.key(run, series);
     if (this.sent.has(key)) return;
     const id = `effort-data-${run.index}-${series.index}`;
-    if (!document.getElementById("effort-end") && !document.getElementById(`effort-data-${run.index}-${series.index + 1}`)) await Engine.loaded();
+    if (
+      !document.getElementById("effort-end") &&
+      !document.getElementById(`effort-data-${run.index}-${series.index + 1}`)
+    )
+      await Engine.loaded();
     if (this.sent.has(key)) return;
     this.sent.add(key);
     const all = bytesOf(document.getElementById(id)?.textContent ?? "");
     const needed = series.histories.reduce((sum, [, , bytes]) => sum + bytes, 0);
-    if (all.length !== needed) throw new Error("The report is cut short: some of its histories are missing. Write it again with effort report.");
+    if (all.length !== needed)
+      throw new Error("The report is cut short: some of its histories are missing. Write it again with effort report.");
     const lists: Extract<ToWorker, { kind: "add" }>["histories"][] = this.posts.map(() => []);
     let at = 0;
     series.histories.forEach(([node, firstStep, bytes]) => {
@@ -89,7 +95,13 @@ export class Engine {
   }
 
   /** Asks for a picture of a sum of series; `show` is called with better and better ones.  Returns a function that stops it. */
-  picture(run: Run, series: Series[], request: Omit<GridRequest, "series">, show: (picture: Picture) => void, failed: (error: Error) => void): () => void {
+  picture(
+    run: Run,
+    series: Series[],
+    request: Omit<GridRequest, "series">,
+    show: (picture: Picture) => void,
+    failed: (error: Error) => void
+  ): () => void {
     const id = this.next++;
     let stopped = false;
     const shared = sharesTiles(series);
@@ -114,7 +126,15 @@ export class Engine {
           if (message.done) this.handlers.delete(id * 64 + i);
           if (!shared || parts.every((part) => part?.done)) show(merge(parts, request, shared));
         });
-        post({ kind: "grid", id: id * 64 + i, request: { ...request, series: series.map((s) => this.key(run, s)), share: shared && asked.length > 1 ? [i, asked.length] : undefined } });
+        post({
+          kind: "grid",
+          id: id * 64 + i,
+          request: {
+            ...request,
+            series: series.map((s) => this.key(run, s)),
+            share: shared && asked.length > 1 ? [i, asked.length] : undefined,
+          },
+        });
       });
     };
     begin().catch(failed);
@@ -123,10 +143,18 @@ export class Engine {
 
   /** The sum of some series over the whole run at screen resolution, from the page's pictures of each.  Returns a
    *  function that stops it. */
-  screen(run: Run, series: Series[], show: (picture: { rows: number; cols: number; cells: Float32Array }) => void, failed: (error: Error) => void): () => void {
-    const base = this.next++ * 64, { rows, cols } = series[0].screen!, request = { r0: 0, r1: rows, c0: 0, c1: cols, rows, cols, level: 0, mode: "mean" as const };
+  screen(
+    run: Run,
+    series: Series[],
+    show: (picture: { rows: number; cols: number; cells: Float32Array }) => void,
+    failed: (error: Error) => void
+  ): () => void {
+    const base = this.next++ * 64,
+      { rows, cols } = series[0].screen!,
+      request = { r0: 0, r1: rows, c0: 0, c1: cols, rows, cols, level: 0, mode: "mean" as const };
     // Every worker adds up some of the series.
-    const lists = this.posts.map((_, w) => series.filter((s) => s.index % this.posts.length === w)), busy = [...lists.keys()].filter((w) => lists[w].length > 0);
+    const lists = this.posts.map((_, w) => series.filter((s) => s.index % this.posts.length === w)),
+      busy = [...lists.keys()].filter((w) => lists[w].length > 0);
     const parts: Extract<FromWorker, { kind: "grid" }>[] = [];
     let stopped = false;
     const begin = async () => {
@@ -140,7 +168,11 @@ export class Engine {
           parts.push(message);
           if (parts.length === busy.length && !stopped) show({ rows, cols, cells: merge(parts, request, true).values });
         });
-        this.posts[w]({ kind: "grid", id: base + w, request: { ...request, series: lists[w].map((s) => `${this.key(run, s)}/screen`) } });
+        this.posts[w]({
+          kind: "grid",
+          id: base + w,
+          request: { ...request, series: lists[w].map((s) => `${this.key(run, s)}/screen`) },
+        });
       }
     };
     begin().catch(failed);
@@ -155,30 +187,52 @@ export class Engine {
 
   /** Hands a series' picture to the worker that adds it up, once. */
   private async ensureScreen(run: Run, series: Series): Promise<void> {
-    const key = `${this.key(run, series)}/screen`, find = () => document.getElementById(`effort-screen-${run.index}-${series.index}`);
+    const key = `${this.key(run, series)}/screen`,
+      find = () => document.getElementById(`effort-screen-${run.index}-${series.index}`);
     if (!find()) await Engine.loaded();
     if (this.sent.has(key)) return;
     this.sent.add(key);
     const ranks = Int32Array.from({ length: series.screen!.rows }, (_, i) => i);
-    this.posts[series.index % this.posts.length]({ kind: "add", key, histories: [{ ranks, firstStep: 0, bytes: bytesOf(find()?.textContent ?? "") }] });
+    this.posts[series.index % this.posts.length]({
+      kind: "add",
+      key,
+      histories: [{ ranks, firstStep: 0, bytes: bytesOf(find()?.textContent ?? "") }],
+    });
   }
 
   /** The sum of some series at one rank and step, and a bound of its error. */
   async value(run: Run, series: Series[], rank: number, step: number): Promise<{ value: number; error: number }> {
     for (const s of series) await this.ensure(run, s);
-    const keys = series.map((s) => this.key(run, s)), base = this.next++ * 64;
-    const shared = sharesTiles(series), workers = shared ? this.posts.map((_, i) => i) : [this.workerOf(run.nodeOfRank()[rank])];
+    const keys = series.map((s) => this.key(run, s)),
+      base = this.next++ * 64;
+    const shared = sharesTiles(series),
+      workers = shared ? this.posts.map((_, i) => i) : [this.workerOf(run.nodeOfRank()[rank])];
     // Of shared histories, one worker has the tile, and the others answer 0.
-    const answers = await Promise.all(workers.map((worker) => new Promise<{ value: number; error: number }>((resolve, reject) => {
-      const id = base + worker;
-      this.handlers.set(id, (message) => {
-        this.handlers.delete(id);
-        if (message.kind === "value") resolve(message);
-        else if (message.kind === "failed") reject(new Error(message.problem));
-      });
-      this.posts[worker]({ kind: "value", id, series: keys, rank, step, share: shared ? [worker, this.posts.length] : undefined });
-    })));
-    return answers.reduce((sum, { value, error }) => ({ value: sum.value + value, error: sum.error + error }), { value: 0, error: 0 });
+    const answers = await Promise.all(
+      workers.map(
+        (worker) =>
+          new Promise<{ value: number; error: number }>((resolve, reject) => {
+            const id = base + worker;
+            this.handlers.set(id, (message) => {
+              this.handlers.delete(id);
+              if (message.kind === "value") resolve(message);
+              else if (message.kind === "failed") reject(new Error(message.problem));
+            });
+            this.posts[worker]({
+              kind: "value",
+              id,
+              series: keys,
+              rank,
+              step,
+              share: shared ? [worker, this.posts.length] : undefined,
+            });
+          })
+      )
+    );
+    return answers.reduce((sum, { value, error }) => ({ value: sum.value + value, error: sum.error + error }), {
+      value: 0,
+      error: 0,
+    });
   }
 }
 
@@ -187,14 +241,20 @@ function sharesTiles(series: Series[]): boolean {
   return series.some((s) => s.histories.some(([node]) => node < 0));
 }
 
-function merge(parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[], { rows, cols, mode }: Omit<GridRequest, "series">, shared: boolean): Picture {
-  const values = new Float32Array(rows * cols), covered = new Float32Array(rows);
+function merge(
+  parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[],
+  { rows, cols, mode }: Omit<GridRequest, "series">,
+  shared: boolean
+): Picture {
+  const values = new Float32Array(rows * cols),
+    covered = new Float32Array(rows);
   for (const part of parts) {
     if (!part) continue;
     for (let r = 0; r < rows; ++r) {
       if (!part.covered[r]) continue;
       covered[r] = shared ? Math.max(covered[r], part.covered[r]) : covered[r] + part.covered[r];
-      for (let k = r * cols; k < (r + 1) * cols; ++k) values[k] = mode === "max" ? Math.max(values[k], part.values[k]) : values[k] + part.values[k];
+      for (let k = r * cols; k < (r + 1) * cols; ++k)
+        values[k] = mode === "max" ? Math.max(values[k], part.values[k]) : values[k] + part.values[k];
     }
   }
   for (let r = 0; r < rows; ++r) {

@@ -19,7 +19,8 @@ export function seconds(value: number | null | undefined, digits = 3): string {
 export function amount(value: number | null | undefined, unit: string, digits?: number): string {
   if (unit === "s") return seconds(value, digits);
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
-  const size = Math.abs(value), suffix = unit && unit !== "1" ? ` ${unit}` : "";
+  const size = Math.abs(value),
+    suffix = unit && unit !== "1" ? ` ${unit}` : "";
   if (size >= 1e12) return `${significant(value / 1e12, digits)} T${suffix.trim()}`;
   if (size >= 1e9) return `${significant(value / 1e9, digits)} G${suffix.trim()}`;
   if (size >= 1e6) return `${significant(value / 1e6, digits)} M${suffix.trim()}`;

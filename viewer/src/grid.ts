@@ -113,7 +113,12 @@ export class GridSource {
 
   /** Histories in any order; each node has at most one.  CodecError if bytes are not a history. */
   add(key: string, histories: HistoryInput[]): void {
-    this.series.set(key, histories.filter((h) => h.bytes.length > 0).map(({ ranks, firstStep, bytes }) => ({ ranks, firstStep, history: new History(bytes) })));
+    this.series.set(
+      key,
+      histories
+        .filter((h) => h.bytes.length > 0)
+        .map(({ ranks, firstStep, bytes }) => ({ ranks, firstStep, history: new History(bytes) }))
+    );
   }
 
   /** Works node after node; yields a function that makes the picture so far, or undefined if there is nothing new yet.
@@ -122,11 +127,14 @@ export class GridSource {
     const { r0, r1, rows, cols, mode, level } = request;
     // The largest rank is only known after each rank's sum over the series.
     const own = mode === "max" ? r1 - r0 : rows;
-    const sums = new Float32Array(own * cols), covered = new Float32Array(own);
+    const sums = new Float32Array(own * cols),
+      covered = new Float32Array(own);
     for (const ranks of this.nodesOf(request.series)) {
       const target = this.rowsOf(ranks, request, own);
       if (!target) continue;
-      const stacks = this.stacksOf(request.series, ranks[0], request.share).filter((s) => s.first < request.c1 && s.first + s.steps > request.c0 && wanted(target, s.firstRow, s.firstRow + s.rows));
+      const stacks = this.stacksOf(request.series, ranks[0], request.share).filter(
+        (s) => s.first < request.c1 && s.first + s.steps > request.c0 && wanted(target, s.firstRow, s.firstRow + s.rows)
+      );
       for (const stack of stacks) {
         if (this.sums.has(this.sumKey(request.series, ranks[0], stack, level, request.share))) continue;
         for (const { key, part, t } of stack.tiles) {
@@ -134,20 +142,31 @@ export class GridSource {
           yield undefined;
         }
       }
-      for (const stack of stacks) addTile(this.sum(request.series, ranks[0], stack, level, request.share), stack, target, request, sums);
+      for (const stack of stacks)
+        addTile(this.sum(request.series, ranks[0], stack, level, request.share), stack, target, request, sums);
       for (const row of target) if (row >= 0) ++covered[row];
-      yield () => (mode === "max" ? largest(sums, covered, rows, cols, own) : { rows, cols, values: sums.slice(), covered: covered.slice() });
+      yield () =>
+        mode === "max"
+          ? largest(sums, covered, rows, cols, own)
+          : { rows, cols, values: sums.slice(), covered: covered.slice() };
     }
   }
 
   /** The sum of some series at one rank and step, and a bound of its error. */
   value(series: string[], rank: number, step: number, share?: Share): { value: number; error: number } {
-    let value = 0, error = 0;
+    let value = 0,
+      error = 0;
     for (const ranks of this.nodesOf(series)) {
       const row = ranks.indexOf(rank);
       if (row < 0) continue;
       for (const stack of this.stacksOf(series, ranks[0], share)) {
-        if (row < stack.firstRow || row >= stack.firstRow + stack.rows || step < stack.first || step >= stack.first + stack.steps) continue;
+        if (
+          row < stack.firstRow ||
+          row >= stack.firstRow + stack.rows ||
+          step < stack.first ||
+          step >= stack.first + stack.steps
+        )
+          continue;
         const tile = this.sum(series, ranks[0], stack, 0, share);
         value += tile.values[(row - stack.firstRow) * tile.cols + step - stack.first];
         for (const { part } of stack.tiles) error += part.history.maxError;
@@ -182,7 +201,8 @@ export class GridSource {
         if (part.ranks[0] !== firstRank) continue;
         part.history.tiles.forEach(({ firstRow, rows, firstStep, steps }, t) => {
           if (share && t % share[1] !== share[0]) return;
-          const first = part.firstStep + firstStep, name = `${firstRow}/${rows}/${first}/${steps}`;
+          const first = part.firstStep + firstStep,
+            name = `${firstRow}/${rows}/${first}/${steps}`;
           let stack = stacks.get(name);
           if (!stack) stacks.set(name, (stack = { firstRow, rows, first, steps, tiles: [] }));
           stack.tiles.push({ key, part, t });
@@ -194,14 +214,24 @@ export class GridSource {
 
   private content(key: string, part: Part, t: number): TileContent {
     return this.contents.get(`${key}/${part.ranks[0]}/${t}`, () => {
-      const content = part.history.content(t), { transform, raw, absent } = content;
+      const content = part.history.content(t),
+        { transform, raw, absent } = content;
       // Single precision is far finer than the stored precision, and sufficient for a picture.
       if (transform) transform.values = new Float32Array(transform.values);
-      return { value: content, bytes: 256 + 8 * (transform?.at.length ?? 0) + (raw?.byteLength ?? 0) + (absent?.byteLength ?? 0) };
+      return {
+        value: content,
+        bytes: 256 + 8 * (transform?.at.length ?? 0) + (raw?.byteLength ?? 0) + (absent?.byteLength ?? 0),
+      };
     });
   }
 
-  private sumKey(series: string[], firstRank: number, { firstRow, first }: Stack, level: number, share?: Share): string {
+  private sumKey(
+    series: string[],
+    firstRank: number,
+    { firstRow, first }: Stack,
+    level: number,
+    share?: Share
+  ): string {
     const names = `${series.join()}${share ? `/${share.join("of")}` : ""}`;
     let id = this.sumIds.get(names);
     if (id === undefined) this.sumIds.set(names, (id = this.sumIds.size));
@@ -210,8 +240,16 @@ export class GridSource {
 
   private sum(series: string[], firstRank: number, stack: Stack, level: number, share?: Share): Tile {
     return this.sums.get(this.sumKey(series, firstRank, stack, level, share), () => {
-      const { rows, cols, values } = sumOf(stack.tiles.map(({ key, part, t }) => this.content(key, part, t)), stack.rows, stack.steps, level);
-      return { value: { rows, cols, values: values instanceof Float32Array ? values : new Float32Array(values) }, bytes: 4 * values.length };
+      const { rows, cols, values } = sumOf(
+        stack.tiles.map(({ key, part, t }) => this.content(key, part, t)),
+        stack.rows,
+        stack.steps,
+        level
+      );
+      return {
+        value: { rows, cols, values: values instanceof Float32Array ? values : new Float32Array(values) },
+        bytes: 4 * values.length,
+      };
     });
   }
 }
@@ -222,8 +260,15 @@ function wanted(target: Int32Array, begin: number, end: number): boolean {
 }
 
 /** Adds a tile into the rows of the picture that its ranks belong to. */
-function addTile(tile: Tile, { firstRow, rows, first, steps }: Stack, target: Int32Array, { c0, c1, cols, level }: GridRequest, sums: Float32Array): void {
-  const width = 2 ** level, binned = new Float32Array(cols);
+function addTile(
+  tile: Tile,
+  { firstRow, rows, first, steps }: Stack,
+  target: Int32Array,
+  { c0, c1, cols, level }: GridRequest,
+  sums: Float32Array
+): void {
+  const width = 2 ** level,
+    binned = new Float32Array(cols);
   // Ranks of one row of the picture are added first, so that their steps are distributed only once.
   const row = new Float64Array(tile.cols);
   let to = -1;
@@ -234,7 +279,8 @@ function addTile(tile: Tile, { firstRow, rows, first, steps }: Stack, target: In
     row.fill(0);
   };
   for (let i = 0; i < tile.rows; ++i) {
-    const end = firstRow + Math.min(rows, (i + 1) * width), from = i * tile.cols;
+    const end = firstRow + Math.min(rows, (i + 1) * width),
+      from = i * tile.cols;
     for (let r = firstRow + i * width; r < end; ++r) {
       if (target[r] < 0) continue;
       if (target[r] !== to) flush();
@@ -246,18 +292,30 @@ function addTile(tile: Tile, { firstRow, rows, first, steps }: Stack, target: In
 }
 
 /** Distributes one row of a tile, which begins at step `first`, over the columns of the picture, as a mean per step. */
-function binColumns(row: Float64Array, first: number, steps: number, width: number, c0: number, c1: number, out: Float32Array): void {
+function binColumns(
+  row: Float64Array,
+  first: number,
+  steps: number,
+  width: number,
+  c0: number,
+  c1: number,
+  out: Float32Array
+): void {
   out.fill(0);
-  const cols = out.length, perCol = (c1 - c0) / cols;
+  const cols = out.length,
+    perCol = (c1 - c0) / cols;
   if (perCol === 1 && width === 1) {
-    const begin = Math.max(c0, first), end = Math.min(c1, first + steps);
+    const begin = Math.max(c0, first),
+      end = Math.min(c1, first + steps);
     for (let c = begin; c < end; ++c) out[c - c0] = row[c - first];
     return;
   }
-  const from = Math.max(0, Math.floor((c0 - first) / width)), to = Math.min(row.length, Math.ceil((c1 - first) / width));
+  const from = Math.max(0, Math.floor((c0 - first) / width)),
+    to = Math.min(row.length, Math.ceil((c1 - first) / width));
   for (let j = from; j < to; ++j) {
     const value = row[j];
-    const begin = Math.max(c0, first + j * width), end = Math.min(c1, first + Math.min(steps, (j + 1) * width));
+    const begin = Math.max(c0, first + j * width),
+      end = Math.min(c1, first + Math.min(steps, (j + 1) * width));
     let k = Math.min(cols - 1, Math.floor((begin - c0) / perCol));
     for (let at = begin; at < end; ++k) {
       const until = k + 1 < cols ? Math.min(end, c0 + (k + 1) * perCol) : end;
@@ -273,7 +331,8 @@ function largest(sums: Float32Array, covered: Float32Array, rows: number, cols: 
     if (!covered[r]) continue;
     const row = Math.floor((r * rows) / ranks);
     ++out.covered[row];
-    for (let k = 0; k < cols; ++k) out.values[row * cols + k] = Math.max(out.values[row * cols + k], sums[r * cols + k]);
+    for (let k = 0; k < cols; ++k)
+      out.values[row * cols + k] = Math.max(out.values[row * cols + k], sums[r * cols + k]);
   }
   return out;
 }

@@ -16,7 +16,10 @@ export function highlighted(path: string, text: string): (index: number) => Node
   if (text.length > MOST_CHARACTERS) return (i) => document.createTextNode(lines[i] ?? "");
   const page = document.createElement("template");
   // highlight.js escapes the text that it is given.
-  page.innerHTML = hljs.highlight(text, { language: /\.(f|for|f\d\d)$/i.test(path) ? "fortran" : "cpp", ignoreIllegals: true }).value;
+  page.innerHTML = hljs.highlight(text, {
+    language: /\.(f|for|f\d\d)$/i.test(path) ? "fortran" : "cpp",
+    ignoreIllegals: true,
+  }).value;
   const out: DocumentFragment[] = [document.createDocumentFragment()];
   walk(page.content, [], out);
   return (i) => out[i]?.cloneNode(true) ?? document.createTextNode("");
@@ -31,11 +34,14 @@ function walk(node: Node, around: Element[], out: DocumentFragment[]): void {
     }
     (child.textContent ?? "").split("\n").forEach((part, i) => {
       if (i > 0) out.push(document.createDocumentFragment());
-      if (part !== "") out[out.length - 1].append(around.reduceRight<Node>((inner, element) => {
-        const copy = element.cloneNode(false);
-        copy.appendChild(inner);
-        return copy;
-      }, document.createTextNode(part)));
+      if (part !== "")
+        out[out.length - 1].append(
+          around.reduceRight<Node>((inner, element) => {
+            const copy = element.cloneNode(false);
+            copy.appendChild(inner);
+            return copy;
+          }, document.createTextNode(part))
+        );
     });
   }
 }

@@ -1,6 +1,6 @@
 // Attributes the time between the largest rank and the mean to regions, ranks and steps.
 
-import { Run } from "./model";
+import { Run } from "./run";
 
 export interface Part<T> {
   what: T;
@@ -36,7 +36,9 @@ function lossOfBins({ load, info }: Run): number[] {
 }
 
 function byRegion(run: Run, bins: number[], total: number): Part<number>[] {
-  const { info, load } = run, sums = new Map<number, number>(), index = new Map<string, number>();
+  const { info, load } = run,
+    sums = new Map<number, number>(),
+    index = new Map<string, number>();
   info.regions.forEach((r, i) => r.kind === "compute" && !index.has(r.name) && index.set(r.name, i));
   // Steps outside all windows count for the window before; a run without windows names no region.
   const windows = info.windows.filter((w) => w.worst_region !== null && index.has(w.worst_region));
@@ -52,7 +54,9 @@ function byRegion(run: Run, bins: number[], total: number): Part<number>[] {
 
 function worstStretch({ load, info }: Run, bins: number[], total: number): Loss["stretch"] {
   const width = Math.max(1, Math.round(bins.length / 20));
-  let sum = bins.slice(0, width).reduce((a, b) => a + b, 0), best = sum, from = 0;
+  let sum = bins.slice(0, width).reduce((a, b) => a + b, 0),
+    best = sum,
+    from = 0;
   for (let k = width; k < bins.length; ++k) {
     sum += bins[k] - bins[k - width];
     if (sum > best) {
@@ -60,15 +64,22 @@ function worstStretch({ load, info }: Run, bins: number[], total: number): Loss[
       from = k - width + 1;
     }
   }
-  const first = from * load.stepsPerBin, last = Math.min(info.steps, (from + width) * load.stepsPerBin) - 1;
+  const first = from * load.stepsPerBin,
+    last = Math.min(info.steps, (from + width) * load.stepsPerBin) - 1;
   return { what: [first, last], share: best / total, ofSteps: (last - first + 1) / info.steps };
 }
 
 /** Undefined if nothing is lost: one rank, no load, or perfect balance. */
 export function lossOf(run: Run): Loss | undefined {
-  const bins = lossOfBins(run), total = bins.reduce((a, b) => a + b, 0);
+  const bins = lossOfBins(run),
+    total = bins.reduce((a, b) => a + b, 0);
   if (run.info.ranks < 2 || !(total > 1e-9 * run.load.meanPath)) return undefined;
   const ranks = new Map<number, number>();
   bins.forEach((loss, k) => add(ranks, run.load.worstRank[k], loss));
-  return { total, regions: byRegion(run, bins, total), ranks: sorted(ranks, total), stretch: worstStretch(run, bins, total) };
+  return {
+    total,
+    regions: byRegion(run, bins, total),
+    ranks: sorted(ranks, total),
+    stretch: worstStretch(run, bins, total),
+  };
 }

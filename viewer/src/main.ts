@@ -3,7 +3,7 @@
 import { redraw } from "./charts";
 import { h, select } from "./dom";
 import { Engine } from "./engine";
-import { readReport, Report } from "./model";
+import { readReport, Report } from "./report";
 import { State } from "./state";
 import { about } from "./views/about";
 import { compare } from "./views/compare";
@@ -27,7 +27,12 @@ const TABS: Tab[] = [
   { key: "load", title: "Load", make: load },
   { key: "strata", title: "Strata", make: strata },
   { key: "costs", title: "Costs", make: costs },
-  { key: "source", title: "Source", make: source, when: ({ head, runs }) => head.source !== undefined || runs.some((r) => Object.keys(r.frames).length > 0) },
+  {
+    key: "source",
+    title: "Source",
+    make: source,
+    when: ({ head, runs }) => head.source !== undefined || runs.some((r) => Object.keys(r.frames).length > 0),
+  },
   { key: "compare", title: "Compare", make: compare, when: ({ runs }) => runs.length > 1 },
   { key: "about", title: "About", make: about },
 ];
@@ -41,16 +46,51 @@ class Page {
   private readonly tabs: Tab[];
   private destroy = () => {};
 
-  constructor(private readonly state: State, host: HTMLElement) {
+  constructor(
+    private readonly state: State,
+    host: HTMLElement
+  ) {
     const { report } = state;
     this.tabs = TABS.filter((tab) => tab.when?.(report) ?? true);
     host.replaceChildren(
       h("a", { class: "skip", href: "#main" }, "to the content"),
-      h("header", {}, h("h1", {}, report.head.title || "effort"),
-        report.runs.length > 1 ? select("run", report.runs.map((r, i) => ({ value: String(i), title: `${i + 1}: ${r.label}` })), "0", (v) => state.setRun(report.runs[Number(v)])) : h("span", { class: "quiet" }, report.runs[0]?.info.job ? `job ${report.runs[0].info.job}` : ""),
-        h("nav", { role: "tablist", "aria-label": "parts of the report" }, this.tabs.map((tab) => h("button", { role: "tab", id: `tab-${tab.key}`, "aria-controls": "main", onclick: () => state.go(tab.key) }, tab.title))),
-        h("button", { class: "theme", "aria-label": "light or dark", title: "light or dark (t)", onclick: () => this.switchTheme() }, "\u25d0")),
-      this.problem, this.main);
+      h(
+        "header",
+        {},
+        h("h1", {}, report.head.title || "effort"),
+        report.runs.length > 1
+          ? select(
+              "run",
+              report.runs.map((r, i) => ({ value: String(i), title: `${i + 1}: ${r.label}` })),
+              "0",
+              (v) => state.setRun(report.runs[Number(v)])
+            )
+          : h("span", { class: "quiet" }, report.runs[0]?.info.job ? `job ${report.runs[0].info.job}` : ""),
+        h(
+          "nav",
+          { role: "tablist", "aria-label": "parts of the report" },
+          this.tabs.map((tab) =>
+            h(
+              "button",
+              { role: "tab", id: `tab-${tab.key}`, "aria-controls": "main", onclick: () => state.go(tab.key) },
+              tab.title
+            )
+          )
+        ),
+        h(
+          "button",
+          {
+            class: "theme",
+            "aria-label": "light or dark",
+            title: "light or dark (t)",
+            onclick: () => this.switchTheme(),
+          },
+          "\u25d0"
+        )
+      ),
+      this.problem,
+      this.main
+    );
     state.engine.onProblem = (sentence) => this.complain(sentence);
     state.on("tab", () => {
       if (location.hash.slice(1) !== state.tab) history.replaceState(null, "", `#${state.tab}`);
@@ -75,7 +115,8 @@ class Page {
     this.destroy();
     this.main.style.width = "";
     const tab = this.tabs.find(({ key }) => key === this.state.tab) ?? this.tabs[0];
-    for (const t of this.tabs) document.getElementById(`tab-${t.key}`)?.setAttribute("aria-selected", String(t === tab));
+    for (const t of this.tabs)
+      document.getElementById(`tab-${t.key}`)?.setAttribute("aria-selected", String(t === tab));
     const made = tab.make(this.state);
     this.destroy = "destroy" in made ? made.destroy : () => {};
     this.main.replaceChildren(made instanceof HTMLElement ? made : made.element);
@@ -86,28 +127,45 @@ class Page {
   /** On paper, everything except controls. */
   private print(): void {
     this.destroy();
-    const { shape } = this.state, parts: (() => void)[] = [];
+    const { shape } = this.state,
+      parts: (() => void)[] = [];
     this.destroy = () => parts.forEach((destroy) => destroy());
     this.state.shape = "map";
     // Charts are drawn before the page has the width of the paper; they would be as wide as the screen and cut off.
     this.main.style.width = PAPER;
-    this.main.replaceChildren(...this.tabs.filter(({ key }) => !["about", "source"].includes(key)).map((tab) => {
-      const made = tab.make(this.state);
-      if ("destroy" in made) parts.push(made.destroy);
-      return h("section", { class: "printed" }, h("h1", {}, tab.title), made instanceof HTMLElement ? made : made.element);
-    }));
+    this.main.replaceChildren(
+      ...this.tabs
+        .filter(({ key }) => !["about", "source"].includes(key))
+        .map((tab) => {
+          const made = tab.make(this.state);
+          if ("destroy" in made) parts.push(made.destroy);
+          return h(
+            "section",
+            { class: "printed" },
+            h("h1", {}, tab.title),
+            made instanceof HTMLElement ? made : made.element
+          );
+        })
+    );
     this.state.shape = shape;
     redraw(this.main);
   }
 
   private switchTheme(): void {
-    const root = document.documentElement, dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
+    const root = document.documentElement,
+      dark = root.dataset.theme ? root.dataset.theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches;
     root.dataset.theme = dark ? "light" : "dark";
     this.show();
   }
 
   private key(event: KeyboardEvent): void {
-    if (event.ctrlKey || event.altKey || event.metaKey || (event.target as HTMLElement).matches("input, select, textarea")) return;
+    if (
+      event.ctrlKey ||
+      event.altKey ||
+      event.metaKey ||
+      (event.target as HTMLElement).matches("input, select, textarea")
+    )
+      return;
     const number = Number(event.key);
     if (number >= 1 && number <= this.tabs.length) this.state.go(this.tabs[number - 1].key);
     else if (event.key === "t") this.switchTheme();
@@ -136,10 +194,14 @@ export function start(): void {
     if (report.runs.length === 0) throw new Error("The report holds no run.");
     const page = new Page(new State(report, new Engine()), host);
     host.dataset.ready = String(Math.round(performance.now()));
-    const complete = () => document.getElementById("effort-end")?.textContent === "complete" || page.complain("This report is cut short: some parts cannot be shown. Write it again with effort report.");
+    const complete = () =>
+      document.getElementById("effort-end")?.textContent === "complete" ||
+      page.complain("This report is cut short: some parts cannot be shown. Write it again with effort report.");
     document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", complete) : complete();
   } catch (error) {
-    host.replaceChildren(h("p", { class: "sentence", role: "alert" }, error instanceof Error ? error.message : String(error)));
+    host.replaceChildren(
+      h("p", { class: "sentence", role: "alert" }, error instanceof Error ? error.message : String(error))
+    );
   }
 }
 

@@ -2,7 +2,19 @@
 
 /** Control points of lightness that only rises; straight lines between them. */
 const MAPS: Record<string, string[]> = {
-  viridis: ["440154", "482475", "414487", "355f8d", "2a788e", "21918c", "22a884", "44bf70", "7ad151", "bddf26", "fde725"],
+  viridis: [
+    "440154",
+    "482475",
+    "414487",
+    "355f8d",
+    "2a788e",
+    "21918c",
+    "22a884",
+    "44bf70",
+    "7ad151",
+    "bddf26",
+    "fde725",
+  ],
   cividis: ["00224e", "123570", "3b496c", "575d6d", "707173", "8a8678", "a59c74", "c3b369", "e1cc55", "fee838"],
   grey: ["111111", "f4f4f4"],
 };
@@ -18,8 +30,10 @@ export function colours(name: string): Uint8Array {
     const points = (MAPS[name] ?? MAPS.viridis).map((hex) => [0, 2, 4].map((i) => parseInt(hex.slice(i, i + 2), 16)));
     table = new Uint8Array(768);
     for (let i = 0; i < 256; ++i) {
-      const at = (i / 255) * (points.length - 1), k = Math.min(points.length - 2, Math.floor(at));
-      for (let c = 0; c < 3; ++c) table[3 * i + c] = Math.round(points[k][c] + (points[k + 1][c] - points[k][c]) * (at - k));
+      const at = (i / 255) * (points.length - 1),
+        k = Math.min(points.length - 2, Math.floor(at));
+      for (let c = 0; c < 3; ++c)
+        table[3 * i + c] = Math.round(points[k][c] + (points[k + 1][c] - points[k][c]) * (at - k));
     }
     tables.set(name, table);
   }

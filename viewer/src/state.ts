@@ -1,7 +1,8 @@
 // The state of the page, shared by all views.
 
 import { Engine } from "./engine";
-import { Report, Run } from "./model";
+import { Report } from "./report";
+import { Run } from "./run";
 
 /** The contents of a heat map. */
 export interface Panel {
@@ -30,7 +31,7 @@ export class State {
   panels: Panel[];
   viewport = WHOLE;
   /** Position in the order and step under the cursor, as shares; undefined: none. */
-  cursor?: { row: number; step: number; from?: unknown };
+  cursor?: { row: number; step: number };
   order = "id";
   mode: "mean" | "max" = "mean";
   palette = "viridis";
@@ -42,7 +43,10 @@ export class State {
   sourceRegion?: string;
   private readonly listeners = new Map<Topic, Set<() => void>>();
 
-  constructor(readonly report: Report, readonly engine: Engine) {
+  constructor(
+    readonly report: Report,
+    readonly engine: Engine
+  ) {
     this.run = report.runs[0];
     this.panels = [this.defaultPanel(this.run)];
   }
@@ -75,6 +79,16 @@ export class State {
     this.panels = [{ run: this.run.index, regions, metric }];
     this.go("load");
   }
+  /** Shows the load of a rank and its neighbours. */
+  showRank(rank: number): void {
+    const { ranks } = this.run.info,
+      half = Math.max(8, ranks / 40) / ranks,
+      at = (rank + 0.5) / ranks;
+    this.order = "id";
+    this.cursor = { row: at, step: 0.5 };
+    this.viewport = { r0: Math.max(0, at - half), r1: Math.min(1, at + half), c0: 0, c1: 1 };
+    this.showLoad([], this.run.loadMetric);
+  }
   showSource(region: string): void {
     this.sourceRegion = region;
     this.go("source");
@@ -87,8 +101,15 @@ export class State {
 
 /** The series that are summed in the picture of a panel. */
 export function seriesOfPanel(run: Run, panel: Panel) {
-  const regions = panel.regions.length > 0 ? panel.regions : run.computeRegions.length > 0 ? run.computeRegions : run.info.regions.map((_, i) => i);
-  return regions.flatMap((r) => (run.seriesOf[r][panel.metric] >= 0 ? [run.series[run.seriesOf[r][panel.metric]]] : []));
+  const regions =
+    panel.regions.length > 0
+      ? panel.regions
+      : run.computeRegions.length > 0
+        ? run.computeRegions
+        : run.info.regions.map((_, i) => i);
+  return regions.flatMap((r) =>
+    run.seriesOf[r][panel.metric] >= 0 ? [run.series[run.seriesOf[r][panel.metric]]] : []
+  );
 }
 
 export function titleOfPanel(run: Run, panel: Panel): string {

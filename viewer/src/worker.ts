@@ -15,7 +15,8 @@ export type FromWorker =
   | { kind: "failed"; id: number; problem: string };
 
 /** How long a worker computes before it reads its messages, and before it sends a partial picture. */
-const SLICE_MS = 60, SHOW_MS = 240;
+const SLICE_MS = 60,
+  SHOW_MS = 240;
 
 export function answerer(post: (message: FromWorker) => void): (message: ToWorker) => void {
   let source = new GridSource();
@@ -24,8 +25,14 @@ export function answerer(post: (message: FromWorker) => void): (message: ToWorke
 
   async function grid(id: number, request: GridRequest): Promise<void> {
     try {
-      let draw = (): GridPart => ({ ...request, values: new Float32Array(request.rows * request.cols), covered: new Float32Array(request.rows) });
-      let since = performance.now(), shown = since, fresh = false;
+      let draw = (): GridPart => ({
+        ...request,
+        values: new Float32Array(request.rows * request.cols),
+        covered: new Float32Array(request.rows),
+      });
+      let since = performance.now(),
+        shown = since,
+        fresh = false;
       const send = (done: boolean) => {
         const { values, covered } = draw();
         post({ kind: "grid", id, values, covered, done });
@@ -66,7 +73,11 @@ export function answerer(post: (message: FromWorker) => void): (message: ToWorke
       cancelled.add(message.id);
     } else {
       try {
-        post({ kind: "value", id: message.id, ...source.value(message.series, message.rank, message.step, message.share) });
+        post({
+          kind: "value",
+          id: message.id,
+          ...source.value(message.series, message.rank, message.step, message.share),
+        });
       } catch (error) {
         post({ kind: "failed", id: message.id, problem: failure(error) });
       }

@@ -40,10 +40,30 @@ export interface PacketSplit {
 export function possibleSplits(rows: number, cols: number, rowLevels: number, colLevels: number): PacketSplit[] {
   const splits: PacketSplit[] = [];
   for (let level = Math.min(rowLevels, colLevels); level >= 1; --level) {
-    const lowRows = lowLength(rows, level), lowCols = lowLength(cols, level);
-    const highRows = lowLength(rows, level - 1) - lowRows, highCols = lowLength(cols, level - 1) - lowCols;
-    splits.push({ row0: 0, col0: lowCols, rows: lowRows, cols: highCols, level, alongRows: true, deepest: rowLevels - level, extra: 0 });
-    splits.push({ row0: lowRows, col0: 0, rows: highRows, cols: lowCols, level, alongRows: false, deepest: colLevels - level, extra: 0 });
+    const lowRows = lowLength(rows, level),
+      lowCols = lowLength(cols, level);
+    const highRows = lowLength(rows, level - 1) - lowRows,
+      highCols = lowLength(cols, level - 1) - lowCols;
+    splits.push({
+      row0: 0,
+      col0: lowCols,
+      rows: lowRows,
+      cols: highCols,
+      level,
+      alongRows: true,
+      deepest: rowLevels - level,
+      extra: 0,
+    });
+    splits.push({
+      row0: lowRows,
+      col0: 0,
+      rows: highRows,
+      cols: lowCols,
+      level,
+      alongRows: false,
+      deepest: colLevels - level,
+      extra: 0,
+    });
   }
   return splits;
 }
@@ -57,10 +77,26 @@ function addBand(bands: Band[], band: Omit<Band, "gain" | "parents">): void {
 /** The bands that a split makes of its rectangle, coarse first. */
 function addSplitBands(bands: Band[], split: PacketSplit): void {
   const { row0, col0, rows, cols, level, alongRows, extra } = split;
-  const base = { row0, col0, rows, cols, level, rowLevel: level, colLevel: level, rowHigh: !alongRows, colHigh: alongRows };
-  const whole = alongRows ? rows : cols, start = alongRows ? row0 : col0;
+  const base = {
+    row0,
+    col0,
+    rows,
+    cols,
+    level,
+    rowLevel: level,
+    colLevel: level,
+    rowHigh: !alongRows,
+    colHigh: alongRows,
+  };
+  const whole = alongRows ? rows : cols,
+    start = alongRows ? row0 : col0;
   const part = (origin: number, extent: number, depth: number, high: boolean) =>
-    addBand(bands, alongRows ? { ...base, row0: origin, rows: extent, rowLevel: depth, rowHigh: high } : { ...base, col0: origin, cols: extent, colLevel: depth, colHigh: high });
+    addBand(
+      bands,
+      alongRows
+        ? { ...base, row0: origin, rows: extent, rowLevel: depth, rowHigh: high }
+        : { ...base, col0: origin, cols: extent, colLevel: depth, colHigh: high }
+    );
   if (extra === 0) return addBand(bands, base);
   part(start, lowLength(whole, extra), level + extra, false);
   for (let k = extra; k >= 1; --k) {
@@ -71,29 +107,90 @@ function addSplitBands(bands: Band[], split: PacketSplit): void {
 
 function findParents(bands: Band[], b: number): void {
   const band = bands[b];
-  for (const [rowShift, colShift] of [[1, 1], [1, 0], [0, 1]]) {
-    const at = bands.findIndex((other, i) => i < b && other.rowLevel === band.rowLevel + rowShift && other.colLevel === band.colLevel + colShift &&
-      other.rowHigh === band.rowHigh && other.colHigh === band.colHigh);
+  for (const [rowShift, colShift] of [
+    [1, 1],
+    [1, 0],
+    [0, 1],
+  ]) {
+    const at = bands.findIndex(
+      (other, i) =>
+        i < b &&
+        other.rowLevel === band.rowLevel + rowShift &&
+        other.colLevel === band.colLevel + colShift &&
+        other.rowHigh === band.rowHigh &&
+        other.colHigh === band.colHigh
+    );
     if (at >= 0 && band.parents.length < 2) band.parents.push({ band: at, rowShift, colShift });
   }
 }
 
 /** All bands for a choice of splits, coarse ones first; the parents of a band come before it. */
-export function makeBands(rows: number, cols: number, rowLevels: number, colLevels: number, splits: PacketSplit[]): Band[] {
+export function makeBands(
+  rows: number,
+  cols: number,
+  rowLevels: number,
+  colLevels: number,
+  splits: PacketSplit[]
+): Band[] {
   const bands: Band[] = [];
-  const joint = Math.min(rowLevels, colLevels), deepest = Math.max(rowLevels, colLevels);
-  addBand(bands, { row0: 0, col0: 0, rows: lowLength(rows, rowLevels), cols: lowLength(cols, colLevels), level: deepest, rowLevel: rowLevels, colLevel: colLevels, rowHigh: false, colHigh: false });
+  const joint = Math.min(rowLevels, colLevels),
+    deepest = Math.max(rowLevels, colLevels);
+  addBand(bands, {
+    row0: 0,
+    col0: 0,
+    rows: lowLength(rows, rowLevels),
+    cols: lowLength(cols, colLevels),
+    level: deepest,
+    rowLevel: rowLevels,
+    colLevel: colLevels,
+    rowHigh: false,
+    colHigh: false,
+  });
   for (let level = deepest; level > joint; --level) {
-    const r = lowLength(rows, Math.min(level, rowLevels)), c = lowLength(cols, Math.min(level, colLevels));
-    if (rowLevels >= level) addBand(bands, { row0: r, col0: 0, rows: lowLength(rows, level - 1) - r, cols: c, level, rowLevel: level, colLevel: colLevels, rowHigh: true, colHigh: false });
-    else addBand(bands, { row0: 0, col0: c, rows: r, cols: lowLength(cols, level - 1) - c, level, rowLevel: rowLevels, colLevel: level, rowHigh: false, colHigh: true });
+    const r = lowLength(rows, Math.min(level, rowLevels)),
+      c = lowLength(cols, Math.min(level, colLevels));
+    if (rowLevels >= level)
+      addBand(bands, {
+        row0: r,
+        col0: 0,
+        rows: lowLength(rows, level - 1) - r,
+        cols: c,
+        level,
+        rowLevel: level,
+        colLevel: colLevels,
+        rowHigh: true,
+        colHigh: false,
+      });
+    else
+      addBand(bands, {
+        row0: 0,
+        col0: c,
+        rows: r,
+        cols: lowLength(cols, level - 1) - c,
+        level,
+        rowLevel: rowLevels,
+        colLevel: level,
+        rowHigh: false,
+        colHigh: true,
+      });
   }
   let next = 0;
   for (let level = joint; level >= 1; --level) {
     addSplitBands(bands, splits[next++]);
     addSplitBands(bands, splits[next++]);
-    const r = lowLength(rows, level), c = lowLength(cols, level);
-    addBand(bands, { row0: r, col0: c, rows: lowLength(rows, level - 1) - r, cols: lowLength(cols, level - 1) - c, level, rowLevel: level, colLevel: level, rowHigh: true, colHigh: true });
+    const r = lowLength(rows, level),
+      c = lowLength(cols, level);
+    addBand(bands, {
+      row0: r,
+      col0: c,
+      rows: lowLength(rows, level - 1) - r,
+      cols: lowLength(cols, level - 1) - c,
+      level,
+      rowLevel: level,
+      colLevel: level,
+      rowHigh: true,
+      colHigh: true,
+    });
   }
   bands.forEach((_, b) => findParents(bands, b));
   return bands;
@@ -105,7 +202,8 @@ export function undoSplit(matrix: Matrix, stride: number, split: PacketSplit): v
   const spare = new Float64Array(spareSize(split.rows, split.cols));
   for (let k = split.extra - 1; k >= 0; --k) {
     const rect = {
-      row: split.row0, col: split.col0,
+      row: split.row0,
+      col: split.col0,
       rows: split.alongRows ? lowLength(split.rows, k) : split.rows,
       cols: split.alongRows ? split.cols : lowLength(split.cols, k),
     };

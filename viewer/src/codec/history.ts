@@ -32,7 +32,9 @@ export class History {
 
   constructor(bytes: Uint8Array) {
     if (!checksumFits(bytes)) throw new CodecError("the checksum does not match: bytes were changed or cut off");
-    const input = new ByteReader(bytes), version = input.byte(), form = input.byte();
+    const input = new ByteReader(bytes),
+      version = input.byte(),
+      form = input.byte();
     if (version !== 0xe1 || (form !== 2 && form !== 3)) throw new CodecError("this is no history of a known version");
     input.u16();
     this.rows = input.varint();
@@ -48,10 +50,12 @@ export class History {
 
   /** Form 2: every tile holds all rows. */
   private readStrips(input: ByteReader): Place[] {
-    const count = input.varint(), out: Place[] = [];
+    const count = input.varint(),
+      out: Place[] = [];
     let firstStep = 0;
     for (let i = 0; i < count; ++i) {
-      const steps = count > 1 ? input.varint() : this.steps, size = count > 1 ? input.varint() : -1;
+      const steps = count > 1 ? input.varint() : this.steps,
+        size = count > 1 ? input.varint() : -1;
       this.check(steps, this.steps - firstStep);
       out.push({ firstRow: 0, rows: this.rows, firstStep, steps, size });
       firstStep += steps;
@@ -61,14 +65,17 @@ export class History {
 
   /** Form 3: slabs of steps, cut into blocks of rows. */
   private readSlabs(input: ByteReader): Place[] {
-    const slabs = input.varint(), out: Place[] = [];
+    const slabs = input.varint(),
+      out: Place[] = [];
     let firstStep = 0;
     for (let s = 0; s < slabs; ++s) {
-      const steps = slabs > 1 ? input.varint() : this.steps, blocks = input.varint();
+      const steps = slabs > 1 ? input.varint() : this.steps,
+        blocks = input.varint();
       this.check(steps, this.steps - firstStep);
       let firstRow = 0;
       for (let b = 0; b < blocks; ++b) {
-        const rows = blocks > 1 ? input.varint() : this.rows, last = s + 1 === slabs && b + 1 === blocks;
+        const rows = blocks > 1 ? input.varint() : this.rows,
+          last = s + 1 === slabs && b + 1 === blocks;
         this.check(rows, this.rows - firstRow);
         out.push({ firstRow, rows, firstStep, steps, size: last ? -1 : input.varint() });
         firstRow += rows;

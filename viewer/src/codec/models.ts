@@ -5,12 +5,46 @@ import { RangeDecoder } from "./range";
 const RATE = Int32Array.from({ length: 256 }, (_, n) => Math.floor(32767 / (n / 2 + 0.8)));
 const LIMIT = 250;
 
-const SQUASH = Int32Array.of(22, 36, 60, 98, 162, 267, 439, 720, 1179, 1922, 3108, 4971, 7812, 11955, 17625, 24743, 32768,
-  40793, 47911, 53581, 57724, 60565, 62428, 63614, 64357, 64816, 65097, 65269, 65374, 65438, 65476, 65500, 65514);
+const SQUASH = Int32Array.of(
+  22,
+  36,
+  60,
+  98,
+  162,
+  267,
+  439,
+  720,
+  1179,
+  1922,
+  3108,
+  4971,
+  7812,
+  11955,
+  17625,
+  24743,
+  32768,
+  40793,
+  47911,
+  53581,
+  57724,
+  60565,
+  62428,
+  63614,
+  64357,
+  64816,
+  65097,
+  65269,
+  65374,
+  65438,
+  65476,
+  65500,
+  65514
+);
 
 function squash(x: number): number {
   const shifted = Math.min(2047, Math.max(-2048, x)) + 2048;
-  const i = shifted >> 7, part = shifted & 127;
+  const i = shifted >> 7,
+    part = shifted & 127;
   return (SQUASH[i] * (128 - part) + SQUASH[i + 1] * part + 64) >> 7;
 }
 
@@ -33,7 +67,11 @@ export class Decisions {
   private readonly seen: Uint8Array;
   private readonly weights: Int32Array;
 
-  constructor(readonly io: RangeDecoder, models: number, mixers: number) {
+  constructor(
+    readonly io: RangeDecoder,
+    models: number,
+    mixers: number
+  ) {
     this.one = new Uint16Array(models).fill(32768);
     this.seen = new Uint8Array(models);
     this.weights = new Int32Array(mixers * 5).fill(Math.trunc((65536 * 3) / 10));
@@ -47,10 +85,15 @@ export class Decisions {
 
   /** Three models, mixed.  Most of the time is spent in this function and the next, so they avoid loops and calls. */
   mixed3(a: number, b: number, c: number, mixer: number): number {
-    const { one, weights } = this, at = mixer * 5;
-    const xa = STRETCH[one[a] >> 4], xb = STRETCH[one[b] >> 4], xc = STRETCH[one[c] >> 4];
+    const { one, weights } = this,
+      at = mixer * 5;
+    const xa = STRETCH[one[a] >> 4],
+      xb = STRETCH[one[b] >> 4],
+      xc = STRETCH[one[c] >> 4];
     const probability = SQUASHED[place(weights[at] * xa + weights[at + 1] * xb + weights[at + 2] * xc)];
-    const bit = this.io.code(probability), target = bit ? 65535 : 0, error = ((target - probability) >> 4) * 6;
+    const bit = this.io.code(probability),
+      target = bit ? 65535 : 0,
+      error = ((target - probability) >> 4) * 6;
     weights[at] += (xa * error + 8192) >> 14;
     weights[at + 1] += (xb * error + 8192) >> 14;
     weights[at + 2] += (xc * error + 8192) >> 14;
@@ -62,10 +105,22 @@ export class Decisions {
 
   /** Five models, mixed. */
   mixed5(a: number, b: number, c: number, d: number, e: number, mixer: number): number {
-    const { one, weights } = this, at = mixer * 5;
-    const xa = STRETCH[one[a] >> 4], xb = STRETCH[one[b] >> 4], xc = STRETCH[one[c] >> 4], xd = STRETCH[one[d] >> 4], xe = STRETCH[one[e] >> 4];
-    const probability = SQUASHED[place(weights[at] * xa + weights[at + 1] * xb + weights[at + 2] * xc + weights[at + 3] * xd + weights[at + 4] * xe)];
-    const bit = this.io.code(probability), target = bit ? 65535 : 0, error = ((target - probability) >> 4) * 6;
+    const { one, weights } = this,
+      at = mixer * 5;
+    const xa = STRETCH[one[a] >> 4],
+      xb = STRETCH[one[b] >> 4],
+      xc = STRETCH[one[c] >> 4],
+      xd = STRETCH[one[d] >> 4],
+      xe = STRETCH[one[e] >> 4];
+    const probability =
+      SQUASHED[
+        place(
+          weights[at] * xa + weights[at + 1] * xb + weights[at + 2] * xc + weights[at + 3] * xd + weights[at + 4] * xe
+        )
+      ];
+    const bit = this.io.code(probability),
+      target = bit ? 65535 : 0,
+      error = ((target - probability) >> 4) * 6;
     weights[at] += (xa * error + 8192) >> 14;
     weights[at + 1] += (xb * error + 8192) >> 14;
     weights[at + 2] += (xc * error + 8192) >> 14;
@@ -81,7 +136,8 @@ export class Decisions {
 
   /** Towards `target`, 0 or 65535. */
   private update(model: number, target: number): void {
-    const one = this.one[model], seen = this.seen[model];
+    const one = this.one[model],
+      seen = this.seen[model];
     const moved = one + (((target - one) * RATE[seen]) >> 16);
     this.one[model] = moved < 24 ? 24 : moved > 65512 ? 65512 : moved;
     if (seen < LIMIT) this.seen[model] = seen + 1;

@@ -2,107 +2,15 @@
 // analytics/codec/plane_coder, decision for decision.
 
 import { Band } from "./bands";
+import { BandData, LEAF_BITS, MOST_LEVEL, takeBand } from "./band_data";
+import { ACTIVITY_CLASS, BANDS, classOf, LEVEL4, LEVEL5 } from "./contexts";
+import * as model from "./contexts";
 import { Decisions } from "./models";
 import { RangeDecoder } from "./range";
 
-/** Blocks of 2^LEAF_BITS squared coefficients are the leaves of the trees. */
-export const LEAF_BITS = 3;
-const MOST_LEVEL = 15;
 const MIXED_DECISIONS = 65536;
-const BANDS = 128;
 
-const ACTIVITY_CLASS = (() => {
-  const starts = [1, 2, 3, 4, 6, 8, 11, 15, 21, 30, 44];
-  return Uint8Array.from({ length: 512 }, (_, n) => starts.filter((start) => Math.min(n, 63) >= start).length);
-})();
-const LEVEL4 = Uint8Array.from({ length: 64 }, (_, n) => (n === 0 ? 0 : n === 1 ? 1 : n < 4 ? 2 : 3));
-const LEVEL5 = Uint8Array.from({ length: 64 }, (_, n) => (n < 3 ? n : n < 5 ? 3 : 4));
 const NOTHING = new Uint8Array(1);
-
-// The first index of the models of each kind.
-let models = 0;
-const take = (n: number): number => (models += n) - n;
-const ACTIVITY = take(6 * 4 * 12), PATTERN = take(6 * 5 * 5 * 4), BAND_ACTIVITY = take(BANDS * 6), PARENTS = take(4 * 4 * 12), LEAF = take(4 * 4 * 6 * 2);
-const SIGN = take(6 * 9), SIGN_PARENTS = take(9 * 9), SIGN_BAND = take(BANDS * 3);
-const REFINE = take(3 * 6), REFINE_BAND = take(BANDS * 3), REFINE_PARENT = take(3 * 4);
-const NODE = take(5 * 6 * 3 * 3), NODE_BAND = take(BANDS * 4), NODE_PATTERN = take(8 * 9);
-const ROOT = take(6 * 5 * 5), ROOT_BAND = take(BANDS), ROOT_RUN = take(8 * 3);
-const ACTIVITY_MIXER = 0, SIGN_MIXER = 12, REFINE_MIXER = 13, NODE_MIXER = 16, MIXERS = 22;
-
-/** The number of bit planes of the largest coefficient below every node of one level of the tree; with a border of
- *  zeros. */
-class TreeLevel {
-  readonly stride: number;
-  readonly planes: Uint8Array;
-  constructor(readonly rows: number, readonly cols: number) {
-    this.stride = cols + 2;
-    this.planes = new Uint8Array((rows + 2) * this.stride);
-  }
-  at(i: number, j: number): number {
-    return (i + 1) * this.stride + j + 1;
-  }
-}
-
-/** Magnitudes in units of the finest plane and signs, with a border of zeros. */
-export class BandData {
-  readonly stride: number;
-  readonly magnitude: Uint32Array;
-  readonly negative: Uint8Array;
-  /** The known part of a magnitude in units of the current plane, at most MOST_LEVEL. */
-  readonly level: Uint8Array;
-  readonly tree: TreeLevel[] = [];
-  constructor(readonly rows: number, readonly cols: number) {
-    this.stride = cols + 2;
-    const n = (rows + 2) * this.stride;
-    this.magnitude = new Uint32Array(n);
-    this.negative = new Uint8Array(n);
-    this.level = new Uint8Array(n);
-    let r = (rows + 7) >> LEAF_BITS, c = (cols + 7) >> LEAF_BITS;
-    this.tree.push(new TreeLevel(r, c));
-    while (r > 1 || c > 1) {
-      r = (r + 1) >> 1;
-      c = (c + 1) >> 1;
-      this.tree.push(new TreeLevel(r, c));
-    }
-  }
-  at(i: number, j: number): number {
-    return (i + 1) * this.stride + j + 1;
-  }
-  clear(): void {
-    for (const part of [this.magnitude, this.negative, this.level]) part.fill(0);
-    for (const { planes } of this.tree) planes.fill(0);
-  }
-  get planes(): number {
-    const top = this.tree[this.tree.length - 1];
-    return top.planes[top.at(0, 0)];
-  }
-}
-
-/** Cleared bands by size, for reuse: tiles of a history are alike, and a megabyte of garbage per tile accumulates. */
-const spare = new Map<string, BandData[]>();
-const MOST_SPARE = 1 << 20;
-
-function takeBand(rows: number, cols: number): BandData {
-  return spare.get(`${rows}/${cols}`)?.pop() ?? new BandData(rows, cols);
-}
-
-/** Returns bands that are no longer used. */
-export function giveBack(bands: (BandData | undefined)[]): void {
-  for (const band of bands) {
-    if (!band || band.rows * band.cols > MOST_SPARE) continue;
-    band.clear();
-    const key = `${band.rows}/${band.cols}`, alike = spare.get(key) ?? [];
-    if (alike.length < 4) spare.set(key, [...alike, band]);
-  }
-  if (spare.size > 256) spare.clear();
-}
-
-function classOf(band: Band): number {
-  if (!band.rowHigh && !band.colHigh) return 3;
-  if (!band.colHigh) return 1;
-  if (!band.rowHigh) return 2;
-  return band.rowLevel === band.colLevel ? 0 : band.rowLevel > band.colLevel ? 4 : 5;
-}
 
 export class PlaneDecoder {
   readonly data: (BandData | undefined)[];
@@ -126,8 +34,12 @@ export class PlaneDecoder {
   private readonly parentShift = [31, 31];
   private parentNegative: Uint8Array = NOTHING;
 
-  constructor(private readonly io: RangeDecoder, private readonly bands: Band[], plain: boolean) {
-    this.decisions = new Decisions(io, models, MIXERS);
+  constructor(
+    private readonly io: RangeDecoder,
+    private readonly bands: Band[],
+    plain: boolean
+  ) {
+    this.decisions = new Decisions(io, model.MODELS, model.MIXERS);
     this.data = bands.map(() => undefined);
     this.classes = bands.map(classOf);
     this.mixedLeft = plain ? 0 : MIXED_DECISIONS;
@@ -164,14 +76,16 @@ export class PlaneDecoder {
 
   /** Whether the band has any coefficient of this plane or above. */
   private decodeRoot(b: number): boolean {
-    const p = this.plane, band = this.bands[b];
+    const p = this.plane,
+      band = this.bands[b];
     const planes = (i: number) => this.data[i]?.planes ?? 0;
     if (planes(b) > p + 1) return true;
     const parent = (k: number) => (band.parents[k] ? Math.min(3, Math.max(0, planes(band.parents[k].band) - p)) : 4);
     let recent = 0;
     for (let i = b - 1; i >= 1 && i + 3 >= b; --i) recent += planes(i) > p ? 1 : 0;
-    const inBand = ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1), run = ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
-    if (!this.mixed3(inBand, ROOT_BAND + Math.min(b, BANDS - 1), run, NODE_MIXER + 5)) return false;
+    const inBand = model.ROOT + (this.classes[b] * 5 + parent(0)) * 5 + parent(1),
+      run = model.ROOT_RUN + recent * 3 + (b < 4 ? 0 : b < 12 ? 1 : 2);
+    if (!this.mixed3(inBand, model.ROOT_BAND + Math.min(b, BANDS - 1), run, model.NODE_MIXER + 5)) return false;
     const data = (this.data[b] ??= takeBand(band.rows, band.cols));
     const top = data.tree[data.tree.length - 1];
     top.planes[top.at(0, 0)] = p + 1;
@@ -180,7 +94,11 @@ export class PlaneDecoder {
 
   /** The nodes of level `k` whose parents are significant. */
   private decodeTreeLevel(b: number, data: BandData, k: number): void {
-    const p = this.plane, level = data.tree[k], above = data.tree[k + 1], planes = level.planes, stride = level.stride;
+    const p = this.plane,
+      level = data.tree[k],
+      above = data.tree[k + 1],
+      planes = level.planes,
+      stride = level.stride;
     for (let i = 0; i < level.rows; ++i) {
       for (let j = 0; j < level.cols; ++j) {
         const abovePlanes = above.planes[above.at(i >> 1, j >> 1)];
@@ -204,12 +122,19 @@ export class PlaneDecoder {
         const around = now(at - stride) + now(at - 1) + before(at + 1) + before(at + stride);
         const corners = now(at - stride - 1) + now(at - stride + 1) + before(at + stride - 1) + before(at + stride + 1);
         const parent = this.parentOfNode(b, k, i, j);
-        const newness = !fresh ? 0 : siblings > 0 ? 1 : 2, treeClass = Math.min(k, 4);
-        const main = NODE + ((treeClass * 6 + Math.min(around + ((corners + 1) >> 1), 5)) * 3 + parent) * 3 + newness;
+        const newness = !fresh ? 0 : siblings > 0 ? 1 : 2,
+          treeClass = Math.min(k, 4);
+        const main =
+          model.NODE + ((treeClass * 6 + Math.min(around + ((corners + 1) >> 1), 5)) * 3 + parent) * 3 + newness;
         let bit: number;
         if (this.mixedLeft > 0) {
-          const pattern = NODE_PATTERN + (this.classes[b] & 7) * 9 + Math.min(around, 2) * 3 + parent;
-          bit = this.mixed3(main, NODE_BAND + Math.min(b, BANDS - 1) * 4 + newness, pattern, NODE_MIXER + treeClass);
+          const pattern = model.NODE_PATTERN + (this.classes[b] & 7) * 9 + Math.min(around, 2) * 3 + parent;
+          bit = this.mixed3(
+            main,
+            model.NODE_BAND + Math.min(b, BANDS - 1) * 4 + newness,
+            pattern,
+            model.NODE_MIXER + treeClass
+          );
         } else {
           bit = this.decisions.plain(main);
         }
@@ -236,11 +161,14 @@ export class PlaneDecoder {
   }
 
   private decodeLeafRow(b: number, data: BandData, leafRow: number): void {
-    const p = this.plane, leaves = data.tree[0], from = leaves.at(leafRow, 0);
+    const p = this.plane,
+      leaves = data.tree[0],
+      from = leaves.at(leafRow, 0);
     this.segments = 0;
     for (let j = 0; j < leaves.cols; ++j) {
       if (leaves.planes[from + j] <= p) continue;
-      const begin = j << LEAF_BITS, end = Math.min(data.cols, (j + 1) << LEAF_BITS);
+      const begin = j << LEAF_BITS,
+        end = Math.min(data.cols, (j + 1) << LEAF_BITS);
       if (this.segments > 0 && this.segmentEnd[this.segments - 1] === begin) {
         this.segmentEnd[this.segments - 1] = end;
       } else {
@@ -259,12 +187,16 @@ export class PlaneDecoder {
 
   /** Sums over neighbours, columns without and with a level, and the parents' rows. */
   private prepareRow(b: number, data: BandData, row: number): void {
-    const { level, stride } = data, { cross, corners } = this, first = data.at(row, 0);
+    const { level, stride } = data,
+      { cross, corners } = this,
+      first = data.at(row, 0);
     this.openCount = this.knownCount = 0;
     for (let s = 0; s < this.segments; ++s) {
       const end = this.segmentEnd[s];
       for (let j = this.segmentBegin[s]; j < end; ++j) {
-        const at = first + j, north = at - stride, south = at + stride;
+        const at = first + j,
+          north = at - stride,
+          south = at + stride;
         cross[j] = level[north] + level[south];
         corners[j] = level[north - 1] + level[north + 1] + level[south - 1] + level[south + 1];
         if (level[at] === 0) this.open[this.openCount++] = j;
@@ -273,7 +205,8 @@ export class PlaneDecoder {
     }
     this.parentNegative = NOTHING;
     for (let k = 0; k < 2; ++k) {
-      const link = this.bands[b].parents[k], other = link && this.data[link.band];
+      const link = this.bands[b].parents[k],
+        other = link && this.data[link.band];
       this.parentLevel[k] = other ? other.level : NOTHING;
       this.parentAt[k] = other ? other.at(row >> link.rowShift, 0) : 0;
       this.parentShift[k] = other ? link.colShift : 31;
@@ -282,14 +215,25 @@ export class PlaneDecoder {
   }
 
   private decodeRowMixed(b: number, data: BandData, row: number): void {
-    const p = this.plane, { level, magnitude, negative } = data, first = data.at(row, 0), { cross, corners } = this;
-    const bandClass = this.classes[b], h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2, v = 4 - h;
-    const [level1, level2] = this.parentLevel, [at1, at2] = this.parentAt, [shift1, shift2] = this.parentShift;
-    const leaves = data.tree[0], leafFrom = leaves.at(row >> LEAF_BITS, 0);
+    const p = this.plane,
+      { level, magnitude, negative } = data,
+      first = data.at(row, 0),
+      { cross, corners } = this;
+    const bandClass = this.classes[b],
+      h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2,
+      v = 4 - h;
+    const [level1, level2] = this.parentLevel,
+      [at1, at2] = this.parentAt,
+      [shift1, shift2] = this.parentShift;
+    const leaves = data.tree[0],
+      leafFrom = leaves.at(row >> LEAF_BITS, 0);
     for (let k = 0; k < this.openCount; ++k) {
-      const j = this.open[k], at = first + j, beside = level[at - 1] + level[at + 1];
+      const j = this.open[k],
+        at = first + j,
+        beside = level[at - 1] + level[at + 1];
       const activity = ACTIVITY_CLASS[h * beside + v * cross[j] + corners[j]];
-      const parent1 = level1[at1 + (j >> shift1)], parent2 = level2[at2 + (j >> shift2)];
+      const parent1 = level1[at1 + (j >> shift1)],
+        parent2 = level2[at2 + (j >> shift2)];
       const fresh = leaves.planes[leafFrom + (j >> LEAF_BITS)] === p + 1;
       if (!this.significance(b, activity, beside, cross[j], corners[j], parent1, parent2, fresh)) continue;
       const parentSign = parent1 === 0 ? 0 : this.parentNegative[at1 + (j >> shift1)] ? 2 : 1;
@@ -298,7 +242,8 @@ export class PlaneDecoder {
       magnitude[at] = 2 ** p;
     }
     for (let k = 0; k < this.knownCount; ++k) {
-      const j = this.known[k], at = first + j;
+      const j = this.known[k],
+        at = first + j;
       const parent = Math.max(level1[at1 + (j >> shift1)], level2[at2 + (j >> shift2)]);
       const activity = ACTIVITY_CLASS[h * (level[at - 1] + level[at + 1]) + v * cross[j] + corners[j]];
       const bit = this.refinement(b, activity, parent, level[at] >> 1);
@@ -307,45 +252,77 @@ export class PlaneDecoder {
     }
   }
 
-  private significance(b: number, activity: number, h: number, v: number, d: number, parent1: number, parent2: number, fresh: boolean): number {
-    const bandClass = this.classes[b], l1 = LEVEL4[parent1], l2 = LEVEL4[parent2];
+  private significance(
+    b: number,
+    activity: number,
+    h: number,
+    v: number,
+    d: number,
+    parent1: number,
+    parent2: number,
+    fresh: boolean
+  ): number {
+    const bandClass = this.classes[b],
+      l1 = LEVEL4[parent1],
+      l2 = LEVEL4[parent2];
     --this.mixedLeft;
     return this.decisions.mixed5(
-      ACTIVITY + (bandClass * 4 + Math.max(l1, l2)) * 12 + activity,
-      PATTERN + ((bandClass * 5 + LEVEL5[h]) * 5 + LEVEL5[v]) * 4 + LEVEL4[d],
-      BAND_ACTIVITY + Math.min(b, BANDS - 1) * 6 + (activity >> 1),
-      PARENTS + (l1 * 4 + l2) * 12 + activity,
-      LEAF + ((LEVEL4[h + v] * 4 + LEVEL4[d]) * 6 + bandClass) * 2 + (fresh ? 1 : 0),
-      ACTIVITY_MIXER + activity);
+      model.ACTIVITY + (bandClass * 4 + Math.max(l1, l2)) * 12 + activity,
+      model.PATTERN + ((bandClass * 5 + LEVEL5[h]) * 5 + LEVEL5[v]) * 4 + LEVEL4[d],
+      model.BAND_ACTIVITY + Math.min(b, BANDS - 1) * 6 + (activity >> 1),
+      model.PARENTS + (l1 * 4 + l2) * 12 + activity,
+      model.LEAF + ((LEVEL4[h + v] * 4 + LEVEL4[d]) * 6 + bandClass) * 2 + (fresh ? 1 : 0),
+      model.ACTIVITY_MIXER + activity
+    );
   }
 
   private sign(b: number, data: BandData, at: number, parentSign: number): number {
-    const { level, negative, stride } = data, bandClass = this.classes[b];
+    const { level, negative, stride } = data,
+      bandClass = this.classes[b];
     const known = (where: number) => (level[where] === 0 ? 0 : negative[where] ? -1 : 1);
     const side = (a: number, z: number) => Math.min(1, Math.max(-1, a + z)) + 1;
-    const h = side(known(at - 1), known(at + 1)), v = side(known(at - stride), known(at + stride));
-    return this.mixed3(SIGN + (bandClass * 3 + h) * 3 + v, SIGN_PARENTS + (h * 3 + v) * 9 + parentSign, SIGN_BAND + Math.min(b, BANDS - 1) * 3 + (bandClass === 1 ? h : v), SIGN_MIXER);
+    const h = side(known(at - 1), known(at + 1)),
+      v = side(known(at - stride), known(at + stride));
+    return this.mixed3(
+      model.SIGN + (bandClass * 3 + h) * 3 + v,
+      model.SIGN_PARENTS + (h * 3 + v) * 9 + parentSign,
+      model.SIGN_BAND + Math.min(b, BANDS - 1) * 3 + (bandClass === 1 ? h : v),
+      model.SIGN_MIXER
+    );
   }
 
   private refinement(b: number, activity: number, parent: number, known: number): number {
     const depth = known === 1 ? 0 : known < 4 ? 1 : 2;
-    return this.mixed3(REFINE + depth * 6 + (activity >> 1), REFINE_BAND + Math.min(b, BANDS - 1) * 3 + depth, REFINE_PARENT + depth * 4 + LEVEL4[parent], REFINE_MIXER + depth);
+    return this.mixed3(
+      model.REFINE + depth * 6 + (activity >> 1),
+      model.REFINE_BAND + Math.min(b, BANDS - 1) * 3 + depth,
+      model.REFINE_PARENT + depth * 4 + LEVEL4[parent],
+      model.REFINE_MIXER + depth
+    );
   }
 
   /** One context per decision, raw signs and raw later refinement: the bulk of large streams. */
   private decodeRowFast(b: number, data: BandData, row: number): void {
-    const p = this.plane, { level, magnitude } = data, first = data.at(row, 0), { cross, corners, open, known, decisions } = this;
-    const bandClass = this.classes[b], h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2, v = 4 - h;
-    const [level1, level2] = this.parentLevel, [at1, at2] = this.parentAt, [shift1, shift2] = this.parentShift;
+    const p = this.plane,
+      { level, magnitude } = data,
+      first = data.at(row, 0),
+      { cross, corners, open, known, decisions } = this;
+    const bandClass = this.classes[b],
+      h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2,
+      v = 4 - h;
+    const [level1, level2] = this.parentLevel,
+      [at1, at2] = this.parentAt,
+      [shift1, shift2] = this.parentShift;
     // The east neighbours' levels count as they were before this row.
     for (let s = 0; s < this.segments; ++s) {
       const end = this.segmentEnd[s];
       for (let j = this.segmentBegin[s]; j < end; ++j) cross[j] = v * cross[j] + corners[j] + h * level[first + j + 1];
     }
-    const models = ACTIVITY + bandClass * 48;
+    const models = model.ACTIVITY + bandClass * 48;
     let fresh = 0;
     for (let k = 0; k < this.openCount; ++k) {
-      const j = open[k], at = first + j;
+      const j = open[k],
+        at = first + j;
       const parent = LEVEL4[Math.max(level1[at1 + (j >> shift1)], level2[at2 + (j >> shift2)])];
       if (!decisions.plain(models + parent * 12 + ACTIVITY_CLASS[cross[j] + h * level[at - 1]])) continue;
       level[at] = 1;
@@ -355,13 +332,15 @@ export class PlaneDecoder {
     this.rawSigns(data, first, fresh);
     let deep = 0;
     for (let k = 0; k < this.knownCount; ++k) {
-      const j = known[k], at = first + j, sofar = level[at] >> 1;
+      const j = known[k],
+        at = first + j,
+        sofar = level[at] >> 1;
       if (sofar >= 4) {
         known[deep++] = j;
         continue;
       }
       const activity = ACTIVITY_CLASS[cross[j] + h * level[at - 1]];
-      if (!decisions.plain(REFINE + (sofar === 1 ? 0 : 6) + (activity >> 1))) continue;
+      if (!decisions.plain(model.REFINE + (sofar === 1 ? 0 : 6) + (activity >> 1))) continue;
       ++level[at];
       magnitude[at] |= 1 << p;
     }
@@ -370,15 +349,18 @@ export class PlaneDecoder {
 
   private rawSigns(data: BandData, first: number, count: number): void {
     for (let k = 0; k < count; k += 16) {
-      const n = Math.min(16, count - k), bits = this.io.bits(n);
+      const n = Math.min(16, count - k),
+        bits = this.io.bits(n);
       for (let i = 0; i < n; ++i) data.negative[first + this.open[k + i]] = (bits >> (n - 1 - i)) & 1;
     }
   }
 
   private rawRefinements(data: BandData, first: number, count: number): void {
-    const p = this.plane, { level, magnitude } = data;
+    const p = this.plane,
+      { level, magnitude } = data;
     for (let k = 0; k < count; k += 16) {
-      const n = Math.min(16, count - k), bits = this.io.bits(n);
+      const n = Math.min(16, count - k),
+        bits = this.io.bits(n);
       for (let i = 0; i < n; ++i) {
         if (!((bits >> (n - 1 - i)) & 1)) continue;
         const at = first + this.known[k + i];

@@ -24,19 +24,22 @@ export class RangeDecoder {
 
   /** One decision; `one` is the probability of a 1 in 1/65536. */
   code(one: number): number {
-    const high = this.rangeHigh, low = this.rangeLow;
+    const high = this.rangeHigh,
+      low = this.rangeLow;
     // bound = (range >> 16) * one
     const part = (((high << 16) | (low >>> 16)) >>> 0) * one;
     const boundLow = part >>> 0;
     const boundHigh = (high >>> 16) * one + (part - boundLow) / WORD;
-    const vh = this.valueHigh, vl = this.valueLow;
+    const vh = this.valueHigh,
+      vl = this.valueLow;
     let bit = 0;
     if (vh < boundHigh || (vh === boundHigh && vl < boundLow)) {
       bit = 1;
       this.rangeHigh = boundHigh;
       this.rangeLow = boundLow;
     } else {
-      const v = vl - boundLow, r = low - boundLow;
+      const v = vl - boundLow,
+        r = low - boundLow;
       this.valueLow = v < 0 ? v + WORD : v;
       this.valueHigh = vh - boundHigh - (v < 0 ? 1 : 0);
       this.rangeLow = r < 0 ? r + WORD : r;
@@ -50,12 +53,17 @@ export class RangeDecoder {
   bits(n: number): number {
     const rh = this.rangeHigh >>> n;
     const rl = ((this.rangeHigh << (32 - n)) | (this.rangeLow >>> n)) >>> 0;
-    const vh = this.valueHigh, vl = this.valueLow, most = (1 << n) - 1;
+    const vh = this.valueHigh,
+      vl = this.valueLow,
+      most = (1 << n) - 1;
     // The quotient of rounded numbers is off by at most one.
     let q = Math.min(most, Math.floor((vh * WORD + vl) / (rh * WORD + rl)));
-    let restHigh = 0, restLow = 0;
+    let restHigh = 0,
+      restLow = 0;
     for (let attempt = 0; ; ++attempt) {
-      const part = q * rl, productLow = part >>> 0, productHigh = q * rh + (part - productLow) / WORD;
+      const part = q * rl,
+        productLow = part >>> 0,
+        productHigh = q * rh + (part - productLow) / WORD;
       restLow = vl - productLow;
       restHigh = vh - productHigh;
       if (restLow < 0) {
@@ -82,7 +90,8 @@ export class RangeDecoder {
   }
 
   private nextWord(): number {
-    const bytes = this.bytes, at = this.at;
+    const bytes = this.bytes,
+      at = this.at;
     if (bytes.length - at >= 4) {
       this.at = at + 4;
       return ((bytes[at] << 24) | (bytes[at + 1] << 16) | (bytes[at + 2] << 8) | bytes[at + 3]) >>> 0;

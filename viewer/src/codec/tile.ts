@@ -1,8 +1,9 @@
 // One separately coded matrix; see analytics/codec/FORMAT.md.  Histories never hold EZW tiles, so those are refused.
 
-import { BandData, giveBack, LEAF_BITS, PlaneDecoder } from "./planes";
+import { BandData, giveBack, LEAF_BITS } from "./band_data";
 import { Band, makeBands, PacketSplit, possibleSplits, undoSplit } from "./bands";
 import { ByteReader, CodecError } from "./bytes";
+import { PlaneDecoder } from "./planes";
 import { RangeDecoder } from "./range";
 import { deepestLevel, inverse, lowLength, Matrix } from "./wavelet";
 
@@ -25,7 +26,10 @@ interface ContextHeader {
 }
 
 function readContextHeader(input: ByteReader): ContextHeader {
-  const exponent = input.signed(), mantissa = input.byte(), planes = input.byte(), points = input.byte();
+  const exponent = input.signed(),
+    mantissa = input.byte(),
+    planes = input.byte(),
+    points = input.byte();
   if (exponent < -1400 || exponent > 1100) throw new CodecError("the quantisation step is out of range");
   if ((planes & 127) < 1 || (planes & 127) > 63) throw new CodecError("the number of bit planes is not 1 to 63");
   input.take(4); // the errors, which the history states for all its tiles
@@ -51,16 +55,17 @@ function readSplit(io: RangeDecoder, split: PacketSplit): number {
   if (!io.code(8192)) return 0;
   if (io.code(32768)) return split.deepest;
   let extra = 0;
-  for (let bit = bitWidth(split.deepest); bit-- > 0; ) extra |= io.bits(1) << bit;
+  for (let bit = bitWidth(split.deepest); bit-- > 0;) extra |= io.bits(1) << bit;
   if (extra > split.deepest) throw new CodecError("a band is split deeper than it can be");
   return extra;
 }
 
 /** The first coefficient, the mean of everything, in units of the step. */
 function readFirst(io: RangeDecoder): number {
-  let width = 0, magnitude = 0;
-  for (let bit = 6; bit-- > 0; ) width |= io.bits(1) << bit;
-  for (let bit = width; bit-- > 0; ) magnitude += io.bits(1) * 2 ** bit;
+  let width = 0,
+    magnitude = 0;
+  for (let bit = 6; bit-- > 0;) width |= io.bits(1) << bit;
+  for (let bit = width; bit-- > 0;) magnitude += io.bits(1) * 2 ** bit;
   return io.bits(1) ? -magnitude : magnitude;
 }
 
@@ -89,14 +94,26 @@ export interface TileContent {
 }
 
 /** Calls `take` with place and value of every coefficient that is not zero, except the first. */
-function eachCoefficient(bands: Band[], data: (BandData | undefined)[], points: number, unit: number, stride: number, take: (at: number, value: number) => void): void {
-  const low = pointValue(points & 15), high = pointValue(points >> 4);
+function eachCoefficient(
+  bands: Band[],
+  data: (BandData | undefined)[],
+  points: number,
+  unit: number,
+  stride: number,
+  take: (at: number, value: number) => void
+): void {
+  const low = pointValue(points & 15),
+    high = pointValue(points >> 4);
   for (let b = 1; b < bands.length; ++b) {
-    const band = bands[b], known = data[b];
+    const band = bands[b],
+      known = data[b];
     if (!known) continue;
-    const scale = unit / band.gain, leaves = known.tree[0];
+    const scale = unit / band.gain,
+      leaves = known.tree[0];
     for (let i = 0; i < band.rows; ++i) {
-      const to = (band.row0 + i) * stride + band.col0, from = known.at(i, 0), leafFrom = leaves.at(i >> LEAF_BITS, 0);
+      const to = (band.row0 + i) * stride + band.col0,
+        from = known.at(i, 0),
+        leafFrom = leaves.at(i >> LEAF_BITS, 0);
       for (let leaf = 0; leaf < leaves.cols; ++leaf) {
         if (leaves.planes[leafFrom + leaf] === 0) continue;
         const end = Math.min(band.cols, (leaf + 1) << LEAF_BITS);
@@ -113,23 +130,28 @@ function eachCoefficient(bands: Band[], data: (BandData | undefined)[], points: 
 
 function readContext(input: ByteReader, rows: number, cols: number, plain: boolean): Coefficients {
   const header = readContextHeader(input);
-  const rowLevels = deepestLevel(rows), colLevels = deepestLevel(cols);
+  const rowLevels = deepestLevel(rows),
+    colLevels = deepestLevel(cols);
   const io = new RangeDecoder(input.rest());
   const splits = possibleSplits(rows, cols, rowLevels, colLevels);
   for (const split of splits) split.extra = readSplit(io, split);
   const bands = makeBands(rows, cols, rowLevels, colLevels, splits);
   const first = readFirst(io);
-  const planes = Math.min(header.planes, MOST_PLANES), missing = header.planes - planes;
+  const planes = Math.min(header.planes, MOST_PLANES),
+    missing = header.planes - planes;
   const decoder = new PlaneDecoder(io, bands, plain);
-  for (let p = planes; p-- > 0; ) {
+  for (let p = planes; p-- > 0;) {
     decoder.decodePlane(p);
     if (io.overran) throw new CodecError("the coded planes end too early");
   }
-  const finest = step(header.exponent, header.mantissa), points = missing > 0 ? PARTIAL_POINTS : header.points;
-  const size = Math.abs(first), point = pointValue(size === 1 ? header.points & 15 : header.points >> 4);
+  const finest = step(header.exponent, header.mantissa),
+    points = missing > 0 ? PARTIAL_POINTS : header.points;
+  const size = Math.abs(first),
+    point = pointValue(size === 1 ? header.points & 15 : header.points >> 4);
   let n = 1;
   eachCoefficient(bands, decoder.data, points, 1, cols, () => ++n);
-  const at = new Uint32Array(n), values = new Float64Array(n);
+  const at = new Uint32Array(n),
+    values = new Float64Array(n);
   values[0] = first === 0 ? 0 : (Math.sign(first) * (size + point) * finest) / bands[0].gain;
   n = 1;
   eachCoefficient(bands, decoder.data, points, finest * 2 ** missing, cols, (where, value) => {
@@ -151,8 +173,10 @@ function matrixOf(values: number): Matrix {
 /** The sum of transforms of one shape, inverted to the approximation that is 2^level times coarser in both directions.
  *  */
 export function undo(transforms: Coefficients[], rows: number, cols: number, level: number): Matrix {
-  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
-  const rowLevels = deepestLevel(rows), colLevels = deepestLevel(cols);
+  const outRows = lowLength(rows, level),
+    outCols = lowLength(cols, level);
+  const rowLevels = deepestLevel(rows),
+    colLevels = deepestLevel(cols);
   const kinds = new Map<string, Coefficients[]>();
   for (const t of transforms) {
     const kind = t.splits.map((split) => split.extra).join();
@@ -163,7 +187,8 @@ export function undo(transforms: Coefficients[], rows: number, cols: number, lev
     const corner = matrixOf(outRows * outCols);
     for (const { at, values } of alike) {
       for (let k = 0; k < at.length; ++k) {
-        const row = Math.floor(at[k] / cols), col = at[k] - row * cols;
+        const row = Math.floor(at[k] / cols),
+          col = at[k] - row * cols;
         if (row < outRows && col < outCols) corner[row * outCols + col] += values[k];
       }
     }
@@ -183,11 +208,15 @@ export function undo(transforms: Coefficients[], rows: number, cols: number, lev
 
 /** The mean over the cells of a 2^level times coarser grid, NaN where all are. */
 function blockMeans(values: Float64Array, rows: number, cols: number, level: number): Values {
-  const outRows = lowLength(rows, level), outCols = lowLength(cols, level), shift = Math.min(level, 30);
-  const sums = new Float64Array(outRows * outCols), counts = new Uint32Array(outRows * outCols);
+  const outRows = lowLength(rows, level),
+    outCols = lowLength(cols, level),
+    shift = Math.min(level, 30);
+  const sums = new Float64Array(outRows * outCols),
+    counts = new Uint32Array(outRows * outCols);
   for (let i = 0; i < rows; ++i) {
     for (let j = 0; j < cols; ++j) {
-      const value = values[i * cols + j], at = (i >> shift) * outCols + (j >> shift);
+      const value = values[i * cols + j],
+        at = (i >> shift) * outCols + (j >> shift);
       if (Number.isNaN(value)) continue;
       sums[at] += value;
       ++counts[at];
@@ -241,10 +270,16 @@ export function readTile(bytes: Uint8Array, rows: number, cols: number): TileCon
 /** The approximation of one tile that is 2^level times coarser in both directions. */
 export function valuesOf({ rows, cols, transform, raw, constant, absent }: TileContent, level: number): Values {
   if (raw) return blockMeans(raw, rows, cols, level);
-  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
+  const outRows = lowLength(rows, level),
+    outCols = lowLength(cols, level);
   const values = transform ? undo([transform], rows, cols, level) : matrixOf(outRows * outCols).fill(constant ?? 0);
   if (absent) {
-    const mask = blockMeans(Float64Array.from(absent, (gone) => (gone ? NaN : 0)), rows, cols, level);
+    const mask = blockMeans(
+      Float64Array.from(absent, (gone) => (gone ? NaN : 0)),
+      rows,
+      cols,
+      level
+    );
     mask.values.forEach((value, i) => {
       if (Number.isNaN(value)) values[i] = NaN;
     });
@@ -255,7 +290,8 @@ export function valuesOf({ rows, cols, transform, raw, constant, absent }: TileC
 /** The sum of tiles of one shape; absent values count as 0. */
 export function sumOf(tiles: TileContent[], rows: number, cols: number, level: number): Values {
   const whole = tiles.filter((t) => t.transform && !t.absent).map((t) => t.transform!);
-  const outRows = lowLength(rows, level), outCols = lowLength(cols, level);
+  const outRows = lowLength(rows, level),
+    outCols = lowLength(cols, level);
   const values = whole.length > 0 ? undo(whole, rows, cols, level) : matrixOf(outRows * outCols);
   for (const tile of tiles) {
     if (tile.transform && !tile.absent) continue;
