@@ -1,5 +1,5 @@
 // Builds the page of `effort report`: node build.mjs NODE_MODULES OUT.cpp [OUT.html]
-// OUT.cpp holds the page as C++ string literals; OUT.html, for looking at, the same without data.
+// OUT.cpp holds the page as C++ string literals; OUT.html is the same page without data, to look at.
 import { readFile, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join, resolve } from "node:path";
@@ -42,7 +42,7 @@ async function licences() {
   return out;
 }
 
-/** A string as C++ literals that compilers of any limit take. */
+/** A string as C++ literals that are short enough for every compiler. */
 function literals(text) {
   const chunks = [];
   for (let at = 0; at < text.length; at += 4000)
@@ -64,10 +64,10 @@ const page = (await read("page.html"))
   .replace("/*STYLE*/", () => style.trim())
   .replace("/*SCRIPT*/", () => script.trim());
 const [before, behind] = page.split("<!--DATA-->\n");
-// Bytes above 127 would need care in literals; the bundles are ASCII, and so is the rest.
+// literals() takes ASCII only.  The bundles are ASCII; page.html must be too.
 if (/[^\t\n\x20-\x7e]/.test(page))
   throw new Error(
-    `the page holds a character that is no ASCII: ${JSON.stringify(page.match(/.{0,30}[^\t\n\x20-\x7e].{0,30}/)[0])}`
+    `the page holds a character that is not ASCII: ${JSON.stringify(page.match(/.{0,30}[^\t\n\x20-\x7e].{0,30}/)[0])}`
   );
 
 await writeFile(

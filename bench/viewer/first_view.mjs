@@ -1,7 +1,7 @@
-// The time that a report takes to open, to refine and to answer, and its memory:
+// Measures how long a report takes to open, to refine and to answer, and its memory:
 //   node first_view.mjs NODE_MODULES PAGE.html [TIMES]
-// Prints milliseconds (medians) and the resident memory of the browser's page processes.  Large page: `make_snapshot
-// large` (tests/viewer), then `effort report`.
+// Prints medians in milliseconds, and the resident memory of the browser's page processes.  For a large page, run
+// `make_snapshot large` (tests/viewer), then `effort report`.
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { createRequire } from "node:module";
 import { join, resolve } from "node:path";
@@ -30,7 +30,7 @@ function resident() {
       if (command.includes("--type=renderer") && !command.includes("extension"))
         pages += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0);
     } catch {
-      // The process has ended meanwhile.
+      // The process has ended in the meantime.
     }
   }
   return Math.round(pages / 1024);
@@ -93,7 +93,7 @@ for (let i = 0; i < Number(times); ++i) {
       () => document.querySelector(".readout").dataset.value !== undefined
     )
   );
-  // The sum of every second of the regions, of the whole run and of a sixteenth of it.
+  // The sum of every other region, over the whole run and over a sixteenth of it.
   await page.keyboard.press("0");
   await page.waitForFunction(refined, null, { timeout: 300000 });
   await page.click("#tab-regions");

@@ -1,4 +1,4 @@
-// The page's decoder against the golden streams and against `effort decode`, at every level and several widths of bands.
+// Compares the page's decoder with the golden streams and with `effort decode`, at every level and for many shapes.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ function decoded(file: string, level: number): Float64Array {
   return new Float64Array(new Uint8Array(readFileSync(out)).buffer);
 }
 
-/** A stream of form 0 holds one tile behind rows and columns. */
+/** The tile of a stream of form 0, which follows its rows and columns. */
 function tileOf(file: string): { bytes: Uint8Array; rows: number; cols: number } | undefined {
   const input = new ByteReader(new Uint8Array(readFileSync(file)));
   input.byte();
@@ -50,7 +50,7 @@ function compare(name: string, file: string, tolerance: number): void {
 
 for (const name of ["context_coarse", "context_fine", "context_large", "constant", "raw"])
   compare(name, join(golden, `${name}.ewz`), 1e-12);
-// Planes below 2^-31 of the largest coefficient are left out on purpose.
+// The page deliberately omits planes below 2^-31 of the largest coefficient.
 compare("context_deep", join(golden, "context_deep.ewz"), 1e-8);
 
 let state = 1;
@@ -89,7 +89,7 @@ for (const [rows, cols, more] of [
   compare(`${rows} x ${cols} ${more}`, coded, 1e-11);
 }
 
-// A history: several tiles, whose stated error bounds the difference to what was measured.
+// A history has several tiles, and its stated error bounds the difference to the measured values.
 const bytes = new Uint8Array(readFileSync(join(golden, "history.ewz"))),
   history = new History(bytes);
 const columns = history.tiles.reduce((sum, t, k) => sum + history.decode(k, 0).cols, 0);
@@ -117,7 +117,8 @@ if (!(worst <= history.maxError)) {
   ++failures;
   console.log(`FAILED: the golden history is off by ${worst}, more than the ${history.maxError} stated`);
 }
-// Blocks of a matrix spread over nodes: all extents are multiples of 8, so that their approximations are cells of the whole.
+// Blocks of a matrix that several nodes hold.  All extents are multiples of 8, so that approximations of blocks are
+// cells of the approximation of the whole.
 const blocks = new History(new Uint8Array(readFileSync(join(golden, "blocks.ewz"))));
 if (blocks.tiles.length !== 4) {
   ++failures;
@@ -146,7 +147,7 @@ for (let level = 0; level <= 3; ++level) {
     console.log(`FAILED: blocks at level ${level}: ${seen} of ${theirs.length} values, off by ${off}`);
   }
 }
-// Any changed byte is noticed, and nothing hangs or crashes when the check is passed by.
+// Any changed byte is noticed.
 for (let i = 0; i < bytes.length; ++i) {
   const changed = bytes.slice();
   changed[i] ^= 1 << (i % 8);

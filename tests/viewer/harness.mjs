@@ -1,4 +1,4 @@
-// What the browser tests share: the command, a browser that may go nowhere, and checks that collect what failed.
+// Shared by the browser tests: running the command, a browser whose pages may send no request, and counted checks.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -10,7 +10,7 @@ export function settings() {
   return { effort, makeSnapshot, modules, source, work };
 }
 
-/** Runs a program; throws with what it said where it fails. */
+/** Runs a program and returns its output.  If it fails, throws an error with its stderr. */
 export function run(program, args) {
   const result = spawnSync(program, args, {
     encoding: "utf8",
@@ -22,7 +22,7 @@ export function run(program, args) {
   return result.stdout;
 }
 
-/** Milliseconds to wait for what must come; long, since machines may be busy. */
+/** Timeout in milliseconds; long, because machines may be busy. */
 export const PATIENCE = 240000;
 
 let failures = 0;
@@ -61,7 +61,7 @@ export async function browser(modules, more = []) {
   });
 }
 
-/** A page that fails the test for every error on its console and every request that leaves it. */
+/** Opens a page.  Every error on its console and every request that leaves it fails the test. */
 export async function open(chromium, file, { tab = "overview", width = 1440, theme = "light", quiet = false } = {}) {
   const page = await chromium.newPage({ viewport: { width, height: 900 }, colorScheme: theme });
   page.setDefaultTimeout(PATIENCE);
@@ -78,7 +78,7 @@ export async function open(chromium, file, { tab = "overview", width = 1440, the
   return page;
 }
 
-/** Waits until what was asked to be drawn is drawn. */
+/** Waits until pending drawing is done. */
 export function drawn(page) {
   return page.evaluate(
     () => new Promise((resume) => requestAnimationFrame(() => requestAnimationFrame(() => resume())))
@@ -98,7 +98,7 @@ export async function refined(page) {
   await drawn(page);
 }
 
-/** Regions by ranks by steps, as `effort export --format npy` wrote one metric. */
+/** Reads one metric as `effort export --format npy` wrote it: regions by ranks by steps. */
 export function readCube(directory, metric) {
   const bytes = readFileSync(join(directory, `${metric}.npy`)),
     length = bytes.readUInt16LE(8),
@@ -111,7 +111,7 @@ export function readCube(directory, metric) {
   };
 }
 
-/** Where the middle of a cell of the whole heat map is on the screen. */
+/** The place on the screen of the middle of a cell, if the heat map shows the whole run. */
 export async function placeOf(page, info, rank, step) {
   const map = await page.waitForSelector("canvas.map"),
     box = await map.boundingBox();
@@ -120,7 +120,7 @@ export async function placeOf(page, info, rank, step) {
   return { x: box.x + 64 + ((step + 0.5) / info.steps) * w, y: box.y + 4 + ((rank + 0.5) / info.ranks) * h };
 }
 
-/** Moves the pointer over a cell of the whole heat map and reads what the page says of it. */
+/** Moves the pointer over a cell, if the heat map shows the whole run, and reads the page's readout. */
 export async function point(page, info, rank, step) {
   const { x, y } = await placeOf(page, info, rank, step);
   await page.mouse.move(x, y);

@@ -1,15 +1,16 @@
-// Every part of the page for every kind of run: nothing on the console, no request, nothing wider than the window, screenshots.
+// Opens every part of the page for every kind of run: no error on the console, no request, nothing wider than the
+// window.  Takes screenshots.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, finish, open, refined, run, settings } from "./harness.mjs";
 
 const { effort, makeSnapshot, modules, work } = settings();
 const chromium = await browser(modules);
-// Lines that are wider than any window.
+// Source lines that are wider than any window.
 const sources = join(work, "sources");
 mkdirSync(sources, { recursive: true });
 writeFileSync(join(sources, "long.c"), `EFFORT_BEGIN("solve"); ${"solve(); ".repeat(60)}EFFORT_END("solve");\n`);
-// Further snapshots, such as those of the examples or of recorded runs: paths separated by colons.
+// Paths of further snapshots, separated by colons, such as those of the examples or of recorded runs.
 const others = (process.env.EFFORT_TEST_SNAPSHOTS ?? "").split(":").filter(Boolean);
 const pages = ["empty", "one-rank", "one-step", "regions", "full", "exact"].map((kind) => {
   const snapshot = join(work, `${kind}.effort`),
@@ -56,7 +57,7 @@ const widest = await printed.evaluate(() =>
     )
   )
 );
-check(widest > 300 && widest <= 700, `what is printed is ${widest} pixels wide`);
+check(widest > 300 && widest <= 700, `the printed page is ${widest} pixels wide`);
 const blank = await printed.evaluate(() =>
   [...document.querySelectorAll("main canvas.map")].map((map) => {
     const { data } = map.getContext("2d").getImageData(map.width >> 2, map.height >> 2, map.width >> 1, 1);

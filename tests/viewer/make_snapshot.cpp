@@ -1,9 +1,9 @@
 // Writes snapshots for the report's tests: make_snapshot KIND OUT.effort
 // KIND: empty, one-rank, one-step, regions (2,000 of them), full (phases, strata over windows, rebalances, unit costs,
-// slow nodes, call paths, two metrics), exact (exact values beside), shared (all nodes' histories as one), like-amr,
-// like-md, like-pic (the shapes of recorded runs), jolt (one step takes 50 times as long), wide (large enough for
-// pictures beside its histories), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128 and on 64
-// nodes).
+// slow nodes, call paths, two metrics), exact (with exact values), shared (one history for all nodes), like-amr,
+// like-md, like-pic (loads like those of recorded runs), jolt (one step takes 50 times as long), wide (so large that
+// the report adds pictures to the histories), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128
+// and on 64 nodes).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -32,13 +32,13 @@ struct Shape {
   std::int64_t steps = 60;
   int regions = 4;
   bool full = false, exact = false, shared = false;
-  /// Which recorded code the loads resemble.
+  /// The kind of recorded code that the loads resemble.
   enum class Like { mesh, amr, md, pic } like = Like::mesh;
   /// The step that takes 50 times as long as the others; -1: none.
   std::int64_t jolt = -1;
 };
 
-/// A cheap hash as noise in [0, 1).
+/// Noise in [0, 1) from a cheap hash.
 double noise(std::uint64_t x) {
   x ^= x >> 33;
   x *= 0xff51afd7ed558ccdULL;
@@ -51,7 +51,8 @@ std::uint64_t key_of(int region, std::int32_t rank, std::int64_t step) {
          static_cast<std::uint64_t>(step);
 }
 
-/// Refinements that leave a few ranks with several times the blocks of the others, anew every 25 steps; rare stalls.
+/// A mesh that is refined every 25 steps and leaves a few ranks with several times the blocks of the others; rare
+/// stalls.
 double amr_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
   const std::int64_t mesh = step / 25;
   const double blocks = noise(key_of(0, rank, mesh)) > 0.85 ? 4 + 3 * noise(key_of(1, rank, mesh)) : 1;
@@ -60,7 +61,7 @@ double amr_load(const Shape& shape, int region, std::int32_t rank, std::int64_t 
          (step % 10 == 0 && region == shape.regions - 1 ? 6 : 1);
 }
 
-/// Two droplets that move over the ranks; neighbour lists every fourth step; most ranks next to nothing.
+/// Two droplets that move over the ranks, neighbour lists every fourth step; most ranks have next to no work.
 double md_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
   const double place = (rank + 0.5) / shape.ranks, time = static_cast<double>(step) / static_cast<double>(shape.steps);
   const double drops =
@@ -69,13 +70,13 @@ double md_load(const Shape& shape, int region, std::int32_t rank, std::int64_t s
          (region % 4 == 1 && step % 4 != 0 ? 0 : 1);
 }
 
-/// A cloud that drifts through columns of ranks: one heavy rank after the other.
+/// A cloud that drifts over the ranks and loads one after the other.
 double pic_load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
   const double front = static_cast<double>(step % 100) / 100 * shape.ranks, distance = std::abs(rank - front);
   return 1e-3 / (1 + region) * (0.1 + std::pow(0.6, distance) + 0.03 * noise(key_of(region, rank, step)));
 }
 
-/// Seconds: a front that wanders over the ranks in some regions, steps of the mesh in others, noise in all.
+/// Load in seconds: a front that wanders over the ranks in some regions, steps of the mesh in others, noise in all.
 double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step) {
   if (shape.like == Shape::Like::amr) return amr_load(shape, region, rank, step);
   if (shape.like == Shape::Like::md) return md_load(shape, region, rank, step);
@@ -94,7 +95,7 @@ std::string name_of(const Shape& shape, int region) {
   if (shape.full && region == 2)
     return "MPI_Send [app+0x1234 libsolver.so+0x88] > MPI_Recv [app+0x2345 libsolver.so+0x99]";
   if (shape.full && region == 3) return "MPI_Allreduce [app+0x1300 libsolver.so+0x88]";
-  // As tools name stretches between calls: long, and alike up to the last characters.
+  // Names as tools give to the code between two calls: long, and alike up to the last characters.
   if (shape.like != Shape::Like::mesh && region > 0)
     return "MPI_Waitall@libmdengine.so.0+0x2b" + std::to_string(3555 - 7 * region) +
            "->MPI_Sendrecv@libmdengine.so.0+0x2b0c" + std::to_string(10 + region);
@@ -104,14 +105,14 @@ std::string name_of(const Shape& shape, int region) {
 
 record::Kind kind_of(int region) { return region % 4 == 3 ? record::Kind::comm : record::Kind::compute; }
 
-/// The compressed histories of one node, its ranks' sums [regions][ranks], and what its steps took.
+/// The compressed histories of one node, its ranks' sums [regions][ranks], and the loads of its steps.
 struct Part {
   record::NodePart part;
   std::vector<std::vector<double>> sums;
-  std::vector<double> step_loads;  ///< [ranks][steps] of the computing regions, by the first metric
+  std::vector<double> step_loads;  ///< [ranks][steps] of the compute regions, by the first metric
 };
 
-/// Adds a window's loads of a computing region to what the steps took.
+/// Adds a window's loads of a compute region to the loads of the steps.
 void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t first, std::int64_t n,
                     std::int64_t steps) {
   for (std::size_t i = 0; i < block.size(); ++i) {
@@ -151,7 +152,7 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
   return out;
 }
 
-/// Ranks that wander through the strata, stretch by stretch.
+/// The stratum of every rank; groups of ranks wander through the strata from window to window.
 std::vector<std::int32_t> labels_of(const Shape& shape, std::int32_t strata, std::int64_t window) {
   std::vector<std::int32_t> out;
   for (std::int32_t r = 0; r < shape.ranks; ++r)
@@ -253,7 +254,7 @@ void finish_series(record::Run& run, const std::vector<Part>& parts) {
   }
 }
 
-/// What every step took, from all nodes' parts.
+/// Sets the critical path, the mean path and the loads of the steps, from all nodes' parts.
 void finish_steps(record::Run& run, std::vector<Part>& parts) {
   const auto steps = static_cast<std::size_t>(run.steps);
   std::vector<double> loads(2 * steps);
@@ -273,7 +274,7 @@ void finish_steps(record::Run& run, std::vector<Part>& parts) {
   run.step_loads = history.serialize_final();
 }
 
-/// The histories of all nodes as one, as the last snapshot of a run holds them.
+/// One history for all nodes per series, as the last snapshot of a run holds it.
 std::vector<std::byte> shared_part(const Shape& shape, const record::Run& run) {
   std::vector<std::byte> out;
   run_thread_group(run.nodes, [&](Communicator& nodes) {
@@ -314,14 +315,14 @@ Shape shape_of(const std::string& kind) {
   if (kind == "wide") return {4096, 8, 512, 3};
   if (kind == "large") return {16384, 128, 1024, 32};
   if (kind == "large-shared") return {16384, 64, 1024, 32, false, false, true};
-  std::fprintf(stderr, "make_snapshot: '%s' is no kind of snapshot\n", kind.c_str());
+  std::fprintf(stderr, "make_snapshot: unknown kind '%s'\n", kind.c_str());
   std::exit(2);
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3) return std::fprintf(stderr, "make_snapshot KIND OUT.effort\n"), 2;
+  if (argc != 3) return std::fprintf(stderr, "usage: make_snapshot KIND OUT.effort\n"), 2;
   const Shape shape = shape_of(argv[1]);
   std::filesystem::remove(argv[2]);
   const Kokkos::ScopeGuard kokkos(argc, argv);

@@ -1,4 +1,4 @@
-// Numbers in the page against those of the command.
+// Compares the numbers in the page with those of the command.
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, finish, near, open, PATIENCE, point, readCube, refined, run, settings } from "./harness.mjs";
@@ -21,7 +21,7 @@ const { names, cell } = readCube(arrays, "time");
 const chromium = await browser(modules);
 const page = await open(chromium, file, { tab: "regions" });
 
-// The browser lists every region with the command's numbers; sorting and searching reorder and reduce it.
+// The table lists every region with the command's numbers; sorting and searching reorder and filter it.
 const shown = await page.$$eval("tr[data-region]", (rows) =>
   rows.map((row) => ({ region: Number(row.dataset.region), cells: [...row.cells].map((c) => c.innerText.trim()) }))
 );
@@ -53,7 +53,7 @@ check(
 );
 await page.fill("#region-search", "");
 
-// The sum of a selection: exact totals, and the largest rank from the histories.
+// The sum of a selection shows exact totals, and the largest rank from the histories.
 for (const region of [0, 1]) await page.click(`tr[data-region="${region}"] input`);
 const sum = info.regions[0].metrics.time.mean_over_ranks + info.regions[1].metrics.time.mean_over_ranks;
 near(Number(await page.getAttribute("#sum-mean", "data-mean")), sum, 1e-12, "mean of the selection");
@@ -61,7 +61,7 @@ await page.waitForFunction(() => /imbalance/.test(document.querySelector("#sum-w
   timeout: PATIENCE,
 });
 
-// Values under the cursor are those that the command exports, and the stated error covers the difference to the decoder's own rounding.
+// Values under the cursor are those that the command exports, up to rounding, and come with an error.
 async function under(regions, rank, step) {
   const { value, error, exact, text } = await point(page, info, rank, step);
   const wanted = regions.reduce((total, r) => total + cell(r, rank, step), 0);
@@ -83,7 +83,7 @@ await page.selectOption("select[aria-label=region]", "1");
 await refined(page);
 await under([1], 30, 77);
 
-// "Ideal balance" is what the command says, and exact: the decoded loads, whose peaks are lower, say about the same.
+// The gain from ideal balance is the command's, and exact.  The decoded loads, whose peaks are lower, nearly agree.
 let critical = 0,
   mean = 0;
 for (let t = 0; t < info.steps; ++t) {
@@ -101,7 +101,7 @@ near(
   info.ideal_saving,
   (info.critical_path - info.mean_path) / info.wall_seconds,
   1e-12,
-  "what ideal balance would save"
+  "the saving by ideal balance"
 );
 near(info.mean_path, mean, 0.01, "mean of exact and of decoded loads");
 near(info.critical_path, critical, 0.1, "largest of exact and of decoded loads");
@@ -110,7 +110,7 @@ check(
   "the imbalance over all steps"
 );
 
-// Strata that ranks moved between, and costs of units of work, window by window.
+// Moves of ranks between strata, and costs of units of work, window by window.
 await page.click("#tab-strata");
 const moves = info.strata_moves.reduce((sum, m) => sum + m.moved, 0);
 check(
@@ -140,7 +140,7 @@ check(
   "the slow node is named"
 );
 
-// Two runs are compared as `effort diff` does.
+// The page compares two runs as `effort diff` does.
 await page.click("#tab-compare");
 const diff = JSON.parse(run(effort, ["diff", snapshot, exactSnapshot, "--json"]));
 for (const verdict of ["worse", "better", "only_a", "only_b"]) {
@@ -158,7 +158,7 @@ check(
 );
 await page.close();
 
-// Values that were stored exactly beside are shown as they were measured.
+// Values that the snapshot also stores exactly are shown as they were measured.
 const exactInfo = JSON.parse(run(effort, ["info", exactSnapshot, "--json"]));
 run(effort, ["export", exactSnapshot, "--format", "npy", "--exact", "-o", exactArrays]);
 const cube = readCube(exactArrays, "time");
@@ -182,8 +182,8 @@ for (const [rank, step] of [
 }
 await exactPage.close();
 
-// A large run: the whole of any regions is shown from pictures in the page, and the worst rank of their sum is known at once; both are
-// what the command exports.
+// For a large run, the page holds pictures of the whole run, from which it shows the sum of any regions and knows its
+// worst rank at once.  Both agree with the command's export.
 const wide = join(work, "wide.effort"),
   wideFile = join(work, "wide.html"),
   wideArrays = join(work, "wide-npy");
@@ -258,7 +258,7 @@ const whole = await fitted();
 check(whole.high === whole.most && whole.above === 0, `the whole range: ${JSON.stringify(whole)}`);
 await joltPage.click("#tab-overview");
 check((await joltPage.innerText("main")).includes("are cut off"), "the chart says that a peak is cut off");
-// A chart by keys: the legend shows the values at the cursor; Enter shows the step's load.
+// Keys in a chart: the legend shows the values at the cursor, and Enter shows the step's load.
 await joltPage.focus(".chart");
 await joltPage.keyboard.press("End");
 await joltPage
@@ -276,7 +276,7 @@ await joltPage.keyboard.press("Enter");
 check((await joltPage.getAttribute("#tab-load", "aria-selected")) === "true", "Enter in a chart");
 await joltPage.close();
 
-// Snapshots of all versions of the format, histories by node and of all nodes as one.
+// Snapshots of all versions of the format, with histories per node and with histories shared by all nodes.
 const golden = join(source, "tests", "golden", "snapshot");
 for (const name of readdirSync(golden).filter((f) => f.endsWith(".effort"))) {
   const old = join(golden, name),

@@ -1,9 +1,9 @@
-// Whole runs as people look at them: the first screen, every part in both themes and widths, hovers, zooms, brushes, sorts, numbers
-// against `effort info --json`, from a region to its source lines.
+// Uses the report of whole runs as people do: the first screen, every part in both themes and widths, the cursor,
+// zooms, brushes, sorting, the source lines of a region.  Compares the numbers with `effort info --json`.
 //   runs.mjs EFFORT MAKE_SNAPSHOT NODE_MODULES SOURCE WORK [recordings [FOLDER]]
-// Runs that resemble recorded codes, and one of the example in examples/fortran.  With "recordings [FOLDER]": those in the folder
-// that EFFORT_TEST_RECORDINGS names, else in FOLDER, NAME.json (regions, ranks, steps, names) beside NAME.cpu.f64; and the snapshots in
-// EFFORT_TEST_SNAPSHOTS, separated by colons.
+// Two of the runs resemble recorded codes, and one is of the example in examples/fortran.  With "recordings [FOLDER]",
+// they are the recordings in the folder named by EFFORT_TEST_RECORDINGS, or else in FOLDER, each a NAME.json (regions,
+// ranks, steps, names) with a NAME.cpu.f64, and the snapshots in EFFORT_TEST_SNAPSHOTS, separated by colons.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import {
@@ -25,7 +25,7 @@ import {
 const { effort, makeSnapshot, modules, source, work } = settings();
 const percent = (share) => `${(100 * share).toFixed(1)} %`;
 
-/** Snapshots to look at: what they are called, where they are, where their source is. */
+/** Names and paths of snapshots, and of the folders with their sources. */
 function lookAlikes() {
   return ["like-amr", "like-md"]
     .map((kind) => {
@@ -83,7 +83,7 @@ function recordings() {
     .concat(others);
 }
 
-/** What the first screen says of the whole run. */
+/** The first screen states the findings about the whole run. */
 async function firstScreen(page, info) {
   const ideal = await page.innerText("#ideal");
   check(
@@ -105,7 +105,7 @@ async function firstScreen(page, info) {
   check(rank >= 0 && rank < info.ranks, `${info.name}: which rank: ${findings[2]?.text}`);
 }
 
-/** Every region with the command's numbers; sorting and searching. */
+/** The table shows every region with the command's numbers, sorts and searches. */
 async function regions(page, info) {
   await page.click("#tab-regions");
   const rows = await page.$$eval("tr[data-region]", (all) =>
@@ -137,7 +137,7 @@ async function regions(page, info) {
   await page.fill("#region-search", "");
 }
 
-/** Values under the cursor, a brush, a zoom by keys, orders, a second panel by another metric where there is one. */
+/** Values under the cursor, a brush, a zoom by keys, orders, and a second panel if the run has another metric. */
 async function load(page, info, cube) {
   await page.click("#tab-load");
   await refined(page);
@@ -203,7 +203,7 @@ async function sourceOf(page, { name, region, sources }) {
   check((await page.innerText("main")).includes(region), `${name}: the source of '${region}'`);
 }
 
-/** No part is blank or wider than the window, in either theme and width. */
+/** No part is blank or wider than the window, in both themes and widths. */
 async function looks(chromium, file, name) {
   for (const [width, theme] of [
     [1440, "light"],
@@ -235,7 +235,7 @@ async function looks(chromium, file, name) {
 const recorded = process.argv[7] === "recordings",
   runs = recorded ? recordings() : lookAlikes();
 if (runs.length === 0) {
-  console.log("skipped: EFFORT_TEST_RECORDINGS names no folder with recordings, nor EFFORT_TEST_SNAPSHOTS a snapshot");
+  console.log("skipped: no recordings in the folder EFFORT_TEST_RECORDINGS, and no snapshot in EFFORT_TEST_SNAPSHOTS");
   process.exit(0);
 }
 const chromium = await browser(modules);

@@ -1,4 +1,4 @@
-// The page as it is used: zoom, brush, linked views, keyboard, surface, source; and pages and snapshots that are damaged.
+// Uses the page: zoom, brush, linked views, keys, surface, source.  Opens damaged pages and damaged snapshots.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -52,7 +52,7 @@ const page = await open(chromium, file, { tab: "load" });
 await refined(page);
 const ticks = () => page.evaluate(() => document.querySelector(".maptitle .status").textContent);
 
-// Brush a rectangle, keys, buttons.
+// A brush and keys change the viewport.
 const box = await (await page.$("canvas.map")).boundingBox();
 const picture = () => page.evaluate(() => document.querySelector("canvas.map").toDataURL());
 const whole = await picture();
@@ -78,7 +78,7 @@ await page.waitForFunction(() => document.querySelector(".readout").dataset.valu
 check((await ticks()) === "a cell: one rank in one step", `status: ${await ticks()}`);
 await page.keyboard.press("0");
 
-// Orders, the largest rank of a cell, palettes, several panels, metrics.
+// Orders of ranks, the largest rank of a cell, palettes, several panels, metrics.
 for (const order of ["node", "stratum", "load", "given:torus"]) {
   await page.selectOption("select[aria-label=ranks]", order);
   await refined(page);
@@ -99,7 +99,7 @@ check((await page.$$(".surface[data-kind=webgl] canvas")).length === 2, "two sur
 await page.waitForTimeout(400);
 await page.screenshot({ path: join(work, "use-both.png"), fullPage: true });
 
-// Keys lead to every part; the theme changes; several runs are compared.
+// Keys open parts and change the theme; several runs are compared.
 await page.keyboard.press("1");
 check((await page.getAttribute("#tab-overview", "aria-selected")) === "true", "key 1");
 await page.keyboard.press("t");
@@ -113,7 +113,7 @@ check(
 );
 await page.screenshot({ path: join(work, "use-compare.png"), fullPage: true });
 
-// A region to its lines, and text that looks like markup stays text.
+// A region leads to its source lines, and text that looks like markup stays text.
 await page.click("#tab-regions");
 await page.click('tr[data-region="0"] >> text=source');
 check((await page.$$eval("tr.here", (rows) => rows.map((r) => r.dataset.line))).join() === "3,4,5", "lines of 'solve'");
@@ -158,7 +158,7 @@ for (const [what, content] of Object.entries(damaged)) {
 }
 await flat.close();
 
-// Snapshots that were cut or changed: a sentence on stderr, and no page.
+// For snapshots that were cut or changed, the command writes a sentence to stderr and no page.
 const bytes = readFileSync(snapshot);
 const flipped = Buffer.from(bytes),
   header = Buffer.from(bytes);

@@ -8,7 +8,7 @@ export interface CallPath {
   frames: string[];
 }
 
-/** One path for a call, two for the work between two calls, none for a region named by the host. */
+/** One path for a call, two for the work between two calls, none for a region that the host named. */
 export function callPaths(name: string): CallPath[] {
   const parts = name.split(" > ").map((part) => /^(\S+) \[([^\]]*)\]$/.exec(part));
   if (parts.some((p) => p === null)) return [];
@@ -24,7 +24,7 @@ export function frameText(frames: Frames, frame: string): string {
   return `${place.function || frame}${place.file ? ` (${base(place.file)}:${place.line})` : ""}`;
 }
 
-/** The whole of the paths, innermost frame first. */
+/** All frames of the call paths, innermost first. */
 export function pathTree(all: Frames, name: string): HTMLElement {
   return h(
     "div",

@@ -1,4 +1,4 @@
-// Lines over steps, by uPlot, in the page's colours.
+// Line charts over steps, drawn by uPlot in the page's colours.
 
 import uPlot from "uplot";
 import { h, svg } from "./dom";
@@ -30,11 +30,11 @@ export interface Chart {
   bands?: [number, number][];
   height?: number;
   range?: [number, number | null];
-  /** Steps from the first to the last of the run, so that charts line up. */
+  /** The first and the last step of the run, so that charts line up. */
   domain?: [number, number];
-  /** Rare peaks are cut off, and the title says so. */
+  /** Cuts off rare peaks; the title says so. */
   clip?: boolean;
-  /** The scale reaches at least up to here. */
+  /** The scale reaches at least this value. */
   least?: number;
   onStep?: (step: number) => void;
 }
@@ -49,7 +49,7 @@ function drawMarks(u: uPlot, marks: Mark[]): void {
   const shown = marks
     .map(({ step, kind }) => ({ x: u.valToPos(step, "x", true), kind }))
     .filter(({ x }) => x >= bbox.left && x <= bbox.left + bbox.width);
-  // If they would hide the lines, they shrink to strokes along the upper edge: long ones done, short ones not.
+  // Marks that would hide the lines become strokes along the upper edge, long if done and short if only wanted.
   const dense = shown.length * 3 * size > bbox.width;
   for (const { x, kind } of shown) {
     const y = bbox.top + size + 2;
@@ -185,10 +185,10 @@ function domainOf([first, last]: [number | null, number | null]): [number, numbe
   return from < to ? [from, to] : [from - 0.5, from + 0.5];
 }
 
-/** With fewer steps, a single one is not rare. */
+/** With fewer steps, one step is not rare. */
 const FEW = 8;
 
-/** The largest value, and a bound for all lines in nearly all steps, if a few steps are several times as large. */
+/** The largest value, and a bound that nearly all steps stay below; undefined unless a few steps exceed it by far. */
 function rarePeaks(lines: (number | null)[][]): { most: number; usual: number } | undefined {
   const ends = lines.map((values) => {
     const known = values.filter((v): v is number => v !== null).sort((a, b) => a - b),
@@ -233,9 +233,9 @@ function summary({ lines, format }: Chart): string {
   return lines
     .map(({ title, values }) => {
       const known = values.filter((v): v is number => v !== null);
-      return known.length === 0
-        ? `${title} is not known`
-        : `${title} from ${format(known[0])} to ${format(known[known.length - 1])}, at most ${format(known.reduce((a, b) => Math.max(a, b)))}`;
+      if (known.length === 0) return `${title} is not known`;
+      const most = known.reduce((a, b) => Math.max(a, b));
+      return `${title} from ${format(known[0])} to ${format(known[known.length - 1])}, at most ${format(most)}`;
     })
     .join("; ");
 }
@@ -246,7 +246,7 @@ export function redraw(root: ParentNode): void {
     (drawing as HTMLElement & { redraw?: () => void }).redraw?.();
 }
 
-/** A small line of means in front of a band up to the largest, both over all steps. */
+/** A sparkline over all steps: the mean as a line, the largest as a band behind it. */
 export function spark(mean: Float32Array, max: Float32Array, width = 120, height = 24): HTMLCanvasElement {
   const canvas = h("canvas", {
     class: "spark",

@@ -51,7 +51,7 @@ export function select(
   return h("label", { class: "field" }, h("span", {}, label), box);
 }
 
-/** A name that may be broken, but not within its arrows. */
+/** A name that may wrap before an arrow, but not within it. */
 export function unbroken(name: string): (Node | string)[] {
   return name
     .split("->")

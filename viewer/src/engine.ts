@@ -1,4 +1,4 @@
-// Pictures and values of loads from workers, or from this thread if there are none.
+// Requests pictures and values of loads from workers, or from this thread if the browser starts no worker.
 
 import { GridRequest } from "./grid";
 import { bytesOf } from "./packed";
@@ -55,8 +55,8 @@ export class Engine {
     return `${run.index}/${series.index}`;
   }
 
-  /** A worker holds all histories of a node and sums them. Histories shared by all nodes are with every worker, which
-   *  decodes a part of the tiles. */
+  /** One worker holds all histories of a node and sums them.  Every worker holds the histories that all nodes share,
+   *  and decodes its part of their tiles. */
   private workerOf(node: number): number {
     return node % this.posts.length;
   }
@@ -67,7 +67,7 @@ export class Engine {
     return new Promise((resume) => document.addEventListener("DOMContentLoaded", () => resume(), { once: true }));
   }
 
-  /** Hands a series' histories to the workers, once. */
+  /** Sends a series' histories to the workers, unless they have them already. */
   private async ensure(run: Run, series: Series): Promise<void> {
     const key = this.key(run, series);
     if (this.sent.has(key)) return;
@@ -94,7 +94,7 @@ export class Engine {
     lists.forEach((histories, i) => this.posts[i]({ kind: "add", key, histories }));
   }
 
-  /** Asks for a picture of a sum of series; `show` is called with better and better ones.  Returns a function that stops it. */
+  /** Requests a picture of a sum of series and calls `show` with ever better ones.  Returns a function that cancels. */
   picture(
     run: Run,
     series: Series[],
@@ -105,8 +105,8 @@ export class Engine {
     const id = this.next++;
     let stopped = false;
     const shared = sharesTiles(series);
-    // Of shared histories, a worker decodes some steps of every rank, which suffices for means; the largest rank needs
-    // all series of a rank and step in one place.
+    // Of shared histories, a worker decodes some steps of every rank.  That suffices for means; the largest rank needs
+    // all series of a rank and step on one worker.
     const asked = shared && request.mode === "max" ? this.posts.slice(0, 1) : this.posts;
     const parts: (Extract<FromWorker, { kind: "grid" }> | undefined)[] = asked.map(() => undefined);
     const stop = () => {
@@ -141,8 +141,8 @@ export class Engine {
     return stop;
   }
 
-  /** The sum of some series over the whole run at screen resolution, from the page's pictures of each.  Returns a
-   *  function that stops it. */
+  /** Requests the sum of some series over the whole run at screen resolution, from the page's pictures of each.
+   *  Returns a function that cancels. */
   screen(
     run: Run,
     series: Series[],
@@ -185,7 +185,7 @@ export class Engine {
     };
   }
 
-  /** Hands a series' picture to the worker that adds it up, once. */
+  /** Sends a series' picture to the worker that adds it up, unless it has it already. */
   private async ensureScreen(run: Run, series: Series): Promise<void> {
     const key = `${this.key(run, series)}/screen`,
       find = () => document.getElementById(`effort-screen-${run.index}-${series.index}`);
@@ -207,7 +207,7 @@ export class Engine {
       base = this.next++ * 64;
     const shared = sharesTiles(series),
       workers = shared ? this.posts.map((_, i) => i) : [this.workerOf(run.nodeOfRank()[rank])];
-    // Of shared histories, one worker has the tile, and the others answer 0.
+    // One worker decodes the tile of a shared history; the others answer 0.
     const answers = await Promise.all(
       workers.map(
         (worker) =>

@@ -15,7 +15,7 @@ export function seconds(value: number | null | undefined, digits = 3): string {
   return `${significant(value, size < 1000 ? digits : digits + 1)} s`;
 }
 
-/** In the metric's unit. */
+/** An amount in the metric's unit. */
 export function amount(value: number | null | undefined, unit: string, digits?: number): string {
   if (unit === "s") return seconds(value, digits);
   if (value === null || value === undefined || Number.isNaN(value)) return "-";
@@ -33,7 +33,7 @@ export function percent(share: number | null | undefined): string {
   return Math.abs(value) >= 0.1 || value === 0 ? `${value.toFixed(1)} %` : `${significant(value, 2)} %`;
 }
 
-/** With a sign, for changes. */
+/** A relative change, with its sign. */
 export function change(share: number): string {
   return Number.isFinite(share) ? `${share > 0 ? "+" : ""}${(100 * share).toFixed(1)} %` : "-";
 }

@@ -1,5 +1,4 @@
-// Pictures of loads: a rectangle of ranks and steps in a given number of cells, from the compressed histories.
-// Runs in workers, and in Node for the tests.
+// Makes pictures of loads from compressed histories: a rectangle of ranks and steps in a given number of cells.
 
 import { History } from "./codec/history";
 import { sumOf, TileContent } from "./codec/tile";
@@ -30,9 +29,9 @@ export interface GridRequest {
   cols: number;
   /** The 2^level times coarser approximation to build it from. */
   level: number;
-  /** Of the ranks in a cell: their mean, or the largest of their means over the cell's steps. */
+  /** A cell shows the mean of its ranks, or the largest of their means over the cell's steps. */
   mode: "mean" | "max";
-  /** Only these tiles; pictures of means can be added up from their shares, those of the largest cannot. */
+  /** Decode only these tiles.  Pictures of means can be added up from their shares; those of the largest cannot. */
   share?: Share;
 }
 
@@ -102,7 +101,7 @@ export class GridSource {
 
   /** Caches this many bytes of decoded values. */
   constructor(bytes = 96 << 20) {
-    // Arithmetic decoding is more expensive than the transform.
+    // Arithmetic decoding costs more than the transform, so its results get more room.
     this.contents = new Cache(0.6 * bytes);
     this.sums = new Cache(0.4 * bytes);
   }
@@ -121,8 +120,7 @@ export class GridSource {
     );
   }
 
-  /** Works node after node; yields a function that makes the picture so far, or undefined if there is nothing new yet.
-   *  */
+  /** Works node after node.  Yields a function that makes the picture so far, or undefined if nothing is new. */
   *compose(request: GridRequest): Generator<(() => GridPart) | undefined> {
     const { r0, r1, rows, cols, mode, level } = request;
     // The largest rank is only known after each rank's sum over the series.
@@ -181,7 +179,7 @@ export class GridSource {
     return [...nodes.values()].sort((a, b) => a[0] - b[0]);
   }
 
-  /** The row of each of a node's ranks, -1 outside; undefined: all are. */
+  /** The row of the picture for each of a node's ranks, -1 if outside; undefined if all ranks are outside. */
   private rowsOf(ranks: Int32Array, { position, r0, r1 }: GridRequest, rows: number): Int32Array | undefined {
     let any = false;
     const out = ranks.map((rank) => {
@@ -259,7 +257,7 @@ function wanted(target: Int32Array, begin: number, end: number): boolean {
   return false;
 }
 
-/** Adds a tile into the rows of the picture that its ranks belong to. */
+/** Adds a tile to the rows of the picture that its ranks belong to. */
 function addTile(
   tile: Tile,
   { firstRow, rows, first, steps }: Stack,

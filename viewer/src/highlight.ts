@@ -7,7 +7,7 @@ import fortran from "highlight.js/lib/languages/fortran";
 hljs.registerLanguage("cpp", cpp);
 hljs.registerLanguage("fortran", fortran);
 
-/** Larger files are not coloured: it would take seconds. */
+/** Larger files are not coloured, because it would take seconds. */
 const MOST_CHARACTERS = 400_000;
 
 /** The lines of a file, each with its words in elements of their classes. */

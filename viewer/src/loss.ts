@@ -11,11 +11,11 @@ export interface Part<T> {
 export interface Loss {
   /** Sum over steps of the largest minus the mean load, in the load's unit. */
   total: number;
-  /** Largest first; by the most unbalanced region of each window, as indices. */
+  /** By the most unbalanced region of each window, as an index; the largest first. */
   regions: Part<number>[];
-  /** Largest first; by the rank of the largest load. */
+  /** By the rank with the largest load; the largest first. */
   ranks: Part<number>[];
-  /** The stretch, a twentieth of the run, in which most is lost, and its share of the steps. */
+  /** The first and the last step of the twentieth of the run that loses most, and its share of the steps. */
   stretch: Part<[number, number]> & { ofSteps: number };
 }
 

@@ -1,4 +1,4 @@
-// The report page: reads the embedded data, shows one part at a time.
+// The report page: reads the embedded data and shows one part at a time.
 
 import { redraw } from "./charts";
 import { h, select } from "./dom";
@@ -124,14 +124,14 @@ class Page {
     scrollTo(0, 0);
   }
 
-  /** On paper, everything except controls. */
+  /** Shows everything except the controls, for paper. */
   private print(): void {
     this.destroy();
     const { shape } = this.state,
       parts: (() => void)[] = [];
     this.destroy = () => parts.forEach((destroy) => destroy());
     this.state.shape = "map";
-    // Charts are drawn before the page has the width of the paper; they would be as wide as the screen and cut off.
+    // Charts are drawn before the browser lays out the paper; without this they would be as wide as the screen.
     this.main.style.width = PAPER;
     this.main.replaceChildren(
       ...this.tabs

@@ -148,7 +148,7 @@ export interface RunJson {
   exact_left_out: number;
   frames: Frames;
   frame_notes: string[];
-  /** Names that are call paths, short enough for a line and long enough to differ. */
+  /** Short forms of names that are call paths; they fit on a line and still differ. */
   short_names: Record<string, string>;
   movement: Movement;
   shapes: { series: number[]; merges: [number, number, number, number][] };

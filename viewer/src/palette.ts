@@ -1,6 +1,6 @@
 // Colours that colour-blind users can distinguish and that keep their order in black and white.
 
-/** Control points of lightness that only rises; straight lines between them. */
+/** Control points with rising lightness; colours between them are interpolated linearly. */
 const MAPS: Record<string, string[]> = {
   viridis: [
     "440154",
@@ -46,11 +46,11 @@ export function isDark(): boolean {
   return theme ? theme === "dark" : matchMedia("(prefers-color-scheme: dark)").matches && !matchMedia("print").matches;
 }
 
-// Okabe and Ito's colours, which differ in lightness too; the dark ones lighter on a dark page.
+// Okabe and Ito's colours, which differ in lightness too; lighter variants for a dark page.
 const ON_LIGHT = ["#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#8c8c3c", "#7f7f7f"];
 const ON_DARK = ["#5cb3ea", "#f0b429", "#2fc89b", "#e39ac3", "#9fd4f5", "#f0803c", "#b9b95a", "#9a9a9a"];
 
-/** For kinds of things. */
+/** The colour of the i-th category. */
 export function category(i: number): string {
   return (isDark() ? ON_DARK : ON_LIGHT)[i % 8];
 }

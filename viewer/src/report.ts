@@ -1,4 +1,4 @@
-// Reads the report from the elements of the page that hold its JSON.
+// Reads the report from the JSON in the page.
 
 import { Comparison, Head, RunJson } from "./model";
 import { Run } from "./run";
@@ -8,7 +8,7 @@ export interface Report {
   runs: Run[];
 }
 
-/** The comparisons of the runs by `effort report`; empty with one run. */
+/** The comparisons of pairs of runs; none for one run. */
 export function readComparisons(): { before: number; after: number; comparison: Comparison }[] {
   return document.getElementById("effort-compare") ? element("effort-compare") : [];
 }
@@ -24,7 +24,8 @@ function element<T>(id: string): T {
     return JSON.parse(text) as T;
   } catch {
     throw new Error(
-      `The part "${id}" of the report cannot be read: the file is cut short or was changed. Write it again with effort report.`
+      `The part "${id}" of the report cannot be read: the file is cut short or was changed. ` +
+        "Write it again with effort report."
     );
   }
 }

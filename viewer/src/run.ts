@@ -3,7 +3,7 @@
 import { Frames, Info, MetricNumbers, Movement, PackedPicture, RunJson, SeriesJson, Strata } from "./model";
 import { bytesOf, Cells, floats, integers, unpack, unpackPicture } from "./packed";
 
-/** CALL@MODULE+0xHEX without the module if that makes a name too long for a line. */
+/** Drops the module from CALL@MODULE+0xHEX in a name that is too long for a line. */
 function squeezed(name: string): string {
   return name.length > 40 ? name.replace(/@[^@\s]*?(?=\+0x)/g, "") : name;
 }
@@ -31,11 +31,11 @@ export class Series {
     const [rows, cols] = this.json.screen;
     return rows > 0 ? { rows, cols } : undefined;
   }
-  /** Whether sums over all steps are in the page too. */
+  /** Whether the page also holds the sums over all steps. */
   get hasRankTotals(): boolean {
     return this.json.rank_totals;
   }
-  /** Whether exact values are in the page too. */
+  /** Whether the page also holds the exact values. */
   get exact(): boolean {
     return this.json.exact;
   }
@@ -76,7 +76,7 @@ export class Run {
   readonly frameNotes: string[];
   private readonly shortNames: Record<string, string>;
   readonly movement: Movement;
-  /** Series whose exact values did not fit into the page. */
+  /** Number of series whose exact values did not fit into the page. */
   readonly exactLeftOut: number;
   private readonly exactValues = new Map<number, Float64Array>();
   private readonly placement: [number, number][];
@@ -128,7 +128,7 @@ export class Run {
   short(name: string): string {
     return this.shortNames[name] ?? squeezed(name);
   }
-  /** Regions that compute: the load is theirs. */
+  /** The regions of kind compute, which make up the load. */
   get computeRegions(): number[] {
     return this.info.regions.flatMap((r, i) => (r.kind === "compute" ? [i] : []));
   }
@@ -142,7 +142,7 @@ export class Run {
     }
     return out;
   }
-  /** The rows of a node's histories, or of those that all nodes (-1) share. */
+  /** The ranks in the rows of a node's histories, or, for -1, of the histories that all nodes share. */
   ranksOfNode(node: number): Int32Array {
     if (node < 0) {
       const of = this.nodeOfRank();
@@ -171,7 +171,7 @@ export class Run {
     }
     return sum;
   }
-  /** The exact sum of some series; undefined if it was not stored or is not in the page. */
+  /** The exact sum of some series; undefined if the run did not store it or the page does not hold it. */
   exactValue(series: Series[], rank: number, step: number): number | undefined {
     let sum = 0;
     for (const s of series) {
@@ -187,7 +187,7 @@ export class Run {
     }
     return Number.isNaN(sum) ? undefined : sum;
   }
-  /** Stratum of every rank in the last kept window; undefined: there is none. */
+  /** The strata of the last window that was kept, if any. */
   get lastStrata(): Strata | undefined {
     return this.info.strata[this.info.strata.length - 1];
   }

@@ -7,7 +7,7 @@ import { Run } from "./run";
 /** The contents of a heat map. */
 export interface Panel {
   run: number;
-  /** Regions summed; empty: all that compute. */
+  /** The regions to sum; empty: all compute regions. */
   regions: number[];
   metric: number;
 }

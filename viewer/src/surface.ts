@@ -1,4 +1,4 @@
-// The picture of a heat map as a surface in three dimensions; drawn flat without WebGL.
+// The picture of a heat map as a surface in three dimensions, or, without WebGL, as lines.
 
 import {
   BufferAttribute,
@@ -166,7 +166,7 @@ class Surface implements SurfaceView {
       { rows, cols, values } = shrink(view),
       table = colours(this.state.palette),
       { low, high } = view;
-    // Even one rank or one step needs an area.
+    // A single rank or step needs an area too.
     const R = Math.max(2, rows),
       C = Math.max(2, cols);
     const at = new Float32Array(R * C * 3),
@@ -294,12 +294,12 @@ function labelSprite(text: string): Sprite {
   return sprite;
 }
 
-/** Rank behind rank as lines, each hiding what lies behind it. */
+/** A line per rank, each hiding the lines behind it. */
 class Ridges implements SurfaceView {
   readonly element: HTMLElement;
   private readonly canvas = h("canvas", {
     role: "img",
-    "aria-label": "Load by rank and step as lines behind each other",
+    "aria-label": "Load by rank and step as lines, one behind the other",
   });
   private view?: View;
   private text?: Labels;
@@ -362,8 +362,9 @@ class Ridges implements SurfaceView {
     }
     ctx.fillStyle = themed("--quiet");
     ctx.font = "12px system-ui, sans-serif";
+    const { steps, ranks, values: ends } = this.text;
     ctx.fillText(
-      `${this.text.steps[0]} .. ${this.text.steps[1]}, ${this.text.ranks[0]} (back) .. ${this.text.ranks[1]} (front), ${this.text.values[0]} .. ${this.text.values[1]}`,
+      `${steps[0]} .. ${steps[1]}, ${ranks[0]} (back) .. ${ranks[1]} (front), ${ends[0]} .. ${ends[1]}`,
       30,
       this.height - 6
     );

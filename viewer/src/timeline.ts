@@ -1,4 +1,4 @@
-// What charts over the steps of a run show: its marks of rebalances, its range of steps, its imbalance.
+// Data of a run for charts over its steps: rebalances, the range of steps, the imbalance.
 
 import { Mark } from "./charts";
 import { Run } from "./run";

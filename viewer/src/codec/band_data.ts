@@ -2,11 +2,11 @@
 
 /** Blocks of 2^LEAF_BITS squared coefficients are the leaves of the trees. */
 export const LEAF_BITS = 3;
-/** Levels are not counted beyond this. */
+/** The largest BandData.level. */
 export const MOST_LEVEL = 15;
 
-/** The number of bit planes of the largest coefficient below every node of one level of the tree; with a border of
- *  zeros. */
+/** One level of the tree: for each node, the number of bit planes of the largest coefficient below it.  It has a border
+ *  of zeros. */
 class TreeLevel {
   readonly stride: number;
   readonly planes: Uint8Array;
@@ -22,7 +22,7 @@ class TreeLevel {
   }
 }
 
-/** Magnitudes in units of the finest plane and signs, with a border of zeros. */
+/** Magnitudes in units of the finest plane, and signs; with a border of zeros. */
 export class BandData {
   readonly stride: number;
   readonly magnitude: Uint32Array;
@@ -61,7 +61,7 @@ export class BandData {
   }
 }
 
-/** Cleared bands by size, for reuse: tiles of a history are alike, and a megabyte of garbage per tile accumulates. */
+/** Cleared bands by size, for reuse: the tiles of a history are alike, and each would leave a megabyte of garbage. */
 const spare = new Map<string, BandData[]>();
 const MOST_SPARE = 1 << 20;
 

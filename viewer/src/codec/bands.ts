@@ -1,4 +1,4 @@
-// The bands of a transformed matrix: their positions, their weights, and which coarser band predicts which; see
+// The bands of a transformed matrix: their positions, their weights, and the coarser bands that predict them; see
 // analytics/codec/bands and FORMAT.md.
 
 import { join, lowLength, Matrix, spareSize, synthesisNorm } from "./wavelet";
@@ -14,8 +14,6 @@ export interface Band {
   col0: number;
   rows: number;
   cols: number;
-  /** The joint level that made it: needed to show levels below this one. */
-  level: number;
   rowLevel: number;
   colLevel: number;
   rowHigh: boolean;
@@ -82,7 +80,6 @@ function addSplitBands(bands: Band[], split: PacketSplit): void {
     col0,
     rows,
     cols,
-    level,
     rowLevel: level,
     colLevel: level,
     rowHigh: !alongRows,
@@ -140,7 +137,6 @@ export function makeBands(
     col0: 0,
     rows: lowLength(rows, rowLevels),
     cols: lowLength(cols, colLevels),
-    level: deepest,
     rowLevel: rowLevels,
     colLevel: colLevels,
     rowHigh: false,
@@ -155,7 +151,6 @@ export function makeBands(
         col0: 0,
         rows: lowLength(rows, level - 1) - r,
         cols: c,
-        level,
         rowLevel: level,
         colLevel: colLevels,
         rowHigh: true,
@@ -167,7 +162,6 @@ export function makeBands(
         col0: c,
         rows: r,
         cols: lowLength(cols, level - 1) - c,
-        level,
         rowLevel: rowLevels,
         colLevel: level,
         rowHigh: false,
@@ -185,7 +179,6 @@ export function makeBands(
       col0: c,
       rows: lowLength(rows, level - 1) - r,
       cols: lowLength(cols, level - 1) - c,
-      level,
       rowLevel: level,
       colLevel: level,
       rowHigh: true,

@@ -1,5 +1,5 @@
-// The contexts of the plane decoder: the first index of the models of each kind of decision, and the classes that choose
-// among them.
+// The contexts of the plane decoder: the first index of the models of each kind of decision, and the classes that
+// choose among them.
 
 import { Band } from "./bands";
 
@@ -18,7 +18,7 @@ export function classOf(band: Band): number {
   return band.rowLevel === band.colLevel ? 0 : band.rowLevel > band.colLevel ? 4 : 5;
 }
 
-/** Bands that have models of their own; further bands share those of the last. */
+/** Bands with models of their own; further bands share those of the last. */
 export const BANDS = 128;
 
 let models = 0;

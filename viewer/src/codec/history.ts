@@ -35,7 +35,8 @@ export class History {
     const input = new ByteReader(bytes),
       version = input.byte(),
       form = input.byte();
-    if (version !== 0xe1 || (form !== 2 && form !== 3)) throw new CodecError("this is no history of a known version");
+    if (version !== 0xe1 || (form !== 2 && form !== 3))
+      throw new CodecError("this is not a history of a known version");
     input.u16();
     this.rows = input.varint();
     this.steps = input.varint();
@@ -86,7 +87,7 @@ export class History {
   }
 
   private check(extent: number, room: number): void {
-    if (extent === 0 || extent > room) throw new CodecError("the tiles do not suit the history");
+    if (extent === 0 || extent > room) throw new CodecError("the tiles do not fit the history");
   }
 
   /** The coefficients of one tile; this is most of the work of decoding it. */

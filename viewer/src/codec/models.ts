@@ -134,7 +134,7 @@ export class Decisions {
     return bit;
   }
 
-  /** Towards `target`, 0 or 65535. */
+  /** Moves a model towards `target`, 0 or 65535. */
   private update(model: number, target: number): void {
     const one = this.one[model],
       seen = this.seen[model];

@@ -1,5 +1,5 @@
-// The binary arithmetic decoder: a 64-bit interval, held as two halves of 32 bits, because JavaScript numbers are exact
-// to 53.
+// The binary arithmetic decoder.  Its 64-bit interval is held as two halves of 32 bits, because JavaScript numbers are
+// exact to 53 bits only.
 
 const WORD = 4294967296;
 
@@ -17,7 +17,7 @@ export class RangeDecoder {
     this.valueLow = this.nextWord();
   }
 
-  /** Whether far more was read than there are bytes, so that they were not a complete stream. */
+  /** Whether so much was read beyond the end that the bytes cannot be a complete stream. */
   get overran(): boolean {
     return this.beyond > 4096;
   }

@@ -1,4 +1,5 @@
-// One separately coded matrix; see analytics/codec/FORMAT.md.  Histories never hold EZW tiles, so those are refused.
+// Decodes a tile, a separately coded matrix; see analytics/codec/FORMAT.md.  Histories never hold EZW tiles, so these
+// are refused.
 
 import { BandData, giveBack, LEAF_BITS } from "./band_data";
 import { Band, makeBands, PacketSplit, possibleSplits, undoSplit } from "./bands";
@@ -32,7 +33,7 @@ function readContextHeader(input: ByteReader): ContextHeader {
     points = input.byte();
   if (exponent < -1400 || exponent > 1100) throw new CodecError("the quantisation step is out of range");
   if ((planes & 127) < 1 || (planes & 127) > 63) throw new CodecError("the number of bit planes is not 1 to 63");
-  input.take(4); // the errors, which the history states for all its tiles
+  input.take(4); // errors, which the history states for all its tiles
   if (planes & 128) {
     for (let k = 1; k < (planes & 127); ++k) {
       input.varint();
@@ -71,7 +72,7 @@ function readFirst(io: RangeDecoder): number {
 
 const pointValue = (nibble: number): number => 0.1 + 0.04 * nibble;
 
-/** A coded tile's transform: its coefficients that are not zero, in the unit of the measurement. */
+/** The nonzero coefficients of a tile's transform, in the unit of the measurement. */
 export interface Coefficients {
   splits: PacketSplit[];
   /** Row-major places in the transformed matrix. */
@@ -85,9 +86,9 @@ export interface TileContent {
   rows: number;
   cols: number;
   transform?: Coefficients;
-  /** Every value, NaN if absent; for a tile that was stored raw. */
+  /** Every value of a tile that was stored raw, NaN if absent. */
   raw?: Float64Array;
-  /** The one value of all. */
+  /** The value of all cells of a constant tile. */
   constant?: number;
   /** 1 for values that were not measured. */
   absent?: Uint8Array;
@@ -162,16 +163,15 @@ function readContext(input: ByteReader, rows: number, cols: number, plain: boole
   return { splits, at, values };
 }
 
-/** Above this many values single precision is used: the transform of all ranks of a large run at once. */
+/** Larger matrices use single precision: transforms of all ranks of a large run at once. */
 const NARROW = 1 << 22;
 
-/** Zeros, to be transformed. */
+/** A matrix of zeros. */
 function matrixOf(values: number): Matrix {
   return values > NARROW ? new Float32Array(values) : new Float64Array(values);
 }
 
-/** The sum of transforms of one shape, inverted to the approximation that is 2^level times coarser in both directions.
- *  */
+/** Inverts the sum of transforms of one shape to the approximation that is 2^level times coarser in both directions. */
 export function undo(transforms: Coefficients[], rows: number, cols: number, level: number): Matrix {
   const outRows = lowLength(rows, level),
     outCols = lowLength(cols, level);
@@ -206,7 +206,7 @@ export function undo(transforms: Coefficients[], rows: number, cols: number, lev
   return out;
 }
 
-/** The mean over the cells of a 2^level times coarser grid, NaN where all are. */
+/** Means over the cells of a 2^level times coarser grid; NaN if all values of a cell are. */
 function blockMeans(values: Float64Array, rows: number, cols: number, level: number): Values {
   const outRows = lowLength(rows, level),
     outCols = lowLength(cols, level),

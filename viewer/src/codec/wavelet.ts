@@ -42,7 +42,7 @@ export interface Rect {
   cols: number;
 }
 
-/** Rows of values that can be transformed in place; the narrow kind for matrices of many millions. */
+/** A matrix that is transformed in place; in single precision if it has many million values. */
 export type Matrix = Float64Array | Float32Array;
 
 /** One lifting step over the samples of one parity, `step` apart and each `width` long: x[i] += c (x[i-1] + x[i+1]). */
@@ -62,15 +62,15 @@ function unlift(x: Matrix, samples: number, width: number): void {
   lift(x, samples, width, 1, -ALPHA);
 }
 
-/** Columns whose samples are lifted together: a stretch of all rows that stays in the cache. */
+/** Columns that are lifted together, so that their samples stay in the cache. */
 const BLOCK = 64;
 
-/** Values that join() needs beside a matrix of so many rows and columns. */
+/** The number of spare values that join() needs for a rectangle of this size. */
 export function spareSize(rows: number, cols: number): number {
   return Math.max(rows * Math.min(cols, BLOCK), cols);
 }
 
-/** Undoes one halving of `rect` in the chosen directions, in place; `spare` holds at least spareSize() of the rectangle. */
+/** Undoes one halving of `rect` in the chosen directions, in place; `spare` has at least spareSize() values. */
 export function join(
   matrix: Matrix,
   stride: number,
@@ -114,7 +114,7 @@ function joinRows(matrix: Matrix, stride: number, origin: number, rows: number, 
   }
 }
 
-/** Undoes the whole transform of a rows x cols matrix with so many levels in each direction, in place. */
+/** Undoes the whole transform of a rows x cols matrix with these numbers of levels, in place. */
 export function inverse(matrix: Matrix, rows: number, cols: number, rowLevels: number, colLevels: number): void {
   const spare = new Float64Array(spareSize(rows, cols));
   for (let level = Math.max(rowLevels, colLevels) - 1; level >= 0; --level) {

@@ -1,4 +1,4 @@
-// A heat map of loads, rank by step: a coarse picture at first, then one decoded for the visible part.
+// A heat map of loads by rank and step: first a coarse picture, then the visible part decoded.
 
 import { h } from "../dom";
 import { levelFor } from "../grid";
@@ -75,7 +75,8 @@ export class HeatMap {
     );
     this.canvas.setAttribute(
       "aria-label",
-      `Load by rank and step of ${titleOfPanel(run, panel)}. Arrow keys move the cursor, plus and minus zoom, 0 shows all.`
+      `Load by rank and step of ${titleOfPanel(run, panel)}. ` +
+        "Arrow keys move the cursor, plus and minus zoom, 0 shows the whole run."
     );
     (this.element as HTMLElement & { redraw?: () => void }).redraw = () => this.print();
     const observer = new ResizeObserver(() => this.resize());
@@ -118,7 +119,7 @@ export class HeatMap {
     this.request();
   }
 
-  /** For printing, without waiting for decoded histories. */
+  /** Draws for paper, without waiting for decoded histories. */
   private print(): void {
     this.onPaper = true;
     this.width = 0;
@@ -146,7 +147,7 @@ export class HeatMap {
       r1 - r0 === ranks &&
       c1 - c0 === steps
     ) {
-      // At screen resolution already: decoding histories would take many seconds and show the same.
+      // The picture has screen resolution already; decoding would take many seconds and show the same.
       const toRows = Math.min(rows, this.coarse.rows),
         toCols = Math.min(cols, this.coarse.cols);
       this.take(binned(this.coarse, toRows, toCols), toRows, toCols);
@@ -200,9 +201,10 @@ export class HeatMap {
     const { r0, r1, c0, c1 } = this.bounds(),
       perCell = ((r1 - r0) / rows) * ((c1 - c0) / cols);
     this.element.dataset.done = "yes";
+    const values = perCell < 10 ? perCell.toFixed(1) : Math.round(perCell).toLocaleString("en");
     this.status.textContent =
       perCell > 1.01
-        ? `a cell: ${this.state.mode === "max" ? "the largest rank" : "the mean"} of ${perCell < 10 ? perCell.toFixed(1) : Math.round(perCell).toLocaleString("en")} values`
+        ? `a cell: ${this.state.mode === "max" ? "the largest rank" : "the mean"} of ${values} values`
         : "a cell: one rank in one step";
   }
 

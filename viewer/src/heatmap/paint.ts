@@ -165,7 +165,7 @@ function paintScale(ctx: CanvasRenderingContext2D, { box, view, palette, unit }:
   }
 }
 
-/** Diamonds under the map at the steps at which the host rebalanced. */
+/** Diamonds under the map at the steps at which the host rebalanced, or strokes if there are many. */
 function paintRebalances(ctx: CanvasRenderingContext2D, { box, bounds, rebalanced }: Drawing): void {
   const { c0, c1 } = bounds,
     y = box.y + box.h + GAP / 2;
@@ -194,8 +194,8 @@ function arrowUp(ctx: CanvasRenderingContext2D, x: number, y: number): void {
   ctx.fill();
 }
 
-/** Mean and largest cell of every column, on the map's scale from zero; values above it end in a point.  Returns the number of
- *  columns with such values. */
+/** Mean and largest cell of every column, on the map's scale from zero; larger values end in a point.  Returns the
+ *  number of columns with larger values. */
 function paintProfile(ctx: CanvasRenderingContext2D, { box, view, unit }: Drawing): number {
   const { cols, high } = view,
     { mean, max } = profileOf(view),

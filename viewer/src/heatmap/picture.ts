@@ -1,4 +1,4 @@
-// The picture of a heat map before anything is decoded, and its scale and labels.
+// The picture of a heat map: its cells before anything is decoded, its scale, its ticks and its profile.
 
 import { Cells } from "../packed";
 import { Run, Series } from "../run";
@@ -35,8 +35,8 @@ export function cellAt({ rows, cols, values }: View, v: Viewport, at: { row: num
 
 const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
-/** The end of a scale that suits most cells: a hundredth of them, or one column of many, may lie above it, if they lie
- *  far above. */
+/** The upper end of a scale that suits most cells.  A hundredth of them, or one column of many, may lie above it if
+ *  they lie far above. */
 function withoutPeaks(values: Float32Array, cols: number, low: number, high: number): number {
   let every = Math.max(1, Math.floor(values.length / 20000));
   while (divisor(every, cols) > 1) ++every; // otherwise it would visit only some of the columns
@@ -65,7 +65,7 @@ export function sumOfCoarse(series: Series[]): Cells {
   return sum;
 }
 
-/** The first picture, from the coarse ones in the page; in another order than by id, all ranks of a bin look alike. */
+/** The first picture, from the coarse one in the page.  If ranks are reordered, all ranks of a bin look alike. */
 export function coarse(
   { rows, cols, cells }: Cells,
   run: Run,
@@ -92,7 +92,7 @@ export function coarse(
   return out;
 }
 
-/** A picture with fewer cells: the means of the cells in each. */
+/** A picture with fewer cells, each the mean of the cells that it covers. */
 export function binned({ rows, cols, cells }: Cells, toRows: number, toCols: number): Float32Array {
   const sums = new Float32Array(toRows * toCols),
     counts = new Uint32Array(toRows * toCols);

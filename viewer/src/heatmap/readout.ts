@@ -60,18 +60,19 @@ export class Readout {
   }
 
   private valueOf(value: number, error: number, exact: number | undefined): HTMLElement[] {
-    const { unit } = this;
+    const { unit } = this,
+      off = exact === undefined ? error : Math.abs(value - exact);
     return exact === undefined
       ? [
           h("b", {}, amount(value, unit)),
-          h("span", { class: "quiet" }, `decoded, measured within \u00b1${amount(error, unit)}`),
+          h("span", { class: "quiet" }, `decoded; the measured value is within \u00b1${amount(error, unit)}`),
         ]
       : [
           h("b", {}, amount(exact, unit, 9)),
           h(
             "span",
             { class: "quiet" },
-            `exact; stored as ${amount(value, unit)}, off by ${amount(Math.abs(value - exact), unit)} of at most ${amount(error, unit)}`
+            `exact; decoded ${amount(value, unit)}, off by ${amount(off, unit)} (at most ${amount(error, unit)})`
           ),
         ];
   }

@@ -1,4 +1,4 @@
-// Keys, the source of the page, and the licences of its parts.
+// The last part of the page: its keys, its data, the meaning of its numbers, and the licences of its libraries.
 
 import { h, heading } from "../dom";
 import { bytes } from "../format";
@@ -40,8 +40,9 @@ export function about(state: State): HTMLElement {
       "section",
       {},
       heading(
-        "Made from",
-        `by effort ${head.effort}. The page fetches nothing: it holds the compressed histories and decodes the parts that you look at.`
+        "Data",
+        `The page was written by effort ${head.effort}. ` +
+          "It holds the compressed histories, decodes what you look at, and needs no network."
       ),
       h(
         "ul",
@@ -52,29 +53,31 @@ export function about(state: State): HTMLElement {
     h(
       "section",
       {},
-      heading("Reading"),
+      heading("How to read the numbers"),
       h(
         "ul",
         {},
         h(
           "li",
           {},
-          "Imbalance is the largest load over the mean load, minus one: how much more the slowest rank has to do than an even share."
+          "Imbalance is the largest load over the mean load, minus one: the slowest rank's excess over an even share."
         ),
         h(
           "li",
           {},
-          "Load is the computing of a rank (regions of kind compute, exclusive of nested regions), in the metric that the run chose."
+          "Load is the sum over a rank's compute regions, exclusive of nested regions, in the run's load metric."
         ),
         h(
           "li",
           {},
-          "Efficiencies are those of POP: load balance = mean / largest computing time; communication = largest computing time / elapsed; parallel = their product."
+          "Efficiencies follow POP: load balance = mean / largest computing time; " +
+            "communication = largest computing time / elapsed time; parallel = their product."
         ),
         h(
           "li",
           {},
-          "Histories are compressed lossily: a value under the cursor is shown with the largest error of any value in its history."
+          "Histories are compressed lossily. " +
+            "The error stated for a value is the largest error of any value in its history."
         )
       )
     ),
@@ -83,7 +86,7 @@ export function about(state: State): HTMLElement {
       {},
       heading("Licences"),
       LICENCES.map((l) =>
-        h("details", {}, h("summary", {}, `${l.name} ${l.version}: ${l.licence}`), h("pre", {}, l.text))
+        h("details", {}, h("summary", {}, `${`${l.name} ${l.version}`.trim()}: ${l.licence}`), h("pre", {}, l.text))
       )
     )
   );

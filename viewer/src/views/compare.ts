@@ -1,5 +1,5 @@
-// Runs side by side, as compared by `effort diff`: what got better and worse, also with different numbers of ranks and
-// other builds of the program.
+// Two runs side by side, as `effort diff` compares them.  They may differ in the number of ranks and in the program's
+// build.
 
 import { chart } from "../charts";
 import { empty, h, heading, select, unbroken } from "../dom";
@@ -157,7 +157,9 @@ function byRegion(c: Comparison): HTMLElement[] {
       {},
       heading(
         "Regions",
-        `${c.metric} per step of the rank with most, whom the others wait for, and per rank; a change of ${percent(c.threshold)} or less counts as the same. ${tally.length > 0 ? `${tally.join(", ")}, ` : ""}${count(c.regions.length, "region")} in all.`
+        `${c.metric} per step of the slowest rank, for which the others wait, and as a mean over ranks. ` +
+          `A change of at most ${percent(c.threshold)} counts as the same. ` +
+          `${[...tally, `${count(c.regions.length, "region")} in all`].join(", ")}.`
       ),
       groups.map((g) => {
         const table = h("div", { class: "scroll" }, tableOf(c, g.rows));

@@ -126,10 +126,11 @@ function speeds(run: Run): HTMLElement | null {
     .sort((a, b) => time[b] - time[a]);
   const slow = list.filter((n) => n.time > SLOW),
     most = Math.max(list[0].time, 1);
+  const longer = `more than ${percent(SLOW - 1)} longer for a unit of work than the typical rank`;
   const verdict =
     slow.length > 0
-      ? `${count(slow.length, "node")} ${slow.length === 1 ? "takes" : "take"} more than ${percent(SLOW - 1)} longer for a unit of work than the typical rank.`
-      : "All nodes are equally fast, to within 5 %.";
+      ? `${count(slow.length, "node")} ${slow.length === 1 ? "takes" : "take"} ${longer}.`
+      : "All nodes are equally fast to within 5 %.";
   return h(
     "section",
     {},
@@ -159,7 +160,7 @@ function speeds(run: Run): HTMLElement | null {
       ? h(
           "p",
           {},
-          `Unlike the other ranks of their node: ${odd
+          `Ranks that differ from the others of their node: ${odd
             .slice(0, 12)
             .map((r) => `rank ${r.toLocaleString("en")} (${time[r].toFixed(2)} x)`)
             .join(", ")}${odd.length > 12 ? ` and ${odd.length - 12} more` : ""}.`
@@ -182,13 +183,16 @@ function loadOfNodes(run: Run): HTMLElement {
     most = Math.max(...nodes.map((n) => n.mean), 1e-300);
   const unit = run.unit(run.loadMetric),
     listed = [...nodes].sort((a, b) => b.mean - a.mean);
+  const verdict =
+    warned.length > 0
+      ? `In ${warned.length} of ${run.info.windows.length} windows, a node took longer than its work explains.`
+      : run.info.unit_costs.length > 0
+        ? "No node took longer than its work explains."
+        : "Without units of work, a slow node looks like one with more work.";
   return h(
     "section",
     {},
-    heading(
-      "Load of the nodes",
-      `Per rank, over the whole run. ${warned.length > 0 ? `In ${warned.length} of ${run.info.windows.length} windows a node took longer than its work explains.` : run.info.unit_costs.length > 0 ? "No node took longer than its work explains." : "Without units of work nobody can tell a slow node from one with more to do."}`
-    ),
+    heading("Load of the nodes", `Per rank, over the whole run. ${verdict}`),
     run.info.nodes < 2
       ? h("p", { class: "quiet" }, "The run used one node.")
       : h(
@@ -212,6 +216,6 @@ function loadOfNodes(run: Run): HTMLElement {
               )
             )
         ),
-    listed.length > 40 ? h("p", { class: "quiet" }, `and ${listed.length - 40} nodes with less`) : null
+    listed.length > 40 ? h("p", { class: "quiet" }, `and ${listed.length - 40} nodes with less load`) : null
   );
 }

@@ -87,7 +87,8 @@ export function dendrogram(state: State): HTMLElement {
     {},
     heading(
       "Regions of similar shape",
-      "Clustered by the correlation of their loads over ranks and steps (average linkage): regions that join far to the right rise and fall together, on the same ranks at the same time."
+      "Clustered by the correlation of their loads over ranks and steps (average linkage). " +
+        "Regions that join far to the right rise and fall together, on the same ranks at the same time."
     ),
     h(
       "div",

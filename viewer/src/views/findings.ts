@@ -1,5 +1,5 @@
-// The first things to look at: what ideal balance would save, how unbalanced the run is, and which region, rank and
-// steps are the cause.
+// The findings at the top of the overview: the saving by ideal balance, the imbalance, and the region, rank and steps
+// that cost most.
 
 import { h, unbroken } from "../dom";
 import { amount, count, middle, percent } from "../format";
@@ -7,7 +7,7 @@ import { lossOf } from "../loss";
 import { Run } from "../run";
 import { State, Viewport, WHOLE } from "../state";
 
-/** The share of time that ideal balance would save, and the time it is a share of. */
+/** The share that ideal balance would save of the elapsed time, or else of the critical path. */
 function idealSaving(run: Run): { share: number; of: "time" | "path" } | undefined {
   const { criticalPath, meanPath } = run.load,
     saved = criticalPath - meanPath;
@@ -21,9 +21,12 @@ export function verdict(run: Run): HTMLElement {
   const saving = idealSaving(run),
     done = run.info.windows.filter((w) => w.rebalanced).length,
     wanted = run.info.windows.filter((w) => w.rebalance).length;
-  const { nrmse } = run.info;
+  const { nrmse } = run.info,
+    unit = run.unit(run.loadMetric);
+  const nearly = `(from the compressed history${nrmse ? `, nrmse ${percent(nrmse)}` : ""}, which lowers peaks)`;
+  const paths = `critical path ${amount(run.load.criticalPath, unit, 4)}, ideal ${amount(run.load.meanPath, unit, 4)}`;
   const facts = [
-    `critical path ${amount(run.load.criticalPath, run.unit(run.loadMetric), 4)}, ideal ${amount(run.load.meanPath, run.unit(run.loadMetric), 4)}${run.load.exact ? "" : ` (from the compressed history${nrmse ? `, nrmse ${percent(nrmse)}` : ""}: peaks are lower than they were)`}`,
+    run.load.exact ? paths : `${paths} ${nearly}`,
     done > 0
       ? count(done, "rebalance")
       : wanted > 0
@@ -48,7 +51,7 @@ export function verdict(run: Run): HTMLElement {
   );
 }
 
-/** The first things to look at: how unbalanced, which region, which rank, when. */
+/** Links to the region, the rank and the steps that cost most.  Null if nothing is lost to imbalance. */
 export function findings(state: State): HTMLElement | null {
   const { run } = state,
     loss = lossOf(run),
@@ -70,13 +73,17 @@ export function findings(state: State): HTMLElement | null {
     clamp = (v: number) => Math.min(1, Math.max(0, v));
   const entry = (what: string, value: string | HTMLElement, more: string) =>
     h("div", {}, h("dt", {}, what), h("dd", {}, value), h("dd", { class: "quiet" }, unbroken(more)));
+  const lost = `${amount(run.load.criticalPath - run.load.meanPath, unit)} of ${run.info.load_metric}`;
+  const secondRegion = second ? `; then ${name(second.what)}, ${percent(second.share)}` : "";
+  const nextRanks = others.slice(0, 3).map((o) => `${o.what.toLocaleString("en")} (${percent(o.share)})`);
+  const otherRanks = nextRanks.length > 0 ? `; then ${nextRanks.join(", ")}` : "";
   return h(
     "dl",
     { class: "findings", id: "findings" },
     entry(
       "how unbalanced",
       percent(run.load.criticalPath / run.load.meanPath - 1),
-      `largest load over mean load, less one; ${amount(run.load.criticalPath - run.load.meanPath, unit)} of ${run.info.load_metric} is lost to the slowest ranks`
+      `largest load over mean load, minus one; the slowest ranks cost ${lost}`
     ),
     region
       ? entry(
@@ -84,22 +91,15 @@ export function findings(state: State): HTMLElement | null {
           link(name(region.what), `shows its load: ${run.info.regions[region.what].name}`, () =>
             show(WHOLE, region.what)
           ),
-          `the most unbalanced where ${percent(region.share)} of the loss arises${second ? `; then ${name(second.what)}, ${percent(second.share)}` : ""}`
+          `the most unbalanced region in windows with ${percent(region.share)} of the loss${secondRegion}`
         )
       : "",
     entry(
       "which rank",
-      link(`rank ${rank.what.toLocaleString("en")}`, "shows its load, and its neighbours'", () =>
+      link(`rank ${rank.what.toLocaleString("en")}`, "shows the load of this rank and its neighbours", () =>
         show({ r0: clamp(at - near), r1: clamp(at + near), c0: 0, c1: 1 })
       ),
-      `the slowest in the steps where ${percent(rank.share)} of the loss arises${
-        others.length > 0
-          ? `; then ${others
-              .slice(0, 3)
-              .map((o) => `${o.what.toLocaleString("en")} (${percent(o.share)})`)
-              .join(", ")}`
-          : ""
-      }`
+      `the slowest rank in steps with ${percent(rank.share)} of the loss${otherRanks}`
     ),
     steps > 1
       ? entry(

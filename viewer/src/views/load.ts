@@ -30,7 +30,7 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
   };
 
   function panelOf(panel: Panel, index: number): HTMLElement {
-    // One map has the window to itself.
+    // A single map may fill the window.
     const height =
         state.panels.length > 2 || state.shape === "both"
           ? 360
@@ -209,7 +209,8 @@ export function load(state: State): { element: HTMLElement; destroy: () => void 
       h(
         "p",
         { class: "quiet hint" },
-        "Drag a rectangle to zoom into it; double click shows all. With the map in focus: arrows move the cursor, shift and arrows the view, + and \u2212 zoom, 0 shows all, the wheel zooms."
+        "Drag a rectangle to zoom in; double-click for the whole run. With the map in focus, arrow keys move ",
+        "the cursor, shift and arrow keys the view; +, \u2212 and the wheel zoom; 0 shows the whole run."
       )
     ),
     destroy: clear,

@@ -1,4 +1,4 @@
-// A diagram of ranks that move between strata.
+// A diagram of the ranks that move between strata.
 
 import { chart } from "../charts";
 import { h, heading, svg } from "../dom";
@@ -7,7 +7,7 @@ import { category } from "../palette";
 import { State } from "../state";
 import { domainOf, marksOf } from "../timeline";
 
-/** Ranks that went from one stratum to another, between windows spread over the run. */
+/** Bands of ranks from stratum to stratum, between windows spread over the run. */
 export function movement(state: State): HTMLElement {
   const { run } = state,
     { windows, flows, first, last, moved, movers } = run.movement,
@@ -43,12 +43,14 @@ export function movement(state: State): HTMLElement {
       middle = (xa + xb) / 2;
     left[w][i] += ha;
     right[w + 1][j] += hb;
+    const upper = `M${xa} ${y0}C${middle} ${y0} ${middle} ${y1} ${xb} ${y1}`;
+    const lower = `V${y1 + hb}C${middle} ${y1 + hb} ${middle} ${y0 + ha} ${xa} ${y0 + ha}Z`;
     return svg(
       "path",
       {
         class: `flow${i === j ? "" : " moved"}`,
         style: `--c:${category(i % 7)}`,
-        d: `M${xa} ${y0}C${middle} ${y0} ${middle} ${y1} ${xb} ${y1}V${y1 + hb}C${middle} ${y1 + hb} ${middle} ${y0 + ha} ${xa} ${y0 + ha}Z`,
+        d: upper + lower,
       },
       svg(
         "title",
@@ -102,12 +104,15 @@ export function movement(state: State): HTMLElement {
       ),
       ` (${times})`,
     ]);
+  const drawn = windows.length < moved.length + 1 ? `, of which ${windows.length} are drawn` : "";
   return h(
     "section",
     {},
     heading(
       "Movement of ranks between strata",
-      `${count(all, "move")} between ${count(moved.length + 1, "window")}${windows.length < moved.length + 1 ? `, of which ${windows.length} are drawn` : ""}. A stratum keeps its number as long as it keeps most of its ranks; what crosses changed sides. Beside the first and the last window: the strata; below: the windows' first steps.`
+      `${count(all, "move")} between ${count(moved.length + 1, "window")}${drawn}. ` +
+        "A stratum keeps its number as long as it keeps most of its ranks; bands that cross are ranks that moved. " +
+        "The numbers of the strata stand beside the first and the last window, the windows' first steps below."
     ),
     h(
       "div",
@@ -135,6 +140,6 @@ export function movement(state: State): HTMLElement {
       least: 1,
       lines: [{ title: "ranks", values: moved, colour: category(1), stepped: true }],
     }),
-    movers.length > 0 ? h("p", {}, "Most often: rank ", list, ".") : null
+    movers.length > 0 ? h("p", {}, "Moved most often: rank ", list, ".") : null
   );
 }

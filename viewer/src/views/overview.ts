@@ -17,16 +17,20 @@ function facts(run: Run): HTMLElement {
     held = info.own_bytes_per_node.reduce((a, b) => a + b, 0);
   const entries: [string, string, string?][] = [
     ["ranks", info.ranks.toLocaleString("en"), `on ${count(info.nodes, "node")}`],
-    ["steps", info.steps.toLocaleString("en"), `windows of ${info.window}, hints ${info.hint_lag} later`],
+    [
+      "steps",
+      info.steps.toLocaleString("en"),
+      `windows of ${count(info.window, "step")}, hints ${count(info.hint_lag, "step")} later`,
+    ],
     [
       "elapsed",
       seconds(info.wall_seconds),
-      info.steps > 0 ? `${seconds(info.wall_seconds / info.steps)} a step` : undefined,
+      info.steps > 0 ? `${seconds(info.wall_seconds / info.steps)} per step` : undefined,
     ],
     [
       "effort itself",
       rankSeconds > 0 ? percent(info.own_cpu_seconds / rankSeconds) : seconds(info.own_cpu_seconds),
-      `${seconds(info.own_cpu_seconds)} CPU in the background, ${bytes(held)} held`,
+      `${seconds(info.own_cpu_seconds)} of CPU time in the background, ${bytes(held)} of memory`,
     ],
     [
       "snapshot",
@@ -60,7 +64,7 @@ function charts(state: State): HTMLElement[] {
     const { steps, values } = imbalanceOf(run);
     out.push(
       chart({
-        title: "Imbalance: largest load over mean load, less one",
+        title: "Imbalance: largest load over mean load, minus one",
         steps,
         domain,
         clip: true,
@@ -80,7 +84,7 @@ function charts(state: State): HTMLElement[] {
     const unit = run.unit(run.loadMetric);
     out.push(
       chart({
-        title: `Load of a step, ${run.info.load_metric}`,
+        title: `Load per step, ${run.info.load_metric}`,
         steps,
         domain,
         clip: true,
@@ -149,7 +153,7 @@ function mostExpensive(state: State): HTMLElement | null {
   return h(
     "section",
     {},
-    heading("Where it goes", `Share of all ${run.info.metrics[metric]}, the most expensive regions first.`),
+    heading("Most expensive regions", `Their shares of all ${run.info.metrics[metric]}.`),
     h(
       "ul",
       { class: "bars" },
@@ -171,7 +175,8 @@ function mostExpensive(state: State): HTMLElement | null {
             h(
               "span",
               { class: "number quiet" },
-              `imbalance ${percent(n!.imbalance)}${run.info.ranks > 1 ? `, rank ${n!.max_rank.toLocaleString("en")}` : ""}`
+              `imbalance ${percent(n!.imbalance)}`,
+              run.info.ranks > 1 ? `, rank ${n!.max_rank.toLocaleString("en")}` : ""
             )
           )
         )
@@ -187,13 +192,14 @@ export function overview(state: State): HTMLElement {
     { info } = run;
   const notes = [...info.notes];
   if (info.merged_steps > 0)
-    notes.push(`${count(info.merged_steps, "step")} merged into later ones, because a buffer was full`);
+    notes.push(`${count(info.merged_steps, "step")} merged into later ones because a buffer was full`);
   if (info.lost_snapshots > 0) notes.push(`${count(info.lost_snapshots, "earlier snapshot")} could not be written`);
   if (run.load.level > 0)
-    notes.push(`steps and critical path are taken from an approximation that is ${2 ** run.load.level} times coarser`);
+    notes.push(`steps and critical path come from a ${2 ** run.load.level} times coarser approximation`);
   if (run.exactLeftOut > 0)
     notes.push(
-      `exact values of ${run.exactLeftOut} region${run.exactLeftOut === 1 ? "" : "s"} (by metric) are only in the snapshot: the page would become too large`
+      `exact values of ${count(run.exactLeftOut, "region")} (counted per metric) are only in the snapshot, ` +
+        "because they would make the page too large"
     );
   if (info.steps === 0) notes.push("The run ended before its first step.");
   return h(
@@ -207,7 +213,8 @@ export function overview(state: State): HTMLElement {
       ? h(
           "p",
           { class: "quiet legend-marks" },
-          "\u25c6 rebalanced   \u25bd recommended, not done   (where there are many: long and short strokes along the upper edge)"
+          "\u25c6 rebalanced   \u25bd recommended, not done   ",
+          "(if there are many: long and short strokes along the upper edge)"
         )
       : null,
     mostExpensive(state),

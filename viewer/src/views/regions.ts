@@ -1,4 +1,4 @@
-// The effort browser: phases and regions, sorted, searched, summed.
+// The table of phases and regions, with sorting, searching and sums of a selection.
 
 import { pathTree, callPaths } from "../callpath";
 import { spark } from "../charts";
@@ -106,7 +106,7 @@ export function regions(state: State): HTMLElement {
         ),
         h(
           "th",
-          { title: "from the first step to the last: the mean of the ranks as a line before the largest as a band" },
+          { title: "from the first to the last step: the mean of the ranks as a line, the largest as a band" },
           "over steps"
         ),
         h("th", {}, "")
@@ -254,7 +254,7 @@ export function regions(state: State): HTMLElement {
         )
       );
     if (found === 0)
-      body.append(h("tr", {}, h("td", { colspan: COLUMNS.length + 3 }, `No region's name holds "${query}".`)));
+      body.append(h("tr", {}, h("td", { colspan: COLUMNS.length + 3 }, `No region's name contains "${query}".`)));
     drawSum();
   }
 
@@ -262,7 +262,7 @@ export function regions(state: State): HTMLElement {
     const picked = [...state.selection],
       unit = run.unit(metric);
     if (picked.length === 0) {
-      sum.replaceChildren(h("span", { class: "quiet" }, "Mark regions to see their sum."));
+      sum.replaceChildren(h("span", { class: "quiet" }, "Select regions to see their sum."));
       return;
     }
     const all = info.regions.reduce((s, _, i) => s + (run.numbers(i, metric)?.total ?? 0), 0);
@@ -295,7 +295,9 @@ export function regions(state: State): HTMLElement {
     }
     const show = (largest: number, rank: number) => {
       const mean = total / info.ranks;
-      worst.textContent = `largest ${amount(largest, unit)} of rank ${rank.toLocaleString("en")}, imbalance ${mean > 0 ? percent(largest / mean - 1) : "-"}`;
+      const imbalance = mean > 0 ? percent(largest / mean - 1) : "-";
+      const where = `rank ${rank.toLocaleString("en")}`;
+      worst.textContent = `largest ${amount(largest, unit)} of ${where}, imbalance ${imbalance}`;
     };
     const totals = run.rankTotals(series);
     if (totals) {

@@ -1,4 +1,4 @@
-// The lines of a region.
+// The source lines of a region.
 
 import { callPaths, pathTree } from "../callpath";
 import { empty, h, heading } from "../dom";
@@ -62,7 +62,11 @@ export function source(state: State): HTMLElement {
   );
 }
 
-/** The lines around the places; the rest of the file folded. */
+function titleOf({ what, first, last }: { what: string; first: number; last: number }): string {
+  return `${what}: ${first}${last > first ? `..${last}` : ""}`;
+}
+
+/** The lines around the places, with the rest of the file folded. */
 function listing(
   file: { path: string; text: string },
   places: { first: number; last: number; what: string }[]
@@ -108,16 +112,7 @@ function listing(
   return h(
     "section",
     {},
-    h(
-      "h4",
-      {},
-      file.path,
-      h(
-        "span",
-        { class: "quiet" },
-        ` ${[...new Set(places.map((p) => `${p.what}: ${p.first}${p.last > p.first ? `..${p.last}` : ""}`))].join(", ")}`
-      )
-    ),
+    h("h4", {}, file.path, h("span", { class: "quiet" }, ` ${[...new Set(places.map(titleOf))].join(", ")}`)),
     h("div", { class: "scroll" }, h("table", { class: "code" }, body))
   );
 }

@@ -32,7 +32,7 @@ export function strata(state: State): HTMLElement {
   return out;
 }
 
-/** Bars of the regions' shares; hatching distinguishes them without colours. */
+/** Bars of the regions' shares; hatching tells them apart without colours. */
 function profiles(state: State): HTMLElement {
   const { run } = state,
     kept = run.info.strata;
@@ -150,7 +150,8 @@ function profiles(state: State): HTMLElement {
     {},
     heading(
       "Strata",
-      "Groups of ranks with similar loads per region; the medoid stands for its group. Look into these few ranks, or trace them, instead of all."
+      "Groups of ranks with similar loads per region. " +
+        "The medoid represents its group: examine or trace these few ranks instead of all."
     ),
     kept.length > 1
       ? h(
