@@ -53,7 +53,7 @@ std::string readable(std::string_view name) {
   return text.substr(0, measure::max_name - tail.size()) + tail;
 }
 
-/// The region of a name; 0 if there is no session.
+/// Looks up or creates the region of this name.  Returns 0 without a session.
 std::int32_t id_of(const char* name, Kind kind) {
   engine::AdapterPort* const port = engine::adapter_port();
   if (!port) return 0;

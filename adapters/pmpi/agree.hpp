@@ -14,8 +14,8 @@ enum class Agreement { all, refused, unanswered };
 /// @param init_seconds  that MPI_Init took
 bool all_ranks_present(double init_seconds);
 
-/// Whether all ranks are ready; all are known to have the adapter.  There is no answer, after a long wait, only if a
-/// rank came so late that it had given up on the others.  Then no rank goes on.
+/// Agrees whether all ranks are ready.  Call it only once all ranks are known to have the adapter.  If a rank arrives
+/// after the others have given up on it, they wait for a long time without an agreement, and no rank goes on.
 Agreement all_ranks_ready(bool ready);
 
 }  // namespace effort::pmpi

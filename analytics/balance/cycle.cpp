@@ -8,9 +8,9 @@ namespace {
 
 // Factor per step by which earlier differences fade: a memory of 40 steps.
 constexpr double memory = 0.975;
-// Share of the usual difference below which a lag is a period, and above which it no longer is one.
+// A lag becomes a period when its ratio falls below `found`, and stops being one above `lost` (see ratios()).
 constexpr double found = 0.5, lost = 0.7;
-// Periods that must have passed.
+// Periods, and steps, that must have passed before one is looked for.
 constexpr int least_periods = 3, least_steps = 12;
 
 }  // namespace
@@ -24,24 +24,27 @@ void Cycle::Signal::observe(double value) {
   if (past.size() > longest) past.pop_back();
 }
 
-// Mean difference at a lag, as a share of that at all shorter lags.
-double Cycle::Signal::ratio(int lag) const {
-  double sum = 0, count = 0;
-  for (int other = 1; other < lag; ++other) {
-    const auto i = static_cast<std::size_t>(other);
-    if (!(weight[i] > 0)) return 1;
-    sum += difference[i] / weight[i];
-    ++count;
+// Change of the signal over each lag, as a share of its mean change over shorter lags; 1 if not known.
+std::array<double, Cycle::longest + 1> Cycle::Signal::ratios() const {
+  std::array<double, longest + 1> out;
+  out.fill(1);
+  double sum = 0;
+  for (std::size_t lag = 1; lag < out.size() && weight[lag] > 0; ++lag) {
+    const double change = difference[lag] / weight[lag];
+    if (sum > 0) out[lag] = change * static_cast<double>(lag - 1) / sum;
+    sum += change;
   }
-  const auto i = static_cast<std::size_t>(lag);
-  return sum > 0 && weight[i] > 0 ? difference[i] / weight[i] * count / sum : 1.0;
+  return out;
 }
 
 void Cycle::observe(double mean, double loss) {
   ++steps_;
   mean_.observe(std::log(mean));
   loss_.observe(loss >= 0 ? loss : loss_.past.empty() ? 0.0 : loss_.past.front());
-  const auto ratio = [&](int lag) { return std::min(mean_.ratio(lag), loss_.ratio(lag)); };
+  const auto by_mean = mean_.ratios(), by_loss = loss_.ratios();
+  const auto ratio = [&](int lag) {
+    return std::min(by_mean[static_cast<std::size_t>(lag)], by_loss[static_cast<std::size_t>(lag)]);
+  };
   if (period_ > 0 && ratio(period_) < lost) return;
   period_ = 0;
   for (int lag = 2; lag <= longest && std::max(least_steps, least_periods * lag) <= steps_; ++lag)

@@ -1,4 +1,5 @@
-// Finds the period of a program whose steps repeat: refinements, neighbour lists, checkpoints every so many steps.
+// Finds the period of a program that does something every few steps: refine a mesh, rebuild neighbour lists, write a
+// checkpoint.
 #pragma once
 
 #include <array>
@@ -7,8 +8,8 @@
 
 namespace effort::balance {
 
-/// Finds the period of two signals of a step that do not depend on how the work is divided at present.  A period is
-/// found when a signal differs from its value one period ago by much less than from its values at other lags.
+/// Watches two signals that do not depend on how the work is divided at present.  A lag is a period if one of them
+/// changes much less over it than over shorter lags.
 /// Not thread-safe; deterministic; time O(longest) per step.
 class Cycle {
  public:
@@ -17,7 +18,7 @@ class Cycle {
   /// @param mean  mean load of the step, > 0
   /// @param loss  loss of a division made one step before; negative: not known, taken to be that of the step before
   void observe(double mean, double loss);
-  /// Steps of the period; 0: none found.
+  /// Period in steps; 0 if none was found.
   int period() const { return period_; }
 
  private:
@@ -25,7 +26,7 @@ class Cycle {
     std::deque<double> past;                                 // newest first
     std::array<double, longest + 1> difference{}, weight{};  // from the value of each lag, fading
     void observe(double value);
-    double ratio(int lag) const;
+    std::array<double, longest + 1> ratios() const;
   };
   Signal mean_, loss_;
   int steps_ = 0, period_ = 0;

@@ -23,9 +23,7 @@ constexpr double delay_gain = 0.3;
 constexpr double urgency_gain = 0.3;
 // Share of a new step in the mean growth of the loss.
 constexpr double drift_gain = 0.2;
-// Share of a new peak in the loss of peaks.
-constexpr double peak_gain = 0.3;
-// Change of a peak's loss, as a share of it, from which a rebalance shows whether peaks move with the work.
+// A rebalance shows whether peaks move with the work if trials expect it to change their loss by this share.
 constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
 constexpr int effect_steps = 3;
@@ -142,16 +140,16 @@ void Decision::learn_peak(const StepFacts& facts) {
   const double weight = mean_ > 0 ? facts.mean / mean_ : 1.0;
   fresh_.learn_peak(facts.trials, weight, peak_seen_);
   const double loss = weight * std::max(0.0, facts.largest / facts.mean - 1);
-  own_peak_ += (peak_seen_ ? peak_gain : 1.0) * (loss - own_peak_);
+  own_peak_ += (peak_seen_ ? FreshLoss::peak_gain : 1.0) * (loss - own_peak_);
   const double expected = peak_expected_ - peak_before_;
   if (!peak_seen_ && std::fabs(expected) > clear_change * peak_before_)
     peaks_move_ = std::clamp((loss - peak_before_) / expected, 0.0, 1.0);
   peak_seen_ = true;
 }
 
-// The loss of a peak under a division by the predictor, in usual mean loads.  What a peak does need not move with the
-// work: a checkpoint that one rank writes stays with it.  A division therefore gets credit for a smaller loss only as
-// far as an earlier rebalance has changed the peaks.
+// The loss of a peak under a division by the predictor, in usual mean loads.  The work of a peak may stay on its rank,
+// as a checkpoint that one rank writes does.  A smaller loss than today's is therefore expected only to the extent that
+// the last rebalance changed the peaks.
 double Decision::in_peak(Predictor predictor) const {
   const double loss = fresh_.in_peak(predictor, own_peak_);
   return loss < own_peak_ ? own_peak_ + peaks_move_ * (loss - own_peak_) : loss;
@@ -187,7 +185,7 @@ void Decision::learn(const StepFacts& facts, int step) {
   avoidable_ += std::max(0.0, loss - next_[1]) * facts.mean;
 }
 
-// In a program with peaks the mean of all steps says nothing before it contains one.
+// In a program with peaks, the mean of all steps is used only once it contains a peak.
 bool Decision::can_predict(Predictor predictor, const LookFacts& facts) const {
   return facts.known[static_cast<std::size_t>(predictor)] &&
          !(predictor == Predictor::mean && fresh_.peak_rate() > 0 && !peak_seen_);
@@ -275,7 +273,8 @@ Verdict Decision::decide(const LookFacts& facts) {
   Prospects prospects{{},    Ageing(own_), effect_, price, now.level - (excess_ - sure_excess_),
                       doubt, ages,         age,     n,     settings_.spacing};
   std::vector<double> table;
-  for (int d = 0; d < fresh_.period(); ++d) {
+  prospects.fresh.emplace_back(next_, fresh_.peak_rate() * in_peak(predictor_));
+  for (int d = 1; d < fresh_.period(); ++d) {
     fresh_.tabulate(predictor_, acts_at() + d, n, reference, table);
     prospects.fresh.emplace_back(table, fresh_.peak_rate() * in_peak(predictor_));
   }

@@ -5,10 +5,8 @@ namespace {
 
 // Factor per step by which earlier peaks fade in their rate: a memory of 200 steps.
 constexpr double rate_memory = 0.995;
-// Share of a new real division in the loss of real ones.
+// Weight of the newest division in the mean loss of real ones.
 constexpr double real_gain = 0.5;
-// Share of a new peak in the loss of peaks.
-constexpr double peak_gain = 0.3;
 
 }  // namespace
 

@@ -23,13 +23,16 @@ struct TrialLoss {
 /// Learns from trials (see Trial) the losses of divisions by each predictor.  Steps are numbered from 1.
 class FreshLoss {
  public:
-  /// Notes a step, ordinary or not: its mean load and its loss under the trial of age 1 of the last-value predictor
-  /// (negative: not known) show the program's cycle.
+  static constexpr double peak_gain = 0.3;  ///< weight of the newest peak in the mean loss of peaks
+
+  /// Adds a step of any kind to the search for the program's cycle.
+  /// @param mean  mean load, > 0
+  /// @param loss  under the trial of age 1 of the last-value predictor; negative: not known
   void step(double mean, double loss);
   /// Learns from the trials of an ordinary step.
   void learn(int step, std::span<const TrialLoss> trials);
-  /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: a mesh
-  /// that is adapted in the same step is known to the program, not to the loads before it.
+  /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: if the
+  /// mesh is adapted in the same step, the program divides the new mesh, but trials use the loads of the old one.
   void learn_real(int step, int age, double loss);
   /// Learns from the trials of a peak.
   /// @param weight    mean load of the step, in usual mean loads

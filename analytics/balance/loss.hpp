@@ -17,7 +17,7 @@ class LossCurve {
  public:
   void observe(int age, double loss);
   bool known() const;
-  /// This curve, drawn towards one of many more observations by one observation's weight at each age.
+  /// This curve with the mean of `other` as one more observation in each class of ages.
   LossCurve drawn_to(const LossCurve& other) const;
   /// Losses at ages 1 to n into out[1 .. n], non-decreasing within the observed ages.  Beyond them they grow as
   /// `reference` does, [1 .. n], the curve of a predictor that was observed at more ages.  Without a reference they

@@ -24,7 +24,7 @@ class Ageing {
 
 /// The prospects of the coming steps.
 struct Prospects {
-  std::vector<Ageing> fresh;  ///< of a division made in d steps, at d modulo the size
+  std::vector<Ageing> fresh;  ///< [cycle] fresh[d modulo cycle]: of a division made in d steps
   Ageing own;                 ///< of the present division
   const RebalanceEffect& effect;
   double price = 0;   ///< mean steps
@@ -39,7 +39,7 @@ struct Prospects {
   /// Loss of the present distribution after `delay` more steps, and its sum over `steps` steps.
   double present_at(int delay) const { return ages ? level + own.at(age + delay) : level; }
   double present_sum(int steps) const { return steps * level + (ages ? own.sum(age + steps) - own.sum(age) : 0.0); }
-  /// Loss that a rebalance leaves above that of a fresh division, of `before` above it.
+  /// Excess over a fresh division that a rebalance leaves of the excess `before`.
   double above(double before) const;
 };
 
@@ -51,7 +51,7 @@ struct ScheduleCosts {
 };
 
 /// Finds them by dynamic programming over the step of the next rebalance: cost(t) = price + min over n of the loss of
-/// n steps + cost(t + n) (Bellman 1957).  Rebalances wait for the phase of a cycle in which divisions last.
+/// n steps + cost(t + n) (Bellman 1957).  A rebalance waits for the phase of the cycle in which divisions last longest.
 /// Time O(horizon x (20 + size of fresh)).
 ScheduleCosts compare_schedules(const Prospects& prospects);
 

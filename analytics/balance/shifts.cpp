@@ -6,11 +6,12 @@
 namespace effort::balance {
 namespace {
 
-constexpr double gain = 0.05;        // share of a new step: a memory of 20 steps
-constexpr int least_steps = 5;       // before shifts are looked for
-constexpr double deviations = 5;     // mean absolute deviations beyond the mean, from which a loss is no noise
-constexpr double least_loss = 0.05;  // and at least so much beyond it
-constexpr std::size_t kept = 8;      // earlier regimes
+constexpr double gain = 0.05;   // share of a new step: a memory of 20 steps
+constexpr int least_steps = 5;  // before shifts are looked for
+// A loss stands out if it exceeds the mean by `deviations` mean absolute deviations plus `least_loss`.
+constexpr double deviations = 5;
+constexpr double least_loss = 0.05;
+constexpr std::size_t kept = 8;  // earlier regimes
 
 }  // namespace
 

@@ -264,7 +264,7 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
       if (!(sum[next] > 0)) continue;
       const TrialStep& tried = batch.tried[next];
       const double loss = std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1);
-      facts.trials.push_back({tried.predictor, tried.age, loss});
+      if (decides) facts.trials.push_back({tried.predictor, tried.age, loss});
       if (tried.predictor != balance::Predictor::last) continue;
       if (tried.age == 1) last = loss;
       if (tried.age == 2) before = loss;

@@ -45,7 +45,7 @@ class RankClient {
 
   RankClient(Setup setup, measure::Recorder& recorder, node::Segment& segment);
 
-  /// @param deliver  if empty, there is no listener and the call does not wait for hints
+  /// @param deliver  receives hints that are due; if empty, the call does not wait for them
   /// @return ok, or switched_off starting with the step at which all ranks switch off
   Status progress_step(const Deliver& deliver);
   /// Waits until the snapshot is written and returns its outcome.

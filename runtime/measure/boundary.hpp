@@ -54,8 +54,9 @@ inline bool end_short(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Begins a region at `now` on the short path while no other region is open.  Returns false and changes nothing if the
-/// stamp is no longer `before` or if the region is sampled.  The caller charges the time since `before`.
+/// Begins a region at `now` on the short path.  No other region may be open.  The caller has read the thread's time
+/// stamp as `before` and charges the time since then.  If the stamp has changed in the meantime, or if the region is
+/// sampled, nothing is changed and the result is false.
 __attribute__((always_inline)) inline bool begin_outermost(ThreadSlot& s, std::uint32_t region, std::uint64_t before,
                                                            std::uint64_t now) noexcept {
   // Reload values instead of keeping them: callers may have few registers left.

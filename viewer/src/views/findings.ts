@@ -45,7 +45,7 @@ export function verdict(run: Run): HTMLElement {
           ? saving.of === "time"
             ? `Ideal balance would run this in ${percent(saving.share)} less time.`
             : `Ideal balance would shorten the critical path by ${percent(saving.share)}.`
-          : "There is no load to balance."
+          : "No load was measured."
     ),
     saving ? h("p", { class: "quiet" }, facts.join("; "), ".") : null
   );

@@ -208,7 +208,7 @@ TEST_CASE("a non-finite value is found while objects are assigned") {
     REQUIRE(kernels->assign({objects, 40, 3}, {{point, 1, 3}, 1, {{0}}}, {4, 40}).largest_bits == 0x7ff0000000000000);
 }
 
-TEST_CASE("the two nearest of several medoids, the first of equals, and the bound if there is no second") {
+TEST_CASE("the two nearest medoids are found: ties go to the first, and a single medoid has the bound as its second") {
   const std::size_t rows = GENERATE(1, 7, 16, 37, 700), k = GENERATE(1, 2, 5);
   Uniform uniform(8);
   std::vector<double> columns;
