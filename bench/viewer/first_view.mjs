@@ -3,23 +3,10 @@
 // Prints medians in milliseconds, and the resident memory of the browser's page processes.  For a large page, run
 // `make_snapshot large` (tests/viewer), then `effort report`.
 import { readdirSync, readFileSync, statSync } from "node:fs";
-import { createRequire } from "node:module";
-import { join, resolve } from "node:path";
+import { resolve } from "node:path";
+import { browser as launch } from "../../tests/viewer/harness.mjs";
 
 const [modules, file, times = "3"] = process.argv.slice(2);
-const { chromium } = createRequire(join(resolve(modules), "here.js"))("playwright-core");
-const FLAGS = [
-  "--headless",
-  "--no-sandbox",
-  "--disable-quic",
-  "--no-first-run",
-  "--disable-background-networking",
-  "--disable-component-update",
-  "--disable-sync",
-  "--use-gl=angle",
-  "--use-angle=swiftshader",
-  "--enable-unsafe-swiftshader",
-];
 
 /** MiB of the renderer processes, which hold the page and its workers. */
 function resident() {
@@ -52,10 +39,7 @@ const seen = {
   memory_after: [],
 };
 for (let i = 0; i < Number(times); ++i) {
-  const browser = await chromium.launch({
-    executablePath: process.env.EFFORT_CHROMIUM || "/usr/bin/chromium",
-    args: FLAGS,
-  });
+  const browser = await launch(resolve(modules));
   const page = await browser.newPage({ viewport: { width: 1440, height: 900 } });
   const before = resident();
   await page.goto(`file://${resolve(file)}`, { waitUntil: "commit" });
