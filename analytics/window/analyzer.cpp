@@ -1,5 +1,13 @@
 #include "analytics/number_text.hpp"
-#include "analytics/window/state.hpp"
+#include "analytics/window/costs.hpp"
+#include "analytics/window/exchange.hpp"
+#include "analytics/window/judge.hpp"
+#include "analytics/window/layout.hpp"
+#include "analytics/window/local_loads.hpp"
+#include "analytics/window/measure.hpp"
+#include "analytics/window/strata.hpp"
+#include "analytics/window/watch.hpp"
+#include "analytics/window/window.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,6 +46,34 @@ const char* stage_name(Stage stage) {
   return "unknown";
 }
 
+struct Analyzer::State {
+  explicit State(Settings s);
+
+  Settings settings;
+  bool failed = false;
+  std::string why;
+  Layout layout;
+  int rows = 0;  // regions, and one row for the rest of the load; 0: not known
+  RowPeaks peaks;
+  UnitCosts costs;
+  StrataFinder strata;
+  Watch watch;
+  std::uint32_t decided = 0, described = 0;  // advice of the last look and the last description
+  Result known;                              // of the last look and the last description
+
+  bool follow(Communicator& nodes, const Steps& steps);
+  const Result& look(Communicator& nodes, const LookCost& cost);
+  const Result& describe(Communicator& nodes, const Input& input);
+  Result give_up(const std::string& reason);
+
+ private:
+  Agreed agree(Communicator& nodes, Pass& pass, const std::string& error);
+  void reshape(const Input& input, bool layout_changed);
+  std::uint32_t advice() const;
+  std::size_t bytes() const;
+  std::array<std::size_t, n_stages> stage_bytes(const Pass& pass) const;
+};
+
 Analyzer::Analyzer(Settings settings) : state_(std::make_unique<State>(settings)) {}
 Analyzer::~Analyzer() = default;
 Analyzer::Analyzer(Analyzer&&) noexcept = default;
@@ -50,7 +86,7 @@ WindowLoads Analyzer::close_window(Communicator& nodes) { return state_->watch.c
 std::int64_t Analyzer::since() const noexcept { return state_->watch.since(); }
 const char* Analyzer::failure() const noexcept { return state_->why.c_str(); }
 
-Analyzer::State::State(Settings s) : settings(s), watch(s) { check(s); }
+Analyzer::State::State(Settings s) : settings(s), strata(s), watch(s) { check(s); }
 
 Result Analyzer::State::give_up(const std::string& reason) {
   failed = true;
@@ -91,36 +127,24 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   };
   // A node that has failed takes part in the first exchange only; all nodes then stop together.
   std::string error = failed || input.failed ? "the node failed before" : input_error(input);
-  if (error.empty()) {
-    pass.steps = n_steps(input);
-    pass.rows = input.n_regions + 1;
-    pass.rank_mean.resize(input.ranks.size());
-    pass.row_mean.resize(input.ranks.size() * static_cast<std::size_t>(pass.rows));
-    const bool finite = row_means(input.rank_load, pass.steps, pass.rank_mean);
-    const auto regions =
-        std::span<double>(pass.row_mean).first(input.ranks.size() * static_cast<std::size_t>(input.n_regions));
-    std::vector<double> amounts(input.ranks.size() * static_cast<std::size_t>(input.n_units));
-    if (!row_means(input.work, pass.steps, amounts)) error = "an amount of work is not finite, leave such steps out";
-    if (!row_means(input.region_load, pass.steps, regions) || !finite)
-      error = "a load is not finite, leave such steps out";
-    fill_rest(pass);
-  }
+  if (error.empty()) error = take_means(pass);
   pass.agreed = agree(nodes, pass, error);
   if (pass.agreed.failed)
     return known = give_up(error.empty() ? "another node failed or passed other dimensions" : error);
-  if (!learn_layout(nodes, input, pass.agreed.layout_changed))
-    return known = give_up("the nodes' ranks do not make up the run, list every rank on one node");
-  reshape(input);
+  const bool changed = pass.agreed.layout_changed;
+  if (changed && !layout.learn(nodes, input.ranks, input.n_ranks)) return known = give_up(layout_error);
+  reshape(input, changed);
   known.n_regions = input.n_regions;
   known.n_units = input.n_units;
-  measure(nodes, pass);
+  measure(nodes, pass, peaks);
   stop(Stage::loads);
-  fit_costs(nodes, pass);
+  costs.fit(nodes, layout, pass);
   watch.set_unit_costs(pass.predicting);
   stop(Stage::cost_model);
-  stratify(nodes, pass);
+  strata.find(nodes, layout, pass);
   stop(Stage::strata);
-  judge(nodes, pass);
+  described = judge(nodes, pass, advice());
+  known.advice = decided | described;
   known.local_region_load.assign(pass.row_mean.begin(),
                                  pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
   known.bytes = bytes();
@@ -144,7 +168,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
       v[2 + 2 * i] = -shape[i];
     }
     double* rest = &v[1 + 2 * shapes];
-    rest[0] = !std::equal(ranks.begin(), ranks.end(), in.ranks.begin(), in.ranks.end()) || n_ranks != in.n_ranks;
+    rest[0] = !layout.is(in.ranks, in.n_ranks);
     rest[1] = in.step_wall.empty() ? 0 : 1;
     rest[2] = 0;
     for (double x : in.rank_load) rest[2] = std::max(rest[2], std::fabs(x));
@@ -167,32 +191,23 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   return agreed;
 }
 
-bool Analyzer::State::learn_layout(Communicator& nodes, const Input& input, bool changed) {
-  if (!changed) return true;
-  ranks.assign(input.ranks.begin(), input.ranks.end());
-  layout = nodes.allgatherv(std::span<const int>(ranks));
-  n_ranks = input.n_ranks;
-  rows = 0;  // forces reshape()
-  if (layout.values.size() != static_cast<std::size_t>(n_ranks)) return false;
-  std::vector<char> seen(static_cast<std::size_t>(n_ranks), 0);
-  for (int r : layout.values) {
-    if (r < 0 || r >= n_ranks || seen[r]) return false;
-    seen[r] = 1;
+// New regions do not invalidate what was learned about ranks as a whole, but a change of the ranks does.
+void Analyzer::State::reshape(const Input& input, bool layout_changed) {
+  if (layout_changed) {
+    strata.restart();
+    costs.restart();
   }
-  return true;
+  if (!layout_changed && rows == input.n_regions + 1) return;
+  rows = input.n_regions + 1;
+  peaks.restart(rows);
 }
 
-void Analyzer::State::reshape(const Input& input) {
-  if (rows == input.n_regions + 1) return;
-  // New regions do not invalidate what was learned about ranks as a whole, but a change of the ranks does.
-  if (rows == 0) {
-    last_labels.clear();
-    last_k = 0;
-    work_logs.clear();
-    unlike.clear();
-  }
-  rows = input.n_regions + 1;
-  row_spikes.assign(static_cast<std::size_t>(rows), {});
+std::uint32_t Analyzer::State::advice() const {
+  std::uint32_t advice = 0;
+  if (costs.slow_node()) advice |= advice_slow_node;
+  if (costs.collinear()) advice |= advice_collinear_units;
+  if (peaks.periodic()) advice |= advice_periodic;
+  return advice;
 }
 
 std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass) const {
@@ -201,23 +216,18 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
   std::array<std::size_t, n_stages> out{};
   const auto of = [&out](Stage stage) -> std::size_t& { return out[static_cast<std::size_t>(stage)]; };
   const auto steps = static_cast<std::size_t>(pass.steps), rows_of_steps = static_cast<std::size_t>(pass.rows) * steps;
-  of(Stage::loads) = watch.bytes() +
-                     size(ranks, layout.values, layout.offsets, row_spikes, pass.rank_mean, pass.row_mean) +
+  of(Stage::loads) = watch.bytes() + layout.bytes() + peaks.bytes() + size(pass.rank_mean, pass.row_mean) +
                      2 * rows_of_steps * sizeof(double);
-  for (const balance::WorkLog& log : work_logs) of(Stage::cost_model) += log.bytes();
-  of(Stage::cost_model) += size(unlike, r.speed);
+  of(Stage::cost_model) = costs.bytes() + size(r.speed);
   of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load);
   // The signatures are a copy of the regions' means.
-  of(Stage::strata) = size(last_labels, r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
+  of(Stage::strata) = strata.bytes() + size(r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
   of(Stage::decision) = sizeof(balance::Decision);
   return out;
 }
 
 std::size_t Analyzer::State::bytes() const {
-  return sizeof(State) + watch.bytes() + (ranks.size() + layout.values.size()) * sizeof(int) +
-         layout.offsets.size() * sizeof(std::size_t) + last_labels.size() * sizeof(std::int32_t) +
-         (work_logs.empty() ? 0 : work_logs.size() * work_logs.front().bytes()) +
-         row_spikes.size() * (sizeof(balance::SpikeFinder) + 8 * sizeof(std::int64_t));
+  return sizeof(State) + watch.bytes() + layout.bytes() + strata.bytes() + costs.bytes() + peaks.bytes();
 }
 
 }  // namespace effort::window

@@ -1,6 +1,6 @@
-// Costs per unit of work and speeds: every node logs its own ranks, node 0 fits and broadcasts, and every node then
-// rates its ranks.
-#include "analytics/window/state.hpp"
+#include "analytics/window/costs.hpp"
+
+#include "analytics/window/exchange.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -38,14 +38,14 @@ class FittedCosts {
 
 std::vector<double> vector_of(std::span<const double> values) { return {values.begin(), values.end()}; }
 
-void fit_into(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Gathered<int>& layout,
+void fit_into(const balance::WorkScale& scale, const Gathered<std::int64_t>& all, const Layout& layout,
               FittedCosts& fitted) {
   std::vector<std::vector<std::int64_t>> nodes;
   std::vector<double> ranks;
   for (std::size_t node = 0; node + 1 < all.offsets.size(); ++node) {
     const auto sums = all.of(static_cast<int>(node));
     nodes.emplace_back(sums.begin(), sums.end());
-    ranks.push_back(static_cast<double>(layout.of(static_cast<int>(node)).size()));
+    ranks.push_back(static_cast<double>(layout.all.of(static_cast<int>(node)).size()));
   }
   try {
     const balance::CostModel model = balance::fit_costs(scale, nodes, ranks);
@@ -64,19 +64,30 @@ void fit_into(const balance::WorkScale& scale, const Gathered<std::int64_t>& all
 
 }  // namespace
 
-void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
+void UnitCosts::restart() {
+  logs_.clear();
+  unlike_.clear();
+}
+
+std::size_t UnitCosts::bytes() const {
+  std::size_t bytes = unlike_.size();
+  for (const balance::WorkLog& log : logs_) bytes += log.bytes();
+  return bytes;
+}
+
+void UnitCosts::fit(Communicator& nodes, const Layout& layout, Pass& pass) {
   const Input& in = pass.input;
   Result& result = pass.result;
   const auto units = static_cast<std::size_t>(in.n_units);
-  slow_node = collinear_units = false;
+  slow_node_ = collinear_ = false;
   if (in.n_units == 0) return;
   const balance::WorkLog recent = log_work(pass);
   std::vector<double> largest = recent.largest();
   nodes.allreduce(std::span<double>(largest), ReduceOp::max);
   FittedCosts fitted(units, static_cast<std::size_t>(nodes.size()));
   if (balance::WorkScale::fits(largest)) {
-    const balance::WorkScale scale(in.n_units, largest, n_ranks);
-    const std::vector<std::int64_t> sums = recent.sums(scale, unlike);
+    const balance::WorkScale scale(in.n_units, largest, layout.n_ranks);
+    const std::vector<std::int64_t> sums = recent.sums(scale, unlike_);
     const Gathered<std::int64_t> all = nodes.gatherv(std::span<const std::int64_t>(sums), 0);
     if (nodes.rank() == 0) fit_into(scale, all, layout, fitted);
     nodes.bcast(fitted.all(), 0);
@@ -84,22 +95,22 @@ void Analyzer::State::fit_costs(Communicator& nodes, Pass& pass) {
   result.unit_cost = vector_of(fitted.cost());
   result.unit_cost_error = vector_of(fitted.error());
   pass.predicting = vector_of(fitted.predicting());
-  collinear_units = fitted.collinear() > 0;
-  slow_node = fitted.slow() > 0;
-  rate_ranks(nodes, recent, pass.predicting, fitted.speed(), fitted.noise(), result);
-  follow_costs(nodes, pass, fitted.noise());
+  collinear_ = fitted.collinear() > 0;
+  slow_node_ = fitted.slow() > 0;
+  rate_ranks(nodes, layout, recent, pass.predicting, fitted.speed(), fitted.noise(), result);
+  follow(nodes, pass, fitted.noise());
 }
 
 // Costs are fitted over several windows and lag behind when they change, so the newest window sets their level.  Their
 // errors include how far published costs were off in the window that followed.
-void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise) {
+void UnitCosts::follow(Communicator& nodes, Pass& pass, double noise) {
   const Input& in = pass.input;
   const auto complete = [&](const std::vector<double>& cost) {
     return cost.size() == static_cast<std::size_t>(in.n_units) &&
            std::all_of(cost.begin(), cost.end(), [](double c) { return c >= 0; });
   };
   if (!complete(pass.predicting)) return;
-  if (!complete(stated_cost)) stated_cost.assign(pass.predicting.size(), 0.0);
+  if (!complete(stated_)) stated_.assign(pass.predicting.size(), 0.0);
   const auto steps = static_cast<std::size_t>(pass.steps), n = in.ranks.size();
   ExactSum sums(most_above * pass.agreed.largest_load * in.n_ranks * pass.steps);
   const std::size_t load = sums.reserve(3), modelled = load + 1, stated = load + 2;
@@ -111,7 +122,7 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
       for (std::size_t u = 0; u < pass.predicting.size(); ++u) {
         const double amount = in.work[(u * n + i) * steps + s];
         now += speed * pass.predicting[u] * amount;
-        before += speed * stated_cost[u] * amount;
+        before += speed * stated_[u] * amount;
       }
       const double seconds = in.rank_load[i * steps + s];
       if (!(now > 0 && seconds > 0 && std::isfinite(now) && std::isfinite(before))) continue;
@@ -125,11 +136,11 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
   if (seen == 0 || !(sums[modelled] > 0)) return;
   if (sums[stated] > 0) {
     const double off = sums[load] / sums[stated] - 1;
-    cost_change = cost_change < 0 ? off * off : cost_change + change_gain * (off * off - cost_change);
+    change_ = change_ < 0 ? off * off : change_ + change_gain * (off * off - change_);
   }
   const double level = sums[load] / sums[modelled];
   const bool moved = std::fabs(level - 1) > clear * std::max(noise, 0.0) / std::sqrt(static_cast<double>(seen));
-  const double change = std::sqrt(std::max(cost_change, 0.0));
+  const double change = std::sqrt(std::max(change_, 0.0));
   const auto scale = [&](double& cost) {
     if (moved && cost >= 0) cost *= level;
   };
@@ -139,50 +150,49 @@ void Analyzer::State::follow_costs(Communicator& nodes, Pass& pass, double noise
     scale(cost);
     if (cost >= 0 && error >= 0) error = std::hypot(error, cost * change);
   }
-  stated_cost = pass.predicting;
+  stated_ = pass.predicting;
 }
 
 // The cost of a unit of work does not depend on the rank that does it, so windows before a rebalance count as well.
-balance::WorkLog Analyzer::State::log_work(const Pass& pass) {
+balance::WorkLog UnitCosts::log_work(const Pass& pass) {
   const Input& in = pass.input;
   const auto n = static_cast<int>(in.ranks.size());
-  if (!work_logs.empty() && work_logs.front().units() != in.n_units) work_logs.clear();
+  if (!logs_.empty() && logs_.front().units() != in.n_units) logs_.clear();
   balance::WorkLog log(in.n_units, n);
   const double floor = std::max(1e-3 * std::accumulate(pass.step_total.begin(), pass.step_total.end(), 0.0) /
                                     (static_cast<double>(in.n_ranks) * pass.steps),
                                 1e-300);
   log.add(in.work, in.rank_load, pass.steps, floor);
-  work_logs.push_front(std::move(log));
-  if (work_logs.size() > windows_fitted) work_logs.pop_back();
+  logs_.push_front(std::move(log));
+  if (logs_.size() > windows_fitted) logs_.pop_back();
   balance::WorkLog recent(in.n_units, n);
-  for (const balance::WorkLog& each : work_logs) recent.add(each);
+  for (const balance::WorkLog& each : logs_) recent.add(each);
   return recent;
 }
 
 // A rank has its node's speed unless its own observations differ clearly.  It then gets a speed of its own, and is left
 // out of the fit from the next window on.
-void Analyzer::State::rate_ranks(Communicator& nodes, const balance::WorkLog& recent, std::span<const double> cost,
-                                 std::span<const double> node_speed, double noise, Result& result) {
+void UnitCosts::rate_ranks(Communicator& nodes, const Layout& layout, const balance::WorkLog& recent,
+                           std::span<const double> cost, std::span<const double> node_speed, double noise,
+                           Result& result) {
   const bool rated = noise >= 0 && node_speed[static_cast<std::size_t>(nodes.rank())] > 0;
   const double usual = rated ? node_speed[static_cast<std::size_t>(nodes.rank())] : 1.0;
-  std::vector<double> speed(ranks.size(), usual);
-  unlike.assign(ranks.size(), 0);
+  std::vector<double> speed(layout.ranks.size(), usual);
+  unlike_.assign(layout.ranks.size(), 0);
   std::int64_t count = 0;
   for (std::size_t i = 0; i < speed.size() && rated; ++i) {
     const balance::RankSpeed own = balance::rank_speed(recent.rank(static_cast<int>(i)), cost, noise);
     if (!balance::unlike_node(own, usual)) continue;
     speed[i] = own.speed;
-    unlike[i] = 1;
+    unlike_[i] = 1;
     ++count;
   }
   nodes.allreduce(std::span<std::int64_t>(&count, 1), ReduceOp::sum);
-  if (count * most_unlike > n_ranks) {
+  if (count * most_unlike > layout.n_ranks) {
     std::fill(speed.begin(), speed.end(), usual);
-    std::fill(unlike.begin(), unlike.end(), char{0});
+    std::fill(unlike_.begin(), unlike_.end(), char{0});
   }
-  const Gathered<double> all = nodes.allgatherv(std::span<const double>(speed));
-  result.speed.resize(static_cast<std::size_t>(n_ranks));
-  for (std::size_t i = 0; i < all.values.size(); ++i) result.speed[layout.values[i]] = all.values[i];
+  result.speed = layout.gather(nodes, speed);
 }
 
 }  // namespace effort::window

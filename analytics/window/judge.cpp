@@ -1,6 +1,6 @@
-// Efficiencies and advice of a window, computed on node 0 and broadcast.
+#include "analytics/window/judge.hpp"
+
 #include "analytics/balance/efficiency.hpp"
-#include "analytics/window/state.hpp"
 
 #include <algorithm>
 #include <numeric>
@@ -28,31 +28,26 @@ bool waiting_hides_loads(const Pass& pass, double imbalance) {
 
 }  // namespace
 
-void Analyzer::State::judge(Communicator& nodes, Pass& pass) {
+std::uint32_t judge(Communicator& nodes, Pass& pass, std::uint32_t advice) {
   struct {
     balance::Efficiencies efficiencies;
     std::uint32_t advice;
-  } c{};
+  } c{{}, advice};
   if (nodes.rank() == 0) {
     double mean = 0, critical = 0, elapsed = 0;
     for (double x : pass.step_total) mean += x / (static_cast<double>(pass.input.n_ranks) * pass.steps);
     for (double x : pass.step_largest) critical += x;
     for (double x : pass.wall_largest) elapsed += x;
-    if (slow_node) c.advice |= advice_slow_node;
-    if (collinear_units) c.advice |= advice_collinear_units;
     if (waiting_hides_loads(pass, mean > 0 ? pass.largest_mean / mean - 1 : 0.0)) c.advice |= advice_unmarked_comm;
-    for (const auto& row : row_spikes)
-      if (row.period().length > 0) c.advice |= advice_periodic;
     c.efficiencies = balance::efficiencies(mean * pass.steps, pass.largest_mean * pass.steps, critical,
                                            pass.agreed.wall ? elapsed : 0.0);
   }
   nodes.bcast(std::span(&c, 1), 0);
-  described = c.advice;
-  known.advice = decided | described;
-  known.load_balance = c.efficiencies.load_balance;
-  known.communication_efficiency = c.efficiencies.communication;
-  known.parallel_efficiency = c.efficiencies.parallel;
-  known.ideal_saving = c.efficiencies.ideal_saving;
+  pass.result.load_balance = c.efficiencies.load_balance;
+  pass.result.communication_efficiency = c.efficiencies.communication;
+  pass.result.parallel_efficiency = c.efficiencies.parallel;
+  pass.result.ideal_saving = c.efficiencies.ideal_saving;
+  return c.advice;
 }
 
 }  // namespace effort::window

@@ -1,5 +1,7 @@
-// The loads of one window: maxima and sums over all ranks.
-#include "analytics/window/state.hpp"
+#include "analytics/window/measure.hpp"
+
+#include "analytics/window/exchange.hpp"
+#include "analytics/window/local_loads.hpp"
 
 #include <algorithm>
 #include <cmath>
@@ -11,8 +13,7 @@ namespace {
 // The scale for sums of loads over all ranks.
 ExactSum load_scale(const Pass& pass) { return ExactSum(pass.agreed.largest_load * pass.input.n_ranks); }
 
-}  // namespace
-
+// Fills the last row of row_mean: the part of a rank's load that no region accounts for, such as work outside regions.
 void fill_rest(Pass& pass) {
   const std::size_t n = pass.rank_mean.size();
   double* rest = pass.row_mean.data() + n * static_cast<std::size_t>(pass.rows - 1);
@@ -21,13 +22,15 @@ void fill_rest(Pass& pass) {
     for (std::size_t i = 0; i < n; ++i) rest[i] -= pass.row_mean[static_cast<std::size_t>(row) * n + i];
 }
 
-void Analyzer::State::measure(Communicator& nodes, Pass& pass) {
-  exchange_maxima(nodes, pass);
-  exchange_sums(nodes, pass);
+double median(std::span<const double> values) {
+  std::vector<double> sorted(values.begin(), values.end());
+  const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
+  std::nth_element(sorted.begin(), middle, sorted.end());
+  return *middle;
 }
 
 // Exchanges the maxima over all ranks: of the mean load, and in each step of load, wall time and each region's load.
-void Analyzer::State::exchange_maxima(Communicator& nodes, Pass& pass) {
+void exchange_maxima(Communicator& nodes, Pass& pass, RowPeaks& peaks) {
   const Input& in = pass.input;
   const auto steps = static_cast<std::size_t>(pass.steps);
   std::vector<double> maxima(steps);
@@ -50,26 +53,14 @@ void Analyzer::State::exchange_maxima(Communicator& nodes, Pass& pass) {
   take(pass.step_largest);
   pass.largest_mean = *next++;
   take(pass.wall_largest);
-  find_row_peaks(pass, std::span<const double>(next, steps * static_cast<std::size_t>(in.n_regions)));
-}
-
-void Analyzer::State::find_row_peaks(Pass& pass, std::span<const double> region_maxima) {
-  const auto steps = static_cast<std::size_t>(pass.steps);
-  for (std::size_t at = 0; at < region_maxima.size(); at += steps) {
-    std::vector<double> maxima(region_maxima.begin() + static_cast<std::ptrdiff_t>(at),
-                               region_maxima.begin() + static_cast<std::ptrdiff_t>(at + steps));
-    std::nth_element(maxima.begin(), maxima.begin() + static_cast<std::ptrdiff_t>(steps / 2), maxima.end());
-    pass.region_peak.push_back(maxima[steps / 2]);
-  }
-  for (std::size_t row = 0; row < row_spikes.size(); ++row) {
-    const bool rest = row + 1 == row_spikes.size();
-    row_spikes[row].observe(pass.input.first_step, rest ? std::span<const double>(pass.step_largest)
-                                                        : region_maxima.subspan(row * steps, steps));
-  }
+  const std::span<const double> regions(next, steps * static_cast<std::size_t>(in.n_regions));
+  for (std::size_t at = 0; at < regions.size(); at += steps)
+    pass.region_peak.push_back(median(regions.subspan(at, steps)));
+  peaks.observe(pass, regions);
 }
 
 // Exchanges sums over all ranks, exact in any order: of each step's load and each row's mean.
-void Analyzer::State::exchange_sums(Communicator& nodes, Pass& pass) {
+void exchange_sums(Communicator& nodes, Pass& pass) {
   const Input& in = pass.input;
   const auto steps = static_cast<std::size_t>(pass.steps);
   const std::size_t n = in.ranks.size();
@@ -93,6 +84,42 @@ void Analyzer::State::exchange_sums(Communicator& nodes, Pass& pass) {
   };
   take(pass.step_total, steps);
   take(pass.row_total, static_cast<std::size_t>(pass.rows));
+}
+
+}  // namespace
+
+void RowPeaks::observe(const Pass& pass, std::span<const double> region_maxima) {
+  const auto steps = static_cast<std::size_t>(pass.steps);
+  for (std::size_t row = 0; row < rows_.size(); ++row) {
+    const bool rest = row + 1 == rows_.size();
+    rows_[row].observe(pass.input.first_step,
+                       rest ? std::span<const double>(pass.step_largest) : region_maxima.subspan(row * steps, steps));
+  }
+}
+
+bool RowPeaks::periodic() const {
+  return std::any_of(rows_.begin(), rows_.end(), [](const auto& row) { return row.period().length > 0; });
+}
+
+std::string take_means(Pass& pass) {
+  const Input& in = pass.input;
+  const std::size_t n = in.ranks.size(), regions = n * static_cast<std::size_t>(in.n_regions);
+  pass.steps = n_steps(in);
+  pass.rows = in.n_regions + 1;
+  pass.rank_mean.resize(n);
+  pass.row_mean.resize(n * static_cast<std::size_t>(pass.rows));
+  std::vector<double> amounts(n * static_cast<std::size_t>(in.n_units));
+  const bool finite = row_means(in.rank_load, pass.steps, pass.rank_mean) &&
+                      row_means(in.region_load, pass.steps, std::span(pass.row_mean).first(regions));
+  if (!finite) return "a load is not finite, leave such steps out";
+  if (!row_means(in.work, pass.steps, amounts)) return "an amount of work is not finite, leave such steps out";
+  fill_rest(pass);
+  return "";
+}
+
+void measure(Communicator& nodes, Pass& pass, RowPeaks& peaks) {
+  exchange_maxima(nodes, pass, peaks);
+  exchange_sums(nodes, pass);
 }
 
 }  // namespace effort::window

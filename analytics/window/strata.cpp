@@ -1,9 +1,8 @@
-// Strata (groups of ranks that behave alike), their mean loads per region, and sample sizes.
+#include "analytics/window/strata.hpp"
+
 #include "analytics/cluster/distributed_clara.hpp"
-#include "analytics/cluster/stable_strata.hpp"
 #include "analytics/sampling/sample_size.hpp"
 #include "analytics/wavelet/cdf97.hpp"
-#include "analytics/window/state.hpp"
 
 #include <Kokkos_Core.hpp>
 
@@ -46,66 +45,96 @@ std::vector<double> coarsen(std::vector<double> values, std::size_t n, std::size
 
 int local_level(int wanted, std::size_t n) { return std::min(wanted, wavelet::deepest_level(n)); }
 
+cluster::StrataMatch match_strata(Communicator& nodes, const std::vector<std::int32_t>& before, int k_before,
+                                  const std::vector<std::int32_t>& now, int k_now) {
+  std::vector<std::int64_t> overlap(static_cast<std::size_t>(k_before) * k_now, 0);
+  for (std::size_t i = 0; i < now.size(); ++i) ++overlap[static_cast<std::size_t>(before[i]) * k_now + now[i]];
+  nodes.allreduce(std::span<std::int64_t>(overlap), ReduceOp::sum);
+  return cluster::match_strata(overlap, k_before, k_now);
+}
+
+void find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) {
+  Result& result = pass.result;
+  double most = 0, all = 0;
+  for (int g = 0; g < pass.input.n_regions; ++g) {
+    const double excess =
+        sum[worst_at + static_cast<std::size_t>(g)] * pass.agreed.largest_load - pass.row_total[g] / pass.input.n_ranks;
+    all += std::max(excess, 0.0);
+    if (excess > most) {
+      most = excess;
+      result.worst_region = g;
+    }
+  }
+  result.worst_region_share = all > 0 ? most / all : 0.0;
+}
+
 }  // namespace
 
-void Analyzer::State::stratify(Communicator& nodes, Pass& pass) {
+void StrataFinder::restart() {
+  last_labels_.clear();
+  last_k_ = 0;
+}
+
+void StrataFinder::find(Communicator& nodes, const Layout& layout, Pass& pass) {
   const auto d = static_cast<std::size_t>(std::max(1, pass.input.n_regions));
   const std::vector<double> signatures = signatures_of(pass, d);
   std::vector<std::int32_t> medoids;
-  std::vector<std::int32_t> labels = settings.strata_level > 0
-                                         ? coarse_strata(nodes, signatures, d, medoids)
-                                         : exact_strata(nodes, signatures, d, settings.strata, medoids);
+  std::vector<std::int32_t> labels = settings_.strata_level > 0
+                                         ? coarse_strata(nodes, layout, signatures, d, medoids)
+                                         : exact_strata(nodes, layout, signatures, d, settings_.strata, medoids);
   int k = static_cast<int>(medoids.size());
-  if (settings.strata_level > 0 && settings.strata_check) {
+  if (settings_.strata_level > 0 && settings_.strata_check) {
     std::vector<std::int32_t> exact_medoids;
-    const std::vector<std::int32_t> exact = exact_strata(nodes, signatures, d, k, exact_medoids);
+    const std::vector<std::int32_t> exact = exact_strata(nodes, layout, signatures, d, k, exact_medoids);
     pass.result.strata_agreement =
         match_strata(nodes, exact, static_cast<int>(exact_medoids.size()), labels, k).agreement;
   }
   keep_numbers(nodes, labels, medoids);
   pass.result.strata = k;
   pass.result.medoid_rank = medoids;
-  const Gathered<std::int32_t> all = nodes.allgatherv(std::span<const std::int32_t>(labels));
-  pass.result.stratum.resize(static_cast<std::size_t>(n_ranks));
-  for (std::size_t i = 0; i < all.values.size(); ++i) pass.result.stratum[layout.values[i]] = all.values[i];
-  summarize_strata(nodes, pass, labels, k);
-  last_labels = std::move(labels);
-  last_k = k;
+  pass.result.stratum = layout.gather(nodes, labels);
+  summarize(nodes, layout, pass, labels, k);
+  last_labels_ = std::move(labels);
+  last_k_ = k;
 }
 
-std::vector<std::int32_t> Analyzer::State::exact_strata(Communicator& nodes, const std::vector<double>& signatures,
-                                                        std::size_t d, int k, std::vector<std::int32_t>& medoids) {
-  const std::vector<std::int32_t> ids(ranks.begin(), ranks.end());
-  cluster::ClaraParameters p = parameters_of(settings, n_ranks, last_k);
-  if (k > 0) p.k = std::min(k, n_ranks);
-  const auto found = cluster::distributed_clara(Kokkos::Serial{}, nodes, {signatures, ids.size(), d}, ids, n_ranks, p);
+std::vector<std::int32_t> StrataFinder::exact_strata(Communicator& nodes, const Layout& layout,
+                                                     const std::vector<double>& signatures, std::size_t d, int k,
+                                                     std::vector<std::int32_t>& medoids) const {
+  const std::vector<std::int32_t> ids(layout.ranks.begin(), layout.ranks.end());
+  cluster::ClaraParameters p = parameters_of(settings_, layout.n_ranks, last_k_);
+  if (k > 0) p.k = std::min(k, layout.n_ranks);
+  const auto found =
+      cluster::distributed_clara(Kokkos::Serial{}, nodes, {signatures, ids.size(), d}, ids, layout.n_ranks, p);
   medoids = found.medoids;
   return found.labels;
 }
 
-// CLARA on the level-l approximation of each node's ranks.  Every rank gets the stratum of its approximate value.
-std::vector<std::int32_t> Analyzer::State::coarse_strata(Communicator& nodes, const std::vector<double>& signatures,
-                                                         std::size_t d, std::vector<std::int32_t>& medoids) {
-  const std::size_t n = ranks.size();
+// CLARA on the level-l approximation of each node's layout.ranks.  Every rank gets the stratum of its approximate
+// value.
+std::vector<std::int32_t> StrataFinder::coarse_strata(Communicator& nodes, const Layout& layout,
+                                                      const std::vector<double>& signatures, std::size_t d,
+                                                      std::vector<std::int32_t>& medoids) const {
+  const std::size_t n = layout.ranks.size();
   std::int32_t total = 0, mine = 0;
   std::vector<std::int32_t> first;  // coarse id of each node's first object
   for (int node = 0; node < nodes.size(); ++node) {
     if (node == nodes.rank()) mine = total;
     first.push_back(total);
-    const std::size_t size = layout.of(node).size();
-    total += static_cast<std::int32_t>(wavelet::low_length(size, local_level(settings.strata_level, size)));
+    const std::size_t size = layout.all.of(node).size();
+    total += static_cast<std::int32_t>(wavelet::low_length(size, local_level(settings_.strata_level, size)));
   }
-  const int level = local_level(settings.strata_level, n);
+  const int level = local_level(settings_.strata_level, n);
   const std::vector<double> coarse = coarsen(signatures, n, d, level);
   std::vector<std::int32_t> ids(n == 0 ? 0 : wavelet::low_length(n, level));
   for (std::size_t i = 0; i < ids.size(); ++i) ids[i] = mine + static_cast<std::int32_t>(i);
   const auto found = cluster::distributed_clara(Kokkos::Serial{}, nodes, {coarse, ids.size(), d}, ids, total,
-                                                parameters_of(settings, total, last_k));
+                                                parameters_of(settings_, total, last_k_));
   medoids.clear();
   for (std::int32_t medoid : found.medoids) {
     const auto node = static_cast<int>(std::upper_bound(first.begin(), first.end(), medoid) - first.begin()) - 1;
-    const auto members = layout.of(node);
-    const std::size_t width = std::size_t{1} << local_level(settings.strata_level, members.size());
+    const auto members = layout.all.of(node);
+    const std::size_t width = std::size_t{1} << local_level(settings_.strata_level, members.size());
     const auto begin = static_cast<std::size_t>(medoid - first[node]) * width;
     medoids.push_back(members[std::min(begin + width / 2, members.size() - 1)]);
   }
@@ -114,21 +143,12 @@ std::vector<std::int32_t> Analyzer::State::coarse_strata(Communicator& nodes, co
   return labels;
 }
 
-cluster::StrataMatch Analyzer::State::match_strata(Communicator& nodes, const std::vector<std::int32_t>& before,
-                                                   int k_before, const std::vector<std::int32_t>& now,
-                                                   int k_now) const {
-  std::vector<std::int64_t> overlap(static_cast<std::size_t>(k_before) * k_now, 0);
-  for (std::size_t i = 0; i < now.size(); ++i) ++overlap[static_cast<std::size_t>(before[i]) * k_now + now[i]];
-  nodes.allreduce(std::span<std::int64_t>(overlap), ReduceOp::sum);
-  return cluster::match_strata(overlap, k_before, k_now);
-}
-
 // A stratum that continues one of the previous window keeps its number.
-void Analyzer::State::keep_numbers(Communicator& nodes, std::vector<std::int32_t>& labels,
-                                   std::vector<std::int32_t>& medoids) const {
+void StrataFinder::keep_numbers(Communicator& nodes, std::vector<std::int32_t>& labels,
+                                std::vector<std::int32_t>& medoids) const {
   const auto k = static_cast<int>(medoids.size());
-  if (last_k == 0) return;
-  const cluster::StrataMatch matched = match_strata(nodes, last_labels, last_k, labels, k);
+  if (last_k_ == 0) return;
+  const cluster::StrataMatch matched = match_strata(nodes, last_labels_, last_k_, labels, k);
   std::vector<std::int32_t> renamed(medoids.size());
   for (int stratum = 0; stratum < k; ++stratum) renamed[matched.renamed[stratum]] = medoids[stratum];
   medoids = renamed;
@@ -136,8 +156,8 @@ void Analyzer::State::keep_numbers(Communicator& nodes, std::vector<std::int32_t
 }
 
 // Computes each stratum's mean load per region and variance (for sample sizes), and the worst rank's loads per region.
-void Analyzer::State::summarize_strata(Communicator& nodes, Pass& pass, const std::vector<std::int32_t>& labels,
-                                       int k) {
+void StrataFinder::summarize(Communicator& nodes, const Layout& layout, Pass& pass,
+                             const std::vector<std::int32_t>& labels, int k) const {
   Result& result = pass.result;
   const auto regions = static_cast<std::size_t>(pass.input.n_regions), strata = static_cast<std::size_t>(k);
   const std::size_t n = labels.size();
@@ -145,15 +165,15 @@ void Analyzer::State::summarize_strata(Communicator& nodes, Pass& pass, const st
   std::vector<std::int64_t> sizes(strata, 0);
   for (std::int32_t label : labels) ++sizes[label];
   nodes.allreduce(std::span<std::int64_t>(sizes), ReduceOp::sum);
-  ExactSum sum(n_ranks);
+  ExactSum sum(layout.n_ranks);
   const std::size_t first_at = sum.reserve(strata * regions), second_at = sum.reserve(strata * regions);
   const std::size_t worst_at = sum.reserve(regions);
   result.worst_rank = static_cast<int>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
-  const auto here = std::lower_bound(ranks.begin(), ranks.end(), result.worst_rank);
+  const auto here = std::lower_bound(layout.ranks.begin(), layout.ranks.end(), result.worst_rank);
   for (std::size_t g = 0; g < regions; ++g) {
     const double* row = pass.row_mean.data() + g * n;
-    if (largest > 0 && here != ranks.end() && *here == result.worst_rank)
-      sum.add_to(worst_at + g, row[here - ranks.begin()] / largest);
+    if (largest > 0 && here != layout.ranks.end() && *here == result.worst_rank)
+      sum.add_to(worst_at + g, row[here - layout.ranks.begin()] / largest);
     for (std::size_t i = 0; i < n; ++i) {
       const std::size_t at = static_cast<std::size_t>(labels[i]) * regions + g;
       const double share =
@@ -177,12 +197,12 @@ void Analyzer::State::summarize_strata(Communicator& nodes, Pass& pass, const st
   find_worst_region(pass, sum, worst_at);
 }
 
-void Analyzer::State::plan_sample(Communicator& nodes, Pass& pass, const std::vector<std::int64_t>& sizes,
-                                  const std::vector<double>& variance) const {
+void StrataFinder::plan_sample(Communicator& nodes, Pass& pass, const std::vector<std::int64_t>& sizes,
+                               const std::vector<double>& variance) const {
   std::int64_t planned[2] = {0, 0};
   if (nodes.rank() == 0 && pass.input.n_regions > 0) {
     sampling::PlanParameters parameters;
-    parameters.accuracy = {settings.confidence, settings.relative_error};
+    parameters.accuracy = {settings_.confidence, settings_.relative_error};
     try {
       const auto plan = sampling::plan_samples(sizes, pass.result.stratum_region_load, variance,
                                                static_cast<std::size_t>(pass.input.n_regions), parameters);
@@ -196,21 +216,6 @@ void Analyzer::State::plan_sample(Communicator& nodes, Pass& pass, const std::ve
   nodes.bcast(std::span<std::int64_t>(planned), 0);
   pass.result.samples_unified = planned[0];
   pass.result.samples_stratified = planned[1];
-}
-
-void Analyzer::State::find_worst_region(Pass& pass, const ExactSum& sum, std::size_t worst_at) const {
-  Result& result = pass.result;
-  double most = 0, all = 0;
-  for (int g = 0; g < pass.input.n_regions; ++g) {
-    const double excess =
-        sum[worst_at + static_cast<std::size_t>(g)] * pass.agreed.largest_load - pass.row_total[g] / n_ranks;
-    all += std::max(excess, 0.0);
-    if (excess > most) {
-      most = excess;
-      result.worst_region = g;
-    }
-  }
-  result.worst_region_share = all > 0 ? most / all : 0.0;
 }
 
 }  // namespace effort::window

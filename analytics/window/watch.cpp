@@ -110,8 +110,7 @@ bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error)
     double& largest = v[1 + 2 * shapes];
     largest = 0;
     for (double x : s.load) largest = std::max(largest, std::fabs(x));
-    v[2 + 2 * shapes] =
-        !std::equal(ranks_.begin(), ranks_.end(), s.ranks.begin(), s.ranks.end()) || n_ranks_ != s.n_ranks;
+    v[2 + 2 * shapes] = !layout_.is(s.ranks, s.n_ranks);
   }
   nodes.allreduce(std::span<double>(v), ReduceOp::max);
   bool good = v[0] == 0;
@@ -121,22 +120,11 @@ bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error)
     return false;
   }
   largest_load_ = v[1 + 2 * shapes];
-  return v[2 + 2 * shapes] == 0 || learn_layout(nodes, s);
-}
-
-bool Watch::learn_layout(Communicator& nodes, const Steps& s) {
-  ranks_.assign(s.ranks.begin(), s.ranks.end());
-  layout_ = nodes.allgatherv(std::span<const int>(ranks_));
-  n_ranks_ = s.n_ranks;
-  std::vector<char> seen(static_cast<std::size_t>(n_ranks_), 0);
-  bool good = layout_.values.size() == seen.size();
-  for (int r : layout_.values) {
-    good = good && r >= 0 && r < n_ranks_ && !seen[static_cast<std::size_t>(r)];
-    if (good) seen[static_cast<std::size_t>(r)] = 1;
-  }
-  if (!good) why_ = "the nodes' ranks do not make up the run, list every rank on one node";
+  if (v[2 + 2 * shapes] == 0) return true;
+  good = layout_.learn(nodes, s.ranks, s.n_ranks);
+  if (!good) why_ = layout_error;
   begin_distribution(s.first_step);
-  sum_.assign(ranks_.size(), 0.0);
+  sum_.assign(layout_.ranks.size(), 0.0);
   window_sum_ = sum_;
   summed_ = 0;
   window_first_ = seen_from_ = s.first_step;
@@ -144,9 +132,9 @@ bool Watch::learn_layout(Communicator& nodes, const Steps& s) {
 }
 
 void Watch::begin_distribution(std::int64_t first_step) {
-  forecast_.reset(ranks_.size() + 1);
+  forecast_.reset(layout_.ranks.size() + 1);
   peaks_.restart();
-  fresh_sum_.assign(ranks_.size(), 0.0);
+  fresh_sum_.assign(layout_.ranks.size(), 0.0);
   fresh_ = 0;
   since_ = first_fresh_ = first_step;
   predicted_.clear();
@@ -167,17 +155,17 @@ bool Watch::follow(Communicator& nodes, const Steps& steps) {
 void Watch::exchange_steps(Communicator& nodes, Batch& batch) const {
   const std::size_t n = batch.n_steps;
   batch.largest.assign(n, 0.0);
-  ExactSum sum(largest_load_ * n_ranks_);
+  ExactSum sum(largest_load_ * layout_.n_ranks);
   sum.reserve(n);
   const double* load = batch.steps.load.data();
-  for (std::size_t i = 0; i < ranks_.size(); ++i, load += n)
+  for (std::size_t i = 0; i < layout_.ranks.size(); ++i, load += n)
     for (std::size_t s = 0; s < n; ++s) {
       batch.largest[s] = std::max(batch.largest[s], load[s]);
       sum.add_to(s, load[s]);
     }
   nodes.allreduce(std::span<double>(batch.largest), ReduceOp::max);
   sum.reduce(nodes);
-  for (std::size_t s = 0; s < n; ++s) batch.mean.push_back(sum[s] / n_ranks_);
+  for (std::size_t s = 0; s < n; ++s) batch.mean.push_back(sum[s] / layout_.n_ranks);
 }
 
 void Watch::follow_step(Batch& batch, std::size_t s) {
@@ -189,9 +177,9 @@ void Watch::follow_step(Batch& batch, std::size_t s) {
     return true;
   });
   std::vector<double> load;
-  for (std::size_t i = 0; i < ranks_.size(); ++i) load.push_back(batch.steps.load[i * batch.n_steps + s]);
+  for (std::size_t i = 0; i < layout_.ranks.size(); ++i) load.push_back(batch.steps.load[i * batch.n_steps + s]);
   load.push_back(batch.mean[s]);
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+  for (std::size_t i = 0; i < layout_.ranks.size(); ++i) {
     fresh_sum_[i] += load[i];
     sum_[i] += load[i];
     window_sum_[i] += load[i];
@@ -215,7 +203,7 @@ void Watch::set_unit_costs(std::span<const double> unit_cost) {
 // [n_local + 1] modelled cost of the ranks' work, seconds, then the mean load.  Empty if unit costs are not known.
 std::vector<double> Watch::cost_of_work(const Batch& batch, std::size_t s) const {
   if (unit_cost_.empty() || unit_cost_.size() != static_cast<std::size_t>(batch.steps.n_units)) return {};
-  std::vector<double> cost(ranks_.size(), 0.0);
+  std::vector<double> cost(layout_.ranks.size(), 0.0);
   for (std::size_t u = 0; u < unit_cost_.size(); ++u)
     for (std::size_t i = 0; i < cost.size(); ++i)
       cost[i] += unit_cost_[u] * batch.steps.work[(u * cost.size() + i) * batch.n_steps + s];
@@ -227,8 +215,8 @@ std::vector<double> Watch::cost_of_work(const Batch& batch, std::size_t s) const
 // This node's part of the loss of a step under a trial's weights.
 Watch::TrialStep Watch::evaluate(const balance::Trial& trial, std::span<const double> load, std::size_t step) const {
   TrialStep tried{step, trial.predictor, trial.age, 0.0, 0};
-  const ExactSum scale(largest_load_ * n_ranks_ * largest_weight);
-  for (std::size_t i = 0; i < ranks_.size(); ++i) {
+  const ExactSum scale(largest_load_ * layout_.n_ranks * largest_weight);
+  for (std::size_t i = 0; i < layout_.ranks.size(); ++i) {
     const double value = load[i] * trial.weight[i];
     tried.largest = std::max(tried.largest, value);
     tried.sum += scale.rounded(value);
@@ -239,7 +227,7 @@ Watch::TrialStep Watch::evaluate(const balance::Trial& trial, std::span<const do
 // Exchanges the losses under trials.  Node 0 then learns from the steps in order.
 void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
   std::vector<double> largest;
-  ExactSum sum(largest_load_ * n_ranks_ * largest_weight);
+  ExactSum sum(largest_load_ * layout_.n_ranks * largest_weight);
   for (const TrialStep& tried : batch.tried) {
     largest.push_back(tried.largest);
     sum.add(std::span<const std::int64_t>(&tried.sum, 1));
@@ -263,7 +251,7 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
     for (; next < batch.tried.size() && batch.tried[next].step == s; ++next) {
       if (!(sum[next] > 0)) continue;
       const TrialStep& tried = batch.tried[next];
-      const double loss = std::max(0.0, largest[next] / sum[next] * n_ranks_ - 1);
+      const double loss = std::max(0.0, largest[next] / sum[next] * layout_.n_ranks - 1);
       if (decides) facts.trials.push_back({tried.predictor, tried.age, loss});
       if (tried.predictor != balance::Predictor::last) continue;
       if (tried.age == 1) last = loss;
@@ -275,18 +263,6 @@ void Watch::exchange_trials(Communicator& nodes, Batch& batch) {
   }
 }
 
-// [n_ranks] the values of all nodes' ranks.
-std::vector<double> Watch::gather(Communicator& nodes, std::span<const double> mine) const {
-  const Gathered<double> all = nodes.allgatherv(mine);
-  std::vector<double> out(static_cast<std::size_t>(n_ranks_));
-  for (int node = 0; node < nodes.size(); ++node) {
-    const auto ids = layout_.of(node);
-    const auto values = all.of(node);
-    for (std::size_t i = 0; i < ids.size(); ++i) out[static_cast<std::size_t>(ids[i])] = values[i];
-  }
-  return out;
-}
-
 // Results that depend on arrays held by all nodes are computed on each, in the same order and with basic arithmetic
 // only, so that they are bitwise equal.
 void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
@@ -296,8 +272,8 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
   for (double& x : mine) x /= fresh ? fresh_ : std::max(summed_, 1);
   result.first = fresh ? first_fresh_ : seen_from_;
   result.last = last_step_;
-  result.n_ranks = n_ranks_;
-  result.load = gather(nodes, mine);
+  result.n_ranks = layout_.n_ranks;
+  result.load = layout_.gather(nodes, mine);
   const double mean = mean_of(result.load), largest = largest_of(result.load);
   result.imbalance = mean > 0 ? largest / mean - 1 : 0.0;
   result.worst_rank = static_cast<int>(std::max_element(result.load.begin(), result.load.end()) - result.load.begin());
@@ -327,22 +303,22 @@ void Watch::look(Communicator& nodes, const LookCost& cost, Result& result) {
   if (fresh && !predicted_.empty() && mean > 0) {
     double error = 0;
     for (std::size_t r = 0; r < predicted_.size(); ++r) error += std::fabs(predicted_[r] - result.load[r]);
-    result.prediction_error = error / (mean * n_ranks_);
+    result.prediction_error = error / (mean * layout_.n_ranks);
   }
   const auto predictor = static_cast<balance::Predictor>(c.predictor);
   if (!stale && forecast_.knows(predictor)) {
     std::vector<double> predicted(forecast_.columns());
     forecast_.predict(predictor, c.next.lag + 0.5 * (1 + c.next.steps), predicted);
     predicted.pop_back();
-    predicted_ = result.predicted = gather(nodes, predicted);
+    predicted_ = result.predicted = layout_.gather(nodes, predicted);
   } else {
     result.predicted = result.load;
     predicted_.clear();
   }
   result.gain_per_step = largest_of(result.predicted) - mean_of(result.predicted);
 
-  sum_.assign(ranks_.size(), 0.0);
-  fresh_sum_.assign(ranks_.size(), 0.0);
+  sum_.assign(layout_.ranks.size(), 0.0);
+  fresh_sum_.assign(layout_.ranks.size(), 0.0);
   summed_ = fresh_ = 0;
   first_fresh_ = seen_from_ = last_step_ + 1;
 }
@@ -351,24 +327,23 @@ WindowLoads Watch::close_window(Communicator& nodes) {
   const std::int64_t steps = last_step_ + 1 - window_first_;
   double largest = largest_of(window_sum_);
   nodes.allreduce(std::span<double>(&largest, 1), ReduceOp::max);
-  ExactSum sum(largest * n_ranks_);
+  ExactSum sum(largest * layout_.n_ranks);
   sum.total(window_sum_);
   sum.reduce(nodes);
   std::int64_t worst = std::numeric_limits<std::int64_t>::max();
-  for (std::size_t i = 0; i < ranks_.size(); ++i)
-    if (window_sum_[i] == largest) worst = std::min<std::int64_t>(worst, ranks_[i]);
+  for (std::size_t i = 0; i < layout_.ranks.size(); ++i)
+    if (window_sum_[i] == largest) worst = std::min<std::int64_t>(worst, layout_.ranks[i]);
   nodes.allreduce(std::span<std::int64_t>(&worst, 1), ReduceOp::min);
-  const double mean = sum[0] / n_ranks_;
+  const double mean = sum[0] / layout_.n_ranks;
   const WindowLoads closed{window_first_, last_step_, mean > 0 ? largest / mean - 1 : 0.0, static_cast<int>(worst)};
   window_first_ += steps;
-  window_sum_.assign(ranks_.size(), 0.0);
+  window_sum_.assign(layout_.ranks.size(), 0.0);
   return closed;
 }
 
 std::size_t Watch::bytes() const {
   return sizeof *this + forecast_.bytes() +
-         (sum_.size() + fresh_sum_.size() + window_sum_.size() + predicted_.size()) * sizeof(double) +
-         (ranks_.size() + layout_.values.size()) * sizeof(int) + layout_.offsets.size() * sizeof(std::size_t);
+         (sum_.size() + fresh_sum_.size() + window_sum_.size() + predicted_.size()) * sizeof(double) + layout_.bytes();
 }
 
 }  // namespace effort::window

@@ -7,6 +7,7 @@
 #include "analytics/balance/shifts.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/cadence.hpp"
+#include "analytics/window/layout.hpp"
 #include "analytics/window/window.hpp"
 
 #include <cstdint>
@@ -50,20 +51,16 @@ class Watch {
     std::int64_t sum;  // of the weighted loads, each rounded
   };
   bool agree(Communicator& nodes, const Steps& steps, const std::string& error);
-  bool learn_layout(Communicator& nodes, const Steps& steps);
   void begin_distribution(std::int64_t first_step);
   void exchange_steps(Communicator& nodes, Batch& batch) const;
   void follow_step(Batch& batch, std::size_t s);
   std::vector<double> cost_of_work(const Batch& batch, std::size_t s) const;
   TrialStep evaluate(const balance::Trial& trial, std::span<const double> load, std::size_t step) const;
   void exchange_trials(Communicator& nodes, Batch& batch);
-  std::vector<double> gather(Communicator& nodes, std::span<const double> mine) const;
 
   Settings settings_;
   std::string why_;
-  std::vector<int> ranks_;  // this node's
-  Gathered<int> layout_;    // all nodes' ranks
-  int n_ranks_ = 0;
+  Layout layout_;
   double largest_load_ = 0;  // of the present batch
   std::vector<double> unit_cost_;
 

@@ -1,0 +1,18 @@
+#include "analytics/window/layout.hpp"
+
+namespace effort::window {
+
+bool Layout::learn(Communicator& nodes, std::span<const int> here, int n) {
+  ranks.assign(here.begin(), here.end());
+  all = nodes.allgatherv(std::span<const int>(ranks));
+  n_ranks = n;
+  std::vector<char> seen(static_cast<std::size_t>(n_ranks), 0);
+  if (all.values.size() != seen.size()) return false;
+  for (int rank : all.values) {
+    if (rank < 0 || rank >= n_ranks || seen[static_cast<std::size_t>(rank)]) return false;
+    seen[static_cast<std::size_t>(rank)] = 1;
+  }
+  return true;
+}
+
+}  // namespace effort::window
