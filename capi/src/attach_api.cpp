@@ -35,7 +35,9 @@ effort_status agreed(exchange::Transport& transport, effort_status mine) {
   const Status worst = exchange::worst_status(transport, static_cast<Status>(mine));
   const auto code = static_cast<effort_status>(worst);
   if (mine != EFFORT_OK || worst == Status::ok) return code;
-  return fail(worst, std::string("another rank could not initialize: ") + effort_status_string(code));
+  // The caller must still release the transport if there is no memory for the message.
+  return guarded(
+      [&] { return fail(worst, std::string("another rank could not initialize: ") + effort_status_string(code)); });
 }
 
 /// This rank's contribution: its requested settings, if it may join at all.
