@@ -15,6 +15,14 @@ const char* kind_name(Kind kind) {
   return "unknown";
 }
 
+void Series::set_totals(double sum, double largest, std::int32_t largest_rank, std::int32_t ranks) {
+  total = sum;
+  mean_over_ranks = sum / ranks;
+  max_over_ranks = largest;
+  max_rank = largest_rank;
+  imbalance = mean_over_ranks > 0 ? largest / mean_over_ranks - 1 : 0;
+}
+
 double Run::computing_seconds() const {
   const std::string clock = load_metric == "cpu_time" ? load_metric : "time";
   double sum = 0;
@@ -25,6 +33,11 @@ double Run::computing_seconds() const {
 
 double Run::own_cpu_seconds_total() const {
   return std::accumulate(own_cpu_seconds.begin(), own_cpu_seconds.end(), 0.0);
+}
+
+double Run::own_cpu_share() const {
+  const double computing = computing_seconds();
+  return computing > 0 ? own_cpu_seconds_total() / computing : absent;
 }
 
 void Run::place(std::span<const std::int32_t> node_of_rank) {

@@ -49,6 +49,9 @@ struct Series {
   std::int32_t max_rank = 0;   ///< the rank of that sum
   double imbalance = 0;        ///< max_over_ranks / mean_over_ranks - 1; 0 when the mean is 0
   double nrmse = absent;       ///< error of the stored history relative to the measured values
+
+  /// Sets the totals from the sum over all ranks and the largest rank's sum.
+  void set_totals(double sum, double largest, std::int32_t largest_rank, std::int32_t ranks);
 };
 
 /// One analysis window with its outcome.  `rebalance` and `rebalanced` belong to the window whose loads the hint was
@@ -134,6 +137,8 @@ struct Run {
   double own_cpu_seconds_total() const;
   /// Time of all ranks in COMPUTE regions over all steps: CPU time if that is the load, else wall time.
   double computing_seconds() const;
+  /// The library's own CPU time as a share of computing_seconds(); `absent` where nothing was computed.
+  double own_cpu_share() const;
   /// Sets `placement`, `ranks` and `nodes` (largest + 1) from the node of every rank.
   void place(std::span<const std::int32_t> node_of_rank);
   /// Global ids of the ranks of a node, ascending: the rows of that node's tiles.  For all_nodes: node by node.

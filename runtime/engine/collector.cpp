@@ -126,13 +126,9 @@ std::vector<double>& Collector::sized(std::vector<double>& array) const {
   return array;
 }
 
-std::uint32_t Collector::outside() {
-  return names_.add({Definition::region, 0, measure::Kind::compute, "(outside)", ""});
-}
+NodeId Collector::outside() { return names_.add({Definition::region, 0, measure::Kind::compute, "(outside)", ""}); }
 
-std::uint32_t Collector::whole_step() {
-  return names_.add({Definition::region, 0, measure::Kind::compute, "(step)", ""});
-}
+NodeId Collector::whole_step() { return names_.add({Definition::region, 0, measure::Kind::compute, "(step)", ""}); }
 
 void Collector::divide(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
   divide_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
@@ -163,13 +159,13 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
     Entry e;
     std::memcpy(&e, record.data() + sizeof h + i * sizeof e, sizeof e);
     if (e.series >= measure::work_series) {
-      const std::uint32_t unit = id(Definition::unit, e.series - measure::work_series);
+      const NodeId unit = id(Definition::unit, e.series - measure::work_series);
       divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
     } else {
-      const std::uint32_t region = e.region == 0                     ? outside()
-                                   : e.region == measure::whole_step ? whole_step()
-                                                                     : id(Definition::region, e.region);
-      const SeriesKey key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
+      const NodeId region = e.region == 0                     ? outside()
+                            : e.region == measure::whole_step ? whole_step()
+                                                              : id(Definition::region, e.region);
+      const NodeSeries key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
       divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
     }
   }

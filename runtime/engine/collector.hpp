@@ -15,16 +15,10 @@
 
 namespace effort::engine {
 
-/// A region in a phase, seen by one metric; ids of the node (later of the run).
-struct SeriesKey {
-  std::uint32_t region, phase, metric;
-  auto operator<=>(const SeriesKey&) const = default;
-};
-
-/// Sender, receiver and region (the node's id) of messages.
+/// Sender, receiver and region of messages.
 struct FlowKey {
   std::int32_t source, destination;
-  std::uint32_t region;
+  NodeId region;
   auto operator<=>(const FlowKey&) const = default;
 };
 struct FlowSum {
@@ -34,11 +28,11 @@ struct FlowSum {
 /// All measurements of a node's ranks in one window; row-major, steps fastest.
 struct WindowBlock {
   std::int64_t first_step = 0;
-  int steps = 0;                                      ///< columns of every array
-  std::map<SeriesKey, std::vector<double>> series;    ///< [n_local][steps]
-  std::vector<double> load, wait, wall;               ///< [n_local][steps] seconds
-  std::map<std::uint32_t, std::vector<double>> work;  ///< by unit: [n_local][steps]
-  std::map<FlowKey, FlowSum> flows;                   ///< messages seen by the MPI adapter, if COMM_MATRIX is on
+  int steps = 0;                                     ///< columns of every array
+  std::map<NodeSeries, std::vector<double>> series;  ///< [n_local][steps]
+  std::vector<double> load, wait, wall;              ///< [n_local][steps] seconds
+  std::map<NodeId, std::vector<double>> work;        ///< by unit: [n_local][steps]
+  std::map<FlowKey, FlowSum> flows;                  ///< messages seen by the MPI adapter, if COMM_MATRIX is on
 
   void reset(std::int64_t first, int n_local, int n_steps);
 };
@@ -100,7 +94,7 @@ class Collector {
     std::int64_t next_step = 0;  ///< first step not read yet
     std::int64_t final_steps = -1;
     std::int64_t bracketed = -1;  ///< step of a bracketed rebalance whose frame is still to come
-    std::array<std::vector<std::uint32_t>, n_definition_kinds> ids;  ///< the rank's ids -> the node's
+    std::array<std::vector<NodeId>, n_definition_kinds> ids;  ///< the rank's ids -> the node's
     std::vector<std::pair<std::int64_t, std::string>> snapshots;
   };
 
@@ -109,8 +103,8 @@ class Collector {
   void read_frame(int local, std::span<const std::byte> record);
   void divide(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
-  std::uint32_t whole_step();  ///< the region of what is read once a step
-  std::uint32_t outside();     ///< the region of application metrics that were given in none
+  NodeId whole_step();  ///< the region of what is read once a step
+  NodeId outside();     ///< the region of application metrics that were given in none
   template <typename Find>
   void divide_to(int local, const measure::FrameHeader& h, double value, const Find& find);
 

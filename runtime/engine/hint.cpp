@@ -8,7 +8,7 @@ namespace effort::engine {
 
 using measure::Definition;
 
-void publish_hint(const window::Result& r, const Look& look, const Names& names, Communicator& nodes,
+void publish_hint(const window::Result& r, const Look& look, const RunNames& names, Communicator& nodes,
                   node::Segment& segment) {
   std::vector<std::string> region_names, unit_names;
   for (const auto& item : names.of(Definition::region)) region_names.push_back(item.name);

@@ -5,6 +5,9 @@
 #include <algorithm>
 
 namespace effort::engine {
+
+using measure::Definition;
+
 namespace {
 
 codec::Target target_of(const config::Precision& p) {
@@ -39,7 +42,7 @@ HistoryStore::HistoryStore(int n_local, const config::Settings& settings, int n_
       // MAX_BYTES is promised for each node.
       shared_(n_nodes > 1 && settings.precision.kind != config::Precision::Kind::max_bytes) {}
 
-HistoryStore::Series& HistoryStore::series(const SeriesKey& key) {
+HistoryStore::Series& HistoryStore::series(const RunSeries& key) {
   auto at = series_.find(key);
   if (at == series_.end()) {
     const auto rows = static_cast<std::size_t>(n_local_);
@@ -53,11 +56,9 @@ HistoryStore::Series& HistoryStore::series(const SeriesKey& key) {
 
 void HistoryStore::append(const WindowBlock& block, int steps, const NameUnion& names) {
   if (steps <= 0) return;
-  using measure::Definition;
   ExactWindow exact{block.first_step, steps, {}};
   for (const auto& [key, values] : block.series) {
-    const SeriesKey run_key{names.global(Definition::region, key.region), names.global(Definition::phase, key.phase),
-                            names.global(Definition::metric, key.metric)};
+    const RunSeries run_key = names.global(key);
     Series& s = series(run_key);
     std::vector<double> columns = columns_of(values, n_local_, block.steps, steps);
     s.history.append(columns, static_cast<std::size_t>(steps));
@@ -89,8 +90,7 @@ bool HistoryStore::work() {
 
 void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names) {
   for (const auto& [key, sum] : block.flows) {
-    const std::string& name =
-        names.run().of(measure::Definition::region)[names.global(measure::Definition::region, key.region)].name;
+    const std::string& name = names.run().at(Definition::region, names.global(Definition::region, key.region)).name;
     const auto [at, fresh] = traffic_regions_.try_emplace(name, static_cast<std::int32_t>(traffic_.regions.size()));
     if (fresh) traffic_.regions.push_back(name);
     traffic_.flows.push_back({windows_, key.source, key.destination, at->second, sum.messages, sum.bytes, sum.seconds});
@@ -98,13 +98,13 @@ void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names
   ++windows_;
 }
 
-std::vector<SeriesKey> HistoryStore::keys() const {
-  std::vector<SeriesKey> out;
+std::vector<RunSeries> HistoryStore::keys() const {
+  std::vector<RunSeries> out;
   for (const auto& [key, s] : series_) out.push_back(key);
   return out;
 }
 
-HistoryStore::Sums HistoryStore::sums(const SeriesKey& key) const {
+HistoryStore::Sums HistoryStore::sums(const RunSeries& key) const {
   Sums out;
   const auto at = series_.find(key);
   if (at == series_.end()) return out;

@@ -1,4 +1,4 @@
-// /// The compressed history and the exact sums of all series of a node.
+// The compressed history and the exact sums of all series of a node.
 #pragma once
 
 #include "analytics/codec/history.hpp"
@@ -30,10 +30,10 @@ class HistoryStore {
     double largest = 0;    ///< of one rank over the steps
     int largest_rank = 0;  ///< local
   };
-  std::vector<SeriesKey> keys() const;
-  Sums sums(const SeriesKey& key) const;
+  std::vector<RunSeries> keys() const;
+  Sums sums(const RunSeries& key) const;
   /// Positions of the run's series in the snapshot, which are the same on all nodes.
-  using Places = std::map<SeriesKey, std::uint32_t>;
+  using Places = std::map<RunSeries, std::uint32_t>;
   /// This node's tiles.
   std::vector<record::Tile> tiles(const Places& places, bool final) const;
   /// What a node contributes in addition to its tiles.
@@ -52,20 +52,20 @@ class HistoryStore {
     std::vector<double> rank_sums;
   };
 
-  Series& series(const SeriesKey& key);
+  Series& series(const RunSeries& key);
   void keep_traffic(const WindowBlock& block, const NameUnion& names);
 
   const int n_local_;
   const codec::Target target_;
   const bool exact_, shared_;
   std::int64_t steps_ = 0;
-  std::map<SeriesKey, Series> series_;
-  std::map<SeriesKey, Series>::iterator worked_ = series_.end();  ///< the series that had the last turn
+  std::map<RunSeries, Series> series_;
+  std::map<RunSeries, Series>::iterator worked_ = series_.end();  ///< the series that had the last turn
   bool may_have_work_ = false;
   struct ExactWindow {
     std::int64_t first_step;
     int steps;
-    std::map<SeriesKey, std::vector<double>> values;
+    std::map<RunSeries, std::vector<double>> values;
   };
   std::vector<ExactWindow> exact_windows_;
   std::int64_t windows_ = 0;

@@ -10,20 +10,24 @@ namespace effort::engine {
 using measure::Defined;
 using measure::Definition;
 
-std::uint32_t Names::add(const Defined& d) {
+template <typename Id>
+Id Names<Id>::add(const Defined& d) {
   const auto what = static_cast<std::size_t>(d.what);
-  auto [at, fresh] = index_[what].try_emplace(d.name, static_cast<std::uint32_t>(items_[what].size()));
+  auto [at, fresh] = index_[what].try_emplace(d.name, static_cast<Id>(items_[what].size()));
   if (fresh) {
     items_[what].push_back({d.name, d.kind, d.unit, false});
     return at->second;
   }
-  Item& item = items_[what][at->second];
+  Item& item = items_[what][static_cast<std::size_t>(at->second)];
   if (d.what == Definition::metric && item.unit.empty())
     item.unit = d.unit;  // LOAD_METRIC may have named the metric before its unit was known
   else if (item.kind != d.kind || (item.unit != d.unit && !d.unit.empty()))
     item.conflict = true;
   return at->second;
 }
+
+template class Names<NodeId>;
+template class Names<RunId>;
 
 bool NameUnion::has_news() const {
   for (std::size_t k = 0; k < n_definition_kinds; ++k)

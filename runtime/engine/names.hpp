@@ -13,7 +13,24 @@ namespace effort::engine {
 
 inline constexpr std::size_t n_definition_kinds = 6;
 
+/// A name's id in the tables of a node, and in those of the run.  The ids of a rank (measure::Registry) are plain
+/// integers, which convert to neither.
+enum class NodeId : std::uint32_t {};
+enum class RunId : std::uint32_t {};
+/// Position of a name in an array over all names of the run.
+constexpr std::size_t position(RunId id) { return static_cast<std::size_t>(id); }
+
+/// A region in a phase, seen by one metric.
+template <typename Id>
+struct SeriesKey {
+  Id region, phase, metric;
+  auto operator<=>(const SeriesKey&) const = default;
+};
+using NodeSeries = SeriesKey<NodeId>;
+using RunSeries = SeriesKey<RunId>;
+
 /// Regions, phases, units of work, metrics, modules and notes, each with dense ids in order of arrival.
+template <typename Id>
 class Names {
  public:
   struct Item {
@@ -24,34 +41,41 @@ class Names {
   };
 
   /// The id of what `d` names, added if it is new.
-  std::uint32_t add(const measure::Defined& d);
+  Id add(const measure::Defined& d);
   const std::vector<Item>& of(measure::Definition what) const { return items_[static_cast<std::size_t>(what)]; }
+  const Item& at(measure::Definition what, Id id) const { return of(what)[static_cast<std::size_t>(id)]; }
 
  private:
   std::array<std::vector<Item>, n_definition_kinds> items_;
-  std::array<std::unordered_map<std::string, std::uint32_t>, n_definition_kinds> index_;
+  std::array<std::unordered_map<std::string, Id>, n_definition_kinds> index_;
 };
+using RunNames = Names<RunId>;
 
 /// The names of this node and of the whole run.  The run's tables are identical on all nodes.
 class NameUnion {
  public:
-  /// Adds a definition of a local rank; returns the node's id.
-  std::uint32_t add(const measure::Defined& d) { return node_.add(d); }
+  /// Adds a definition of a local rank.
+  NodeId add(const measure::Defined& d) { return node_.add(d); }
   /// Whether the node has names that it has not shared yet.
   bool has_news() const;
   /// Collective: merges new names in alphabetical order, so that ids depend neither on timing nor on the split into
   /// nodes.
   void share(Communicator& nodes);
 
-  /// The run's id of a node's id, once shared.
-  std::uint32_t global(measure::Definition what, std::uint32_t node_id) const {
-    return to_global_[static_cast<std::size_t>(what)][node_id];
+  /// The run's id of a node's name, once shared.
+  RunId global(measure::Definition what, NodeId id) const {
+    return to_global_[static_cast<std::size_t>(what)][static_cast<std::size_t>(id)];
   }
-  const Names& run() const { return run_; }
+  RunSeries global(const NodeSeries& key) const {
+    return {global(measure::Definition::region, key.region), global(measure::Definition::phase, key.phase),
+            global(measure::Definition::metric, key.metric)};
+  }
+  const RunNames& run() const { return run_; }
 
  private:
-  Names node_, run_;
-  std::array<std::vector<std::uint32_t>, n_definition_kinds> to_global_;
+  Names<NodeId> node_;
+  RunNames run_;
+  std::array<std::vector<RunId>, n_definition_kinds> to_global_;
 };
 
 }  // namespace effort::engine

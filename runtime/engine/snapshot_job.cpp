@@ -11,7 +11,7 @@ using measure::Definition;
 
 void SnapshotJob::unite_stats() {
   std::vector<Stat> mine;
-  for (const SeriesKey& key : history_.keys()) {
+  for (const RunSeries& key : history_.keys()) {
     const auto sums = history_.sums(key);
     mine.push_back({key, ranks_[static_cast<std::size_t>(sums.largest_rank)], sums.total, sums.largest, 0});
   }
@@ -82,7 +82,7 @@ std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_c
   return parts;
 }
 
-void SnapshotJob::complete(record::Run& run, const Names& names, int n_ranks) const {
+void SnapshotJob::complete(record::Run& run, const RunNames& names, int n_ranks) const {
   run.steps = history_.steps();
   for (const NodeFacts& f : facts_) {
     run.own_cpu_seconds.push_back(f.own_cpu_seconds);
@@ -95,17 +95,13 @@ void SnapshotJob::complete(record::Run& run, const Names& names, int n_ranks) co
                         " steps were merged with their neighbours because a rank's ring was full");
   const bool phases = names.of(Definition::phase).size() > 1;
   for (const auto& [key, stat] : stats_) {
-    const auto& region = names.of(Definition::region)[key.region];
+    const RunNames::Item& region = names.at(Definition::region, key.region);
     record::Series s;
     s.region = region.name;
     s.kind = static_cast<record::Kind>(region.kind);
-    if (phases) s.phase = names.of(Definition::phase)[key.phase].name;
-    s.metric = key.metric;
-    s.total = stat.total;
-    s.mean_over_ranks = stat.total / n_ranks;
-    s.max_over_ranks = stat.largest;
-    s.max_rank = stat.largest_rank;
-    s.imbalance = s.mean_over_ranks > 0 ? stat.largest / s.mean_over_ranks - 1 : 0;
+    if (phases) s.phase = names.at(Definition::phase, key.phase).name;
+    s.metric = static_cast<std::uint32_t>(key.metric);
+    s.set_totals(stat.total, stat.largest, stat.largest_rank, n_ranks);
     s.nrmse = stat.nrmse;
     run.series.push_back(std::move(s));
   }

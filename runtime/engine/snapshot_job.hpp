@@ -25,11 +25,11 @@ class SnapshotJob {
   /// Collective.  Returns the encoded parts (on node 0; empty elsewhere).
   std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds);
   /// Node 0: fills in the contributions of the nodes.
-  void complete(record::Run& run, const Names& names, int n_ranks) const;
+  void complete(record::Run& run, const RunNames& names, int n_ranks) const;
 
  private:
   struct Stat {
-    SeriesKey key;
+    RunSeries key;
     std::int32_t largest_rank;
     double total, largest, nrmse;  ///< nrmse: on node 0
   };
@@ -48,7 +48,7 @@ class SnapshotJob {
   const HistoryStore& history_;
   node::Segment& segment_;
   std::span<const int> ranks_;
-  std::map<SeriesKey, Stat> stats_;
+  std::map<RunSeries, Stat> stats_;
   std::vector<NodeFacts> facts_;  ///< [nodes]
 };
 

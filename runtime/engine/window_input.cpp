@@ -34,7 +34,7 @@ window::Steps WindowInput::steps(const WindowBlock& block, std::int64_t from, st
   cut(block.load, step_load_.data());
   step_work_.assign(n_units * per_row, 0.0);
   for (const auto& [unit, values] : block.work)
-    cut(values, step_work_.data() + names_.global(Definition::unit, unit) * per_row);
+    cut(values, step_work_.data() + position(names_.global(Definition::unit, unit)) * per_row);
   return {from, last, n_ranks_, ranks_, step_load_, static_cast<int>(n_units), step_work_, rebalances, false};
 }
 
@@ -46,19 +46,20 @@ window::Input WindowInput::window(const WindowBlock& block, std::int64_t since, 
   const auto& regions = names_.run().of(Definition::region);
   const auto& units = names_.run().of(Definition::unit);
   const auto& metrics = names_.run().of(Definition::metric);
-  std::uint32_t load_metric = 0;
+  std::size_t load_metric = 0;
   while (load_metric < metrics.size() && metrics[load_metric].name != settings_.load_metric) ++load_metric;
 
   region_load_.assign(regions.size() * per_row, 0.0);
   for (const auto& [key, values] : block.series) {
-    const std::uint32_t region = names_.global(Definition::region, key.region);
-    if (regions[region].kind == Kind::compute && names_.global(Definition::metric, key.metric) == load_metric)
-      add_columns(region_load_.data() + region * per_row, values, n_local, block.steps, first, steps);
+    const RunSeries run_key = names_.global(key);
+    if (names_.run().at(Definition::region, run_key.region).kind == Kind::compute &&
+        position(run_key.metric) == load_metric)
+      add_columns(region_load_.data() + position(run_key.region) * per_row, values, n_local, block.steps, first, steps);
   }
   work_.assign(units.size() * per_row, 0.0);
   for (const auto& [unit, values] : block.work)
-    add_columns(work_.data() + names_.global(Definition::unit, unit) * per_row, values, n_local, block.steps, first,
-                steps);
+    add_columns(work_.data() + position(names_.global(Definition::unit, unit)) * per_row, values, n_local, block.steps,
+                first, steps);
   for (auto [to, from] :
        {std::pair{&rank_load_, &block.load}, {&rank_wait_, &block.wait}, {&step_wall_, &block.wall}}) {
     to->assign(per_row, 0.0);

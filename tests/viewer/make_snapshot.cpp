@@ -249,8 +249,7 @@ void finish_series(record::Run& run, const std::vector<Part>& parts) {
         series.max_over_ranks = std::max(series.max_over_ranks, part.sums[s][r]);
       }
     }
-    series.mean_over_ranks = series.total / run.ranks;
-    series.imbalance = series.mean_over_ranks > 0 ? series.max_over_ranks / series.mean_over_ranks - 1 : 0;
+    series.set_totals(series.total, series.max_over_ranks, series.max_rank, run.ranks);
   }
 }
 

@@ -82,19 +82,20 @@ void ReplayRecorder::describe_steps(record::Run& run) const {
   run.step_loads = history.serialize_final();
 }
 
-record::Series ReplayRecorder::series(std::size_t region, std::int64_t ranks) const {
+record::Series ReplayRecorder::series(std::size_t region, std::int32_t ranks) const {
   record::Series s;
   s.region = regions_[region];
+  double total = 0, largest = 0;
+  std::int32_t largest_rank = 0;
   for (const Node& node : nodes_) {
     for (std::size_t r = 0; r < node.ranks.size(); ++r) {
       const double sum = node.sums.empty() ? 0.0 : node.sums[region * node.ranks.size() + r];
-      s.total += sum;
-      if (sum > s.max_over_ranks) s.max_rank = node.ranks[r];
-      s.max_over_ranks = std::max(s.max_over_ranks, sum);
+      total += sum;
+      if (sum > largest) largest_rank = node.ranks[r];
+      largest = std::max(largest, sum);
     }
   }
-  s.mean_over_ranks = s.total / static_cast<double>(ranks);
-  s.imbalance = s.mean_over_ranks > 0 ? s.max_over_ranks / s.mean_over_ranks - 1 : 0;
+  s.set_totals(total, largest, largest_rank, ranks);
   return s;
 }
 

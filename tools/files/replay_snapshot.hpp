@@ -44,7 +44,7 @@ class ReplayRecorder {
   void add_step_loads(Node& node, const window::Input& input) const;
   void describe(record::Run& run) const;
   void describe_steps(record::Run& run) const;
-  record::Series series(std::size_t region, std::int64_t ranks) const;
+  record::Series series(std::size_t region, std::int32_t ranks) const;
 
   std::vector<std::string> regions_;
   int passes_;
