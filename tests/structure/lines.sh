@@ -1,10 +1,11 @@
 #!/bin/sh
 # lines.sh ROOT: checks that no source file has more than 400 lines, and no line more than 120 columns: of C, C++,
-# Fortran, Python, TypeScript, JavaScript and CSS.
+# Fortran, Python, TypeScript, JavaScript, CSS, CMake and shell.
 cd "$1" || exit 2
 files=$(find . \( -path ./build -o -path ./.deps -o -path ./.git -o -name node_modules \) -prune -o -type f \
   \( -name '*.cpp' -o -name '*.hpp' -o -name '*.c' -o -name '*.h' -o -name '*.F90' -o -name '*.f90' -o -name '*.py' \
-  -o -name '*.ts' -o -name '*.mjs' -o -name '*.css' \) -print)
+  -o -name '*.ts' -o -name '*.mjs' -o -name '*.css' -o -name CMakeLists.txt -o -name '*.cmake' \
+  -o -name '*.sh' \) -print)
 [ -n "$files" ] || { echo "no sources in $1"; exit 2; }
 # The Fortran module is one file, because users compile it with their own compiler.
 echo "$files" | xargs awk '
