@@ -5,6 +5,7 @@
 #include <exception>
 #include <new>
 #include <string>
+#include <vector>
 
 #include "record/text.hpp"
 #include "tools/commands/options.hpp"
@@ -24,30 +25,52 @@ int complain(const std::string& message, int code) {
   return code;
 }
 
+/// The one of `names` that was probably meant by `word`, as " (did you mean '...'?)", or nothing.
+std::string suggestion(const std::string& word, const std::vector<std::string>& names) {
+  const std::string* nearest = nullptr;
+  for (const std::string& name : names)
+    if (!nearest || record::distance(word, name) < record::distance(word, *nearest)) nearest = &name;
+  if (!nearest || record::distance(word, *nearest) > std::max<std::size_t>(2, word.size() / 3)) return "";
+  return " (did you mean '" + *nearest + "'?)";
+}
+
 /// "there is no command 'X'", with the existing commands and the one probably meant.
 std::string unknown_command(const CLI::App& app, const std::string& word) {
-  std::string all, nearest;
+  std::string all;
+  std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {
-    const std::string& name = command->get_name();
-    all += (all.empty() ? "" : ", ") + name;
-    if (nearest.empty() || record::distance(word, name) < record::distance(word, nearest)) nearest = name;
+    names.push_back(command->get_name());
+    all += (all.empty() ? "" : ", ") + names.back();
   }
   if (word.empty()) return "no command is given: the commands are " + all;
-  const bool alike = record::distance(word, nearest) <= std::max<std::size_t>(2, word.size() / 3);
-  return "there is no command '" + word + "'" + (alike ? " (did you mean '" + nearest + "'?)" : "") +
-         ": the commands are " + all;
+  return "there is no command '" + word + "'" + suggestion(word, names) + ": the commands are " + all;
+}
+
+/// "there is no option '--X'" for the first of the arguments after the command's name that is one, else nothing.
+std::string unknown_option(const CLI::App& command, int argc, const char* const* argv) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : command.get_options())
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  for (int i = 2; i < argc; ++i) {
+    const std::string word = argv[i], name = word.substr(0, word.find('='));
+    if (word == "--") break;
+    if (name.starts_with("--") && !command.get_option_no_throw(name))
+      return "there is no option '" + name + "'" + suggestion(name, names);
+  }
+  return "";
 }
 
 /// The problem with the arguments, and the remedy, in one line.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
   const std::string word = argc > 1 ? argv[1] : "";
-  const auto all = app.get_subcommands({});
-  const bool known =
-      std::any_of(all.begin(), all.end(), [&](const CLI::App* command) { return command->get_name() == word; });
-  if (!known && !word.starts_with('-')) return unknown_command(app, word);
-  std::string text = error.what();
+  const CLI::App* command = nullptr;
+  for (const CLI::App* each : app.get_subcommands({}))
+    if (each->get_name() == word) command = each;
+  if (!command && !word.starts_with('-')) return unknown_command(app, word);
+  std::string text = command ? unknown_option(*command, argc, argv) : "";
+  if (text.empty()) text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
-  return text + ": see 'effort " + (known ? word + " " : "") + "--help'";
+  return text + ": see 'effort " + (command ? word + " " : "") + "--help'";
 }
 
 int run(int argc, const char* const* argv) {

@@ -145,10 +145,10 @@ std::string summary(const record::Run& run, const RunTotals& t) {
       out += line("  ideal balance would shorten the critical path by %s %%",
                   fixed_text(100 * saved / t.critical_path, 1).c_str());
   }
-  const double own = run.own_cpu_seconds_total(), computing = run.computing_seconds();
   out += line("  effort itself: %s s of CPU time in the background (%s %% of what %d ranks computed)%s",
-              general_text(own, 4).c_str(), fixed_text(computing > 0 ? 100 * own / computing : 0.0, 3).c_str(),
-              static_cast<int>(run.ranks), run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
+              general_text(run.own_cpu_seconds_total(), 4).c_str(),
+              fixed_text(100 * std::max(0.0, run.own_cpu_share()), 3).c_str(), static_cast<int>(run.ranks),
+              run.merged_steps > 0 ? "; some steps were merged, see notes" : "");
   if (run.measuring_seconds >= 0)
     out += line("  measuring itself: %s s of the busiest thread where it cost most (%s %% of a rank's time)",
                 general_text(run.measuring_seconds, 4).c_str(),

@@ -1,5 +1,6 @@
 // effort info.
 #include <catch2/catch_test_macros.hpp>
+#include <catch2/matchers/catch_matchers_floating_point.hpp>
 
 #include <algorithm>
 #include <cmath>
@@ -28,6 +29,10 @@ TEST_CASE("info reports the contents of a snapshot") {
   CHECK(json["window"] == 10);
   CHECK(json["metrics"] == nlohmann::json::array({"cpu_time"}));
   CHECK(json["own_cpu_seconds"] == 0.09375);
+  double computed = 0;
+  for (const auto& item : json["regions"])
+    if (item["kind"] == "compute") computed += item["metrics"]["cpu_time"]["total"].get<double>();
+  CHECK_THAT(json["own_cpu_share"].get<double>(), Catch::Matchers::WithinRel(0.09375 / computed, 1e-9));
   CHECK(json["merged_steps"] == 3);
   CHECK(json["nrmse"].get<double>() > 0);
   CHECK(json["nrmse"].get<double>() < 0.1);

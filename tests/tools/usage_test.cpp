@@ -44,9 +44,10 @@ TEST_CASE("a wrong word is answered with suggestions") {
     INFO(message);
     CHECK(message.find("the commands are info, report, top") != std::string::npos);
   }
-  const std::string option = scratch.run({"info", "--nonsense", "a"}).err;
-  CHECK(option.find("--nonsense") != std::string::npos);
-  CHECK(option.find("'effort info --help'") != std::string::npos);
+  const auto error_of = [&](const std::vector<std::string>& line) { return scratch.run(line).err; };
+  CHECK(error_of({"info", "--nonsense", "a"}) == "effort: there is no option '--nonsense': see 'effort info --help'\n");
+  CHECK(error_of({"replay", "a", "--prize=3"}) ==
+        "effort: there is no option '--prize' (did you mean '--price'?): see 'effort replay --help'\n");
 }
 
 TEST_CASE("output that cannot be written is an error") {

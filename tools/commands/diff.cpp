@@ -60,7 +60,7 @@ std::string overview(const Comparison& c) {
   share("parallel efficiency", c.a.parallel_efficiency, c.b.parallel_efficiency);
   share("ideal balance would save", c.a.ideal_saving, c.b.ideal_saving);
   table.add({"rebalances", std::to_string(c.a.rebalances), std::to_string(c.b.rebalances), ""});
-  share("effort's own share of time", c.a.own_cpu_share, c.b.own_cpu_share);
+  share("effort's own share of computing", c.a.own_cpu_share, c.b.own_cpu_share);
   if (c.a.ranks != c.b.ranks && c.a.seconds_per_step > 0 && c.b.seconds_per_step > 0) {
     const double gain = c.a.seconds_per_step / c.b.seconds_per_step;
     std::array<char, 32> text{};

@@ -68,8 +68,8 @@ RunSide run_side(const Run& run, std::size_t metric) {
   if (run.wall_seconds > 0) {
     out.wall_seconds = run.wall_seconds;
     if (run.steps > 0) out.seconds_per_step = per_step(run.wall_seconds, run);
-    out.own_cpu_share = run.own_cpu_seconds_total() / (run.wall_seconds * run.ranks);
   }
+  out.own_cpu_share = run.own_cpu_share();
   for (const Series& s : run.series) {
     if (s.metric == metric) (s.kind == Kind::compute ? out.compute : out.other) += per_step(s.mean_over_ranks, run);
   }

@@ -48,7 +48,7 @@ struct RunSide {
   double parallel_efficiency = record::absent;
   double ideal_saving = record::absent;
   std::int64_t rebalances = 0;
-  double own_cpu_share = record::absent;  ///< the library's own CPU time over the ranks' time
+  double own_cpu_share = record::absent;  ///< Run::own_cpu_share
 };
 
 struct Comparison {

@@ -178,6 +178,7 @@ ordered_json info_json(record::Reader& reader, const record::SeriesReader& serie
   out["ideal_saving"] = saving ? ordered_json(saving->share) : ordered_json(nullptr);
   out["ideal_saving_of"] = saving ? ordered_json(saving->of_time ? "time" : "critical_path") : ordered_json(nullptr);
   out["own_cpu_seconds"] = run.own_cpu_seconds_total();
+  out["own_cpu_share"] = known(run.own_cpu_share());
   out["own_cpu_seconds_per_node"] = run.own_cpu_seconds;
   out["own_bytes_per_node"] = run.own_bytes;
   out["merged_steps"] = run.merged_steps;

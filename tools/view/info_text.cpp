@@ -23,7 +23,7 @@ constexpr std::size_t label_width = 8;  ///< of the rank labels beside the heat 
 
 std::string head(record::Reader& reader, const record::SeriesReader& series) {
   const Run& run = reader.run();
-  const double computing = run.computing_seconds();
+  const double own_share = run.own_cpu_share();
   double bytes = 0;
   for (std::int64_t b : run.own_bytes) bytes += static_cast<double>(b);
   const double nrmse = largest_nrmse(run, series);
@@ -38,9 +38,8 @@ std::string head(record::Reader& reader, const record::SeriesReader& series) {
   out += "; history within an nrmse of " + percent_text(nrmse) + "\n";
   out += "  file " + bytes_text(static_cast<double>(reader.size())) +
          "; the library itself: " + seconds_text(run.own_cpu_seconds_total()) + " CPU" +
-         (computing > 0 ? " (" + percent_text(run.own_cpu_seconds_total() / computing) + " of what the ranks computed)"
-                        : "") +
-         ", " + bytes_text(bytes) + "\n";
+         (own_share >= 0 ? " (" + percent_text(own_share) + " of what the ranks computed)" : "") + ", " +
+         bytes_text(bytes) + "\n";
   if (run.merged_steps > 0) out += "  " + plural(run.merged_steps, "step") + " merged into later ones\n";
   if (run.lost_snapshots > 0) out += "  " + plural(run.lost_snapshots, "earlier snapshot") + " could not be written\n";
   return out;

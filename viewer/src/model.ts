@@ -72,6 +72,7 @@ export interface Info {
   ideal_saving: number | null;
   ideal_saving_of: "time" | "critical_path" | null;
   own_cpu_seconds: number;
+  own_cpu_share: number | null;
   own_cpu_seconds_per_node: number[];
   own_bytes_per_node: number[];
   merged_steps: number;

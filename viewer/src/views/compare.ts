@@ -68,7 +68,7 @@ function headline(c: Comparison, x: Run, y: Run): HTMLElement {
     ["parallel efficiency", a.parallel_efficiency, b.parallel_efficiency, percent, true],
     ["ideal balance would save", a.ideal_saving, b.ideal_saving, percent, true],
     ["rebalances", a.rebalances, b.rebalances, String, true],
-    ["effort's own share of time", a.own_cpu_share, b.own_cpu_share, percent, true],
+    ["effort's own share of computing", a.own_cpu_share, b.own_cpu_share, percent, true],
   ];
   const known = (v: number | null, text: (v: number) => string) => (v === null || !Number.isFinite(v) ? "-" : text(v));
   return h(

@@ -13,14 +13,15 @@ import { rebalances } from "./rebalances";
 
 function facts(run: Run): HTMLElement {
   const { info } = run,
-    rankSeconds = info.wall_seconds * info.ranks,
     held = info.own_bytes_per_node.reduce((a, b) => a + b, 0);
   const entries: [string, string, string?][] = [
     ["ranks", info.ranks.toLocaleString("en"), `on ${count(info.nodes, "node")}`],
     [
       "steps",
       info.steps.toLocaleString("en"),
-      `windows of ${count(info.window, "step")}, hints ${count(info.hint_lag, "step")} later`,
+      info.window > 0
+        ? `windows of ${count(info.window, "step")}, hints ${count(info.hint_lag, "step")} later`
+        : "hints as often as they pay",
     ],
     [
       "elapsed",
@@ -29,8 +30,9 @@ function facts(run: Run): HTMLElement {
     ],
     [
       "effort itself",
-      rankSeconds > 0 ? percent(info.own_cpu_seconds / rankSeconds) : seconds(info.own_cpu_seconds),
-      `${seconds(info.own_cpu_seconds)} of CPU time in the background, ${bytes(held)} of memory`,
+      info.own_cpu_share === null ? seconds(info.own_cpu_seconds) : percent(info.own_cpu_share),
+      `of what the ranks computed: ${seconds(info.own_cpu_seconds)} of CPU time in the background, ` +
+        `${bytes(held)} of memory`,
     ],
     [
       "snapshot",
