@@ -32,8 +32,8 @@ struct EventsInfo {
 
 /// An open trace file.  Opening reads every chunk once, checks its checksum and keeps all but the events.  A damaged
 /// chunk is skipped and listed in problems(), and so is a tail that a killed writer left incomplete.
-/// Memory: O(everything but the events), at most a fixed multiple of the file's size.  Threads: events() from any
-/// number of threads at a time.
+/// Memory: O(everything but the events), at most a fixed multiple of the file's size, and the members of communicators,
+/// at most 2^26 in all.  Threads: events() from any number of threads at a time.
 class Reader {
  public:
   /// Errors: record::FormatError if it is no trace file, its header is damaged, or a newer version wrote it;
