@@ -39,12 +39,12 @@ class Models {
 
   /// @param events  to be coded: a small chunk has a small table, which is quick to set up.  The format depends on it.
   explicit Models(std::size_t events)
-      : shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 4, 10, 16)),
+      : shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 2, 10, 16)),
         table_(std::size_t{1} << (32 - shift_)),
         mixers_(n_mixers) {}
 
   template <typename Io>
-  bool decision(Io& io, bool bit, Contexts x, std::uint32_t mixer) {
+  [[gnu::always_inline]] bool decision(Io& io, bool bit, Contexts x, std::uint32_t mixer) {
     const std::array<codec::BitModel*, 3> models{&table_[x.a >> shift_], &table_[x.b >> shift_],
                                                  &table_[x.c >> shift_]};
     return mixers_[mixer].code(io, bit, models);
