@@ -50,6 +50,15 @@ class Models {
     return mixers_[mixer].code(io, bit, models);
   }
 
+  /// A decision with one view, where speed matters more.
+  template <typename Io>
+  [[gnu::always_inline]] bool plain_decision(Io& io, bool bit, std::uint32_t x) {
+    codec::BitModel& model = table_[x >> shift_];
+    bit = io.code(bit, model.probability());
+    model.update(bit);
+    return bit;
+  }
+
   /// A number of `bits` <= 6 bits, from the highest on.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
   template <typename Io>
   std::uint32_t small_number(Io& io, std::uint32_t value, int bits, Contexts x, std::uint32_t mixer) {

@@ -36,8 +36,7 @@ class StampCoder {
   Stamp code(std::uint32_t before, std::uint32_t symbol, std::uint32_t behind, Stamp stamp) {
     const std::uint32_t pair = mix(before, symbol);
     std::uint8_t& latest = latest_[pair & static_cast<std::uint32_t>(latest_.size() - 1)];
-    const Contexts zero{mix(pair, 1), mix(pair, 2, previous_), mix(pair, 3, latest)};
-    if (models_.decision(io_, stamp.units == 0, zero, 0)) return {};
+    if (zero(stamp.units == 0, pair, latest)) return {};
     if (bounded_) stamp.doublings = doublings(stamp.doublings, pair, symbol, behind, latest);
     stamp.units = units(stamp, pair, symbol, latest);
     remember(stamp, latest);
@@ -46,7 +45,13 @@ class StampCoder {
 
  private:
   static constexpr std::size_t most_places = 1 << 12;
-  static constexpr int modelled_digits = 4;
+  static constexpr int modelled_digits = 3;
+
+  /// Where no time ever passed, as between a call and its message, one model is enough.
+  bool zero(bool value, std::uint32_t pair, std::uint32_t latest) {
+    if (latest == 0) return models_.plain_decision(io_, value, pair);
+    return models_.decision(io_, value, {mix(pair, 1), mix(pair, 2, previous_), mix(pair, 3, latest)}, 0);
+  }
 
   std::uint32_t doublings(std::uint32_t value, std::uint32_t pair, std::uint32_t symbol, std::uint32_t behind,
                           std::uint32_t latest) {
