@@ -1,0 +1,85 @@
+// Codes event traces.  The events of one thread in one window become a chunk.  What recurs in a program, the sequence
+// of its events without their times, is coded once and kept in a dictionary that all chunks of a stream share, so a
+// chunk is little more than its time stamps.  FORMAT.md describes every byte.
+//
+//   Encoder encoder(TimeBound::usual());
+//   const Encoder::Coded coded = encoder.encode(place, events);   // write coded.dictionary, if any, then coded.events
+//
+//   Decoder decoder;
+//   decoder.add(coded.dictionary);                                // in the order of the file
+//   std::vector<Event> same = decoder.decode(place, coded.events);  // any chunk, in any order
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <stdexcept>
+#include <vector>
+
+#include "analytics/trace/event.hpp"
+
+namespace effort::trace {
+
+/// The bytes are damaged, or need a piece of the dictionary that is missing.  what() says which.
+class TraceError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The most events of a chunk.  Split a longer window into several chunks.
+inline constexpr std::size_t most_events = std::size_t{1} << 20;
+
+/// Codes the chunks of one stream (a node).  Threads: one at a time.  Memory: bounded (see memory()), independent of
+/// the length of the run: a dictionary that is full is started anew.
+class Encoder {
+ public:
+  /// Errors: std::invalid_argument for a bound out of range.
+  explicit Encoder(TimeBound bound);
+  ~Encoder();
+  Encoder(Encoder&&) noexcept;
+  Encoder& operator=(Encoder&&) noexcept;
+
+  struct Coded {
+    std::vector<std::byte> dictionary;  ///< a piece for Decoder::add, empty if the chunk needs nothing new
+    std::vector<std::byte> events;      ///< the chunk
+    std::size_t backwards = 0;          ///< events before their predecessor, coded at its time instead
+  };
+
+  /// Codes a chunk.  The order of the events is kept; every time stamp is within the bound of the gap before it, and of
+  /// the gap behind it, so that short calls beside long waits stay short.  Errors do not add up.
+  /// @param events  at most most_events, in the order in which they happened
+  /// Errors: std::invalid_argument; std::bad_alloc.  Cost: linear, no more than about 100 ns an event.
+  Coded encode(const Place& place, std::span<const Event> events);
+
+  /// Bytes of memory in use.
+  std::size_t memory() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+/// Decodes the chunks of one stream.  Bytes are untrusted.  Threads: decode() from any number at a time, add() alone.
+class Decoder {
+ public:
+  Decoder();
+  ~Decoder();
+  Decoder(Decoder&&) noexcept;
+  Decoder& operator=(Decoder&&) noexcept;
+
+  /// Takes a piece of the dictionary.  Call it in the order in which the encoder gave them.  A piece may be left out if
+  /// it is lost; then the chunks and pieces that need it are refused, all others decode.
+  /// Errors: TraceError; the piece then counts as lost.
+  void add(std::span<const std::byte> dictionary);
+
+  /// The events of a chunk; `place` as it was coded.  Chunks decode in any order.
+  /// Errors: TraceError.  Cost: linear in the events.
+  std::vector<Event> decode(const Place& place, std::span<const std::byte> events) const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace effort::trace

@@ -1,0 +1,89 @@
+// Adaptive models of decisions and numbers, for encoder and decoder alike: the same function codes a value with a
+// RangeEncoder, and finds it with a RangeDecoder.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "analytics/codec/bit_model.hpp"
+#include "analytics/codec/range_coder.hpp"
+
+namespace effort::trace {
+
+/// A well mixed number of 32 bits from three.  The format depends on it.
+constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t c = 0) {
+  std::uint64_t h = (a + 1) * 0x9E3779B97F4A7C15ull ^ (b + 0x7F4A7C15ull) * 0xC2B2AE3D27D4EB4Full ^
+                    (c + 0x165667B1ull) * 0xD6E8FEB86659FD93ull;
+  h ^= h >> 29;
+  h *= 0xBF58476D1CE4E5B9ull;
+  return static_cast<std::uint32_t>(h >> 32);
+}
+
+/// Three views of a decision's circumstances, hashed by mix().  What was seen in each of them predicts the decision.
+struct Contexts {
+  std::uint32_t a, b, c;
+
+  /// The same for one decision of several.
+  constexpr Contexts at(std::uint32_t node) const {
+    return {(a + node) * 0x9E3779B1u, (b + node) * 0x85EBCA77u, (c + node) * 0xC2B2AE3Du};
+  }
+};
+
+/// A table of models that is addressed by hashed contexts, and mixers that weigh their predictions.
+class Models {
+ public:
+  static constexpr std::uint32_t n_mixers = 128;
+
+  /// @param events  to be coded: a small chunk has a small table, which is quick to set up.  The format depends on it.
+  explicit Models(std::size_t events)
+      : shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 2, 10, 16)),
+        table_(std::size_t{1} << (32 - shift_)),
+        mixers_(n_mixers) {}
+
+  template <typename Io>
+  [[gnu::always_inline]] bool decision(Io& io, bool bit, Contexts x, std::uint32_t mixer) {
+    const std::array<codec::BitModel*, 3> models{&table_[x.a >> shift_], &table_[x.b >> shift_],
+                                                 &table_[x.c >> shift_]};
+    return mixers_[mixer].code(io, bit, models);
+  }
+
+  /// A decision with one view, where speed matters more.
+  template <typename Io>
+  [[gnu::always_inline]] bool plain_decision(Io& io, bool bit, std::uint32_t x) {
+    codec::BitModel& model = table_[x >> shift_];
+    bit = io.code(bit, model.probability());
+    model.update(bit);
+    return bit;
+  }
+
+  /// A number of `bits` <= 6 bits, from the highest on.  Uses the mixers from `mixer` to mixer + 2^bits - 1.
+  template <typename Io>
+  std::uint32_t small_number(Io& io, std::uint32_t value, int bits, Contexts x, std::uint32_t mixer) {
+    std::uint32_t node = 1;
+    for (int i = bits - 1; i >= 0; --i)
+      node = node << 1 | static_cast<std::uint32_t>(decision(io, (value >> i & 1) != 0, x.at(node), mixer + node));
+    return node - (1u << bits);
+  }
+
+ private:
+  int shift_;
+  std::vector<codec::BitModel> table_;
+  std::vector<codec::Mixer> mixers_;
+};
+
+/// `bits` <= 64 equiprobable bits.
+template <typename Io>
+std::uint64_t raw_bits(Io& io, std::uint64_t value, int bits) {
+  std::uint64_t result = 0;
+  for (int left = bits; left > 0;) {
+    const int n = std::min(left, 16);
+    left -= n;
+    result = result << n | io.code_bits(static_cast<std::uint32_t>(value >> left & ((1u << n) - 1)), n);
+  }
+  return result;
+}
+
+}  // namespace effort::trace

@@ -1,0 +1,24 @@
+// When the events of a sequence happened.  Internal.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analytics/trace/event.hpp"
+
+namespace effort::trace {
+
+/// Codes time stamps.
+/// @param symbols  what happened, the contexts of the times
+/// @param times    ns since the chunk's start, ascending, 0 to most_time
+std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std::span<const std::int64_t> times,
+                                    TimeBound bound);
+/// Errors: TraceError.
+std::vector<std::int64_t> decode_times(std::span<const std::uint32_t> symbols, TimeBound bound,
+                                       std::span<const std::byte> bytes);
+
+inline constexpr std::int64_t most_time = std::int64_t{1} << 60;
+
+}  // namespace effort::trace

@@ -1,0 +1,177 @@
+// Contents as chunks.
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+
+#include "record/trace/format.hpp"
+#include "record/trace/writer.hpp"
+
+namespace effort::record::trace {
+
+namespace format {
+
+Bytes file_start() {
+  Bytes out;
+  for (const unsigned char c : magic) out.push_back(static_cast<std::byte>(c));
+  record::format::put(out, major);
+  record::format::put(out, minor);
+  record::format::put(out, std::uint32_t{0});
+  record::format::put(out, record::format::hash(out));
+  return out;
+}
+
+Bytes framed(std::uint32_t type, View payload) {
+  if (payload.size() > most_payload)
+    throw std::invalid_argument("a chunk of a trace is too long (" + std::to_string(payload.size()) +
+                                " bytes), split it");
+  Bytes out;
+  out.reserve(frame_bytes + payload.size());
+  record::format::put(out, type);
+  record::format::put(out, static_cast<std::uint32_t>(payload.size()));
+  record::format::put(out, record::format::hash(payload));
+  record::format::put(out, static_cast<std::uint32_t>(record::format::hash(out)));
+  out.insert(out.end(), payload.begin(), payload.end());
+  return out;
+}
+
+}  // namespace format
+
+namespace {
+
+using format::Bytes;
+using record::format::put_varint;
+
+class Payload {
+ public:
+  Payload& number(std::uint64_t value) {
+    put_varint(bytes_, value);
+    return *this;
+  }
+  /// Zero or positive.
+  Payload& count(std::int64_t value, const char* what) {
+    if (value < 0) throw std::invalid_argument(std::string(what) + " of a trace is negative, count from 0");
+    return number(static_cast<std::uint64_t>(value));
+  }
+  Payload& integer(std::int64_t value) {
+    return number(static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+  }
+  Payload& real(double value) {
+    record::format::put(bytes_, std::bit_cast<std::uint64_t>(std::isfinite(value) ? value : -1.0));
+    return *this;
+  }
+  Payload& text(const std::string& value) {
+    number(value.size());
+    for (const char c : value) bytes_.push_back(static_cast<std::byte>(c));
+    return *this;
+  }
+  /// Runs of consecutive numbers: first (difference to the end of the run before), length.
+  Payload& ranks(const std::vector<std::int32_t>& ranks) {
+    Bytes runs;
+    std::uint64_t n = 0;
+    std::int64_t end = 0;
+    for (std::size_t i = 0; i < ranks.size(); ++n) {
+      std::size_t j = i + 1;
+      while (j < ranks.size() && ranks[j] == ranks[j - 1] + 1) ++j;
+      const std::int64_t jump = ranks[i] - end;
+      put_varint(runs, static_cast<std::uint64_t>(jump) << 1 ^ static_cast<std::uint64_t>(jump >> 63));
+      put_varint(runs, j - i);
+      end = std::int64_t{ranks[i]} + static_cast<std::int64_t>(j - i);
+      i = j;
+    }
+    number(n);
+    return raw(runs);
+  }
+  Payload& raw(const Bytes& bytes) {
+    bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
+    return *this;
+  }
+  const Bytes& bytes() const { return bytes_; }
+
+ private:
+  Bytes bytes_;
+};
+
+/// The chunk, if a reader accepts it.
+template <typename Parse>
+Bytes checked(std::uint32_t type, const Payload& payload, Parse parse) {
+  try {
+    parse(format::View(payload.bytes()));
+  } catch (const std::runtime_error& e) {
+    throw std::invalid_argument(std::string("a chunk of a trace is inconsistent (") + e.what() +
+                                "), complete it first");
+  }
+  return format::framed(type, payload.bytes());
+}
+
+}  // namespace
+
+const char* reason_text(int i) {
+  static constexpr std::array<const char*, n_reasons> texts{"sample",    "medoid", "critical",     "outlier", "pin",
+                                                            "rebalance", "jump",   "mispredicted", "partner"};
+  return i >= 0 && i < n_reasons ? texts[static_cast<std::size_t>(i)] : "unknown";
+}
+
+std::vector<std::byte> encode(const Header& h) {
+  Payload p;
+  p.text(h.library).text(h.name).text(h.job).text(h.design).text(h.guide).text(h.clock).integer(h.started_unix_ns);
+  p.count(h.n_ranks, "the number of ranks").count(h.n_nodes, "the number of nodes").real(h.confidence).real(h.error);
+  p.number(h.bound.relative_ppm).number(h.bound.absolute_ns).number(h.nodes.size());
+  for (const Header::Node& node : h.nodes) p.count(node.node, "a node").ranks(node.ranks);
+  return checked(format::type_header, p, format::parse_header);
+}
+
+std::vector<std::byte> encode(const Names& names) {
+  Payload p;
+  p.number(names.regions.size());
+  for (const Names::Region& r : names.regions) p.number(r.id).number(r.kind).integer(r.parent).text(r.name);
+  p.number(names.phases.size());
+  for (const Names::Phase& n : names.phases) p.number(n.id).text(n.name);
+  p.number(names.units.size());
+  for (const Names::Unit& n : names.units) p.number(n.id).text(n.name);
+  p.number(names.communicators.size());
+  for (const Names::Communicator& c : names.communicators) p.number(c.id).text(c.name).ranks(c.members).ranks(c.remote);
+  return checked(format::type_names, p, format::parse_names);
+}
+
+std::vector<std::byte> encode(const Dictionary& d) {
+  Payload p;
+  p.count(d.node, "a node").raw(d.coded);
+  return checked(format::type_dictionary, p, format::parse_dictionary);
+}
+
+std::vector<std::byte> encode(const Window& w) {
+  Payload p;
+  p.count(w.node, "a node").count(w.window, "a window").count(w.first_step, "a step");
+  p.count(w.last_step - w.first_step, "the length of a window").integer(w.start_ns);
+  p.count(w.end_ns - w.start_ns, "the duration of a window").real(w.error).real(w.confidence).number(w.strata.size());
+  for (const Window::Stratum& s : w.strata)
+    p.count(s.population, "a stratum's population").count(s.sample, "a stratum's sample");
+  p.number(w.ranks.size());
+  for (const Window::Rank& r : w.ranks) {
+    p.count(r.rank, "a rank").number(r.reasons).real(r.probability).integer(r.stratum);
+    p.count(r.dropped_steps, "the number of dropped steps").count(r.dropped_events, "the number of dropped events");
+  }
+  return checked(format::type_window, p, format::parse_window);
+}
+
+std::vector<std::byte> encode(const Events& e) {
+  Payload p;
+  p.count(e.node, "a node").count(e.window, "a window").count(e.rank, "a rank").count(e.thread, "a thread");
+  p.number(e.events).raw(e.coded);
+  return checked(format::type_events, p, [](format::View payload) { format::parse_events(payload, false); });
+}
+
+std::vector<std::byte> encode(const Gap& g) {
+  Payload p;
+  p.count(g.node, "a node").count(g.rank, "a rank").count(g.first_step, "a step");
+  p.count(g.last_step - g.first_step, "the length of a gap").count(g.events, "the number of dropped events");
+  return checked(format::type_gap, p, format::parse_gap);
+}
+
+std::vector<std::byte> encode(const Clock& c) {
+  Payload p;
+  p.count(c.node, "a node").integer(c.time_ns).integer(c.offset_ns).count(c.bound_ns, "a clock's bound");
+  return checked(format::type_clock, p, format::parse_clock);
+}
+
+}  // namespace effort::record::trace

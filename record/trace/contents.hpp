@@ -1,0 +1,139 @@
+// What a trace file holds: events of the kept ranks of one or more nodes, and why and how they were kept.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analytics/trace/event.hpp"
+
+namespace effort::record::trace {
+
+using effort::trace::Event;
+using effort::trace::Kind;
+using effort::trace::Place;
+using effort::trace::TimeBound;
+
+/// The run and the file, known before the first window.
+struct Header {
+  std::string library;               ///< version of effort
+  std::string name;                  ///< of the application
+  std::string job;                   ///< of the batch job or process
+  std::string design;                ///< retrospective, subset or global
+  std::string guide;                 ///< the metric that the sample is for
+  std::string clock;                 ///< what time stamps count, such as "CLOCK_MONOTONIC of node 0"
+  std::int64_t started_unix_ns = 0;  ///< wall clock (since 1970) at which the clock of the first node read zero
+  std::int32_t n_ranks = 0;          ///< of the run
+  std::int32_t n_nodes = 0;          ///< of the run
+  double confidence = 0;             ///< asked for, 0 to 1
+  double error = 0;                  ///< asked for, relative, above 0
+  TimeBound bound;                   ///< of all time stamps
+  struct Node {
+    std::int32_t node = 0;
+    std::vector<std::int32_t> ranks;  ///< ascending
+  };
+  std::vector<Node> nodes;  ///< whose events this file holds, ascending
+};
+
+/// Names that are new since the last such chunk.  Ids are those of the events, the same on all nodes.
+struct Names {
+  struct Region {
+    std::uint32_t id = 0;
+    std::uint8_t kind = 0;     ///< 0 COMPUTE, 1 COMM, 2 WAIT, 3 IO
+    std::int64_t parent = -1;  ///< id of the enclosing region of a call path, -1 none
+    std::string name;
+  };
+  struct Phase {
+    std::uint32_t id = 0;
+    std::string name;
+  };
+  struct Unit {
+    std::uint32_t id = 0;
+    std::string name;
+  };
+  struct Communicator {
+    std::uint32_t id = 0;
+    std::string name;                   ///< "MPI_COMM_WORLD", or empty
+    std::vector<std::int32_t> members;  ///< in MPI_COMM_WORLD, in the order of the communicator's ranks
+    std::vector<std::int32_t> remote;   ///< of an intercommunicator: the other group
+  };
+  std::vector<Region> regions;
+  std::vector<Phase> phases;
+  std::vector<Unit> units;
+  std::vector<Communicator> communicators;
+};
+
+/// Why a rank was kept in a window: a set of these.
+enum Reason : std::uint16_t {
+  reason_sample = 1 << 0,
+  reason_medoid = 1 << 1,
+  reason_critical = 1 << 2,
+  reason_outlier = 1 << 3,
+  reason_pin = 1 << 4,
+  reason_rebalance = 1 << 5,
+  reason_jump = 1 << 6,
+  reason_mispredicted = 1 << 7,
+  reason_partner = 1 << 8,  ///< alone: only the messages with kept ranks are there; never part of an estimate
+};
+inline constexpr int n_reasons = 9;
+/// "sample", "medoid", ... of the reason 1 << i
+const char* reason_text(int i);
+
+/// A window as one node kept it.
+struct Window {
+  std::int32_t node = 0;
+  std::int64_t window = 0;  ///< ordinal of the window in the run
+  std::int64_t first_step = 0, last_step = 0;
+  std::int64_t start_ns = 0, end_ns = 0;  ///< clock of the node; the chunks of the window count from start_ns
+  double error = -1;                      ///< relative error reached at the header's confidence, -1 unknown
+  double confidence = -1;                 ///< confidence reached at the header's error, -1 unknown
+  struct Stratum {
+    std::int32_t population = 0;  ///< ranks of the run in the stratum
+    std::int32_t sample = 0;      ///< of which were drawn
+  };
+  std::vector<Stratum> strata;  ///< of the run, the same on all nodes
+  struct Rank {
+    std::int32_t rank = 0;
+    std::uint16_t reasons = 0;
+    double probability = 0;           ///< of being in the sample, 0 if it could not be drawn
+    std::int32_t stratum = -1;        ///< -1 none
+    std::int64_t dropped_steps = 0;   ///< of this window that found no room in the ring
+    std::int64_t dropped_events = 0;  ///< their events as far as counted
+  };
+  std::vector<Rank> ranks;  ///< kept ranks of this node, ascending
+};
+
+/// The coded events of one thread in one window.  A long window may have several, in the order of time.
+struct Events {
+  std::int32_t node = 0;
+  std::int64_t window = 0;
+  std::int32_t rank = 0;
+  std::int32_t thread = 0;
+  std::uint64_t events = 0;      ///< their number, for readers that only count
+  std::vector<std::byte> coded;  ///< effort::trace::Encoder::Coded::events
+};
+
+/// A piece of a node's dictionary.  Write it before the chunk that needs it.
+struct Dictionary {
+  std::int32_t node = 0;
+  std::vector<std::byte> coded;  ///< effort::trace::Encoder::Coded::dictionary
+};
+
+/// Steps of a node that are missing because a ring was full, in windows of which nothing was kept as well.
+struct Gap {
+  std::int32_t node = 0;
+  std::int32_t rank = 0;
+  std::int64_t first_step = 0, last_step = 0;
+  std::int64_t events = 0;  ///< as far as counted
+};
+
+/// A node's clock against that of node 0.
+struct Clock {
+  std::int32_t node = 0;
+  std::int64_t time_ns = 0;    ///< of the node's clock
+  std::int64_t offset_ns = 0;  ///< node 0's clock minus the node's
+  std::int64_t bound_ns = 0;   ///< half the round trip: the offset's largest error
+};
+
+}  // namespace effort::record::trace

@@ -1,0 +1,58 @@
+// The constants of FORMAT.md, and the frame around every chunk.  Internal.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <variant>
+
+#include "record/format.hpp"
+#include "record/trace/contents.hpp"
+
+namespace effort::record::trace::format {
+
+using record::format::Bytes;
+using record::format::View;
+
+inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
+inline constexpr std::uint16_t major = 1;
+inline constexpr std::uint16_t minor = 0;
+inline constexpr std::size_t header_bytes = 24;
+inline constexpr std::size_t frame_bytes = 20;
+inline constexpr std::uint32_t most_payload = 1u << 30;
+
+inline constexpr std::uint32_t type_header = record::format::four("HEAD");
+inline constexpr std::uint32_t type_names = record::format::four("NAME");
+inline constexpr std::uint32_t type_dictionary = record::format::four("DICT");
+inline constexpr std::uint32_t type_window = record::format::four("WIND");
+inline constexpr std::uint32_t type_events = record::format::four("EVNT");
+inline constexpr std::uint32_t type_gap = record::format::four("GAPS");
+inline constexpr std::uint32_t type_clock = record::format::four("CLCK");
+
+/// What stands before a payload.
+struct Frame {
+  std::uint32_t type = 0;
+  std::uint32_t length = 0;  ///< of the payload
+  std::uint64_t hash = 0;    ///< of the payload
+};
+
+Bytes file_start();
+Bytes framed(std::uint32_t type, View payload);
+/// The frame at the beginning of frame_bytes bytes; nothing if its own checksum is wrong.
+std::optional<Frame> get_frame(View bytes);
+
+/// A payload's contents.  Errors: std::runtime_error that describes the problem.
+Header parse_header(View payload);
+Names parse_names(View payload);
+Dictionary parse_dictionary(View payload);
+Window parse_window(View payload);
+/// @param with_coded  whether to copy the coded events
+Events parse_events(View payload, bool with_coded);
+Gap parse_gap(View payload);
+Clock parse_clock(View payload);
+
+inline constexpr std::int64_t most_steps = std::int64_t{1} << 40;
+inline constexpr std::int32_t most_ranks = 1 << 26;
+
+}  // namespace effort::record::trace::format

@@ -1,0 +1,216 @@
+// Payloads as contents.  Everything is checked: the checksum says only that the bytes are those that were written.
+#include <bit>
+#include <cmath>
+#include <stdexcept>
+
+#include "analytics/trace/coder.hpp"
+#include "record/trace/format.hpp"
+
+namespace effort::record::trace::format {
+
+namespace {
+
+class Fields {
+ public:
+  explicit Fields(View bytes) : in_(bytes) {}
+
+  std::uint64_t number() { return in_.varint(); }
+  std::uint64_t number(std::uint64_t most, const char* what) { return in_.varint(most, what); }
+  std::int64_t step() { return static_cast<std::int64_t>(number(most_steps, "a step")); }
+  std::int32_t rank() { return static_cast<std::int32_t>(number(most_ranks - 1, "a rank")); }
+  std::int32_t node() { return static_cast<std::int32_t>(number(most_ranks - 1, "a node")); }
+  std::uint32_t id() { return static_cast<std::uint32_t>(number(~std::uint32_t{0}, "an id")); }
+  std::int64_t integer() {
+    const std::uint64_t value = in_.varint();
+    return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
+  }
+  /// 0 to `most`
+  std::int64_t count(std::int64_t most, const char* what) {
+    return static_cast<std::int64_t>(number(static_cast<std::uint64_t>(most), what));
+  }
+  double real() {
+    const double value = std::bit_cast<double>(record::format::get<std::uint64_t>(in_.take(8), 0));
+    if (!std::isfinite(value)) throw std::runtime_error("a number is not finite");
+    return value;
+  }
+  std::string text() {
+    const View bytes = in_.take(in_.varint());
+    return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
+  }
+  /// A number of elements of at least `bytes` bytes each.
+  std::size_t elements(std::size_t bytes) {
+    return static_cast<std::size_t>(number(in_.left() / bytes, "a number of elements"));
+  }
+  std::vector<std::int32_t> ranks() {
+    std::vector<std::int32_t> ranks;
+    std::int64_t end = 0;
+    for (std::size_t runs = elements(2); runs > 0; --runs) {
+      const std::int64_t jump = integer();
+      if (jump < -most_ranks || jump > most_ranks) throw std::runtime_error("a rank is out of range");
+      const std::int64_t first = end + jump;
+      const std::int64_t n = count(most_ranks, "a number of ranks");
+      end = first + n;
+      if (first < 0 || end > most_ranks || n > left_) throw std::runtime_error("a rank is out of range");
+      left_ -= n;
+      for (std::int64_t r = first; r < end; ++r) ranks.push_back(static_cast<std::int32_t>(r));
+    }
+    return ranks;
+  }
+  View rest() { return in_.take(in_.left()); }
+
+ private:
+  record::format::Cursor in_;
+  std::int64_t left_ = most_ranks;  ///< ranks that all lists of the payload may still have, as runs are short
+};
+
+}  // namespace
+
+std::optional<Frame> get_frame(View bytes) {
+  if (bytes.size() < frame_bytes) return std::nullopt;
+  const auto own = static_cast<std::uint32_t>(record::format::hash(bytes.first(frame_bytes - 4)));
+  if (record::format::get<std::uint32_t>(bytes, frame_bytes - 4) != own) return std::nullopt;
+  return Frame{record::format::get<std::uint32_t>(bytes, 0), record::format::get<std::uint32_t>(bytes, 4),
+               record::format::get<std::uint64_t>(bytes, 8)};
+}
+
+Header parse_header(View payload) {
+  Fields in(payload);
+  Header h;
+  h.library = in.text();
+  h.name = in.text();
+  h.job = in.text();
+  h.design = in.text();
+  h.guide = in.text();
+  h.clock = in.text();
+  h.started_unix_ns = in.integer();
+  h.n_ranks = static_cast<std::int32_t>(in.count(most_ranks, "the number of ranks"));
+  h.n_nodes = static_cast<std::int32_t>(in.count(h.n_ranks, "the number of nodes"));
+  if (h.n_nodes < 1) throw std::runtime_error("there are no nodes");
+  h.confidence = in.real();
+  h.error = in.real();
+  h.bound.relative_ppm = static_cast<std::uint32_t>(in.number(500'000, "the bound of time stamps"));
+  h.bound.absolute_ns = static_cast<std::uint32_t>(in.number(1u << 30, "the bound of time stamps"));
+  for (std::size_t n = in.elements(2); n > 0; --n) {
+    Header::Node node;
+    node.node = in.node();
+    node.ranks = in.ranks();
+    if (node.node >= h.n_nodes || (!h.nodes.empty() && node.node <= h.nodes.back().node))
+      throw std::runtime_error("the nodes are not ascending");
+    for (const std::int32_t rank : node.ranks)
+      if (rank >= h.n_ranks) throw std::runtime_error("a rank is not of the run");
+    h.nodes.push_back(std::move(node));
+  }
+  return h;
+}
+
+Names parse_names(View payload) {
+  Fields in(payload);
+  Names names;
+  for (std::size_t n = in.elements(4); n > 0; --n) {
+    Names::Region r;
+    r.id = in.id();
+    r.kind = static_cast<std::uint8_t>(in.number(3, "a region's kind"));
+    r.parent = in.integer();
+    if (r.parent < -1 || r.parent > ~std::uint32_t{0}) throw std::runtime_error("a region's parent is out of range");
+    r.name = in.text();
+    names.regions.push_back(std::move(r));
+  }
+  for (std::size_t n = in.elements(2); n > 0; --n) {
+    const std::uint32_t id = in.id();
+    names.phases.push_back({id, in.text()});
+  }
+  for (std::size_t n = in.elements(2); n > 0; --n) {
+    const std::uint32_t id = in.id();
+    names.units.push_back({id, in.text()});
+  }
+  for (std::size_t n = in.elements(4); n > 0; --n) {
+    Names::Communicator c;
+    c.id = in.id();
+    c.name = in.text();
+    c.members = in.ranks();
+    c.remote = in.ranks();
+    names.communicators.push_back(std::move(c));
+  }
+  return names;
+}
+
+Dictionary parse_dictionary(View payload) {
+  Fields in(payload);
+  Dictionary d;
+  d.node = in.node();
+  const View coded = in.rest();
+  d.coded.assign(coded.begin(), coded.end());
+  return d;
+}
+
+Window parse_window(View payload) {
+  Fields in(payload);
+  Window w;
+  w.node = in.node();
+  w.window = in.step();
+  w.first_step = in.step();
+  w.last_step = w.first_step + in.step();
+  w.start_ns = in.integer();
+  if (__builtin_add_overflow(w.start_ns, in.count(std::int64_t{1} << 62, "a duration"), &w.end_ns))
+    throw std::runtime_error("a window ends too late");
+  w.error = in.real();
+  w.confidence = in.real();
+  for (std::size_t n = in.elements(2); n > 0; --n) {
+    Window::Stratum s;
+    s.population = static_cast<std::int32_t>(in.count(most_ranks, "a stratum's population"));
+    s.sample = static_cast<std::int32_t>(in.count(s.population, "a stratum's sample"));
+    w.strata.push_back(s);
+  }
+  for (std::size_t n = in.elements(13); n > 0; --n) {
+    Window::Rank r;
+    r.rank = in.rank();
+    r.reasons = static_cast<std::uint16_t>(in.number(65535, "a set of reasons"));
+    r.probability = in.real();
+    const std::int64_t stratum = in.integer();
+    r.dropped_steps = in.step();
+    r.dropped_events = in.count(std::int64_t{1} << 62, "a number of events");
+    if (r.probability < 0 || r.probability > 1) throw std::runtime_error("a probability is not between 0 and 1");
+    if (stratum < -1 || stratum >= static_cast<std::int64_t>(w.strata.size()))
+      throw std::runtime_error("a rank's stratum does not exist");
+    if (!w.ranks.empty() && r.rank <= w.ranks.back().rank) throw std::runtime_error("kept ranks are not ascending");
+    r.stratum = static_cast<std::int32_t>(stratum);
+    w.ranks.push_back(r);
+  }
+  return w;
+}
+
+Events parse_events(View payload, bool with_coded) {
+  Fields in(payload);
+  Events e;
+  e.node = in.node();
+  e.window = in.step();
+  e.rank = in.rank();
+  e.thread = in.rank();
+  e.events = in.number(effort::trace::most_events, "a number of events");
+  const View coded = in.rest();
+  if (with_coded) e.coded.assign(coded.begin(), coded.end());
+  return e;
+}
+
+Gap parse_gap(View payload) {
+  Fields in(payload);
+  Gap g;
+  g.node = in.node();
+  g.rank = in.rank();
+  g.first_step = in.step();
+  g.last_step = g.first_step + in.step();
+  g.events = in.count(std::int64_t{1} << 62, "a number of events");
+  return g;
+}
+
+Clock parse_clock(View payload) {
+  Fields in(payload);
+  Clock c;
+  c.node = in.node();
+  c.time_ns = in.integer();
+  c.offset_ns = in.integer();
+  c.bound_ns = in.count(std::int64_t{1} << 62, "a clock's bound");
+  return c;
+}
+
+}  // namespace effort::record::trace::format

@@ -1,0 +1,76 @@
+// Reads a trace file.  Everything in it is untrusted.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "analytics/trace/event.hpp"
+#include "record/trace/contents.hpp"
+
+namespace effort::record::trace {
+
+/// A part of the file that was skipped.
+struct Problem {
+  std::uint64_t offset = 0;  ///< of its first byte
+  std::string text;          ///< one sentence: file, offset, what is wrong and what is lost
+};
+
+/// An events chunk of the file.
+struct EventsInfo {
+  std::int32_t node = 0;
+  std::int64_t window = 0;
+  std::int32_t rank = 0;
+  std::int32_t thread = 0;
+  std::uint64_t events = 0;       ///< as the writer counted them
+  std::uint64_t offset = 0;       ///< of the chunk in the file
+  std::uint64_t coded_bytes = 0;  ///< of the coded events
+};
+
+/// An open trace file.  Opening reads every chunk once, checks its checksum and keeps all but the events.  A damaged
+/// chunk is skipped and listed in problems(), and so is a tail that a killed writer left incomplete.
+/// Memory: O(everything but the events), at most a fixed multiple of the file's size, and the members of communicators,
+/// at most 2^26 in all.  Threads: events() from any number of threads at a time.
+class Reader {
+ public:
+  /// Errors: record::FormatError if it is no trace file, its header is damaged, or a newer version wrote it;
+  /// std::system_error if it cannot be read.
+  explicit Reader(const std::filesystem::path& path);
+  /// Reads from memory; `name` stands for the file in messages.
+  Reader(std::vector<std::byte> bytes, std::string name);
+  ~Reader();
+  Reader(Reader&&) noexcept;
+  Reader& operator=(Reader&&) noexcept;
+
+  const Header& header() const;
+  /// All names of the file; the last one with an id counts.
+  const Names& names() const;
+  /// In the order of the file.
+  const std::vector<Window>& windows() const;
+  const std::vector<EventsInfo>& chunks() const;
+  const std::vector<Gap>& gaps() const;
+  const std::vector<Clock>& clocks() const;
+  const std::vector<Problem>& problems() const;
+
+  /// The window of a chunk; nullptr if its description is lost.
+  const Window* window_of(const EventsInfo& chunk) const;
+
+  /// Decodes a chunk.  Errors: record::FormatError with file and offset (the events, or what they need, are damaged);
+  /// std::system_error.  Cost: linear in the events.
+  std::vector<Event> events(const EventsInfo& chunk) const;
+
+  /// Bytes of the file, and of its dictionary chunks.
+  std::uint64_t size() const;
+  std::uint64_t dictionary_bytes() const;
+  /// The file's name in messages.
+  const std::string& name() const;
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace effort::record::trace

@@ -1,0 +1,74 @@
+#include "record/trace/writer.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+
+#include "record/trace/format.hpp"
+
+namespace effort::record::trace {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+[[noreturn]] void fail(const char* problem, const fs::path& path, int error) {
+  throw fs::filesystem_error(problem, path, std::error_code(error, std::generic_category()));
+}
+
+/// Returns 0, or what errno said.
+int write_all(int file, std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(file, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) return errno;
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+  return 0;
+}
+
+}  // namespace
+
+fs::path file_name(std::int32_t node) {
+  std::string number = std::to_string(node);
+  if (number.size() < 5) number.insert(0, 5 - number.size(), '0');
+  return "node-" + number + ".trc";
+}
+
+Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
+  format::Bytes start = format::file_start();
+  const format::Bytes chunk = encode(header);
+  start.insert(start.end(), chunk.begin(), chunk.end());
+  if (path.has_parent_path()) fs::create_directories(path.parent_path());
+  file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+  if (file_ < 0) fail("cannot create a trace file", path, errno);
+  try {
+    append(start);
+  } catch (...) {
+    ::close(file_);
+    ::unlink(path.c_str());  // it has no header, so it is of no use
+    throw;
+  }
+}
+
+Writer::~Writer() { ::close(file_); }
+
+void Writer::append(std::span<const std::byte> chunks) {
+  const int error = write_all(file_, chunks);
+  if (error != 0) {
+    // If even this fails, the reader finds an incomplete chunk and skips it.
+    [[maybe_unused]] const int cut = ::ftruncate(file_, static_cast<off_t>(size_));
+    fail("cannot write a trace file", path_, error);
+  }
+  size_ += chunks.size();
+}
+
+void Writer::sync() {
+  if (::fsync(file_) != 0) fail("cannot write a trace file through to the disk", path_, errno);
+}
+
+}  // namespace effort::record::trace

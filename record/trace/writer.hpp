@@ -1,0 +1,60 @@
+// Writes a trace file, chunk by chunk.  Whatever is complete stays readable if the writer is killed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <vector>
+
+#include "record/trace/contents.hpp"
+
+namespace effort::record::trace {
+
+/// A chunk as it stands in the file.  Nodes that share a file encode their own chunks and send them to the one that
+/// writes.  Errors: std::invalid_argument for contents that a reader would refuse.  Threads: any.  Cost: linear.
+std::vector<std::byte> encode(const Header& header);
+std::vector<std::byte> encode(const Names& names);
+std::vector<std::byte> encode(const Dictionary& dictionary);
+std::vector<std::byte> encode(const Window& window);
+std::vector<std::byte> encode(const Events& events);
+std::vector<std::byte> encode(const Gap& gap);
+std::vector<std::byte> encode(const Clock& clock);
+
+/// The file's name: "node-00000.trc"; `node` is the first of its nodes.
+std::filesystem::path file_name(std::int32_t node);
+
+/// An open trace file.  Threads: one at a time.
+class Writer {
+ public:
+  /// Creates the file, for its owner only (mode 0600), and missing directories.  Errors: std::invalid_argument;
+  /// std::filesystem::filesystem_error, with std::errc::file_exists if there is such a file: it is never overwritten.
+  Writer(const std::filesystem::path& path, const Header& header);
+  ~Writer();
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
+
+  /// Appends chunks that encode() made, whole and in one write where the system does so.  If that fails, what was
+  /// written of them is cut off again, so the file stays readable and a later call may succeed.
+  /// Errors: std::filesystem::filesystem_error (a full disk).  Blocks on the disk.
+  void append(std::span<const std::byte> chunks);
+  template <typename Chunk>
+  void append(const Chunk& chunk) requires requires {
+    encode(chunk);
+  }
+  { append(std::span<const std::byte>(encode(chunk))); }
+
+  /// Writes through to the disk; without it, chunks survive the process but not the machine.  Errors: as append.
+  void sync();
+
+  /// Bytes of the file.
+  std::uint64_t size() const { return size_; }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  int file_ = -1;
+  std::uint64_t size_ = 0;
+};
+
+}  // namespace effort::record::trace

@@ -1,0 +1,54 @@
+// make_corpus DIRECTORY: inputs of both fuzzers, made of the sample file.
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <vector>
+
+#include "record/trace/format.hpp"
+#include "sample.hpp"
+
+namespace {
+
+void write(const std::filesystem::path& path, const std::vector<std::byte>& bytes) {
+  std::filesystem::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
+}
+
+void append(std::vector<std::byte>& to, const std::vector<std::byte>& bytes, bool with_length) {
+  if (with_length) {
+    to.push_back(static_cast<std::byte>(bytes.size()));
+    to.push_back(static_cast<std::byte>(bytes.size() >> 8));
+  }
+  to.insert(to.end(), bytes.begin(), bytes.end());
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  using namespace effort::record::trace;
+  if (argc != 2) return 2;
+  const std::filesystem::path directory = argv[1];
+  const test::Sample sample = test::sample();
+  for (int node = 0; node < 3; node += 2) {
+    std::vector<std::byte> pieces;
+    for (std::size_t i = 0; i < sample.chunks.size(); ++i) {
+      const test::Sample::Chunk& c = sample.chunks[i];
+      if (c.chunk.node != node) continue;
+      if (!c.dictionary.coded.empty()) append(pieces, c.dictionary.coded, true);
+      std::vector<std::byte> input = pieces;
+      append(input, c.chunk.coded, false);
+      write(directory / "corpus_decode" / ("chunk_" + std::to_string(i)), input);
+    }
+  }
+  const std::vector<std::vector<std::byte>> chunks = test::encoded(sample);
+  write(directory / "corpus_reader" / "file", test::file_of(chunks));
+  std::vector<std::byte> recipe;
+  const std::string types = "HNDWEGC";  // the first letters of the types, in the order that the fuzzer numbers them
+  for (const std::vector<std::byte>& chunk : chunks) {
+    recipe.push_back(static_cast<std::byte>(types.find(static_cast<char>(chunk[0]))));
+    append(recipe, {chunk.begin() + static_cast<std::ptrdiff_t>(format::frame_bytes), chunk.end()}, true);
+  }
+  write(directory / "corpus_reader" / "chunks", recipe);
+  return 0;
+}

@@ -1,0 +1,82 @@
+#include "sample.hpp"
+
+#include <random>
+
+#include "analytics/trace/coder.hpp"
+#include "check.hpp"
+#include "record/trace/format.hpp"
+#include "record/trace/writer.hpp"
+
+namespace effort::record::trace::test {
+
+Sample sample() {
+  Sample s;
+  s.header = {"1.2.3",
+              "sample",
+              "job 7",
+              "retrospective",
+              "COMPUTE time",
+              "CLOCK_MONOTONIC of node 0",
+              -5,
+              12,
+              3,
+              0.9,
+              0.08,
+              TimeBound::usual(),
+              {{0, {0, 1, 2, 3}}, {2, {8, 9, 11}}}};
+  s.names.regions = {{1, 1, -1, "MPI_Irecv"}, {2, 1, 1, "MPI_Isend"}, {3, 2, -1, "MPI_Waitall"}};
+  s.names.phases = {{0, "start"}, {1, "main\n"}};
+  s.names.units = {{4, "cells"}};
+  s.names.communicators = {{0, "MPI_COMM_WORLD", {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}, {}},
+                           {9, "", {11, 3, 4, 0}, {5, 7}}};
+  s.gap = {2, 9, 17, 19, 12'345};
+  s.clock = {2, 1'000'000, -77, 12};
+
+  std::mt19937_64 random(1);
+  effort::trace::Encoder encoders[2]{effort::trace::Encoder(s.header.bound), effort::trace::Encoder(s.header.bound)};
+  for (int w = 0; w < 3; ++w) {
+    for (int i = 0; i < 2; ++i) {
+      const Header::Node& node = s.header.nodes[static_cast<std::size_t>(i)];
+      Window window{node.node, w,    10 * w,           10 * w + 9, 1'000'000'000 * w, 1'000'000'000 * w + 999,
+                    0.07,      0.93, {{8, 2}, {4, 1}}, {}};
+      for (const std::int32_t rank : {node.ranks[0], node.ranks[2]}) {
+        window.ranks.push_back(
+            {rank, static_cast<std::uint16_t>(rank == 0 ? reason_sample | reason_critical : reason_partner), 0.25,
+             rank == 0 ? 1 : -1, w, 100 * w});
+        const Place place{rank, i, window.first_step, window.start_ns};
+        Sample::Chunk c;
+        c.events = w == 1 && i == 0 ? effort::trace::test::random_events(random, place, 40)
+                                    : effort::trace::test::regular_steps(random, place, 12, 10);
+        auto coded = encoders[i].encode(place, c.events);
+        c.dictionary = {node.node, std::move(coded.dictionary)};
+        c.chunk = {node.node, w, rank, i, c.events.size(), std::move(coded.events)};
+        s.chunks.push_back(std::move(c));
+      }
+      s.windows.push_back(std::move(window));
+    }
+  }
+  return s;
+}
+
+std::vector<std::vector<std::byte>> encoded(const Sample& s) {
+  std::vector<std::vector<std::byte>> chunks{encode(s.header), encode(s.names)};
+  auto next = s.chunks.begin();
+  for (const Window& w : s.windows) {
+    chunks.push_back(encode(w));
+    for (std::size_t i = 0; i < w.ranks.size(); ++i, ++next) {
+      if (!next->dictionary.coded.empty()) chunks.push_back(encode(next->dictionary));
+      chunks.push_back(encode(next->chunk));
+    }
+  }
+  chunks.push_back(encode(s.gap));
+  chunks.push_back(encode(s.clock));
+  return chunks;
+}
+
+std::vector<std::byte> file_of(const std::vector<std::vector<std::byte>>& chunks) {
+  std::vector<std::byte> file = format::file_start();
+  for (const auto& chunk : chunks) file.insert(file.end(), chunk.begin(), chunk.end());
+  return file;
+}
+
+}  // namespace effort::record::trace::test

@@ -1,0 +1,32 @@
+// A small trace file with every type of chunk, always the same.
+#pragma once
+
+#include <vector>
+
+#include "record/trace/contents.hpp"
+
+namespace effort::record::trace::test {
+
+struct Sample {
+  Header header;
+  Names names;
+  std::vector<Window> windows;
+  struct Chunk {
+    Events chunk;
+    Dictionary dictionary;  ///< empty if the chunk needs nothing new
+    std::vector<Event> events;
+  };
+  std::vector<Chunk> chunks;  ///< of all windows, in the order of the windows
+  Gap gap;
+  Clock clock;
+};
+
+Sample sample();
+
+/// The chunks of the file in their order, the header first.
+std::vector<std::vector<std::byte>> encoded(const Sample& sample);
+
+/// The bytes of the file.
+std::vector<std::byte> file_of(const std::vector<std::vector<std::byte>>& chunks);
+
+}  // namespace effort::record::trace::test
