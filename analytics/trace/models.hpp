@@ -22,13 +22,16 @@ constexpr std::uint32_t mix(std::uint32_t a, std::uint32_t b = 0, std::uint32_t 
   return static_cast<std::uint32_t>(h >> 32);
 }
 
+/// The context of one decision of several that share `context`.
+constexpr std::uint32_t at_node(std::uint32_t context, std::uint32_t node) { return (context + node) * 0x9E3779B1u; }
+
 /// Three views of a decision's circumstances, hashed by mix().  What was seen in each of them predicts the decision.
 struct Contexts {
   std::uint32_t a, b, c;
 
   /// The same for one decision of several.
   constexpr Contexts at(std::uint32_t node) const {
-    return {(a + node) * 0x9E3779B1u, (b + node) * 0x85EBCA77u, (c + node) * 0xC2B2AE3Du};
+    return {at_node(a, node), (b + node) * 0x85EBCA77u, (c + node) * 0xC2B2AE3Du};
   }
 };
 
@@ -50,7 +53,7 @@ class Models {
     return mixers_[mixer].code(io, bit, models);
   }
 
-  /// A decision with one view, where speed matters more.
+  /// A decision with one context, for which others would not gain much.
   template <typename Io>
   [[gnu::always_inline]] bool plain_decision(Io& io, bool bit, std::uint32_t x) {
     codec::BitModel& model = table_[x >> shift_];

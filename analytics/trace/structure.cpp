@@ -1,8 +1,7 @@
 // Codes the sequence of symbols and values against a similar one.
 //
 // A pointer into the earlier sequence and what was already coded of this one follows the program: the symbol there is
-// the first guess, the successor of the latest occurrence of the last symbol the second.  Where a program repeats
-// itself, an event costs a small part of a bit.
+// the guess.  Where a program repeats itself, an event costs a small part of a bit.
 #include "analytics/trace/structure.hpp"
 
 #include <algorithm>
@@ -38,14 +37,10 @@ class Past {
   std::uint32_t before(std::size_t i) const { return i < symbols_.size() ? symbols_[symbols_.size() - 1 - i] : 0; }
   /// How long the pointer's guesses were right.
   std::uint32_t length() const { return length_; }
-  std::uint32_t first_guess() const { return at_ < symbols_.size() ? symbols_[at_] : none; }
-  std::uint32_t second_guess() const {
-    const std::uint32_t last = symbols_.empty() ? none : latest(symbols_.back());
-    return last != none && last + 1 < symbols_.size() ? symbols_[last + 1] : none;
-  }
+  std::uint32_t guess() const { return at_ < symbols_.size() ? symbols_[at_] : none; }
   /// Values of the event that the pointer guesses, or of the symbol's latest occurrence; nullptr if there is none.
   const std::uint64_t* pointed_values(std::uint32_t symbol) const {
-    return first_guess() == symbol ? values_.data() + offsets_[at_] : latest_values(symbol);
+    return guess() == symbol ? values_.data() + offsets_[at_] : latest_values(symbol);
   }
   const std::uint64_t* latest_values(std::uint32_t symbol) const {
     const std::uint32_t at = latest(symbol);
@@ -54,7 +49,7 @@ class Past {
 
   /// Appends an event and moves the pointer.
   void advance(std::uint32_t symbol, const std::uint64_t* values) {
-    const bool right = first_guess() == symbol;
+    const bool right = guess() == symbol;
     const std::size_t next = at_ + 1;
     append(symbol, values);
     if (right) {
@@ -111,8 +106,8 @@ class Past {
   bool started_ = false;
 };
 
-/// Codes events one by one.  Mixers: 0 to 15 first guess, 16 second, 17 new, 18 to 21 values as pointed, 22 as lately,
-/// 23 to 30 other symbols, 31 tags, 32 to 95 sizes of other values.
+/// Codes events one by one.  Mixers: 0 to 15 guess, 17 new, 18 to 21 values as pointed, 22 as lately, 23 to 30 other
+/// symbols, 32 to 95 sizes of other values.
 template <typename Io>
 class EventCoder {
  public:
@@ -120,17 +115,13 @@ class EventCoder {
       : io_(io), models_(events), range_(range), next_(range.known) {}
 
   std::uint32_t symbol(const Past& past, std::uint32_t symbol) {
-    const std::uint32_t first = past.first_guess(), second = past.second_guess(), last = past.before(0);
-    if (first != none) {
-      const Contexts x{mix(1, past.length(), misses_ & 15), mix(2, first, last),
-                       mix(mix(3, first, last), past.before(1), past.before(2))};
-      const bool right = models_.decision(io_, symbol == first, x, past.length());
+    const std::uint32_t guess = past.guess(), last = past.before(0);
+    if (guess != none) {
+      const Contexts x{mix(1, past.length(), misses_ & 15), mix(2, guess, last),
+                       mix(mix(3, guess, last), past.before(1), past.before(2))};
+      const bool right = models_.decision(io_, symbol == guess, x, past.length());
       misses_ = misses_ << 1 | (right ? 0u : 1u);
-      if (right) return first;
-    }
-    if (second != none && second != first) {
-      const Contexts x{mix(4, misses_ & 15), mix(5, second, last), mix(mix(6, second, last), past.before(1))};
-      if (models_.decision(io_, symbol == second, x, 16)) return second;
+      if (right) return guess;
     }
     if (next_ < range_.end) {
       const Contexts x{7, 8, mix(9, last)};
@@ -149,7 +140,7 @@ class EventCoder {
   }
 
  private:
-  /// A symbol that neither guess found, as its number from the first one on.
+  /// A symbol that was not guessed, as its number from the first one on.
   std::uint32_t other(std::uint32_t symbol, std::uint32_t last, std::uint32_t before_last) {
     const Contexts x{mix(19, last), mix(20, last, before_last), 21};
     std::uint32_t number = 1;
@@ -173,10 +164,6 @@ class EventCoder {
       const Contexts y{mix(13, kind), mix(14, kind, symbol), mix(15, changes_ & 63)};
       if (models_.decision(io_, value == latest, y, 22)) return latest;
     }
-    if (kind == value_tag && recent_tag_ != pointed && recent_tag_ != latest) {
-      if (models_.decision(io_, value == recent_tag_, {mix(22, symbol), 23, mix(24, changes_ & 63)}, 31))
-        return recent_tag_;
-    }
     // The difference, never 0, its sign in the lowest bit: the size with a model, the bits below the highest as they
     // are.
     const std::uint64_t difference = value - latest;
@@ -196,7 +183,6 @@ class EventCoder {
   std::uint32_t next_;  ///< the first symbol that did not occur yet
   std::uint32_t misses_ = 0, changes_ = 0;
   std::array<std::uint32_t, 4> last_size_{};
-  std::uint64_t recent_tag_ = 0;  ///< of any message
 };
 
 }  // namespace

@@ -16,8 +16,7 @@ namespace {
 
 constexpr std::uint32_t most_doublings = 60;
 
-/// Codes the differences.  Mixers: 0 zero, 1 to 16 doublings, 17 and 18 size as before, 32 to 95 size, 96 to 127
-/// digits.
+/// Codes the differences.  Mixers: 32 to 95, the size.
 template <typename Io>
 class StampCoder {
  public:
@@ -36,9 +35,9 @@ class StampCoder {
   Stamp code(std::uint32_t before, std::uint32_t symbol, std::uint32_t behind, Stamp stamp) {
     const std::uint32_t pair = mix(before, symbol);
     std::uint8_t& latest = latest_[pair & static_cast<std::uint32_t>(latest_.size() - 1)];
-    if (zero(stamp.units == 0, pair, latest)) return {};
-    if (bounded_) stamp.doublings = doublings(stamp.doublings, pair, symbol, behind, latest);
-    stamp.units = units(stamp, pair, symbol, latest);
+    if (models_.plain_decision(io_, stamp.units == 0, mix(pair, 1))) return {};
+    if (bounded_) stamp.doublings = doublings(stamp.doublings, pair, behind);
+    stamp.units = units(stamp, pair, latest);
     remember(stamp, latest);
     return stamp;
   }
@@ -47,35 +46,28 @@ class StampCoder {
   static constexpr std::size_t most_places = 1 << 12;
   static constexpr int modelled_digits = 3;
 
-  /// Where no time ever passed, as between a call and its message, one model is enough.
-  bool zero(bool value, std::uint32_t pair, std::uint32_t latest) {
-    if (latest == 0) return models_.plain_decision(io_, value, pair);
-    return models_.decision(io_, value, {mix(pair, 1), mix(pair, 2, previous_), mix(pair, 3, latest)}, 0);
-  }
-
-  std::uint32_t doublings(std::uint32_t value, std::uint32_t pair, std::uint32_t symbol, std::uint32_t behind,
-                          std::uint32_t latest) {
-    const Contexts x{mix(pair, 4, behind), mix(pair, 5), mix(symbol, mix(6, previous_), latest)};
+  std::uint32_t doublings(std::uint32_t value, std::uint32_t pair, std::uint32_t behind) {
+    const std::uint32_t x = mix(pair, 4, behind);
     std::uint32_t n = 0;
-    while (n < most_doublings && !models_.decision(io_, value == n, x.at(n), 1 + std::min(n, 15u))) ++n;
+    while (n < most_doublings && !models_.plain_decision(io_, value == n, at_node(x, n))) ++n;
     return n;
   }
 
   /// Size and leading binary digits with models, the other digits as they are.
-  std::uint64_t units(Stamp stamp, std::uint32_t pair, std::uint32_t symbol, std::uint32_t latest) {
+  std::uint64_t units(Stamp stamp, std::uint32_t pair, std::uint32_t latest) {
     const std::uint32_t scale = mix(stamp.doublings, 7);
     const Contexts size{mix(pair, scale), mix(pair, scale, latest + 1), mix(pair, scale + 1, previous_)};
     const auto width =
         static_cast<int>(this->width(static_cast<std::uint32_t>(std::bit_width(stamp.units | 1)) - 1, size));
     const std::uint32_t there = mix(scale, static_cast<std::uint32_t>(width));
-    const Contexts digit{mix(pair, there), mix(symbol, there, 8), mix(latest, there, previous_)};
+    const std::uint32_t digit = mix(pair, there);
     std::uint64_t value = 1;
     int left = width;
     for (int i = 0; i < modelled_digits && left > 0; ++i) {
       --left;
       const auto node = static_cast<std::uint32_t>(value);
-      value = value << 1 | static_cast<std::uint64_t>(
-                               models_.decision(io_, (stamp.units >> left & 1) != 0, digit.at(node), 96 + node));
+      const bool one = (stamp.units >> left & 1) != 0;
+      value = value << 1 | static_cast<std::uint64_t>(models_.plain_decision(io_, one, at_node(digit, node)));
     }
     return value << left | raw_bits(io_, stamp.units & ((std::uint64_t{1} << left) - 1), left);
   }
@@ -162,7 +154,8 @@ std::vector<std::int64_t> decode_times(std::span<const std::uint32_t> symbols, T
     const typename Coder::Stamp stamp =
         coder.code(i > 0 ? symbols[i - 1] : ~0u, symbols[i], i + 1 < symbols.size() ? symbols[i + 1] : ~0u, {});
     std::int64_t step = 0;
-    if (__builtin_mul_overflow(unit, std::int64_t{1} << stamp.doublings, &step) ||
+    if (stamp.units > static_cast<std::uint64_t>(most_time) ||
+        __builtin_mul_overflow(unit, std::int64_t{1} << stamp.doublings, &step) ||
         __builtin_mul_overflow(step, static_cast<std::int64_t>(stamp.units), &step) ||
         __builtin_add_overflow(decoded, step, &decoded) || decoded > 2 * most_time || io.overran())
       throw TraceError("the time stamps of a chunk are damaged, skip it");

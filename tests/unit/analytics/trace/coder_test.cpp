@@ -27,7 +27,7 @@ std::vector<Chunk> code(Encoder& encoder, std::uint64_t seed, int windows, int r
   std::vector<Chunk> chunks;
   for (int w = 0; w < windows; ++w) {
     for (int rank = 0; rank < ranks; ++rank) {
-      const Place place{rank, w % 2, 10 * w, 1'000'000'000 * w - 5'000'000'000};
+      const Place place{rank, w % 2, 10 * w, std::int64_t{1'000'000'000} * w - 5'000'000'000};
       const bool odd = with_random && random() % 3 == 0;
       chunks.push_back(
           {place, odd ? random_events(random, place, random() % 400) : regular_steps(random, place, ranks, 10), {}});

@@ -37,8 +37,16 @@ Sample sample() {
   for (int w = 0; w < 3; ++w) {
     for (int i = 0; i < 2; ++i) {
       const Header::Node& node = s.header.nodes[static_cast<std::size_t>(i)];
-      Window window{node.node, w,    10 * w,           10 * w + 9, 1'000'000'000 * w, 1'000'000'000 * w + 999,
-                    0.07,      0.93, {{8, 2}, {4, 1}}, {}};
+      Window window{node.node,
+                    w,
+                    10 * w,
+                    10 * w + 9,
+                    std::int64_t{1'000'000'000} * w,
+                    std::int64_t{1'000'000'000} * w + 999,
+                    0.07,
+                    0.93,
+                    {{8, 2}, {4, 1}},
+                    {}};
       for (const std::int32_t rank : {node.ranks[0], node.ranks[2]}) {
         window.ranks.push_back(
             {rank, static_cast<std::uint16_t>(rank == 0 ? reason_sample | reason_critical : reason_partner), 0.25,
