@@ -71,6 +71,36 @@ TEST_CASE("bad values name key, value and what is allowed") {
     CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
 }
 
+TEST_CASE("values that are refused cannot control a terminal") {
+  const std::string control = "\x1b[2J\xc2\x9b\xff";
+  for (const Pair& pair : {Pair{control, "1"}, {"WINDOW", control}, {control, std::string("a\0b", 3)}}) {
+    try {
+      resolve({pair});
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK(std::string(e.what()).find_first_of("\x1b\xc2\xff") == std::string::npos);
+    }
+  }
+  try {
+    resolve({{"NRMSE", "0.1"}, {"PASSES", control}});
+    FAIL("accepted");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find_first_of("\x1b\xc2\xff") == std::string::npos);
+  }
+}
+
+TEST_CASE("the largest values are the same on the other ranks") {
+  for (const Pair& pair : {Pair{"MAX_BYTES", "9223372036854775807"},
+                           {"SNAPSHOT_EVERY", "9223372036854775807"},
+                           {"WINDOW", "100000"},
+                           {"REBALANCE_THRESHOLD", "1e6"}}) {
+    const Settings here = resolve({pair});
+    Settings there;
+    apply_text(there, to_text(here));
+    CHECK(to_text(there) == to_text(here));
+  }
+}
+
 TEST_CASE("later sources win: given, file, environment") {
   const auto path = std::filesystem::temp_directory_path() / ("effort-settings-" + std::to_string(getpid()) + ".toml");
   std::ofstream(path)
