@@ -6,7 +6,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
+#include <map>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -70,6 +72,46 @@ std::string content_of(const std::string& path) {
   return content;
 }
 
+/// The text after a string that begins at its quotes.  A string that does not end is for the parser to refuse.
+std::string_view after_string(std::string_view text) {
+  const char quote = text.front();
+  const std::string_view three = text.substr(0, 3);
+  const bool lines = three.size() == 3 && three[1] == quote && three[2] == quote;
+  text.remove_prefix(lines ? 3 : 1);
+  while (!text.empty() && !(lines ? text.starts_with(three) : text.front() == quote || text.front() == '\n'))
+    text.remove_prefix(std::min<std::size_t>(quote == '"' && text.front() == '\\' ? 2 : 1, text.size()));
+  text.remove_prefix(std::min<std::size_t>(lines ? 3 : 1, text.size()));
+  for (int more = 0; lines && more < 2 && text.starts_with(quote); ++more) text.remove_prefix(1);
+  return text;
+}
+
+/// Refuses lists, tables and dotted keys that are nested too deeply: the parser is recursive, and the host's stack may
+/// be small.
+void check_nesting(std::string_view content, const std::string& path) {
+  constexpr int most = 4;
+  int depth = 0, dots = 0;
+  for (std::string_view text = content; !text.empty();) {
+    const char c = text.front();
+    if (c == '#') {
+      text.remove_prefix(std::min(text.find('\n'), text.size()));
+      continue;
+    }
+    if (c == '"' || c == '\'') {
+      text = after_string(text);
+      continue;
+    }
+    if (c == '[' || c == '{') ++depth;
+    if ((c == ']' || c == '}') && depth > 0) --depth;
+    if (c == '.') ++dots;
+    if (std::string_view("[]{},=\n").find(c) != std::string_view::npos) dots = 0;
+    if (depth > most || dots > most) {
+      const auto line = 1 + std::count(content.begin(), content.end() - static_cast<std::ptrdiff_t>(text.size()), '\n');
+      refuse(path, ", line " + std::to_string(line) + ": a value or a key is nested deeper than any setting");
+    }
+    text.remove_prefix(1);
+  }
+}
+
 std::string text_of(const toml::node& node) {
   if (auto v = node.value_exact<std::string>()) return *v;
   if (auto v = node.value_exact<bool>()) return *v ? "1" : "0";
@@ -94,6 +136,7 @@ std::string upper_case(std::string text) {
 std::vector<FileSetting> read_settings_file(const std::string& path) { return settings_in(content_of(path), path); }
 
 std::vector<FileSetting> settings_in(std::string_view content, const std::string& path) {
+  check_nesting(content, path);
   toml::table table;
   try {
     table = toml::parse(content, path);
@@ -106,12 +149,11 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
     settings.push_back({upper_case(std::string(key.str())), text_of(node), static_cast<int>(key.source().begin.line)});
   std::sort(settings.begin(), settings.end(),
             [](const FileSetting& a, const FileSetting& b) { return a.line < b.line; });
-  for (auto later = settings.begin(); later != settings.end(); ++later) {
-    const auto first = std::find_if(settings.begin(), later, [&](const FileSetting& s) { return s.key == later->key; });
-    if (first != later)
-      refuse(path, ", line " + std::to_string(later->line) + ": setting " + record::visible(later->key) +
-                       " was given in line " + std::to_string(first->line) + " already");
-  }
+  std::map<std::string_view, int> line_of;
+  for (const FileSetting& later : settings)
+    if (const auto [first, fresh] = line_of.try_emplace(later.key, later.line); !fresh)
+      refuse(path, ", line " + std::to_string(later.line) + ": setting " + record::visible(later.key) +
+                       " was given in line " + std::to_string(first->second) + " already");
   return settings;
 }
 
