@@ -50,4 +50,5 @@ target_compile_options(effort_compile_options INTERFACE
 if(EFFORT_SANITIZE)
   add_compile_options(-fsanitize=${EFFORT_SANITIZE} -fno-omit-frame-pointer -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${EFFORT_SANITIZE})
+  add_compile_definitions(EFFORT_SANITIZED)
 endif()

@@ -20,7 +20,8 @@ namespace {
 class FileSource final : public Source {
  public:
   explicit FileSource(std::string path) : path_(std::move(path)) {
-    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_CLOEXEC);
+    // Without O_NONBLOCK, opening a pipe would wait for its other end.
+    descriptor_ = ::open(path_.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
     if (descriptor_ < 0) fail("cannot open", path_, errno);
     struct stat info {};
     const int error = ::fstat(descriptor_, &info) != 0 ? errno

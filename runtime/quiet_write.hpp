@@ -1,6 +1,8 @@
 // Writing from a host thread without raising signals that could kill the host.
 #pragma once
 
+#include "record/text.hpp"
+
 #include <cerrno>
 #include <csignal>
 #include <cstdio>
@@ -48,7 +50,8 @@ inline void print_error(const char* text) {
   std::fflush(stderr);  // the host may have made it buffered; flush here, while the signals are blocked
 }
 
-/// Writes a line to stderr, with the library's prefix.
-inline void say(const std::string& line) { print_error(("effort: " + line + "\n").c_str()); }
+/// Writes a line to stderr, with the library's prefix.  Names in it may come from anywhere, so control characters are
+/// spelled out.
+inline void say(const std::string& line) { print_error(("effort: " + record::visible(line) + "\n").c_str()); }
 
 }  // namespace effort

@@ -96,7 +96,8 @@ EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, 
   if (engine::AdapterPort* const port = engine::adapter_port())
     port->begin();
   else if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
-    effort::say("libeffort_kokkos measures nothing: libeffort is of another build: install both from one");
+    effort::print_error(
+        "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from one\n");
 }
 
 /// Kokkos asks what a tool needs; the first word of its answer is whether all devices are to be idle whenever a kernel

@@ -50,23 +50,34 @@ inline auto run_in(const Work& work) {
 #define EFFORT_SIMD_AVX512 "avx512f,avx512dq,avx512vl,prefer-vector-width=512"
 #define EFFORT_SIMD_OPTIMIZE __attribute__((optimize("O3")))
 #endif
+#ifdef EFFORT_SANITIZED  // inlining instrumented code takes minutes per file; the widths of the variants stay
+#define EFFORT_SIMD_FLATTEN
+#define EFFORT_SIMD_TARGET(set)
+#undef EFFORT_SIMD_OPTIMIZE
+#define EFFORT_SIMD_OPTIMIZE
+#else
+#define EFFORT_SIMD_FLATTEN __attribute__((flatten))
+#define EFFORT_SIMD_TARGET(set) __attribute__((target(set), flatten))
+#endif
 
 namespace detail {
 // Flattened, because functions that the work calls must be compiled for the same registers.  By value: see widest().
 template <typename Work>
-__attribute__((target(EFFORT_SIMD_AVX512), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx512(Work work) {
+EFFORT_SIMD_TARGET(EFFORT_SIMD_AVX512)
+EFFORT_SIMD_OPTIMIZE auto run_avx512(Work work) {
   return run_in<64>(work);
 }
 template <typename Work>
-__attribute__((target("avx2,fma"), flatten)) EFFORT_SIMD_OPTIMIZE auto run_avx2(Work work) {
+EFFORT_SIMD_TARGET("avx2,fma")
+EFFORT_SIMD_OPTIMIZE auto run_avx2(Work work) {
   return run_in<32>(work);
 }
 template <typename Work>
-__attribute__((flatten)) EFFORT_SIMD_OPTIMIZE auto run_portable(Work work) {
+EFFORT_SIMD_FLATTEN EFFORT_SIMD_OPTIMIZE auto run_portable(Work work) {
   return run_in<16>(work);
 }
 template <typename Work>
-__attribute__((flatten)) auto run_narrow(Work work) {
+EFFORT_SIMD_FLATTEN auto run_narrow(Work work) {
   return run_in<16>(work);
 }
 }  // namespace detail

@@ -6,10 +6,20 @@
 
 namespace effort::window {
 
-ExactSum::ExactSum(double bound) : unit_(1), inverse_(1), bound_(std::isfinite(bound) && bound > 0 ? bound : 1.0) {
+namespace {
+
+constexpr int most_exponent = 900;
+
+double usable(double bound) {
+  return std::isfinite(bound) && bound > 0 ? std::min(bound, std::ldexp(1.0, most_exponent - 1)) : 1.0;
+}
+
+}  // namespace
+
+ExactSum::ExactSum(double bound) : unit_(1), inverse_(1), bound_(usable(bound)) {
   int exponent = 0;
   std::frexp(bound_, &exponent);  // bound < 2^exponent
-  exponent = std::clamp(exponent, -900, 900);
+  exponent = std::max(exponent, -most_exponent);
   unit_ = std::ldexp(1.0, exponent - 60);
   inverse_ = std::ldexp(1.0, 60 - exponent);
 }

@@ -16,7 +16,7 @@ namespace effort::window {
 class ExactSum {
  public:
   /// @param bound  upper bound of the absolute value of every sum over all nodes; identical on all nodes.  The
-  ///               resolution is 2^-60 of it.  Larger contributions are clamped
+  ///               resolution is 2^-60 of it.  Larger contributions are clamped, and bounds to 2^899
   explicit ExactSum(double bound);
   /// The scaled integer of a value.  NaN and values beyond the bound are clamped.
   std::int64_t rounded(double value) const {

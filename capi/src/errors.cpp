@@ -1,5 +1,7 @@
 #include "errors.hpp"
 
+#include "record/text.hpp"
+
 namespace effort::capi {
 namespace {
 
@@ -19,8 +21,9 @@ void keep(const char* message) noexcept {
   try {
     (void)&text_owner;  // makes sure it is destroyed with the thread
     if (!last_text) last_text = new std::string;
-    // Build a copy first, because the message may be the one already stored.
-    std::string text(message);
+    // Build a copy first, because the message may be the one already stored.  Names and values in it may come from
+    // anywhere, and hosts print messages to terminals.
+    std::string text = record::visible(message);
     last_text->swap(text);
     last_literal = "";
   } catch (const std::exception&) {

@@ -21,7 +21,8 @@ namespace effort::config {
 namespace {
 
 [[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed) {
-  throw Error(Status::config, "setting " + key + " cannot be '" + record::visible(value) + "': allowed is " + allowed);
+  throw Error(Status::config,
+              "setting " + record::visible(key) + " cannot be '" + record::visible(value) + "': allowed is " + allowed);
 }
 
 template <typename T>
@@ -185,9 +186,10 @@ const std::vector<Key>& keys() {
        }},
       {"MAX_BYTES", true,
        [](Settings& s, auto& k, auto& v) {
-         s.precision = {Precision::Kind::max_bytes,
-                        double(number<std::int64_t>(k, v, 96, INT64_MAX,
-                                                    "96 bytes or more, for each region and metric on a node"))};
+         const auto bytes =
+             number<std::int64_t>(k, v, 96, INT64_MAX, "96 bytes or more, for each region and metric on a node");
+         constexpr std::int64_t most = std::int64_t{1} << 53;  // a double holds every number up to it
+         s.precision = {Precision::Kind::max_bytes, double(std::min(bytes, most))};
        },
        [](const Settings& s) {
          return s.precision.kind == Precision::Kind::max_bytes ? std::to_string(std::int64_t(s.precision.value)) : "";
@@ -261,7 +263,8 @@ class Source {
       if (!precision_.empty() && precision_ != key)
         throw Error(Status::config, "settings " + precision_ + " and " + key +
                                         " exclude each other (each alone determines the precision of the history, " +
-                                        key + " is '" + value + "'): give one of PASSES, NRMSE, MAX_BYTES");
+                                        key + " is '" + record::visible(value) +
+                                        "'): give one of PASSES, NRMSE, MAX_BYTES");
       precision_ = key;
     }
     config::apply(settings_, key, value);
@@ -278,8 +281,8 @@ void apply_file(Settings& s, const std::string& path) {
     try {
       source.apply(setting.key, setting.value);
     } catch (const Error& e) {
-      throw Error(e.status(),
-                  "configuration file '" + path + "', line " + std::to_string(setting.line) + ": " + e.what());
+      throw Error(e.status(), "configuration file '" + record::visible(path) + "', line " +
+                                  std::to_string(setting.line) + ": " + e.what());
     }
   }
 }
@@ -326,7 +329,8 @@ std::vector<std::string> unknown_variables() {
     constexpr std::size_t most_typos = 2;  // a more distant key was hardly intended
     const std::string meant =
         record::distance(key, nearest) <= most_typos ? "; did you mean EFFORT_" + nearest + "?" : "";
-    if (nearest != key) out.push_back("environment variable " + variable + " is not a setting and was ignored" + meant);
+    if (nearest != key)
+      out.push_back("environment variable " + record::visible(variable) + " is not a setting and was ignored" + meant);
   }
   std::sort(out.begin(), out.end());
   return out;

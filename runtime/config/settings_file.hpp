@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace effort::config {
@@ -16,6 +17,9 @@ struct FileSetting {
 /// @throws Error(config) if it cannot be read, is not a regular file, is larger than 1 MiB, is not TOML, or holds a key
 ///         twice (ignoring case); the message names the file and, if known, the line
 std::vector<FileSetting> read_settings_file(const std::string& path);
+
+/// As read_settings_file, from text that came from there.
+std::vector<FileSetting> settings_in(std::string_view content, const std::string& path);
 
 /// Replaces a to z by A to Z, independently of the host's locale: in a Turkish locale, i has another capital.
 std::string upper_case(std::string text);

@@ -1,42 +1,55 @@
 #include "runtime/engine/placement.hpp"
 
 #include <cerrno>
+#include <charconv>
+#include <cstddef>
 #include <cstring>
-#include <sstream>
 
 #include <pthread.h>
 
 namespace effort::engine {
 namespace {
 
-bool parse_list(const std::string& text, cpu_set_t& cpus) {
-  CPU_ZERO(&cpus);
-  std::istringstream in(text);
-  for (std::string part; std::getline(in, part, ',');) {
-    int first = -1, last = -1;
-    const int n = std::sscanf(part.c_str(), "%d-%d", &first, &last);
-    if (n < 1 || first < 0 || first >= CPU_SETSIZE) return false;
-    if (n == 1) last = first;
-    if (last < first || last >= CPU_SETSIZE) return false;
-    for (int c = first; c <= last; ++c) CPU_SET(c, &cpus);
-  }
-  return CPU_COUNT(&cpus) > 0;
-}
-
 std::string bind(const cpu_set_t& cpus, const std::string& done) {
   const int error = pthread_setaffinity_np(pthread_self(), sizeof cpus, &cpus);
   return error == 0 ? done : "the background thread could not be bound (" + std::string(std::strerror(error)) + ")";
 }
 
+/// A unit's number at the start of the text, which is then removed; -1: there is none.
+int take_unit(std::string_view& text) {
+  int unit = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), unit);
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return error == std::errc() && unit < CPU_SETSIZE ? unit : -1;
+}
+
 }  // namespace
+
+std::optional<cpu_set_t> units_of(std::string_view list) {
+  cpu_set_t units;
+  CPU_ZERO(&units);
+  for (bool more = true; more;) {
+    const int first = take_unit(list);
+    int last = first;
+    if (list.starts_with('-')) {
+      list.remove_prefix(1);
+      last = take_unit(list);
+    }
+    if (first < 0 || last < first) return std::nullopt;
+    for (int unit = first; unit <= last; ++unit) CPU_SET(unit, &units);
+    more = list.starts_with(',');
+    if (more) list.remove_prefix(1);
+  }
+  if (!list.empty()) return std::nullopt;
+  return units;
+}
 
 std::string place_this_thread(const std::string& pin, Placement* placement, std::span<const cpu_set_t> ranks) {
   if (pin == "off") return "PIN=off: the background thread is not bound";
   if (pin != "auto") {
-    cpu_set_t cpus;
-    if (!parse_list(pin, cpus))
-      return "PIN='" + pin + "' names no processing units: the background thread is not bound";
-    return bind(cpus, "PIN=" + pin + ": the background thread is bound there");
+    const std::optional<cpu_set_t> units = units_of(pin);
+    if (!units) return "PIN='" + pin + "' names no processing units: the background thread is not bound";
+    return bind(*units, "PIN=" + pin + ": the background thread is bound there");
   }
   if (!placement) return "built without hwloc: the background thread is not bound";
   const Placement::Choice choice = placement->choose(ranks);

@@ -3,8 +3,10 @@
 
 #include <sched.h>
 
+#include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 
 namespace effort::engine {
 
@@ -21,6 +23,10 @@ class Placement {
   /// @param ranks  units that each rank of the node may run on
   virtual Choice choose(std::span<const cpu_set_t> ranks) = 0;
 };
+
+/// The processing units of a list such as 0-3,8; nothing if it is no such list or names a unit beyond the last
+/// possible.
+std::optional<cpu_set_t> units_of(std::string_view list);
 
 /// Applies PIN (`auto`, `off`, or a list such as 0-3,8) to the calling thread and returns a description of what was
 /// done.  A failure is also returned as a description: a thread that could not be bound still works.

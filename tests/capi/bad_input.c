@@ -138,6 +138,14 @@ static void nesting(void) {
   CHECK_FAILS(effort_end(outer), EFFORT_ERR_NESTING, "none open");
 }
 
+/* Hosts print messages to terminals, which a name must not control. */
+static void names_in_messages(void) {
+  int32_t region;
+  CHECK_OK(effort_region("\xc2\x9b\xe2\x80\xaeheat\xff", EFFORT_COMPUTE, &region));
+  CHECK_FAILS(effort_end(region), EFFORT_ERR_NESTING, "'\\u009b\\u202eheat\\xff'");
+  CHECK(strpbrk(effort_last_error(), "\xc2\xe2\xff") == NULL);
+}
+
 static void amounts(void) {
   const double bad[] = {NAN, -1.0, -1e-300, INFINITY, -INFINITY, 1.1e100, 1e308};
   int32_t region, unit, metric;
@@ -236,6 +244,7 @@ int main(void) {
   in_a_session(names);
   in_a_session(ids_and_kinds);
   in_a_session(nesting);
+  in_a_session(names_in_messages);
   in_a_session(amounts);
   in_a_session(huge_amounts);
   in_a_session(two_inits);

@@ -1,18 +1,24 @@
-// out_of_memory LEVEL WHERE STRIDE: the n-th allocation of a rank inside the library fails, for every STRIDE-th n: once
-// only that one, and once also all that follow.  WHERE: `host`, in the calls of rank 1; `background`, on the last
-// rank's background thread; `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init. The
-// rule after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the
+// out_of_memory LEVEL WHERE STRIDE: an allocation of a rank inside the library fails: once only that one, and once also
+// all that follow.  WHERE: `host`, every STRIDE-th in the calls of rank 1; `background`, on the last rank's background
+// thread, which makes 12,000 in a session, the first at every STRIDE-th place that a clean session comes through (a
+// place is a stack of calls); `limit`, on rank 1 under limits of its address space (RLIMIT_AS) that begin after init.
+// The rule after each session: nothing hangs, the host's own results are right, and all ranks begin or do not, hear the
 // same hints, and switch off at the same step.
 #include "counted_communicators.h"
 #include "mpi_check.h"
 
+#include <algorithm>
+#include <array>
 #include <atomic>
+#include <climits>
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <new>
 #include <string>
 
+#include <execinfo.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -31,11 +37,45 @@ bool on_background_thread() {
   return std::strcmp(name, "effort") == 0;
 }
 
+/// Places of the background thread's allocations, in the order of first use; without allocations of its own.
+struct Places {
+  std::array<std::uint64_t, 16384> known;
+  std::size_t count = 0;
+  bool record = false;       ///< add those that are met; refuse nothing
+  std::uint64_t wanted = 0;  ///< the place to refuse at
+  bool reached = false;
+};
+Places places;
+
+std::uint64_t place() {
+  void* frames[32];
+  const int n = backtrace(frames, 32);
+  std::uint64_t hash = 14695981039346656037u;
+  for (int i = 0; i < n; ++i) hash = (hash ^ reinterpret_cast<std::uintptr_t>(frames[i])) * 1099511628211u;
+  return hash;
+}
+
+bool refuses_at_place() {
+  if (places.reached) return ever;
+  const std::uint64_t here = place();
+  if (places.record) {
+    const auto end = places.known.begin() + static_cast<std::ptrdiff_t>(places.count);
+    if (places.count < places.known.size() && std::find(places.known.begin(), end, here) == end)
+      places.known[places.count++] = here;
+    return false;
+  }
+  return places.reached = here == places.wanted;
+}
+
 bool refuses() {
   if (!armed.load(std::memory_order_relaxed)) return false;
   if (where == Where::host ? !in_library : !on_background_thread()) return false;
-  const long n = --left;
-  if (n > 0 || (n < 0 && !ever)) return false;
+  if (where == Where::background) {
+    if (!refuses_at_place()) return false;
+  } else {
+    const long n = --left;
+    if (n > 0 || (n < 0 && !ever)) return false;
+  }
   ++refused;
   return true;
 }
@@ -157,6 +197,8 @@ void clean_session() {
 bool run(int culprit, long n, bool all_that_follow) {
   const int before = failures();
   left = n;
+  places.wanted = n > 0 && where == Where::background ? places.known[static_cast<std::size_t>(n - 1)] : 0;
+  places.reached = false;
   ever = all_that_follow;
   refused = 0;
   if (where != Where::limit) armed = rank == culprit;
@@ -177,6 +219,18 @@ bool run(int culprit, long n, bool all_that_follow) {
 
 }  // namespace
 
+/// The number of places at which the background thread of a clean session allocates.
+static long find_places(int culprit) {
+  place();  // the first call loads a library
+  places.record = true;
+  run(culprit, 0, false);
+  places.record = false;
+  long n = static_cast<long>(places.count);
+  MPI_Bcast(&n, 1, MPI_LONG, culprit, MPI_COMM_WORLD);
+  CHECK(n > 100 && n < static_cast<long>(places.known.size()));
+  return n;
+}
+
 int main(int argc, char** argv) {
   if (argc < 4) return 2;
   start_mpi(&argc, &argv, argv[1]);
@@ -192,15 +246,23 @@ int main(int argc, char** argv) {
   MPI_Bcast(name, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   directory = name;
   clean_session();
-  long sessions = 0;
+  const long last = where == Where::limit ? 20 : where == Where::background ? find_places(culprit) : LONG_MAX;
+  long sessions = 0, refusals = 0;
   for (const bool all_that_follow : {false, true})
-    for (long n = 1; (run(culprit, n, all_that_follow) || where == Where::limit) && (where != Where::limit || n < 21);
-         n += stride)
+    for (long n = 1; n <= last; n += stride) {
+      const bool any = run(culprit, n, all_that_follow);
+      if (where == Where::host && !any) break;  // beyond the last allocation
       ++sessions;
+      refusals += any;
+    }
+  // The background thread's course varies a little from session to session.
+  if (where == Where::background) CHECK(10 * refusals >= 9 * sessions);
   clean_session();
   if (rank == 0) {
     std::filesystem::remove_all(directory);
-    std::printf("%ld sessions\n", sessions);
+    std::printf("%ld sessions", sessions);
+    if (where == Where::background) std::printf(" at %ld places; in %ld an allocation was refused", last, refusals);
+    std::printf("\n");
   }
   const int failed = failures_of_all();
   MPI_Finalize();

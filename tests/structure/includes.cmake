@@ -26,6 +26,7 @@ allow(analytics/replay analytics/comm/ analytics/window/)
 allow(analytics/trace analytics/codec/)
 allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(record/trace analytics/trace/ record/)
+allow(runtime record/text.hpp)
 allow(runtime/config analytics/number_text.hpp record/text.hpp runtime/environment.hpp runtime/status)
 allow(runtime/measure runtime/status)
 allow(runtime/node analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
@@ -36,7 +37,8 @@ allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ run
   runtime/quiet_write.hpp effort/)
 allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp
   effort/)
-allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp)
+allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
+  record/text.hpp)
 allow(tools analytics/ record/)
 allow(viewer analytics/ record/)
 allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp

@@ -1,4 +1,6 @@
 // Exit codes and help.
+#include <sys/stat.h>
+
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
@@ -48,6 +50,20 @@ TEST_CASE("a wrong word is answered with suggestions") {
   CHECK(error_of({"info", "--nonsense", "a"}) == "effort: there is no option '--nonsense': see 'effort info --help'\n");
   CHECK(error_of({"replay", "a", "--prize=3"}) ==
         "effort: there is no option '--prize' (did you mean '--price'?): see 'effort replay --help'\n");
+}
+
+TEST_CASE("input that is no regular file is refused, not waited for") {
+  const Scratch scratch;
+  REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
+  for (const std::vector<std::string>& line : {std::vector<std::string>{"info", "pipe"},
+                                               {"diff", "pipe", "pipe"},
+                                               {"decode", "pipe", "out.f64"},
+                                               {"cluster", "--rows", "2", "--cols", "2", "-k", "1", "pipe"}}) {
+    const Outcome outcome = scratch.run(line);
+    INFO(line[0] << ": " << outcome.err);
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err.find("can only read regular files") != std::string::npos);
+  }
 }
 
 TEST_CASE("output that cannot be written is an error") {

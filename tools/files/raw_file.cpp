@@ -1,6 +1,8 @@
 #include "tools/files/raw_file.hpp"
 
+#include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <bit>
 #include <cerrno>
@@ -30,8 +32,15 @@ using File = std::unique_ptr<std::FILE, Closer>;
 }
 
 File open(const fs::path& path) {
-  File file(std::fopen(path.c_str(), "rb"));
-  if (!file) fail("cannot open", path, errno);
+  // Without O_NONBLOCK, opening a pipe would wait for its other end.
+  const int descriptor = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+  if (descriptor < 0) fail("cannot open", path, errno);
+  File file(::fdopen(descriptor, "rb"));
+  if (!file) {
+    const int error = errno;
+    ::close(descriptor);
+    fail("cannot open", path, error);
+  }
   struct stat info {};
   if (::fstat(::fileno(file.get()), &info) == 0 && S_ISDIR(info.st_mode)) fail("cannot read", path, EISDIR);
   return file;

@@ -1,4 +1,5 @@
 #include "runtime/config/settings.hpp"
+#include "runtime/config/settings_file.hpp"
 #include "runtime/status.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -69,6 +70,60 @@ TEST_CASE("bad values name key, value and what is allowed") {
                             {"PATH_DEPTH", "-1"},
                             {"PCONTROL", "2"}})
     CHECK_THAT(message_of(key, value), ContainsSubstring(key) && ContainsSubstring("allowed"));
+}
+
+TEST_CASE("values that are refused cannot control a terminal") {
+  const std::string control = "\x1b[2J\xc2\x9b\xff";
+  for (const Pair& pair : {Pair{control, "1"}, {"WINDOW", control}, {control, std::string("a\0b", 3)}}) {
+    try {
+      resolve({pair});
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK(std::string(e.what()).find_first_of("\x1b\xc2\xff") == std::string::npos);
+    }
+  }
+  try {
+    resolve({{"NRMSE", "0.1"}, {"PASSES", control}});
+    FAIL("accepted");
+  } catch (const Error& e) {
+    CHECK(std::string(e.what()).find_first_of("\x1b\xc2\xff") == std::string::npos);
+  }
+}
+
+TEST_CASE("the largest values are the same on the other ranks") {
+  for (const Pair& pair : {Pair{"MAX_BYTES", "9223372036854775807"},
+                           {"SNAPSHOT_EVERY", "9223372036854775807"},
+                           {"WINDOW", "100000"},
+                           {"REBALANCE_THRESHOLD", "1e6"}}) {
+    const Settings here = resolve({pair});
+    Settings there;
+    apply_text(there, to_text(here));
+    CHECK(to_text(there) == to_text(here));
+  }
+}
+
+TEST_CASE("keys and values nested without end are refused, whatever the stack") {
+  const auto repeated = [](const std::string& text) {
+    std::string out;
+    while (out.size() < 500000) out += text;
+    return out;
+  };
+  for (const std::string& content :
+       {repeated("a.") + "a = 1\n", "[" + repeated("a.") + "a]\n", "metrics = " + repeated("["),
+        "window = " + repeated("{a="), std::string("window = [[[[[1]]]]]\n"), std::string("a.b.c.d.e.f = 1\n"),
+        std::string("a = '#'\nb = \"\\\"\"\nc = '''\n'\n'''''\nd.d.d.d.d.d = 1\n")}) {
+    INFO(content.substr(0, 40));
+    try {
+      settings_in(content, "settings.toml");
+      FAIL("accepted");
+    } catch (const Error& e) {
+      CHECK_THAT(e.what(), ContainsSubstring("nested deeper than any setting"));
+    }
+  }
+  const auto good = settings_in(
+      "metrics = [ 'time', \"a.b.c.d.e.f [[[[[[\", '''{{{{{{{''' ] # [[[[[[[[ 'x\nnrmse = 0.5\n", "settings.toml");
+  REQUIRE(good.size() == 2);
+  CHECK(good[0].value == "time,a.b.c.d.e.f [[[[[[,{{{{{{{");
 }
 
 TEST_CASE("later sources win: given, file, environment") {
