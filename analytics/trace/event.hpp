@@ -34,8 +34,8 @@ struct Event {
   std::uint32_t id = 0;              ///< of the run: region or call path, communicator, phase, unit
   std::int32_t peer = -1;            ///< rank in MPI_COMM_WORLD; -1 none, any or unknown
   std::int32_t tag = 0;
-  std::uint32_t request = 0;  ///< links a start to its completion within a thread.  Give out the lowest free number:
-                              ///< the coder is at its best if equal steps have equal numbers
+  std::uint32_t request = 0;  ///< links a start to its completion within a thread; give out the lowest free number, so
+                              ///< that equal steps have equal numbers
   Kind kind = Kind::enter;
 
   friend bool operator==(const Event&, const Event&) = default;
@@ -44,8 +44,8 @@ struct Event {
 /// "enter", "send_start", ...
 std::string_view kind_text(Kind kind);
 
-/// How far a decoded time stamp may be off.  The gap of an event is the time since the previous event of its chunk; the
-/// first event's gap is the time since the chunk's start.
+/// How far a decoded time stamp may be off.  The gap of an event is the time since the last event of its chunk that was
+/// earlier, or since the chunk's start.
 struct TimeBound {
   std::uint32_t relative_ppm = 0;  ///< of the gap, in millionths, at most 500,000
   std::uint32_t absolute_ns = 0;   ///< at most 2^30

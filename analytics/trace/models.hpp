@@ -39,15 +39,24 @@ class Models {
 
   /// @param events  to be coded: a small chunk has a small table, which is quick to set up.  The format depends on it.
   explicit Models(std::size_t events)
-      : shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 4, 10, 16)),
+      : shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 2, 10, 16)),
         table_(std::size_t{1} << (32 - shift_)),
         mixers_(n_mixers) {}
 
   template <typename Io>
-  bool decision(Io& io, bool bit, Contexts x, std::uint32_t mixer) {
+  [[gnu::always_inline]] bool decision(Io& io, bool bit, Contexts x, std::uint32_t mixer) {
     const std::array<codec::BitModel*, 3> models{&table_[x.a >> shift_], &table_[x.b >> shift_],
                                                  &table_[x.c >> shift_]};
     return mixers_[mixer].code(io, bit, models);
+  }
+
+  /// A decision with one view, where speed matters more.
+  template <typename Io>
+  [[gnu::always_inline]] bool plain_decision(Io& io, bool bit, std::uint32_t x) {
+    codec::BitModel& model = table_[x >> shift_];
+    bit = io.code(bit, model.probability());
+    model.update(bit);
+    return bit;
   }
 
   /// A number of `bits` <= 6 bits, from the highest on.  Uses the mixers from `mixer` to mixer + 2^bits - 1.

@@ -1,7 +1,6 @@
 // What a program did, without when: the sequence of its events, in a form in which equal steps are equal.  Internal.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -42,26 +41,20 @@ using KindOf = std::function<Kind(std::uint32_t symbol)>;
 
 Symbol symbol_of(const Place& place, const Event& event);
 
-/// The requests of a chunk that are pending.  A start is expected to take the lowest free number, and what counts of a
-/// completion is how many pending requests are older, so irregular completions cost little.
+/// The requests of a chunk that are pending.  What counts of a completion is how many pending requests are older, so
+/// completions in the order of the starts are equal whatever the numbers.
 class Requests {
  public:
-  std::uint64_t value_of_start(std::uint32_t request);
-  std::uint32_t start_of_value(std::uint64_t value);
+  void start(std::uint32_t request);
   std::uint64_t value_of_end(std::uint32_t request);
   std::uint32_t end_of_value(std::uint64_t value);
 
  private:
   static constexpr std::size_t most_pending = 256;
-  static constexpr std::uint32_t most_numbers = 1024;
 
-  std::uint32_t lowest_free() const;
-  /// Returns the number that was expected.
-  std::uint32_t begin(std::uint32_t request);
-  void end(std::size_t at);
+  void end(std::size_t at) { pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at)); }
 
   std::vector<std::uint32_t> pending_;  ///< the oldest first
-  std::array<std::uint64_t, most_numbers / 64> taken_{};
 };
 
 /// Translates between events and values.  Both directions need the events in order.

@@ -36,8 +36,7 @@ class StampCoder {
   Stamp code(std::uint32_t before, std::uint32_t symbol, std::uint32_t behind, Stamp stamp) {
     const std::uint32_t pair = mix(before, symbol);
     std::uint8_t& latest = latest_[pair & static_cast<std::uint32_t>(latest_.size() - 1)];
-    const Contexts zero{mix(pair, 1), mix(pair, 2, previous_), mix(pair, 3, latest)};
-    if (models_.decision(io_, stamp.units == 0, zero, 0)) return {};
+    if (zero(stamp.units == 0, pair, latest)) return {};
     if (bounded_) stamp.doublings = doublings(stamp.doublings, pair, symbol, behind, latest);
     stamp.units = units(stamp, pair, symbol, latest);
     remember(stamp, latest);
@@ -46,7 +45,13 @@ class StampCoder {
 
  private:
   static constexpr std::size_t most_places = 1 << 12;
-  static constexpr int modelled_digits = 4;
+  static constexpr int modelled_digits = 3;
+
+  /// Where no time ever passed, as between a call and its message, one model is enough.
+  bool zero(bool value, std::uint32_t pair, std::uint32_t latest) {
+    if (latest == 0) return models_.plain_decision(io_, value, pair);
+    return models_.decision(io_, value, {mix(pair, 1), mix(pair, 2, previous_), mix(pair, 3, latest)}, 0);
+  }
 
   std::uint32_t doublings(std::uint32_t value, std::uint32_t pair, std::uint32_t symbol, std::uint32_t behind,
                           std::uint32_t latest) {
@@ -60,8 +65,8 @@ class StampCoder {
   std::uint64_t units(Stamp stamp, std::uint32_t pair, std::uint32_t symbol, std::uint32_t latest) {
     const std::uint32_t scale = mix(stamp.doublings, 7);
     const Contexts size{mix(pair, scale), mix(pair, scale, latest + 1), mix(pair, scale + 1, previous_)};
-    const auto width = static_cast<int>(
-        models_.small_number(io_, static_cast<std::uint32_t>(std::bit_width(stamp.units | 1)) - 1, 6, size, 32));
+    const auto width =
+        static_cast<int>(this->width(static_cast<std::uint32_t>(std::bit_width(stamp.units | 1)) - 1, size));
     const std::uint32_t there = mix(scale, static_cast<std::uint32_t>(width));
     const Contexts digit{mix(pair, there), mix(symbol, there, 8), mix(latest, there, previous_)};
     std::uint64_t value = 1;
@@ -73,6 +78,14 @@ class StampCoder {
                                models_.decision(io_, (stamp.units >> left & 1) != 0, digit.at(node), 96 + node));
     }
     return value << left | raw_bits(io_, stamp.units & ((std::uint64_t{1} << left) - 1), left);
+  }
+
+  /// Few decisions for ordinary sizes, more for the others.
+  std::uint32_t width(std::uint32_t value, Contexts x) {
+    const int levels = bounded_ ? 4 : 5;
+    const std::uint32_t most = (1u << levels) - 1;
+    const std::uint32_t ordinary = models_.small_number(io_, std::min(value, most), levels, x, 32);
+    return ordinary < most ? ordinary : models_.small_number(io_, value, 6, x.at(most), 32);
   }
 
   /// Keeps the logarithm of the difference, in quarters.

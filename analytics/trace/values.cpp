@@ -1,7 +1,6 @@
 // Events as symbols and values.
 #include <algorithm>
 #include <array>
-#include <bit>
 
 #include "analytics/trace/structure.hpp"
 
@@ -57,38 +56,15 @@ Symbol symbol_of(const Place& place, const Event& event) {
   return symbol;
 }
 
-std::uint32_t Requests::lowest_free() const {
-  for (std::uint32_t i = 0; i < taken_.size(); ++i)
-    if (~taken_[i] != 0) return 64 * i + static_cast<std::uint32_t>(std::countr_one(taken_[i]));
-  return most_numbers;
-}
-
-std::uint32_t Requests::begin(std::uint32_t request) {
-  const std::uint32_t expected = lowest_free();
+void Requests::start(std::uint32_t request) {
   // A number that is given out again was free, even if no event said so.
   const auto stale = std::find(pending_.begin(), pending_.end(), request);
-  if (stale != pending_.end()) end(static_cast<std::size_t>(stale - pending_.begin()));
-  if (pending_.size() == most_pending) end(0);
+  if (stale != pending_.end()) {
+    pending_.erase(stale);
+  } else if (pending_.size() == most_pending) {
+    end(0);
+  }
   pending_.push_back(request);
-  if (request < most_numbers) taken_[request / 64] |= std::uint64_t{1} << request % 64;
-  return expected;
-}
-
-void Requests::end(std::size_t at) {
-  const std::uint32_t request = pending_[at];
-  pending_.erase(pending_.begin() + static_cast<std::ptrdiff_t>(at));
-  if (request < most_numbers) taken_[request / 64] &= ~(std::uint64_t{1} << request % 64);
-}
-
-std::uint64_t Requests::value_of_start(std::uint32_t request) {
-  const std::uint32_t expected = begin(request);
-  return static_cast<std::uint32_t>(request - expected);
-}
-
-std::uint32_t Requests::start_of_value(std::uint64_t value) {
-  const std::uint32_t request = lowest_free() + static_cast<std::uint32_t>(value);
-  begin(request);
-  return request;
 }
 
 std::uint64_t Requests::value_of_end(std::uint32_t request) {
@@ -117,8 +93,8 @@ void Values::append(const Event& event, std::vector<std::uint64_t>& values) {
         break;
       case value_received: values.push_back(event.received_bytes); break;
       case value_request:
-        values.push_back(starts(event.kind) ? requests_.value_of_start(event.request)
-                                            : requests_.value_of_end(event.request));
+        values.push_back(starts(event.kind) ? event.request : requests_.value_of_end(event.request));
+        if (starts(event.kind)) requests_.start(event.request);
         break;
     }
   }
@@ -143,7 +119,8 @@ Event Values::event(const Symbol& symbol, const std::uint64_t* values) {
         break;
       case value_received: event.received_bytes = v; break;
       case value_request:
-        event.request = starts(symbol.kind) ? requests_.start_of_value(v) : requests_.end_of_value(v);
+        event.request = starts(symbol.kind) ? static_cast<std::uint32_t>(v) : requests_.end_of_value(v);
+        if (starts(symbol.kind)) requests_.start(event.request);
         break;
     }
   }
