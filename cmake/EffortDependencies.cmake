@@ -82,6 +82,7 @@ if(EFFORT_ENABLE_TOOLS)
   find_package(CLI11 REQUIRED)
   # If one of these is missing, the command lacks the part that needs it, and says so.
   pkg_check_modules(LIBDW IMPORTED_TARGET libdw)
+  pkg_check_modules(OTF2 IMPORTED_TARGET otf2)
   find_package(HDF5 COMPONENTS C HL)
   if(HDF5_FOUND AND HDF5_IS_PARALLEL)
     message(STATUS

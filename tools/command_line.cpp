@@ -35,23 +35,25 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
 }
 
 /// "there is no command 'X'", with the existing commands and the one probably meant.
-std::string unknown_command(const CLI::App& app, const std::string& word) {
+std::string unknown_command(const CLI::App& app, const std::string& word, const std::string& parent = "") {
   std::string all;
   std::vector<std::string> names;
   for (const CLI::App* command : app.get_subcommands({})) {
     names.push_back(command->get_name());
     all += (all.empty() ? "" : ", ") + names.back();
   }
-  if (word.empty()) return "no command is given: the commands are " + all;
-  return "there is no command '" + word + "'" + suggestion(word, names) + ": the commands are " + all;
+  const std::string of = parent.empty() ? "" : " of effort " + parent;
+  if (word.empty()) return "no command is given: the commands" + of + " are " + all;
+  return "there is no command '" + word + "'" + suggestion(word, names) + ": the commands" + of + " are " + all;
 }
 
 /// "there is no option '--X'" for the first of the arguments after the command's name that is one, else nothing.
-std::string unknown_option(const CLI::App& command, int argc, const char* const* argv) {
+/// @param first  argument after the name
+std::string unknown_option(const CLI::App& command, int first, int argc, const char* const* argv) {
   std::vector<std::string> names;
   for (const CLI::Option* option : command.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  for (int i = 2; i < argc; ++i) {
+  for (int i = first; i < argc; ++i) {
     const std::string word = argv[i], name = word.substr(0, word.find('='));
     if (word == "--") break;
     if (name.starts_with("--") && !command.get_option_no_throw(name))
@@ -60,14 +62,25 @@ std::string unknown_option(const CLI::App& command, int argc, const char* const*
   return "";
 }
 
+const CLI::App* command_named(const CLI::App& app, const std::string& word) {
+  for (const CLI::App* each : app.get_subcommands({}))
+    if (each->get_name() == word) return each;
+  return nullptr;
+}
+
 /// The problem with the arguments, and the remedy, in one line.
 std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int argc, const char* const* argv) {
-  const std::string word = argc > 1 ? argv[1] : "";
-  const CLI::App* command = nullptr;
-  for (const CLI::App* each : app.get_subcommands({}))
-    if (each->get_name() == word) command = each;
+  std::string word = argc > 1 ? argv[1] : "";
+  int first = 2;
+  const CLI::App* command = command_named(app, word);
   if (!command && !word.starts_with('-')) return unknown_command(app, word);
-  std::string text = command ? unknown_option(*command, argc, argv) : "";
+  if (command && !command->get_subcommands({}).empty()) {
+    const std::string inner = argc > 2 ? argv[2] : "";
+    const CLI::App* const named = command_named(*command, inner);
+    if (!named && !inner.starts_with('-')) return unknown_command(*command, inner, word);
+    if (named) command = named, word += " " + inner, first = 3;
+  }
+  std::string text = command ? unknown_option(*command, first, argc, argv) : "";
   if (text.empty()) text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text + ": see 'effort " + (command ? word + " " : "") + "--help'";

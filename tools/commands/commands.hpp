@@ -99,4 +99,17 @@ struct ReplayArguments {
 };
 void run_replay(const ReplayArguments& arguments);
 
+struct TraceInfoArguments {
+  std::string trace;
+  bool all = false, json = false;
+};
+void run_trace_info(const TraceInfoArguments& arguments);
+
+struct TraceExportArguments {
+  std::string trace, format, out;
+  std::uint64_t part_bytes = std::uint64_t{1} << 30;
+  bool json = false;
+};
+void run_trace_export(const TraceExportArguments& arguments);
+
 }  // namespace effort::tools

@@ -221,6 +221,45 @@ void add_replay(CLI::App& app) {
   command->callback([a] { run_replay(*a); });
 }
 
+const char* const trace_help =
+    "directory NAME-JOB.trace, one of its node-*.trc files, or an OTF2 archive (.otf2) of any tool";
+
+void add_trace_info(CLI::App& app) {
+  auto a = std::make_shared<TraceInfoArguments>();
+  CLI::App* command = app.add_subcommand(
+      "info", "Tells what was kept and why, and estimates the calls of all ranks, with confidence intervals");
+  command->add_option("TRACE", a->trace, trace_help)->required();
+  command->add_flag("--all", a->all, "every window and call path instead of one screen");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_trace_info(*a); });
+}
+
+void add_trace_export(CLI::App& app) {
+  auto a = std::make_shared<TraceExportArguments>();
+  CLI::App* command = app.add_subcommand("export", "Writes a trace in a format that other programs read");
+  command->add_option("TRACE", a->trace, trace_help)->required();
+  command
+      ->add_option("--format", a->format,
+                   "otf2: a directory with traces.otf2, for Vampir, otf2-print, python3-otf2; perfetto: for "
+                   "ui.perfetto.dev; csv: one line per event")
+      ->required()
+      ->check(CLI::IsMember({"otf2", "perfetto", "csv"}));
+  command->add_option("-o", a->out, "file (otf2: directory) to write")->required();
+  command
+      ->add_option("--part-bytes", a->part_bytes, "perfetto: begin another file, OUT.2, OUT.3, ..., before this size")
+      ->capture_default_str()
+      ->check(CLI::Range(std::uint64_t{1} << 16, std::uint64_t{1} << 40));
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_trace_export(*a); });
+}
+
+void add_trace(CLI::App& app) {
+  CLI::App* command = app.add_subcommand("trace", "Shows and exports the events of sampled ranks");
+  command->require_subcommand(1);
+  add_trace_info(*command);
+  add_trace_export(*command);
+}
+
 }  // namespace
 
 void add_commands(CLI::App& app) {
@@ -234,6 +273,7 @@ void add_commands(CLI::App& app) {
   add_cluster(app);
   add_sample_size(app);
   add_replay(app);
+  add_trace(app);
 }
 
 }  // namespace effort::tools

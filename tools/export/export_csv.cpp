@@ -3,30 +3,15 @@
 #include <charconv>
 #include <cmath>
 #include <span>
-#include <string_view>
 
-#include "record/text.hpp"
 #include "tools/export/export.hpp"
+#include "tools/output/csv_field.hpp"
 
 namespace effort::tools {
 
 namespace {
 
 constexpr std::size_t buffer_bytes = std::size_t{1} << 20;
-
-/// A name, quoted according to RFC 4180 if it contains a comma or a quote.  A spreadsheet would take one that begins
-/// with = + - @ for a formula; an apostrophe before it makes it text.
-std::string field(const std::string& name) {
-  std::string text = record::visible(name);
-  if (!text.empty() && std::string_view("=+-@").find(text[0]) != std::string_view::npos) text.insert(0, 1, '\'');
-  if (text.find_first_of(",\"") == std::string::npos) return text;
-  std::string out = "\"";
-  for (char c : text) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + "\"";
-}
 
 /// The shortest text that reads back as the same number; empty for a NaN.
 void append(std::string& out, double value) {
@@ -108,9 +93,9 @@ void export_csv(const Selection& selection, const Destination& out) {
       const RegionRow& region = selection.regions[g];
       if (region.series[m] < 0) continue;
       const auto series = static_cast<std::uint32_t>(region.series[m]);
-      const std::string prefix = field(run.metrics[m].name) + "," +
-                                 field(selection.resolved ? selection.labels[g] : region.name) + "," +
-                                 record::kind_name(region.kind) + "," + field(region.phase) + ",";
+      const std::string prefix = csv_field(run.metrics[m].name) + "," +
+                                 csv_field(selection.resolved ? selection.labels[g] : region.name) + "," +
+                                 record::kind_name(region.kind) + "," + csv_field(region.phase) + ",";
       if (selection.exact) {
         append_rows(file, buffer, prefix, selection.frame, 0, selection.series.exact(series).values);
         continue;

@@ -21,6 +21,8 @@ class Destination {
   Destination(std::filesystem::path path, std::vector<std::filesystem::path> inputs);
   /// A file in this directory.
   Destination inside(const std::string& name) const { return {path_ / name, inputs_}; }
+  /// A file beside it.
+  Destination renamed(const std::string& name) const { return {path_.parent_path() / name, inputs_}; }
   const std::filesystem::path& path() const { return path_; }
 
  private:

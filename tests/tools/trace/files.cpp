@@ -1,0 +1,91 @@
+#include "analytics/trace/coder.hpp"
+#include "record/trace/writer.hpp"
+#include "traces.hpp"
+
+namespace effort::tools::test {
+
+namespace file = record::trace;
+
+namespace {
+
+file::Header header_of(const Trace& trace, std::int32_t node) {
+  file::Header out;
+  out.library = "0.1.0";
+  out.name = trace.name;
+  out.job = trace.job;
+  out.design = trace.design;
+  out.guide = trace.guide;
+  out.clock = "CLOCK_MONOTONIC of node 0";
+  out.n_ranks = trace.n_ranks;
+  out.n_nodes = trace.n_nodes;
+  out.confidence = trace.confidence;
+  out.error = trace.error;
+  out.bound = trace.bound;
+  out.nodes.push_back({node, {}});
+  for (const auto& [rank, at] : trace.node_of)
+    if (at == node) out.nodes[0].ranks.push_back(rank);
+  return out;
+}
+
+file::Names names_of(const Trace& trace) {
+  file::Names out;
+  std::uint32_t id = 0;
+  for (const TraceRegion& region : trace.regions)
+    out.regions.push_back({id++, region.kind, region.parent, region.name});
+  id = 0;
+  for (const std::string& phase : trace.phases) out.phases.push_back({id++, phase});
+  id = 0;
+  for (const std::string& unit : trace.units) out.units.push_back({id++, unit});
+  id = 0;
+  for (const TraceCommunicator& c : trace.communicators)
+    out.communicators.push_back({id++, c.name, c.members, c.remote});
+  return out;
+}
+
+file::Window window_of(const Trace& trace, const TraceWindow& window, std::int32_t node, std::int64_t offset) {
+  file::Window out;
+  out.node = node;
+  out.window = window.ordinal;
+  out.first_step = window.first_step;
+  out.last_step = window.last_step;
+  out.start_ns = window.start_ns - offset;
+  out.end_ns = window.end_ns - offset;
+  out.error = window.error;
+  out.confidence = window.confidence;
+  out.strata = window.strata;
+  for (const KeptRank& kept : window.ranks)
+    if (trace.node(kept.rank) == node)
+      out.ranks.push_back(
+          {kept.rank, kept.reasons, kept.probability, kept.stratum, kept.dropped_steps, kept.dropped_events});
+  return out;
+}
+
+}  // namespace
+
+void write_files(const Trace& trace, const std::filesystem::path& directory, std::int64_t offset_ns) {
+  for (std::int32_t node = 0; node < trace.n_nodes; ++node) {
+    const std::int64_t offset = node == 1 ? offset_ns : 0;
+    file::Writer writer(directory / file::file_name(node), header_of(trace, node));
+    writer.append(names_of(trace));
+    if (node > 0) writer.append(file::Clock{node, 0, offset, 40});
+    trace::Encoder encoder(trace.bound);
+    for (std::size_t w = 0; w < trace.windows.size(); ++w) {
+      const file::Window window = window_of(trace, trace.windows[w], node, offset);
+      writer.append(window);
+      for (const TraceThread& thread : trace.threads) {
+        if (trace.node(thread.rank) != node) continue;
+        for (const TraceSpan& span : thread.spans) {
+          if (span.window != w) continue;
+          std::vector<TraceEvent> events(thread.events.begin() + static_cast<std::ptrdiff_t>(span.first),
+                                         thread.events.begin() + static_cast<std::ptrdiff_t>(span.end));
+          for (TraceEvent& event : events) event.time_ns -= offset;
+          const auto coded = encoder.encode({thread.rank, thread.thread, window.first_step, window.start_ns}, events);
+          if (!coded.dictionary.empty()) writer.append(file::Dictionary{node, coded.dictionary});
+          writer.append(file::Events{node, window.window, thread.rank, thread.thread, events.size(), coded.events});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace effort::tools::test

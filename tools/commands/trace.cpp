@@ -1,0 +1,70 @@
+// effort trace info TRACE; effort trace export TRACE --format otf2|perfetto|csv -o OUT
+#include <unistd.h>
+
+#include <cstdio>
+#include <filesystem>
+
+#include "record/text.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/output/output.hpp"
+#include "tools/trace/calls.hpp"
+#include "tools/trace/export.hpp"
+#include "tools/trace/info.hpp"
+#include "tools/trace/messages.hpp"
+#include "tools/trace/trace.hpp"
+#include "tools/view/info_text.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+TraceExported write(const Trace& trace, const TraceMessages& messages, const TraceExportArguments& a,
+                    const Destination& out) {
+  if (a.format == "csv") return export_trace_csv(trace, messages, out);
+  if (a.format == "perfetto") return export_trace_perfetto(trace, messages, out, a.part_bytes);
+  return export_trace_otf2(trace, messages, out);
+}
+
+}  // namespace
+
+void run_trace_info(const TraceInfoArguments& a) {
+  const Trace trace = read_trace(a.trace);
+  const TraceMessages messages = match_messages(trace);
+  const CallEstimates calls = estimate_calls(trace);
+  const TraceFindings findings{trace, messages, calls};
+  if (a.json) {
+    print_json(trace_info_json(findings));
+    return;
+  }
+  const Terminal terminal = terminal_of(STDOUT_FILENO);
+  const std::string text = fitted(trace_info_text(findings, a.all, terminal), terminal);
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+void run_trace_export(const TraceExportArguments& a) {
+  if (a.format == "otf2" && !otf2_available())
+    throw UsageError(
+        "--format otf2 is not built into this effort (OTF2 was missing), install libopen-trace-format2-dev and build "
+        "it again, or give perfetto or csv");
+  std::vector<std::filesystem::path> inputs;
+  for (const std::string& file : trace_files(a.trace)) inputs.emplace_back(file);
+  const Destination out(a.out, inputs);
+  const Trace trace = read_trace(a.trace);
+  const TraceMessages messages = match_messages(trace);
+  const TraceExported done = write(trace, messages, a, out);
+  const std::uint64_t halves = messages.unmatched_sends + messages.unmatched_receives;
+  if (a.json) {
+    print_json({{"events", done.events},
+                {"messages", done.messages},
+                {"left_out", halves},
+                {"paths", done.paths},
+                {"notes", trace.notes}});
+    return;
+  }
+  if (a.format != "csv" && halves > 0)
+    std::fprintf(stderr, "effort: %s of messages whose other end is not in the trace %s left out\n",
+                 count_text(halves, "record").c_str(), halves == 1 ? "is" : "are");
+  for (const std::string& note : trace.notes) std::fprintf(stderr, "effort: %s\n", record::visible(note).c_str());
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,21 @@
+// What names of regions mean to OTF2: MPI calls, and which collective operation they are.
+#pragma once
+
+#include <string>
+
+namespace effort::tools::otf2 {
+
+/// "allreduce" of "MPI_Allreduce", "mpi_allreduce_", or of a call path "MPI_Allreduce [...]"; empty if it is none.
+std::string mpi_call(const std::string& region);
+
+/// The OTF2_CollectiveOp of a call, OTF2_COLLECTIVE_OP_BARRIER (0) to ...; non-blocking and neighbourhood forms count
+/// as their plain one.  -1: none of them.
+int collective_of(const std::string& call);
+
+/// A plain name, "MPI_Allreduce", of an OTF2_CollectiveOp; "collective" if it is unknown.
+std::string name_of_collective(int operation);
+
+/// Whether a call sends or receives between two ranks.
+bool is_point_to_point(const std::string& call);
+
+}  // namespace effort::tools::otf2
