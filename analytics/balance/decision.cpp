@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <iterator>
 #include <limits>
 
 namespace effort::balance {
@@ -23,6 +25,8 @@ constexpr double delay_gain = 0.3;
 constexpr double urgency_gain = 0.3;
 // Share of a new step in the mean growth of the loss.
 constexpr double drift_gain = 0.2;
+// Share of the change of peaks expected by trials that is believed before a rebalance has shown it: worth a try.
+constexpr double peaks_may_move = 0.8;
 // A rebalance shows whether peaks move with the work if trials expect it to change their loss by this share.
 constexpr double clear_change = 0.2;
 // Steps after a rebalance over which its effect is measured: one step alone is mostly noise.
@@ -52,13 +56,16 @@ constexpr double transient_chance = 0.4;
 constexpr double two_step_price = 3;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;
+// Steps after which a loss above the threshold is acted on although trials do not confirm that a rebalance helps.
+constexpr std::ptrdiff_t lasting_loss = 20;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
 // Losses kept to see how long a loss has lasted; after 64 steps a transient one is out of the question.
 constexpr std::size_t losses_kept = 64;
 }  // namespace
 
-Decision::Decision(DecisionSettings settings) : settings_(settings), price_(settings.initial_price) {
+Decision::Decision(DecisionSettings settings)
+    : settings_(settings), price_(settings.initial_price), peaks_move_(settings.trials ? peaks_may_move : 0) {
   own_ = next_ = fresh_.reference(least_horizon);
 }
 
@@ -149,7 +156,7 @@ void Decision::learn_peak(const StepFacts& facts) {
 
 // The loss of a peak under a division by the predictor, in usual mean loads.  The work of a peak may stay on its rank,
 // as a checkpoint that one rank writes does.  A smaller loss than today's is therefore expected only to the extent that
-// the last rebalance changed the peaks.
+// the last rebalance changed the peaks.  Before there was one, most of it is expected: one rebalance shows the truth.
 double Decision::in_peak(Predictor predictor) const {
   const double loss = fresh_.in_peak(predictor, own_peak_);
   return loss < own_peak_ ? own_peak_ + peaks_move_ * (loss - own_peak_) : loss;
@@ -159,7 +166,7 @@ double Decision::in_peak(Predictor predictor) const {
 void Decision::begin_regime() {
   regimes_.shift(2);
   level_.restart();
-  if (!losses_.empty()) level_.observe(above_own(losses_.back(), age_ - 1));
+  if (!losses_.empty()) level_.observe(above_own(losses_.back().loss, age_ - 1));
 }
 
 // The part of the present distribution's loss that its age does not explain.
@@ -175,11 +182,11 @@ void Decision::learn(const StepFacts& facts, int step) {
   if (age_ == 1) old_mean_ = last_mean_;
   last_mean_ = facts.mean;
   mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
-  if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back() - drift_);
-  losses_.push_back(loss);
-  if (losses_.size() > losses_kept) losses_.pop_front();
+  if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back().loss - drift_);
   const double above = above_own(loss, age_);
-  if (rebalances_ > 0 && above <= 0) fresh_.learn_real(made_at_, age_, loss);
+  losses_.push_back({loss, above});
+  if (losses_.size() > losses_kept) losses_.pop_front();
+  if (rebalances_ > 0) fresh_.learn_real(made_at_, age_, loss, loss - above);
   level_.observe(above);
   learn_effect(loss);
   avoidable_ += std::max(0.0, loss - next_[1]) * facts.mean;
@@ -216,16 +223,28 @@ void Decision::choose_predictor(const LookFacts& facts, double price, std::span<
 
 // Whether the loss has lasted long enough to justify the price: a loss that has just appeared may disappear again.
 // Waiting costs the excess of a step; acting on a transient loss costs the price.
-bool Decision::has_persisted(double least, double excess, double price) const {
+bool Decision::has_persisted(double SeenLoss::*kind, double least, double excess, double price) const {
   int steps = 0;
   least -= fresh_.peak_rate() * own_peak_;
-  for (auto loss = losses_.rbegin(); loss != losses_.rend() && *loss >= least; ++loss) ++steps;
+  for (auto seen = losses_.rbegin(); seen != losses_.rend() && *seen.*kind >= least; ++seen) ++steps;
   return steps > 0 && std::pow(transient_chance, steps) * price <= excess;
+}
+
+// The rule for an unknown price.  Trials must confirm that a rebalance helps, unless the loss lasts: a rank without
+// load stays without in a trial, but not in a rebalance.
+bool Decision::exceeds_threshold(const LookFacts& facts, bool confirmed) const {
+  const double least = settings_.threshold;
+  const auto lasts = [&] {
+    return std::ssize(losses_) >= lasting_loss &&
+           std::all_of(losses_.end() - lasting_loss, losses_.end(), [&](const auto& s) { return s.loss >= least; });
+  };
+  return facts.imbalance > least && (confirmed || lasts()) &&
+         has_persisted(&SeenLoss::loss, least, facts.imbalance, two_step_price * facts.imbalance);
 }
 
 void Decision::describe(Verdict& v) {
   const LossLevel::Estimate now = level_.estimate(1);
-  const double loss = losses_.empty() ? 0.0 : losses_.back();
+  const double loss = losses_.empty() ? 0.0 : losses_.back().loss;
   if (last_loss_ >= 0) {
     const double change = loss - last_loss_;
     rising_ = change > equal_loads ? rising_ + 1 : 0;
@@ -251,7 +270,7 @@ Verdict Decision::decide(const LookFacts& facts) {
   const double first = next_[1] + fresh_.peak_rate() * in_peak(predictor_);
   const int age = age_ + acts_at() - steps_;
   const auto own_at = [&](int a) { return ages ? own_[static_cast<std::size_t>(std::min(a, n))] : 0.0; };
-  const double ageing = own_at(age + 1), meanwhile = ageing - own_at(age_ + 1);
+  const double ageing = own_at(age + 1);
   const auto estimate = [&](double payback) {
     LossLevel::Estimate now = level_.estimate(payback);
     now.level += fresh_.peak_rate() * own_peak_;
@@ -285,7 +304,7 @@ Verdict Decision::decide(const LookFacts& facts) {
   const bool pauses =
       failures >= failures_allowed && avoidable_ < std::ldexp(price * mean_, std::min(failures, most_failures));
   const bool worth_it = pays && !pauses && last_kind_ != StepKind::peak &&
-                        has_persisted(first + 0.5 * sure_excess_ - meanwhile, sure_excess_, price);
+                        has_persisted(&SeenLoss::above, first + 0.5 * sure_excess_ - ageing, sure_excess_, price);
   v.patience = std::max(1, costs.delay);
   v.expected_saving = std::max(0.0, prospects.present_sum(costs.length) - prospects.made(0).sum(costs.length) -
                                         costs.length * effect_.after(excess_)) *
@@ -293,8 +312,7 @@ Verdict Decision::decide(const LookFacts& facts) {
   describe(v);
   v.balanced = excess_ < equal_loads;
   if (v.no_price) {
-    v.rebalance = facts.imbalance > settings_.threshold &&
-                  has_persisted(settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);
+    v.rebalance = exceeds_threshold(facts, costs.now < costs.never);
     v.trial = !v.rebalance && settings_.trials && worth_it;
     v.rebalance = v.rebalance || v.trial;
   } else {

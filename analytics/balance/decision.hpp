@@ -80,6 +80,9 @@ class Decision {
   double price() const { return price_.value(); }
 
  private:
+  struct SeenLoss {
+    double loss = 0, above = 0;  // of a step; the part that the age of the distribution does not explain
+  };
   void learn(const StepFacts& facts, int step);
   void learn_peak(const StepFacts& facts);
   void begin_regime();
@@ -92,7 +95,8 @@ class Decision {
   bool can_predict(Predictor predictor, const LookFacts& facts) const;
   void choose_predictor(const LookFacts& facts, double price, std::span<const double> reference);
   double in_peak(Predictor predictor) const;
-  bool has_persisted(double least, double excess, double price) const;
+  bool has_persisted(double SeenLoss::*kind, double least, double excess, double price) const;
+  bool exceeds_threshold(const LookFacts& facts, bool confirmed) const;
   void describe(Verdict& verdict);
 
   DecisionSettings settings_;
@@ -108,10 +112,10 @@ class Decision {
   int made_at_ = 0;                             ///< step by whose loads it was made
   double own_peak_ = 0;                         ///< loss of a peak under it, in usual mean loads
   double peak_before_ = 0, peak_expected_ = 0;  ///< under the division before it; expected under it by trials
-  double peaks_move_ = 0;      ///< share of the expected change of peaks that the last rebalance brought, 0 to 1
-  bool peak_seen_ = false;     ///< it has had a peak
-  StepFacts pending_;          ///< the last step, if it stands out: the next one shows whether it was a peak
-  std::deque<double> losses_;  ///< of recent steps under the present distribution, newest last
+  double peaks_move_;            ///< share of the expected change of peaks that the last rebalance brought, 0 to 1
+  bool peak_seen_ = false;       ///< it has had a peak
+  StepFacts pending_;            ///< the last step, if it stands out: the next one shows whether it was a peak
+  std::deque<SeenLoss> losses_;  ///< of recent steps under the present distribution, newest last
   StepKind last_kind_ = StepKind::ordinary;
   double mean_ = 0;                      ///< mean load, smoothed
   double last_mean_ = 0, old_mean_ = 0;  ///< mean load of the last step, and of the last step before the rebalance

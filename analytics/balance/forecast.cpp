@@ -7,6 +7,7 @@ namespace effort::balance {
 namespace {
 
 constexpr double recent_gain = 0.5, smooth_gain = 0.2;     // means over about 3 and 10 steps
+constexpr double peak_gain = 0.3;                          // mean over about 5 peaks
 constexpr Gains line_gains[] = {{0.5, 0.2}, {0.2, 0.05}};  // lines through about 3 and 10 steps
 constexpr double least_share = 0.2;       // lower bound of a line's prediction, as a share of the level
 constexpr double per_work_gain = 0.05;    // time per work: a mean over about 20 steps
@@ -20,11 +21,14 @@ double gain(double lasting, int steps) { return std::max(lasting, 1.0 / steps); 
 int steps_needed(Predictor predictor) {
   switch (predictor) {
     case Predictor::last:
-    case Predictor::work: return 1;
-    case Predictor::recent: return 2;
+    case Predictor::work:
+    case Predictor::peak: return 1;
+    case Predictor::recent:
+    case Predictor::carried_recent: return 2;
     case Predictor::trend:
     case Predictor::work_trend: return 4;
-    case Predictor::smooth: return 5;
+    case Predictor::smooth:
+    case Predictor::carried_smooth: return 5;
     case Predictor::mean:
     case Predictor::slow_trend: return 10;
   }
@@ -40,16 +44,32 @@ void Forecast::reset(std::size_t columns) {
     per_work_.assign(columns, 1.0);
     per_work_steps_.assign(per_work_.size(), 0);
   }
+  carried_ = peaks_ = 0;
+  for (auto* values : {&carried_recent_, &carried_smooth_, &peak_}) values->assign(columns, 0.0);
+  trials_.clear();
+  restart(columns);
+}
+
+void Forecast::redistribute(std::span<const double> change) {
+  learn_peak();
+  for (auto* values : {&carried_recent_, &carried_smooth_, &peak_})
+    for (std::size_t i = 0; i < change.size(); ++i) (*values)[i] *= change[i];
+  for (Trial& trial : trials_)
+    for (std::size_t i = 0; i < change.size(); ++i) trial.weight[i] /= change[i];
+  restart(columns());
+}
+
+void Forecast::restart(std::size_t columns) {
   steps_ = ordinary_ = worked_ = 0;
   for (auto* values : {&last_, &recent_, &smooth_, &mean_}) values->assign(columns, 0.0);
   held_.clear();
-  trials_.clear();
 }
 
 void Forecast::observe(std::span<const double> load, std::span<const double> work, StepKind kind) {
   ++steps_;
   learn_work(load, work, kind == StepKind::peak);
   for (std::size_t i = 0; i < mean_.size(); ++i) mean_[i] += (load[i] - mean_[i]) / steps_;
+  if (kind != StepKind::new_level) learn_peak();
   if (kind == StepKind::peak && ordinary_ > 0) {
     held_.assign(load.begin(), load.end());
   } else {
@@ -62,7 +82,8 @@ void Forecast::observe(std::span<const double> load, std::span<const double> wor
 
 void Forecast::begin_regime(int steps) {
   ordinary_ = 1;
-  recent_ = smooth_ = last_;
+  recent_ = smooth_ = carried_recent_ = carried_smooth_ = last_;
+  carried_ = 1;
   for (Line& line : line_) line.learn(last_, line_gains[0], 1);
   std::erase_if(trials_, [&](const Trial& trial) { return trial.predictor != Predictor::mean && trial.age >= steps; });
 }
@@ -76,6 +97,19 @@ void Forecast::learn(std::span<const double> load) {
     smooth_[i] += b * (load[i] - smooth_[i]);
   }
   for (std::size_t k = 0; k < line_.size(); ++k) line_[k].learn(load, line_gains[k], ordinary_);
+  ++carried_;
+  const double c = gain(recent_gain, carried_), d = gain(smooth_gain, carried_);
+  for (std::size_t i = 0; i < load.size(); ++i) {
+    carried_recent_[i] += c * (load[i] - carried_recent_[i]);
+    carried_smooth_[i] += d * (load[i] - carried_smooth_[i]);
+  }
+}
+
+// The step before the present one was a peak if it is still held.
+void Forecast::learn_peak() {
+  if (held_.empty()) return;
+  const double a = gain(peak_gain, ++peaks_);
+  for (std::size_t i = 0; i < held_.size(); ++i) peak_[i] += a * (held_[i] - peak_[i]);
 }
 
 void Forecast::Line::learn(std::span<const double> values, Gains gains, int steps) {
@@ -106,8 +140,18 @@ void Forecast::learn_work(std::span<const double> load, std::span<const double> 
 }
 
 bool Forecast::knows(Predictor predictor) const {
-  if (predictor >= Predictor::work) return worked_ >= steps_needed(predictor);
-  return (predictor == Predictor::mean ? steps_ : ordinary_) >= steps_needed(predictor);
+  const auto steps = [&] {
+    switch (predictor) {
+      case Predictor::mean: return steps_;
+      case Predictor::work:
+      case Predictor::work_trend: return worked_;
+      case Predictor::carried_recent:
+      case Predictor::carried_smooth: return carried_;
+      case Predictor::peak: return peaks_;
+      default: return ordinary_;
+    }
+  };
+  return steps() >= steps_needed(predictor);
 }
 
 void Forecast::predict(Predictor predictor, double ahead, std::span<double> out) const {
@@ -125,6 +169,9 @@ void Forecast::predict(Predictor predictor, double ahead, std::span<double> out)
     case Predictor::slow_trend: return follow(line_[1], smooth_);
     case Predictor::work: return predict_from_work(0.0, out);
     case Predictor::work_trend: return predict_from_work(ahead, out);
+    case Predictor::carried_recent: return copy(carried_recent_);
+    case Predictor::carried_smooth: return copy(carried_smooth_);
+    case Predictor::peak: return copy(peak_);
   }
 }
 
@@ -165,7 +212,7 @@ void Forecast::remember() {
 }
 
 std::size_t Forecast::bytes() const {
-  return ((12 + trials_.size()) * columns() + held_.size()) * sizeof(double) + trials_.size() * sizeof(Trial);
+  return ((15 + trials_.size()) * columns() + held_.size()) * sizeof(double) + trials_.size() * sizeof(Trial);
 }
 
 }  // namespace effort::balance

@@ -13,18 +13,22 @@ namespace effort::balance {
 
 /// How a rank's load in the coming steps is predicted from its load in the past ones.
 enum class Predictor : std::int32_t {
-  last = 0,        ///< the load of the last step
-  recent = 1,      ///< exponentially weighted mean of about 3 steps
-  smooth = 2,      ///< exponentially weighted mean of about 10 steps
-  mean = 3,        ///< mean of all steps of the present distribution, including peaks
-  trend = 4,       ///< line through about 3 steps (Holt 1957)
-  slow_trend = 5,  ///< line through about 10 steps
-  work = 6,        ///< the work of the last step x the rank's time per work over about the last 20 steps
-  work_trend = 7,  ///< line through the work of about 3 steps x the same time per work
+  last = 0,            ///< the load of the last step
+  recent = 1,          ///< exponentially weighted mean of about 3 steps
+  smooth = 2,          ///< exponentially weighted mean of about 10 steps
+  mean = 3,            ///< mean of all steps of the present distribution, including peaks
+  trend = 4,           ///< line through about 3 steps (Holt 1957)
+  slow_trend = 5,      ///< line through about 10 steps
+  work = 6,            ///< the work of the last step x the rank's time per work over about the last 20 steps
+  work_trend = 7,      ///< line through the work of about 3 steps x the same time per work
+  carried_recent = 8,  ///< exponentially weighted mean of about 3 steps, carried over rebalances
+  carried_smooth = 9,  ///< exponentially weighted mean of about 10 steps, carried over rebalances
+  peak = 10,           ///< mean of the last peaks, carried over rebalances
 };
-inline constexpr int n_predictors = 8;
+inline constexpr int n_predictors = 11;
 
-/// Steps of one distribution that a predictor needs before it differs from a simpler one.
+/// Steps that a predictor needs before it differs from a simpler one: of one distribution, or of all since loads are
+/// carried over.
 int steps_needed(Predictor predictor);
 
 /// Classes of the age of a kept prediction: one per power of two, that is 1, 2, 3 to 4, 5 to 8, ... steps.
@@ -51,9 +55,14 @@ struct Gains {
 /// Memory O(columns x n_predictors x n_age_classes).
 class Forecast {
  public:
-  /// Forgets everything: a new distribution begins.
+  /// Forgets everything: a new distribution begins, and how the loads were moved is not known.
   /// @param columns  ranks of the node, plus one for the mean
   void reset(std::size_t columns);
+  /// A new distribution begins.  Carries means, peaks and trials over to it: what a rank computed before is multiplied
+  /// by its change of load.  Without this, a program that is rebalanced in every step would never see how a division
+  /// ages, nor a mean of more than one step.
+  /// @param change  [columns] expected load after the rebalance / before it, > 0; of the mean: 1
+  void redistribute(std::span<const double> change);
   std::size_t columns() const { return last_.size(); }
   /// Steps since the reset.
   int steps() const { return steps_; }
@@ -82,7 +91,9 @@ class Forecast {
     std::vector<double> level, slope;
     void learn(std::span<const double> values, Gains gains, int steps);
   };
+  void restart(std::size_t columns);
   void learn(std::span<const double> load);
+  void learn_peak();
   void learn_work(std::span<const double> load, std::span<const double> work, bool peak);
   void predict_from_work(double ahead, std::span<double> out) const;
   void remember();
@@ -92,6 +103,8 @@ class Forecast {
   std::vector<double> held_;  // loads of the last step if it was a peak
   std::vector<double> last_, recent_, smooth_, mean_;
   std::array<Line, 2> line_;
+  int carried_ = 0, peaks_ = 0;  // ordinary steps and peaks in the means that are carried over
+  std::vector<double> carried_recent_, carried_smooth_, peak_;
   int worked_ = 0;            // steps whose work is known, without a gap
   std::vector<double> work_;  // work of the last step
   Line work_line_;

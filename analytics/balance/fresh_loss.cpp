@@ -26,9 +26,10 @@ void FreshLoss::learn(int step, std::span<const TrialLoss> trials) {
   }
 }
 
-void FreshLoss::learn_real(int step, int age, double loss) {
+void FreshLoss::learn_real(int step, int age, double loss, double expected) {
   if (age > static_cast<int>(phases_.size())) return;
   double& known = phases_[phase(step)].real[static_cast<std::size_t>(age)];
+  if (known <= 0 && loss > expected) return;
   known += (known > 0 ? real_gain : 1.0) * (loss - known);
 }
 

@@ -33,7 +33,9 @@ class FreshLoss {
   void learn(int step, std::span<const TrialLoss> trials);
   /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: if the
   /// mesh is adapted in the same step, the program divides the new mesh, but trials use the loads of the old one.
-  void learn_real(int step, int age, double loss);
+  /// Later divisions in the same phase then correct what is known, in both directions.
+  /// @param expected  its loss by trials
+  void learn_real(int step, int age, double loss, double expected);
   /// Learns from the trials of a peak.
   /// @param weight    mean load of the step, in usual mean loads
   /// @param repeated  the present distribution has had a peak before, so the mean of its steps contains one

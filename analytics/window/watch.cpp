@@ -15,6 +15,9 @@ using balance::StepKind;
 constexpr double largest_weight = 20.0;  // of a trial, see balance::Trial
 // Steps of a batch on which all trials are evaluated; more add no information.
 constexpr std::int64_t most_trial_steps = 16;
+constexpr double smallest_prediction = 0.05;  // of the mean load, in the change that a rebalance aims at
+// Factor per rebalance by which it fades how near to their aim earlier ones came: a memory of 10 rebalances.
+constexpr double move_memory = 0.9;
 
 balance::DecisionSettings decision_settings(const Settings& s) {
   balance::DecisionSettings d;
@@ -123,6 +126,7 @@ bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error)
   if (v[2 + 2 * shapes] == 0) return true;
   good = layout_.learn(nodes, s.ranks, s.n_ranks);
   if (!good) why_ = layout_error;
+  forecast_.reset(layout_.ranks.size() + 1);
   begin_distribution(s.first_step);
   sum_.assign(layout_.ranks.size(), 0.0);
   window_sum_ = sum_;
@@ -132,12 +136,22 @@ bool Watch::agree(Communicator& nodes, const Steps& s, const std::string& error)
 }
 
 void Watch::begin_distribution(std::int64_t first_step) {
-  forecast_.reset(layout_.ranks.size() + 1);
   peaks_.restart();
   fresh_sum_.assign(layout_.ranks.size(), 0.0);
   fresh_ = 0;
   since_ = first_fresh_ = first_step;
   predicted_.clear();
+}
+
+// [n_local + 1] load after / before a rebalance by the last prediction, which aims at equal loads; 1 for their mean.
+std::vector<double> Watch::aimed_change() const {
+  const double mean = mean_of(predicted_);
+  std::vector<double> change;
+  for (int rank : layout_.ranks)
+    change.push_back(mean > 0 ? mean / std::max(predicted_[static_cast<std::size_t>(rank)], smallest_prediction * mean)
+                              : 1.0);
+  change.push_back(1.0);
+  return change;
 }
 
 bool Watch::follow(Communicator& nodes, const Steps& steps) {
@@ -151,21 +165,38 @@ bool Watch::follow(Communicator& nodes, const Steps& steps) {
   return true;
 }
 
-// Largest and mean load of every step.
-void Watch::exchange_steps(Communicator& nodes, Batch& batch) const {
+// Largest and mean load of every step; and how far the loads after a rebalance are from its aim, equal loads, and from
+// the prediction, as if nothing had been moved.
+void Watch::exchange_steps(Communicator& nodes, Batch& batch) {
   const std::size_t n = batch.n_steps;
   batch.largest.assign(n, 0.0);
   ExactSum sum(largest_load_ * layout_.n_ranks);
-  sum.reserve(n);
+  const std::size_t to_aim = sum.reserve(n + 2) + n, to_prediction = to_aim + 1, first = first_rebalanced(batch);
+  const double aim = std::min(mean_of(predicted_), largest_load_);
   const double* load = batch.steps.load.data();
-  for (std::size_t i = 0; i < layout_.ranks.size(); ++i, load += n)
+  for (std::size_t i = 0; i < layout_.ranks.size(); ++i, load += n) {
     for (std::size_t s = 0; s < n; ++s) {
       batch.largest[s] = std::max(batch.largest[s], load[s]);
       sum.add_to(s, load[s]);
     }
+    if (first == n || predicted_.empty()) continue;
+    const double predicted = std::min(predicted_[static_cast<std::size_t>(layout_.ranks[i])], largest_load_);
+    sum.add_to(to_aim, std::fabs(load[first] - aim));
+    sum.add_to(to_prediction, std::fabs(load[first] - predicted));
+  }
   nodes.allreduce(std::span<double>(batch.largest), ReduceOp::max);
   sum.reduce(nodes);
   for (std::size_t s = 0; s < n; ++s) batch.mean.push_back(sum[s] / layout_.n_ranks);
+  if (first == n || predicted_.empty()) return;
+  to_aim_ = move_memory * to_aim_ + sum[to_aim];
+  to_prediction_ = move_memory * to_prediction_ + sum[to_prediction];
+}
+
+// Index in the batch of the first step after a rebalance; n_steps: none.
+std::size_t Watch::first_rebalanced(const Batch& batch) const {
+  std::int64_t first = batch.steps.last_step + 1;
+  for (const Rebalance& r : pending_) first = std::min(first, std::max(r.step + 1, batch.steps.first_step));
+  return static_cast<std::size_t>(first - batch.steps.first_step);
 }
 
 void Watch::follow_step(Batch& batch, std::size_t s) {
@@ -173,6 +204,10 @@ void Watch::follow_step(Batch& batch, std::size_t s) {
   std::erase_if(pending_, [&](const Rebalance& r) {
     if (r.step >= step) return false;
     batch.events.push_back({s, r.price});
+    if (to_aim_ < to_prediction_ && !predicted_.empty())
+      forecast_.redistribute(aimed_change());
+    else
+      forecast_.reset(layout_.ranks.size() + 1);
     begin_distribution(step);
     return true;
   });

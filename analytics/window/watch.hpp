@@ -52,7 +52,9 @@ class Watch {
   };
   bool agree(Communicator& nodes, const Steps& steps, const std::string& error);
   void begin_distribution(std::int64_t first_step);
-  void exchange_steps(Communicator& nodes, Batch& batch) const;
+  std::vector<double> aimed_change() const;
+  std::size_t first_rebalanced(const Batch& batch) const;
+  void exchange_steps(Communicator& nodes, Batch& batch);
   void follow_step(Batch& batch, std::size_t s);
   std::vector<double> cost_of_work(const Batch& batch, std::size_t s) const;
   TrialStep evaluate(const balance::Trial& trial, std::span<const double> load, std::size_t step) const;
@@ -75,7 +77,8 @@ class Watch {
   std::int64_t window_first_ = 0;
   int summed_ = 0, fresh_ = 0;  // steps in sum_ and fresh_sum_
   std::int64_t seen_from_ = 0, first_fresh_ = 0, last_step_ = -1, since_ = 0;
-  std::vector<double> predicted_;  // [n_ranks] at the last look; empty if a distribution has begun since
+  double to_aim_ = 0, to_prediction_ = 0;  // of the loads after rebalances, summed, fading
+  std::vector<double> predicted_;          // [n_ranks] at the last look; empty if a distribution has begun since
 };
 
 }  // namespace effort::window

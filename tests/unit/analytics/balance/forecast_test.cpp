@@ -3,6 +3,7 @@
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <set>
 
 using namespace effort::balance;
@@ -50,6 +51,58 @@ TEST_CASE("a peak counts only in the mean, unless it was a new level", "[balance
   forecast.observe(high, {}, StepKind::new_level);
   CHECK(predict(forecast, Predictor::last, 1, 0) == 9);
   CHECK(predict(forecast, Predictor::recent, 1, 0) == Approx(7));  // after two of its steps
+}
+
+TEST_CASE("loads carried over a rebalance are those of a run that was divided so from the start", "[balance]") {
+  const std::vector<double> change{2, 0.5, 0.8, 1};
+  const auto load = [](int s) {
+    return std::vector<double>{1.0 + 0.1 * (s % 3), 3.0 - 0.02 * s, 2.0 + 0.3 * (s % 2), 2.0};
+  };
+  Forecast rebalanced, from_start;
+  rebalanced.reset(4);
+  from_start.reset(4);
+  for (int s = 0; s < 40; ++s) {
+    if (s == 20) rebalanced.redistribute(change);
+    std::vector<double> divided = load(s), before = load(s);
+    for (std::size_t i = 0; i < change.size(); ++i) divided[i] *= change[i];
+    const StepKind kind = s % 10 == 7 ? StepKind::peak : StepKind::ordinary;
+    rebalanced.observe(s < 20 ? before : divided, {}, kind);
+    from_start.observe(divided, {}, kind);
+    if (s < 20) continue;
+    for (Predictor p : {Predictor::carried_recent, Predictor::carried_smooth, Predictor::peak})
+      for (std::size_t i = 0; i < change.size(); ++i)
+        CHECK(predict(rebalanced, p, 1, i) == Approx(predict(from_start, p, 1, i)));
+    for (const Trial& trial : rebalanced.trials()) {
+      if (trial.predictor < Predictor::carried_recent) continue;
+      const auto same = std::find_if(from_start.trials().begin(), from_start.trials().end(), [&](const Trial& other) {
+        return other.predictor == trial.predictor && other.age == trial.age;
+      });
+      REQUIRE(same != from_start.trials().end());
+      for (std::size_t i = 0; i < change.size(); ++i) CHECK(trial.weight[i] == Approx(same->weight[i]));
+    }
+  }
+  CHECK(rebalanced.steps() == 20);
+  rebalanced.reset(4);
+  CHECK(rebalanced.trials().empty());
+  CHECK_FALSE(rebalanced.knows(Predictor::carried_recent));
+  CHECK_FALSE(rebalanced.knows(Predictor::peak));
+}
+
+TEST_CASE("the mean of peaks knows peaks alone, not new levels", "[balance]") {
+  Forecast forecast;
+  forecast.reset(1);
+  const std::vector<double> low{1}, high{9};
+  for (int s = 0; s < 5; ++s) forecast.observe(low, {}, StepKind::ordinary);
+  forecast.observe(high, {}, StepKind::peak);
+  CHECK_FALSE(forecast.knows(Predictor::peak));
+  forecast.observe(low, {}, StepKind::ordinary);
+  REQUIRE(forecast.knows(Predictor::peak));
+  CHECK(predict(forecast, Predictor::peak, 1, 0) == 9);
+  const std::vector<double> higher{20};
+  forecast.observe(higher, {}, StepKind::peak);
+  forecast.observe(higher, {}, StepKind::new_level);
+  forecast.observe(higher, {}, StepKind::ordinary);
+  CHECK(predict(forecast, Predictor::peak, 1, 0) == 9);
 }
 
 TEST_CASE("work predicts loads by the rank's time per work, also after work was redistributed", "[balance]") {

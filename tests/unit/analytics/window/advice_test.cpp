@@ -123,11 +123,12 @@ TEST_CASE("work that differs from step to step predicts no change", "[window]") 
   }
 }
 
-TEST_CASE("a checkpoint every 25 steps neither triggers nor masks", "[window]") {
+TEST_CASE("a checkpoint every 25 steps neither triggers nor masks, if trials are not wanted", "[window]") {
   Run run;
   run.n_regions = 1;
   Settings settings = windows_of_ten();
   settings.initial_price = 2.0;
+  settings.trials = false;
   for (bool imbalanced : {false, true}) {
     run.load = [imbalanced](int, int r, std::int64_t s) {
       return 1.0 + (s % 25 == 7 && r == 0 ? 20.0 : 0.0) + (imbalanced && r == 4 ? 2.0 : 0.0) + 0.01 * noise(r, s);
