@@ -1,0 +1,63 @@
+// Which ranks of a window are worth keeping in detail, once the window's loads and strata are known.
+#pragma once
+
+#include "analytics/sampling/sample_size.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace effort::sampling {
+
+/// Why a rank is kept: a set of these.  The values are those of trace files (record::trace::Reason).
+enum Reason : std::uint16_t {
+  reason_sample = 1 << 0,       ///< drawn with a known probability; only these enter estimates
+  reason_medoid = 1 << 1,       ///< represents its stratum
+  reason_critical = 1 << 2,     ///< had the largest load
+  reason_outlier = 1 << 3,      ///< its load is far from those of its stratum
+  reason_pin = 1 << 4,          ///< the user wants it
+  reason_rebalance = 1 << 5,    ///< least loaded in a window with a rebalance (the most loaded is critical)
+  reason_jump = 1 << 6,         ///< its load changed most in a window in which the loads changed abruptly
+  reason_mispredicted = 1 << 7  ///< farthest from its prediction, in a window that was predicted badly
+};
+
+/// A window as all nodes know it.
+struct WindowFacts {
+  std::span<const double> load;           ///< [n] of the guiding metric, finite, not negative
+  std::span<const std::int32_t> stratum;  ///< [n] 0..strata-1
+  int strata = 1;
+  std::span<const std::int32_t> medoids;  ///< [strata]
+  std::span<const double> before;         ///< [n] loads of the window before; empty: not known
+  std::span<const double> predicted;      ///< [n] for this window; empty: not known
+  std::span<const std::int32_t> pinned;   ///< ascending; others than 0..n-1 are ignored
+  bool rebalanced = false;                ///< a rebalance took place in it
+  bool jumped = false;                    ///< the loads changed abruptly
+  std::int64_t window = 0;                ///< number of the window, for the draw
+};
+
+struct KeptRanks {
+  struct Rank {
+    std::int32_t rank = 0;
+    std::uint16_t reasons = 0;
+    double probability = 0;  ///< of being drawn
+  };
+  struct Stratum {
+    std::int32_t population = 0, sample = 0;
+  };
+  std::vector<Rank> ranks;      ///< ascending
+  std::vector<Stratum> strata;  ///< one if the sample is drawn from all ranks regardless of strata
+  double error = -1;            ///< relative error of the mean load at the confidence asked for; -1: no sample
+  double confidence = -1;       ///< confidence at the error asked for; -1: no sample
+};
+
+/// Draws the sample that estimates the mean load within the accuracy (Gamblin 2009, section 4.2; by stratum if that
+/// needs fewer ranks, Cochran 1977, chapter 5), and adds ranks that are of interest for themselves.  If not all of them
+/// are affordable, pinned ranks come first, then the sample, then the others in the order of Reason.  A sample that
+/// does not fit is drawn smaller, and the error reached says so.  Depends on its arguments alone, so every node gets
+/// the same.
+/// @param affordable  the most ranks to keep, at least 0
+/// Time O(n); memory O(n).
+/// @throws std::invalid_argument as plan_samples()
+KeptRanks choose_ranks(const WindowFacts& window, const Accuracy& accuracy, std::int64_t affordable);
+
+}  // namespace effort::sampling
