@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstddef>
-#include <iterator>
 #include <limits>
 
 namespace effort::balance {
@@ -56,8 +54,6 @@ constexpr double transient_chance = 0.4;
 constexpr double two_step_price = 3;
 // Assumed while no price is known: mean steps that may be risked to learn the price.
 constexpr double unknown_price = 2;
-// Steps after which a loss above the threshold is acted on although trials do not confirm that a rebalance helps.
-constexpr std::ptrdiff_t lasting_loss = 20;
 // Share of the mean load below which a difference does not count as imbalance.
 constexpr double equal_loads = 0.02;
 // Losses kept to see how long a loss has lasted; after 64 steps a transient one is out of the question.
@@ -230,18 +226,6 @@ bool Decision::has_persisted(double SeenLoss::*kind, double least, double excess
   return steps > 0 && std::pow(transient_chance, steps) * price <= excess;
 }
 
-// The rule for an unknown price.  Trials must confirm that a rebalance helps, unless the loss lasts: a rank without
-// load stays without in a trial, but not in a rebalance.
-bool Decision::exceeds_threshold(const LookFacts& facts, bool confirmed) const {
-  const double least = settings_.threshold;
-  const auto lasts = [&] {
-    return std::ssize(losses_) >= lasting_loss &&
-           std::all_of(losses_.end() - lasting_loss, losses_.end(), [&](const auto& s) { return s.loss >= least; });
-  };
-  return facts.imbalance > least && (confirmed || lasts()) &&
-         has_persisted(&SeenLoss::loss, least, facts.imbalance, two_step_price * facts.imbalance);
-}
-
 void Decision::describe(Verdict& v) {
   const LossLevel::Estimate now = level_.estimate(1);
   const double loss = losses_.empty() ? 0.0 : losses_.back().loss;
@@ -312,7 +296,9 @@ Verdict Decision::decide(const LookFacts& facts) {
   describe(v);
   v.balanced = excess_ < equal_loads;
   if (v.no_price) {
-    v.rebalance = exceeds_threshold(facts, costs.now < costs.never);
+    v.rebalance =
+        facts.imbalance > settings_.threshold &&
+        has_persisted(&SeenLoss::loss, settings_.threshold, facts.imbalance, two_step_price * facts.imbalance);
     v.trial = !v.rebalance && settings_.trials && worth_it;
     v.rebalance = v.rebalance || v.trial;
   } else {

@@ -96,7 +96,6 @@ class Decision {
   void choose_predictor(const LookFacts& facts, double price, std::span<const double> reference);
   double in_peak(Predictor predictor) const;
   bool has_persisted(double SeenLoss::*kind, double least, double excess, double price) const;
-  bool exceeds_threshold(const LookFacts& facts, bool confirmed) const;
   void describe(Verdict& verdict);
 
   DecisionSettings settings_;
