@@ -32,6 +32,8 @@ class Port final : public engine::AdapterPort {
 
   double seconds_per_tick() const override { return measure::tick_rate().seconds_per_tick; }
 
+  std::uint64_t ticks() const override { return measure::ticks(); }
+
   measure::ThreadSlot* slot() override {
     measure::ThreadSlot* slot = nullptr;
     guarded([&] {
@@ -101,6 +103,15 @@ class Port final : public engine::AdapterPort {
       if (engine::Session* s = capi::active_session())
         s->recorder().registry().module(base_name.c_str(), identity.c_str());
     });
+  }
+
+  std::uint32_t communicator(const std::string& name, const std::string& members) override {
+    std::uint32_t id = no_communicator;
+    guarded([&] {
+      if (engine::Session* s = capi::active_session())
+        id = s->recorder().registry().communicator(name.c_str(), members.c_str());
+    });
+    return id;
   }
 
   void note(const std::string& text) override { capi::note(text); }

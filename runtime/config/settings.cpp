@@ -3,52 +3,22 @@
 #include "analytics/number_text.hpp"
 #include "record/text.hpp"
 #include "runtime/config/settings_file.hpp"
+#include "runtime/config/trace_settings.hpp"
+#include "runtime/config/values.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
-#include <sstream>
 #include <utility>
 
 #include <unistd.h>
 
 namespace effort::config {
 namespace {
-
-[[noreturn]] void refuse(const std::string& key, const std::string& value, const std::string& allowed) {
-  throw Error(Status::config,
-              "setting " + record::visible(key) + " cannot be '" + record::visible(value) + "': allowed is " + allowed);
-}
-
-template <typename T>
-T number(const std::string& key, const std::string& text, T low, T high, const std::string& allowed) {
-  T value{};
-  const char* end = text.data() + text.size();
-  auto [at, error] = std::from_chars(text.data(), end, value);
-  if (error != std::errc{} || at != end || !(value >= low && value <= high)) refuse(key, text, allowed);
-  return value;
-}
-
-bool flag(const std::string& key, const std::string& text) {
-  if (text == "1" || text == "true" || text == "on") return true;
-  if (text == "0" || text == "false" || text == "off") return false;
-  refuse(key, text, "0 or 1");
-}
-
-std::vector<std::string> names(const std::string& text) {
-  std::vector<std::string> out;
-  std::istringstream in(text);
-  for (std::string word; std::getline(in, word, ',');) {
-    const auto a = word.find_first_not_of(' '), b = word.find_last_not_of(' ');
-    if (a != std::string::npos) out.push_back(word.substr(a, b - a + 1));
-  }
-  return out;
-}
 
 void set_metrics(Settings& s, const std::string& key, const std::string& text) {
   s.metrics = names(text);
@@ -235,6 +205,15 @@ const std::vector<Key>& keys() {
       {"STEP", true, set_step, [](const Settings& s) { return s.step; }},
       {"PATH_DEPTH", true, [](Settings& s, auto& k, auto& v) { s.path_depth = number(k, v, 0, 16, "0 to 16 frames"); },
        [](const Settings& s) { return std::to_string(s.path_depth); }},
+      {"TRACE", true, [](Settings& s, auto& k, auto& v) { s.trace.on = flag(k, v); },
+       [](const Settings& s) { return std::string(s.trace.on ? "1" : "0"); }},
+      {"TRACE_MEMORY", true, set_trace_memory, [](const Settings& s) { return std::to_string(s.trace.memory); }},
+      {"TRACE_TIME", true, set_trace_time, trace_time},
+      {"TRACE_CONFIDENCE", true, set_trace_confidence,
+       [](const Settings& s) { return number_text(s.trace.confidence); }},
+      {"TRACE_ERROR", true, set_trace_error, [](const Settings& s) { return number_text(s.trace.error); }},
+      {"TRACE_BUDGET", true, set_trace_budget, [](const Settings& s) { return std::to_string(s.trace.budget); }},
+      {"TRACE_PIN", true, set_trace_pin, trace_pin},
       {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); },
        [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
   };

@@ -14,6 +14,17 @@ struct Precision {
   double value = 5;
 };
 
+/// Which detail of which ranks is kept.
+struct Trace {
+  bool on = false;
+  std::int64_t memory = std::int64_t{8} << 20;  ///< bytes of each rank for events that nobody has looked at yet
+  std::uint32_t relative_ppm = 10'000;          ///< error of time stamps: of the time since the event before
+  std::uint32_t absolute_ns = 100;              ///< the same, at least; 0: time stamps are exact
+  double confidence = 0.90, error = 0.08;       ///< of the mean load estimated from the sample; relative error
+  std::int64_t budget = std::int64_t{1} << 20;  ///< bytes per rank of the run and hour
+  std::vector<std::int32_t> pinned;             ///< ranks that are always kept, ascending
+};
+
 /// All settings, resolved; docs/configuration.md describes each for users.
 struct Settings {
   int window = 0;     ///< steps; 0: auto
@@ -35,6 +46,7 @@ struct Settings {
   std::string snapshot_dir = ".";
   Precision precision;
   bool exact = false;
+  Trace trace;
   int ranks_per_node = 0;  ///< 0: all that share memory
   std::string pin = "auto";
   std::string report = "off";

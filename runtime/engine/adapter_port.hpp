@@ -22,8 +22,8 @@ enum class Owner {
 };
 
 /// The library behind a fixed interface, so that an adapter in a separate shared object needs only one symbol.  No
-/// member throws; failures are kept as the thread's last error.  Any thread may call slot, region, current_kind, claim,
-/// module and note; only one thread at a time may call the others.
+/// member throws; failures are kept as the thread's last error.  Any thread may call ticks, slot, region, current_kind,
+/// claim, module, communicator and note; only one thread at a time may call the others.
 class AdapterPort {
  public:
   /// Called on the stepping thread around each progress step, whether the host or the adapter ends the step.
@@ -44,6 +44,8 @@ class AdapterPort {
 
   /// The rate of the slots' clock.
   virtual double seconds_per_tick() const = 0;
+  /// Reads that clock.
+  virtual std::uint64_t ticks() const = 0;
   /// The calling thread's slot, prepared for all regions known now; null without an active session.  Locks; allocates.
   virtual measure::ThreadSlot* slot() = 0;
   /// Id of a region; 0 if it cannot be registered (limits, no session).  A known name keeps its kind.
@@ -66,6 +68,9 @@ class AdapterPort {
 
   /// See measure::Registry.
   virtual void module(const std::string& base_name, const std::string& identity) = 0;
+  /// Id of a communicator in the records of messages (runtime/recording); `no_communicator` if it cannot be registered.
+  virtual std::uint32_t communicator(const std::string& name, const std::string& members) = 0;
+  static constexpr std::uint32_t no_communicator = 0xffffff;
   virtual void note(const std::string& text) = 0;
   virtual void on_step(StepHooks hooks) = 0;
 };
@@ -83,7 +88,7 @@ namespace effort::engine {
 
 /// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
-  constexpr int face = 2;  ///< raised with every change of AdapterPort's members between versions
+  constexpr int face = 3;  ///< raised with every change of AdapterPort's members between versions
   return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " +
          std::to_string(sizeof(config::Settings)) + " " + std::to_string(sizeof(measure::SlotFront));
 }

@@ -38,6 +38,13 @@ Collector::Collector(node::Segment& segment, NameUnion& names, int window)
   next_.reset(window, segment.n_local(), window);
 }
 
+bool Collector::find(int local, measure::Definition what, std::uint32_t id, NodeId& out) const {
+  const auto& ids = ranks_[static_cast<std::size_t>(local)].ids[static_cast<std::size_t>(what)];
+  if (id >= ids.size()) return false;
+  out = ids[id];
+  return true;
+}
+
 bool Collector::drain() {
   bool any = false;
   for (std::size_t r = 0; r < ranks_.size(); ++r) {

@@ -66,6 +66,8 @@ class Collector {
   static constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
 
   Collector(node::Segment& segment, NameUnion& names, int window);
+  /// The node's id of a name that a local rank has published under an id of its own.  @return false if there is none
+  bool find(int local, measure::Definition what, std::uint32_t id, NodeId& out) const;
 
   /// Empties the rings; returns whether they held anything.
   bool drain();

@@ -62,6 +62,8 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       collector_(segment, names_, settings_.tile_steps()),
       history_(segment.n_local(), settings_, nodes.size()),
       analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
+      tracer_(settings_.trace.on ? std::make_unique<TraceKeeper>(settings_, log_, segment, names_, collector_, nodes)
+                                 : nullptr),
       appointment_(first_look(settings_)) {}
 
 Engine::~Engine() { stop(); }
@@ -194,6 +196,7 @@ void Engine::unite_answers(const std::vector<RebalanceAnswer>& answers) {
     if (a.answer <= 0) continue;
     new_rebalances_.push_back({a.last_old_step(), a.seconds()});
     log_.add_rebalance(a);
+    rebalanced_ = true;
   }
 }
 
@@ -249,6 +252,7 @@ bool Engine::process_steps() {
   if (settings_.window == 0) describe_window();
   log_.add_description(*known_, collector_.block().first_step, followed_);
   remember_window(*known_);
+  keep_detail(followed_);
   close_window(steps);
   collector_.next_window();
   const std::int64_t begin = collector_.block().first_step;
@@ -290,6 +294,12 @@ void Engine::remember_window(const window::Result& r) {
   log_.add_window(r, loads, last_look_);
 }
 
+/// Keeps detail of the window up to the step `last`, if there is a trace.
+void Engine::keep_detail(std::int64_t last) {
+  if (tracer_) tracer_->keep(*known_, collector_.block().first_step, last, rebalanced_);
+  rebalanced_ = false;
+}
+
 void Engine::close_window(int steps) {
   if (steps <= 0) return;
   history_.append(collector_.block(), steps, names_);
@@ -300,6 +310,7 @@ void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
 
 void Engine::end(std::int64_t steps) {
   if (known_) remember_window(*known_);
+  if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;
   segment_.board().publish_finished(status);

@@ -9,6 +9,7 @@
 #include "runtime/engine/history_store.hpp"
 #include "runtime/engine/placement.hpp"
 #include "runtime/engine/run_log.hpp"
+#include "runtime/engine/trace_keeper.hpp"
 #include "runtime/engine/window_input.hpp"
 #include "runtime/node/segment.hpp"
 
@@ -72,6 +73,7 @@ class Engine {
   void measure_step_time(std::int64_t first, std::int64_t last);
   void remember_window(const window::Result& result);
   void close_window(int steps);
+  void keep_detail(std::int64_t last);
   void finish(std::int64_t steps);
   void end(std::int64_t steps);
   enum class Occasion { periodic, asked, end };
@@ -94,8 +96,10 @@ class Engine {
   Collector collector_;
   HistoryStore history_;
   std::unique_ptr<window::Analyzer> analyzer_;
-  std::int64_t looks_ = 0;         ///< so far
-  node::Appointment appointment_;  ///< the next look
+  std::unique_ptr<TraceKeeper> tracer_;  ///< null: nothing is traced
+  bool rebalanced_ = false;              ///< in the window under way
+  std::int64_t looks_ = 0;               ///< so far
+  node::Appointment appointment_;        ///< the next look
   node::Appointment last_look_;
   std::int64_t followed_ = -1;  ///< last step that was analysed
   std::int64_t windowed_ = -1;  ///< last step of the last window

@@ -11,7 +11,7 @@
 
 namespace effort::engine {
 
-inline constexpr std::size_t n_definition_kinds = 6;
+inline constexpr std::size_t n_definition_kinds = 7;
 
 /// A name's id in the tables of a node, and in those of the run.  The ids of a rank (measure::Registry) are plain
 /// integers, which convert to neither.
@@ -29,7 +29,7 @@ struct SeriesKey {
 using NodeSeries = SeriesKey<NodeId>;
 using RunSeries = SeriesKey<RunId>;
 
-/// Regions, phases, units of work, metrics, modules and notes, each with dense ids in order of arrival.
+/// Regions, phases, units of work, metrics, modules, notes and communicators, each with dense ids in order of arrival.
 template <typename Id>
 class Names {
  public:

@@ -69,6 +69,7 @@ void RankClient::push_answer(std::int64_t step, const measure::Price& price, int
   r.answer = answer;
   r.bracketed = bracketed ? 1 : 0;
   pending_.fixed(r, Record::rebalance);
+  if (answer > 0) recorder_.record_rebalance();
 }
 
 /// Waits for the board and meanwhile drives everything that others may wait for: this rank's own frames, the exchange

@@ -1,5 +1,6 @@
 #include "runtime/engine/session.hpp"
 
+#include "runtime/engine/attempt.hpp"
 #include "runtime/engine/report_file.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
@@ -31,44 +32,7 @@ measure::LoadThreads load_threads(const config::Settings& s) {
 
 measure::Options options(const config::Settings& s) { return {s.metrics_per_region, s.multiplex, s.max_overhead}; }
 
-void require(bool ok, const exchange::Transport& transport) {
-  if (!ok) throw Error(Status::mpi, transport.error());
-}
-
 }  // namespace
-
-/// Runs a local part of set-up and keeps its failure, so that this rank still takes part in the next collective.
-class Session::Attempt {
- public:
-  template <typename Body>
-  bool operator()(const Body& body) noexcept {
-    try {
-      body();
-      return true;
-    } catch (const std::exception& e) {
-      good_ = false;
-      std::snprintf(why_, sizeof why_, "%s", e.what());
-      return false;
-    }
-  }
-  bool good() const { return good_; }
-  const char* why() const { return why_; }  ///< of the last failure
-
- private:
-  bool good_ = true;
-  char why_[300] = "";
-};
-
-/// This rank's place on its node, and whether it leads one.
-struct Session::Node {
-  int local = 0, n_local = 1;
-  bool leader = true;
-  Attempt shared;  // creating shared memory, which the system may refuse
-};
-
-struct Session::Place {
-  std::int32_t node, refused;
-};
 
 Session::Session(config::Settings settings, Session* before)
     : settings_(std::move(settings)),
@@ -78,8 +42,19 @@ Session::Session(config::Settings settings, Session* before)
 }
 
 Session::~Session() {
+  stop_tracing();
   if (executor_) executor_->close();
   if (engine_) engine_->stop();
+}
+
+/// Of each rank.
+std::size_t Session::trace_blocks() const {
+  return settings_.trace.on ? recording::Memory::blocks_in(static_cast<std::size_t>(settings_.trace.memory)) : 0;
+}
+
+/// Before the segment is unmapped: no thread may write there any more.
+void Session::stop_tracing() {
+  if (!recorder_->stop_events()) static_cast<void>(segment_.release());
 }
 
 RankClient& Session::client() {
@@ -88,7 +63,7 @@ RankClient& Session::client() {
 }
 
 void Session::start_local() {
-  segment_ = node::Segment::make_private(1, {1, 1});
+  segment_ = node::Segment::make_private({1, {1, 1}, trace_blocks()});
   sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(0).cpus);
   nodes_ = std::make_unique<SelfCommunicator>();
   NodeSetup setup;
@@ -111,97 +86,8 @@ void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<v
   engine_->start();
 }
 
-std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
-  const node::BoardShape shape{transport_->size(), node.n_local};
-  std::unique_ptr<node::Segment> segment;
-  if (node.n_local == 1) {
-    node.shared([&] { segment = node::Segment::make_private(1, shape); });
-    return segment;
-  }
-  for (const node::Way way : {node::Way::descriptor, node::Way::name}) {
-    node::Address address;
-    std::unique_ptr<node::Offer> offer;
-    if (node.local == 0) node.shared([&] { segment = node::Segment::create(node.n_local, shape, way, offer); });
-    if (offer) address = offer->address();
-    require(transport_->node_bcast(&address, sizeof address), *transport_);
-    if (node.local != 0 && address.given())
-      node.shared([&] { segment = node::Segment::attach(address, node.n_local, shape); });
-    std::int64_t ok = segment != nullptr;
-    require(transport_->node_min(&ok, 1), *transport_);
-    if (ok != 0) return segment;
-    segment.reset();
-  }
-  return nullptr;
-}
-
-void Session::join_node(Node& node, NodeSetup& setup) {
-  require(transport_->form_nodes(settings_.ranks_per_node, node.local, node.n_local), *transport_);
-  Attempt attempt;
-  std::vector<int> ranks;
-  attempt([&] { ranks.resize(static_cast<std::size_t>(node.n_local)); });
-  agree_on(attempt, *transport_);
-  const int rank = transport_->rank();
-  require(transport_->node_allgather(&rank, sizeof rank, ranks.data()), *transport_);
-  segment_ = share_memory(node);
-  if (!segment_) {
-    // Every rank of this node becomes a node of its own.
-    node.local = 0;
-    node.n_local = 1;
-    ranks.assign(1, rank);
-    attempt([&] { segment_ = node::Segment::make_private(1, {transport_->size(), 1}); });
-  } else {
-    node.leader = node.local == 0;
-  }
-  if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
-  setup.ranks = std::move(ranks);
-  // This also ensures that all ranks have stored their processing units, which the leader reads afterwards.
-  agree_on(attempt, *transport_);
-}
-
-/// @param all  [ranks of the run] receives the places of all ranks
-void Session::join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all) {
-  int place = -1, n_nodes = 0;
-  require(transport_->form_leaders(node.leader, place, n_nodes), *transport_);
-  Place mine{place, !node.shared.good()};
-  if (segment_->n_local() > 1) require(transport_->node_bcast(&mine.node, sizeof mine.node), *transport_);
-  require(transport_->world_allgather(&mine, sizeof mine, all.data()), *transport_);
-  Attempt attempt;
-  attempt([&] {
-    if (node.leader) make_exchange(place, n_nodes);
-    client_ = make_client(node.local);
-    if (!node.leader) return;
-    setup.n_ranks = transport_->size();
-    if (place == 0) note_places(node, all, setup);
-    auto* const leaders = static_cast<exchange::LeaderCommunicator*>(nodes_.get());
-    start_engine(std::move(setup), *nodes_, [leaders] { leaders->fail(); });
-  });
-  agree_on(attempt, *transport_);
-}
-
-void Session::note_places(const Node& node, const std::vector<Place>& all, NodeSetup& setup) {
-  int refused = 0;
-  for (const Place& p : all) {
-    setup.node_of_rank.push_back(p.node);
-    refused += p.refused;
-  }
-  if (refused > 0)
-    setup.notes.push_back("shared memory was refused to " + std::to_string(refused) +
-                          " ranks, which became nodes of their own" +
-                          (node.shared.good() ? std::string() : std::string(": ") + node.shared.why()));
-}
-
-void Session::make_exchange(int place, int n_nodes) {
-  if (transport_->any_thread()) {
-    executor_ = std::make_unique<exchange::DirectExecutor>(*transport_);
-  } else {
-    auto mailbox = std::make_unique<exchange::Mailbox>(*transport_);
-    mailbox_ = mailbox.get();
-    executor_ = std::move(mailbox);
-  }
-  nodes_ = std::make_unique<exchange::LeaderCommunicator>(*executor_, place, n_nodes);
-}
-
 std::unique_ptr<RankClient> Session::make_client(int local) {
+  if (const recording::Memory memory = segment_->trace(local)) recorder_->record_events(memory);
   RankClient::Setup client;
   client.rank = transport_ ? transport_->rank() : 0;
   client.n_ranks = ranks();
@@ -215,32 +101,6 @@ std::unique_ptr<RankClient> Session::make_client(int local) {
   return std::make_unique<RankClient>(std::move(client), *recorder_, *segment_);
 }
 
-config::Settings Session::agree(const config::Settings& mine, exchange::Transport& transport) {
-  Attempt attempt;
-  std::optional<config::Settings> agreed;
-  std::string text;
-  attempt([&] {
-    agreed = mine;
-    text = config::to_text(mine);
-  });
-  auto length = static_cast<std::int64_t>(attempt.good() ? text.size() : 0);
-  require(transport.world_bcast(&length, sizeof length, 0), transport);
-  try {
-    attempt([&] { text.resize(static_cast<std::size_t>(length)); });
-    agree_on(attempt, transport);
-    require(transport.world_bcast(text.data(), text.size(), 0), transport);
-    attempt([&] { config::apply_text(*agreed, text); });
-    agree_on(attempt, transport);
-  } catch (const Error& e) {
-    if (e.status() != Status::mpi) transport.release();  // all ranks come here
-    throw;
-  } catch (...) {  // out of memory for the message
-    transport.release();
-    throw;
-  }
-  return std::move(*agreed);
-}
-
 bool Session::measures(const config::Settings& settings) const {
   return recorder_->measures(settings.metrics, settings.load_metric, load_threads(settings), options(settings));
 }
@@ -249,86 +109,6 @@ void Session::adopt(config::Settings settings) {
   if (started())
     throw Error(Status::state, "the session that an adapter began has taken steps already: call effort_init earlier");
   settings_ = std::move(settings);
-}
-
-/// Whether this rank can join the others under the settings that all have agreed on: ok, or the reason why not.
-Status Session::attachable(const config::Settings& agreed) const {
-  if (transport_) return Status::already_initialized;
-  if (started()) return Status::state;
-  if (!recorder_->load_refusal().empty()) return Status::unsupported;
-  return measures(agreed) ? Status::ok : Status::config;
-}
-
-/// Describes an obstacle to attaching, on this rank or on another.
-std::string Session::why_not(Status worst) const {
-  switch (worst) {
-    case Status::already_initialized:
-      return "a communicator is attached already: call effort_finalize before another effort_init_mpi";
-    case Status::state:
-      return "a rank has taken progress steps or asked for hints before effort_init_mpi: call it before the first "
-             "effort_progress_step";
-    case Status::memory: return "a rank is out of memory";
-    case Status::unsupported:
-      if (!recorder_->load_refusal().empty()) return recorder_->load_refusal();
-      return "LOAD_METRIC '" + settings_.load_metric + "' cannot be counted on another rank";
-    default:
-      return "METRICS, LOAD_METRIC, LOAD_THREADS, READ_METRICS, MULTIPLEX or MAX_OVERHEAD of a session that was begun "
-             "earlier differ from rank 0's: set them alike on all ranks";
-  }
-}
-
-void Session::attach(std::unique_ptr<exchange::Transport> transport) {
-  // No rank starts before all of them are able to.
-  config::Settings agreed = agree(settings_, *transport);
-  Status mine = Status::memory;
-  Attempt()([&] { mine = attachable(agreed); });
-  if (const Status worst = exchange::worst_status(*transport, mine); worst != Status::ok) {
-    transport->release();
-    throw Error(worst, why_not(worst));
-  }
-
-  config::Settings before = std::exchange(settings_, std::move(agreed));
-  transport_ = std::move(transport);
-  try {
-    join();
-  } catch (...) {
-    detach();
-    settings_ = std::move(before);
-    throw;
-  }
-}
-
-void Session::join() {
-  Node node;
-  NodeSetup setup;
-  Attempt attempt;
-  std::vector<Place> all;
-  attempt([&] { all.resize(static_cast<std::size_t>(transport_->size())); });
-  agree_on(attempt, *transport_);
-  join_node(node, setup);
-  join_leaders(node, setup, all);
-}
-
-/// Continues only if all is well on every rank, so that the failure of one rank does not leave the others waiting.
-void Session::agree_on(const Attempt& mine, exchange::Transport& transport) {
-  if (exchange::worst_status(transport, mine.good() ? Status::ok : Status::memory) == Status::ok) return;
-  throw Error(Status::memory, mine.good()
-                                  ? std::string("another rank could not begin: its effort_last_error() says why")
-                                  : std::string("this rank could not begin: ") + mine.why());
-}
-
-/// Releases what join() has created, in reverse order.
-void Session::detach() {
-  client_.reset();
-  if (engine_) engine_->stop();
-  engine_.reset();
-  nodes_.reset();
-  executor_.reset();
-  mailbox_ = nullptr;
-  placement_.reset();
-  segment_.reset();
-  transport_->release();
-  transport_.reset();
 }
 
 /// The engine's thread may still need the host's thread to drive its last exchange.

@@ -14,6 +14,8 @@
 
 namespace effort::engine {
 
+class Attempt;
+
 /// Owns everything a session needs.  Any thread may make measuring calls through recorder().  All other calls are made
 /// by one thread at a time.
 class Session {
@@ -58,12 +60,14 @@ class Session {
   bool failed() const { return (client_ && client_->failed()) || (engine_ && engine_->failed()); }
 
  private:
-  class Attempt;  // a local part of set-up, which may fail
-  struct Node;    // this rank's place on its node
-  struct Place;   // the place of this rank's node, as sent to all ranks
+  struct Node;   // this rank's place on its node
+  struct Place;  // the place of this rank's node, as sent to all ranks
 
   void start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave);
+  std::size_t trace_blocks() const;
+  void stop_tracing();
   std::unique_ptr<node::Segment> share_memory(Node& node);
+  std::unique_ptr<node::Segment> share_memory(Node& node, const node::SegmentShape& shape);
   void join_node(Node& node, NodeSetup& setup);
   void join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all);
   static void note_places(const Node& node, const std::vector<Place>& all, NodeSetup& setup);

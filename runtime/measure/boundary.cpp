@@ -1,12 +1,13 @@
 #include "runtime/measure/boundary.hpp"
 
-#include "runtime/measure/careful.hpp"
+#include "runtime/measure/recorded_boundary.hpp"
 
 #include <algorithm>
 
 namespace effort::measure {
 namespace {
 
+using recording::What;
 using Turn = SlotSampling::Turn;
 
 /// The region that is charged for a skipped word: its innermost enclosing region that is not skipped.
@@ -84,6 +85,7 @@ void answer_requests(ThreadSlot& s) noexcept {
   if (s.requests.load(std::memory_order_relaxed) == 0) return;
   const std::uint32_t wanted = s.requests.exchange(0, std::memory_order_acquire);
   if (wanted & stop_pricing) set_pricing(s, {});
+  if (wanted & record_events) s.record_events();
   if (wanted & read_step_counters) s.counters.read_step();
   if ((wanted & resample) == 0) return;
   // An open word keeps the weight it had at its begin.
@@ -106,6 +108,15 @@ void book_counters(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::u
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at) - own);
 }
 
+/// book() while only recording, up to the moment `at`.
+void book_ticks(ThreadSlot& s, std::uint32_t region, std::uint64_t at, std::uint64_t own) noexcept {
+  add_own(s.cells.load(std::memory_order_relaxed)[region].ticks, advance_stamp(s.stamp, at) - own);
+}
+
+void record(ThreadSlot& s, What what, std::uint32_t region, std::uint64_t at) noexcept {
+  if (s.events.on()) s.events.boundary(what, region, at);
+}
+
 /// The word for a region that is begun while `around` is current.
 std::uint32_t word_for(ThreadSlot& s, std::uint32_t around, std::uint32_t region, bool sampled) noexcept {
   if (!sampled || !s.sampling.has_say(region)) return region;
@@ -125,20 +136,25 @@ void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.gate.closed()) return s.gate.begin_unseen();
   std::atomic<std::int64_t>& begins = s.cells.load(std::memory_order_relaxed)[region].begins;
   const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
-  if (only_counting(s) && begins.load(std::memory_order_relaxed) >= 0) {
+  const bool recording = only_recording(s);
+  if ((recording || only_counting(s)) && begins.load(std::memory_order_relaxed) >= 0) {
     const std::uint64_t now = ticks();
     const Busy way(s);
     count_own(begins);
     const std::uint32_t word = s.current.load(std::memory_order_relaxed);
-    book_counters(s, region_of(word), now, own);
+    recording ? book_ticks(s, region_of(word), now, own) : book_counters(s, region_of(word), now, own);
     s.stack[s.depth++] = word & ~careful;
     s.current.store(region | careful, std::memory_order_release);
+    record(s, What::enter, region, now);
     return;
   }
   Careful way(s);
   answer_requests(s);
   const std::uint32_t word = word_for(s, way.word(), region, count_own(begins));
-  if ((word & skipped) == 0) book(s, way.word(), own, false);
+  if ((word & skipped) == 0) {
+    book(s, way.word(), own, false);
+    record(s, What::enter, region, s.stamp.load(std::memory_order_relaxed));
+  }
   s.stack[s.depth++] = way.word();
   s.sampling.begun(turn_of(word));
   if (s.pricing.open && !computes(s, region)) s.pricing.marked = true;
@@ -152,16 +168,21 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   }
   if (innermost(s) != region || s.depth == 0) return false;
   const std::uint64_t own = s.own.before_end.load(std::memory_order_relaxed);
-  if (only_counting(s)) {
+  const bool recording = only_recording(s);
+  if (recording || only_counting(s)) {
     const std::uint64_t now = ticks();
     const Busy way(s);
-    book_counters(s, region, now, own);
+    recording ? book_ticks(s, region, now, own) : book_counters(s, region, now, own);
     s.current.store(s.stack[--s.depth] | careful, std::memory_order_release);
+    record(s, What::leave, region, now);
     return true;
   }
   Careful way(s);
   const std::uint32_t word = way.word();
-  if ((word & skipped) == 0) book(s, word, own, false);
+  if ((word & skipped) == 0) {
+    book(s, word, own, false);
+    record(s, What::leave, region, s.stamp.load(std::memory_order_relaxed));
+  }
   if (s.requests.load(std::memory_order_relaxed) & read_step_counters) answer_requests(s);
   s.sampling.ended(turn_of(word));
   way.enter(s.stack[--s.depth]);

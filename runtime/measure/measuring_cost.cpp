@@ -1,10 +1,14 @@
 #include "runtime/measure/measuring_cost.hpp"
 
 #include "runtime/measure/boundary.hpp"
+#include "runtime/recording/memory.hpp"
 
 #include <algorithm>
+#include <cstdlib>
+#include <cstring>
 #include <limits>
 #include <memory>
+#include <new>
 
 namespace effort::measure {
 namespace {
@@ -23,6 +27,28 @@ double seconds_per_round(const Body& body) {
   return static_cast<double>(least) * tick_rate().seconds_per_tick / rounds;
 }
 
+/// Memory for events that nobody reads, if there are to be events.
+class Scratch {
+ public:
+  explicit Scratch(bool wanted) {
+    if (!wanted) return;
+    bytes_.reset(static_cast<std::byte*>(std::aligned_alloc(64, (size + 63) / 64 * 64)));
+    if (!bytes_) throw std::bad_alloc();
+    std::memset(bytes_.get(), 0, size);
+    memory_ = recording::Memory(bytes_.get(), n_blocks);
+  }
+  recording::Memory* memory() const { return memory_ ? &memory_ : nullptr; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* p) const { std::free(p); }
+  };
+  static constexpr std::size_t n_blocks = recording::Memory::least_blocks;
+  const std::size_t size = recording::Memory::bytes(n_blocks);
+  std::unique_ptr<std::byte, Free> bytes_;
+  mutable recording::Memory memory_;
+};
+
 }  // namespace
 
 // Measures on a separate slot that is never read.
@@ -32,6 +58,8 @@ MeasuringCost measure_cost(ThreadSlot& own, SlotPlan plan) {
   const auto scratch = std::make_unique<ThreadSlot>();
   if (!brief_by_ticks) plan.boundary = nullptr;
   plan.at_step = nullptr;
+  const Scratch events(plan.events != nullptr);
+  plan.events = events.memory();
   scratch->prepare(own.session(), 1, plan);
   const auto pair = [&] {
     open_region(*scratch, 1);

@@ -1,13 +1,32 @@
 #include "runtime/measure/recorder.hpp"
 
 #include "runtime/measure/boundary.hpp"
+#include "runtime/measure/careful.hpp"
 
 #include <algorithm>
+
+#include <linux/membarrier.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace effort::measure {
 namespace {
 
 std::atomic<std::uint64_t> sessions{0};
+
+bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
+
+/// Records the end of a step.  Regions that are open are split there, so that every step can be read by itself.
+/// @param at  after the last boundary
+void record_step(ThreadSlot& s, std::int64_t next_step, std::uint64_t at) noexcept {
+  const Busy way(s);
+  if (!s.events.on()) return;
+  const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
+  const auto open = [&](std::uint32_t d) { return region_of(d < s.depth ? s.stack[d] : innermost(s)); };
+  for (std::uint32_t d = s.depth; d > 0; --d) s.events.boundary(recording::What::leave, open(d), before);
+  s.events.step(next_step, at);
+  for (std::uint32_t d = 1; d <= s.depth; ++d) s.events.boundary(recording::What::enter, open(d), at);
+}
 
 /// The registry of a new session: the first phase, and the first metric.
 Registry& with_first_names(Registry& registry) {
@@ -54,7 +73,61 @@ void Recorder::add_seconds(std::uint32_t region, double seconds) {
   if (load_.is_cpu_time) s.counters.add_cpu_ns(region, static_cast<std::int64_t>(seconds * 1e9 + 0.5));
 }
 
-void Recorder::add_work(std::uint32_t unit, double amount) { slot().amounts.add_work(unit, amount); }
+void Recorder::add_work(std::uint32_t unit, double amount) {
+  slot().amounts.add_work(unit, amount);
+  record([&](recording::Stream& events) { events.work(unit, amount); });
+}
+
+void Recorder::set_phase(std::uint32_t phase) noexcept {
+  phase_.store(phase, std::memory_order_relaxed);
+  record([&](recording::Stream& events) { events.boundary(recording::What::phase, phase, ticks()); });
+}
+
+void Recorder::record_rebalance() noexcept {
+  record([](recording::Stream& events) { events.boundary(recording::What::rebalance, 0, ticks()); });
+}
+
+/// Lets the calling thread record something, if it records at all.
+template <typename Record>
+void Recorder::record(const Record& record) noexcept {
+  ThreadSlot* const own = this_thread_slot();
+  if (!own || !is_ours(*own)) return;
+  const Busy way(*own);
+  if (own->events.on()) record(own->events);
+}
+
+void Recorder::record_events(recording::Memory memory) {
+  events_ = std::make_unique<recording::Memory>(memory);
+  membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED);
+  recording_.store(events_.get(), std::memory_order_release);
+  for (ThreadSlot* s : SlotRegistry::instance().slots()) {
+    if (!is_ours(*s)) continue;
+    s->events.offer(events_.get());
+    s->ask(Request::record_events);
+  }
+  slot();  // the thread that ends steps records them, even if it marks no regions
+}
+
+// The owners of streams order their accesses by the compiler only, which costs nothing; the barrier makes up for it:
+// after it, a thread either is at a boundary and its gate is closed, or it finds its stream off.
+bool Recorder::stop_events() noexcept {
+  if (!recording_.exchange(nullptr)) return true;
+  bool done = true;
+  try {
+    const auto slots = SlotRegistry::instance().slots();
+    for (ThreadSlot* s : slots) s->events.withdraw();
+    done = membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED);
+    constexpr std::uint64_t patience = 10'000'000;  // ns; a boundary takes a thousandth of a thousandth of it
+    const std::uint64_t start = monotonic_ns();
+    for (ThreadSlot* s : slots)
+      while (s->gate.closed() && (done = done && monotonic_ns() - start < patience)) std::this_thread::yield();
+    for (ThreadSlot* s : slots) s->events.withdraw();  // from a thread that was about to adopt what was offered
+  } catch (...) {  // no memory for the list
+    done = false;
+  }
+  if (!done) static_cast<void>(events_.release());
+  return done;
+}
 
 void Recorder::add_metric(std::uint32_t metric, double value) {
   ThreadSlot& s = slot();
@@ -100,6 +173,7 @@ ThreadSlot* Recorder::settle_stepping_thread() {
   if (own && !is_ours(*own)) own = nullptr;
   // A host that marks no regions still has steps; its counts start at the end of the first step.
   if (!counters_.at_steps().empty() && (!own || !own->counters.is_open())) own = &slot();
+  if (!own && recording_.load(std::memory_order_relaxed)) own = &slot();
   if (!own) return nullptr;
   if (!cost_.known()) cost_ = measure_cost(*own, counters_.plan(false, registry_));
   settle_step(*own);
@@ -121,8 +195,13 @@ void Recorder::read_slots(const ThreadSlot* stepping, std::uint64_t now) {
 }
 
 void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordStream& out) {
-  const ThreadSlot* const stepping = settle_stepping_thread();
+  ThreadSlot* const stepping = settle_stepping_thread();
   const std::uint64_t now = ticks();
+  if (recording::Memory* const events = recording_.load(std::memory_order_relaxed); events && stepping) {
+    const std::uint64_t at = std::max(now, stepping->stamp.load(std::memory_order_relaxed) + 1);
+    record_step(*stepping, last_step + 1, at);
+    events->end_step(last_step, at);
+  }
   publish_definitions(out);
   read_slots(stepping, now);
 

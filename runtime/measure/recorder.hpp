@@ -9,6 +9,7 @@
 #include "runtime/measure/slot_reader.hpp"
 #include "runtime/measure/step_frame.hpp"
 #include "runtime/measure/thread_slot.hpp"
+#include "runtime/recording/memory.hpp"
 
 #include <atomic>
 #include <cstdint>
@@ -66,6 +67,8 @@ class Recorder {
   /// Called in one thread around a rebalance; prices it for this rank on the clock that measures the loads.
   void begin_price(Pricing& around);
   Price end_price(const Pricing& around);
+  /// Adds a rebalance to the trace, if there is one.
+  void record_rebalance() noexcept;
   /// The load, in its unit, that the rebalancing thread had added to the current step when the current rebalance began.
   double load_before_price() const noexcept { return load_before_price_; }
   /// Estimated seconds that measuring has cost the busiest thread so far: region boundaries by their number, ends of
@@ -76,16 +79,26 @@ class Recorder {
   void resume();
   /// Appends the notes about counters at the end of the run.
   void last_words(RecordStream& out);
-  void set_phase(std::uint32_t phase) noexcept { phase_.store(phase, std::memory_order_relaxed); }
+  void set_phase(std::uint32_t phase) noexcept;
+  /// From now on, all threads of this session record their events.  @param memory  this rank's
+  void record_events(recording::Memory memory);
+  /// Ends that.  @return false if a thread may still be writing a record, so that the memory must stay mapped for ever
+  bool stop_events() noexcept;
   /// Whether the load is wall or CPU time, so that it can be compared with a price.
   bool load_is_seconds() const noexcept { return load_.in_seconds(); }
 
  private:
   bool is_ours(const ThreadSlot& slot) const noexcept { return slot.session() == session_; }
-  SlotPlan plan() const { return counters_.plan(std::this_thread::get_id() == first_thread_, registry_); }
+  SlotPlan plan() const {
+    SlotPlan plan = counters_.plan(std::this_thread::get_id() == first_thread_, registry_);
+    plan.events = recording_.load(std::memory_order_acquire);
+    return plan;
+  }
   Reading reading() const { return {load_, counters_, cost_}; }
   ThreadSlot* settle_stepping_thread();
   void read_slots(const ThreadSlot* stepping, std::uint64_t now);
+  template <typename Record>
+  void record(const Record& record) noexcept;
 
   Registry registry_;
   const std::uint64_t session_;
@@ -95,6 +108,8 @@ class Recorder {
   LoadRule load_;
   DerivedMetrics derived_;
   std::atomic<std::uint32_t> phase_{0};
+  std::unique_ptr<recording::Memory> events_;           ///< this rank's; null: no events are recorded
+  std::atomic<recording::Memory*> recording_{nullptr};  ///< the same, for all threads
 
   ThreadSlot* priced_ = nullptr;  ///< slot of the thread whose rebalance is being priced
   double load_before_price_ = 0;

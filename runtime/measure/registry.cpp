@@ -75,6 +75,11 @@ void Registry::module(const char* base_name, const char* identity) {
   define(Definition::module, base_name, Kind::compute, identity);
 }
 
+std::uint32_t Registry::communicator(const char* name, const char* members) {
+  check_name(name, "communicator");
+  return define(Definition::communicator, name, Kind::compute, members).id;
+}
+
 void Registry::note(const char* text) {
   check_name(text, "note");
   define(Definition::note, text, Kind::compute, "");
@@ -109,6 +114,7 @@ Registry::Found Registry::define(Definition what, const char* name, Kind kind, c
     case Definition::metric: id = limited(*(counter = &n_metrics_), max_metrics, "metrics"); break;
     case Definition::module: id = limited(*(counter = &n_modules_), max_regions, "modules"); break;
     case Definition::note: id = limited(*(counter = &n_notes_), max_regions, "notes"); break;
+    case Definition::communicator: id = limited(*(counter = &n_communicators_), max_regions, "communicators"); break;
   }
   defined_.push_back({what, id, kind, name, unit});
   if (what == Definition::region) {

@@ -15,8 +15,17 @@
 namespace effort::measure {
 
 enum class Kind : std::uint8_t { compute = 0, comm = 1, wait = 2, io = 3 };
-/// `module`: a file that call paths point into; `note`: a line for the snapshot's notes.
-enum class Definition : std::uint8_t { region = 0, phase = 1, unit = 2, metric = 3, module = 4, note = 5 };
+/// `module`: a file that call paths point into; `note`: a line for the snapshot's notes; `communicator`: of MPI, in the
+/// records of messages.
+enum class Definition : std::uint8_t {
+  region = 0,
+  phase = 1,
+  unit = 2,
+  metric = 3,
+  module = 4,
+  note = 5,
+  communicator = 6
+};
 
 inline constexpr std::uint32_t max_regions = 16383;
 inline constexpr std::size_t max_name = 1023;
@@ -27,7 +36,8 @@ struct Defined {
   std::uint32_t id;  ///< region: from 1; others from 0
   Kind kind;         ///< of a region
   std::string name;
-  std::string unit;  ///< of a metric; of a module: build id in hexadecimal, a space, full path
+  std::string unit;  ///< of a metric; of a module: build id in hexadecimal, a space, full path; of a communicator:
+                     ///< its members (runtime/recording/members.hpp)
 };
 
 /// Throws Error(invalid_argument) unless the name has 1 to max_name bytes and no control characters.
@@ -57,6 +67,8 @@ class Registry {
   }
   /// @param identity  build id in hexadecimal (may be empty), a space, full path
   void module(const char* base_name, const char* identity);
+  /// @param members  see runtime/recording/members.hpp; may be empty: not known
+  std::uint32_t communicator(const char* name, const char* members);
   /// A text that is added twice is one note.
   void note(const char* text);
   /// Copies another registry's definitions except metrics, which depend on the settings.  If this registry is new, the
@@ -95,7 +107,8 @@ class Registry {
   std::vector<Defined> defined_;
   std::vector<std::size_t> regions_;                        ///< region id - 1 -> index into defined_
   std::array<std::atomic<Kind>, max_regions + 1> kinds_{};  ///< by region id
-  std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0};
+  std::atomic<std::uint32_t> n_regions_{0}, n_phases_{0}, n_units_{0}, n_metrics_{0}, n_modules_{0}, n_notes_{0},
+      n_communicators_{0};
   std::atomic<std::size_t> n_defined_{0};
   std::atomic<std::uint32_t> applications_metrics_{0};  ///< one bit each
 };

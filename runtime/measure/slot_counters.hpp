@@ -11,6 +11,10 @@
 #include <memory>
 #include <vector>
 
+namespace effort::recording {
+class Memory;
+}
+
 namespace effort::measure {
 
 inline constexpr std::uint32_t max_metrics = 32;
@@ -22,6 +26,7 @@ struct SlotPlan {
   bool whole = false;                   ///< this thread reads the counters that cover the whole process
   const Registry* registry = nullptr;   ///< has the regions' kinds
   bool brief_by_ticks = false;          ///< see SlotCounters::brief_by_ticks; `boundary` is cpu_time alone
+  recording::Memory* events = nullptr;  ///< where the thread records its events; null: it records none
 };
 
 /// The counters of a thread and their totals.  Those read at region boundaries have a total per region.  The owner

@@ -70,8 +70,12 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
     short_path_ = counters.count() == 0 && tick_rate().use_tsc;
     layout.store(tick_rate().use_tsc ? inline_layout : 0, std::memory_order_relaxed);
     sampling.seed(number_);
+    events.offer(plan.events);
+    record_events();
     stamp.store(ticks(), std::memory_order_release);
     session_.store(session, std::memory_order_release);
+  } else if (!events.on()) {
+    record_events();  // the thread before has closed them
   }
   known.store(regions, std::memory_order_release);
 }
@@ -84,6 +88,10 @@ struct SlotRegistry::Owner {
     effort_this_thread_slot = nullptr;
     if (!slot) return;
     if (slot->cells.load(std::memory_order_relaxed)) leave_all(*slot);
+    {
+      const Busy way(*slot);
+      slot->events.close();
+    }
     slot->counters.thread_ends();
     slot->counters.close();
     slot->owned_.store(false, std::memory_order_release);
@@ -135,6 +143,7 @@ void SlotRegistry::abandon() {
   effort_this_thread_slot = nullptr;
   if (!owner_.slot) return;
   owner_.slot->retire();
+  owner_.slot->events.withdraw();
   owner_.slot->counters.abandon();
   owner_.slot = nullptr;
 }

@@ -5,6 +5,7 @@
 #include "runtime/measure/slot_amounts.hpp"
 #include "runtime/measure/slot_counters.hpp"
 #include "runtime/measure/slot_sampling.hpp"
+#include "runtime/recording/stream.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -40,7 +41,7 @@ struct OwnTicks {
 };
 
 /// Requests from the thread that ends steps to another thread, which serves them at its next boundary.
-enum Request : std::uint32_t { read_step_counters = 1, resample = 2, stop_pricing = 4 };
+enum Request : std::uint32_t { read_step_counters = 1, resample = 2, stop_pricing = 4, record_events = 8 };
 
 /// What a thread has spent in a rebalance that is being priced.
 struct Pricing {
@@ -136,8 +137,13 @@ class alignas(64) ThreadSlot : public SlotFront {
   // ---- the owner
   /// Makes room for `regions` ids, opens the counters and starts the clock.  Allocates.
   void prepare(std::uint64_t session, std::uint32_t regions, const SlotPlan& plan);
-  /// Whether only the TSC is read at a boundary.
+  /// Whether a boundary only reads the TSC.
   bool short_path() const noexcept { return short_path_; }
+  /// Begins to record what Stream::offer() has offered.  Boundaries then take the careful path.
+  void record_events() noexcept {
+    events.adopt(number_);
+    if (events.on()) short_path_ = false;
+  }
   std::uint32_t room() const noexcept { return room_; }
   Kind kind_of(std::uint32_t region) const noexcept {
     return registry_ ? registry_->region_kind(region) : Kind::compute;
@@ -163,6 +169,7 @@ class alignas(64) ThreadSlot : public SlotFront {
   Pricing pricing;  ///< while it is open, every call is timed
   SlotCounters counters;
   SlotAmounts amounts;
+  recording::Stream events;  ///< on while the session records a trace
 
  private:
   friend class SlotRegistry;

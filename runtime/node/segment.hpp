@@ -1,10 +1,11 @@
-// The memory that the ranks of one node share: a ring per rank and the hint board.
+// The memory that the ranks of one node share: a ring per rank, the hint board, and trace memory per rank.
 #pragma once
 
 #include "runtime/node/board.hpp"
 #include "runtime/node/offer.hpp"
 #include "runtime/node/ring.hpp"
 #include "runtime/node/signal.hpp"
+#include "runtime/recording/memory.hpp"
 
 #include <sched.h>
 
@@ -35,18 +36,25 @@ struct SegmentHeader {
   Signal news;  ///< background thread to ranks: something is on the board
 };
 
+/// What a segment has room for.
+struct SegmentShape {
+  int n_local = 1;
+  BoardShape board;
+  std::size_t trace_blocks = 0;  ///< of each rank; 0: nothing is traced
+};
+
 /// A node's shared memory, mapped in this process.  Destroying it unmaps.
 class Segment {
  public:
   static constexpr std::size_t ring_capacity = std::size_t{1} << 18;
 
   /// Memory of this process alone.
-  static std::unique_ptr<Segment> make_private(int n_local, const BoardShape& shape);
+  static std::unique_ptr<Segment> make_private(const SegmentShape& shape);
   /// Creates memory that the ranks of the node share.  They find it through `offer` during its lifetime.
   /// @throws Error(memory)
-  static std::unique_ptr<Segment> create(int n_local, const BoardShape& shape, Way way, std::unique_ptr<Offer>& offer);
+  static std::unique_ptr<Segment> create(const SegmentShape& shape, Way way, std::unique_ptr<Offer>& offer);
   /// Maps the memory that another rank created.
-  static std::unique_ptr<Segment> attach(const Address& address, int n_local, const BoardShape& shape);
+  static std::unique_ptr<Segment> attach(const Address& address, const SegmentShape& shape);
 
   ~Segment();
   Segment(const Segment&) = delete;
@@ -56,16 +64,18 @@ class Segment {
   RankArea& rank(int local) noexcept;
   Ring ring(int local) noexcept;
   Board& board() noexcept { return board_; }
-  int n_local() const noexcept { return n_local_; }
+  /// The rank's trace memory; false if there is none.
+  recording::Memory trace(int local) noexcept;
+  int n_local() const noexcept { return shape_.n_local; }
+  std::size_t trace_blocks() const noexcept { return shape_.trace_blocks; }
   std::size_t bytes() const noexcept { return bytes_; }
 
  private:
-  Segment(std::byte* base, std::size_t bytes, int n_local, const BoardShape& shape);
-  static std::size_t size_for(int n_local, const BoardShape& shape);
+  Segment(std::byte* base, std::size_t bytes, const SegmentShape& shape);
 
   std::byte* base_;
   std::size_t bytes_;
-  int n_local_;
+  SegmentShape shape_;
   Board board_;
 };
 

@@ -28,8 +28,9 @@ allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(record/trace analytics/trace/ record/)
 allow(runtime record/text.hpp)
 allow(runtime/config analytics/number_text.hpp record/text.hpp runtime/environment.hpp runtime/status)
-allow(runtime/measure runtime/status)
-allow(runtime/node analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
+allow(runtime/recording)
+allow(runtime/measure runtime/recording/ runtime/status)
+allow(runtime/node runtime/recording/ analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
 allow(runtime/engine analytics/ record/ runtime/)
 allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/status)
@@ -42,7 +43,8 @@ allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weig
 allow(tools analytics/ record/)
 allow(viewer analytics/ record/)
 allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
-  runtime/measure/ runtime/status runtime/host_scope.hpp runtime/environment.hpp runtime/quiet_write.hpp effort/)
+  runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
+  runtime/quiet_write.hpp effort/)
 
 # System headers that a layer must not include.  Only one file of capi and the adapters may use MPI, and analytics has
 # no files or output.

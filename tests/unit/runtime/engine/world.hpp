@@ -79,7 +79,8 @@ struct World {
     const int me = group.rank();
     const int n_local = ranks_per_node[static_cast<std::size_t>(me)];
     const int first = std::accumulate(ranks_per_node.begin(), ranks_per_node.begin() + me, 0);
-    auto segment = node::Segment::make_private(n_local, {n_ranks(), n_local});
+    auto segment = node::Segment::make_private(
+        {n_local, {n_ranks(), n_local}, settings.trace.on ? recording::Memory::blocks_in(1 << 18) : 0});
     ThreadTransport transport(group);
     exchange::DirectExecutor executor(transport);
     exchange::LeaderCommunicator comm(executor, me, group.size());
@@ -110,6 +111,7 @@ struct World {
     setup.first_look = first_look(settings);
     setup.tile = settings.tile_steps();
     RankClient client(setup, recorder, segment);
+    if (const recording::Memory memory = segment.trace(local)) recorder.record_events(memory);
     RankLog& log = logs[static_cast<std::size_t>(rank)];
     // Ranks know the regions in different order, and rank 1 knows one more.
     auto& names = recorder.registry();
@@ -130,6 +132,7 @@ struct World {
       if (client.progress_step(deliver) != Status::ok && log.off_at < 0) log.off_at = s;
     }
     log.finalized = client.finalize();
+    recorder.stop_events();
   }
 
   Seen copy(const DeliveredHint& h) const {

@@ -75,7 +75,7 @@ TEST_CASE("producer and consumer on two threads") {
 
 TEST_CASE("a board shows a hint as it was published") {
   const BoardShape shape{3, 2};
-  auto segment = Segment::make_private(2, shape);
+  auto segment = Segment::make_private({2, shape});
   Board& board = segment->board();
   CHECK(board.newest() == -1);
   const std::vector<double> load{1, 2, 3}, predicted{4, 5, 6}, by_stratum{1, 2, 3, 4}, region_load{7, 8, 9, 10};
@@ -110,7 +110,7 @@ TEST_CASE("a board shows a hint as it was published") {
 
 TEST_CASE("a hint with more regions than the board has room for is flagged as truncated") {
   const BoardShape shape{1, 1};
-  auto segment = Segment::make_private(1, shape);
+  auto segment = Segment::make_private({1, shape});
   std::vector<std::string> names;
   for (int i = 0; i < max_hint_regions + 100; ++i) names.push_back("region " + std::to_string(i));
   const std::vector<double> one{1}, loads(names.size(), 2.0);

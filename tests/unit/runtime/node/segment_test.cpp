@@ -38,14 +38,14 @@ TEST_CASE("a segment is shared between processes") {
   for (const Way way : {Way::descriptor, Way::name}) {
     std::unique_ptr<Offer> offer;
     const std::size_t open_before = open_files();
-    auto segment = Segment::create(2, shape, way, offer);
+    auto segment = Segment::create({2, shape}, way, offer);
     CHECK(names_of(getpid()) == (way == Way::name ? 1 : 0));
     const Address address = offer->address();
     const std::vector<std::byte> sent(3000, std::byte{5});
     const pid_t child = fork();
     REQUIRE(child >= 0);
     if (child == 0) {
-      auto mine = Segment::attach(address, 2, shape);
+      auto mine = Segment::attach(address, {2, shape});
       mine->ring(1).push(sent);
       mine->header().work.notify();
       _exit(0);
@@ -60,7 +60,7 @@ TEST_CASE("a segment is shared between processes") {
     CHECK(status == 0);
     CHECK(received == sent);
     offer.reset();
-    CHECK_THROWS(Segment::attach(address, 2, shape));
+    CHECK_THROWS(Segment::attach(address, {2, shape}));
     CHECK(names_of(getpid()) == 0);
     CHECK(open_files() == open_before);
   }
@@ -76,7 +76,7 @@ TEST_CASE("the next process removes the name that a killed process has left, and
     REQUIRE(maker >= 0);
     if (maker != 0) continue;
     std::unique_ptr<Offer> offer;
-    auto segment = Segment::create(2, shape, Way::name, offer);
+    auto segment = Segment::create({2, shape}, Way::name, offer);
     char byte = 1;
     if (write(ready[1], &byte, 1) != 1 || read(done[0], &byte, 1) != 1) _exit(1);
     offer.reset();
@@ -88,7 +88,7 @@ TEST_CASE("the next process removes the name that a killed process has left, and
   waitpid(makers[0], nullptr, 0);
   REQUIRE(names_of(makers[0]) == 1);
   std::unique_ptr<Offer> offer;
-  auto segment = Segment::create(2, shape, Way::name, offer);
+  auto segment = Segment::create({2, shape}, Way::name, offer);
   CHECK(names_of(makers[0]) == 0);
   CHECK(names_of(makers[1]) == 1);
   CHECK(names_of(getpid()) == 1);
@@ -103,13 +103,13 @@ TEST_CASE("the next process removes the name that a killed process has left, and
 TEST_CASE("an address that leads to another file is refused") {
   const BoardShape shape{2, 2};
   std::unique_ptr<Offer> offer, other;
-  auto segment = Segment::create(2, shape, Way::descriptor, offer);
-  auto second = Segment::create(2, shape, Way::descriptor, other);
+  auto segment = Segment::create({2, shape}, Way::descriptor, offer);
+  auto second = Segment::create({2, shape}, Way::descriptor, other);
   Address address = offer->address();
   address.inode = other->address().inode;
-  CHECK_THROWS(Segment::attach(address, 2, shape));
-  CHECK_THROWS(Segment::attach(offer->address(), 1, shape));
-  CHECK_NOTHROW(Segment::attach(offer->address(), 2, shape));
+  CHECK_THROWS(Segment::attach(address, {2, shape}));
+  CHECK_THROWS(Segment::attach(offer->address(), {1, shape}));
+  CHECK_NOTHROW(Segment::attach(offer->address(), {2, shape}));
 }
 
 TEST_CASE("a process that is killed while it makes a segment leaves nothing") {
@@ -117,8 +117,8 @@ TEST_CASE("a process that is killed while it makes a segment leaves nothing") {
   const int killed = effort::test::killed_everywhere(
       [] {
         std::unique_ptr<Offer> offer;
-        auto made = Segment::create(2, {2, 2}, Way::descriptor, offer);
-        auto mapped = Segment::attach(offer->address(), 2, {2, 2});
+        auto made = Segment::create({2, {2, 2}}, Way::descriptor, offer);
+        auto mapped = Segment::attach(offer->address(), {2, {2, 2}});
         offer.reset();
       },
       [&](pid_t process) { left += names_of(process); });

@@ -1,0 +1,73 @@
+#include "runtime/config/trace_settings.hpp"
+
+#include "analytics/number_text.hpp"
+#include "runtime/config/values.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+namespace effort::config {
+
+void set_trace_memory(Settings& s, const std::string& key, const std::string& value) {
+  s.trace.memory =
+      number<std::int64_t>(key, value, 1 << 18, std::int64_t{1} << 36, "262144 to 68719476736 bytes, of each rank");
+}
+
+void set_trace_time(Settings& s, const std::string& key, const std::string& value) {
+  const char* allowed =
+      "exact, or a bound such as 1%,100ns (up to 50 % of the time since the event before, or if that "
+      "is more, 1 to 1000000 ns)";
+  if (value == "exact") {
+    s.trace.relative_ppm = s.trace.absolute_ns = 0;
+    return;
+  }
+  const std::size_t percent = value.find("%,");
+  if (percent == std::string::npos || !value.ends_with("ns")) refuse(key, value, allowed);
+  const double share = number<double>(key, value.substr(0, percent), 0, 50, allowed);
+  s.trace.relative_ppm = static_cast<std::uint32_t>(std::lround(share * 1e4));
+  s.trace.absolute_ns =
+      number<std::uint32_t>(key, value.substr(percent + 2, value.size() - percent - 4), 1, 1'000'000, allowed);
+}
+
+void set_trace_confidence(Settings& s, const std::string& key, const std::string& value) {
+  s.trace.confidence = number(key, value, 0.5, 0.9999, "0.5 to 0.9999");
+}
+
+void set_trace_error(Settings& s, const std::string& key, const std::string& value) {
+  s.trace.error = number(key, value, 1e-4, 1.0, "0.0001 to 1 (relative to the mean load)");
+}
+
+void set_trace_budget(Settings& s, const std::string& key, const std::string& value) {
+  s.trace.budget = number<std::int64_t>(key, value, 0, INT64_MAX, "0 or more bytes per rank and hour");
+}
+
+void set_trace_pin(Settings& s, const std::string& key, const std::string& value) {
+  const char* allowed = "up to 4096 ranks, such as 0,5,8-11; empty for none";
+  constexpr std::size_t most = 4096;
+  std::vector<std::int32_t> ranks;
+  for (const std::string& range : names(value)) {
+    const std::size_t dash = range.find('-');
+    const auto rank = [&](const std::string& text) { return number<std::int32_t>(key, text, 0, INT32_MAX, allowed); };
+    const std::int32_t first = rank(range.substr(0, dash));
+    const std::int32_t last = dash == std::string::npos ? first : rank(range.substr(dash + 1));
+    if (last < first || static_cast<std::size_t>(last - first) >= most - ranks.size()) refuse(key, value, allowed);
+    for (std::int64_t r = first; r <= last; ++r) ranks.push_back(static_cast<std::int32_t>(r));
+  }
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  s.trace.pinned = std::move(ranks);
+}
+
+std::string trace_time(const Settings& s) {
+  if (s.trace.absolute_ns == 0) return "exact";
+  return number_text(s.trace.relative_ppm / 1e4) + "%," + std::to_string(s.trace.absolute_ns) + "ns";
+}
+
+std::string trace_pin(const Settings& s) {
+  std::string out;
+  for (const std::int32_t rank : s.trace.pinned) out += (out.empty() ? "" : ",") + std::to_string(rank);
+  return out;
+}
+
+}  // namespace effort::config

@@ -1,0 +1,44 @@
+// How far a node's clock is from that of node 0, from messages that are exchanged anyway.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <limits>
+
+namespace effort::engine {
+
+/// A message from node 0 bounds the difference of the clocks from one side, a message to it from the other: nothing
+/// arrives before it is sent (Cristian 1989).  The bounds of several rounds are intersected, so the shortest delays
+/// count.
+class ClockOffset {
+ public:
+  /// @param now  reads this node's clock, in ns
+  explicit ClockOffset(std::function<std::int64_t()> now) : now_(std::move(now)) {}
+
+  /// One message each way.  Collective; blocks.
+  void round(Communicator& nodes);
+  /// Forgets the bounds, because clocks drift.
+  void restart() {
+    least_ = std::numeric_limits<std::int64_t>::min();
+    most_ = std::numeric_limits<std::int64_t>::max();
+    sent_ = -1;
+  }
+  /// Whether both bounds are known: after two rounds.
+  bool known() const {
+    return least_ != std::numeric_limits<std::int64_t>::min() && most_ != std::numeric_limits<std::int64_t>::max();
+  }
+  /// This node's clock minus node 0's, in ns.
+  std::int64_t offset() const { return least_ + (most_ - least_) / 2; }
+  /// Its largest error.
+  std::int64_t bound() const { return (most_ - least_ + 1) / 2; }
+
+ private:
+  std::function<std::int64_t()> now_;
+  std::int64_t least_ = std::numeric_limits<std::int64_t>::min(), most_ = std::numeric_limits<std::int64_t>::max();
+  std::int64_t sent_ = -1;      ///< when this node sent to node 0 in the round before; < 0: there was none
+  std::int64_t received_ = -1;  ///< node 0: when it had received from all nodes
+};
+
+}  // namespace effort::engine

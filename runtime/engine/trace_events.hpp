@@ -1,0 +1,49 @@
+// From the records of a rank's trace memory to the events of one window.
+#pragma once
+
+#include "analytics/trace/event.hpp"
+#include "runtime/recording/memory.hpp"
+
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace effort::engine {
+
+/// The events of one thread, in the order of time.
+struct ThreadEvents {
+  std::int32_t thread = 0;
+  std::vector<trace::Event> events;
+};
+
+/// What a rank has recorded in a window.
+struct RankEvents {
+  std::vector<ThreadEvents> threads;
+  std::int64_t start_ns = 0, end_ns = 0;  ///< of the steps that are there
+  std::int64_t dropped_steps = 0;         ///< at the window's start: their records have been overwritten
+};
+
+/// Reads windows of one rank.
+class TraceEvents {
+ public:
+  /// Translates a region, phase, unit or communicator of the rank to the id of the run; < 0: not known.
+  using Translate = std::function<std::int64_t(trace::Kind, std::uint32_t)>;
+
+  /// @param origin  ticks at which the clock of the events reads zero
+  TraceEvents(recording::Memory memory, std::uint64_t origin, Translate translate)
+      : memory_(memory), origin_(origin), translate_(std::move(translate)) {}
+
+  /// The events of the steps [first, last], which the rank has ended.  Steps whose records have been overwritten are
+  /// dropped whole.  Time: linear in the size of the trace memory.
+  RankEvents read(std::int64_t first, std::int64_t last) const;
+
+ private:
+  std::int64_t ns(std::uint64_t ticks) const;
+  void translate(const recording::Extract& extract, std::uint64_t from, std::uint64_t to, ThreadEvents& out) const;
+
+  recording::Memory memory_;
+  std::uint64_t origin_;
+  Translate translate_;
+};
+
+}  // namespace effort::engine

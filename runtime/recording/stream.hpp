@@ -1,0 +1,91 @@
+// The records of one thread on their way into its rank's trace memory.
+#pragma once
+
+#include "runtime/recording/memory.hpp"
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+
+namespace effort::recording {
+
+/// Appends the records of the thread that owns it.  A record costs one comparison and its stores; every 16 KiB another
+/// block is taken.  All methods but offer(), withdraw() and on() belong to the owner, which must not be interrupted in
+/// them by a signal handler that calls them, too (measure::Busy).
+class Stream {
+ public:
+  // ---- any thread
+  /// @param memory  must outlive its use (withdraw); null: nothing will be recorded
+  void offer(Memory* memory) noexcept { offered_.store(memory, std::memory_order_release); }
+  /// From now on, the owner finds the stream off; it may still be inside a method.
+  void withdraw() noexcept {
+    offered_.store(nullptr, std::memory_order_relaxed);
+    memory_.store(nullptr, std::memory_order_relaxed);
+  }
+  bool on() const noexcept { return memory_.load(std::memory_order_relaxed) != nullptr; }
+
+  // ---- the owner
+  /// Takes what is offered.  @param thread  number under which the reader finds the records
+  void adopt(std::uint32_t thread) noexcept {
+    block_ = nullptr;
+    at_ = end_ = nullptr;
+    thread_ = thread;
+    memory_.store(offered_.load(std::memory_order_acquire), std::memory_order_relaxed);
+  }
+  /// Before the thread ends: others may overwrite its last block.
+  void close() noexcept {
+    if (on() && block_) Memory::release(*block_, last_);
+    block_ = nullptr;
+    at_ = end_ = nullptr;
+    memory_.store(nullptr, std::memory_order_relaxed);
+  }
+
+  void boundary(What what, std::uint32_t id, std::uint64_t ticks) noexcept {
+    if (!room(2, ticks)) return;
+    put(0, first_word(what, id));
+    put(1, ticks);
+    written(2, ticks);
+  }
+  void step(std::int64_t number, std::uint64_t ticks) noexcept {
+    if (!room(3, ticks)) return;
+    put(0, first_word(What::step, 0));
+    put(1, ticks);
+    put(2, static_cast<Word>(number));
+    written(3, ticks);
+  }
+  void work(std::uint32_t unit, double amount) noexcept {
+    if (!room(2, last_)) return;
+    put(0, first_word(What::work, unit));
+    put(1, std::bit_cast<Word>(amount));
+    written(2, last_);
+  }
+  /// A part of a message, or a collective; see record_words.hpp.
+  void message(Word first, Word second, Word third) noexcept {
+    if (!room(3, last_)) return;
+    put(0, first);
+    put(1, second);
+    put(2, third);
+    written(3, last_);
+  }
+
+ private:
+  bool room(std::ptrdiff_t words, std::uint64_t now) noexcept {
+    return __builtin_expect(end_ - at_ >= words, 1) || next_block(now);
+  }
+  void put(std::size_t i, Word word) noexcept { std::atomic_ref<Word>(at_[i]).store(word, std::memory_order_relaxed); }
+  void written(std::size_t words, std::uint64_t now) noexcept {
+    at_ += words;
+    last_ = now;
+    block_->used.store(static_cast<std::uint32_t>(at_ - Memory::words(*block_)), std::memory_order_release);
+  }
+  /// Out of line: false if every block is held by another thread.
+  bool next_block(std::uint64_t now) noexcept;
+
+  std::atomic<Memory*> memory_{nullptr}, offered_{nullptr};
+  Word *at_ = nullptr, *end_ = nullptr;
+  Block* block_ = nullptr;
+  std::uint64_t last_ = 0;  ///< ticks of the last record
+  std::uint32_t thread_ = 0;
+};
+
+}  // namespace effort::recording

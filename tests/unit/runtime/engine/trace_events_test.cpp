@@ -1,0 +1,99 @@
+// From records to the events of a window.
+#include "runtime/engine/trace_events.hpp"
+
+#include "../recording/test_memory.hpp"
+#include "runtime/measure/clock.hpp"
+#include "runtime/recording/stream.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+
+using namespace effort;
+using namespace effort::engine;
+using recording::What;
+using trace::Kind;
+
+namespace {
+
+constexpr std::uint64_t origin = 1000;
+
+/// The run's id is the rank's plus 100; regions above 50 are not known.
+std::int64_t translated(Kind kind, std::uint32_t id) {
+  return kind <= Kind::leave && id > 50 ? -1 : static_cast<std::int64_t>(id) + 100;
+}
+
+/// One step: a region, a message and an amount of work, ten ticks apart.
+void record_step(recording::Stream& s, recording::Memory& m, std::int64_t step) {
+  const std::uint64_t t = origin + 1 + static_cast<std::uint64_t>(step) * 100;
+  s.boundary(What::enter, 7, t);
+  s.message(recording::message(What::send, 2, 5), 64, 3);
+  s.work(1, 2.5);
+  s.boundary(What::leave, 7, t + 50);
+  s.step(step + 1, t + 99);
+  m.end_step(step, t + 99);
+}
+
+}  // namespace
+
+TEST_CASE("a window has the events of its steps, with the run's ids and the times of the run") {
+  recording::TestMemory test(4);
+  recording::Stream stream;
+  stream.offer(&test.memory);
+  stream.adopt(4);
+  for (std::int64_t s = 0; s < 10; ++s) record_step(stream, test.memory, s);
+  const TraceEvents reader(test.memory, origin, translated);
+  const RankEvents window = reader.read(3, 5);
+  CHECK(window.dropped_steps == 0);
+  CHECK(window.start_ns == measure::ns_of(300));
+  CHECK(window.end_ns == measure::ns_of(600));
+  REQUIRE(window.threads.size() == 1);
+  CHECK(window.threads[0].thread == 4);
+  const auto& events = window.threads[0].events;
+  REQUIRE(events.size() == 15);
+  const Kind kinds[] = {Kind::step, Kind::enter, Kind::send, Kind::work, Kind::leave};
+  for (std::size_t i = 0; i < events.size(); ++i) CHECK(events[i].kind == kinds[i % 5]);
+  CHECK(events[0].bytes == 3);
+  CHECK(events[1].id == 107);
+  CHECK(events[1].time_ns == measure::ns_of(301));
+  CHECK(events[2].id == 102);
+  CHECK(events[2].peer == 5);
+  CHECK(events[2].bytes == 64);
+  CHECK(events[2].tag == 3);
+  CHECK(events[2].time_ns == events[1].time_ns);
+  CHECK(events[3].id == 101);
+  CHECK(std::is_sorted(events.begin(), events.end(),
+                       [](const trace::Event& a, const trace::Event& b) { return a.time_ns < b.time_ns; }));
+  // The first step has no step before it.
+  CHECK(reader.read(0, 0).threads[0].events.size() == 4);
+}
+
+TEST_CASE("regions that the run does not know are left out, the rest stays") {
+  recording::TestMemory test(4);
+  recording::Stream stream;
+  stream.offer(&test.memory);
+  stream.adopt(0);
+  stream.boundary(What::enter, 60, origin + 1);
+  stream.boundary(What::leave, 60, origin + 2);
+  record_step(stream, test.memory, 0);
+  CHECK(TraceEvents(test.memory, origin, translated).read(0, 0).threads[0].events.size() == 4);
+}
+
+TEST_CASE("steps whose records have been overwritten are dropped whole") {
+  recording::TestMemory test(4);
+  recording::Stream stream;
+  stream.offer(&test.memory);
+  stream.adopt(0);
+  constexpr std::int64_t steps = 900;  // 13 words each: more than four blocks
+  for (std::int64_t s = 0; s < steps; ++s) record_step(stream, test.memory, s);
+  const TraceEvents reader(test.memory, origin, translated);
+  const RankEvents all = reader.read(0, steps - 1);
+  REQUIRE(all.dropped_steps > 0);
+  REQUIRE(all.dropped_steps < steps);
+  CHECK(all.start_ns == measure::ns_of(static_cast<std::uint64_t>(all.dropped_steps) * 100));
+  CHECK(all.threads[0].events.size() == static_cast<std::size_t>(5 * (steps - all.dropped_steps)));
+  CHECK(reader.read(0, 1).dropped_steps == 2);
+  CHECK(reader.read(0, 1).threads.empty());
+  CHECK(reader.read(steps - 2, steps - 1).dropped_steps == 0);
+  CHECK(reader.read(steps, steps).dropped_steps == 1);  // it has not ended
+}
