@@ -27,7 +27,8 @@ enum class Role : std::uint8_t {
   persistent_send,
   persistent_receive,
   start_persistent,
-  start
+  start,
+  quiet  ///< a local call, which is measured only if messages are recorded
 };
 constexpr bool can_split(Role role) { return role < Role::put; }
 

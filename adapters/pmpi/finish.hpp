@@ -2,9 +2,14 @@
 #pragma once
 
 #include "adapters/pmpi/arguments.hpp"
+#include "adapters/pmpi/message_arguments.hpp"
+#include "adapters/pmpi/messages.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/steps.hpp"
 #include "adapters/pmpi/traffic.hpp"
+
+#include <cstddef>
+#include <tuple>
 
 namespace effort::pmpi {
 
@@ -46,6 +51,29 @@ inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
   }
 }
 
+/// Makes the call with another argument at one place, if that is >= 0.
+template <int place, typename Next, typename... T>
+inline auto call_with(const Next& next, [[maybe_unused]] const Word* given, T... arguments) {
+  if constexpr (place < 0) {
+    return next(arguments...);
+  } else {
+    int at = 0;
+    const auto chosen = [&]<typename A>(A argument) {
+      const int i = at++;
+      return i == place ? from_word<A>(given[i]) : argument;
+    };
+    const std::tuple<T...> all{chosen(arguments)...};  // in braces, from left to right
+    return std::apply(next, all);
+  }
+}
+
+/// Whether a call has succeeded; its code in Fortran is where its last argument points, if anywhere.
+inline bool has_succeeded(int code, Word) { return code == MPI_SUCCESS; }
+inline bool has_succeeded(std::nullptr_t, Word last) {
+  const auto* const code = from_word<const MPI_Fint*>(last);
+  return !code || *code == MPI_SUCCESS;
+}
+
 /// A wrapper's careful half: a function of the same type, out of line.
 #define EFFORT_CAREFULLY static __attribute__((noinline, cold))
 
@@ -58,13 +86,18 @@ auto through_carefully(const Next& next, T... arguments) {
     return next(arguments...);
   }
   constexpr Role role = info(call).role;
+  if constexpr (role == Role::quiet)
+    if (!messages_on) return next(arguments...);
   Passage passage(call, caller.return_address, caller.cfa);
-  const auto given = words(arguments...);
+  auto given = words(arguments...);
   const Arguments looked_at{given.data(), fortran};
   if constexpr (role == Role::complete || role == Role::poll)
     if (traffic_on) before_completion(call, looked_at);
-  const auto code = next(arguments...);
+  const bool messages = messages_on && passage.seen();
+  if (messages) before_call(call, given.data(), fortran, passage.thread(), passage.site());
+  const auto code = call_with<status_place(call)>(next, given.data(), arguments...);
   passage.done(in_vain<call>(arguments...));
+  if (messages) after_call(given.data(), has_succeeded(code, given.back()), passage.thread());
   if (traffic_on && passage.seen())
     saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
   after<call>(passage.thread(), passage.seen() ? &passage.site() : nullptr, argument<info(call).comm>(arguments...),

@@ -1,8 +1,10 @@
 #include "adapters/pmpi/passage.hpp"
 
+#include "adapters/pmpi/messages.hpp"
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/session.hpp"
 #include "adapters/pmpi/traffic.hpp"
+#include "runtime/measure/recorded_boundary.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -105,6 +107,7 @@ bool Thread::prepare() {
       n_regions.store(0);
       forget_modules();
       new_session();
+      renew_messages();
     }
     left = slot->stamp.load(std::memory_order_relaxed);
     left -= 1;  // the first call takes the careful way
@@ -143,10 +146,15 @@ void Thread::count_much(std::uint64_t gap) {
   computed += cpu_left_ == not_read ? std::min(took, at_most) : took;
 }
 
-Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) {
+Site* Thread::known_site(Call call, const void* return_address, const std::byte* cfa) const {
   for (Site* s = table_[place(return_address)].get(); s; s = s->next.get())
     if (s->is(call, return_address, cfa)) return s;
-  return add_site(call, return_address, cfa);
+  return nullptr;
+}
+
+Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) {
+  Site* const known = known_site(call, return_address, cfa);
+  return known ? known : add_site(call, return_address, cfa);
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) {
@@ -207,6 +215,18 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
                      slot.own.before_begin.load(std::memory_order_relaxed));
 }
 
+/// As close_gap() after begin_recorded().
+void close_recorded_gap(Thread& thread, measure::ThreadSlot& slot, Site& site) {
+  const std::uint64_t gap = thread.entered - thread.left;
+  if (steps_want_cpu_time) thread.count_computation(gap);
+  const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
+  const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
+  slot.claim_outside_ticks(to);
+  if (waiting)
+    measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks,
+                     slot.own.before_begin.load(std::memory_order_relaxed));
+}
+
 /// The site of a call that is to be measured, else null.
 Site* site_of_outermost(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
   if (!armed || (!thread.ready(measure::this_thread_slot()) && !thread.prepare())) return nullptr;
@@ -240,13 +260,38 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   thread.last = site;
   thread.polled_in_vain = in_vain;
   thread.left_at(slot->stamp.load(std::memory_order_relaxed),
-                 slot->depth == 0 && !traffic_on && armed && thread.ready(slot));
+                 slot->depth == 0 && !traffic_on && !messages_on && armed && thread.ready(slot));
   if (steps_want_cpu_time) thread.start_computation(*site);
+}
+
+Site* enter_recorded(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
+  if (thread.nesting > 0 || !thread.ready(slot)) return nullptr;
+  Site* site = thread.last->then;
+  if (!site->is(call, return_address, cfa)) site = thread.known_site(call, return_address, cfa);
+  if (!site || !measure::begin_recorded(*slot, static_cast<std::uint32_t>(site->region))) return nullptr;
+  thread.nesting = 1;
+  thread.begun = true;
+  thread.entered = slot->stamp.load(std::memory_order_relaxed);
+  if (site->splits) close_recorded_gap(thread, *slot, *site);
+  return site;
+}
+
+void leave_recorded(Thread& thread, Site& site, bool in_vain) {
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
+  if (!slot || !measure::end_recorded(*slot, static_cast<std::uint32_t>(site.region)))
+    return leave_carefully(thread, &site, true, in_vain);
+  thread.nesting = 0;
+  if (!site.splits) return;
+  thread.last = &site;
+  thread.polled_in_vain = in_vain;
+  thread.left_at(slot->stamp.load(std::memory_order_relaxed), false);
+  if (steps_want_cpu_time) thread.start_computation(site);
 }
 
 void disown(Thread& thread, measure::ThreadSlot& slot) {
   port().claim(slot, measure::outside);
-  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !traffic_on && armed);
+  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !traffic_on && !messages_on && armed);
 }
 
 }  // namespace effort::pmpi

@@ -3,6 +3,7 @@
 
 #include "adapters/pmpi/call_path.hpp"
 #include "adapters/pmpi/calls.hpp"
+#include "adapters/pmpi/messages.hpp"
 #include "runtime/measure/boundary.hpp"
 
 #include "effort/effort.h"
@@ -58,6 +59,8 @@ struct Site {
   static Site nowhere;  ///< no call stands there
 };
 
+class MessageCall;
+
 /// The state of a thread.  Created at its first call and freed with it.
 class Thread {
  public:
@@ -69,6 +72,8 @@ class Thread {
     return slot && slot->known.load(std::memory_order_relaxed) > 0 && slot->session() == session_;
   }
 
+  /// Null if it is new.
+  Site* known_site(Call call, const void* return_address, const std::byte* cfa) const;
   /// Null if out of memory.
   Site* site(Call call, const void* return_address, const std::byte* cfa);
 
@@ -106,8 +111,9 @@ class Thread {
   Site* last = &landmark_;      ///< the last call that split, or landmark
   std::uint64_t left =
       0;  ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
-  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; set on the careful way
-  std::int64_t computed = 0;  ///< CPU time between calls so far, ticks, while that is of interest
+  std::uint64_t entered = 0;                  ///< the clock when the call under way was entered; set on the careful way
+  std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
+  std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while that is of interest
 
  private:
   static constexpr std::size_t places = 1024;
@@ -147,6 +153,11 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
 /// @param begun  its region was begun
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 
+/// Enter and leave a call outside all regions, in a thread that records its events and does nothing else at boundaries.
+/// Null: nothing has changed.
+Site* enter_recorded(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
+void leave_recorded(Thread& thread, Site& site, bool in_vain);
+
 /// Drops the time since the last call was left: it counts as no region's computation.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
@@ -155,12 +166,17 @@ class Passage {
  public:
   Passage(Call call, const void* return_address, const void* cfa)
       : thread_(this_thread ? *this_thread : make_thread()),
-        site_(enter_carefully(thread_, call, return_address, static_cast<const std::byte*>(cfa))) {}
+        recorded_(messages_on ? enter_recorded(thread_, call, return_address, static_cast<const std::byte*>(cfa))
+                              : nullptr),
+        site_(recorded_ ? recorded_
+                        : enter_carefully(thread_, call, return_address, static_cast<const std::byte*>(cfa))) {}
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
   /// The call has returned.  @param in_vain  a poll that found nothing
-  void done(bool in_vain = false) { leave_carefully(thread_, site_, thread_.begun, in_vain); }
+  void done(bool in_vain = false) {
+    recorded_ ? leave_recorded(thread_, *site_, in_vain) : leave_carefully(thread_, site_, thread_.begun, in_vain);
+  }
 
   /// Whether the call is measured: not inside another call, and in a session.
   bool seen() const { return site_ != nullptr; }
@@ -169,6 +185,7 @@ class Passage {
 
  private:
   Thread& thread_;
+  Site* const recorded_;
   Site* const site_;
 };
 

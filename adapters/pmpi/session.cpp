@@ -2,6 +2,7 @@
 
 #include "adapters/mpi/mpi_library.hpp"
 #include "adapters/pmpi/agree.hpp"
+#include "adapters/pmpi/messages.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/steps.hpp"
@@ -137,6 +138,7 @@ void begin(const void* return_address, const void* cfa) {
   if (!thread->prepare()) armed = false;
   look_for_other_tools();
   begin_traffic();
+  begin_messages();
   begin_steps(*port().settings());
   after_step();
 }

@@ -3,9 +3,7 @@
 #include <algorithm>
 
 namespace effort::pmpi {
-namespace {
 
-/// The blocking call with the same arguments; itself where it is one.
 Call blocking(Call call) {
   switch (call) {
     case Call::Ibarrier: return Call::Barrier;
@@ -33,6 +31,8 @@ Call blocking(Call call) {
     default: return call;
   }
 }
+
+namespace {
 
 /// A call's arguments and the ranks involved.
 struct Collective {

@@ -1,0 +1,61 @@
+// Communicators as traces name them: by an id that all members agree on without a message.
+#pragma once
+
+#include "adapters/pmpi/calls.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effort::pmpi {
+
+/// A communicator.  Its hash is the same on all members and differs from that of other communicators: it is made of the
+/// parent's hash, the number of the call on the parent that made it, and the members.
+struct Communicator {
+  std::uint64_t hash = 0;
+  std::uint32_t id = unknown;  ///< in records; see id_of()
+  std::uint32_t made = 0;      ///< calls on it so far that make communicators
+  int size = 0;                ///< ranks of `world`
+  int me = 0;                  ///< this rank's in it; of an intercommunicator, in the local group
+  bool inter = false;
+  bool freed = false;
+  int users = 0;           ///< pending requests and messages that refer to it
+  std::vector<int> world;  ///< ranks in MPI_COMM_WORLD, -1 unknown, of those that its ranks address (of an
+                           ///< intercommunicator, the remote group); empty: they are equal
+  std::string name, members;
+  // Of a topology: whom a neighbourhood collective sends to and receives from, as ranks of the communicator.
+  bool neighbours_known = false;
+  std::vector<int> sends_to, receives_from;
+
+  static constexpr std::uint32_t unknown = 0xffffffff;
+  int world_rank(int rank) const {
+    if (static_cast<unsigned>(rank) >= static_cast<unsigned>(size)) return -1;
+    return world.empty() ? rank : world[static_cast<std::size_t>(rank)];
+  }
+};
+
+// The functions below belong to one thread at a time.  They may throw std::bad_alloc.
+
+/// Forgets everything: a recording begins.
+void begin_communicators();
+/// The communicator of a handle; null if the handle is none.  The first call for one that was made before the recording
+/// began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
+Communicator* communicator(MPI_Comm handle);
+/// Its number in this rank's records, registered when it is first asked for.
+std::uint32_t id_of(Communicator& communicator);
+/// Another session begins: numbers are given anew.
+void renew_ids();
+/// Looks up the topology, once.
+void find_neighbours(Communicator& communicator, MPI_Comm handle);
+
+/// A call on `parent` has made `made` (MPI_COMM_NULL: not on this rank).
+/// @param tag  of MPI_Comm_create_group
+void saw_new(Call call, MPI_Comm parent, MPI_Comm made, int tag);
+void saw_freed(MPI_Comm handle);
+/// A reference to a communicator, which stays until drop().
+inline void use(Communicator& c) { ++c.users; }
+void drop(Communicator& c);
+
+}  // namespace effort::pmpi

@@ -1,0 +1,199 @@
+// What calls complete.
+#include "adapters/pmpi/message_call.hpp"
+
+#include <cstring>
+
+namespace effort::pmpi {
+
+int MessageCall::requests_place() const {
+  switch (call_) {
+    case Call::Wait:
+    case Call::Test:
+    case Call::Start:
+    case Call::Cancel:
+    case Call::Request_free: return 0;
+    default: return 1;
+  }
+}
+
+int MessageCall::n_requests() const {
+  switch (call_) {
+    case Call::Wait:
+    case Call::Test:
+    case Call::Start: return 1;
+    case Call::Startall:
+    case Call::Waitany:
+    case Call::Waitall:
+    case Call::Waitsome:
+    case Call::Testany:
+    case Call::Testall:
+    case Call::Testsome: return a_.integer(0);
+    default: return 0;
+  }
+}
+
+const MPI_Status* MessageCall::status(int k, MPI_Status& copy) const {
+  const int place = status_place(call_);
+  if (place < 0 || (!own_status_ && a_.status_ignored(place))) return nullptr;
+  std::memcpy(&copy, a_.pointer<const char>(place) + static_cast<std::size_t>(k) * sizeof copy, sizeof copy);
+  return &copy;
+}
+
+/// Before the call, because it changes the handles.  From the last one on: of several with one handle, the newest is
+/// found first, and is most likely the last in the array.
+void MessageCall::claim_requests() {
+  RequestTable& requests = shared().requests;
+  const int n = n_requests();
+  if (n <= 0 || requests.size() == 0) return;
+  claimed_.assign(static_cast<std::size_t>(n), none);
+  bool statuses = false;
+  for (int i = n; i-- > 0;) {
+    const MPI_Request handle = a_.request(requests_place(), i);
+    if (handle == MPI_REQUEST_NULL) continue;
+    const std::uint32_t number = requests.claim(word_of(handle), slot_->number());
+    if (number == none) continue;
+    const Request& r = requests[number];
+    if (!r.active) {
+      requests.put_back(number);
+      continue;
+    }
+    claimed_[static_cast<std::size_t>(i)] = number;
+    any_ = true;
+    statuses = statuses || (!r.sends && !r.reported) || r.cancelled;
+  }
+  if (!any_) return;
+  open();
+  const bool array =
+      call_ == Call::Waitall || call_ == Call::Testall || call_ == Call::Waitsome || call_ == Call::Testsome;
+  if (statuses) want_status(array ? n : 1);
+}
+
+/// Records that a request is complete.
+void MessageCall::report(std::uint32_t number, const MPI_Status* status) {
+  Request& r = shared().requests[number];
+  if (r.reported) return;
+  r.reported = true;
+  int cancelled = 0;
+  if (r.cancelled && status) PMPI_Test_cancelled(status, &cancelled);
+  if (cancelled || (!r.sends && !status)) return put(What::cancelled, nullptr, -1, 0, 0, number);
+  if (r.sends) return put(What::send_done, nullptr, -1, 0, 0, number);
+  put(What::receive_done, r.communicator, r.communicator->world_rank(status->MPI_SOURCE), received_bytes(*status),
+      status->MPI_TAG, number);
+}
+
+void MessageCall::forget(std::uint32_t number) {
+  RequestTable& requests = shared().requests;
+  drop(*requests[number].communicator);
+  requests.release(number);
+}
+
+/// A claimed request is over.
+void MessageCall::retire(std::uint32_t number) {
+  RequestTable& requests = shared().requests;
+  if (!requests[number].persistent) return forget(number);
+  requests[number].active = false;
+  requests.put_back(number);
+}
+
+void MessageCall::complete(int i, const MPI_Status* status) {
+  if (i < 0 || static_cast<std::size_t>(i) >= claimed_.size()) return;
+  std::uint32_t& number = claimed_[static_cast<std::size_t>(i)];
+  if (number == none) return;
+  report(number, status);
+  retire(number);
+  number = none;
+}
+
+void MessageCall::keep_others() {
+  for (const std::uint32_t number : claimed_)
+    if (number != none) shared().requests.put_back(number);
+  claimed_.clear();
+}
+
+void MessageCall::completed(bool succeeded) {
+  if (!any_) return;
+  MPI_Status copy;
+  if (!succeeded) return completed_with_error();
+  switch (call_) {
+    case Call::Test:
+    case Call::Testall:
+      if (a_.result(flag_place(call_)) == 0) break;
+      [[fallthrough]];
+    case Call::Wait:
+    case Call::Waitall:
+      for (int i = 0; i < static_cast<int>(claimed_.size()); ++i) complete(i, status(i, copy));
+      break;
+    case Call::Testany:
+      if (a_.result(flag_place(call_)) == 0) break;
+      [[fallthrough]];
+    case Call::Waitany: complete(place_told(a_.result(2)), status(0, copy)); break;
+    case Call::Waitsome:
+    case Call::Testsome: {
+      const int n = a_.result(2);  // or MPI_UNDEFINED
+      for (int k = 0; k < n; ++k) complete(place_told(a_.result(3, k)), status(k, copy));
+      break;
+    }
+    default: break;
+  }
+  keep_others();
+}
+
+/// After an error, a request is over if its handle is gone.  What it did is told by its status, if there is one that
+/// has been set.
+void MessageCall::completed_with_error() {
+  const int n = static_cast<int>(claimed_.size());
+  const bool each = call_ == Call::Waitall || call_ == Call::Testall;
+  for (int i = 0; i < n; ++i) {
+    const std::uint32_t number = claimed_[static_cast<std::size_t>(i)];
+    if (number == none || a_.request(requests_place(), i) != MPI_REQUEST_NULL) continue;
+    MPI_Status copy;
+    const MPI_Status* const s = each && own_status_ ? status(i, copy) : nullptr;
+    complete(i, s && s->MPI_ERROR == MPI_SUCCESS ? s : nullptr);
+  }
+  keep_others();
+}
+
+// ---- local calls
+
+/// MPI_Request_get_status: completion is seen here, although the request goes on to exist.
+void MessageCall::look_at_request() {
+  RequestTable& requests = shared().requests;
+  const MPI_Request handle = a_.fortran ? a_.request(0) : from_word<MPI_Request>(a_.words[0]);
+  number_ = requests.claim(word_of(handle), slot_->number());
+  if (number_ == none) return;
+  const Request& r = requests[number_];
+  if (!r.active || r.reported) return;
+  open();
+  if (!r.sends || r.cancelled) want_status(1);
+}
+
+void MessageCall::looked_at_request(bool succeeded) {
+  if (number_ == none) return;
+  MPI_Status copy;
+  const Request& r = shared().requests[number_];
+  if (succeeded && r.active && !r.reported && a_.result(1) != 0) report(number_, status(0, copy));
+  shared().requests.put_back(number_);
+}
+
+void MessageCall::cancel_request() {
+  RequestTable& requests = shared().requests;
+  const std::uint32_t number = requests.find(word_of(a_.request(0)));
+  if (number != none) requests[number].cancelled = true;
+}
+
+void MessageCall::free_request() {
+  number_ = shared().requests.claim(word_of(a_.request(0)), slot_->number());
+  if (number_ != none && shared().requests[number_].active) open();
+}
+
+/// The host does not wait for the request.  A send goes on; of a receive, nobody will learn.
+void MessageCall::freed_request(bool succeeded) {
+  if (number_ == none) return;
+  Request& r = shared().requests[number_];
+  if (!succeeded) return shared().requests.put_back(number_);
+  if (r.active && !r.reported)
+    put(r.sends && !r.cancelled ? What::send_done : What::cancelled, nullptr, -1, 0, 0, number_);
+  forget(number_);
+}
+
+}  // namespace effort::pmpi

@@ -1,0 +1,95 @@
+#include "adapters/pmpi/message_arguments.hpp"
+
+#include <array>
+
+#include <dlfcn.h>
+
+namespace effort::pmpi {
+namespace {
+
+/// Of MPI's Fortran part, as far as it is there; else null.
+struct FortranAddresses {
+  const void* in_place = nullptr;               ///< Open MPI
+  const void* const* in_place_later = nullptr;  ///< MPICH: known once its Fortran part has started
+  const void* in_place_f08 = nullptr;           ///< MPICH
+  const void* status_ignore_f08 = nullptr;      ///< MPICH; elsewhere that of the other modules
+  const void* statuses_ignore_f08 = nullptr;
+};
+FortranAddresses there;
+
+template <typename T = const void>
+T* symbol(const char* name) {
+  return static_cast<T*>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// Sizes of predefined types by handle, in the order of hashing.
+struct KnownSize {
+  Word type = 0;
+  std::uint64_t bytes = 0;
+};
+std::array<KnownSize, 64> known_sizes;
+
+bool is_predefined(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
+  PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
+  return combiner == MPI_COMBINER_NAMED;
+}
+
+}  // namespace
+
+void find_fortran_addresses() {
+  there.in_place = symbol("mpi_fortran_in_place_");
+  there.in_place_later = symbol<const void*>("MPIR_F_MPI_IN_PLACE");
+  there.in_place_f08 = symbol("MPIR_F08_MPI_IN_PLACE");
+  there.status_ignore_f08 = symbol("MPIR_F08_MPI_STATUS_IGNORE_OBJ");
+  there.statuses_ignore_f08 = symbol("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
+}
+
+std::uint64_t type_size(MPI_Datatype type) {
+  const Word word = word_of(type);
+  KnownSize& known = known_sizes[((word >> 4) ^ (word >> 10)) % known_sizes.size()];
+  if (known.type == word) return known.bytes;
+  MPI_Count bytes = 0;
+  if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
+  if (is_predefined(type)) known = {word, static_cast<std::uint64_t>(bytes)};
+  return static_cast<std::uint64_t>(bytes);
+}
+
+std::uint64_t DataArguments::count(int place, int element) const {
+  const int n = result(place, element);
+  return n < 0 ? 0 : static_cast<std::uint64_t>(n);
+}
+
+MPI_Datatype DataArguments::type(int place) const {
+  return fortran ? PMPI_Type_f2c(*pointer<MPI_Fint>(place)) : from_word<MPI_Datatype>(words[place]);
+}
+
+MPI_Datatype DataArguments::type_at(int place, int element) const {
+  return fortran ? PMPI_Type_f2c(pointer<MPI_Fint>(place)[element]) : pointer<MPI_Datatype>(place)[element];
+}
+
+bool DataArguments::in_place(int place) const {
+  const void* const buffer = pointer<const void>(place);
+  if (!fortran) return buffer == MPI_IN_PLACE;
+  return buffer && (buffer == there.in_place || buffer == there.in_place_f08 ||
+                    (there.in_place_later && buffer == *there.in_place_later));
+}
+
+bool DataArguments::status_ignored(int place) const {
+  const void* const status = pointer<const void>(place);
+  if (!fortran) return status == MPI_STATUS_IGNORE || status == MPI_STATUSES_IGNORE;
+  return !status || status == MPI_F_STATUS_IGNORE || status == MPI_F_STATUSES_IGNORE ||
+         status == there.status_ignore_f08 || status == there.statuses_ignore_f08;
+}
+
+std::uint64_t received_bytes(const MPI_Status& status) {
+#if defined(OPEN_MPI)
+  return status._ucount;  // what PMPI_Get_elements_x gives, without the call
+#else
+  MPI_Count bytes = 0;
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+#endif
+}
+
+}  // namespace effort::pmpi

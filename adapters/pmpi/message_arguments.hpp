@@ -1,0 +1,83 @@
+// What calls say about their messages: sizes, special addresses, statuses.
+#pragma once
+
+#include "adapters/pmpi/arguments.hpp"
+
+#include <mpi.h>
+
+#include <cstddef>
+#include <cstdint>
+
+namespace effort::pmpi {
+
+/// Finds the special addresses of MPI's Fortran part.  Before the functions below.
+void find_fortran_addresses();
+
+/// Bytes of an element of the type.  Remembers those of predefined types.
+std::uint64_t type_size(MPI_Datatype type);
+
+/// Access to the arguments of a call that exchanges data.
+struct DataArguments : Arguments {
+  std::uint64_t count(int place, int element = 0) const;
+  MPI_Datatype type(int place) const;
+  std::uint64_t bytes(int count_place, int type_place) const {
+    const int n = integer(count_place);
+    return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type(type_place)) : 0;
+  }
+  /// The size of the part for one rank, of arrays of counts (and of types).
+  std::uint64_t part(int counts_place, int element, MPI_Datatype type) const {
+    const std::uint64_t n = count(counts_place, element);
+    return n > 0 ? n * type_size(type) : 0;
+  }
+  std::uint64_t part(int counts_place, int types_place, int element) const {
+    const std::uint64_t n = count(counts_place, element);
+    return n > 0 ? n * type_size(type_at(types_place, element)) : 0;
+  }
+  /// Whether a buffer is MPI_IN_PLACE.
+  bool in_place(int place) const;
+  MPI_Request request(int place, int element = 0) const {
+    return fortran ? PMPI_Request_f2c(pointer<MPI_Fint>(place)[element]) : pointer<MPI_Request>(place)[element];
+  }
+  MPI_Message message(int place) const {
+    return fortran ? PMPI_Message_f2c(*pointer<MPI_Fint>(place)) : *pointer<MPI_Message>(place);
+  }
+  /// An argument that the call has set.
+  int result(int place, int element = 0) const {
+    return fortran ? static_cast<int>(pointer<MPI_Fint>(place)[element]) : pointer<int>(place)[element];
+  }
+  /// Whether the caller does not want the status or statuses.
+  bool status_ignored(int place) const;
+
+ private:
+  MPI_Datatype type_at(int place, int element) const;
+};
+
+// In Open MPI and in MPICH, a status has the same layout in C and Fortran.
+static_assert(sizeof(MPI_Fint) == sizeof(int));
+
+/// Bytes that a completed receive got.
+std::uint64_t received_bytes(const MPI_Status& status);
+
+/// The place of a call's status or statuses among its arguments; -1: it has none that matter here.
+constexpr int status_place(Call call) {
+  switch (call) {
+    case Call::Wait: return 1;
+    case Call::Test:
+    case Call::Waitall:
+    case Call::Request_get_status: return 2;
+    case Call::Waitany:
+    case Call::Testall: return 3;
+    case Call::Waitsome:
+    case Call::Testany:
+    case Call::Testsome:
+    case Call::Mrecv:
+    case Call::Mprobe: return 4;
+    case Call::Improbe: return 5;
+    case Call::Recv: return 6;
+    case Call::Sendrecv_replace: return 8;
+    case Call::Sendrecv: return 11;
+    default: return -1;
+  }
+}
+
+}  // namespace effort::pmpi

@@ -1,0 +1,76 @@
+// Pending and persistent requests, found by their handles.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace effort::pmpi {
+
+using Word = std::uintptr_t;
+struct Communicator;
+
+/// Numbers requests and finds them again.  A handle may stand for several at a time: Open MPI gives all small sends the
+/// same completed request.  Then the newest is found first, if possible one that the same thread has started.
+///
+/// A request has the lowest number that is free when it starts, so that equal steps have equal numbers.  Its life:
+/// add(), bind() once MPI has given it a handle, then claim() and either release() or put_back().  A claimed request is
+/// not found by its handle: MPI may already have given that to a new one.
+class RequestTable {
+ public:
+  static constexpr std::uint32_t none = 0xffffffff;
+  /// Requests that can be known at a time; later ones have no number.
+  static constexpr std::uint32_t most = 1u << 18;
+  /// Of one handle.  A host that never completes its sends would leave more.
+  static constexpr std::uint32_t most_alike = 1u << 14;
+
+  struct Request {
+    Communicator* communicator = nullptr;
+    std::uint64_t bytes = 0;
+    std::int32_t peer = -1, tag = 0;
+    std::uint32_t thread = 0;  ///< number of the slot of the one that started it
+    bool sends = false, persistent = false, active = true;
+    bool cancelled = false;  ///< MPI_Cancel was called
+    bool reported = false;   ///< its completion has been recorded
+
+   private:
+    friend class RequestTable;
+    Word handle_ = 0;
+    std::uint32_t older_ = none;  ///< with the same handle
+    std::uint32_t next_ = none;   ///< newest one of another handle in the same bucket
+    std::uint32_t alike_ = 0;     ///< older ones with the same handle, about
+  };
+
+  /// A number for a request; `none` if there are too many.  @throws std::bad_alloc
+  std::uint32_t add(const Request& request);
+  Request& operator[](std::uint32_t number) { return requests_[number]; }
+
+  /// From now on, the request is found by its handle.  @throws std::bad_alloc
+  /// @return false if too many with this handle are there already
+  bool bind(std::uint32_t number, Word handle);
+  /// A request of that handle, which then is claimed; `none` if there is none.
+  std::uint32_t claim(Word handle, std::uint32_t thread);
+  /// As claim(), but the request stays.
+  std::uint32_t find(Word handle) const;
+  /// The claimed request stays pending.  Put several back in the reverse order of their claims.
+  void put_back(std::uint32_t number);
+  void release(std::uint32_t number);
+
+  std::uint32_t size() const { return used_; }
+
+ private:
+  std::size_t bucket(Word handle) const {
+    return static_cast<std::size_t>((handle * 0x9e3779b97f4a7c15u) >> 32) & (buckets_.size() - 1);
+  }
+  std::uint32_t* place_of(Word handle);
+  void push(std::uint32_t number);
+  void grow();
+
+  std::vector<Request> requests_;       ///< by number
+  std::vector<std::uint64_t> taken_;    ///< a bit per number
+  std::vector<std::uint32_t> buckets_;  ///< a power of two of them
+  std::size_t first_free_ = 0;          ///< no word of `taken_` before this has room
+  std::uint32_t used_ = 0;
+};
+
+}  // namespace effort::pmpi
