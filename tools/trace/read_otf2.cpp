@@ -260,7 +260,7 @@ bool Archive::restore_sampling() {
   return true;
 }
 
-/// One window with every rank: whoever recorded it recorded all.
+/// One window with every rank: the tool that recorded it recorded all.
 void Archive::take_windows() {
   if (restore_sampling()) return;
   TraceWindow window;
