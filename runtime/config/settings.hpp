@@ -17,7 +17,7 @@ struct Precision {
 /// Which detail of which ranks is kept.
 struct Trace {
   bool on = false;
-  std::int64_t memory = std::int64_t{8} << 20;  ///< bytes of each rank for events that nobody has looked at yet
+  std::int64_t memory = std::int64_t{8} << 20;  ///< bytes per rank for events that have not been read yet
   std::uint32_t relative_ppm = 10'000;          ///< error of time stamps: of the time since the event before
   std::uint32_t absolute_ns = 100;              ///< the same, at least; 0: time stamps are exact
   double confidence = 0.90, error = 0.08;       ///< of the mean load estimated from the sample; relative error

@@ -35,7 +35,7 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
     node.shared([&] { segment = node::Segment::make_private(shape); });
     return segment;
   }
-  // What the system refuses is tried again with less memory for traces, at last without any.
+  // If the system refuses, it is tried again with less memory for traces, and finally without any.
   for (;; shape.trace_blocks = recording::Memory::fewer_blocks(shape.trace_blocks)) {
     segment = share_memory(node, shape);
     if (segment) node.shared = {};  // what was refused before does not matter

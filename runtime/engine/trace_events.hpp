@@ -19,7 +19,7 @@ struct ThreadEvents {
 /// What a rank has recorded in a window.
 struct RankEvents {
   std::vector<ThreadEvents> threads;
-  std::int64_t start_ns = 0, end_ns = 0;  ///< of the steps that are there
+  std::int64_t start_ns = 0, end_ns = 0;  ///< of the steps that remain
   std::int64_t dropped_steps = 0;         ///< at the window's start: their records have been overwritten
 };
 

@@ -23,7 +23,7 @@ std::int64_t unix_ns() {
       .count();
 }
 
-/// Creates NAME-JOB.trace, or NAME-JOB-2.trace if another run has made that, and so on.
+/// Creates NAME-JOB.trace, or NAME-JOB-2.trace if another run has already created that, and so on.
 std::string make_directory(const std::string& parent, const std::string& name) {
   std::filesystem::create_directories(parent);
   for (int attempt = 1; attempt <= 10000; ++attempt) {
@@ -114,7 +114,7 @@ std::int64_t TraceKeeper::affordable() {
   nodes_.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
   nodes_.allreduce(std::span<std::int64_t>(&longest, 1), ReduceOp::max);
   constexpr double hour = 3.6e12, guess = 4096;
-  // The first minute's budget is there at once, so that short runs are traced, too.
+  // The first minute's budget is available at once, so that short runs are traced as well.
   const double hours = (static_cast<double>(longest) + hour / 60) / hour;
   const double allowed = static_cast<double>(settings_.budget) * log_.setup().n_ranks * hours;
   const double each = sums[1] > 0 ? static_cast<double>(sums[0]) / static_cast<double>(sums[1]) : guess;

@@ -27,7 +27,7 @@ double seconds_per_round(const Body& body) {
   return static_cast<double>(least) * tick_rate().seconds_per_tick / rounds;
 }
 
-/// Memory for events that nobody reads, if there are to be events.
+/// Memory for events that are never read, if events will be recorded.
 class Scratch {
  public:
   explicit Scratch(bool wanted) {

@@ -6,15 +6,14 @@
 
 namespace effort::measure {
 
-/// Whether the clock alone is read, events are recorded, and nothing else is to be done.
+/// Whether a boundary only reads the clock and records an event.
 inline bool only_recording(const ThreadSlot& s) noexcept {
   return s.events.on() && s.counters.count() == 0 && !s.sampling.special() && !s.pricing.open &&
          s.requests.load(std::memory_order_relaxed) == 0;
 }
 
-/// Begins a region, at `now` of the TSC or, if that is 0, at the time that it reads.  The time since the last boundary
-/// is charged to `outside`.  Returns false and changes nothing if another region is open or if more than this is to be
-/// done.
+/// Begins a region now.  The time since the last boundary is charged to `outside`.  Returns false and changes nothing
+/// if another region is open, or if more than this has to be done.
 inline bool begin_recorded(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.gate.closed() || s.depth != 0 || s.layout.load(std::memory_order_relaxed) != inline_layout ||
       !only_recording(s))
@@ -33,7 +32,7 @@ inline bool begin_recorded(ThreadSlot& s, std::uint32_t region) noexcept {
   return true;
 }
 
-/// Ends a region that begin_recorded() has begun.  Returns false and changes nothing if that is not all there is to do.
+/// Ends a region that begin_recorded() has begun.  Returns false and changes nothing if more has to be done.
 inline bool end_recorded(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.gate.closed() || s.depth != 1 || s.current.load(std::memory_order_relaxed) != (region | careful) ||
       !only_recording(s))

@@ -26,7 +26,7 @@ inline std::string members_text(std::span<const int> ranks) {
     while (last < ranks.size() && step != 0 && std::int64_t{ranks[last]} - ranks[last - 1] == step) ++last;
     if (!out.empty()) out += ',';
     out += std::to_string(ranks[i]);
-    if (last - i < 3) {  // no range; a pair of neighbours is one
+    if (last - i < 3) {  // too short for a range, unless the two are neighbours
       if (last - i < 2 || (step != 1 && step != -1)) last = i + 1;
     }
     if (last - i > 1) out += '-' + std::to_string(ranks[last - 1]);
@@ -36,7 +36,7 @@ inline std::string members_text(std::span<const int> ranks) {
   return out.size() > longest_members ? "" : out;
 }
 
-/// Appends the ranks of one group.  @return false if the text is none, or names more than `most`
+/// Appends the ranks of one group.  @return false if the text is not such a list, or names more than `most` ranks
 inline bool append_members(std::string_view text, std::vector<std::int32_t>& out, std::size_t most = 1u << 24) {
   const char* at = text.data();
   const char* const end = at + text.size();

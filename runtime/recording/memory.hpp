@@ -48,7 +48,7 @@ class Memory {
  public:
   static constexpr std::size_t block_bytes = 16384;
   static constexpr std::size_t block_words = (block_bytes - sizeof(Block)) / sizeof(Word);
-  /// The fewest blocks that are of use.
+  /// The smallest useful number of blocks.
   static constexpr std::size_t least_blocks = 4;
 
   Memory() = default;
@@ -57,7 +57,7 @@ class Memory {
   static std::size_t bytes(std::size_t n_blocks);
   /// The most blocks that fit into `bytes`; 0 if these are too few.
   static std::size_t blocks_in(std::size_t bytes);
-  /// What to try if the system refuses as many; 0 at last.
+  /// The number to try next if the system refuses `n`; finally 0.
   static std::size_t fewer_blocks(std::size_t n) { return n / 2 < least_blocks ? 0 : n / 2; }
 
   explicit operator bool() const noexcept { return n_blocks_ > 0; }
@@ -78,7 +78,7 @@ class Memory {
   std::uint64_t lost_until() const noexcept { return control_->lost_until.load(std::memory_order_acquire); }
   std::uint64_t unrecorded() const noexcept { return control_->unrecorded.load(std::memory_order_relaxed); }
   /// The records of all threads from blocks that may hold some of `from` .. `to` (ticks), ordered by thread and time.
-  /// The first and the last block of a thread may hold others, too.  Ask lost_until() afterwards.
+  /// The first and the last block of a thread may hold others as well.  Call lost_until() afterwards.
   std::vector<Extract> read(std::uint64_t from, std::uint64_t to) const;
 
  private:

@@ -18,7 +18,7 @@ using Word = std::uint64_t;
 /// | send, receive and their starts, ends  | see message()   | bytes     | tag, request << 32     |
 /// | collective                            | see message()   | bytes out | bytes in               |
 ///
-/// Records without ticks happen at the time of the last record that has some.
+/// A record without ticks has the time of the last record with ticks.
 enum class What : std::uint8_t {
   none = 0,
   enter,

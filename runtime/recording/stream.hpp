@@ -10,8 +10,8 @@
 namespace effort::recording {
 
 /// Appends the records of the thread that owns it.  A record costs one comparison and its stores; every 16 KiB another
-/// block is taken.  All methods but offer(), withdraw() and on() belong to the owner, which must not be interrupted in
-/// them by a signal handler that calls them, too (measure::Busy).
+/// block is taken.  All methods but offer(), withdraw() and on() belong to the owner.  While it is in one of them, no
+/// signal handler may call another (measure::Busy).
 class Stream {
  public:
   // ---- any thread
