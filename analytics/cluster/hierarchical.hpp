@@ -26,7 +26,7 @@ struct Dendrogram {
   std::vector<Merge> merges;
 };
 
-/// Agglomerative clustering by the nearest-neighbour chain (Murtagh 1985; dissertation 5.4.1).
+/// Agglomerative clustering by the nearest-neighbour chain (Murtagh 1985; Gamblin 2009, section 5.4.1).
 /// @param signatures  n x d, finite
 /// @throws std::invalid_argument on bad signatures, or n above 65,536
 /// Time: O(n^2 (d + 1)).  Memory: 8 n^2 bytes.  The result does not depend on the space.

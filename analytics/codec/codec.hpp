@@ -47,7 +47,7 @@ class Target {
 
 enum class Coder {
   context,  ///< bit planes, set partitioning, context-adaptive arithmetic coding: the smallest
-  ezw,      ///< zerotrees, run lengths and Huffman codes as in the dissertation: the baseline
+  ezw,      ///< zerotrees, run lengths and Huffman codes as in Gamblin 2009: the baseline
 };
 
 /// An invalid stream.

@@ -1,4 +1,4 @@
-// The coder of the dissertation (Gamblin 2009) as the baseline: embedded zerotrees, run lengths, Huffman codes.
+// The coder of Gamblin 2009 as the baseline: embedded zerotrees, run lengths, Huffman codes.
 #pragma once
 
 #include "analytics/codec/tile.hpp"

@@ -37,9 +37,9 @@ struct Estimate {
 };
 
 /// Ranks that were drawn together from strata.  The estimator of a stratum's total is its size times the mean of its
-/// sample, weighted by the inverse probabilities (Hajek; with equal ones Cochran 1977, section 5.3, and dissertation
-/// 4.2.3); its variance has the finite population correction, so that a stratum that was drawn completely has none.
-/// A drawn rank whose trace is lost may be left out: the others then stand for it.
+/// sample, weighted by the inverse probabilities (Hajek; with equal ones Cochran 1977, section 5.3, and Gamblin 2009,
+/// section 4.2.3); its variance has the finite population correction, so that a stratum that was drawn completely has
+/// none.  A drawn rank whose trace is lost may be left out: the others then represent it.
 class Draw {
  public:
   /// @param population  [strata] ranks in each

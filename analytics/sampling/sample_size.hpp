@@ -65,7 +65,7 @@ struct PlanParameters {
 };
 
 /// Sample sizes for the mean of each of d metrics over n ranks, relative to the metric's mean; the largest counts
-/// (dissertation 4.2; Cochran 1977, chapter 5 for Neyman allocation).  Metrics with mean 0 are left out.
+/// (Gamblin 2009, section 4.2; Cochran 1977, chapter 5 for Neyman allocation).  Metrics with mean 0 are left out.
 ///
 /// @param values  [n][d] one value per rank and metric, finite
 /// @param labels  [n] strata 0..k-1; empty: one stratum

@@ -1,6 +1,6 @@
-// Codes event traces.  The events of one thread in one window become a chunk.  What recurs in a program, the sequence
-// of its events without their times, is coded once and kept in a dictionary that all chunks of a stream share, so a
-// chunk is little more than its time stamps.  FORMAT.md describes every byte.
+// Codes event traces.  The events of one thread in one window become a chunk.  Its recurring part, the sequence of
+// events without their times, is coded once and kept in a dictionary that all chunks of a stream share, so a chunk is
+// little more than its time stamps.  FORMAT.md describes every byte.
 //
 //   Encoder encoder(TimeBound::usual());
 //   const Encoder::Coded coded = encoder.encode(place, events);   // write coded.dictionary, if any, then coded.events
@@ -31,7 +31,7 @@ class TraceError : public std::runtime_error {
 inline constexpr std::size_t most_events = std::size_t{1} << 20;
 
 /// Codes the chunks of one stream (a node).  Threads: one at a time.  Memory: bounded (see memory()), independent of
-/// the length of the run: a dictionary that is full is started anew.
+/// the length of the run: a full dictionary is started anew.
 class Encoder {
  public:
   /// Errors: std::invalid_argument for a bound out of range.
@@ -73,7 +73,7 @@ class Decoder {
   /// Errors: TraceError; the piece then counts as lost.
   void add(std::span<const std::byte> dictionary);
 
-  /// The events of a chunk; `place` as it was coded.  Chunks decode in any order.
+  /// The events of a chunk; `place` must be that of its encoding.  Chunks decode in any order.
   /// Errors: TraceError.  Cost: linear in the events.
   std::vector<Event> decode(const Place& place, std::span<const std::byte> events) const;
 

@@ -31,12 +31,12 @@ struct Base {
   std::shared_ptr<const Sequence> sequence;
 };
 
-/// What a thread of a rank did last, and a sequence without a base that is like it.
+/// The last sequence of a rank's thread, and a similar one without a base.
 struct Location {
   Base last, root;
 };
 
-/// 128 bits stand for a sequence: two different ones that share them are not to be expected.
+/// A hash of 128 bits identifies a sequence: collisions are not to be expected.
 struct Digest {
   std::uint64_t low = 0, high = 0;
   friend bool operator==(const Digest&, const Digest&) = default;
@@ -138,7 +138,7 @@ struct Encoder::State {
   std::map<std::pair<std::int32_t, std::int32_t>, Location> locations;
   Location newest;  ///< of any thread, for threads that have none
   std::uint64_t next_sequence = 0;
-  bool incomplete = false;  ///< an exception may have left entries that no piece tells
+  bool incomplete = false;  ///< an exception may have left entries that no piece contains
 
   /// Starts the dictionary anew if it is full.
   void begin_chunk() {

@@ -1,7 +1,7 @@
 // Codes the sequence of symbols and values against a similar one.
 //
 // A pointer into the earlier sequence and what was already coded of this one follows the program: the symbol there is
-// the guess.  Where a program repeats itself, an event costs a small part of a bit.
+// the guess.  As long as a program repeats itself, an event costs a small fraction of a bit.
 #include "analytics/trace/structure.hpp"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// What is known when an event is coded: the base, followed by the events coded so far.
+/// The past of the next event: the base, followed by the events coded so far.
 class Past {
  public:
   Past(const Sequence& base, std::size_t events, SymbolRange range, const KindOf& kind)
@@ -70,7 +70,7 @@ class Past {
   }
 
   void append(std::uint32_t symbol, const std::uint64_t* values) {
-    // A symbol of an earlier generation occurs in no base, but a damaged dictionary may claim so.
+    // A symbol of an earlier generation occurs in no base, but a damaged dictionary may claim that it does.
     if (symbol < first_ || symbol - first_ >= latest_.size())
       throw TraceError("an entry of the dictionary is damaged (it uses an unknown symbol), skip it");
     const std::size_t n = values_of(kind_(symbol)).size();

@@ -1,4 +1,4 @@
-// What a program did, without when: the sequence of its events, in a form in which equal steps are equal.  Internal.
+// The sequence of a program's events without their times, in a form in which equal steps are equal.  Internal.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace effort::trace {
 
-/// What seldom changes when an event recurs.  A peer of a message is relative to the own rank, so that ranks share
-/// symbols; a root is not.
+/// The part of an event that seldom changes when it recurs.  A peer of a message is relative to the rank itself, so
+/// that ranks share symbols; a root is not.
 struct Symbol {
   Kind kind = Kind::enter;
   std::uint32_t id = 0;
@@ -41,8 +41,8 @@ using KindOf = std::function<Kind(std::uint32_t symbol)>;
 
 Symbol symbol_of(const Place& place, const Event& event);
 
-/// The requests of a chunk that are pending.  What counts of a completion is how many pending requests are older, so
-/// completions in the order of the starts are equal whatever the numbers.
+/// The requests of a chunk that are pending.  A completion is described by the number of older pending requests, so
+/// completions in the order of the starts are equal whatever the requests' numbers.
 class Requests {
  public:
   void start(std::uint32_t request);
@@ -75,7 +75,7 @@ class Values {
 struct SymbolRange {
   std::uint32_t first = 0;  ///< of the dictionary's present generation
   std::uint32_t known = 0;  ///< the first number that earlier sequences did not use
-  std::uint32_t end = 0;    ///< behind the last number; new ones occur in ascending order
+  std::uint32_t end = 0;    ///< one past the last number; new ones occur in ascending order
 };
 
 /// Codes a sequence against an earlier one that is likely to be similar, which may be empty.

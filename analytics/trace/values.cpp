@@ -57,7 +57,7 @@ Symbol symbol_of(const Place& place, const Event& event) {
 }
 
 void Requests::start(std::uint32_t request) {
-  // A number that is given out again was free, even if no event said so.
+  // A number that is reused was free, even if no event said so.
   const auto stale = std::find(pending_.begin(), pending_.end(), request);
   if (stale != pending_.end()) {
     pending_.erase(stale);

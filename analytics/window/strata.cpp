@@ -110,8 +110,7 @@ std::vector<std::int32_t> StrataFinder::exact_strata(Communicator& nodes, const 
   return found.labels;
 }
 
-// CLARA on the level-l approximation of each node's layout.ranks.  Every rank gets the stratum of its approximate
-// value.
+// CLARA on the level-l approximation of each node's ranks.  Every rank gets the stratum of its approximate value.
 std::vector<std::int32_t> StrataFinder::coarse_strata(Communicator& nodes, const Layout& layout,
                                                       const std::vector<double>& signatures, std::size_t d,
                                                       std::vector<std::int32_t>& medoids) const {
