@@ -1,4 +1,4 @@
-// What a trace file holds: events of the kept ranks of one or more nodes, and why and how they were kept.
+// The contents of a trace file: events of the kept ranks of one or more nodes, and why and how these were kept.
 #pragma once
 
 #include <cstddef>
@@ -74,13 +74,13 @@ enum Reason : std::uint16_t {
   reason_rebalance = 1 << 5,
   reason_jump = 1 << 6,
   reason_mispredicted = 1 << 7,
-  reason_partner = 1 << 8,  ///< alone: only the messages with kept ranks are there; never part of an estimate
+  reason_partner = 1 << 8,  ///< on its own: only the messages with kept ranks were kept; never part of an estimate
 };
 inline constexpr int n_reasons = 9;
 /// "sample", "medoid", ... of the reason 1 << i
 const char* reason_text(int i);
 
-/// A window as one node kept it.
+/// A window, as far as one node kept it.
 struct Window {
   std::int32_t node = 0;
   std::int64_t window = 0;  ///< ordinal of the window in the run

@@ -30,7 +30,7 @@ inline constexpr std::uint32_t type_events = record::format::four("EVNT");
 inline constexpr std::uint32_t type_gap = record::format::four("GAPS");
 inline constexpr std::uint32_t type_clock = record::format::four("CLCK");
 
-/// What stands before a payload.
+/// The frame of a payload, which precedes it.
 struct Frame {
   std::uint32_t type = 0;
   std::uint32_t length = 0;  ///< of the payload

@@ -50,7 +50,7 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
     append(start);
   } catch (...) {
     ::close(file_);
-    ::unlink(path.c_str());  // it has no header, so it is of no use
+    ::unlink(path.c_str());  // without a header it is useless
     throw;
   }
 }

@@ -1,4 +1,4 @@
-// Writes a trace file, chunk by chunk.  Whatever is complete stays readable if the writer is killed.
+// Writes a trace file, chunk by chunk.  Complete chunks stay readable if the writer is killed.
 #pragma once
 
 #include <cstddef>
@@ -34,7 +34,7 @@ class Writer {
   Writer(const Writer&) = delete;
   Writer& operator=(const Writer&) = delete;
 
-  /// Appends chunks that encode() made, whole and in one write where the system does so.  If that fails, what was
+  /// Appends chunks that encode() made, whole and, if the system allows it, in one write.  If that fails, what was
   /// written of them is cut off again, so the file stays readable and a later call may succeed.
   /// Errors: std::filesystem::filesystem_error (a full disk).  Blocks on the disk.
   void append(std::span<const std::byte> chunks);
