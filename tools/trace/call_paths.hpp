@@ -52,7 +52,7 @@ struct Call {
 std::vector<std::uint32_t> open_at_start(const TraceThread& thread, const TraceSpan& span);
 
 /// Walks through the events of a span.
-/// @param visitor  visitor.event(index, path): an event that is no enter or leave, and the call path it is in;
+/// @param visitor  visitor.event(index, path): an event other than enter and leave, and the call path it is in;
 ///                 visitor.end(call): a call, when it ends or the span does
 /// Calls that are not nested are ended with the one around them; a leave of what was not entered is skipped.
 template <typename Visitor>

@@ -1,4 +1,4 @@
-// What the ranks called, for all ranks of the run: estimates from the sampled ones.
+// The calls of all ranks of the run, estimated from those of the sampled ranks.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ struct CallEstimate {
   sampling::Estimate seconds;    ///< without the calls inside them
   sampling::Estimate inclusive;  ///< with them, seconds
   sampling::Estimate bytes;      ///< sent and received by its messages and collectives
-  double seen = 0;               ///< calls that are in the trace, of whatever rank
+  double seen = 0;               ///< calls in the trace, of all kept ranks
   bool sampled = false;          ///< whether a sampled rank called it; else the estimates are 0 and mean nothing
 };
 
@@ -27,7 +27,7 @@ struct CallEstimates {
   std::int64_t steps = 0;           ///< of the windows with a sample
   std::size_t windows = 0;          ///< with a sample
   std::size_t without_sample = 0;   ///< windows that enter no estimate
-  std::size_t partly = 0;           ///< windows in which a stratum has no sampled rank; the others stand for it
+  std::size_t partly = 0;           ///< windows in which a stratum has no sampled rank; the others represent it
   std::size_t scaled = 0;           ///< sampled ranks and windows with dropped steps, scaled to all steps
 };
 

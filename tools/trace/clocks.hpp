@@ -1,4 +1,4 @@
-// The clocks of the nodes on that of node 0.
+// Converts times of the nodes' clocks to node 0's.
 #pragma once
 
 #include <cstdint>

@@ -38,7 +38,7 @@ std::string join(const std::vector<std::string>& words) {
   return out;
 }
 
-/// What the kept ranks are, counted over windows.
+/// Why ranks were kept, counted over windows.
 struct Tally {
   std::set<std::int32_t> ranks;
   std::size_t least_sample = ~std::size_t{0}, most_sample = 0, most_strata = 0;
@@ -184,7 +184,7 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   return title + "\n" + table.text();
 }
 
-/// What limits the trust in it, a sentence each.
+/// The limits of its accuracy, a sentence each.
 std::vector<std::string> trust(const TraceFindings& f) {
   const Trace& trace = f.trace;
   const TraceMessages& m = f.messages;

@@ -1,4 +1,4 @@
-// Sends and receives of a trace, put together.
+// Matches the sends and receives of a trace.
 #pragma once
 
 #include <cstddef>
@@ -29,7 +29,7 @@ struct TraceMessages {
   std::vector<TraceMessage> matched;  ///< in the order of send_ns
   std::uint64_t unmatched_sends = 0, unmatched_receives = 0;
   std::uint64_t other_communicator = 0;  ///< matched though the ends name different communicators
-  std::uint64_t clamped = 0;             ///< receives before their send, by the clocks
+  std::uint64_t clamped = 0;             ///< receives before their send, according to the clocks
   std::int64_t largest_clamp_ns = 0;
   /// [threads][events] the message that a send, a receive, or the start or completion of one is part of; none for all
   /// others, and for those whose other end is not there.
@@ -40,8 +40,8 @@ struct TraceMessages {
 /// the one posted first got the one sent first (MPI 4.0, section 3.5).  Where nothing is known of what came before (a
 /// window whose predecessor was not kept), the first message may have been sent earlier or received already: there the
 /// sequences are shifted until sizes agree, no receive is complete before its send begins, and transfers take even
-/// times. EZTrace names a wrong communicator in some receives: in an archive of another tool, what is left is matched
-/// without the communicator, where numbers and sizes agree. Cost: O(n log n) in the messages.
+/// times.  EZTrace names a wrong communicator in some receives: in an archive of another tool, what is left is matched
+/// without the communicator, where numbers and sizes agree.  Cost: O(n log n) in the messages.
 TraceMessages match_messages(const Trace& trace);
 
 }  // namespace effort::tools

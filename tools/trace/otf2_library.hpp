@@ -7,7 +7,7 @@
 
 namespace effort::tools::otf2 {
 
-/// While it lives, what the library has to say about errors is kept instead of printed.  One at a time.
+/// While it lives, the library's error messages are kept instead of printed.  One at a time.
 class Messages {
  public:
   Messages();

@@ -1,11 +1,12 @@
-// What names of regions mean to OTF2: MPI calls, and which collective operation they are.
+// From names of regions to MPI calls, and to OTF2's collective operations.
 #pragma once
 
 #include <string>
 
 namespace effort::tools::otf2 {
 
-/// "allreduce" of "MPI_Allreduce", "mpi_allreduce_", or of a call path "MPI_Allreduce [...]"; empty if it is none.
+/// "allreduce" of "MPI_Allreduce", "mpi_allreduce_", or of a call path "MPI_Allreduce [...]"; empty if it is not an MPI
+/// call.
 std::string mpi_call(const std::string& region);
 
 /// The OTF2_CollectiveOp of a call, OTF2_COLLECTIVE_OP_BARRIER (0) to ...; non-blocking and neighbourhood forms count

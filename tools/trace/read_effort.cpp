@@ -186,7 +186,7 @@ void Assembly::take_windows() {
   std::map<std::int32_t, std::int64_t> dropped;
   for (const TraceWindow& window : trace_.windows)
     for (const KeptRank& kept : window.ranks) dropped[kept.rank] += kept.dropped_steps;
-  // A gap may be listed and be told of a kept window, too.
+  // A gap may be listed by itself and with a kept window as well.
   for (const auto& [rank, steps] : gap_steps_) dropped[rank] = std::max(dropped[rank], steps);
   for (const auto& [rank, steps] : dropped) trace_.dropped_steps += steps;
   trace_.clock_bound_ns = clocks_.bound_ns();
@@ -261,7 +261,8 @@ void Assembly::place(TraceThread& thread, const Chunk& chunk, std::vector<TraceE
   thread.spans.push_back(span);
 }
 
-/// A kept rank always has events, if only the steps: if there are none and the file is damaged, they were in there.
+/// A kept rank always has events, if only the steps: if there are none and the file is damaged, they were in the
+/// damaged part.
 void Assembly::find_lost() {
   for (TraceWindow& window : trace_.windows) {
     if (window.first_step < 0) window.first_step = window.last_step = -1;
