@@ -17,7 +17,7 @@ struct Parts {
   Communicator& c;
   Exchanged out;
 
-  /// Of those that the rank exchanges data with; in an intercommunicator, nobody there is the rank itself.
+  /// Of those that the rank exchanges data with; in an intercommunicator, none of them is the rank itself.
   Bytes others() const { return static_cast<Bytes>(c.inter ? c.size : c.size - 1); }
   bool is_me(int r) const { return !c.inter && r == c.me; }
 

@@ -25,7 +25,7 @@ struct Communicator {
   std::vector<int> world;  ///< ranks in MPI_COMM_WORLD, -1 unknown, of those that its ranks address (of an
                            ///< intercommunicator, the remote group); empty: they are equal
   std::string name, members;
-  // Of a topology: whom a neighbourhood collective sends to and receives from, as ranks of the communicator.
+  // Of a topology: the destinations and sources of a neighbourhood collective, as ranks of the communicator.
   bool neighbours_known = false;
   std::vector<int> sends_to, receives_from;
 
@@ -40,8 +40,8 @@ struct Communicator {
 
 /// Forgets everything: a recording begins.
 void begin_communicators();
-/// The communicator of a handle; null if the handle is none.  The first call for one that was made before the recording
-/// began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
+/// The communicator of a handle; null if the handle does not name one.  The first call for one that was made before the
+/// recording began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
 Communicator* communicator(MPI_Comm handle);
 /// Its number in this rank's records, registered when it is first asked for.
 std::uint32_t id_of(Communicator& communicator);

@@ -1,4 +1,4 @@
-// What calls complete.
+// The completions of requests.
 #include "adapters/pmpi/message_call.hpp"
 
 #include <cstring>
@@ -138,8 +138,7 @@ void MessageCall::completed(bool succeeded) {
   keep_others();
 }
 
-/// After an error, a request is over if its handle is gone.  What it did is told by its status, if there is one that
-/// has been set.
+/// After an error, a request is over if its handle is gone.  Its status, if one has been set, says what it did.
 void MessageCall::completed_with_error() {
   const int n = static_cast<int>(claimed_.size());
   const bool each = call_ == Call::Waitall || call_ == Call::Testall;
@@ -186,7 +185,7 @@ void MessageCall::free_request() {
   if (number_ != none && shared().requests[number_].active) open();
 }
 
-/// The host does not wait for the request.  A send goes on; of a receive, nobody will learn.
+/// The host does not wait for the request.  A send goes on; whether a receive completes cannot be known.
 void MessageCall::freed_request(bool succeeded) {
   if (number_ == none) return;
   Request& r = shared().requests[number_];

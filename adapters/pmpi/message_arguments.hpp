@@ -1,4 +1,4 @@
-// What calls say about their messages: sizes, special addresses, statuses.
+// The arguments of calls that describe their messages: sizes, special addresses, statuses.
 #pragma once
 
 #include "adapters/pmpi/arguments.hpp"

@@ -1,4 +1,4 @@
-// What calls start: messages, requests, collectives, communicators.
+// The starts of messages, requests and collectives, and new communicators.
 #include "adapters/pmpi/collective_bytes.hpp"
 #include "adapters/pmpi/message_call.hpp"
 #include "adapters/pmpi/traffic_rules.hpp"

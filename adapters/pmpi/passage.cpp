@@ -21,7 +21,7 @@ namespace {
 
 using measure::Kind;
 
-// Limit of the adapter's regions: the host's own need room, too, and each costs a little in every step.
+// Limit of the adapter's regions: the host's own need room as well, and each costs a little in every step.
 constexpr int most_regions = 8192;
 std::atomic<int> n_regions{0};
 std::atomic<std::uint64_t> counted_session{0};
@@ -240,7 +240,7 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
   thread.begun = false;
   Site* const site = site_of_outermost(thread, call, return_address, cfa);
   if (!site) {
-    thread.left = 0;  // calls from within this one take the careful way, too
+    thread.left = 0;  // calls from within this one take the careful way as well
     return nullptr;
   }
   measure::ThreadSlot* const slot = measure::this_thread_slot();

@@ -27,7 +27,7 @@ extern std::uint64_t least_gap;
 extern std::uint64_t long_computation;
 extern double seconds_per_tick;
 
-/// While steps are being detected, computation is compared in CPU time, which is meaningful on crowded cores, too.
+/// While steps are being detected, computation is compared in CPU time, which is meaningful even on crowded cores.
 extern bool steps_want_cpu_time;
 
 /// Whether wrappers measure: from MPI_Init to MPI_Finalize, except after an error.
@@ -105,7 +105,7 @@ class Thread {
 
   int nesting = 0;              ///< wrappers that this thread is in
   bool polled_in_vain = false;  ///< it asked, and the answer was no
-  bool begun = false;           ///< what enter_carefully tells
+  bool begun = false;           ///< set by enter_carefully()
   bool main = false;            ///< it called MPI_Init
   bool driving = false;         ///< it ends a step in the name of the host
   Site* last = &landmark_;      ///< the last call that split, or landmark
@@ -130,7 +130,7 @@ class Thread {
   static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
   Site* before_ = nullptr;  ///< the call that the computation at hand began after
-  Site landmark_;           ///< `last`, where that is no call
+  Site landmark_;           ///< `last`, if that is not a call
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -158,7 +158,7 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 Site* enter_recorded(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
 void leave_recorded(Thread& thread, Site& site, bool in_vain);
 
-/// Drops the time since the last call was left: it counts as no region's computation.
+/// Drops the time since the last call was left: it is not charged to any region.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
 /// Around one call, for every case.  Construct before it, call done() after it.
@@ -239,7 +239,7 @@ struct UsualWay {
                                                    std::uint64_t now) {
     if (__builtin_expect(!measure::end_outermost(slot, static_cast<std::uint32_t>(site.region), now), 0)) return false;
     thread.last = &site;
-    if (polls) thread.polled_in_vain = in_vain;  // of no account where another call was the last
+    if (polls) thread.polled_in_vain = in_vain;  // meaningless if another call was the last
     thread.left = now;
     thread.nesting = 0;
     return true;

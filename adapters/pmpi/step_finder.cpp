@@ -23,7 +23,7 @@ double lowest(std::vector<double> v, std::size_t parts) {
 }
 double median(const std::vector<double>& v) { return lowest(v, 2); }
 
-/// Where a path was called, the most recent calls, oldest first.
+/// The positions of a path's most recent calls, oldest first.
 std::vector<std::size_t> calls_of(std::span<const Event> events, std::uint64_t path,
                                   std::size_t most = most_intervals) {
   std::vector<std::size_t> out;
@@ -79,7 +79,7 @@ double regularity_of_two(const std::vector<double>& intervals) {
 
 /// The distances of the longer intervals, and their computation.
 struct Longer {
-  std::size_t apart = 0;   ///< the distance that is met most often; 0: there are none or one
+  std::size_t apart = 0;   ///< the most frequent distance; 0: there are fewer than two
   double as_usual = 0;     ///< share of the distances that are this one
   double computation = 0;  ///< share of it that lies in them
 

@@ -36,7 +36,7 @@ struct Message {
 /// @param self   this rank in MPI_COMM_WORLD
 std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self);
 
-/// The blocking collective with the same arguments; the call itself where it is none that starts one.
+/// The blocking collective with the same arguments; the call itself if it does not start one.
 Call blocking(Call call);
 
 /// Whether the call only starts a collective.
