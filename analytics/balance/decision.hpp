@@ -58,7 +58,7 @@ struct Verdict {
 
 /// Decides whether the expected saving of a rebalance exceeds its price.
 ///
-/// The model is described in docs/adr/0026 and 0029.  A division made a steps ago loses Y(a), which is learned by
+/// The model is described in docs/adr/0026, 0029 and 0030.  A division made a steps ago loses Y(a), which is learned by
 /// applying the weights of trials to every step's loads (FreshLoss).  A real rebalance loses R more (RebalanceEffect,
 /// LossLevel).  Schedules of the coming steps are compared by their losses and prices (compare_schedules), and the
 /// cheapest decides.  This is the stop-at-rise rule of Nicol & Saltz 1988 (renewal theory: act when the next step would
