@@ -24,7 +24,7 @@ class Placement {
   virtual Choice choose(std::span<const cpu_set_t> ranks) = 0;
 };
 
-/// The processing units of a list such as 0-3,8; nothing if it is no such list or names a unit beyond the last
+/// The processing units of a list such as 0-3,8; nothing if it is not such a list or names a unit beyond the last
 /// possible.
 std::optional<cpu_set_t> units_of(std::string_view list);
 
