@@ -1,4 +1,4 @@
-// What goes into a clustering of ranks and what comes out of it.
+// The input and the result of a clustering of ranks.
 #pragma once
 
 #include <cstddef>
@@ -36,7 +36,7 @@ struct Clustering {
   double cost = 0;                    ///< mean distance of an object to its medoid, in the unit of the values
   std::vector<std::int64_t> sizes;    ///< [k] members of each stratum
   std::vector<std::int32_t> lone;     ///< strata of one member, ascending: objects far from all others
-  double silhouette = -1;             ///< average silhouette on the sample, where k was chosen by data; else -1
+  double silhouette = -1;             ///< average silhouette on the sample, if k was chosen by data; else -1
 };
 
 }  // namespace effort::cluster

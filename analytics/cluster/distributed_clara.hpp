@@ -20,7 +20,7 @@ struct DistributedClustering {
   double cost = 0;                        ///< mean distance to the nearest medoid over all objects
   std::vector<std::int64_t> sizes;        ///< [k] members over all nodes, each at least 1
   std::vector<std::int32_t> lone;         ///< strata of one member: objects far from all others
-  double silhouette = -1;                 ///< average silhouette on the sample, where k was chosen by data; else -1
+  double silhouette = -1;                 ///< average silhouette on the sample, if k was chosen by data; else -1
 };
 
 /// CLARA over a group of nodes: samples are gathered where PAM runs, medoid signatures are shared, every node assigns

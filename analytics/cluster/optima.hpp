@@ -1,4 +1,4 @@
-// What the searches of the quality mode share: local optima on a table, and draws.
+// The common part of the searches of the quality mode: local optima on a table, and draws.
 #pragma once
 
 #include "analytics/cluster/kmedoids.hpp"
