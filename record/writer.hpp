@@ -33,10 +33,10 @@ std::vector<std::byte> encode(const Run& run, std::span<const std::vector<std::b
 std::string file_name(const Run& run);
 
 /// Writes `bytes` to `path` atomically: a file without a name in the same directory, fsync, link, fsync of the
-/// directory. Missing directories are created.  An existing file is never overwritten.  If the file system has no files
-/// without a name, the temporary file of a killed process stays until the next write into that directory from the same
-/// machine. Errors: std::filesystem::filesystem_error (code() is std::errc::file_exists if the name is taken). Threads:
-/// any.  Blocks on the disk.
+/// directory.  Missing directories are created.  An existing file is never overwritten.  If the file system has no
+/// files without a name, the temporary file of a killed process stays until the next write into that directory from the
+/// same machine.  Errors: std::filesystem::filesystem_error (code() is std::errc::file_exists if the name is taken).
+/// Threads: any.  Blocks on the disk.
 void write_file(const std::filesystem::path& path, std::span<const std::byte> bytes);
 
 /// write_file to `directory / file_name(run)`, or, if another run's file has that name, to "NAME-JOB-STEP.1.effort",
