@@ -515,7 +515,7 @@ contains
     call give(status, ierr)
   end subroutine
 
-  !> By what factor each rank's items should count more than the mean rank's: 1 on average.
+  !> The factor by which each rank's items should count more than the mean rank's: 1 on average.
   subroutine effort_weights_ranks(load, factor, ierr)
     real(c_double), intent(in) :: load(:)
     real(c_double), intent(inout) :: factor(:)

@@ -305,7 +305,7 @@ EFFORT_API effort_status effort_weights_share(size_t n_items, const double* esti
 EFFORT_API effort_status effort_weights_integers(size_t n_items, const double* weight, int64_t sum, int64_t least,
                                                  int64_t* cost);
 
-/** By what factor each rank's items should count more than the mean rank's for the same work: load / mean load, at
+/** The factor by which each rank's items should count more than the mean rank's for the same work: load / mean load, at
  *  least 1/20, and 1 on average.  For codes that have one weight per rank only.
  *  @param n_ranks  >= 0
  *  @param load     [n_ranks] effort_hint.predicted or .load, finite, >= 0; all zero: factors of 1
