@@ -1,6 +1,6 @@
-/* The binary interface of 0.1, fixed for ever: FIXED(what, value) refuses to compile where it is not so.  A new version
- * adds rows, and appends members to effort_hint; nothing else changes.  tests/structure/abi.cmake holds that no value
- * and no member is missing here. */
+/* The binary interface of 0.1, fixed for ever: FIXED(what, value) does not compile if they differ.  A new version adds
+ * rows, and appends members to effort_hint, which then is larger; nothing else changes.  tests/structure/abi.cmake
+ * checks that no value and no member is missing here. */
 FIXED(EFFORT_OK, 0);
 FIXED(EFFORT_ERR_INVALID_ARGUMENT, -1);
 FIXED(EFFORT_ERR_NOT_INITIALIZED, -2);
