@@ -52,3 +52,13 @@ if(EFFORT_SANITIZE)
   add_link_options(-fsanitize=${EFFORT_SANITIZE})
   add_compile_definitions(EFFORT_SANITIZED)
 endif()
+
+# The standard headers that most files include, precompiled, which takes a seventh off the time to build a library. The
+# default preset turns this off, so that a file that lacks an include does not compile.
+function(effort_precompile target)
+  list(TRANSFORM ARGN REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:\\1>" OUTPUT_VARIABLE more)
+  set(headers algorithm array atomic chrono cmath cstdint cstdio cstring map memory mutex optional span
+    stdexcept string string_view thread vector)
+  list(TRANSFORM headers REPLACE "(.+)" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+  target_precompile_headers(${target} PRIVATE ${headers} ${more})
+endfunction()
