@@ -91,6 +91,7 @@ class Thread {
   /// Measures the computation between two calls while steps are detected: its CPU time if one of the recent ones after
   /// the same call was long, else its elapsed time, because reading the CPU clock would cost too much.
   void start_computation(Site& site) {
+    ++calls;
     before_ = &site;
     cpu_left_ = not_read;
     if (__builtin_expect(site.reads > 0, 0)) read_cpu_clock(site);
@@ -114,6 +115,7 @@ class Thread {
   std::uint64_t entered = 0;                  ///< the clock when the call under way was entered; set on the careful way
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while that is of interest
+  std::uint64_t calls = 0;                    ///< that split, likewise
 
  private:
   static constexpr std::size_t places = 1024;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <numeric>
 #include <set>
 #include <vector>
 
@@ -13,7 +14,7 @@ constexpr std::size_t most_stages = 4, longest_repeat = 16;
 constexpr std::size_t least_in_a_row = 44, most_bursts = 24;
 constexpr double long_time = 2000;  // least steps
 constexpr double outlier = 2.5;     // times the median
-constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, least_alike = 0.85;
+constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, most = 0.5, least_alike = 0.85;
 
 /// The quantile below which one of `parts` equal parts of the values lies.
 double lowest(std::vector<double> v, std::size_t parts) {
@@ -124,6 +125,20 @@ bool inner(std::span<const Event> events, const std::vector<std::size_t>& calls,
   });
 }
 
+/// Whether a path's calls come in bursts: other MPI calls are made in the intervals between those, and none in the
+/// others.
+bool silent_bursts(std::span<const Event> events, const std::vector<std::size_t>& calls,
+                   const std::vector<bool>& between) {
+  std::size_t bursts = 0, others = 0;
+  for (std::size_t i = 0; i < between.size(); ++i) {
+    const bool talks = events[calls[i + 1]].calls > events[calls[i]].calls + 1;
+    bursts += between[i];
+    others += talks != between[i];
+  }
+  // If no other call is ever made, only the intervals between bursts are not as expected.
+  return static_cast<double>(others) <= (1 - least_alike) * static_cast<double>(bursts);
+}
+
 /// Whether the path is still being called: nothing much longer than a usual interval has passed since.
 bool current(std::span<const Event> events, std::uint64_t path, double usual) {
   for (std::size_t i = events.size(); i-- > 0;)
@@ -166,6 +181,16 @@ StepRule judge(std::span<const Event> events, std::uint64_t path, double least) 
   return confidence < least_confidence ? StepRule{} : rule_of(path, calls, intervals, confidence);
 }
 
+/// Whether these may be bursts, of which judge_every has not seen enough yet.
+bool perhaps_in_bursts(std::span<const Event> events, const std::vector<std::size_t>& calls,
+                       const std::vector<double>& intervals, const Longer& longer) {
+  if (!longer.regular() || intervals.size() >= (least_recurrences + 1) * longer.apart) return false;
+  std::vector<bool> between;
+  const double usual = lowest(intervals, 4);
+  for (double d : intervals) between.push_back(is_long(d, usual));
+  return longer.computation > most || silent_bursts(events, calls, between);
+}
+
 /// A path with intervals of two sorts.
 StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
   const std::vector<std::size_t> calls = calls_of(events, path);
@@ -175,8 +200,8 @@ StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
     return {};
   const Longer longer = longer_ones(intervals);
   const double confidence = regularity_of_two(intervals);
-  if (longer.regular() || longer.computation > most_in_longer || confidence < least_alike ||
-      inner(events, calls, intervals))
+  if (perhaps_in_bursts(events, calls, intervals, longer) || longer.computation > most_in_longer ||
+      confidence < least_alike || inner(events, calls, intervals))
     return {};
   return rule_of(path, calls, intervals, confidence);
 }
@@ -209,7 +234,8 @@ StepRule find_repeat(std::span<const Event> events, double least) {
   return {};
 }
 
-/// Every k-th call of a path ends a step, if the longest of k intervals always stands at the same place.
+/// Every k-th call of a path ends a step, if the longest of k intervals always stands at the same place and is seen to
+/// lie between bursts.
 /// @param steps  gets the calls that end one
 StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::size_t k,
                      std::vector<std::size_t>& steps) {
@@ -226,9 +252,14 @@ StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::siz
   const auto boundary =
       static_cast<std::size_t>(std::max_element(longest_at.begin(), longest_at.end()) - longest_at.begin());
   std::vector<double> between;
-  for (std::size_t i = boundary; i < n; i += k) between.push_back(intervals[i]);
+  std::vector<bool> is_between(n, false);
+  for (std::size_t i = boundary; i < n; i += k) between.push_back(intervals[i]), is_between[i] = true;
   if (static_cast<double>(longest_at[boundary]) < least_alike * static_cast<double>(periods) ||
       !is_long(median(between), lowest(intervals, 4)))
+    return {};
+  const double computation = events[calls.back()].computed - events[calls.front()].computed;
+  if (std::accumulate(between.begin(), between.end(), 0.0) <= most * computation &&
+      !silent_bursts(events, calls, is_between))
     return {};
   steps.clear();
   for (std::size_t i = boundary; i < calls.size(); i += k) steps.push_back(calls[i]);

@@ -11,6 +11,7 @@ namespace effort::pmpi {
 struct Event {
   std::uint64_t path;
   double computed;
+  std::uint64_t calls = 0;  ///< blocking MPI calls of the rank so far
 };
 
 /// Steps end with every `every`-th call of `path`, counted from the one after `skip` more have passed.
@@ -30,9 +31,11 @@ inline constexpr double least_confidence = 0.8;
 /// followed by about as much computation each time.  A path that recurs more often, but in bursts separated by longer
 /// computation, is an inner loop.  Then steps end at another path that comes once per burst (a time step around a
 /// solver's iterations) or, if all bursts have the same number of calls (a checksum of each variable), at each burst's
-/// last call.  If the sequence of paths repeats exactly and none occurs more than four times in it (stages of a time
-/// integration), the whole sequence is the step.  Longer computation at irregular times without a call of its own
-/// belongs to steps that do more work.
+/// last call.  Calls of a single path are bursts if no other MPI call is made within a burst but some between bursts,
+/// or if most of the computation lies between bursts.  Otherwise they are steps, some of which do more work at fixed
+/// intervals (neighbour lists that are rebuilt).  If the sequence of paths repeats exactly and none occurs more than
+/// four times in it (stages of a time integration), the whole sequence is the step.  Longer computation at irregular
+/// times without a call of its own belongs to steps that do more work.
 ///
 /// A burst can be recognised only at its end.  Consecutive calls are therefore taken for steps only after up to 44 of
 /// them, or once they amount to 2000 times the least computation of a step.  O(n * (log n + distinct paths) + n^2 /

@@ -258,7 +258,7 @@ void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
   if (steps_want_cpu_time) {
     if (state.events.size() == most_events)
       state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
-    state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9});
+    state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9, thread.calls});
   }
   if (state.source == Source::found) {
     if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {

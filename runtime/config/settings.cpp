@@ -93,7 +93,7 @@ const std::vector<Key>& keys() {
          s.rebalance_threshold = number(k, v, 0.0, 1e6, "0 or more (max / mean - 1)");
          s.threshold_given = true;
        },
-       [](const Settings& s) { return number_text(s.rebalance_threshold); }},
+       [](const Settings& s) { return s.threshold_given ? number_text(s.rebalance_threshold) : std::string(); }},
       {"REBALANCE_PRICE", true,
        [](Settings& s, auto& k, auto& v) {
          s.rebalance_price = v == "unknown" ? -1 : number(k, v, 0.0, 1e9, "unknown, or seconds");
@@ -344,6 +344,9 @@ std::string to_text(const Settings& settings) {
 }
 
 void apply_text(Settings& settings, const std::string& text) {
+  // Whether the threshold was set matters, too: the text has it only if it was.
+  settings.rebalance_threshold = Settings{}.rebalance_threshold;
+  settings.threshold_given = false;
   std::size_t at = 0;
   auto word = [&] {
     const std::size_t end = text.find('\0', at);

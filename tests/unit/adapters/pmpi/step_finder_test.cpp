@@ -15,8 +15,10 @@ class Run {
  public:
   void call(std::uint64_t path, double computation) {
     now_ += computation * noise_(random_);
-    events_.push_back({path, now_});
+    events_.push_back({path, now_, ++calls_});
   }
+  /// Other blocking calls before the next one.
+  void exchange() { calls_ += 2; }
   StepRule rule(double least = 0) const { return find_step(events_, least); }
   const std::vector<Event>& events() const { return events_; }
 
@@ -24,6 +26,7 @@ class Run {
   std::mt19937 random_{7};
   std::uniform_real_distribution<double> noise_{0.8, 1.25};
   double now_ = 0;
+  std::uint64_t calls_ = 0;
   std::vector<Event> events_;
 };
 
@@ -155,6 +158,49 @@ TEST_CASE("bursts of varying length, with most of the computation between them, 
     for (auto k = 5 + random() % 10; k > 0; --k) run.call(residual, 0.5);
   }
   CHECK(run.rule().path == 0);
+}
+
+TEST_CASE("steps that do more at fixed intervals are steps, found as soon as a few of those have been seen") {
+  // As in LAMMPS: each step exchanges halos and makes one reduction, and neighbour lists are rebuilt every six steps.
+  for (bool sometimes_earlier : {false, true}) {
+    Run run;
+    for (int step = 0, since = 0; step < 400; ++step) {
+      const int until = sometimes_earlier && step % 50 > 40 ? 5 : 6;
+      const bool rebuild = ++since == until;
+      if (rebuild) since = 0;
+      run.exchange();
+      run.call(reduction, rebuild ? 4 : 1);
+      INFO(sometimes_earlier << ", step " << step);
+      const StepRule rule = run.rule();
+      if (rule.path != 0 || step > 30) REQUIRE(rule.path == reduction);
+      if (rule.path != 0) REQUIRE(rule.every == 1);
+    }
+  }
+}
+
+TEST_CASE("more work in irregular steps is no burst, wherever most of the computation lies") {
+  Run run;
+  std::mt19937 random(3);
+  for (int i = 0; i < 80; ++i) {
+    const bool earlier = random() % 5 == 0;
+    for (int k = 0; k < (earlier ? 2 : 3); ++k) run.exchange(), run.call(reduction, 1);
+    run.exchange(), run.call(reduction, 5);
+  }
+  CHECK(run.rule().path == reduction);
+  CHECK(run.rule().every == 1);
+}
+
+TEST_CASE("calls between which nothing else is called are a burst, even if most of the computation lies in it") {
+  // A halo exchange, then a reduction for each of ten variables after a part of the computation.
+  Run run;
+  for (int step = 0; step < 40; ++step) {
+    run.exchange();
+    for (int variable = 0; variable < 10; ++variable) run.call(residual, variable == 0 ? 6 : 1);
+    INFO(step);
+    if (const StepRule rule = run.rule(); rule.path != 0) REQUIRE(rule.every == 10);
+  }
+  CHECK(run.rule().path == residual);
+  CHECK(run.rule().every == 10);
 }
 
 TEST_CASE("irregular computation between calls from one place is not a step") {

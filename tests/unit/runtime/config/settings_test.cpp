@@ -213,6 +213,16 @@ TEST_CASE("shared settings survive the way to other ranks") {
   CHECK(b.load_metric == "my cells");
 }
 
+TEST_CASE("the other ranks learn whether the threshold was set on rank 0, which turns trials off") {
+  for (bool set : {false, true}) {
+    const Settings here = resolve(set ? std::vector<Pair>{{"REBALANCE_THRESHOLD", "0.1"}} : std::vector<Pair>{});
+    Settings there = resolve(set ? std::vector<Pair>{} : std::vector<Pair>{{"REBALANCE_THRESHOLD", "0.3"}});
+    apply_text(there, to_text(here));
+    CHECK(there.threshold_given == set);
+    CHECK(there.rebalance_threshold == 0.1);
+  }
+}
+
 namespace {
 
 /// Numbers as many countries write them; installed locales differ between machines, this one does not.
