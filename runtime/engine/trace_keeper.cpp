@@ -295,6 +295,14 @@ void TraceKeeper::write_names() {
   const auto& communicators = names_.run().of(Definition::communicator);
   for (; communicators_named_ < communicators.size(); ++communicators_named_)
     n.communicators.push_back(described(communicators_named_, communicators[communicators_named_]));
+  record::trace::Modules m;
+  const auto& modules = names_.run().of(Definition::module);
+  for (; modules_named_ < modules.size(); ++modules_named_) {
+    const auto& item = modules[modules_named_];
+    const std::size_t space = item.unit.find(' ');
+    m.modules.push_back({item.name, item.unit.substr(0, space), item.unit.substr(space + 1)});
+  }
+  if (!m.modules.empty()) writer_->append(m);
   if (!n.regions.empty() || !n.phases.empty() || !n.units.empty() || !n.communicators.empty()) writer_->append(n);
 }
 

@@ -75,7 +75,7 @@ class TraceKeeper {
     double allowed = 0;                  ///< bytes in this window
     bool told = false;                   ///< that there is no room for all
   } partners_;
-  std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0;
+  std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;
   std::vector<double> last_load_, last_predicted_;  ///< [n_ranks]
 };
 
