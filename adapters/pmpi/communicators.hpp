@@ -41,8 +41,8 @@ struct Communicator {
 
 /// Forgets everything: a recording begins.
 void begin_communicators();
-/// The communicator of a handle; null if the handle does not name one.  The first call for one that was made before the recording
-/// began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
+/// The communicator of a handle; null if the handle does not name one.  The first call for one that was made before the
+/// recording began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
 Communicator* find_communicator(MPI_Comm handle);
 /// The one that was asked for last.
 struct LastCommunicator {
