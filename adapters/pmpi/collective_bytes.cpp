@@ -3,7 +3,6 @@
 #include "adapters/pmpi/traffic_rules.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <vector>
 
 namespace effort::pmpi {
@@ -47,9 +46,7 @@ struct Parts {
   }
 
   /// To the ranks 1, 2, 4, ... further on, and from those before.  Between the groups of an intercommunicator: once.
-  Bytes doublings() const {
-    return c.inter ? 1 : static_cast<Bytes>(std::bit_width(static_cast<unsigned>(std::max(c.size, 1) - 1)));
-  }
+  Bytes doublings() const { return c.doublings; }
   template <typename BytesOf>
   void by_doubling(const BytesOf& part_of) {
     if (c.inter) {

@@ -5,6 +5,7 @@
 #include "runtime/recording/members.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <memory>
 #include <unordered_map>
 #include <utility>
@@ -20,8 +21,6 @@ constexpr std::uint32_t most_named = 4096;
 struct State {
   std::unordered_map<Word, std::unique_ptr<Communicator>> all;
   std::unordered_map<Hash, std::uint32_t> alike;  ///< communicators whose hash does not rest on their parent's calls
-  Word last_handle = 0;
-  Communicator* last = nullptr;
   std::uint32_t named = 0;
 };
 State& state() {
@@ -109,6 +108,8 @@ Communicator& add(MPI_Comm handle, const HashWith& hash_with) {
   c.members = members.text();
   c.world = std::move(c.inter ? members.remote : members.local);
   c.size = static_cast<int>(c.world.size());
+  if (!c.inter)
+    c.doublings = static_cast<std::uint32_t>(std::bit_width(static_cast<unsigned>(std::max(c.size, 1) - 1)));
   bool equal = true;
   for (int i = 0; i < c.size && equal; ++i) equal = c.world[static_cast<std::size_t>(i)] == i;
   if (equal) std::vector<int>().swap(c.world);
@@ -116,7 +117,7 @@ Communicator& add(MPI_Comm handle, const HashWith& hash_with) {
   std::unique_ptr<Communicator>& place = s.all[word_of(handle)];
   if (place) saw_freed(handle);  // by a call that was not seen
   s.all[word_of(handle)] = std::move(made);
-  s.last = nullptr;
+  last_communicator.communicator = nullptr;
   return c;
 }
 
@@ -131,30 +132,29 @@ Hash counted(Hash h) {
 
 }  // namespace
 
+LastCommunicator last_communicator = {};
+
 void begin_communicators() {
-  State& s = state();
-  s = {};
+  state() = {};
+  last_communicator.communicator = nullptr;
   add(MPI_COMM_WORLD, [](const Members&) { return of_world; }).name = "MPI_COMM_WORLD";
   Communicator& self = add(MPI_COMM_SELF, [](const Members&) { return of_self; });
   self.name = "MPI_COMM_SELF";
   self.members.clear();  // they differ from rank to rank
 }
 
-Communicator* communicator(MPI_Comm handle) {
+Communicator* find_communicator(MPI_Comm handle) {
   State& s = state();
-  const Word word = word_of(handle);
-  if (s.last && s.last_handle == word) return s.last;
   if (handle == MPI_COMM_NULL) return nullptr;
-  const auto known = s.all.find(word);
+  const auto known = s.all.find(word_of(handle));
   Communicator* const found = known != s.all.end()
                                   ? known->second.get()
                                   : &add(handle, [](const Members& members) { return counted(members.hash(of_list)); });
-  s.last_handle = word;
-  return s.last = found;
+  last_communicator = {handle, found};
+  return found;
 }
 
-std::uint32_t id_of(Communicator& c) {
-  if (c.id != Communicator::unknown) return c.id;
+std::uint32_t register_id(Communicator& c) {
   if (c.name.empty()) c.name = hexadecimal(c.hash);
   State& s = state();
   const bool room = s.named < most_named;
@@ -201,7 +201,7 @@ void saw_freed(MPI_Comm handle) {
   State& s = state();
   const auto known = s.all.find(word_of(handle));
   if (known == s.all.end() || handle == MPI_COMM_WORLD || handle == MPI_COMM_SELF) return;
-  s.last = nullptr;
+  last_communicator.communicator = nullptr;
   known->second->freed = true;
   if (known->second->users > 0) known->second.release();  // drop() deletes it
   s.all.erase(known);

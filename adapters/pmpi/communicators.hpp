@@ -15,10 +15,11 @@ namespace effort::pmpi {
 /// parent's hash, the number of the call on the parent that made it, and the members.
 struct Communicator {
   std::uint64_t hash = 0;
-  std::uint32_t id = unknown;  ///< in records; see id_of()
-  std::uint32_t made = 0;      ///< calls on it so far that make communicators
-  int size = 0;                ///< ranks of `world`
-  int me = 0;                  ///< this rank's in it; of an intercommunicator, in the local group
+  std::uint32_t id = unknown;   ///< in records; see id_of()
+  std::uint32_t made = 0;       ///< calls on it so far that make communicators
+  int size = 0;                 ///< ranks of `world`
+  std::uint32_t doublings = 1;  ///< messages of a rank if data doubles its way (1, 2, 4, ... ranks further on)
+  int me = 0;                   ///< this rank's in it; of an intercommunicator, in the local group
   bool inter = false;
   bool freed = false;
   int users = 0;           ///< pending requests and messages that refer to it
@@ -42,9 +43,21 @@ struct Communicator {
 void begin_communicators();
 /// The communicator of a handle; null if the handle does not name one.  The first call for one that was made before the
 /// recording began, or by a call that is not intercepted, counts equal lists of members instead of calls on its parent.
-Communicator* communicator(MPI_Comm handle);
+Communicator* find_communicator(MPI_Comm handle);
+/// The one that was asked for last.
+struct LastCommunicator {
+  MPI_Comm handle;
+  Communicator* communicator;  ///< null: none
+};
+extern __attribute__((visibility("hidden"))) LastCommunicator last_communicator;
+inline Communicator* communicator(MPI_Comm handle) {
+  if (__builtin_expect(last_communicator.communicator && last_communicator.handle == handle, 1))
+    return last_communicator.communicator;
+  return find_communicator(handle);
+}
 /// Its number in this rank's records, registered when it is first asked for.
-std::uint32_t id_of(Communicator& communicator);
+std::uint32_t register_id(Communicator& communicator);
+inline std::uint32_t id_of(Communicator& c) { return c.id != Communicator::unknown ? c.id : register_id(c); }
 /// Another session begins: numbers are given anew.
 void renew_ids();
 /// Looks up the topology, once.

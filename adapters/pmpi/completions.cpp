@@ -5,50 +5,27 @@
 
 namespace effort::pmpi {
 
-int MessageCall::requests_place() const {
-  switch (call_) {
-    case Call::Wait:
-    case Call::Test:
-    case Call::Start:
-    case Call::Cancel:
-    case Call::Request_free: return 0;
-    default: return 1;
-  }
-}
-
-int MessageCall::n_requests() const {
-  switch (call_) {
-    case Call::Wait:
-    case Call::Test:
-    case Call::Start: return 1;
-    case Call::Startall:
-    case Call::Waitany:
-    case Call::Waitall:
-    case Call::Waitsome:
-    case Call::Testany:
-    case Call::Testall:
-    case Call::Testsome: return a_.integer(0);
-    default: return 0;
-  }
-}
-
-const MPI_Status* MessageCall::status(int k, MPI_Status& copy) const {
+const char* MessageCall::statuses() const {
+  if (own_status_) return reinterpret_cast<const char*>(statuses_.data());
   const int place = status_place(call_);
-  if (place < 0 || (!own_status_ && a_.status_ignored(place))) return nullptr;
-  std::memcpy(&copy, a_.pointer<const char>(place) + static_cast<std::size_t>(k) * sizeof copy, sizeof copy);
-  return &copy;
+  return place < 0 || a_.status_ignored(place) ? nullptr : a_.pointer<const char>(place);
+}
+
+const MPI_Status* MessageCall::status(MPI_Status& copy) const {
+  const char* const from = statuses();
+  return from ? static_cast<const MPI_Status*>(std::memcpy(&copy, from, sizeof copy)) : nullptr;
 }
 
 /// Before the call, because it changes the handles.  From the last one on: of several with one handle, the newest is
 /// found first, and is most likely the last in the array.
-void MessageCall::claim_requests() {
+void MessageCall::claim_requests(Requests given) {
   RequestTable& requests = shared().requests;
-  const int n = n_requests();
+  const int n = given.n;
   if (n <= 0 || requests.size() == 0) return;
   claimed_.assign(static_cast<std::size_t>(n), none);
   bool statuses = false;
   for (int i = n; i-- > 0;) {
-    const MPI_Request handle = a_.request(requests_place(), i);
+    const MPI_Request handle = a_.request(given.place, i);
     if (handle == MPI_REQUEST_NULL) continue;
     const std::uint32_t number = requests.claim(word_of(handle), slot_->number());
     if (number == none) continue;
@@ -69,16 +46,20 @@ void MessageCall::claim_requests() {
 }
 
 /// Records that a request is complete.
-void MessageCall::report(std::uint32_t number, const MPI_Status* status) {
+void MessageCall::report(std::uint32_t number, const char* told) {
   Request& r = shared().requests[number];
   if (r.reported) return;
   r.reported = true;
+  ++completions_;
+  if (r.sends && !r.cancelled) return put(What::send_done, nullptr, -1, 0, 0, number);
+  MPI_Status status;
+  if (told) std::memcpy(&status, told, sizeof status);
   int cancelled = 0;
-  if (r.cancelled && status) PMPI_Test_cancelled(status, &cancelled);
-  if (cancelled || (!r.sends && !status)) return put(What::cancelled, nullptr, -1, 0, 0, number);
+  if (r.cancelled && told) PMPI_Test_cancelled(&status, &cancelled);
+  if (cancelled || (!r.sends && !told)) return put(What::cancelled, nullptr, -1, 0, 0, number);
   if (r.sends) return put(What::send_done, nullptr, -1, 0, 0, number);
-  put(What::receive_done, r.communicator, r.communicator->world_rank(status->MPI_SOURCE), received_bytes(*status),
-      status->MPI_TAG, number);
+  put(What::receive_done, r.communicator, r.communicator->world_rank(status.MPI_SOURCE), received_bytes(status),
+      status.MPI_TAG, number);
 }
 
 void MessageCall::forget(std::uint32_t number) {
@@ -95,7 +76,7 @@ void MessageCall::retire(std::uint32_t number) {
   requests.put_back(number);
 }
 
-void MessageCall::complete(int i, const MPI_Status* status) {
+void MessageCall::complete(int i, const char* status) {
   if (i < 0 || static_cast<std::size_t>(i) >= claimed_.size()) return;
   std::uint32_t& number = claimed_[static_cast<std::size_t>(i)];
   if (number == none) return;
@@ -112,8 +93,9 @@ void MessageCall::keep_others() {
 
 void MessageCall::completed(bool succeeded) {
   if (!any_) return;
-  MPI_Status copy;
   if (!succeeded) return completed_with_error();
+  const char* const told = statuses();
+  const auto status = [&](int k) { return told ? told + static_cast<std::size_t>(k) * sizeof(MPI_Status) : nullptr; };
   switch (call_) {
     case Call::Test:
     case Call::Testall:
@@ -121,16 +103,16 @@ void MessageCall::completed(bool succeeded) {
       [[fallthrough]];
     case Call::Wait:
     case Call::Waitall:
-      for (int i = 0; i < static_cast<int>(claimed_.size()); ++i) complete(i, status(i, copy));
+      for (int i = 0; i < static_cast<int>(claimed_.size()); ++i) complete(i, status(i));
       break;
     case Call::Testany:
       if (a_.result(flag_place(call_)) == 0) break;
       [[fallthrough]];
-    case Call::Waitany: complete(place_told(a_.result(2)), status(0, copy)); break;
+    case Call::Waitany: complete(place_told(a_.result(2)), status(0)); break;
     case Call::Waitsome:
     case Call::Testsome: {
       const int n = a_.result(2);  // or MPI_UNDEFINED
-      for (int k = 0; k < n; ++k) complete(place_told(a_.result(3, k)), status(k, copy));
+      for (int k = 0; k < n; ++k) complete(place_told(a_.result(3, k)), status(k));
       break;
     }
     default: break;
@@ -144,10 +126,9 @@ void MessageCall::completed_with_error() {
   const bool each = call_ == Call::Waitall || call_ == Call::Testall;
   for (int i = 0; i < n; ++i) {
     const std::uint32_t number = claimed_[static_cast<std::size_t>(i)];
-    if (number == none || a_.request(requests_place(), i) != MPI_REQUEST_NULL) continue;
-    MPI_Status copy;
-    const MPI_Status* const s = each && own_status_ ? status(i, copy) : nullptr;
-    complete(i, s && s->MPI_ERROR == MPI_SUCCESS ? s : nullptr);
+    if (number == none || a_.request(requests().place, i) != MPI_REQUEST_NULL) continue;
+    const MPI_Status* const s = each && own_status_ ? &statuses_[static_cast<std::size_t>(i)] : nullptr;
+    complete(i, s && s->MPI_ERROR == MPI_SUCCESS ? reinterpret_cast<const char*>(s) : nullptr);
   }
   keep_others();
 }
@@ -168,9 +149,8 @@ void MessageCall::look_at_request() {
 
 void MessageCall::looked_at_request(bool succeeded) {
   if (number_ == none) return;
-  MPI_Status copy;
   const Request& r = shared().requests[number_];
-  if (succeeded && r.active && !r.reported && a_.result(1) != 0) report(number_, status(0, copy));
+  if (succeeded && r.active && !r.reported && a_.result(1) != 0) report(number_, statuses());
   shared().requests.put_back(number_);
 }
 

@@ -3,13 +3,17 @@
 
 #include "adapters/pmpi/arguments.hpp"
 #include "adapters/pmpi/message_arguments.hpp"
+#include "adapters/pmpi/message_call.hpp"
 #include "adapters/pmpi/messages.hpp"
 #include "adapters/pmpi/passage.hpp"
+#include "adapters/pmpi/recorded_way.hpp"
 #include "adapters/pmpi/steps.hpp"
 #include "adapters/pmpi/traffic.hpp"
 
+#include <array>
 #include <cstddef>
 #include <tuple>
+#include <utility>
 
 namespace effort::pmpi {
 
@@ -67,6 +71,24 @@ inline auto call_with(const Next& next, [[maybe_unused]] const Word* given, T...
   }
 }
 
+/// Makes the call with arguments given as words.
+template <typename... T, typename Next>
+inline auto call_given(const Next& next, const std::array<Word, sizeof...(T)>& given) {
+  return [&]<std::size_t... i>(std::index_sequence<i...>) { return next(from_word<T>(given[i])...); }
+  (std::index_sequence_for<T...>());
+}
+
+constexpr std::size_t comm_place(Call call) {
+  return info(call).comm < 0 ? 0 : static_cast<std::size_t>(info(call).comm);
+}
+
+/// Whether a poll found nothing.
+template <Call call>
+inline bool found_nothing(const Word* given) {
+  if constexpr (info(call).role == Role::poll) return *from_word<const int*>(given[flag_place(call)]) == 0;
+  return false;
+}
+
 /// Whether a call has succeeded; its code in Fortran is where its last argument points, if anywhere.
 inline bool has_succeeded(int code, Word) { return code == MPI_SUCCESS; }
 inline bool has_succeeded(std::nullptr_t, Word last) {
@@ -74,13 +96,14 @@ inline bool has_succeeded(std::nullptr_t, Word last) {
   return !code || *code == MPI_SUCCESS;
 }
 
-/// A wrapper's careful half: a function of the same type, out of line.
-#define EFFORT_CAREFULLY static __attribute__((noinline, cold))
+/// A wrapper's careful half: a function of the same type, out of line.  Not marked as cold, because the compiler would
+/// then optimise what it calls for size, the recorded way included.
+#define EFFORT_CAREFULLY static __attribute__((noinline))
 
 /// An intercepted call on the careful path, inside a wrapper's careful half.  `caller` describes the place of the
 /// host's call.
 template <Call call, bool fortran, typename Next, typename... T>
-auto through_carefully(const Next& next, T... arguments) {
+__attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   if (!armed) {
     if (this_thread) this_thread->left = 0;  // what is not seen now must not pass for computation
     return next(arguments...);
@@ -93,16 +116,64 @@ auto through_carefully(const Next& next, T... arguments) {
   const Arguments looked_at{given.data(), fortran};
   if constexpr (role == Role::complete || role == Role::poll)
     if (traffic_on) before_completion(call, looked_at);
-  const bool messages = messages_on && passage.seen();
-  if (messages) before_call(call, given.data(), fortran, passage.thread(), passage.site());
+  MessageCall* const messages = messages_on && passage.seen() ? message_call(passage.thread()) : nullptr;
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
+  if (messages) {
+    const measure::Busy way(*slot);
+    const bool begun =
+        passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
+    messages->before<call>(given.data(), fortran, *slot, passage.site().region, begun);
+  }
   const auto code = call_with<status_place(call)>(next, given.data(), arguments...);
   passage.done(in_vain<call>(arguments...));
-  if (messages) after_call(given.data(), has_succeeded(code, given.back()), passage.thread());
+  if (messages) {
+    const measure::Busy way(*slot);
+    messages->after<call>(has_succeeded(code, given.back()));
+  }
   if (traffic_on && passage.seen())
     saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
   after<call>(passage.thread(), passage.seen() ? &passage.site() : nullptr, argument<info(call).comm>(arguments...),
               fortran);
   return code;
+}
+
+/// As through_carefully(), for a thread that records its events, outside all regions, where nothing else is to be done.
+/// The clock is read twice for times and records together.
+template <Call call, bool fortran, typename Next, typename... T>
+__attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) {
+  constexpr bool reads_first = can_split(info(call).role);
+  Thread* const thread = this_thread;
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
+  Site* site = nullptr;
+  if (thread && slot && !traffic_on && thread->message_call)
+    site = enter_recorded(*thread, *slot, call, caller, reads_first ? thread->entered : measure::tsc());
+  if (__builtin_expect(!site, 0)) return through_carefully<call, fortran>(next, arguments...);
+  auto given = words(arguments...);
+  MessageCall& messages = *thread->message_call;
+  messages.before<call>(given.data(), fortran, *slot, site->region, true);
+  slot->gate.open();
+  const auto code = call_given<T...>(next, given);
+  const std::uint64_t left = measure::tsc();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  const bool vain = found_nothing<call>(given.data());
+  if (__builtin_expect(leave_recorded(*thread, *slot, *site, vain, left), 1)) {
+    messages.after<call>(has_succeeded(code, given.back()));
+    if (messages.completions() > 0) disown_completions(*thread, *slot, messages.completions(), left);
+    slot->gate.open();
+  } else {
+    leave_carefully(*thread, site, true, vain);
+    const measure::Busy way(*slot);
+    messages.after<call>(has_succeeded(code, given.back()));
+  }
+  after<call>(*thread, site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
+  return code;
+}
+
+/// The careful half of a wrapper.
+template <Call call, bool fortran, typename Next, typename... T>
+auto through_other_ways(Next next, T... arguments) {
+  if (messages_on && armed) return through_recorded<call, fortran>(next, arguments...);
+  return through_carefully<call, fortran>(next, arguments...);
 }
 
 /// An intercepted call, which `next` makes with `arguments`.  Inlined into its wrapper, to which the return address and

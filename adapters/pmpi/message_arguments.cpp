@@ -1,7 +1,5 @@
 #include "adapters/pmpi/message_arguments.hpp"
 
-#include <array>
-
 #include <dlfcn.h>
 
 namespace effort::pmpi {
@@ -22,13 +20,6 @@ T* symbol(const char* name) {
   return static_cast<T*>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// Sizes of predefined types by handle, in the order of hashing.
-struct KnownSize {
-  Word type = 0;
-  std::uint64_t bytes = 0;
-};
-std::array<KnownSize, 64> known_sizes;
-
 bool is_predefined(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
@@ -45,23 +36,18 @@ void find_fortran_addresses() {
   there.statuses_ignore_f08 = symbol("MPIR_F08_MPI_STATUSES_IGNORE_OBJ");
 }
 
-std::uint64_t type_size(MPI_Datatype type) {
-  const Word word = word_of(type);
-  KnownSize& known = known_sizes[((word >> 4) ^ (word >> 10)) % known_sizes.size()];
-  if (known.type == word) return known.bytes;
+std::array<KnownSize, 64> known_sizes;
+
+std::uint64_t ask_size(MPI_Datatype type) {
   MPI_Count bytes = 0;
   if (PMPI_Type_size_x(type, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
-  if (is_predefined(type)) known = {word, static_cast<std::uint64_t>(bytes)};
+  if (is_predefined(type)) known_size(word_of(type)) = {word_of(type), static_cast<std::uint64_t>(bytes)};
   return static_cast<std::uint64_t>(bytes);
 }
 
 std::uint64_t DataArguments::count(int place, int element) const {
   const int n = result(place, element);
   return n < 0 ? 0 : static_cast<std::uint64_t>(n);
-}
-
-MPI_Datatype DataArguments::type(int place) const {
-  return fortran ? PMPI_Type_f2c(*pointer<MPI_Fint>(place)) : from_word<MPI_Datatype>(words[place]);
 }
 
 MPI_Datatype DataArguments::type_at(int place, int element) const {

@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 
@@ -13,13 +14,27 @@ namespace effort::pmpi {
 /// Finds the special addresses of MPI's Fortran part.  Before the functions below.
 void find_fortran_addresses();
 
+/// Sizes of predefined types by handle, in the order of hashing.
+struct KnownSize {
+  Word type = 0;
+  std::uint64_t bytes = 0;
+};
+extern __attribute__((visibility("hidden"))) std::array<KnownSize, 64> known_sizes;
+inline KnownSize& known_size(Word type) { return known_sizes[((type >> 4) ^ (type >> 10)) % known_sizes.size()]; }
+std::uint64_t ask_size(MPI_Datatype type);
+
 /// Bytes of an element of the type.  Remembers those of predefined types.
-std::uint64_t type_size(MPI_Datatype type);
+inline std::uint64_t type_size(MPI_Datatype type) {
+  const KnownSize& known = known_size(word_of(type));
+  return __builtin_expect(known.type == word_of(type), 1) ? known.bytes : ask_size(type);
+}
 
 /// Access to the arguments of a call that exchanges data.
 struct DataArguments : Arguments {
   std::uint64_t count(int place, int element = 0) const;
-  MPI_Datatype type(int place) const;
+  MPI_Datatype type(int place) const {
+    return fortran ? PMPI_Type_f2c(*pointer<MPI_Fint>(place)) : from_word<MPI_Datatype>(words[place]);
+  }
   std::uint64_t bytes(int count_place, int type_place) const {
     const int n = integer(count_place);
     return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type(type_place)) : 0;

@@ -5,6 +5,7 @@
 #include "adapters/pmpi/message_arguments.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/request_table.hpp"
+#include "adapters/pmpi/traffic_rules.hpp"
 #include "runtime/measure/careful.hpp"
 
 #include <cstddef>
@@ -48,12 +49,41 @@ inline MPI_Comm pointed_at(const DataArguments& a, int place) {
   return a.fortran ? PMPI_Comm_f2c(*a.pointer<MPI_Fint>(place)) : *a.pointer<MPI_Comm>(place);
 }
 
-/// Of one thread's call at a time.  Its methods come in pairs, for the time before and after the call; they hold
-/// Together.  They may throw std::bad_alloc.
+/// The place of the new communicator among the arguments; -1: the call makes none.
+constexpr int new_communicator_place(Call call) {
+  switch (call) {
+    case Call::Comm_dup:
+    case Call::Comm_idup: return 1;
+    case Call::Comm_dup_with_info:
+    case Call::Comm_create:
+    case Call::Cart_sub:
+    case Call::Intercomm_merge: return 2;
+    case Call::Comm_create_group:
+    case Call::Comm_split: return 3;
+    case Call::Comm_split_type: return 4;
+    case Call::Cart_create:
+    case Call::Graph_create:
+    case Call::Intercomm_create: return 5;
+    case Call::Dist_graph_create: return 8;
+    case Call::Dist_graph_create_adjacent: return 9;
+    default: return -1;
+  }
+}
+
+/// Of one thread's call at a time.  before() and after() are called with the slot's gate closed.
 class MessageCall {
  public:
-  void before(Call call, Word* words, bool fortran, const Thread& thread, const Site& site);
-  void after(const Word* words, bool succeeded);
+  /// Before the call: records what it starts, and takes note of what it may complete.  The call gets statuses of this
+  /// library where the host wants none but they tell what a receive has got.
+  /// @param words  the call's arguments, of which it may replace the status
+  /// @param begun  the call has a region of its own, which has just been begun
+  template <Call call>
+  void before(Word* words, bool fortran, measure::ThreadSlot& slot, effort_region_id region, bool begun) noexcept;
+  /// After the call: records what has been completed.
+  template <Call call>
+  void after(bool succeeded) noexcept;
+  /// How many completions the present call has recorded.
+  std::uint32_t completions() const { return completions_; }
 
  private:
   static constexpr std::uint32_t none = RequestTable::none;
@@ -64,8 +94,7 @@ class MessageCall {
   void send();
   void receive();
   void received(bool succeeded);
-  Request request(Communicator& c, int rank, int tag, bool sends) const;
-  void start(const Request& r);
+  Request* add(Communicator& c, int rank, int tag, bool sends);
   void start(bool sends);
   void bind(MPI_Request handle);
   void started(bool succeeded);
@@ -73,18 +102,21 @@ class MessageCall {
   void start_persistent();
   void not_started();
   void collective();
+  void with_doublings(int count_place);
   void found_message();
   void receive_found();
   void start_found();
   void made_communicator(bool succeeded);
 
   // completions.cpp
-  int requests_place() const;
-  int n_requests() const;
-  void claim_requests();
+  struct Requests {
+    int place, n;
+  };
+  Requests requests() const;
+  void claim_requests(Requests given);
   void completed(bool succeeded);
   void completed_with_error();
-  void complete(int i, const MPI_Status* status);
+  void complete(int i, const char* status);
   void keep_others();
   /// A place in an array as the call gives it, counted from 0.
   int place_told(int place) const { return a_.fortran ? place - 1 : place; }
@@ -93,16 +125,32 @@ class MessageCall {
   void free_request();
   void freed_request(bool succeeded);
   void cancel_request();
-  void report(std::uint32_t number, const MPI_Status* status);
+  void report(std::uint32_t number, const char* status);
   void retire(std::uint32_t number);
   void forget(std::uint32_t number);
-  /// The k-th status; null if there is none.
-  const MPI_Status* status(int k, MPI_Status& copy) const;
+  /// The first status, of whatever alignment; null if there is none.
+  const char* statuses() const;
+  /// It, in `copy`; null if there is none.
+  const MPI_Status* status(MPI_Status& copy) const;
+
+  template <Call call>
+  void start_as();
+  template <Call call>
+  void end_as(bool succeeded);
+  void close();
 
   /// Records happen at the call's boundaries.  Makes them where the call has no region of its own.
-  void open();
-  void put(Word first, Word second, Word third);
-  void put(What what, Communicator* communicator, int peer, std::uint64_t bytes, int tag, std::uint32_t request);
+  void open() {
+    if (__builtin_expect(!begun_ && !apart_, 0)) begin_apart();
+  }
+  void begin_apart();
+  void put(What what, Communicator* c, int peer, Word second, Word third) {
+    if (!slot_->events.on()) return;  // then its id is of no use
+    slot_->events.message(recording::message(what, c ? id_of(*c) : 0, peer), second, third);
+  }
+  void put(What what, Communicator* c, int peer, std::uint64_t bytes, int tag, std::uint32_t request) {
+    put(what, c, peer, bytes, static_cast<std::uint32_t>(tag) | static_cast<Word>(request) << 32);
+  }
   Communicator* communicator_at(int place) { return communicator(a_.communicator(place)); }
   /// Replaces the status or the `n` statuses that the host does not want.
   void want_status(int n);
@@ -119,8 +167,166 @@ class MessageCall {
   Communicator* communicator_ = nullptr;  ///< of a receive; used until it is over
   std::uint32_t number_ = none;           ///< of the request that the call is about
   bool any_ = false;
+  std::uint32_t completions_ = 0;
   std::vector<std::uint32_t> claimed_;  ///< by position among the call's requests
   std::vector<MPI_Status> statuses_;
 };
+
+/// Whether a call says anything about messages before or after it.
+constexpr bool tells_before(Call call) {
+  switch (info(call).role) {
+    case Role::send:
+    case Role::receive:
+    case Role::exchange:
+    case Role::isend:
+    case Role::ireceive:
+    case Role::start_persistent:
+    case Role::complete:
+    case Role::sync:
+    case Role::rooted:
+    case Role::free:
+    case Role::quiet: return true;
+    case Role::poll: return call != Call::Iprobe && call != Call::Win_test;
+    case Role::start: return call == Call::Imrecv || starts_collective(call);
+    case Role::other: return call == Call::Mrecv || call == Call::Mprobe;
+    default: return false;
+  }
+}
+constexpr bool tells_after(Call call) {
+  switch (info(call).role) {
+    case Role::receive:
+    case Role::exchange:
+    case Role::isend:
+    case Role::ireceive:
+    case Role::persistent_send:
+    case Role::persistent_receive:
+    case Role::start_persistent:
+    case Role::complete:
+    case Role::quiet: return true;
+    case Role::poll: return call != Call::Iprobe && call != Call::Win_test;
+    case Role::start: return call == Call::Imrecv || call == Call::Comm_idup;
+    case Role::other: return call == Call::Mrecv || call == Call::Mprobe || new_communicator_place(call) >= 0;
+    default: return false;
+  }
+}
+
+template <Call call>
+inline void MessageCall::start_as() {
+  constexpr Role role = info(call).role;
+  if constexpr (role == Role::send) send();
+  if constexpr (role == Role::receive) receive();
+  if constexpr (role == Role::exchange) send(), receive();
+  if constexpr (role == Role::isend) start(true);
+  if constexpr (role == Role::ireceive) start(false);
+  if constexpr (role == Role::start_persistent) start_persistent();
+  if constexpr (role == Role::complete) claim_requests(requests());
+  if constexpr (role == Role::poll) {
+    if constexpr (call == Call::Improbe)
+      want_status(1);
+    else if constexpr (call == Call::Request_get_status)
+      look_at_request();
+    else
+      claim_requests(requests());
+  }
+  if constexpr (role == Role::sync || role == Role::rooted || starts_collective(call)) {
+    if constexpr (blocking(call) == Call::Allreduce || blocking(call) == Call::Barrier)
+      with_doublings(blocking(call) == Call::Barrier ? -1 : 2);
+    else
+      collective();
+  }
+  if constexpr (call == Call::Imrecv) start_found();
+  if constexpr (role == Role::free) saw_freed(pointed_at(a_, 0));
+  if constexpr (role == Role::quiet) call == Call::Cancel ? cancel_request() : free_request();
+  if constexpr (role == Role::other) call == Call::Mrecv ? receive_found() : want_status(1);
+}
+
+/// The requests among the arguments.
+inline MessageCall::Requests MessageCall::requests() const {
+  switch (call_) {
+    case Call::Wait:
+    case Call::Test:
+    case Call::Start: return {0, 1};
+    case Call::Startall:
+    case Call::Waitany:
+    case Call::Waitall:
+    case Call::Waitsome:
+    case Call::Testany:
+    case Call::Testall:
+    case Call::Testsome: return {1, a_.integer(0)};
+    default: return {0, 0};
+  }
+}
+
+/// As collective(), of those that exchange `count` elements of a type several times, or nothing.
+__attribute__((always_inline)) inline void MessageCall::with_doublings(int count_place) {
+  Communicator* const c = communicator_at(info(call_).comm);
+  if (!c) return;
+  open();
+  const std::uint64_t bytes = count_place < 0 ? 0 : c->doublings * a_.bytes(count_place, count_place + 1);
+  put(What::collective, c, -1, bytes, bytes);
+}
+
+template <Call call>
+inline void MessageCall::end_as(bool succeeded) {
+  constexpr Role role = info(call).role;
+  if constexpr (role == Role::receive || role == Role::exchange || call == Call::Mrecv)
+    received(succeeded);
+  else if constexpr (role == Role::isend || role == Role::ireceive || call == Call::Imrecv)
+    started(succeeded);
+  else if constexpr (role == Role::persistent_send || role == Role::persistent_receive)
+    succeeded ? persistent(role == Role::persistent_send) : void();
+  else if constexpr (role == Role::start_persistent)
+    succeeded ? void() : not_started();
+  else if constexpr (call == Call::Improbe)
+    succeeded&& a_.result(3) != 0 ? found_message() : void();
+  else if constexpr (call == Call::Mprobe)
+    succeeded ? found_message() : void();
+  else if constexpr (call == Call::Request_get_status)
+    looked_at_request(succeeded);
+  else if constexpr (role == Role::complete || role == Role::poll)
+    completed(succeeded);
+  else if constexpr (role == Role::quiet)
+    freed_request(succeeded);
+  else
+    made_communicator(succeeded);
+}
+
+template <Call call>
+inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& slot, effort_region_id region,
+                                bool begun) noexcept {
+  call_ = call;
+  words_ = words;
+  a_ = {{words, fortran}};
+  slot_ = &slot;
+  begun_ = begun;
+  apart_ = own_status_ = any_ = false;
+  region_ = static_cast<std::uint32_t>(region);
+  communicator_ = nullptr;
+  number_ = none;
+  completions_ = 0;
+  if constexpr (tells_before(call)) {
+    try {
+      const Together held;
+      start_as<call>();
+    } catch (const std::exception&) {
+      end_messages();
+    }
+  }
+}
+
+template <Call call>
+inline void MessageCall::after(bool succeeded) noexcept {
+  if constexpr (tells_before(call))
+    if (__builtin_expect(apart_, 0)) close();
+  if constexpr (tells_after(call)) {
+    if (!messages_on) return;
+    try {
+      const Together held;
+      end_as<call>(succeeded);
+    } catch (const std::exception&) {
+      end_messages();
+    }
+  }
+}
 
 }  // namespace effort::pmpi

@@ -9,27 +9,7 @@ namespace {
 constexpr std::size_t most_found = 4096;
 
 int tag_of(int tag) { return tag == MPI_ANY_TAG ? -1 : tag; }
-
-/// The place of the new communicator among the arguments; -1: the call makes none.
-int new_communicator_place(Call call) {
-  switch (call) {
-    case Call::Comm_dup:
-    case Call::Comm_idup: return 1;
-    case Call::Comm_dup_with_info:
-    case Call::Comm_create:
-    case Call::Cart_sub:
-    case Call::Intercomm_merge: return 2;
-    case Call::Comm_create_group:
-    case Call::Comm_split: return 3;
-    case Call::Comm_split_type: return 4;
-    case Call::Cart_create:
-    case Call::Graph_create:
-    case Call::Intercomm_create: return 5;
-    case Call::Dist_graph_create: return 8;
-    case Call::Dist_graph_create_adjacent: return 9;
-    default: return -1;
-  }
-}
+int peer_of(const Communicator& c, int rank) { return rank == MPI_ANY_SOURCE ? -1 : c.world_rank(rank); }
 
 }  // namespace
 
@@ -58,28 +38,26 @@ void MessageCall::receive() {
 void MessageCall::received(bool succeeded) {
   if (!communicator_) return;
   MPI_Status copy;
-  const MPI_Status* const s = succeeded ? status(0, copy) : nullptr;
+  const MPI_Status* const s = succeeded ? status(copy) : nullptr;
+  ++completions_;
   if (s) put(What::receive, communicator_, communicator_->world_rank(s->MPI_SOURCE), received_bytes(*s), s->MPI_TAG, 0);
   drop(*communicator_);
 }
 
 // ---- requests
 
-MessageCall::Request MessageCall::request(Communicator& c, int rank, int tag, bool sends) const {
-  Request r;
+/// A request of this call, number_; null if there are too many.
+MessageCall::Request* MessageCall::add(Communicator& c, int rank, int tag, bool sends) {
+  number_ = shared().requests.add();
+  if (number_ == none) return nullptr;
+  use(c);
+  Request& r = shared().requests[number_];
   r.communicator = &c;
-  r.peer = rank == MPI_ANY_SOURCE ? -1 : c.world_rank(rank);
+  r.peer = peer_of(c, rank);
   r.tag = tag_of(tag);
   r.sends = sends;
   r.thread = slot_->number();
-  return r;
-}
-
-void MessageCall::start(const Request& r) {
-  number_ = shared().requests.add(r);
-  if (number_ != none) use(*r.communicator);
-  open();
-  put(r.sends ? What::send_start : What::receive_start, r.communicator, r.peer, r.bytes, r.tag, number_);
+  return &r;
 }
 
 void MessageCall::start(bool sends) {
@@ -87,15 +65,18 @@ void MessageCall::start(bool sends) {
   if (rank == MPI_PROC_NULL) return;
   Communicator* const c = communicator_at(5);
   if (!c) return;
-  Request r = request(*c, rank, a_.integer(4), sends);
-  if (sends) r.bytes = a_.bytes(1, 2);
-  start(r);
+  const int tag = a_.integer(4);
+  add(*c, rank, tag, sends);
+  open();
+  put(sends ? What::send_start : What::receive_start, c, peer_of(*c, rank), sends ? a_.bytes(1, 2) : 0, tag_of(tag),
+      number_);
 }
 
 /// Enters the number_-th request under its handle.
 void MessageCall::bind(MPI_Request handle) {
   RequestTable& requests = shared().requests;
   const Word word = word_of(handle);
+  if (__builtin_expect(requests.bind_alone(number_, word), 1)) return;
   const std::uint32_t before = requests.find(word);
   // Only completed sends share a handle.  Anything else was completed by a call that was not seen.
   if (before != none && (requests[before].persistent || !requests[before].sends || !requests[number_].sends)) {
@@ -121,20 +102,19 @@ void MessageCall::persistent(bool sends) {
   if (rank == MPI_PROC_NULL) return;
   Communicator* const c = communicator_at(5);
   if (!c) return;
-  Request r = request(*c, rank, a_.integer(4), sends);
-  if (sends) r.bytes = a_.bytes(1, 2);
-  r.persistent = true;
-  r.active = false;
-  number_ = shared().requests.add(r);
-  if (number_ == none) return;
-  use(*c);
+  Request* const r = add(*c, rank, a_.integer(4), sends);
+  if (!r) return;
+  if (sends) r->bytes = a_.bytes(1, 2);
+  r->persistent = true;
+  r->active = false;
   bind(a_.request(6));
 }
 
 void MessageCall::start_persistent() {
   RequestTable& requests = shared().requests;
-  for (int i = 0; i < n_requests(); ++i) {
-    const std::uint32_t number = requests.find(word_of(a_.request(requests_place(), i)));
+  const Requests given = this->requests();
+  for (int i = 0; i < given.n; ++i) {
+    const std::uint32_t number = requests.find(word_of(a_.request(given.place, i)));
     if (number == none || !requests[number].persistent || requests[number].active) continue;
     Request& r = requests[number];
     r.active = true;
@@ -148,8 +128,9 @@ void MessageCall::start_persistent() {
 /// The call has failed.  Which of the requests it has started is not known.
 void MessageCall::not_started() {
   RequestTable& requests = shared().requests;
-  for (int i = 0; i < n_requests(); ++i) {
-    const std::uint32_t number = requests.find(word_of(a_.request(requests_place(), i)));
+  const Requests given = this->requests();
+  for (int i = 0; i < given.n; ++i) {
+    const std::uint32_t number = requests.find(word_of(a_.request(given.place, i)));
     if (number == none || !requests[number].persistent || !requests[number].active) continue;
     requests[number].active = false;
     put(What::cancelled, nullptr, -1, 0, 0, number);
@@ -161,7 +142,7 @@ void MessageCall::not_started() {
 void MessageCall::found_message() {
   const MPI_Message message = a_.message(call_ == Call::Mprobe ? 3 : 4);
   MPI_Status copy;
-  const MPI_Status* const s = status(0, copy);
+  const MPI_Status* const s = status(copy);
   if (message == MPI_MESSAGE_NULL || message == MPI_MESSAGE_NO_PROC || !s) return;
   Communicator* const c = communicator_at(2);
   if (!c || shared().found.size() >= most_found) return;
@@ -182,7 +163,10 @@ void MessageCall::start_found() {
   if (known == shared().found.end()) return;
   const Found found = known->second;
   shared().found.erase(known);
-  start(request(*found.communicator, found.source, found.tag, false));
+  add(*found.communicator, found.source, found.tag, false);
+  open();
+  put(What::receive_start, found.communicator, peer_of(*found.communicator, found.source), 0, tag_of(found.tag),
+      number_);
   drop(*found.communicator);
 }
 
@@ -194,7 +178,7 @@ void MessageCall::collective() {
   open();
   if (!slot_->events.on()) return;
   const Exchanged e = exchanged(call_, a_, *c);
-  put(recording::message(What::collective, id_of(*c), e.root), e.sent, e.received);
+  put(What::collective, c, e.root, e.sent, e.received);
 }
 
 void MessageCall::made_communicator(bool succeeded) {

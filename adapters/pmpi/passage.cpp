@@ -4,7 +4,6 @@
 #include "adapters/pmpi/port.hpp"
 #include "adapters/pmpi/session.hpp"
 #include "adapters/pmpi/traffic.hpp"
-#include "runtime/measure/recorded_boundary.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -98,7 +97,8 @@ bool Thread::prepare() {
   if (session == session_) return true;
   return disarm_on_error([&] {
     const Path& before = main && last->path ? *last->path : landmark("start");
-    landmark_.then = &Site::nowhere;
+    landmark_.then = landmark_.follower = &Site::nowhere;
+    previous = &landmark_;
     pass(before);
     for (auto& head : table_) head.reset();
     pairs_.clear();
@@ -215,18 +215,6 @@ void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, bool outer
                      slot.own.before_begin.load(std::memory_order_relaxed));
 }
 
-/// As close_gap() after begin_recorded().
-void close_recorded_gap(Thread& thread, measure::ThreadSlot& slot, Site& site) {
-  const std::uint64_t gap = thread.entered - thread.left;
-  if (steps_want_cpu_time) thread.count_computation(gap);
-  const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
-  const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
-  slot.claim_outside_ticks(to);
-  if (waiting)
-    measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks,
-                     slot.own.before_begin.load(std::memory_order_relaxed));
-}
-
 /// The site of a call that is to be measured, else null.
 Site* site_of_outermost(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
   if (!armed || (!thread.ready(measure::this_thread_slot()) && !thread.prepare())) return nullptr;
@@ -262,31 +250,6 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   thread.left_at(slot->stamp.load(std::memory_order_relaxed),
                  slot->depth == 0 && !traffic_on && !messages_on && armed && thread.ready(slot));
   if (steps_want_cpu_time) thread.start_computation(*site);
-}
-
-Site* enter_recorded(Thread& thread, Call call, const void* return_address, const std::byte* cfa) {
-  measure::ThreadSlot* const slot = measure::this_thread_slot();
-  if (thread.nesting > 0 || !thread.ready(slot)) return nullptr;
-  Site* site = thread.last->then;
-  if (!site->is(call, return_address, cfa)) site = thread.known_site(call, return_address, cfa);
-  if (!site || !measure::begin_recorded(*slot, static_cast<std::uint32_t>(site->region))) return nullptr;
-  thread.nesting = 1;
-  thread.begun = true;
-  thread.entered = slot->stamp.load(std::memory_order_relaxed);
-  if (site->splits) close_recorded_gap(thread, *slot, *site);
-  return site;
-}
-
-void leave_recorded(Thread& thread, Site& site, bool in_vain) {
-  measure::ThreadSlot* const slot = measure::this_thread_slot();
-  if (!slot || !measure::end_recorded(*slot, static_cast<std::uint32_t>(site.region)))
-    return leave_carefully(thread, &site, true, in_vain);
-  thread.nesting = 0;
-  if (!site.splits) return;
-  thread.last = &site;
-  thread.polled_in_vain = in_vain;
-  thread.left_at(slot->stamp.load(std::memory_order_relaxed), false);
-  if (steps_want_cpu_time) thread.start_computation(site);
 }
 
 void disown(Thread& thread, measure::ThreadSlot& slot) {

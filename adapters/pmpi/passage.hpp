@@ -47,6 +47,7 @@ struct Site {
   effort_region_id region = 0;  ///< of the time inside
   effort_region_id pair = 0;    ///< of the computation between this call and `then`
   Site* then = &nowhere;        ///< the call that came next the last time; nowhere without a region of it and `pair`
+  Site* follower = &nowhere;    ///< while events are recorded: the call that came next, whether it splits or not
   std::unique_ptr<Site> next;   ///< same place in the table
   Trail trail;
 
@@ -104,15 +105,18 @@ class Thread {
       count_much(gap);
   }
 
-  int nesting = 0;              ///< wrappers that this thread is in
-  bool polled_in_vain = false;  ///< it asked, and the answer was no
-  bool begun = false;           ///< set by enter_carefully()
-  bool main = false;            ///< it called MPI_Init
-  bool driving = false;         ///< it ends a step in the name of the host
-  Site* last = &landmark_;      ///< the last call that split, or landmark
+  int nesting = 0;                   ///< wrappers that this thread is in
+  bool polled_in_vain = false;       ///< it asked, and the answer was no
+  bool begun = false;                ///< set by enter_carefully()
+  bool main = false;                 ///< it called MPI_Init
+  bool driving = false;              ///< it ends a step in the name of the host
+  Site* last = &landmark_;           ///< the last call that split, or landmark
+  Site* previous = &landmark_;       ///< the last call of any kind on the recorded way
+  std::uint64_t per_completion = 0;  ///< what recording a completion takes, ticks, about
+  std::uint32_t completing = 0;      ///< calls so far that recorded completions
   std::uint64_t left =
       0;  ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
-  std::uint64_t entered = 0;                  ///< the clock when the call under way was entered; set on the careful way
+  std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the usual way
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
   std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while that is of interest
   std::uint64_t calls = 0;                    ///< that split, likewise
@@ -155,11 +159,6 @@ Site* enter_carefully(Thread& thread, Call call, const void* return_address, con
 /// @param begun  its region was begun
 void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 
-/// Enter and leave a call outside all regions, in a thread that records its events and does nothing else at boundaries.
-/// Null: nothing has changed.
-Site* enter_recorded(Thread& thread, Call call, const void* return_address, const std::byte* cfa);
-void leave_recorded(Thread& thread, Site& site, bool in_vain);
-
 /// Drops the time since the last call was left: it is not charged to any region.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
@@ -168,17 +167,12 @@ class Passage {
  public:
   Passage(Call call, const void* return_address, const void* cfa)
       : thread_(this_thread ? *this_thread : make_thread()),
-        recorded_(messages_on ? enter_recorded(thread_, call, return_address, static_cast<const std::byte*>(cfa))
-                              : nullptr),
-        site_(recorded_ ? recorded_
-                        : enter_carefully(thread_, call, return_address, static_cast<const std::byte*>(cfa))) {}
+        site_(enter_carefully(thread_, call, return_address, static_cast<const std::byte*>(cfa))) {}
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
 
   /// The call has returned.  @param in_vain  a poll that found nothing
-  void done(bool in_vain = false) {
-    recorded_ ? leave_recorded(thread_, *site_, in_vain) : leave_carefully(thread_, site_, thread_.begun, in_vain);
-  }
+  void done(bool in_vain = false) { leave_carefully(thread_, site_, thread_.begun, in_vain); }
 
   /// Whether the call is measured: not inside another call, and in a session.
   bool seen() const { return site_ != nullptr; }
@@ -187,7 +181,6 @@ class Passage {
 
  private:
   Thread& thread_;
-  Site* const recorded_;
   Site* const site_;
 };
 
@@ -214,7 +207,10 @@ struct UsualWay {
                                                     const void* return_address, const std::byte* cfa,
                                                     std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
-    if (__builtin_expect(before != thread.left, 0)) return nullptr;
+    if (__builtin_expect(before != thread.left, 0)) {
+      thread.entered = now;  // for the recorded way, which goes on from here
+      return nullptr;
+    }
     // No lookup is needed: most calls follow the same call every time.
     Site* const site = thread.last->then;
     if (__builtin_expect(!site->is(call, return_address, cfa), 0)) return nullptr;

@@ -5,7 +5,6 @@
 namespace effort::pmpi {
 namespace {
 
-constexpr std::size_t per_word = 64;
 constexpr int far_enough = 8;  // how far a request of the same thread is looked for
 
 }  // namespace
@@ -31,27 +30,6 @@ void RequestTable::grow() {
   }
 }
 
-std::uint32_t RequestTable::add(const Request& request) {
-  if (used_ == requests_.size()) {
-    if (used_ >= most) return none;
-    grow();
-  }
-  while (taken_[first_free_] == ~std::uint64_t{0}) ++first_free_;
-  const int bit = std::countr_one(taken_[first_free_]);
-  taken_[first_free_] |= std::uint64_t{1} << bit;
-  const auto number = static_cast<std::uint32_t>(first_free_ * per_word + static_cast<std::size_t>(bit));
-  requests_[number] = request;
-  ++used_;
-  return number;
-}
-
-void RequestTable::release(std::uint32_t number) {
-  const std::size_t word = number / per_word;
-  taken_[word] &= ~(std::uint64_t{1} << (number % per_word));
-  if (word < first_free_) first_free_ = word;
-  --used_;
-}
-
 /// Where the number of the newest request of a handle stands; where it would stand is not known.
 std::uint32_t* RequestTable::place_of(Word handle) {
   if (buckets_.empty()) return nullptr;
@@ -74,6 +52,17 @@ void RequestTable::push(std::uint32_t number) {
   request.next_ = head;
   request.alike_ = 0;
   head = number;
+}
+
+bool RequestTable::bind_alone(std::uint32_t number, Word handle) {
+  std::uint32_t& head = buckets_[bucket(handle)];
+  for (std::uint32_t at = head; at != none; at = requests_[at].next_)
+    if (requests_[at].handle_ == handle) return false;
+  Request& request = requests_[number];
+  request.handle_ = handle;
+  request.next_ = head;
+  head = number;
+  return true;
 }
 
 bool RequestTable::bind(std::uint32_t number, Word handle) {

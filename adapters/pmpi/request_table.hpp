@@ -1,6 +1,7 @@
 // Pending and persistent requests, found by their handles.
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <vector>
@@ -41,11 +42,13 @@ class RequestTable {
     std::uint32_t alike_ = 0;     ///< older ones with the same handle, about
   };
 
-  /// A number for a request; `none` if there are too many.  @throws std::bad_alloc
-  std::uint32_t add(const Request& request);
+  /// A number for a request, which then has its initial values; `none` if there are too many.  @throws std::bad_alloc
+  std::uint32_t add();
   Request& operator[](std::uint32_t number) { return requests_[number]; }
 
-  /// From now on, the request is found by its handle.  @throws std::bad_alloc
+  /// From now on, the request is found by its handle, which no other has.  @return false if others have it
+  bool bind_alone(std::uint32_t number, Word handle);
+  /// From now on, the request is found by its handle.
   /// @return false if too many with this handle are there already
   bool bind(std::uint32_t number, Word handle);
   /// A request of that handle, which then is claimed; `none` if there is none.
@@ -66,11 +69,34 @@ class RequestTable {
   void push(std::uint32_t number);
   void grow();
 
+  static constexpr std::size_t per_word = 64;
+
   std::vector<Request> requests_;       ///< by number
   std::vector<std::uint64_t> taken_;    ///< a bit per number
   std::vector<std::uint32_t> buckets_;  ///< a power of two of them
   std::size_t first_free_ = 0;          ///< no word of `taken_` before this has room
   std::uint32_t used_ = 0;
 };
+
+inline std::uint32_t RequestTable::add() {
+  if (used_ == requests_.size()) {
+    if (used_ >= most) return none;
+    grow();
+  }
+  while (taken_[first_free_] == ~std::uint64_t{0}) ++first_free_;
+  const int bit = std::countr_one(taken_[first_free_]);
+  taken_[first_free_] |= std::uint64_t{1} << bit;
+  const auto number = static_cast<std::uint32_t>(first_free_ * per_word + static_cast<std::size_t>(bit));
+  requests_[number] = Request();
+  ++used_;
+  return number;
+}
+
+inline void RequestTable::release(std::uint32_t number) {
+  const std::size_t word = number / per_word;
+  taken_[word] &= ~(std::uint64_t{1} << (number % per_word));
+  if (word < first_free_) first_free_ = word;
+  --used_;
+}
 
 }  // namespace effort::pmpi

@@ -4,34 +4,6 @@
 
 namespace effort::pmpi {
 
-Call blocking(Call call) {
-  switch (call) {
-    case Call::Ibarrier: return Call::Barrier;
-    case Call::Ibcast: return Call::Bcast;
-    case Call::Igather: return Call::Gather;
-    case Call::Igatherv: return Call::Gatherv;
-    case Call::Iscatter: return Call::Scatter;
-    case Call::Iscatterv: return Call::Scatterv;
-    case Call::Ireduce: return Call::Reduce;
-    case Call::Iallgather: return Call::Allgather;
-    case Call::Iallgatherv: return Call::Allgatherv;
-    case Call::Ialltoall: return Call::Alltoall;
-    case Call::Ialltoallv: return Call::Alltoallv;
-    case Call::Ialltoallw: return Call::Alltoallw;
-    case Call::Iallreduce: return Call::Allreduce;
-    case Call::Ireduce_scatter: return Call::Reduce_scatter;
-    case Call::Ireduce_scatter_block: return Call::Reduce_scatter_block;
-    case Call::Iscan: return Call::Scan;
-    case Call::Iexscan: return Call::Exscan;
-    case Call::Ineighbor_allgather: return Call::Neighbor_allgather;
-    case Call::Ineighbor_allgatherv: return Call::Neighbor_allgatherv;
-    case Call::Ineighbor_alltoall: return Call::Neighbor_alltoall;
-    case Call::Ineighbor_alltoallv: return Call::Neighbor_alltoallv;
-    case Call::Ineighbor_alltoallw: return Call::Neighbor_alltoallw;
-    default: return call;
-  }
-}
-
 namespace {
 
 /// A call's arguments and the ranks involved.
@@ -121,8 +93,6 @@ void neighbourhood(Collective& c, MPI_Comm comm) {
 }
 
 }  // namespace
-
-bool starts_collective(Call call) { return blocking(call) != call; }
 
 std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self) {
   const Call call = blocking(given);

@@ -26,7 +26,8 @@ using namespace effort::pmpi;
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)                                \
   extern "C" int effort_next_##Name parameters __asm__("PMPI_" #Name);                                         \
   EFFORT_CAREFULLY int effort_careful_##Name parameters {                                                      \
-    return through_carefully<Call::Name, false>(effort_next_##Name, EFFORT_GIVEN arguments);                   \
+    const auto next = [](auto... given) { return effort_next_##Name(given...); };                              \
+    return through_other_ways<Call::Name, false>(next, EFFORT_GIVEN arguments);                                \
   }                                                                                                            \
   EFFORT_WRAPPER int effort_wrap_##Name parameters __asm__("MPI_" #Name);                                      \
   int effort_wrap_##Name parameters {                                                                          \

@@ -4,6 +4,8 @@
 #include "adapters/pmpi/finish.hpp"
 #include "adapters/pmpi/session.hpp"
 
+#include <cstddef>
+
 #include <dlfcn.h>
 
 #define EFFORT_WRAPPER extern "C" __attribute__((visibility("default"), aligned(64)))
@@ -41,6 +43,20 @@ Function* target(Function* linked, const char* name, const void* return_address)
   return __builtin_expect(linked != nullptr, 1) ? linked : reinterpret_cast<Function*>(late(name, return_address));
 }
 
+/// Calls the MPI library's subroutine, on other ways than the usual one.  Of one type for all subroutines with as many
+/// arguments, so that the compiler makes these ways once for each call.
+template <typename Function>
+struct Linked {
+  Function* linked;
+  const char* name;
+
+  template <typename... T>
+  std::nullptr_t operator()(T... given) const {
+    target(linked, name, caller.return_address)(given...);
+    return nullptr;
+  }
+};
+
 }  // namespace
 
 #define EFFORT_P2 void *a1, void *a2
@@ -73,11 +89,8 @@ Function* target(Function* linked, const char* name, const void* return_address)
 #define EFFORT_FORTRAN(Name, symbol, n)                                                                            \
   extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n);                                                    \
   EFFORT_CAREFULLY void effort_careful_##symbol(EFFORT_P##n) {                                                     \
-    const auto next = [back = caller.return_address](auto... given) {                                              \
-      target(p##symbol, "p" #symbol, back)(given...);                                                              \
-      return nullptr;                                                                                              \
-    };                                                                                                             \
-    through_carefully<Call::Name, true>(next, EFFORT_A##n);                                                        \
+    const Linked<decltype(p##symbol)> next{p##symbol, "p" #symbol};                                                \
+    through_other_ways<Call::Name, true>(next, EFFORT_A##n);                                                       \
   }                                                                                                                \
   EFFORT_WRAPPER void symbol(EFFORT_P##n) {                                                                        \
     const void* const back = __builtin_return_address(0);                                                          \

@@ -133,6 +133,13 @@ std::vector<std::byte> encode(const Names& names) {
   return checked(format::type_names, p, format::parse_names);
 }
 
+std::vector<std::byte> encode(const Modules& m) {
+  Payload p;
+  p.number(m.modules.size());
+  for (const Modules::Module& n : m.modules) p.text(n.name).text(n.build_id).text(n.path);
+  return checked(format::type_modules, p, format::parse_modules);
+}
+
 std::vector<std::byte> encode(const Dictionary& d) {
   Payload p;
   p.count(d.node, "a node").raw(d.coded);

@@ -64,6 +64,16 @@ struct Names {
   std::vector<Communicator> communicators;
 };
 
+/// Programs and libraries that names of regions point into ("MPI_Wait [app+0x1180]"), new since the last such chunk.
+struct Modules {
+  struct Module {
+    std::string name;      ///< base name
+    std::string build_id;  ///< hexadecimal; empty if there is none
+    std::string path;      ///< on the machine that ran it
+  };
+  std::vector<Module> modules;
+};
+
 /// Why a rank was kept in a window: a set of these.
 enum Reason : std::uint16_t {
   reason_sample = 1 << 0,

@@ -17,13 +17,14 @@ using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 0;
+inline constexpr std::uint16_t minor = 1;
 inline constexpr std::size_t header_bytes = 24;
 inline constexpr std::size_t frame_bytes = 20;
 inline constexpr std::uint32_t most_payload = 1u << 30;
 
 inline constexpr std::uint32_t type_header = record::format::four("HEAD");
 inline constexpr std::uint32_t type_names = record::format::four("NAME");
+inline constexpr std::uint32_t type_modules = record::format::four("MODS");
 inline constexpr std::uint32_t type_dictionary = record::format::four("DICT");
 inline constexpr std::uint32_t type_window = record::format::four("WIND");
 inline constexpr std::uint32_t type_events = record::format::four("EVNT");
@@ -45,6 +46,7 @@ std::optional<Frame> get_frame(View bytes);
 /// A payload's contents.  Errors: std::runtime_error that describes the problem.
 Header parse_header(View payload);
 Names parse_names(View payload);
+Modules parse_modules(View payload);
 Dictionary parse_dictionary(View payload);
 Window parse_window(View payload);
 /// @param with_coded  whether to copy the coded events

@@ -134,6 +134,19 @@ Names parse_names(View payload) {
   return names;
 }
 
+Modules parse_modules(View payload) {
+  Fields in(payload);
+  Modules modules;
+  for (std::size_t n = in.elements(3); n > 0; --n) {
+    Modules::Module m;
+    m.name = in.text();
+    m.build_id = in.text();
+    m.path = in.text();
+    modules.modules.push_back(std::move(m));
+  }
+  return modules;
+}
+
 Dictionary parse_dictionary(View payload) {
   Fields in(payload);
   Dictionary d;

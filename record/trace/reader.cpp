@@ -24,6 +24,7 @@ struct Reader::State {
   std::string name;
   Header header;
   Names names;
+  std::vector<Modules::Module> modules;
   std::vector<Window> windows;
   std::vector<EventsInfo> chunks;
   std::vector<Gap> gaps;
@@ -131,6 +132,12 @@ struct Reader::State {
         if (at == format::header_bytes) header = format::parse_header(payload);
         break;
       case format::type_names: add(format::parse_names(payload)); break;
+      case format::type_modules: {
+        Modules m = format::parse_modules(payload);
+        modules.insert(modules.end(), std::make_move_iterator(m.modules.begin()),
+                       std::make_move_iterator(m.modules.end()));
+        break;
+      }
       case format::type_dictionary: {
         const Dictionary d = format::parse_dictionary(payload);
         dictionary_bytes += format::frame_bytes + frame.length;
@@ -200,6 +207,7 @@ Reader& Reader::operator=(Reader&&) noexcept = default;
 
 const Header& Reader::header() const { return state_->header; }
 const Names& Reader::names() const { return state_->names; }
+const std::vector<Modules::Module>& Reader::modules() const { return state_->modules; }
 const std::vector<Window>& Reader::windows() const { return state_->windows; }
 const std::vector<EventsInfo>& Reader::chunks() const { return state_->chunks; }
 const std::vector<Gap>& Reader::gaps() const { return state_->gaps; }

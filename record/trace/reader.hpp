@@ -49,6 +49,7 @@ class Reader {
   /// All names of the file; the last one with an id counts.
   const Names& names() const;
   /// In the order of the file.
+  const std::vector<Modules::Module>& modules() const;
   const std::vector<Window>& windows() const;
   const std::vector<EventsInfo>& chunks() const;
   const std::vector<Gap>& gaps() const;

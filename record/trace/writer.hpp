@@ -15,6 +15,7 @@ namespace effort::record::trace {
 /// writes.  Errors: std::invalid_argument for contents that a reader would refuse.  Threads: any.  Cost: linear.
 std::vector<std::byte> encode(const Header& header);
 std::vector<std::byte> encode(const Names& names);
+std::vector<std::byte> encode(const Modules& modules);
 std::vector<std::byte> encode(const Dictionary& dictionary);
 std::vector<std::byte> encode(const Window& window);
 std::vector<std::byte> encode(const Events& events);

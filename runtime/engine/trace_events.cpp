@@ -2,6 +2,9 @@
 
 #include "runtime/measure/clock.hpp"
 
+#include <algorithm>
+#include <span>
+
 namespace effort::engine {
 
 using recording::What;
@@ -63,54 +66,184 @@ Event event_of(const Word* record) {
 
 std::int64_t TraceEvents::ns(std::uint64_t ticks) const { return measure::ns_of(ticks - origin_); }
 
-RankEvents TraceEvents::read(std::int64_t first, std::int64_t last) const {
-  RankEvents out;
-  std::uint64_t from = origin_, to = 0;
-  if (!memory_.step_end(last, to) || (first > 0 && !memory_.step_end(first - 1, from))) {
-    out.dropped_steps = last + 1 - first;
-    return out;
-  }
-  const std::vector<recording::Extract> extracts = memory_.read(from, to);
+/// The ticks of the steps [first, last]; false if that is not known any more.
+bool TraceEvents::find_span(std::int64_t first, std::int64_t last, RankEvents& out, std::uint64_t& from,
+                            std::uint64_t& to) const {
+  from = origin_;
+  if (memory_.step_end(last, to) && (first == 0 || memory_.step_end(first - 1, from))) return true;
+  out.dropped_steps = last + 1 - first;
+  return false;
+}
+
+/// Drops the steps of which something was lost until now.
+void TraceEvents::drop_lost(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to,
+                            RankEvents& out) const {
   const std::uint64_t lost_until = memory_.lost_until();
-  std::int64_t step = first;
-  while (step <= last && from <= lost_until) {
+  for (std::int64_t step = first; step <= last && from <= lost_until;) {
     ++out.dropped_steps;
     if (!memory_.step_end(step++, from)) from = to;
+    if (step > last) from = to;
   }
   out.start_ns = ns(from);
   out.end_ns = ns(to);
-  if (step > last) return out;
-  for (const recording::Extract& extract : extracts) {
-    ThreadEvents thread;
-    thread.thread = static_cast<std::int32_t>(extract.thread);
-    translate(extract, from, to, thread);
-    if (!thread.events.empty()) out.threads.push_back(std::move(thread));
+  if (out.dropped_steps > 0)
+    for (ThreadEvents& t : out.threads)
+      std::erase_if(t.events, [&](const Event& e) { return e.time_ns < out.start_ns; });
+  std::erase_if(out.threads, [](const ThreadEvents& t) { return t.events.empty(); });
+}
+
+/// Calls `visit(thread, record, ticks)` for the records of [from, to), thread by thread.  Communicators, messages and
+/// work have the time of the record before.
+template <typename Visit>
+void TraceEvents::for_each_record(const std::vector<recording::Piece>& pieces, std::uint64_t from, std::uint64_t to,
+                                  const Visit& visit) const {
+  std::vector<Word> buffer(recording::Memory::block_words);
+  std::uint64_t now = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0 && pieces[i].thread != pieces[i - 1].thread) now = 0;
+    const std::span<const Word> words = memory_.copy(pieces[i], buffer);
+    for (std::size_t at = 0; at < words.size();) {
+      const Word* const record = words.data() + at;
+      const What what = recording::what_of(record[0]);
+      const std::size_t length = recording::words_of(what);
+      if (length == 0 || static_cast<int>(what) >= recording::n_kinds || at + length > words.size()) break;
+      at += length;
+      if (recording::has_ticks(what)) now = record[1];
+      if (now >= from && now < to) visit(pieces[i].thread, record, now);
+    }
   }
+}
+
+/// The rank's id to the run's; false if that does not know it.
+bool TraceEvents::translate_id(Event& e) const {
+  if (!has_id(e.kind)) return true;
+  const std::int64_t id = translate_(e.kind, e.id);
+  if (id < 0) return false;
+  e.id = static_cast<std::uint32_t>(id);
+  return true;
+}
+
+namespace {
+
+/// The events of a thread, the last one so far or a new one.
+std::vector<Event>& events_of(std::uint32_t thread, RankEvents& out) {
+  const auto number = static_cast<std::int32_t>(thread);
+  if (out.threads.empty() || out.threads.back().thread != number) out.threads.push_back({number, {}});
+  return out.threads.back().events;
+}
+
+}  // namespace
+
+RankEvents TraceEvents::read(std::int64_t first, std::int64_t last) const {
+  RankEvents out;
+  std::uint64_t from = 0, to = 0;
+  if (!find_span(first, last, out, from, to)) return out;
+  const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
+  // At once, because growing would take as long as everything else.
+  if (!pieces.empty()) events_of(pieces[0].thread, out).reserve(pieces.size() * recording::Memory::block_words / 2);
+  for_each_record(pieces, from, to, [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
+    Event e = event_of(record);
+    e.time_ns = ns(ticks);
+    if (translate_id(e)) events_of(thread, out).push_back(e);
+  });
+  drop_lost(first, last, from, to, out);
   return out;
 }
 
-/// Appends the events of [from, to).  Communicators, messages and work have the time of the record before.
-void TraceEvents::translate(const recording::Extract& extract, std::uint64_t from, std::uint64_t to,
-                            ThreadEvents& out) const {
-  std::uint64_t now = 0;
-  std::size_t at = 0;
-  while (at < extract.words.size()) {
-    const Word* const record = extract.words.data() + at;
+namespace {
+
+/// Which messages of a rank were exchanged with kept ranks.  A receive from any rank is known to be one when it is
+/// complete, a completed send when its start was.
+class Exchanges {
+ public:
+  /// @param several_threads  one may complete what another has started
+  Exchanges(const std::vector<bool>& kept, bool several_threads) : kept_(kept), several_(several_threads) {}
+
+  /// A record that may belong to such a message.
+  struct Candidate {
+    Word words[recording::longest];
+    std::uint64_t ticks;
+    std::uint32_t thread;
+    bool chosen;
+
+    std::size_t request() const { return static_cast<std::size_t>(words[2] >> 32); }
+  };
+
+  void look_at(std::uint32_t thread, const Word* record, std::uint64_t ticks) {
     const What what = recording::what_of(record[0]);
-    const std::size_t length = recording::words_of(what);
-    if (length == 0 || static_cast<int>(what) >= recording::n_kinds || at + length > extract.words.size()) return;
-    at += length;
-    if (recording::has_ticks(what)) now = record[1];
-    if (now < from || now >= to) continue;
-    Event e = event_of(record);
-    e.time_ns = ns(now);
-    if (has_id(e.kind)) {
-      const std::int64_t id = translate_(e.kind, e.id);
-      if (id < 0) continue;
-      e.id = static_cast<std::uint32_t>(id);
-    }
-    out.events.push_back(e);
+    if (what < What::send || what > What::cancelled) return;
+    const std::int32_t peer = recording::peer_of(record[0]);
+    const bool chosen =
+        peer >= 0 && static_cast<std::size_t>(peer) < kept_.size() && kept_[static_cast<std::size_t>(peer)];
+    const bool ends = what == What::receive_done || what == What::send_done || what == What::cancelled;
+    const bool any = what == What::receive_start && peer < 0;
+    if (!chosen && !any && !ends) return;
+    const auto request = static_cast<std::size_t>(record[2] >> 32);
+    if (ends && !chosen && !several_ && start_of(request) == 0) return;
+    all_.push_back({{record[0], record[1], record[2]}, ticks, thread, chosen});
+    if (!several_) connect(all_.size() - 1);
   }
+
+  /// Those that do, by thread and time.
+  std::vector<Candidate> chosen() {
+    const auto earlier = [](const Candidate& a, const Candidate& b) { return a.ticks < b.ticks; };
+    const auto by_thread = [](const Candidate& a, const Candidate& b) { return a.thread < b.thread; };
+    if (several_) {
+      std::stable_sort(all_.begin(), all_.end(), earlier);
+      for (std::size_t i = 0; i < all_.size(); ++i) connect(i);
+    }
+    std::erase_if(all_, [](const Candidate& c) { return !c.chosen; });
+    if (several_) std::stable_sort(all_.begin(), all_.end(), by_thread);
+    return std::move(all_);
+  }
+
+ private:
+  static constexpr std::size_t most_requests = std::size_t{1} << 20;
+
+  void connect(std::size_t i) {
+    Candidate& c = all_[i];
+    const What what = recording::what_of(c.words[0]);
+    if (what == What::send || what == What::receive) return;
+    std::size_t& start = start_of(c.request());
+    if (what == What::send_start || what == What::receive_start) {
+      start = i + 1;
+      return;
+    }
+    if (start > 0) c.chosen = all_[start - 1].chosen = c.chosen || all_[start - 1].chosen;
+    start = 0;
+  }
+
+  std::size_t& start_of(std::size_t request) {
+    if (request >= most_requests) return no_start_ = 0;  // it has no number
+    if (request >= starts_.size()) starts_.resize(std::max<std::size_t>(64, 2 * request), 0);
+    return starts_[request];
+  }
+
+  const std::vector<bool>& kept_;
+  const bool several_;
+  std::vector<Candidate> all_;
+  std::vector<std::size_t> starts_;  ///< by request: place of its start in `all_` + 1
+  std::size_t no_start_ = 0;
+};
+
+}  // namespace
+
+RankEvents TraceEvents::read_messages(std::int64_t first, std::int64_t last, const std::vector<bool>& kept) const {
+  RankEvents out;
+  std::uint64_t from = 0, to = 0;
+  if (!find_span(first, last, out, from, to)) return out;
+  const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
+  Exchanges exchanges(kept, !pieces.empty() && pieces.front().thread != pieces.back().thread);
+  for_each_record(pieces, from, to, [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
+    exchanges.look_at(thread, record, ticks);
+  });
+  for (const Exchanges::Candidate& c : exchanges.chosen()) {
+    Event e = event_of(c.words);
+    e.time_ns = ns(c.ticks);
+    if (translate_id(e)) events_of(c.thread, out).push_back(e);
+  }
+  drop_lost(first, last, from, to, out);
+  return out;
 }
 
 }  // namespace effort::engine

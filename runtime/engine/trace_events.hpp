@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <utility>
 #include <vector>
 
 namespace effort::engine {
@@ -36,10 +37,19 @@ class TraceEvents {
   /// The events of the steps [first, last], which the rank has ended.  Steps whose records have been overwritten are
   /// dropped whole.  Time: linear in the size of the trace memory.
   RankEvents read(std::int64_t first, std::int64_t last) const;
+  /// As read(), but only the messages with other ranks that are kept: sends, receives, and what starts and completes
+  /// them.  Time: as read(), less for records that are left out.
+  /// @param kept  [n_ranks] by rank of the run
+  RankEvents read_messages(std::int64_t first, std::int64_t last, const std::vector<bool>& kept) const;
 
  private:
+  bool find_span(std::int64_t first, std::int64_t last, RankEvents& out, std::uint64_t& from, std::uint64_t& to) const;
+  void drop_lost(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to, RankEvents& out) const;
+  template <typename Visit>
+  void for_each_record(const std::vector<recording::Piece>& pieces, std::uint64_t from, std::uint64_t to,
+                       const Visit& visit) const;
   std::int64_t ns(std::uint64_t ticks) const;
-  void translate(const recording::Extract& extract, std::uint64_t from, std::uint64_t to, ThreadEvents& out) const;
+  bool translate_id(trace::Event& event) const;
 
   recording::Memory memory_;
   std::uint64_t origin_;

@@ -50,12 +50,12 @@ TraceKeeper::TraceKeeper(const config::Settings& settings, RunLog& log, node::Se
       clock_([this] { return measure::ns_of(measure::ticks() - origin_); }),
       encoder_(bound_of(settings_)) {}
 
-record::trace::Header TraceKeeper::header() const {
+record::trace::Header TraceKeeper::header(const std::string& job) const {
   const NodeSetup& setup = log_.setup();
   record::trace::Header h;
   h.library = EFFORT_VERSION_STRING;
   h.name = setup.name;
-  h.job = setup.job;
+  h.job = job;
   h.design = "retrospective";
   h.guide = "load";
   h.clock = "CLOCK_MONOTONIC_RAW of each node, zero at the start of the library";
@@ -73,7 +73,9 @@ record::trace::Header TraceKeeper::header() const {
 void TraceKeeper::open() {
   opened_ = true;
   std::array<char, 4096> path{};
+  std::array<char, 256> job{};  // node 0's: without a batch system, it is a process id
   if (nodes_.rank() == 0) {
+    log_.setup().job.copy(job.data(), job.size() - 1);
     try {
       const std::string made = make_directory(directory_, log_.setup().name + "-" + log_.setup().job);
       if (made.size() < path.size()) std::memcpy(path.data(), made.data(), made.size());
@@ -82,10 +84,11 @@ void TraceKeeper::open() {
     }
   }
   nodes_.bcast(std::span<char>(path), 0);
+  nodes_.bcast(std::span<char>(job), 0);
   if (path[0] == 0 || !records()) return;
   try {
     const std::filesystem::path file = std::filesystem::path(path.data()) / record::trace::file_name(nodes_.rank());
-    writer_ = std::make_unique<record::trace::Writer>(file, header());
+    writer_ = std::make_unique<record::trace::Writer>(file, header(job.data()));
   } catch (const std::exception& e) {
     log_.note(std::string("this node is not traced: ") + e.what());
   }
@@ -109,7 +112,7 @@ void TraceKeeper::write_clock() {
 /// Collective.  How many ranks' windows the budget allows now, by the mean size of those so far.
 std::int64_t TraceKeeper::affordable() {
   const std::int64_t elapsed = measure::ns_of(measure::ticks() - origin_);
-  std::int64_t sums[2] = {writer_ ? static_cast<std::int64_t>(writer_->size()) : 0, kept_};
+  std::int64_t sums[3] = {writer_ ? static_cast<std::int64_t>(writer_->size()) : 0, kept_, partners_.bytes};
   std::int64_t longest = elapsed;
   nodes_.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
   nodes_.allreduce(std::span<std::int64_t>(&longest, 1), ReduceOp::max);
@@ -117,8 +120,11 @@ std::int64_t TraceKeeper::affordable() {
   // The first minute's budget is available at once, so that short runs are traced as well.
   const double hours = (static_cast<double>(longest) + hour / 60) / hour;
   const double allowed = static_cast<double>(settings_.budget) * log_.setup().n_ranks * hours;
-  const double each = sums[1] > 0 ? static_cast<double>(sums[0]) / static_cast<double>(sums[1]) : guess;
-  return static_cast<std::int64_t>(std::clamp((allowed - static_cast<double>(sums[0])) / each, 0.0, 1e9));
+  const double each = sums[1] > 0 ? static_cast<double>(sums[0] - sums[2]) / static_cast<double>(sums[1]) : guess;
+  const double left = std::max(0.0, allowed - static_cast<double>(sums[0]));
+  // Partners come last: a half stays for the ranks of the windows to come.
+  partners_.allowed = 0.5 * left / nodes_.size();
+  return static_cast<std::int64_t>(std::clamp(left / each, 0.0, 1e9));
 }
 
 sampling::KeptRanks TraceKeeper::choose(const window::Result& known, bool rebalanced) {
@@ -190,11 +196,53 @@ void TraceKeeper::write(const window::Result& known, const sampling::KeptRanks& 
     w.start_ns = w.end_ns == 0 ? events.start_ns : std::min(w.start_ns, events.start_ns);
     w.end_ns = std::max(w.end_ns, events.end_ns);
   }
+  std::vector<std::pair<std::int32_t, RankEvents>> partners = partners_of(kept, first, last);
+  for (const auto& [rank, events] : partners) {
+    w.ranks.push_back({rank, record::trace::reason_partner, 0, -1, events.dropped_steps, 0});
+    w.start_ns = w.end_ns == 0 ? events.start_ns : std::min(w.start_ns, events.start_ns);
+    w.end_ns = std::max(w.end_ns, events.end_ns);
+  }
+  const auto by_rank = [](const auto& a, const auto& b) { return a.rank < b.rank; };
+  std::sort(w.ranks.begin(), w.ranks.end(), by_rank);
   write_clock();
   write_names();
   writer_->append(w);
   for (const auto& [rank, events] : all) write_rank(events, rank, w.start_ns, first);
   kept_ += static_cast<std::int64_t>(all.size());
+  const auto before = static_cast<std::int64_t>(writer_->size());
+  for (const auto& [rank, events] : partners) write_rank(events, rank, w.start_ns, first);
+  partners_.bytes += static_cast<std::int64_t>(writer_->size()) - before;
+}
+
+/// Of the local ranks that are not kept, the messages that they exchanged with kept ranks, as far as the budget allows.
+std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const sampling::KeptRanks& kept,
+                                                                          std::int64_t first, std::int64_t last) {
+  std::vector<std::pair<std::int32_t, RankEvents>> out;
+  std::vector<bool> is_kept(static_cast<std::size_t>(log_.setup().n_ranks), false);
+  for (const auto& k : kept.ranks) is_kept[static_cast<std::size_t>(k.rank)] = true;
+  const std::vector<int>& ranks = log_.setup().ranks;
+  constexpr double guess = 4;  // bytes of an event
+  const double each =
+      partners_.events > 0 ? static_cast<double>(partners_.bytes) / static_cast<double>(partners_.events) : guess;
+  for (std::size_t i = 0; i < ranks.size() && !kept.ranks.empty(); ++i) {
+    if (is_kept[static_cast<std::size_t>(ranks[i])]) continue;
+    RankEvents messages = reader(static_cast<int>(i)).read_messages(first, last, is_kept);
+    std::int64_t events = 0;
+    for (const ThreadEvents& t : messages.threads) events += static_cast<std::int64_t>(t.events.size());
+    if (events == 0) continue;
+    partners_.allowed -= each * static_cast<double>(events);
+    if (partners_.allowed < 0) {
+      if (!partners_.told)
+        log_.note(
+            "TRACE_BUDGET left no room for all partners of kept ranks: in some windows, messages of the trace have "
+            "one end only");
+      partners_.told = true;
+      break;
+    }
+    partners_.events += events;
+    out.emplace_back(ranks[i], std::move(messages));
+  }
+  return out;
 }
 
 void TraceKeeper::write_rank(const RankEvents& rank_events, std::int32_t rank, std::int64_t start_ns,
@@ -247,6 +295,14 @@ void TraceKeeper::write_names() {
   const auto& communicators = names_.run().of(Definition::communicator);
   for (; communicators_named_ < communicators.size(); ++communicators_named_)
     n.communicators.push_back(described(communicators_named_, communicators[communicators_named_]));
+  record::trace::Modules m;
+  const auto& modules = names_.run().of(Definition::module);
+  for (; modules_named_ < modules.size(); ++modules_named_) {
+    const auto& item = modules[modules_named_];
+    const std::size_t space = item.unit.find(' ');
+    m.modules.push_back({item.name, item.unit.substr(0, space), item.unit.substr(space + 1)});
+  }
+  if (!m.modules.empty()) writer_->append(m);
   if (!n.regions.empty() || !n.phases.empty() || !n.units.empty() || !n.communicators.empty()) writer_->append(n);
 }
 

@@ -18,6 +18,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace effort::engine {
@@ -44,11 +45,13 @@ class TraceKeeper {
   std::int64_t affordable();
   sampling::KeptRanks choose(const window::Result& known, bool rebalanced);
   void write(const window::Result& known, const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last);
+  std::vector<std::pair<std::int32_t, RankEvents>> partners_of(const sampling::KeptRanks& kept, std::int64_t first,
+                                                               std::int64_t last);
   void write_names();
   void compare_clocks();
   void write_clock();
   void write_rank(const RankEvents& events, std::int32_t rank, std::int64_t start_ns, std::int64_t first);
-  record::trace::Header header() const;
+  record::trace::Header header(const std::string& job) const;
   TraceEvents reader(int local) const;
 
   const config::Trace settings_;
@@ -67,7 +70,12 @@ class TraceKeeper {
   trace::Encoder encoder_;
   std::int64_t window_ = 0;  ///< number of the next window
   std::int64_t kept_ = 0;    ///< ranks kept by this node so far, once per window
-  std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0;
+  struct Partners {
+    std::int64_t events = 0, bytes = 0;  ///< so far
+    double allowed = 0;                  ///< bytes in this window
+    bool told = false;                   ///< that there is no room for all
+  } partners_;
+  std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;
   std::vector<double> last_load_, last_predicted_;  ///< [n_ranks]
 };
 

@@ -1,6 +1,6 @@
 #include "runtime/measure/boundary.hpp"
 
-#include "runtime/measure/recorded_boundary.hpp"
+#include "runtime/measure/careful.hpp"
 
 #include <algorithm>
 
@@ -136,7 +136,7 @@ void open_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   if (s.gate.closed()) return s.gate.begin_unseen();
   std::atomic<std::int64_t>& begins = s.cells.load(std::memory_order_relaxed)[region].begins;
   const std::uint64_t own = s.own.before_begin.load(std::memory_order_relaxed);
-  const bool recording = only_recording(s);
+  const bool recording = s.only_recording.load(std::memory_order_relaxed);
   if ((recording || only_counting(s)) && begins.load(std::memory_order_relaxed) >= 0) {
     const std::uint64_t now = ticks();
     const Busy way(s);
@@ -168,7 +168,7 @@ bool close_carefully(ThreadSlot& s, std::uint32_t region) noexcept {
   }
   if (innermost(s) != region || s.depth == 0) return false;
   const std::uint64_t own = s.own.before_end.load(std::memory_order_relaxed);
-  const bool recording = only_recording(s);
+  const bool recording = s.only_recording.load(std::memory_order_relaxed);
   if (recording || only_counting(s)) {
     const std::uint64_t now = ticks();
     const Busy way(s);

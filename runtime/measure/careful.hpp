@@ -22,13 +22,18 @@ class ShortPathClosed {
  public:
   explicit ShortPathClosed(ThreadSlot& s) noexcept : s_(s) {
     s.limit.store(0, std::memory_order_relaxed);
+    s.only_recording.store(false, std::memory_order_relaxed);
     fence();
     word_ = s.current.load(std::memory_order_relaxed) & ~careful;
     s.current.store(word_ | careful, std::memory_order_release);
     fence();
   }
   ~ShortPathClosed() {
-    if (!s_.short_path() || s_.sampling.special() || s_.known.load(std::memory_order_relaxed) == 0) return;
+    if (s_.sampling.special() || s_.known.load(std::memory_order_relaxed) == 0) return;
+    if (!s_.short_path()) {
+      allow_recording();
+      return;
+    }
     s_.current.store(word_, std::memory_order_release);
     fence();
     // A request that arrives between this check and the store is repeated at the next step.
@@ -47,6 +52,12 @@ class ShortPathClosed {
 
  private:
   static void fence() noexcept { std::atomic_signal_fence(std::memory_order_seq_cst); }
+  void allow_recording() noexcept {
+    s_.only_recording.store(s_.events.on() && s_.counters.count() == 0 &&
+                                s_.layout.load(std::memory_order_relaxed) == inline_layout &&
+                                s_.requests.load(std::memory_order_relaxed) == 0,
+                            std::memory_order_relaxed);
+  }
 
   ThreadSlot& s_;
   std::uint32_t word_;

@@ -6,22 +6,15 @@
 
 namespace effort::measure {
 
-/// Whether a boundary only reads the clock and records an event.
-inline bool only_recording(const ThreadSlot& s) noexcept {
-  return s.events.on() && s.counters.count() == 0 && !s.sampling.special() && !s.pricing.open &&
-         s.requests.load(std::memory_order_relaxed) == 0;
+/// Whether begin_recorded() may be called: no region is open, and nothing else is to be done.
+inline bool may_begin_recorded(const ThreadSlot& s) noexcept {
+  return !s.gate.closed() && s.depth == 0 && s.only_recording.load(std::memory_order_relaxed);
 }
 
-/// Begins a region now.  The time since the last boundary is charged to `outside`.  Returns false and changes nothing
-/// if another region is open, or if more than this has to be done.
-inline bool begin_recorded(ThreadSlot& s, std::uint32_t region) noexcept {
-  if (s.gate.closed() || s.depth != 0 || s.layout.load(std::memory_order_relaxed) != inline_layout ||
-      !only_recording(s))
-    return false;
-  const std::uint64_t now = tsc();
-  const Busy way(s);
+/// Begins a region at `now`, which is not before the slot's stamp.  The time since then is charged to `outside`.  The
+/// caller has closed the gate.
+inline void begin_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
-  if (now < before) return false;
   s.stamp.store(now, std::memory_order_relaxed);  // no handler moves it while the gate is closed
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
   add_own(cells[outside].ticks, now - before - s.own.before_begin.load(std::memory_order_relaxed));
@@ -29,25 +22,23 @@ inline bool begin_recorded(ThreadSlot& s, std::uint32_t region) noexcept {
   s.depth = 1;  // the bottom of the stack always holds `outside`
   s.current.store(region | careful, std::memory_order_release);
   s.events.boundary(recording::What::enter, region, now);
-  return true;
 }
 
-/// Ends a region that begin_recorded() has begun.  Returns false and changes nothing if more has to be done.
-inline bool end_recorded(ThreadSlot& s, std::uint32_t region) noexcept {
-  if (s.gate.closed() || s.depth != 1 || s.current.load(std::memory_order_relaxed) != (region | careful) ||
-      !only_recording(s))
-    return false;
-  const std::uint64_t now = tsc();
-  const Busy way(s);
+/// Whether end_recorded() may be called for a region that begin_recorded() has begun.
+inline bool may_end_recorded(const ThreadSlot& s, std::uint32_t region) noexcept {
+  return !s.gate.closed() && s.depth == 1 && s.current.load(std::memory_order_relaxed) == (region | careful) &&
+         s.only_recording.load(std::memory_order_relaxed);
+}
+
+/// Ends it at `now`, which is not before the slot's stamp.  The caller has closed the gate.
+inline void end_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
-  if (now < before) return false;
   s.stamp.store(now, std::memory_order_relaxed);
   s.current.store(outside | careful, std::memory_order_release);
   s.depth = 0;
   add_own(s.cells.load(std::memory_order_relaxed)[region].ticks,
           now - before - s.own.before_end.load(std::memory_order_relaxed));
   s.events.boundary(recording::What::leave, region, now);
-  return true;
 }
 
 }  // namespace effort::measure

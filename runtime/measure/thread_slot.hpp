@@ -127,10 +127,12 @@ class alignas(64) ThreadSlot : public SlotFront {
   void ask(std::uint32_t what) noexcept {
     requests.fetch_or(what, std::memory_order_release);
     limit.store(0, std::memory_order_relaxed);
+    only_recording.store(false, std::memory_order_relaxed);
   }
   /// Sends the owner's next begin or end to the slow path.
   void retire() noexcept {
     limit.store(0, std::memory_order_relaxed);
+    only_recording.store(false, std::memory_order_relaxed);
     known.store(0, std::memory_order_relaxed);
   }
 
@@ -165,6 +167,8 @@ class alignas(64) ThreadSlot : public SlotFront {
   void leave_session() noexcept { registry_ = nullptr; }
 
   HandlerGate gate;
+  /// Boundaries read the TSC, record events, and do nothing else; for recorded_boundary.hpp.  Set with the gate closed.
+  std::atomic<bool> only_recording{false};
   SlotSampling sampling;
   Pricing pricing;  ///< while it is open, every call is timed
   SlotCounters counters;

@@ -67,33 +67,27 @@ bool Memory::step_end(std::int64_t step, std::uint64_t& ticks) const noexcept {
   return end.step_plus_one.load(std::memory_order_relaxed) == step + 1;
 }
 
-std::vector<Extract> Memory::read(std::uint64_t from, std::uint64_t to) const {
-  std::vector<std::pair<std::uint64_t, Extract>> pieces;  // by number of the block
+std::vector<Piece> Memory::pieces(std::uint64_t from, std::uint64_t to) const {
+  std::vector<Piece> out;
   for (std::size_t i = 0; i < n_blocks_; ++i) {
-    Block& b = block(i);
+    const Block& b = block(i);
     const std::uint64_t number = b.number.load(std::memory_order_acquire);
     const std::uint64_t last = b.last.load(std::memory_order_relaxed);
     if (number == 0 || b.first.load(std::memory_order_relaxed) > to || (last != 0 && last < from)) continue;
-    const std::size_t used = std::min<std::size_t>(b.used.load(std::memory_order_acquire), block_words);
-    Extract piece{b.thread.load(std::memory_order_relaxed), {}};
-    piece.words.resize(used);
-    Word* const words = Memory::words(b);
-    for (std::size_t w = 0; w < used; ++w)
-      piece.words[w] = std::atomic_ref<Word>(words[w]).load(std::memory_order_relaxed);
-    std::atomic_thread_fence(std::memory_order_acquire);
-    if (b.number.load(std::memory_order_relaxed) == number) pieces.emplace_back(number, std::move(piece));
+    out.push_back({b.thread.load(std::memory_order_relaxed), number, i});
   }
-  std::sort(pieces.begin(), pieces.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.second.thread, a.first) < std::pair(b.second.thread, b.first);
-  });
-  std::vector<Extract> out;
-  for (auto& [number, piece] : pieces) {
-    if (out.empty() || out.back().thread != piece.thread)
-      out.push_back(std::move(piece));
-    else
-      out.back().words.insert(out.back().words.end(), piece.words.begin(), piece.words.end());
-  }
+  std::sort(out.begin(), out.end());
   return out;
+}
+
+std::span<const Word> Memory::copy(const Piece& piece, std::span<Word> buffer) const {
+  Block& b = block(piece.block);
+  const std::size_t used = std::min<std::size_t>(b.used.load(std::memory_order_acquire), block_words);
+  Word* const words = Memory::words(b);
+  for (std::size_t w = 0; w < used; ++w) buffer[w] = std::atomic_ref<Word>(words[w]).load(std::memory_order_relaxed);
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (b.number.load(std::memory_order_relaxed) != piece.number) return {};
+  return buffer.first(used);
 }
 
 }  // namespace effort::recording

@@ -6,8 +6,10 @@
 #include "runtime/recording/record_words.hpp"
 
 #include <atomic>
+#include <compare>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace effort::recording {
@@ -37,10 +39,12 @@ struct alignas(64) Control {
   StepEnd steps[kept_step_ends];
 };
 
-/// The records that one thread has written in an interval.
-struct Extract {
+/// A block as the reader has found it.
+struct Piece {
   std::uint32_t thread;
-  std::vector<Word> words;  ///< whole records, in order
+  std::uint64_t number;  ///< see Block
+  std::size_t block;
+  auto operator<=>(const Piece&) const = default;
 };
 
 /// A view of a rank's trace memory.  Copies refer to the same memory.
@@ -77,9 +81,12 @@ class Memory {
   /// Records are complete from this moment on.
   std::uint64_t lost_until() const noexcept { return control_->lost_until.load(std::memory_order_acquire); }
   std::uint64_t unrecorded() const noexcept { return control_->unrecorded.load(std::memory_order_relaxed); }
-  /// The records of all threads from blocks that may hold some of `from` .. `to` (ticks), ordered by thread and time.
-  /// The first and the last block of a thread may hold others as well.  Call lost_until() afterwards.
-  std::vector<Extract> read(std::uint64_t from, std::uint64_t to) const;
+  /// The blocks that may hold records of `from` .. `to` (ticks), ordered by thread and time.  The first and the last
+  /// block of a thread may hold others, too.  Ask lost_until() after the last copy().
+  std::vector<Piece> pieces(std::uint64_t from, std::uint64_t to) const;
+  /// Whole records, in order; none if the block has been overwritten.  Valid until the next call.
+  /// @param buffer  [block_words]
+  std::span<const Word> copy(const Piece& piece, std::span<Word> buffer) const;
 
  private:
   Block& block(std::size_t i) const noexcept;

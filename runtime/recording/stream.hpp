@@ -41,42 +41,27 @@ class Stream {
   }
 
   void boundary(What what, std::uint32_t id, std::uint64_t ticks) noexcept {
-    if (!room(2, ticks)) return;
-    put(0, first_word(what, id));
-    put(1, ticks);
-    written(2, ticks);
+    append(ticks, first_word(what, id), ticks);
   }
   void step(std::int64_t number, std::uint64_t ticks) noexcept {
-    if (!room(3, ticks)) return;
-    put(0, first_word(What::step, 0));
-    put(1, ticks);
-    put(2, static_cast<Word>(number));
-    written(3, ticks);
+    append(ticks, first_word(What::step, 0), ticks, static_cast<Word>(number));
   }
   void work(std::uint32_t unit, double amount) noexcept {
-    if (!room(2, last_)) return;
-    put(0, first_word(What::work, unit));
-    put(1, std::bit_cast<Word>(amount));
-    written(2, last_);
+    append(last_, first_word(What::work, unit), std::bit_cast<Word>(amount));
   }
   /// A part of a message, or a collective; see record_words.hpp.
-  void message(Word first, Word second, Word third) noexcept {
-    if (!room(3, last_)) return;
-    put(0, first);
-    put(1, second);
-    put(2, third);
-    written(3, last_);
-  }
+  void message(Word first, Word second, Word third) noexcept { append(last_, first, second, third); }
 
  private:
-  bool room(std::ptrdiff_t words, std::uint64_t now) noexcept {
-    return __builtin_expect(end_ - at_ >= words, 1) || next_block(now);
-  }
-  void put(std::size_t i, Word word) noexcept { std::atomic_ref<Word>(at_[i]).store(word, std::memory_order_relaxed); }
-  void written(std::size_t words, std::uint64_t now) noexcept {
-    at_ += words;
+  template <typename... Words>
+  void append(std::uint64_t now, Words... words) noexcept {
+    constexpr auto n = static_cast<std::ptrdiff_t>(sizeof...(words));
+    if (__builtin_expect(end_ - at_ < n, 0) && !next_block(now)) return;
+    Word* at = at_;
+    (std::atomic_ref<Word>(*at++).store(words, std::memory_order_relaxed), ...);
+    at_ = at;
     last_ = now;
-    block_->used.store(static_cast<std::uint32_t>(at_ - Memory::words(*block_)), std::memory_order_release);
+    block_->used.store(static_cast<std::uint32_t>(at - Memory::words(*block_)), std::memory_order_release);
   }
   /// Out of line: false if every block is held by another thread.
   bool next_block(std::uint64_t now) noexcept;

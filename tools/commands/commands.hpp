@@ -101,14 +101,16 @@ void run_replay(const ReplayArguments& arguments);
 
 struct TraceInfoArguments {
   std::string trace;
-  bool all = false, json = false;
+  std::vector<std::string> module_paths;
+  bool all = false, raw_names = false, json = false;
 };
 void run_trace_info(const TraceInfoArguments& arguments);
 
 struct TraceExportArguments {
   std::string trace, format, out;
+  std::vector<std::string> module_paths;
   std::uint64_t part_bytes = std::uint64_t{1} << 30;
-  bool json = false;
+  bool raw_names = false, json = false;
 };
 void run_trace_export(const TraceExportArguments& arguments);
 

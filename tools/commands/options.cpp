@@ -229,6 +229,9 @@ void add_trace_info(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "info", "Tells what was kept and why, and estimates the calls of all ranks, with confidence intervals");
   command->add_option("TRACE", a->trace, trace_help)->required();
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the trace");
   command->add_flag("--all", a->all, "every window and call path instead of one screen");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_trace_info(*a); });
@@ -238,6 +241,9 @@ void add_trace_export(CLI::App& app) {
   auto a = std::make_shared<TraceExportArguments>();
   CLI::App* command = app.add_subcommand("export", "Writes a trace in a format that other programs read");
   command->add_option("TRACE", a->trace, trace_help)->required();
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the trace");
   command
       ->add_option("--format", a->format,
                    "otf2: a directory with traces.otf2, for Vampir, otf2-print, python3-otf2; perfetto: for "

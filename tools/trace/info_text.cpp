@@ -40,7 +40,7 @@ std::string join(const std::vector<std::string>& words) {
 
 /// Why ranks were kept, counted over windows.
 struct Tally {
-  std::set<std::int32_t> ranks;
+  std::set<std::int32_t> ranks, partners;
   std::size_t least_sample = ~std::size_t{0}, most_sample = 0, most_strata = 0;
   std::array<std::size_t, record::trace::n_reasons> reasons{};  ///< of ranks that are not in the sample
   double worst_error = -1, least_confidence = -1;
@@ -49,9 +49,9 @@ struct Tally {
     for (const TraceWindow& window : trace.windows) {
       std::size_t sampled = 0;
       for (const KeptRank& kept : window.ranks) {
-        ranks.insert(kept.rank);
+        (kept.partner_only() ? partners : ranks).insert(kept.rank);
         sampled += kept.sampled() ? 1 : 0;
-        for (int i = 1; i < record::trace::n_reasons && !kept.sampled(); ++i)
+        for (int i = 1; i < record::trace::n_reasons && !kept.sampled() && !kept.partner_only(); ++i)
           reasons[static_cast<std::size_t>(i)] += (kept.reasons & 1 << i) != 0 ? 1 : 0;
       }
       least_sample = std::min(least_sample, sampled);
@@ -92,6 +92,9 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
     if (const std::size_t count = tally.reasons[static_cast<std::size_t>(i)]; count > 0)
       others.push_back(std::string(record::trace::reason_text(i)) + " " + std::to_string(count) + " times");
   if (!others.empty()) out += " Others were kept for what they are: " + join(others) + ".";
+  if (!tally.partners.empty())
+    out += " Of " + plural(static_cast<std::int64_t>(tally.partners.size()), "partner") +
+           " there are only the messages with ranks that were kept.";
   return out + "\n";
 }
 
@@ -131,6 +134,8 @@ std::string windows_table(const Trace& trace, bool all) {
   for (std::size_t i = first; i < n; ++i) {
     const TraceWindow& w = trace.windows[i];
     std::vector<std::string> strata, others;
+    const auto n_kept =
+        std::count_if(w.ranks.begin(), w.ranks.end(), [](const KeptRank& r) { return !r.partner_only(); });
     for (const auto& stratum : w.strata)
       strata.push_back(std::to_string(stratum.sample) + "/" + std::to_string(stratum.population));
     for (int reason = 1; reason < record::trace::n_reasons; ++reason) {
@@ -142,8 +147,8 @@ std::string windows_table(const Trace& trace, bool all) {
       if (count > 0) others.push_back(std::string(record::trace::reason_text(reason)) + " " + join(ranks));
     }
     table.add({std::to_string(w.first_step) + ".." + std::to_string(w.last_step),
-               seconds_text(1e-9 * static_cast<double>(w.end_ns - w.start_ns)), std::to_string(w.ranks.size()),
-               join(strata), percent_text(w.error), join(others)});
+               seconds_text(1e-9 * static_cast<double>(w.end_ns - w.start_ns)), std::to_string(n_kept), join(strata),
+               percent_text(w.error), join(others)});
   }
   std::string title = "\nWindows";
   if (first > 0)

@@ -116,20 +116,24 @@ class Segments {
     std::int32_t segment = 0;
     for (std::size_t w = 0; w < trace_.windows.size(); ++w) {
       const bool follows = w > 0 && trace_.windows[w].ordinal == trace_.windows[w - 1].ordinal + 1;
-      if (w > 0 && (!follows || !whole(w) || !whole(w - 1))) ++segment;
+      if (w > 0 && (!follows || !whole_in(w) || !whole_in(w - 1))) ++segment;
       segment_[w] = segment;
     }
   }
   std::int32_t of(std::size_t window) const { return segment_[window]; }
   /// Whether it begins where the run does, so that nothing was under way.
   bool from_start(std::size_t window) const {
-    return trace_.is_otf2 || (segment_[window] == 0 && trace_.windows[0].ordinal == 0 && whole(0));
+    return trace_.is_otf2 || (segment_[window] == 0 && trace_.windows[0].ordinal == 0 && whole_in(0));
   }
 
  private:
-  bool whole(std::size_t w) const { return trace_.is_otf2 || (whole(w, sender_) && whole(w, receiver_)); }
-  bool whole(std::size_t w, std::int32_t rank) const {
-    const KeptRank* const kept = trace_.windows[w].find(rank);
+  bool whole_in(std::size_t w) const {
+    if (trace_.is_otf2) return true;
+    const KeptRank *const sender = trace_.windows[w].find(sender_), *const receiver = trace_.windows[w].find(receiver_);
+    if (!whole(sender) || !whole(receiver)) return false;
+    return !sender->partner_only() || !receiver->partner_only();  // messages of two partners are not there
+  }
+  static bool whole(const KeptRank* kept) {
     return kept != nullptr && kept->events && !kept->lost && kept->dropped_steps == 0;
   }
 

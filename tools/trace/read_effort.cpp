@@ -116,6 +116,11 @@ void Assembly::take_contents(const file::Reader& reader) {
     for (const std::int32_t rank : node.ranks) trace_.node_of[rank] = node.node;
   }
   take_names(reader.names());
+  for (const auto& module : reader.modules()) {
+    const auto same = [&](const record::Module& known) { return known.name == module.name; };
+    if (std::none_of(trace_.modules.begin(), trace_.modules.end(), same))
+      trace_.modules.push_back({module.name, module.path, module.build_id});
+  }
   for (const file::Clock& clock : reader.clocks()) clocks_.add(clock);
   for (const file::Gap& gap : reader.gaps()) gap_steps_[gap.rank] += gap.last_step - gap.first_step + 1;
   for (const file::Problem& problem : reader.problems()) trace_.notes.push_back(problem.text);

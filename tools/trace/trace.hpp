@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analytics/trace/event.hpp"
+#include "record/run.hpp"
 #include "record/trace/contents.hpp"
 
 namespace effort::tools {
@@ -84,6 +85,7 @@ struct Trace {
   std::int64_t clock_bound_ns = -1;              ///< largest error between the clocks of two nodes, -1 unknown
   std::map<std::int32_t, std::int32_t> node_of;  ///< of ranks, as far as known
   std::vector<TraceRegion> regions;
+  std::vector<record::Module> modules;  ///< that names of regions point into
   std::vector<TraceCommunicator> communicators;
   std::vector<std::string> phases, units;
   std::vector<TraceWindow> windows;  ///< ascending

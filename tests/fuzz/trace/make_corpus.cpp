@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
   const std::vector<std::vector<std::byte>> chunks = test::encoded(sample);
   write(directory / "corpus_reader" / "file", test::file_of(chunks));
   std::vector<std::byte> recipe;
-  const std::string types = "HNDWEGC";  // the first letters of the types, in the order that the fuzzer numbers them
+  const std::string types = "HNDWEGCM";  // the first letters of the types, in the order that the fuzzer numbers them
   for (const std::vector<std::byte>& chunk : chunks) {
     recipe.push_back(static_cast<std::byte>(types.find(static_cast<char>(chunk[0]))));
     append(recipe, {chunk.begin() + static_cast<std::ptrdiff_t>(format::frame_bytes), chunk.end()}, true);

@@ -39,7 +39,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
   static constexpr std::array types{format::type_header, format::type_names,  format::type_dictionary,
                                     format::type_window, format::type_events, format::type_gap,
-                                    format::type_clock};
+                                    format::type_clock,  format::type_modules};
   std::vector<std::byte> file = format::file_start();
   Header header;
   header.n_ranks = header.n_nodes = 8;

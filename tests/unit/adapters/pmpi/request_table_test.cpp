@@ -15,15 +15,17 @@ using effort::pmpi::Word;
 
 namespace {
 
-RequestTable::Request by(std::uint32_t thread) {
-  RequestTable::Request r;
-  r.sends = true;
-  r.thread = thread;
-  return r;
+/// A send of that thread.
+std::uint32_t add(RequestTable& table, std::uint32_t thread) {
+  const std::uint32_t number = table.add();
+  if (number == RequestTable::none) return number;
+  table[number].sends = true;
+  table[number].thread = thread;
+  return number;
 }
 
 std::uint32_t start(RequestTable& table, Word handle, std::uint32_t thread = 0) {
-  const std::uint32_t number = table.add(by(thread));
+  const std::uint32_t number = add(table, thread);
   table.bind(number, handle);
   return number;
 }
@@ -68,16 +70,16 @@ TEST_CASE("A host that never completes its requests does not fill memory") {
   RequestTable table;
   std::uint32_t refused = 0;
   for (std::uint32_t i = 0; i < RequestTable::most_alike + 10; ++i) {
-    const std::uint32_t number = table.add(by(0));
+    const std::uint32_t number = add(table, 0);
     if (table.bind(number, 7)) continue;
     table.release(number);
     ++refused;
   }
   CHECK(refused == 10);
   for (Word handle = 100; table.size() < RequestTable::most; ++handle) start(table, handle);
-  CHECK(table.add(by(0)) == RequestTable::none);
+  CHECK(add(table, 0) == RequestTable::none);
   table.release(table.claim(100, 0));
-  CHECK(table.add(by(0)) != RequestTable::none);
+  CHECK(add(table, 0) != RequestTable::none);
 }
 
 TEST_CASE("The table agrees with a simple model") {
@@ -109,4 +111,15 @@ TEST_CASE("The table agrees with a simple model") {
     }
     REQUIRE(table.size() == model.size());
   }
+}
+
+TEST_CASE("A handle that others have is not bound alone") {
+  RequestTable table;
+  const std::uint32_t one = table.add(), other = table.add();
+  CHECK(table.bind_alone(one, 7));
+  CHECK(!table.bind_alone(other, 7));
+  CHECK(table.find(7) == one);
+  CHECK(table.bind(other, 7));
+  CHECK(table.claim(7, 0) == other);
+  CHECK(table.claim(7, 0) == one);
 }

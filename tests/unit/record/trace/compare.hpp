@@ -95,6 +95,12 @@ inline void check_sample(const Reader& reader, const Sample& s) {
   CHECK(reader.problems().empty());
   check_header(reader.header(), s.header);
   check_names(reader.names(), s.names);
+  REQUIRE(reader.modules().size() == s.modules.modules.size());
+  for (std::size_t i = 0; i < s.modules.modules.size(); ++i) {
+    CHECK(reader.modules()[i].name == s.modules.modules[i].name);
+    CHECK(reader.modules()[i].build_id == s.modules.modules[i].build_id);
+    CHECK(reader.modules()[i].path == s.modules.modules[i].path);
+  }
   REQUIRE(reader.windows().size() == s.windows.size());
   for (std::size_t i = 0; i < s.windows.size(); ++i) check_window(reader.windows()[i], s.windows[i]);
   REQUIRE(reader.chunks().size() == s.chunks.size());

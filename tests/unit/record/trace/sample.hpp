@@ -10,6 +10,7 @@ namespace effort::record::trace::test {
 struct Sample {
   Header header;
   Names names;
+  Modules modules;  ///< since version 1.1
   std::vector<Window> windows;
   struct Chunk {
     Events chunk;

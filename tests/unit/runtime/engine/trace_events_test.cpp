@@ -8,6 +8,8 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
+#include <string>
+#include <vector>
 
 using namespace effort;
 using namespace effort::engine;
@@ -96,4 +98,77 @@ TEST_CASE("steps whose records have been overwritten are dropped whole") {
   CHECK(reader.read(0, 1).threads.empty());
   CHECK(reader.read(steps - 2, steps - 1).dropped_steps == 0);
   CHECK(reader.read(steps, steps).dropped_steps == 1);  // it has not ended
+}
+
+namespace {
+
+void start(recording::Stream& s, What what, int peer, std::uint64_t request) {
+  s.message(recording::message(what, 2, peer), 8, 3 | request << 32);
+}
+
+/// Request, or kind where there is none, of all events.
+std::vector<std::string> texts(const RankEvents& window) {
+  std::vector<std::string> out;
+  for (const ThreadEvents& t : window.threads)
+    for (const trace::Event& e : t.events)
+      out.push_back(std::to_string(t.thread) + ": " + std::string(trace::kind_text(e.kind)) + " " +
+                    std::to_string(e.peer) + " " + std::to_string(e.request));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("of a partner there are the messages with kept ranks, and what starts and completes them") {
+  recording::TestMemory test(4);
+  recording::Stream s;
+  s.offer(&test.memory);
+  s.adopt(0);
+  s.boundary(What::enter, 7, origin + 1);
+  start(s, What::send, 1, 0);  // rank 1 is kept, 2 is not
+  start(s, What::send, 2, 0);
+  start(s, What::receive, 1, 0);
+  start(s, What::receive, 2, 0);
+  start(s, What::receive_start, -1, 4);  // from 1, as turns out
+  start(s, What::receive_start, -1, 5);  // from 2
+  start(s, What::receive_start, 1, 6);   // not complete in this window
+  start(s, What::send_start, 1, 7);
+  start(s, What::send_start, 2, 8);
+  start(s, What::collective, -1, 0);
+  s.boundary(What::leave, 7, origin + 50);
+  start(s, What::receive_done, 2, 5);
+  start(s, What::receive_done, 1, 4);
+  start(s, What::send_done, -1, 8);
+  start(s, What::send_done, -1, 7);
+  start(s, What::receive_done, 1, 9);  // begun in the window before
+  start(s, What::cancelled, -1, 0xffffffff);
+  start(s, What::receive_start, 2, 7);  // the number is used again
+  start(s, What::cancelled, -1, 7);
+  s.step(1, origin + 99);
+  test.memory.end_step(0, origin + 99);
+  const TraceEvents reader(test.memory, origin, translated);
+  const std::vector<std::string> expected = {"0: send 1 0",          "0: receive 1 0",     "0: receive_start -1 4",
+                                             "0: receive_start 1 6", "0: send_start 1 7",  "0: receive_done 1 4",
+                                             "0: send_done -1 7",    "0: receive_done 1 9"};
+  CHECK(texts(reader.read_messages(0, 0, {false, true, false})) == expected);
+  CHECK(reader.read_messages(0, 0, {false, false, false}).threads.empty());
+  CHECK(reader.read_messages(0, 0, {true}).threads.empty());  // no other rank is known
+}
+
+TEST_CASE("a thread completes what another has started") {
+  recording::TestMemory test(4);
+  recording::Stream one, other;
+  one.offer(&test.memory);
+  one.adopt(0);
+  other.offer(&test.memory);
+  other.adopt(1);
+  other.boundary(What::enter, 7, origin + 1);
+  one.boundary(What::enter, 7, origin + 10);
+  start(one, What::receive_start, -1, 1);
+  other.boundary(What::leave, 7, origin + 20);
+  start(other, What::receive_done, 1, 1);
+  one.step(1, origin + 99);
+  test.memory.end_step(0, origin + 99);
+  const TraceEvents reader(test.memory, origin, translated);
+  CHECK(texts(reader.read_messages(0, 0, {false, true})) ==
+        std::vector<std::string>{"0: receive_start -1 1", "1: receive_done 1 1"});
 }

@@ -40,7 +40,7 @@ TEST_CASE("every kind of record keeps its contents") {
   stream.message(message(What::send, 0xffffff, -1), ~Word{0}, 7 | Word{9} << 32);
   stream.work(5, 2.5);
   stream.step(-1, 11);
-  const auto all = test.memory.read(0, 100);
+  const auto all = read(test.memory, 0, 100);
   REQUIRE(all.size() == 1);
   CHECK(all[0].thread == 3);
   const auto& w = all[0].words;
@@ -67,7 +67,7 @@ TEST_CASE("the newest records are there, and lost_until tells which are not") {
   for (std::uint64_t t = 1; t <= 10 * per_block + 5; ++t) {
     stream.boundary(What::enter, static_cast<std::uint32_t>(t), t);
     if (t % 97 != 0) continue;
-    const auto all = test.memory.read(0, t);
+    const auto all = read(test.memory, 0, t);
     const std::uint64_t lost = test.memory.lost_until();
     REQUIRE(all.size() == 1);
     std::uint64_t first = 0, last = 0;
@@ -77,7 +77,7 @@ TEST_CASE("the newest records are there, and lost_until tells which are not") {
   }
   CHECK(test.memory.lost_until() >= 6 * per_block);
   // A reader that wants only the end need not read the rest.
-  const auto end = test.memory.read(10 * per_block + 1, 11 * per_block);
+  const auto end = read(test.memory, 10 * per_block + 1, 11 * per_block);
   REQUIRE(end.size() == 1);
   CHECK(end[0].words.size() <= 2 * (per_block + 5));
 }
@@ -90,7 +90,7 @@ TEST_CASE("threads share the blocks, and a thread that pauses keeps its records"
   idle.boundary(What::enter, 1, 1);
   for (std::uint64_t t = 2; t < 20 * Memory::block_words; ++t)
     busy.boundary(What::enter, static_cast<std::uint32_t>(t), t);
-  auto all = test.memory.read(0, ~std::uint64_t{0});
+  auto all = read(test.memory, 0, ~std::uint64_t{0});
   REQUIRE(all.size() == 2);
   CHECK(all[1].thread == 1);
   CHECK(all[1].words == std::vector<Word>{first_word(What::enter, 1), 1});
@@ -98,7 +98,7 @@ TEST_CASE("threads share the blocks, and a thread that pauses keeps its records"
   idle.close();
   for (std::uint64_t t = 20 * Memory::block_words; t < 30 * Memory::block_words; ++t)
     busy.boundary(What::enter, static_cast<std::uint32_t>(t), t);
-  all = test.memory.read(0, ~std::uint64_t{0});
+  all = read(test.memory, 0, ~std::uint64_t{0});
   CHECK(all.size() == 1);
 }
 
@@ -109,11 +109,11 @@ TEST_CASE("threads without a block record nothing, and are counted") {
     start(streams[i], test.memory, i);
     streams[i].boundary(What::enter, i, i + 1);
   }
-  CHECK(test.memory.read(0, 100).size() == 4);
+  CHECK(read(test.memory, 0, 100).size() == 4);
   CHECK(test.memory.unrecorded() == 2);
   streams[0].close();
   streams[5].boundary(What::enter, 5, 50);
-  CHECK(test.memory.read(0, 100).back().thread == 5);
+  CHECK(read(test.memory, 0, 100).back().thread == 5);
 }
 
 TEST_CASE("the ends of the last steps are known") {
@@ -141,7 +141,7 @@ TEST_CASE("a reader beside writers sees whole records of each thread, in order")
     });
   int wrong = 0, seen = 0;
   for (int round = 0; round < 300 || seen == 0; ++round)
-    for (const Extract& extract : test.memory.read(0, ~std::uint64_t{0})) {
+    for (const Extract& extract : read(test.memory, 0, ~std::uint64_t{0})) {
       // Blocks that were overwritten during the reading leave gaps, but never torn records.
       std::uint64_t before = 0;
       for (std::size_t w = 0; w + 1 < extract.words.size(); w += 2) {

@@ -7,6 +7,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <vector>
 
 namespace effort::recording {
 
@@ -26,5 +28,22 @@ class TestMemory {
   };
   std::unique_ptr<std::byte, Free> bytes_;
 };
+
+/// The records of one thread.
+struct Extract {
+  std::uint32_t thread;
+  std::vector<Word> words;
+};
+inline std::vector<Extract> read(const Memory& memory, std::uint64_t from, std::uint64_t to) {
+  std::vector<Extract> out;
+  std::vector<Word> buffer(Memory::block_words);
+  for (const Piece& piece : memory.pieces(from, to)) {
+    const std::span<const Word> words = memory.copy(piece, buffer);
+    if (words.empty()) continue;
+    if (out.empty() || out.back().thread != piece.thread) out.push_back({piece.thread, {}});
+    out.back().words.insert(out.back().words.end(), words.begin(), words.end());
+  }
+  return out;
+}
 
 }  // namespace effort::recording

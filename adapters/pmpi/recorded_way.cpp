@@ -1,0 +1,87 @@
+#include "adapters/pmpi/recorded_way.hpp"
+
+namespace effort::pmpi {
+namespace {
+
+/// Charges the computation since the last call that split to the pair of both calls.
+void close_gap(Thread& thread, measure::ThreadSlot& slot, Site& site, std::uint64_t now) {
+  const std::uint64_t gap = now - thread.left;
+  if (steps_want_cpu_time) thread.count_computation(gap);
+  const bool waiting = thread.polled_in_vain && thread.last->path == site.path && gap < poll_gap;
+  const auto to = static_cast<std::uint32_t>(waiting ? site.region : thread.pair(site));
+  slot.claim_outside_ticks(to);
+  if (waiting)
+    measure::add_own(slot.cells.load(std::memory_order_relaxed)[to].ticks,
+                     slot.own.before_begin.load(std::memory_order_relaxed));
+}
+
+}  // namespace
+
+MessageCall* message_call(Thread& thread) {
+  if (!thread.message_call) {
+    try {
+      thread.message_call = std::make_shared<MessageCall>();
+    } catch (const std::exception&) {
+      end_messages();
+    }
+  }
+  return thread.message_call.get();
+}
+
+Site* enter_recorded(Thread& thread, measure::ThreadSlot& slot, Call call, const Caller& from, std::uint64_t now) {
+  if (thread.nesting > 0 || !thread.ready(&slot) || !measure::may_begin_recorded(slot)) return nullptr;
+  Site* site = thread.previous->follower;
+  if (__builtin_expect(!site->is(call, from.return_address, from.cfa), 0)) {
+    site = thread.known_site(call, from.return_address, from.cfa);
+    if (!site || site->region <= 0) return nullptr;
+    thread.previous->follower = site;
+  }
+  if (__builtin_expect(now < slot.stamp.load(std::memory_order_relaxed), 0)) return nullptr;
+  slot.gate.close();
+  if (__builtin_expect(!slot.events.on(), 0)) {  // now that the end of the session waits for the gate
+    slot.gate.open();
+    return nullptr;
+  }
+  thread.previous = site;
+  thread.nesting = 1;
+  thread.begun = true;
+  thread.entered = now;
+  measure::begin_recorded(slot, static_cast<std::uint32_t>(site->region), now);
+  if (site->splits) close_gap(thread, slot, *site, now);
+  return site;
+}
+
+bool leave_recorded(Thread& thread, measure::ThreadSlot& slot, Site& site, bool in_vain, std::uint64_t now) {
+  const auto region = static_cast<std::uint32_t>(site.region);
+  if (!measure::may_end_recorded(slot, region) || now < slot.stamp.load(std::memory_order_relaxed)) return false;
+  slot.gate.close();
+  if (__builtin_expect(!slot.events.on(), 0)) {
+    slot.gate.open();
+    return false;
+  }
+  measure::end_recorded(slot, region, now);
+  thread.nesting = 0;
+  if (!site.splits) return true;
+  thread.last = &site;
+  thread.polled_in_vain = in_vain;
+  thread.left_at(now, false);
+  if (steps_want_cpu_time) thread.start_computation(site);
+  return true;
+}
+
+void disown_completions(Thread& thread, measure::ThreadSlot& slot, std::uint32_t completions, std::uint64_t left) {
+  constexpr std::uint32_t every = 64;
+  std::uint64_t took = thread.per_completion * completions;
+  if (thread.completing++ % every == 0) {
+    took = measure::tsc() - left;
+    const std::uint64_t each = took / completions;
+    // An interruption is no completion.
+    thread.per_completion = thread.per_completion == 0 || each < thread.per_completion
+                                ? each
+                                : thread.per_completion + std::min(each - thread.per_completion, each / 8 + 1) / 8;
+  }
+  slot.stamp.store(left + took, std::memory_order_relaxed);
+  if (thread.left == left - 1) thread.left_at(left + took, false);
+}
+
+}  // namespace effort::pmpi
