@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -32,6 +33,15 @@ int write_all(int file, std::span<const std::byte> bytes) {
 }
 
 }  // namespace
+
+std::string hidden_name(const std::string& name) {
+  const std::size_t word = name.starts_with("MPI_") ? std::min(name.find(' '), name.size()) : 0;
+  if (word == name.size()) return name;
+  char hash[32];
+  std::snprintf(hash, sizeof hash, "#%016llx",
+                static_cast<unsigned long long>(record::format::hash(std::as_bytes(std::span(name).subspan(word)))));
+  return name.substr(0, word) + (word > 0 ? " " : "") + hash;
+}
 
 fs::path file_name(std::int32_t node) {
   std::string number = std::to_string(node);

@@ -70,6 +70,21 @@ RankEvents TraceEvents::read(std::int64_t first, std::int64_t last) const {
     out.dropped_steps = last + 1 - first;
     return out;
   }
+  return read(first, last, from, to);
+}
+
+RankEvents TraceEvents::read_rest(std::int64_t first) const {
+  std::uint64_t from = origin_, end = 0;
+  std::int64_t last = first;
+  while (memory_.step_end(last, end)) ++last;
+  if (first > 0 && !memory_.step_end(first - 1, from)) from = memory_.lost_until() + 1;
+  return read(first, last, from, measure::ticks());
+}
+
+/// The events of [from, to), of steps that are there as a whole, as far as they have ended.
+RankEvents TraceEvents::read(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to) const {
+  RankEvents out;
+  out.last_step = last;
   const std::vector<recording::Extract> extracts = memory_.read(from, to);
   const std::uint64_t lost_until = memory_.lost_until();
   std::int64_t step = first;

@@ -21,6 +21,7 @@ struct RankEvents {
   std::vector<ThreadEvents> threads;
   std::int64_t start_ns = 0, end_ns = 0;  ///< of the steps that remain
   std::int64_t dropped_steps = 0;         ///< at the window's start: their records have been overwritten
+  std::int64_t last_step = 0;
 };
 
 /// Reads windows of one rank.
@@ -36,8 +37,11 @@ class TraceEvents {
   /// The events of the steps [first, last], which the rank has ended.  Steps whose records have been overwritten are
   /// dropped whole.  Time: linear in the size of the trace memory.
   RankEvents read(std::int64_t first, std::int64_t last) const;
+  /// The events since the beginning of the step `first`, up to those of the step that has not ended yet.
+  RankEvents read_rest(std::int64_t first) const;
 
  private:
+  RankEvents read(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to) const;
   std::int64_t ns(std::uint64_t ticks) const;
   void translate(const recording::Extract& extract, std::uint64_t from, std::uint64_t to, ThreadEvents& out) const;
 
