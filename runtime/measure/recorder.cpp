@@ -175,7 +175,11 @@ ThreadSlot* Recorder::settle_stepping_thread() {
   if (!counters_.at_steps().empty() && (!own || !own->counters.is_open())) own = &slot();
   if (!own && recording_.load(std::memory_order_relaxed)) own = &slot();
   if (!own) return nullptr;
-  if (!cost_.known()) cost_ = measure_cost(*own, counters_.plan(false, registry_));
+  if (!cost_.known()) {
+    SlotPlan plan = counters_.plan(false, registry_);
+    plan.events = recording_.load(std::memory_order_relaxed);  // recording takes time, too
+    cost_ = measure_cost(*own, plan);
+  }
   settle_step(*own);
   return own;
 }
