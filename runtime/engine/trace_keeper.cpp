@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -64,8 +63,6 @@ record::trace::Header TraceKeeper::header() const {
   const NodeSetup& setup = log_.setup();
   record::trace::Header h;
   h.library = EFFORT_VERSION_STRING;
-  h.name = setup.name;
-  h.job = setup.job;
   h.design = config::trace_design(settings_.design);
   const std::size_t region = settings_.guide.find('@') + 1;
   h.guide = region > 0 ? settings_.guide.substr(0, region) + shown(settings_.guide.substr(region)) : settings_.guide;
@@ -83,19 +80,28 @@ record::trace::Header TraceKeeper::header() const {
 /// Collective: node 0 makes the directory, then every node its file.
 void TraceKeeper::open() {
   opened_ = true;
-  std::array<char, 4096> path{};
+  // Without a batch system, a process number stands for the job, and programs may differ: node 0's names hold for all.
+  struct Names {
+    std::array<char, 4096> path;
+    std::array<char, 256> application, job;
+  } names{};
   if (nodes_.rank() == 0) {
     try {
-      const std::string made = make_directory(directory_, log_.setup().name + "-" + log_.setup().job);
-      if (made.size() < path.size()) std::memcpy(path.data(), made.data(), made.size());
+      const NodeSetup& setup = log_.setup();
+      setup.name.copy(names.application.data(), names.application.size() - 1);
+      setup.job.copy(names.job.data(), names.job.size() - 1);
+      make_directory(directory_, setup.name + "-" + setup.job).copy(names.path.data(), names.path.size() - 1);
     } catch (const std::exception& e) {
       log_.note(std::string("nothing is traced: ") + e.what());
     }
   }
-  nodes_.bcast(std::span<char>(path), 0);
-  if (path[0] == 0) return;
+  nodes_.bcast(std::span(&names, 1), 0);
+  if (names.path[0] == 0) return;
   try {
-    file_.open(path.data(), header());
+    record::trace::Header h = header();
+    h.name = names.application.data();
+    h.job = names.job.data();
+    file_.open(names.path.data(), std::move(h));
   } catch (const CommunicatorError&) {
     throw;
   } catch (const std::exception& e) {
