@@ -1,5 +1,6 @@
 // Traces of whole nodes in one process.
 #include "record/trace/reader.hpp"
+#include "record/trace/writer.hpp"
 #include "world.hpp"
 
 #include <fstream>
@@ -202,4 +203,24 @@ TEST_CASE("groups have samples of their own, and another metric guides") {
   CHECK(chunks > 0);
   CHECK(in_group.size() >= 4);
   for (const auto& [window, n] : in_group) CHECK(n == 3);
+}
+
+TEST_CASE("names can be hidden") {
+  World w;
+  w.ranks_per_node = {2, 2};
+  w.settings.trace.on = true;
+  w.settings.trace.hash_names = true;
+  w.settings.trace.guide = "units@solve";
+  w.run();
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".trc") continue;
+    const record::trace::Reader file(entry.path());
+    for (const auto& r : file.names().regions) names.insert(r.name);
+    for (const auto& phase : file.names().phases) names.insert(phase.name);
+    CHECK(file.header().guide == "units@" + record::trace::hidden_name("solve"));
+  }
+  CHECK(names.count(record::trace::hidden_name("solve")) == 1);
+  CHECK(names.count(record::trace::hidden_name("main")) == 1);
+  for (const char* plain : {"solve", "other", "main"}) CHECK(names.count(plain) == 0);
 }
