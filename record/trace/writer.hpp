@@ -57,6 +57,8 @@ class Writer {
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  bool begin_unnamed(std::span<const std::byte> start);
+
   std::filesystem::path path_;
   int file_ = -1;
   std::uint64_t size_ = 0;
