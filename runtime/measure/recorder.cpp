@@ -122,7 +122,7 @@ bool Recorder::stop_events() noexcept {
     for (ThreadSlot* s : slots)
       while (s->gate.closed() && (done = done && monotonic_ns() - start < patience)) std::this_thread::yield();
     for (ThreadSlot* s : slots) s->events.withdraw();  // from a thread that was about to adopt what was offered
-  } catch (...) {  // no memory for the list
+  } catch (...) {                                      // no memory for the list
     done = false;
   }
   if (!done) static_cast<void>(events_.release());
