@@ -4,8 +4,8 @@
 #include <utility>
 
 #include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 namespace effort::engine {
@@ -28,7 +28,7 @@ RankWatch::RankWatch(const std::vector<pid_t>& processes, std::function<void()> 
       descriptors_(n_ + 1, -1) {
   bool any = false;
   for (std::size_t l = 0; l < n_; ++l) any |= (descriptors_[l] = descriptor_of(processes[l])) >= 0;
-  if (any) descriptors_[n_] = eventfd(0, EFD_CLOEXEC);
+  if (any) descriptors_[n_] = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
   if (descriptors_[n_] < 0) return;
   try {
     thread_.start([this] { run(); });
@@ -40,8 +40,9 @@ RankWatch::RankWatch(const std::vector<pid_t>& processes, std::function<void()> 
 }
 
 RankWatch::~RankWatch() {
-  const std::uint64_t one = 1;
-  if (descriptors_[n_] >= 0 && write(descriptors_[n_], &one, sizeof one) == sizeof one) thread_.join();
+  // A timer needs no write, which may fail for many reasons; the thread must end.
+  const itimerspec now{{0, 0}, {0, 1}};
+  if (descriptors_[n_] >= 0 && timerfd_settime(descriptors_[n_], 0, &now, nullptr) == 0) thread_.join();
   for (const int d : descriptors_)
     if (d >= 0) close(d);
 }
