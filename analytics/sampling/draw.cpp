@@ -1,7 +1,5 @@
 #include "analytics/sampling/draw.hpp"
 
-#include "analytics/sampling/sample_size.hpp"
-
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -88,23 +86,6 @@ std::vector<std::int32_t> draw_without_replacement(std::int64_t population, std:
 
 namespace {
 
-void check_group(const Group& group, std::size_t n, std::vector<char>& used) {
-  for (const std::int32_t rank : group.ranks) {
-    if (rank < 0 || static_cast<std::size_t>(rank) >= n)
-      throw std::invalid_argument("group '" + group.name + "' holds rank " + std::to_string(rank) +
-                                  ", but ranks are 0 to " + std::to_string(n - 1) + ": correct the group");
-    if (used[static_cast<std::size_t>(rank)]++)
-      throw std::invalid_argument("rank " + std::to_string(rank) + " is in group '" + group.name +
-                                  "' and in another, or twice: a rank belongs to one group");
-  }
-  for (const std::int32_t rank : group.pinned)
-    if (std::find(group.ranks.begin(), group.ranks.end(), rank) == group.ranks.end())
-      throw std::invalid_argument("pinned rank " + std::to_string(rank) + " is not in group '" + group.name +
-                                  "': pin members only");
-  if (group.fixed_size < 0)
-    throw std::invalid_argument("group '" + group.name + "' has a negative fixed size: use 0 for a computed size");
-}
-
 // Draws `count` of the members, in addition to the pinned ones.
 std::vector<std::int32_t> draw_members(std::span<const std::int32_t> members, std::int64_t count,
                                        std::span<const std::int32_t> pinned, std::uint64_t seed, std::uint64_t stream) {
@@ -118,38 +99,9 @@ std::vector<std::int32_t> draw_members(std::span<const std::int32_t> members, st
   return chosen;
 }
 
-std::int64_t needed(std::span<const double> values, std::size_t d, const Group& group) {
-  if (group.fixed_size > 0) return group.fixed_size;
-  std::vector<double> rows;
-  rows.reserve(group.ranks.size() * d);
-  for (const std::int32_t rank : group.ranks) {
-    const auto row = values.subspan(static_cast<std::size_t>(rank) * d, d);
-    rows.insert(rows.end(), row.begin(), row.end());
-  }
-  PlanParameters parameters;
-  parameters.accuracy = {group.confidence, group.error};
-  return plan_samples(rows, group.ranks.size(), d, {}, 1, parameters).unified;
-}
-
 std::uint64_t stream_of(std::uint64_t window, std::uint64_t group) { return keyed_random(window, group, 0); }
 
 }  // namespace
-
-SampleSet draw_groups(std::span<const double> values, std::size_t n, std::size_t d, std::span<const Group> groups,
-                      std::uint64_t seed, std::uint64_t window) {
-  if (values.size() != n * d) throw std::invalid_argument("the number of values is not n x d: pass a whole table");
-  std::vector<char> used(n, 0);
-  for (const Group& group : groups) check_group(group, n, used);
-  SampleSet result;
-  for (std::size_t g = 0; g < groups.size(); ++g) {
-    const Group& group = groups[g];
-    const std::int64_t count = group.ranks.empty() ? 0 : needed(values, d, group);
-    result.by_group.push_back(draw_members(group.ranks, count, group.pinned, seed, stream_of(window, g)));
-    result.ranks.insert(result.ranks.end(), result.by_group.back().begin(), result.by_group.back().end());
-  }
-  std::sort(result.ranks.begin(), result.ranks.end());
-  return result;
-}
 
 std::vector<std::int32_t> draw_by_stratum(std::span<const std::int32_t> labels,
                                           std::span<const std::int64_t> allocation,

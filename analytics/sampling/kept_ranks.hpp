@@ -1,7 +1,7 @@
 // Which ranks of a window are worth keeping in detail, once the window's loads and strata are known.
 #pragma once
 
-#include "analytics/sampling/sample_size.hpp"
+#include "analytics/sampling/planned_sample.hpp"
 
 #include <cstdint>
 #include <span>
@@ -23,7 +23,7 @@ enum Reason : std::uint16_t {
 
 /// A window as all nodes know it.
 struct WindowFacts {
-  std::span<const double> load;           ///< [n] of the guiding metric, finite, not negative
+  std::span<const double> load;           ///< [n] finite, not negative
   std::span<const std::int32_t> stratum;  ///< [n] 0..strata-1
   int strata = 1;
   std::span<const std::int32_t> medoids;  ///< [strata]
@@ -35,29 +35,39 @@ struct WindowFacts {
   std::int64_t window = 0;                ///< number of the window, for the draw
 };
 
+/// A sample, before or after its window.
+struct DrawnSample {
+  PlannedSample plan;
+  std::vector<std::int32_t> ranks;  ///< ascending
+};
+
 struct KeptRanks {
   struct Rank {
     std::int32_t rank = 0;
     std::uint16_t reasons = 0;
-    double probability = 0;  ///< of being drawn
+    double probability = 0;    ///< of being drawn
+    std::int32_t stratum = 0;  ///< part of the sample that it belongs to
   };
   struct Stratum {
     std::int32_t population = 0, sample = 0;
   };
   std::vector<Rank> ranks;      ///< ascending
-  std::vector<Stratum> strata;  ///< one if the sample is drawn from all ranks regardless of strata
-  double error = -1;            ///< relative error of the mean load at the confidence asked for; -1: no sample
-  double confidence = -1;       ///< confidence at the error asked for; -1: no sample
+  std::vector<Stratum> strata;  ///< the parts of the sample
+  Reached reached;              ///< accuracy of the first target's mean
 };
 
-/// Draws the sample that estimates the mean load within the accuracy (Gamblin 2009, section 4.2; by stratum if that
-/// needs fewer ranks, Cochran 1977, chapter 5), and adds ranks that are of interest for themselves.  If not all of them
-/// are affordable, pinned ranks come first, then the sample, then the others in the order of Reason.  A sample that
-/// does not fit is drawn smaller, and the error reached says so.  Depends on its arguments alone, so every node gets
-/// the same.
+/// Draws the sample that estimates the targets' means (plan_sample), and adds ranks that are of interest for
+/// themselves.  If not all of them are affordable, pinned ranks come first, then the sample, then the others in the
+/// order of Reason.  A sample that does not fit is drawn smaller, and the error reached says so.  Depends on its
+/// arguments alone, so every node gets the same.
+/// @param targets     at least one, [n] values each
 /// @param affordable  the most ranks to keep, at least 0
 /// Time O(n); memory O(n).
 /// @throws std::invalid_argument as plan_samples()
-KeptRanks choose_ranks(const WindowFacts& window, const Accuracy& accuracy, std::int64_t affordable);
+KeptRanks choose_ranks(const WindowFacts& window, std::span<const Target> targets, std::span<const Group> groups,
+                       std::int64_t affordable);
+
+/// The same with a sample that was drawn before, which is kept whole.  What accuracy it reached is left open.
+KeptRanks choose_ranks(const WindowFacts& window, const DrawnSample& sample, std::int64_t affordable);
 
 }  // namespace effort::sampling

@@ -84,6 +84,17 @@ module effort
   end interface
   public :: effort_rebalance_fn
 
+  !> Called on a rank that enters (sampled = 1) or leaves (0) the sample; see effort_on_sampling in effort.h.
+  abstract interface
+    subroutine effort_sampling_fn(sampled, step, user) bind(C)
+      import :: c_ptr, c_int, c_int64_t
+      integer(c_int), value :: sampled
+      integer(c_int64_t), value :: step
+      type(c_ptr), value :: user
+    end subroutine
+  end interface
+  public :: effort_sampling_fn
+
   !> A configuration.  Make it with effort_config_new, pass it to effort_init, and free it.
   type, public :: effort_config
     private
@@ -95,6 +106,7 @@ module effort
   public :: effort_work_unit, effort_work, effort_metric_define, effort_metric
   public :: effort_progress_step, progress_step
   public :: effort_on_rebalance, effort_rebalance_begin, effort_rebalance_end, effort_hint_latest, effort_snapshot
+  public :: effort_on_sampling, effort_sampled
   public :: effort_weights_items, effort_weights_share, effort_weights_integers, effort_weights_ranks
   public :: effort_status_string, effort_last_error, effort_version, effort_string
 
@@ -164,6 +176,12 @@ module effort
     end function
     integer(c_int) function c_on_rebalance(fn, user) bind(C, name='effort_on_rebalance')
       import; type(c_funptr), value :: fn; type(c_ptr), value :: user
+    end function
+    integer(c_int) function c_on_sampling(fn, user) bind(C, name='effort_on_sampling')
+      import; type(c_funptr), value :: fn; type(c_ptr), value :: user
+    end function
+    integer(c_int) function c_sampled() bind(C, name='effort_sampled')
+      import
     end function
     integer(c_int) function c_rebalance_begin() bind(C, name='effort_rebalance_begin')
       import
@@ -427,6 +445,22 @@ contains
     if (present(user)) u = user
     call give(c_on_rebalance(c_funloc(fn), u), ierr)
   end subroutine
+
+  !> Before the first progress step.  `user` as in effort_on_rebalance.
+  subroutine effort_on_sampling(fn, user, ierr)
+    procedure(effort_sampling_fn) :: fn
+    type(c_ptr), intent(in), optional :: user
+    integer, intent(out), optional :: ierr
+    type(c_ptr) :: u
+    u = c_null_ptr
+    if (present(user)) u = user
+    call give(c_on_sampling(c_funloc(fn), u), ierr)
+  end subroutine
+
+  !> Whether this rank is in the sample of the current step.
+  logical function effort_sampled()
+    effort_sampled = c_sampled() /= 0
+  end function
 
   subroutine effort_rebalance_begin(ierr)
     integer, intent(out), optional :: ierr

@@ -60,7 +60,24 @@ int run_callback(const engine::DeliveredHint& delivered, LibraryScope& library) 
   if (!host.callback) return 0;
   effort_hint hint;
   fill(hint, delivered);
-  return capi::call_host(hint, library);
+  const auto call = [](const void* what) { return host.callback(static_cast<const effort_hint*>(what), host.user); };
+  return capi::call_host(call, &hint, library);
+}
+
+/// Tells the host if this rank has entered or left the sample with the step that now begins.  What the host does takes
+/// no part in the loads.
+void tell_sampling(Session& s, LibraryScope& library) {
+  const bool sampled = s.client().sampled();
+  if (sampled == host.sampled) return;
+  host.sampled = sampled;
+  if (!host.on_sampling) return;
+  const std::int64_t step = s.client().steps();
+  const auto call = [](const void* first_step) {
+    host.on_sampling(host.sampled ? 1 : 0, *static_cast<const std::int64_t*>(first_step), host.sampling_user);
+    return 0;
+  };
+  capi::call_host(call, &step, library);
+  s.recorder().resume();
 }
 
 }  // namespace
@@ -74,6 +91,7 @@ effort_status effort_progress_step(void) {
     const capi::StepScope hooks;
     const Status status = s.client().progress_step(
         [&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
+    tell_sampling(s, library);
     if (status != Status::ok) capi::switch_off(s);
     if (__builtin_expect(s.settings().strict, 0) && s.failed()) return fail(Status::internal, "STRICT: " + s.failure());
     return status == Status::ok ? EFFORT_OK : capi::inactive();
@@ -86,6 +104,27 @@ effort_status effort_on_rebalance(effort_rebalance_fn fn, void* user) {
     host.user = user;
     return EFFORT_OK;
   });
+}
+
+effort_status effort_on_sampling(effort_sampling_fn fn, void* user) {
+  return in_host_session([&](Session& s) -> effort_status {
+    if (fn && !s.settings().trace.decides_before())
+      return fail(Status::config,
+                  "effort_on_sampling: with TRACE_DESIGN=retrospective, ranks are chosen after a window has ended: set "
+                  "TRACE_DESIGN to subset or global");
+    if (fn && s.started() && s.client().steps() > 0)
+      return fail(Status::state,
+                  "effort_on_sampling: a progress step has ended already: call it before the first one, so that no "
+                  "change is missed");
+    host.on_sampling = fn;
+    host.sampling_user = user;
+    return EFFORT_OK;
+  });
+}
+
+int effort_sampled(void) {
+  engine::Session* const s = capi::begun_by_adapter() ? nullptr : capi::active_session();
+  return s && s->started() && s->client().sampled() ? 1 : 0;
 }
 
 effort_status effort_rebalance_begin(void) {

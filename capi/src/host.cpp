@@ -35,7 +35,7 @@ bool left_callback() noexcept {
 
 }  // namespace
 
-int call_host(const effort_hint& hint, LibraryScope& library) {
+int call_host(int (*call)(const void* what), const void* what, LibraryScope& library) {
   struct InCallback {
     explicit InCallback(const void* frame) {
       host.callback_thread = pthread_self();
@@ -46,7 +46,7 @@ int call_host(const effort_hint& hint, LibraryScope& library) {
   } const scope(__builtin_frame_address(0));
   const HostScope rules(library);
   try {
-    return host.callback(&hint, host.user);
+    return call(what);
 #ifdef __GLIBCXX__
   } catch (abi::__forced_unwind&) {  // the thread is cancelled or exits
     throw;

@@ -11,24 +11,28 @@ namespace effort::capi {
 struct Host {
   effort_rebalance_fn callback = nullptr;
   void* user = nullptr;
-  bool in_callback = false;  ///< inside the callback, or it was left by longjmp
+  effort_sampling_fn on_sampling = nullptr;
+  void* sampling_user = nullptr;
+  bool sampled = false;      ///< what on_sampling was told last
+  bool in_callback = false;  ///< inside one of the callbacks, or it was left by longjmp
   pthread_t callback_thread{};
   const void* callback_frame = nullptr;  ///< stack frame of call_host, which called the callback
   bool rebalancing = false;              ///< between effort_rebalance_begin and _end
 };
 inline Host host;
 
-/// Runs the host's callback.  A C++ callback that throws counts as failed.
-int call_host(const effort_hint& hint, LibraryScope& library);
+/// Runs a callback of the host and returns its answer, or -1 if it throws.
+/// @param call  calls it with `what`
+int call_host(int (*call)(const void* what), const void* what, LibraryScope& library);
 
-/// Whether the caller is inside the callback.  A callback that was left by longjmp counts as failed, and its step ends
-/// here.
+/// Whether the caller is inside a callback.  A rebalance callback that was left by longjmp counts as failed, and its
+/// step ends here.
 bool inside_callback() noexcept;
 
 inline effort_status not_from_callback(const char* function) {
   return guarded([&] {
     return fail(Status::callback,
-                std::string(function) + " cannot be called from within a rebalance callback: return from it first");
+                std::string(function) + " cannot be called from within a callback: return from it first");
   });
 }
 

@@ -106,8 +106,9 @@ Bytes checked(std::uint32_t type, const Payload& payload, Parse parse) {
 }  // namespace
 
 const char* reason_text(int i) {
-  static constexpr std::array<const char*, n_reasons> texts{"sample",    "medoid", "critical",     "outlier", "pin",
-                                                            "rebalance", "jump",   "mispredicted", "partner"};
+  static constexpr std::array<const char*, n_reasons> texts{"sample",  "medoid",    "critical", "outlier",
+                                                            "pin",     "rebalance", "jump",     "mispredicted",
+                                                            "partner", "snapshot",  "lost"};
   return i >= 0 && i < n_reasons ? texts[static_cast<std::size_t>(i)] : "unknown";
 }
 

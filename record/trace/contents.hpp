@@ -84,9 +84,11 @@ enum Reason : std::uint16_t {
   reason_rebalance = 1 << 5,
   reason_jump = 1 << 6,
   reason_mispredicted = 1 << 7,
-  reason_partner = 1 << 8,  ///< on its own: only the messages with kept ranks were kept; never part of an estimate
+  reason_partner = 1 << 8,   ///< on its own: only the messages with kept ranks were kept; never part of an estimate
+  reason_snapshot = 1 << 9,  ///< it was still in memory when the host asked for a snapshot
+  reason_lost = 1 << 10,     ///< it was still in memory when a rank of the node was lost
 };
-inline constexpr int n_reasons = 9;
+inline constexpr int n_reasons = 11;
 /// "sample", "medoid", ... of the reason 1 << i
 const char* reason_text(int i);
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <string>
@@ -33,6 +34,15 @@ int write_all(int file, std::span<const std::byte> bytes) {
 
 }  // namespace
 
+std::string hidden_name(const std::string& name) {
+  const std::size_t word = name.starts_with("MPI_") ? std::min(name.find(' '), name.size()) : 0;
+  if (word == name.size()) return name;
+  char hash[32];
+  std::snprintf(hash, sizeof hash, "#%016llx",
+                static_cast<unsigned long long>(record::format::hash(std::as_bytes(std::span(name).subspan(word)))));
+  return name.substr(0, word) + (word > 0 ? " " : "") + hash;
+}
+
 fs::path file_name(std::int32_t node) {
   std::string number = std::to_string(node);
   if (number.size() < 5) number.insert(0, 5 - number.size(), '0');
@@ -44,6 +54,7 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
   const format::Bytes chunk = encode(header);
   start.insert(start.end(), chunk.begin(), chunk.end());
   if (path.has_parent_path()) fs::create_directories(path.parent_path());
+  if (begin_unnamed(start)) return;
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) fail("cannot create a trace file", path, errno);
   try {
@@ -53,6 +64,24 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
     ::unlink(path.c_str());  // without a header it is useless
     throw;
   }
+}
+
+/// Begins a file that has no name until it has its header: a process that is killed before leaves nothing that a reader
+/// would have to refuse.  Returns false if the file system does not support such files.
+bool Writer::begin_unnamed(std::span<const std::byte> start) {
+  const fs::path directory = path_.has_parent_path() ? path_.parent_path() : ".";
+  file_ = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_APPEND | O_CLOEXEC, 0600);
+  if (file_ < 0) return false;
+  int error = write_all(file_, start);
+  const std::string self = "/proc/self/fd/" + std::to_string(file_);
+  if (error == 0 && ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) {
+    size_ = start.size();
+    return true;
+  }
+  if (error == 0) error = errno;
+  ::close(file_);
+  if (error == EEXIST) fail("cannot create a trace file", path_, error);
+  return false;
 }
 
 Writer::~Writer() { ::close(file_); }

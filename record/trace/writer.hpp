@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "record/trace/contents.hpp"
@@ -21,6 +22,10 @@ std::vector<std::byte> encode(const Window& window);
 std::vector<std::byte> encode(const Events& events);
 std::vector<std::byte> encode(const Gap& gap);
 std::vector<std::byte> encode(const Clock& clock);
+
+/// A name as it stands in a file that hides names: a hash of it, the same in every run.  A first word that begins with
+/// "MPI_" stays, because readers know MPI's calls by their names.
+std::string hidden_name(const std::string& name);
 
 /// The file's name: "node-00000.trc"; `node` is the first of its nodes.
 std::filesystem::path file_name(std::int32_t node);
@@ -53,6 +58,8 @@ class Writer {
   const std::filesystem::path& path() const { return path_; }
 
  private:
+  bool begin_unnamed(std::span<const std::byte> start);
+
   std::filesystem::path path_;
   int file_ = -1;
   std::uint64_t size_ = 0;

@@ -3,6 +3,7 @@
 #include "analytics/number_text.hpp"
 #include "record/text.hpp"
 #include "runtime/config/settings_file.hpp"
+#include "runtime/config/trace_rules.hpp"
 #include "runtime/config/trace_settings.hpp"
 #include "runtime/config/values.hpp"
 #include "runtime/environment.hpp"
@@ -13,6 +14,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <functional>
+#include <map>
 #include <utility>
 
 #include <unistd.h>
@@ -214,6 +216,13 @@ const std::vector<Key>& keys() {
       {"TRACE_ERROR", true, set_trace_error, [](const Settings& s) { return number_text(s.trace.error); }},
       {"TRACE_BUDGET", true, set_trace_budget, [](const Settings& s) { return std::to_string(s.trace.budget); }},
       {"TRACE_PIN", true, set_trace_pin, trace_pin},
+      {"TRACE_DESIGN", true, set_trace_design, [](const Settings& s) { return trace_design(s.trace.design); }},
+      {"TRACE_UPDATE", true, set_trace_update, [](const Settings& s) { return std::to_string(s.trace.update); }},
+      {"TRACE_GUIDE", true, set_trace_guide, [](const Settings& s) { return s.trace.guide; }},
+      {"TRACE_NAMES", true, set_trace_names,
+       [](const Settings& s) { return std::string(s.trace.hash_names ? "hash" : "plain"); }},
+      {trace_group_key, true, set_trace_groups, trace_groups},
+      {trace_policy_key, true, set_trace_policies, trace_policies},
       {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); },
        [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
   };
@@ -249,8 +258,18 @@ class Source {
     config::apply(settings_, key, value);
   }
 
+  /// A line of a table.  A source's tables of one kind replace those of an earlier source.
+  void apply_line(const FileSetting& line) {
+    std::string& text = tables_[line.key];
+    if (line.place == FileSetting::Place::first_in_table) text += '\n';
+    text += line.value + '\n';
+    config::apply(settings_, line.key, text);
+    if (line.place == FileSetting::Place::last_in_table) check_trace_rules(settings_);
+  }
+
  private:
   Settings& settings_;
+  std::map<std::string, std::string> tables_;
   std::string precision_;
 };
 
@@ -258,7 +277,10 @@ void apply_file(Settings& s, const std::string& path) {
   Source source(s);
   for (const FileSetting& setting : read_settings_file(path)) {
     try {
-      source.apply(setting.key, setting.value);
+      if (setting.place == FileSetting::Place::top)
+        source.apply(setting.key, setting.value);
+      else
+        source.apply_line(setting);
     } catch (const Error& e) {
       throw Error(e.status(), "configuration file '" + record::visible(path) + "', line " +
                                   std::to_string(setting.line) + ": " + e.what());
@@ -279,6 +301,7 @@ void apply_environment(Settings& s) {
 }
 
 void check_together(Settings& s) {
+  check_trace_rules(s);
   if (s.window > 0 && s.hint_lag < 0) s.hint_lag = std::min(2, s.window);
   if (s.window > 0 && s.hint_lag > s.window)
     throw Error(Status::config, "setting HINT_LAG cannot be '" + std::to_string(s.hint_lag) +

@@ -14,6 +14,28 @@ struct Precision {
   double value = 5;
 };
 
+/// When it is decided whose detail is kept: after a window, or before it (AMPL, Gamblin 2009, section 4.3.2).
+enum class TraceDesign : std::uint8_t { retrospective, subset, global };
+
+/// Ranges of ranks, first and last, ascending, that neither overlap nor touch.
+using RankRanges = std::vector<std::pair<std::int32_t, std::int32_t>>;
+
+/// Ranks that are sampled by a rule of their own.
+struct TraceGroup {
+  std::string name;
+  RankRanges members, pinned;
+  double confidence = -1, error = -1;  ///< < 0: as for the whole run
+  std::int64_t sample_size = 0;        ///< > 0: this many, with the pinned ones
+};
+
+/// What a region has of its own.
+struct TracePolicy {
+  std::string region;
+  double confidence = -1, error = -1;  ///< of its mean time, if one is given; < 0: as for the whole run
+  bool trace = true;                   ///< its begins and ends are kept
+  bool guides() const { return confidence >= 0 || error >= 0; }
+};
+
 /// Which detail of which ranks is kept.
 struct Trace {
   bool on = false;
@@ -23,6 +45,14 @@ struct Trace {
   double confidence = 0.90, error = 0.08;       ///< of the mean load estimated from the sample; relative error
   std::int64_t budget = std::int64_t{1} << 20;  ///< bytes per rank of the run and hour
   std::vector<std::int32_t> pinned;             ///< ranks that are always kept, ascending
+  TraceDesign design = TraceDesign::retrospective;
+  int update = 4;              ///< windows from one decision to the next, for designs that decide before
+  std::string guide = "load";  ///< METRIC or METRIC@REGION, whose mean the sample estimates
+  bool hash_names = false;
+  std::vector<TraceGroup> groups;  ///< that share no rank
+  std::vector<TracePolicy> policies;
+  /// Whether ranks learn in advance that they are in the sample.
+  bool decides_before() const { return design != TraceDesign::retrospective; }
 };
 
 /// All settings, resolved; docs/configuration.md describes each for users.

@@ -125,6 +125,33 @@ std::string text_of(const toml::node& node) {
   return "?";
 }
 
+/// The lines of a table, in their order.
+void append_table(const std::string& key, const toml::table& table, std::vector<FileSetting>& out) {
+  using Place = FileSetting::Place;
+  const auto line = static_cast<int>(table.source().begin.line);
+  std::vector<FileSetting> fields;
+  for (const auto& [field, node] : table)
+    fields.push_back({key, std::string(field.str()) + "=" + text_of(node), static_cast<int>(field.source().begin.line),
+                      Place::in_table});
+  std::stable_sort(fields.begin(), fields.end(),
+                   [](const FileSetting& a, const FileSetting& b) { return a.line < b.line; });
+  out.push_back({key, "", line, Place::first_in_table});
+  out.insert(out.end(), fields.begin(), fields.end());
+  out.push_back({key, "", line, Place::last_in_table});
+}
+
+/// Appends the tables that are behind a key.  @return false if there are none
+bool append_tables(const std::string& key, const toml::node& node, std::vector<FileSetting>& out) {
+  if (const auto* table = node.as_table()) {
+    append_table(key, *table, out);
+    return true;
+  }
+  const auto* list = node.as_array();
+  if (!list || !list->is_array_of_tables()) return false;
+  for (const auto& item : *list) append_table(key, *item.as_table(), out);
+  return true;
+}
+
 }  // namespace
 
 std::string upper_case(std::string text) {
@@ -144,9 +171,14 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
     refuse(path, ", line " + std::to_string(e.source().begin.line) + ", column " +
                      std::to_string(e.source().begin.column) + ": " + record::visible(e.description()));
   }
-  std::vector<FileSetting> settings;
-  for (const auto& [key, node] : table)
-    settings.push_back({upper_case(std::string(key.str())), text_of(node), static_cast<int>(key.source().begin.line)});
+  std::vector<FileSetting> settings, tables;
+  for (const auto& [name, node] : table) {
+    const std::string key = upper_case(std::string(name.str()));
+    const auto line = static_cast<int>(name.source().begin.line);
+    const bool lines = append_tables(key, node, tables);
+    settings.push_back(
+        {key, lines ? "" : text_of(node), line, lines ? FileSetting::Place::first_in_table : FileSetting::Place::top});
+  }
   std::sort(settings.begin(), settings.end(),
             [](const FileSetting& a, const FileSetting& b) { return a.line < b.line; });
   std::map<std::string_view, int> line_of;
@@ -154,6 +186,8 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
     if (const auto [first, fresh] = line_of.try_emplace(later.key, later.line); !fresh)
       refuse(path, ", line " + std::to_string(later.line) + ": setting " + record::visible(later.key) +
                        " was given in line " + std::to_string(first->second) + " already");
+  std::erase_if(settings, [](const FileSetting& s) { return s.place != FileSetting::Place::top; });
+  settings.insert(settings.end(), tables.begin(), tables.end());
   return settings;
 }
 

@@ -11,6 +11,9 @@ struct FileSetting {
   std::string key;  ///< in upper case
   std::string value;
   int line = 0;  ///< from 1
+  /// Where it stands.  A table such as [[trace_group]] is a sequence of lines, whose values are "key=value"; the first
+  /// and the last one are empty and stand for the table.
+  enum class Place { top, first_in_table, in_table, last_in_table } place = Place::top;
 };
 
 /// Reads a TOML file.  Numbers, booleans and lists become the text that an environment variable would hold.

@@ -1,9 +1,9 @@
 #include "runtime/config/trace_settings.hpp"
 
 #include "analytics/number_text.hpp"
+#include "runtime/config/trace_rules.hpp"
 #include "runtime/config/values.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <cstdint>
 
@@ -43,20 +43,42 @@ void set_trace_budget(Settings& s, const std::string& key, const std::string& va
 }
 
 void set_trace_pin(Settings& s, const std::string& key, const std::string& value) {
-  const char* allowed = "up to 4096 ranks, such as 0,5,8-11; empty for none";
+  const char* allowed = "up to 4096 ranks, such as 0,5,8-11, or none";
   constexpr std::size_t most = 4096;
   std::vector<std::int32_t> ranks;
-  for (const std::string& range : names(value)) {
-    const std::size_t dash = range.find('-');
-    const auto rank = [&](const std::string& text) { return number<std::int32_t>(key, text, 0, INT32_MAX, allowed); };
-    const std::int32_t first = rank(range.substr(0, dash));
-    const std::int32_t last = dash == std::string::npos ? first : rank(range.substr(dash + 1));
-    if (last < first || static_cast<std::size_t>(last - first) >= most - ranks.size()) refuse(key, value, allowed);
+  for (const auto& [first, last] : value == "none" ? RankRanges() : rank_ranges(key, value, allowed)) {
+    if (static_cast<std::size_t>(last - first) >= most - ranks.size()) refuse(key, value, allowed);
     for (std::int64_t r = first; r <= last; ++r) ranks.push_back(static_cast<std::int32_t>(r));
   }
-  std::sort(ranks.begin(), ranks.end());
-  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   s.trace.pinned = std::move(ranks);
+}
+
+void set_trace_design(Settings& s, const std::string& key, const std::string& value) {
+  if (value == "retrospective")
+    s.trace.design = TraceDesign::retrospective;
+  else if (value == "subset")
+    s.trace.design = TraceDesign::subset;
+  else if (value == "global")
+    s.trace.design = TraceDesign::global;
+  else
+    refuse(key, value, "retrospective, subset or global");
+}
+
+void set_trace_update(Settings& s, const std::string& key, const std::string& value) {
+  s.trace.update = number(key, value, 1, 1'000'000, "1 to 1000000 windows");
+}
+
+void set_trace_guide(Settings& s, const std::string& key, const std::string& value) {
+  const std::size_t at = value.find('@');
+  const std::string metric = value.substr(0, at);
+  if (metric.empty() || value.size() > 2047 || at + 1 == value.size() || metric == "rss" || value.ends_with("@value"))
+    refuse(key, value, "load, a metric, or METRIC@REGION for that metric in one region; no states such as rss");
+  s.trace.guide = value;
+}
+
+void set_trace_names(Settings& s, const std::string& key, const std::string& value) {
+  if (value != "plain" && value != "hash") refuse(key, value, "plain or hash");
+  s.trace.hash_names = value == "hash";
 }
 
 std::string trace_time(const Settings& s) {
@@ -64,7 +86,17 @@ std::string trace_time(const Settings& s) {
   return number_text(s.trace.relative_ppm / 1e4) + "%," + std::to_string(s.trace.absolute_ns) + "ns";
 }
 
+std::string trace_design(TraceDesign design) {
+  switch (design) {
+    case TraceDesign::subset: return "subset";
+    case TraceDesign::global: return "global";
+    case TraceDesign::retrospective: break;
+  }
+  return "retrospective";
+}
+
 std::string trace_pin(const Settings& s) {
+  if (s.trace.pinned.empty()) return "none";
   std::string out;
   for (const std::int32_t rank : s.trace.pinned) out += (out.empty() ? "" : ",") + std::to_string(rank);
   return out;

@@ -3,10 +3,7 @@
 #include "analytics/window/exchange.hpp"
 #include "runtime/engine/hint.hpp"
 #include "runtime/engine/kokkos_scope.hpp"
-#include "runtime/engine/report.hpp"
-#include "runtime/engine/snapshot_job.hpp"
 #include "runtime/measure/clock.hpp"
-#include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"
 
 #include <algorithm>
@@ -62,7 +59,10 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       collector_(segment, names_, settings_.tile_steps()),
       history_(segment.n_local(), settings_, nodes.size()),
       analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
-      tracer_(settings_.trace.on ? std::make_unique<TraceKeeper>(settings_, log_, segment, names_, collector_, nodes)
+      rules_(settings_, log_.setup().n_ranks, log_.setup().ranks, names_),
+      schedule_(settings_.trace, log_.setup().ranks, settings_.tile_steps()),
+      tracer_(settings_.trace.on ? std::make_unique<TraceKeeper>(settings_, log_, segment, names_, collector_, rules_,
+                                                                 schedule_, nodes)
                                  : nullptr),
       appointment_(first_look(settings_)) {}
 
@@ -102,6 +102,7 @@ void Engine::run() {
     for (int r = 0; r < segment_.n_local(); ++r) cpus.push_back(segment_.rank(r).cpus);
     if (own_thread_) log_.note(place_this_thread(settings_.pin, placement_, cpus));
     KokkosScope kokkos;
+    watch_ranks();
     loop();
   } catch (const std::exception& e) {
     record_failure(e.what());
@@ -137,6 +138,7 @@ void Engine::loop() {
     const std::uint32_t ticket = segment_.header().work.ticket();
     look_for_failed_ranks();
     const bool came = collector_.drain();
+    look_for_lost_ranks();
     const bool complete = collector_.advance(pass_end());
 
     std::string path;
@@ -163,6 +165,29 @@ void Engine::look_for_failed_ranks() {
   for (int r = 0; r < segment_.n_local(); ++r)
     if (segment_.rank(r).failed.load(std::memory_order_acquire) != 0)
       throw Error(Status::memory, segment_.rank(r).failure);
+}
+
+/// With a trace, the loss of a rank is noticed at once, because little time may be left to save what it has recorded.
+void Engine::watch_ranks() {
+  if (!tracer_ || !tracer_->records()) return;
+  std::vector<pid_t> processes;
+  for (int l = 0; l < segment_.n_local(); ++l) processes.push_back(segment_.rank(l).process);
+  try {
+    watch_ = std::make_unique<RankWatch>(processes, [this] { segment_.header().work.notify(); });
+  } catch (const std::system_error& e) {
+    log_.note(std::string("the trace will not be saved if a rank is lost: ") + e.what());
+  }
+}
+
+void Engine::look_for_lost_ranks() {
+  if (!watch_) return;
+  const auto ranks = collector_.steps_of_ranks();
+  for (std::size_t l = 0; l < ranks.size(); ++l) {
+    if (!watch_->ended(l) || ranks[l].second) continue;
+    tracer_->save_after_loss(collector_.block().first_step);
+    watch_.reset();
+    return;
+  }
 }
 
 /// Returns the steps after which the run ends, the fewest of all nodes; -1 while no node is at its end.
@@ -267,13 +292,21 @@ void Engine::describe_window() {
     throw Error(Status::internal,
                 "the description of step " + std::to_string(followed_) + " failed: " + analyzer_->failure());
   described_ = true;
+  if (tracer_ || schedule_.decides_before()) rules_.measure(nodes_, collector_.block(), analyzer_->since(), followed_);
+}
+
+/// Decides who is in the sample of coming windows, if that is to be decided in advance.
+void Engine::decide_sample() {
+  if (!described_ || !schedule_.is_due(appointment_.due)) return;
+  schedule_.decide(*known_, rules_, tracer_ ? tracer_->affordable() : log_.setup().n_ranks, appointment_.due);
 }
 
 /// Publishes the look's results and schedules the next look.
 void Engine::look() {
+  decide_sample();
   const node::Appointment now = appointment_;
   appointment_ = {now.last + known_->next.steps, now.last + known_->next.steps + known_->next.lag};
-  publish_hint(*known_, {looks_, now, appointment_}, names_.run(), nodes_, segment_);
+  publish_hint(*known_, {looks_, now, appointment_}, schedule_.content(), names_.run(), nodes_, segment_);
   if (now.last == now.due) {
     std::int64_t least = std::numeric_limits<std::int64_t>::max();
     for (int l = 0; l < segment_.n_local(); ++l)
@@ -310,77 +343,15 @@ void Engine::finish(std::int64_t steps) { end(share_names_and_answers(steps)); }
 
 void Engine::end(std::int64_t steps) {
   if (known_) remember_window(*known_);
+  if (described_ && (tracer_ || schedule_.decides_before()) && !rules_.guide_is_measured())
+    log_.note(
+        "no rank counted TRACE_GUIDE '" + settings_.trace.guide +
+        "': samples were drawn for the load; name a metric of METRICS, or an application's, and a region of the run");
   if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;
   segment_.board().publish_finished(status);
   segment_.header().news.notify();
-}
-
-double Engine::own_cpu_seconds() const {
-  return static_cast<double>(measure::thread_cpu_ns()) * 1e-9 + writing_cpu_seconds_;
-}
-
-/// The run continues.  The lost snapshot is counted, and reported in the next snapshot and by finalize.
-int Engine::lose_snapshot(const char* why) {
-  failure_ = std::string("a snapshot was lost: ") + why;
-  log_.add_lost_snapshot();
-  log_.note(failure_);
-  return static_cast<int>(Status::io);
-}
-
-/// Waits for the periodic snapshot that is being written, if any.
-void Engine::finish_writing() {
-  if (!writing_.valid()) return;
-  try {
-    writing_cpu_seconds_ += writing_.get();
-  } catch (const std::exception& e) {
-    lost_status_ = lose_snapshot(e.what());
-  }
-}
-
-/// Runs `write` on a separate thread, or directly if none can be created.
-void Engine::write_aside(std::function<double()> write) {
-  const auto task = std::make_shared<std::packaged_task<double()>>(std::move(write));
-  writing_ = task->get_future();
-  try {
-    writer_.start([task] { (*task)(); });
-  } catch (const std::system_error&) {
-    (*task)();
-  }
-}
-
-/// Collective.  Returns the lowest status of all nodes.  For the last snapshot it includes the status of periodic ones,
-/// which has not been reported yet.
-int Engine::write_snapshot(const std::string& path, Occasion occasion) {
-  finish_writing();
-  const bool final = occasion == Occasion::end;
-  SnapshotJob job(nodes_, history_, segment_, log_.setup().ranks);
-  auto parts = job.gather(final, own_cpu_seconds());
-  std::int64_t status = final ? lost_status_ : 0;
-  if (nodes_.rank() == 0) {
-    try {
-      record::Run run = log_.describe(final);
-      job.complete(run, names_.run(), log_.setup().n_ranks);
-      if (final && settings_.verbose && settings_.report != "summary")
-        for (const std::string& fault : log_.faults()) say(fault);
-      if (final && settings_.report != "off") report_ = summary(run, log_.totals());
-      auto write = [run = std::move(run), parts = std::move(parts), path, directory = settings_.snapshot_dir] {
-        const std::int64_t start = measure::thread_cpu_ns();
-        write_snapshot_file(run, parts, directory, path);
-        return static_cast<double>(measure::thread_cpu_ns() - start) * 1e-9;
-      };
-      // Hints must not wait for a file system.
-      if (occasion == Occasion::periodic)
-        write_aside(std::move(write));
-      else
-        write();
-    } catch (const std::exception& e) {
-      status = lose_snapshot(e.what());
-    }
-  }
-  nodes_.allreduce(std::span(&status, 1), ReduceOp::min);
-  return static_cast<int>(status);
 }
 
 }  // namespace effort::engine

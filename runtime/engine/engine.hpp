@@ -8,7 +8,10 @@
 #include "runtime/engine/collector.hpp"
 #include "runtime/engine/history_store.hpp"
 #include "runtime/engine/placement.hpp"
+#include "runtime/engine/rank_watch.hpp"
 #include "runtime/engine/run_log.hpp"
+#include "runtime/engine/sample_rules.hpp"
+#include "runtime/engine/sample_schedule.hpp"
 #include "runtime/engine/trace_keeper.hpp"
 #include "runtime/engine/window_input.hpp"
 #include "runtime/node/segment.hpp"
@@ -63,8 +66,11 @@ class Engine {
 
   void loop();
   void look_for_failed_ranks();
+  void watch_ranks();
+  void look_for_lost_ranks();
   bool process_steps();
   void look();
+  void decide_sample();
   void describe_window();
   std::int64_t pass_end() const;
   std::int64_t share_names_and_answers(std::int64_t final_steps);
@@ -96,7 +102,10 @@ class Engine {
   Collector collector_;
   HistoryStore history_;
   std::unique_ptr<window::Analyzer> analyzer_;
+  SampleRules rules_;
+  SampleSchedule schedule_;
   std::unique_ptr<TraceKeeper> tracer_;  ///< null: nothing is traced
+  std::unique_ptr<RankWatch> watch_;     ///< null: nothing is traced, or a rank has been lost already
   bool rebalanced_ = false;              ///< in the window under way
   std::int64_t looks_ = 0;               ///< so far
   node::Appointment appointment_;        ///< the next look

@@ -8,8 +8,8 @@ namespace effort::engine {
 
 using measure::Definition;
 
-void publish_hint(const window::Result& r, const Look& look, const RunNames& names, Communicator& nodes,
-                  node::Segment& segment) {
+void publish_hint(const window::Result& r, const Look& look, const node::SampleContent& sample, const RunNames& names,
+                  Communicator& nodes, node::Segment& segment) {
   std::vector<std::string> region_names, unit_names;
   for (const auto& item : names.of(Definition::region)) region_names.push_back(item.name);
 
@@ -51,6 +51,7 @@ void publish_hint(const window::Result& r, const Look& look, const RunNames& nam
   hint.region_load = region_load;
   hint.region_names = region_names;
   hint.unit_names = unit_names;
+  hint.sample = sample;
   hint.unit_cost = cost;
   hint.unit_cost_error = error;
   // Every node now has the complete hint.  A node that fails earlier prevents the hint on all nodes; one that fails

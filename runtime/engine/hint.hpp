@@ -17,7 +17,7 @@ struct Look {
 };
 
 /// Collective over nodes: either all of them publish the hint or none does.
-void publish_hint(const window::Result& result, const Look& look, const RunNames& names, Communicator& nodes,
-                  node::Segment& segment);
+void publish_hint(const window::Result& result, const Look& look, const node::SampleContent& sample,
+                  const RunNames& names, Communicator& nodes, node::Segment& segment);
 
 }  // namespace effort::engine

@@ -62,6 +62,9 @@ class NameUnion {
   /// nodes.
   void share(Communicator& nodes);
 
+  bool is_shared(measure::Definition what, NodeId id) const {
+    return static_cast<std::size_t>(id) < to_global_[static_cast<std::size_t>(what)].size();
+  }
   /// The run's id of a node's name, once shared.
   RunId global(measure::Definition what, NodeId id) const {
     return to_global_[static_cast<std::size_t>(what)][static_cast<std::size_t>(id)];

@@ -1,5 +1,7 @@
 #include "runtime/engine/rank_client.hpp"
 
+#include "analytics/sampling/planned_sample.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -126,6 +128,8 @@ void RankClient::build(std::int64_t look, std::int64_t step) {
     unit_names_.push_back(board.unit_name(i));
   latest_.region_name = region_names_.data();
   latest_.unit_name = unit_names_.data();
+  sample_from_ = latest_.view.numbers->sample_from;
+  next_probability_ = latest_.view.probability;
 }
 
 /// Waits until the ring has room and publishes the steps that were held back, up to `last_step`.
@@ -224,10 +228,20 @@ void RankClient::callback_left() {
   finish_step();
 }
 
+/// Draws whether this rank is in the sample of the window that begins, if one begins.  A decision came with a hint, so
+/// all ranks have the same at the same step.
+void RankClient::draw() {
+  if (sample_from_ < 0 || step_ % setup_.tile != 0) return;
+  if (step_ >= sample_from_) probability_ = next_probability_;
+  sampled_.store(sampling::drawn_by_itself(setup_.rank, probability_, static_cast<std::uint64_t>(step_ / setup_.tile)),
+                 std::memory_order_relaxed);
+}
+
 /// Publishes the current step and begins the next one.
 void RankClient::finish_step() {
   const std::int64_t looked_at = appointment_.last, step = step_++;
   release_step();
+  draw();
   if (step == looked_at || step_ % setup_.tile == 0 || ring_.filled() > ring_.capacity() / 2)
     segment_.header().work.notify();
   if (setup_.mailbox) setup_.mailbox->drive();

@@ -66,6 +66,8 @@ class RankClient {
   void fail(const char* why) noexcept;
   bool failed() const { return failed_; }
   const char* failure() const { return segment_.rank(setup_.local).failure; }
+  /// Whether the rank is in the sample of the current step.  Any thread.
+  bool sampled() const { return sampled_.load(std::memory_order_relaxed) && !off(); }
   bool off() const { return off_.load(std::memory_order_relaxed); }
 
  private:
@@ -85,6 +87,7 @@ class RankClient {
   void call_back(const Deliver& deliver);
   void callback_ended(int answer);
   void finish_step();
+  void draw();
 
   const Setup setup_;
   measure::Recorder& recorder_;
@@ -97,7 +100,9 @@ class RankClient {
   std::int64_t look_ = 0;                                               ///< the look whose hint comes next
   node::Appointment appointment_;                                       ///< the appointment of that look
   std::int64_t snapshots_ = 0;
-  std::atomic<bool> off_{false};
+  std::atomic<bool> off_{false}, sampled_{false};
+  double probability_ = 0, next_probability_ = 0;  ///< of being in the sample of a window; from sample_from_ on
+  std::int64_t sample_from_ = -1;
   bool failed_ = false;
   measure::Pricing around_bracket_;  ///< the enclosing pricing at rebalance_begin
   measure::Pricing around_callback_;

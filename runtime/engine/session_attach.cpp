@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include <unistd.h>
+
 namespace effort::engine {
 namespace {
 
@@ -86,6 +88,7 @@ void Session::join_node(Node& node, NodeSetup& setup) {
                             "the trace");
     });
   if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
+  if (segment_) segment_->rank(node.local).process = getpid();
   setup.ranks = std::move(ranks);
   // This also ensures that all ranks have stored their processing units, which the leader reads afterwards.
   agree_on(attempt, *transport_);

@@ -138,6 +138,21 @@ RankEvents TraceEvents::read(std::int64_t first, std::int64_t last) const {
   RankEvents out;
   std::uint64_t from = 0, to = 0;
   if (!find_span(first, last, out, from, to)) return out;
+  return read(first, last, from, to);
+}
+
+RankEvents TraceEvents::read_rest(std::int64_t first) const {
+  std::uint64_t from = origin_, end = 0;
+  std::int64_t last = first;
+  while (memory_.step_end(last, end)) ++last;
+  if (first > 0 && !memory_.step_end(first - 1, from)) from = memory_.lost_until() + 1;
+  return read(first, last, from, measure::ticks());
+}
+
+/// The events of [from, to), of steps that are there as a whole, as far as they have ended.
+RankEvents TraceEvents::read(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to) const {
+  RankEvents out;
+  out.last_step = last;
   const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
   // At once, because growing would take as long as everything else.
   if (!pieces.empty()) events_of(pieces[0].thread, out).reserve(pieces.size() * recording::Memory::block_words / 2);

@@ -22,6 +22,7 @@ struct RankEvents {
   std::vector<ThreadEvents> threads;
   std::int64_t start_ns = 0, end_ns = 0;  ///< of the steps that remain
   std::int64_t dropped_steps = 0;         ///< at the window's start: their records have been overwritten
+  std::int64_t last_step = 0;
 };
 
 /// Reads windows of one rank.
@@ -37,12 +38,15 @@ class TraceEvents {
   /// The events of the steps [first, last], which the rank has ended.  Steps whose records have been overwritten are
   /// dropped whole.  Time: linear in the size of the trace memory.
   RankEvents read(std::int64_t first, std::int64_t last) const;
+  /// The events since the beginning of the step `first`, up to those of the step that has not ended yet.
+  RankEvents read_rest(std::int64_t first) const;
   /// As read(), but only the messages with other ranks that are kept: sends, receives, and what starts and completes
   /// them.  Time: as read(), less for records that are left out.
   /// @param kept  [n_ranks] by rank of the run
   RankEvents read_messages(std::int64_t first, std::int64_t last, const std::vector<bool>& kept) const;
 
  private:
+  RankEvents read(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to) const;
   bool find_span(std::int64_t first, std::int64_t last, RankEvents& out, std::uint64_t& from, std::uint64_t& to) const;
   void drop_lost(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to, RankEvents& out) const;
   template <typename Visit>

@@ -1,12 +1,12 @@
 #include "runtime/engine/trace_keeper.hpp"
 
+#include "runtime/config/trace_settings.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/recording/members.hpp"
 
 #include <algorithm>
 #include <array>
 #include <chrono>
-#include <cstring>
 #include <filesystem>
 #include <system_error>
 
@@ -37,27 +37,35 @@ std::string make_directory(const std::string& parent, const std::string& name) {
 }  // namespace
 
 TraceKeeper::TraceKeeper(const config::Settings& settings, RunLog& log, node::Segment& segment, const NameUnion& names,
-                         const Collector& collector, Communicator& nodes)
+                         const Collector& collector, const SampleRules& rules, SampleSchedule& schedule,
+                         Communicator& nodes)
     : settings_(settings.trace),
       directory_(settings.snapshot_dir),
       log_(log),
       segment_(segment),
       names_(names),
       collector_(collector),
+      rules_(rules),
+      schedule_(schedule),
       nodes_(nodes),
       origin_(measure::ticks()),
       started_unix_ns_(unix_ns()),
+      file_(nodes),
       clock_([this] { return measure::ns_of(measure::ticks() - origin_); }),
       encoder_(bound_of(settings_)) {}
 
-record::trace::Header TraceKeeper::header(const std::string& job) const {
+/// A name of the host as the file has it.
+std::string TraceKeeper::shown(const std::string& name) const {
+  return settings_.hash_names ? record::trace::hidden_name(name) : name;
+}
+
+record::trace::Header TraceKeeper::header() const {
   const NodeSetup& setup = log_.setup();
   record::trace::Header h;
   h.library = EFFORT_VERSION_STRING;
-  h.name = setup.name;
-  h.job = job;
-  h.design = "retrospective";
-  h.guide = "load";
+  h.design = config::trace_design(settings_.design);
+  const std::size_t region = settings_.guide.find('@') + 1;
+  h.guide = region > 0 ? settings_.guide.substr(0, region) + shown(settings_.guide.substr(region)) : settings_.guide;
   h.clock = "CLOCK_MONOTONIC_RAW of each node, zero at the start of the library";
   h.started_unix_ns = started_unix_ns_;
   h.n_ranks = setup.n_ranks;
@@ -72,23 +80,30 @@ record::trace::Header TraceKeeper::header(const std::string& job) const {
 /// Collective: node 0 makes the directory, then every node its file.
 void TraceKeeper::open() {
   opened_ = true;
-  std::array<char, 4096> path{};
-  std::array<char, 256> job{};  // node 0's: without a batch system, it is a process id
+  // Without a batch system, a process number stands for the job, and programs may differ: node 0's names hold for all.
+  struct Names {
+    std::array<char, 4096> path;
+    std::array<char, 256> application, job;
+  } names{};
   if (nodes_.rank() == 0) {
-    log_.setup().job.copy(job.data(), job.size() - 1);
     try {
-      const std::string made = make_directory(directory_, log_.setup().name + "-" + log_.setup().job);
-      if (made.size() < path.size()) std::memcpy(path.data(), made.data(), made.size());
+      const NodeSetup& setup = log_.setup();
+      setup.name.copy(names.application.data(), names.application.size() - 1);
+      setup.job.copy(names.job.data(), names.job.size() - 1);
+      make_directory(directory_, setup.name + "-" + setup.job).copy(names.path.data(), names.path.size() - 1);
     } catch (const std::exception& e) {
       log_.note(std::string("nothing is traced: ") + e.what());
     }
   }
-  nodes_.bcast(std::span<char>(path), 0);
-  nodes_.bcast(std::span<char>(job), 0);
-  if (path[0] == 0 || !records()) return;
+  nodes_.bcast(std::span(&names, 1), 0);
+  if (names.path[0] == 0) return;
   try {
-    const std::filesystem::path file = std::filesystem::path(path.data()) / record::trace::file_name(nodes_.rank());
-    writer_ = std::make_unique<record::trace::Writer>(file, header(job.data()));
+    record::trace::Header h = header();
+    h.name = names.application.data();
+    h.job = names.job.data();
+    file_.open(names.path.data(), std::move(h));
+  } catch (const CommunicatorError&) {
+    throw;
   } catch (const std::exception& e) {
     log_.note(std::string("this node is not traced: ") + e.what());
   }
@@ -104,15 +119,14 @@ void TraceKeeper::compare_clocks() {
 void TraceKeeper::write_clock() {
   constexpr std::int64_t every = 16;  // windows
   if (window_ % every != 0 || !clock_.known()) return;
-  writer_->append(record::trace::Clock{nodes_.rank(), measure::ns_of(measure::ticks() - origin_), -clock_.offset(),
-                                       clock_.bound()});
+  file_.append(record::trace::Clock{nodes_.rank(), measure::ns_of(measure::ticks() - origin_), -clock_.offset(),
+                                    clock_.bound()});
   clock_.restart();
 }
 
-/// Collective.  How many ranks' windows the budget allows now, by the mean size of those so far.
 std::int64_t TraceKeeper::affordable() {
   const std::int64_t elapsed = measure::ns_of(measure::ticks() - origin_);
-  std::int64_t sums[3] = {writer_ ? static_cast<std::int64_t>(writer_->size()) : 0, kept_, partners_.bytes};
+  std::int64_t sums[3] = {static_cast<std::int64_t>(file_.size() - saved_bytes_), kept_, partners_.bytes};
   std::int64_t longest = elapsed;
   nodes_.allreduce(std::span<std::int64_t>(sums), ReduceOp::sum);
   nodes_.allreduce(std::span<std::int64_t>(&longest, 1), ReduceOp::max);
@@ -127,7 +141,7 @@ std::int64_t TraceKeeper::affordable() {
   return static_cast<std::int64_t>(std::clamp(left / each, 0.0, 1e9));
 }
 
-sampling::KeptRanks TraceKeeper::choose(const window::Result& known, bool rebalanced) {
+sampling::KeptRanks TraceKeeper::choose(const window::Result& known, std::int64_t first, bool rebalanced) {
   sampling::WindowFacts facts;
   facts.load = known.load;
   facts.stratum = known.stratum;
@@ -135,32 +149,34 @@ sampling::KeptRanks TraceKeeper::choose(const window::Result& known, bool rebala
   facts.medoids = known.medoid_rank;
   facts.before = last_load_;
   facts.predicted = last_predicted_;
-  facts.pinned = settings_.pinned;
+  facts.pinned = rules_.pinned();
   facts.rebalanced = rebalanced;
   facts.jumped = (known.advice & window::advice_jump) != 0;
   facts.window = window_;
-  return sampling::choose_ranks(facts, {settings_.confidence, settings_.error}, affordable());
+  const std::vector<sampling::Target> targets = rules_.targets(known.load);
+  if (!schedule_.decides_before()) return sampling::choose_ranks(facts, targets, rules_.groups(), affordable());
+  const sampling::DrawnSample sample = schedule_.of_window(first, known.load.size());
+  sampling::KeptRanks kept = sampling::choose_ranks(facts, sample, affordable());
+  kept.reached = sampling::reached(sample.plan, targets[0]);
+  return kept;
 }
 
 void TraceKeeper::keep(const window::Result& known, std::int64_t first, std::int64_t last, bool rebalanced) {
   if (known.stratum.size() != known.load.size()) return;  // nothing has been described yet
   if (!opened_) open();
-  const sampling::KeptRanks kept = choose(known, rebalanced);
+  const sampling::KeptRanks kept = choose(known, first, rebalanced);
   compare_clocks();
   last_load_ = known.load;
   last_predicted_ = known.predicted;
-  if (writer_) {
-    try {
-      write(known, kept, first, last);
-    } catch (const std::exception& e) {
-      log_.note("the trace of this node ends before step " + std::to_string(first) + ": " + e.what());
-      writer_.reset();
-    }
-  }
+  attempt(first, [&] {
+    if (file_.good() && records()) write(kept, first, last);
+  });
+  attempt(first, [&] { file_.flush(); });
   ++window_;
 }
 
-TraceEvents TraceKeeper::reader(int local) const {
+TraceEvents TraceKeeper::reader(int local) {
+  hide_regions();
   return {segment_.trace(local), origin_, [this, local](trace::Kind kind, std::uint32_t id) -> std::int64_t {
             const bool message = kind >= trace::Kind::send && kind <= trace::Kind::collective;
             const Definition what = message                      ? Definition::communicator
@@ -168,50 +184,56 @@ TraceEvents TraceKeeper::reader(int local) const {
                                     : kind == trace::Kind::work  ? Definition::unit
                                                                  : Definition::region;
             NodeId node{};
-            return collector_.find(local, what, id, node) ? static_cast<std::int64_t>(names_.global(what, node)) : -1;
+            if (!collector_.find(local, what, id, node) || !names_.is_shared(what, node)) return -1;
+            const RunId run = names_.global(what, node);
+            return what == Definition::region && hidden_[position(run)] ? -1 : static_cast<std::int64_t>(run);
           }};
 }
 
-void TraceKeeper::write(const window::Result& known, const sampling::KeptRanks& kept, std::int64_t first,
-                        std::int64_t last) {
+/// From the end of the step before to that of the last one, on all of the node's ranks, as far as known.
+void TraceKeeper::set_times(record::trace::Window& w) {
+  std::uint64_t earliest = ~std::uint64_t{0}, latest = 0, at = 0;
+  for (int l = 0; l < segment_.n_local(); ++l) {
+    const recording::Memory memory = segment_.trace(l);
+    if (w.first_step == 0) earliest = origin_;
+    if (w.first_step > 0 && memory.step_end(w.first_step - 1, at)) earliest = std::min(earliest, at);
+    if (memory.step_end(w.last_step, at)) latest = std::max(latest, at);
+  }
+  if (earliest > latest) return;
+  w.start_ns = measure::ns_of(earliest - origin_);
+  w.end_ns = measure::ns_of(latest - origin_);
+}
+
+void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last) {
   record::trace::Window w;
   w.node = nodes_.rank();
   w.window = window_;
   w.first_step = first;
   w.last_step = last;
-  w.error = kept.error;
-  w.confidence = kept.confidence;
+  w.error = kept.reached.error;
+  w.confidence = kept.reached.confidence;
   for (const auto& s : kept.strata) w.strata.push_back({s.population, s.sample});
+  set_times(w);
   const std::vector<int>& ranks = log_.setup().ranks;
   std::vector<std::pair<std::int32_t, RankEvents>> all;
   for (const auto& k : kept.ranks) {
     const auto at = std::lower_bound(ranks.begin(), ranks.end(), k.rank);
     if (at == ranks.end() || *at != k.rank) continue;
     all.emplace_back(k.rank, reader(static_cast<int>(at - ranks.begin())).read(first, last));
-    const RankEvents& events = all.back().second;
-    const bool strata_drawn = kept.strata.size() > 1;
-    w.ranks.push_back({k.rank, k.reasons, k.probability,
-                       strata_drawn ? known.stratum[static_cast<std::size_t>(k.rank)] : 0, events.dropped_steps, 0});
-    if (events.end_ns == 0) continue;
-    w.start_ns = w.end_ns == 0 ? events.start_ns : std::min(w.start_ns, events.start_ns);
-    w.end_ns = std::max(w.end_ns, events.end_ns);
+    w.ranks.push_back({k.rank, k.reasons, k.probability, k.stratum, all.back().second.dropped_steps, 0});
   }
   std::vector<std::pair<std::int32_t, RankEvents>> partners = partners_of(kept, first, last);
-  for (const auto& [rank, events] : partners) {
+  for (const auto& [rank, events] : partners)
     w.ranks.push_back({rank, record::trace::reason_partner, 0, -1, events.dropped_steps, 0});
-    w.start_ns = w.end_ns == 0 ? events.start_ns : std::min(w.start_ns, events.start_ns);
-    w.end_ns = std::max(w.end_ns, events.end_ns);
-  }
   const auto by_rank = [](const auto& a, const auto& b) { return a.rank < b.rank; };
   std::sort(w.ranks.begin(), w.ranks.end(), by_rank);
   write_clock();
-  write_names();
-  writer_->append(w);
-  for (const auto& [rank, events] : all) write_rank(events, rank, w.start_ns, first);
+  write_window(w, all);
   kept_ += static_cast<std::int64_t>(all.size());
-  const auto before = static_cast<std::int64_t>(writer_->size());
-  for (const auto& [rank, events] : partners) write_rank(events, rank, w.start_ns, first);
-  partners_.bytes += static_cast<std::int64_t>(writer_->size()) - before;
+  const std::uint64_t before = file_.appended();
+  for (const auto& [rank, events] : partners) write_rank(events, rank, w);
+  partners_.bytes += static_cast<std::int64_t>(file_.appended() - before);
+  remember(std::move(w));
 }
 
 /// Of the local ranks that are not kept, the messages that they exchanged with kept ranks, as far as the budget allows.
@@ -245,19 +267,18 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
   return out;
 }
 
-void TraceKeeper::write_rank(const RankEvents& rank_events, std::int32_t rank, std::int64_t start_ns,
-                             std::int64_t first) {
+void TraceKeeper::write_rank(const RankEvents& rank_events, std::int32_t rank, const record::trace::Window& window) {
   for (const ThreadEvents& t : rank_events.threads) {
     std::span<const trace::Event> rest(t.events);
     while (!rest.empty()) {
       const auto part = rest.first(std::min(rest.size(), trace::most_events));
       rest = rest.subspan(part.size());
-      const trace::Place place{rank, t.thread, first, start_ns};
+      const trace::Place place{rank, t.thread, window.first_step, window.start_ns};
       trace::Encoder::Coded coded = encoder_.encode(place, part);
       if (!coded.dictionary.empty())
-        writer_->append(record::trace::Dictionary{nodes_.rank(), std::move(coded.dictionary)});
-      writer_->append(
-          record::trace::Events{nodes_.rank(), window_, rank, t.thread, part.size(), std::move(coded.events)});
+        file_.append(record::trace::Dictionary{nodes_.rank(), std::move(coded.dictionary)});
+      file_.append(
+          record::trace::Events{nodes_.rank(), window.window, rank, t.thread, part.size(), std::move(coded.events)});
     }
   }
 }
@@ -277,6 +298,15 @@ record::trace::Names::Communicator described(std::size_t id, const RunNames::Ite
 
 }  // namespace
 
+/// Looks up which of the new regions are not to be traced.
+void TraceKeeper::hide_regions() {
+  const auto& regions = names_.run().of(Definition::region);
+  for (std::size_t r = hidden_.size(); r < regions.size(); ++r)
+    hidden_.push_back(std::any_of(settings_.policies.begin(), settings_.policies.end(), [&](const auto& policy) {
+      return !policy.trace && policy.region == regions[r].name;
+    }));
+}
+
 /// Writes the names of the run that are new.
 void TraceKeeper::write_names() {
   const auto& regions = names_.run().of(Definition::region);
@@ -286,15 +316,17 @@ void TraceKeeper::write_names() {
   for (; regions_named_ < regions.size(); ++regions_named_) {
     const auto& item = regions[regions_named_];
     n.regions.push_back(
-        {static_cast<std::uint32_t>(regions_named_), static_cast<std::uint8_t>(item.kind), -1, item.name});
+        {static_cast<std::uint32_t>(regions_named_), static_cast<std::uint8_t>(item.kind), -1, shown(item.name)});
   }
   for (; phases_named_ < phases.size(); ++phases_named_)
-    n.phases.push_back({static_cast<std::uint32_t>(phases_named_), phases[phases_named_].name});
+    n.phases.push_back({static_cast<std::uint32_t>(phases_named_), shown(phases[phases_named_].name)});
   for (; units_named_ < units.size(); ++units_named_)
-    n.units.push_back({static_cast<std::uint32_t>(units_named_), units[units_named_].name});
+    n.units.push_back({static_cast<std::uint32_t>(units_named_), shown(units[units_named_].name)});
   const auto& communicators = names_.run().of(Definition::communicator);
-  for (; communicators_named_ < communicators.size(); ++communicators_named_)
+  for (; communicators_named_ < communicators.size(); ++communicators_named_) {
     n.communicators.push_back(described(communicators_named_, communicators[communicators_named_]));
+    n.communicators.back().name = shown(n.communicators.back().name);
+  }
   record::trace::Modules m;
   const auto& modules = names_.run().of(Definition::module);
   for (; modules_named_ < modules.size(); ++modules_named_) {
@@ -302,8 +334,8 @@ void TraceKeeper::write_names() {
     const std::size_t space = item.unit.find(' ');
     m.modules.push_back({item.name, item.unit.substr(0, space), item.unit.substr(space + 1)});
   }
-  if (!m.modules.empty()) writer_->append(m);
-  if (!n.regions.empty() || !n.phases.empty() || !n.units.empty() || !n.communicators.empty()) writer_->append(n);
+  if (!m.modules.empty()) file_.append(m);
+  if (!n.regions.empty() || !n.phases.empty() || !n.units.empty() || !n.communicators.empty()) file_.append(n);
 }
 
 }  // namespace effort::engine

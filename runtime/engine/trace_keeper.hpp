@@ -5,16 +5,19 @@
 #include "analytics/sampling/kept_ranks.hpp"
 #include "analytics/trace/coder.hpp"
 #include "analytics/window/window.hpp"
-#include "record/trace/writer.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/clock_offset.hpp"
 #include "runtime/engine/collector.hpp"
 #include "runtime/engine/names.hpp"
 #include "runtime/engine/run_log.hpp"
+#include "runtime/engine/sample_rules.hpp"
+#include "runtime/engine/sample_schedule.hpp"
 #include "runtime/engine/trace_events.hpp"
+#include "runtime/engine/trace_file.hpp"
 #include "runtime/node/segment.hpp"
 
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,7 +34,7 @@ class TraceKeeper {
  public:
   /// All references must outlive it.
   TraceKeeper(const config::Settings& settings, RunLog& log, node::Segment& segment, const NameUnion& names,
-              const Collector& collector, Communicator& nodes);
+              const Collector& collector, const SampleRules& rules, SampleSchedule& schedule, Communicator& nodes);
 
   /// The segment has trace memory on this node.
   bool records() const { return segment_.trace_blocks() > 0; }
@@ -39,20 +42,54 @@ class TraceKeeper {
   /// @param rebalanced  a rebalance took place in these steps
   /// Collective; blocks on messages and on the disk.
   void keep(const window::Result& known, std::int64_t first, std::int64_t last, bool rebalanced);
+  /// How many ranks' windows the budget allows now, by the mean size of those so far.  Collective.
+  std::int64_t affordable();
+
+  // ---- the flight recorder
+  /// Adds the windows of all ranks that are still in memory to the trace, beyond the budget.  Collective.
+  void save_everything_asked_for();
+  /// The same when a local rank is lost, and what ranks have recorded since step `first`, the first that no window has.
+  /// Not collective: the other nodes cannot be counted on.  Only on nodes that write a file.
+  void save_after_loss(std::int64_t first);
 
  private:
+  /// A window in the file, and whose events it has.
+  struct Written {
+    record::trace::Window window;  ///< without ranks
+    std::vector<bool> kept;        ///< [n_local]
+  };
+
   void open();
-  std::int64_t affordable();
-  sampling::KeptRanks choose(const window::Result& known, bool rebalanced);
-  void write(const window::Result& known, const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last);
+  /// Writes something.  What cannot be written ends the trace of this node.
+  template <typename Write>
+  void attempt(std::int64_t first, const Write& write) {
+    try {
+      write();
+    } catch (const CommunicatorError&) {
+      throw;
+    } catch (const std::exception& e) {
+      log_.note("the trace of this node ends before step " + std::to_string(first) + ": " + e.what());
+      file_.close();
+    }
+  }
+  sampling::KeptRanks choose(const window::Result& known, std::int64_t first, bool rebalanced);
+  void write(const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last);
   std::vector<std::pair<std::int32_t, RankEvents>> partners_of(const sampling::KeptRanks& kept, std::int64_t first,
                                                                std::int64_t last);
+  std::string shown(const std::string& name) const;
+  void hide_regions();
   void write_names();
   void compare_clocks();
   void write_clock();
-  void write_rank(const RankEvents& events, std::int32_t rank, std::int64_t start_ns, std::int64_t first);
-  record::trace::Header header(const std::string& job) const;
-  TraceEvents reader(int local) const;
+  void set_times(record::trace::Window& window);
+  void write_window(const record::trace::Window& window, const std::vector<std::pair<std::int32_t, RankEvents>>& all);
+  void write_rank(const RankEvents& events, std::int32_t rank, const record::trace::Window& window);
+  void remember(record::trace::Window window);
+  void save_rest(record::trace::Reason why);
+  void save_rest_of(Written& written, record::trace::Reason why);
+  void save_unfinished(std::int64_t first);
+  record::trace::Header header() const;
+  TraceEvents reader(int local);
 
   const config::Trace settings_;
   const std::string directory_;
@@ -60,13 +97,15 @@ class TraceKeeper {
   node::Segment& segment_;
   const NameUnion& names_;
   const Collector& collector_;
+  const SampleRules& rules_;
+  SampleSchedule& schedule_;
   Communicator& nodes_;
   const std::uint64_t origin_;  ///< ticks at which the trace's clock reads zero
   const std::int64_t started_unix_ns_;
 
+  TraceFile file_;
   ClockOffset clock_;
   bool opened_ = false;
-  std::unique_ptr<record::trace::Writer> writer_;  ///< null: nothing can be written
   trace::Encoder encoder_;
   std::int64_t window_ = 0;  ///< number of the next window
   std::int64_t kept_ = 0;    ///< ranks kept by this node so far, once per window
@@ -75,7 +114,10 @@ class TraceKeeper {
     double allowed = 0;                  ///< bytes in this window
     bool told = false;                   ///< that there is no room for all
   } partners_;
+  std::vector<bool> hidden_;  ///< by region of the run: begins and ends are not kept
   std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;
+  std::deque<Written> written_;                     ///< the last windows
+  std::uint64_t saved_bytes_ = 0;                   ///< that the flight recorder has written
   std::vector<double> last_load_, last_predicted_;  ///< [n_ranks]
 };
 

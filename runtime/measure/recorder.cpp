@@ -122,7 +122,7 @@ bool Recorder::stop_events() noexcept {
     for (ThreadSlot* s : slots)
       while (s->gate.closed() && (done = done && monotonic_ns() - start < patience)) std::this_thread::yield();
     for (ThreadSlot* s : slots) s->events.withdraw();  // from a thread that was about to adopt what was offered
-  } catch (...) {  // no memory for the list
+  } catch (...) {                                      // no memory for the list
     done = false;
   }
   if (!done) static_cast<void>(events_.release());
@@ -175,7 +175,11 @@ ThreadSlot* Recorder::settle_stepping_thread() {
   if (!counters_.at_steps().empty() && (!own || !own->counters.is_open())) own = &slot();
   if (!own && recording_.load(std::memory_order_relaxed)) own = &slot();
   if (!own) return nullptr;
-  if (!cost_.known()) cost_ = measure_cost(*own, counters_.plan(false, registry_));
+  if (!cost_.known()) {
+    SlotPlan plan = counters_.plan(false, registry_);
+    plan.events = recording_.load(std::memory_order_relaxed);  // recording takes time, too
+    cost_ = measure_cost(*own, plan);
+  }
   settle_step(*own);
   return own;
 }

@@ -23,7 +23,7 @@ struct Board::Control {
 /// Offsets of the arrays in a slot.
 struct Board::SlotLayout {
   std::size_t numbers = 0, load, predicted, speed, stratum_region_load, region_load, unit_cost, unit_cost_error,
-              stratum, medoid, end;
+              stratum, medoid, sample, end;
 
   explicit SlotLayout(const BoardShape& s) {
     std::size_t at = sizeof(HintNumbers);
@@ -43,6 +43,7 @@ struct Board::SlotLayout {
     unit_cost_error = take(max_hint_units * 8);
     stratum = take(ranks * 4);
     medoid = take(max_strata * 4);
+    sample = take(local * 8);
     end = at;
   }
 };
@@ -93,6 +94,7 @@ void Board::publish(const HintContent& content) {
   std::byte* base = slot(content.numbers.look);
   HintNumbers numbers = content.numbers;
   const std::int32_t full = numbers.n_regions;
+  numbers.sample_from = content.sample.from;
   numbers.n_regions = std::min(full, names_written_);
   numbers.n_units = std::min(numbers.n_units, units_written_);
   window::Report& report = numbers.report;
@@ -103,6 +105,7 @@ void Board::publish(const HintContent& content) {
   copy(base, layout.predicted, content.predicted);
   copy(base, layout.speed, content.speed);
   copy(base, layout.stratum, content.stratum);
+  copy(base, layout.sample, content.sample.probability);
   copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(report.strata)));
   const auto n = static_cast<std::size_t>(numbers.n_regions);
   for (std::size_t s = 0; s < static_cast<std::size_t>(report.strata); ++s)
@@ -158,7 +161,8 @@ HintView Board::view(std::int64_t look, int local) const noexcept {
           at<double>(base, layout.unit_cost),
           at<double>(base, layout.unit_cost_error),
           at<std::int32_t>(base, layout.stratum),
-          at<std::int32_t>(base, layout.medoid)};
+          at<std::int32_t>(base, layout.medoid),
+          at<double>(base, layout.sample)[local]};
 }
 
 // A slot is overwritten only after the next look has been published.

@@ -29,11 +29,18 @@ struct Appointment {
   std::int64_t due = 0;   ///< step at whose end its hint is delivered, >= last
 };
 
+/// Who is in the sample from a step on, until the next decision.
+struct SampleContent {
+  std::int64_t from = -1;               ///< the first step of a window; -1: nothing has been decided
+  std::span<const double> probability;  ///< [n_local] with which each rank is in the sample, anew in every window
+};
+
 /// The scalars of a hint; the arrays follow in the slot.
 struct HintNumbers {
   std::int64_t look = -1;  ///< index of the look, from 0
   Appointment now, next;   ///< times of this look and of the next one
   std::int32_t n_regions = 0, n_units = 0;
+  std::int64_t sample_from = -1;  ///< SampleContent::from
   window::Report report;
 };
 
@@ -49,6 +56,7 @@ struct HintContent {
   std::span<const std::string> region_names;  ///< all names; the first n_regions are used
   std::span<const std::string> unit_names;
   std::span<const double> unit_cost, unit_cost_error;
+  SampleContent sample;
 };
 
 /// A hint as a rank sees it: pointers into the board.
@@ -56,6 +64,7 @@ struct HintView {
   const HintNumbers* numbers;
   const double *load, *predicted, *speed, *stratum_region_load, *region_load, *unit_cost, *unit_cost_error;
   const std::int32_t *stratum, *medoid_rank;
+  double probability;  ///< of SampleContent, for this rank
 };
 
 /// Looks use two slots alternately.  While ranks read the hint of look k, that of look k + 1 may be written.  Look k +

@@ -1,6 +1,6 @@
 """Exposes a host of the library to faults, and checks that it behaves as the same host without the library.
 
-usage: campaign.py --build BUILD [--whole] [--seed S] [--jobs N] [CLASS | CLASS:NUMBER]...
+usage: campaign.py --build BUILD [--whole] [--trace] [--seed S] [--jobs N] [CLASS | CLASS:NUMBER]...
 
 The result of the host must be right. The host must end in time, by itself or by the signal that would have ended it
 without the library. Nothing may be left in shared memory, in the directory of temporary files or beside the snapshots.
@@ -142,7 +142,7 @@ class Campaign:
         return [f"it {ends}, result '{got.result}'; alone {alone.code}, '{alone.result}'"]
 
     def left_behind(self, got, adapter):
-        """Anything that the library left behind except snapshots, the report, and the reason for a missing snapshot."""
+        """Anything that the library left behind except snapshots, traces, the report, and why there is no snapshot."""
         wrong = [f"/dev/shm/{name} is left" for name in words(got.out / "shm") if self.sandbox and "effort" in name]
         wrong += [f"{name} is left among the temporary files" for name in words(got.out / "tmp") if "effort" in name]
         for path in sorted((got.out / "files").rglob("*")):
@@ -152,13 +152,20 @@ class Campaign:
                 if " measured nothing: " not in path.read_text():
                     wrong.append(f"{path.name} gives no reason")
                 continue
+            if path.suffix == ".trc" and path.parent.suffix == ".trace":
+                wrong += self.unreadable(["trace", "info", "--json", path.parent])
+                continue
             if path.suffix != ".effort" or path.name.startswith("."):
                 wrong.append(f"{path.name} is left")
                 continue
-            read = subprocess.run([self.command, "info", "--json", path], capture_output=True, text=True)
-            if read.returncode != 0:
-                wrong.append(f"{path.name} cannot be read ({read.returncode}): {read.stderr.strip()}")
+            wrong += self.unreadable(["info", "--json", path])
         return wrong
+
+    def unreadable(self, arguments):
+        read = subprocess.run([self.command, *arguments], capture_output=True, text=True)
+        if read.returncode == 0:
+            return []
+        return [f"{arguments[-1].name} cannot be read ({read.returncode}): {read.stderr.strip()}"]
 
     def judge(self, case):
         """The errors of a case; None if it cannot be tried here."""
@@ -179,7 +186,7 @@ def wanted(arguments):
         if arguments.cases:
             numbers = [n for n in range(counts[1]) if any(c[2] == str(n) or not c[2] and n in numbers for c in chosen)]
         if numbers:
-            yield kind, [cases.make(kind, n, arguments.seed, arguments.whole) for n in numbers]
+            yield kind, [cases.make(kind, n, arguments.seed, arguments.whole, arguments.trace) for n in numbers]
 
 
 def finds_what_is_wrong(campaign):
@@ -198,6 +205,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", required=True)
     parser.add_argument("--whole", action="store_true")
+    parser.add_argument("--trace", action="store_true", help="with a trace in every case, not only in every other one")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--verify", action="store_true", help="only verify the campaign itself")
@@ -226,6 +234,7 @@ def try_all(campaign, arguments):
             print(table[-1], flush=True)
             for case, wrong in bad:
                 options = f"--build {arguments.build} --seed {arguments.seed}" + (" --whole" if arguments.whole else "")
+                options += " --trace" if arguments.trace else ""
                 print(f"{case.name}: " + "\n  ".join(wrong))
                 print(f"  {case}\n  python3 {sys.argv[0]} {options} {case.name}", flush=True)
             failed += len(bad)

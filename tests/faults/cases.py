@@ -200,7 +200,7 @@ CLASSES = {signals: (8, 300), interrupted: (6, 300), limits: (12, 120), files: (
            calls: (15, 450), memory: (0, 300), clocks: (4, 60), stopped: (1, 6), wrong: (0, 0)}
 
 
-def make(kind, number, seed, whole):
+def make(kind, number, seed, whole, trace=False):
     draw = random.Random(f"{kind.__name__}:{number}:{seed}")
     case = Case(f"{kind.__name__}:{number}")
     case.host["snapshot"] = draw.choice([-1, 10, 30])
@@ -209,6 +209,9 @@ def make(kind, number, seed, whole):
     else:
         kind(number, draw, case)
     case.adapter = kind is not wrong and case.ranks > 0 and draw.random() < 0.2
+    if kind is not wrong and (draw.random() < 0.5 or trace):
+        case.environment.update(EFFORT_TRACE="on", EFFORT_TRACE_MEMORY="262144", EFFORT_TRACE_PIN="0-7",
+                                EFFORT_TRACE_DESIGN=draw.choice(["retrospective", "subset", "global"]))
     if case.ranks > 3 and not whole:
         case.ranks = 3
         case.host["rank"] = 0

@@ -249,6 +249,45 @@ contains
     call check_status(ierr, EFFORT_OK, 'snapshot in the directory')
   end subroutine
 
+  subroutine on_sampling(sampled, step, user) bind(C)
+    integer(c_int), value :: sampled
+    integer(c_int64_t), value :: step
+    type(c_ptr), value :: user
+    integer(c_int64_t), pointer :: first
+    call c_f_pointer(user, first)
+    first = merge(step, -step, sampled == 1)
+  end subroutine
+
+  !> The only rank of a run is always in the sample, once there is one.
+  subroutine samples()
+    integer(c_int64_t), target :: first
+    type(effort_config) :: config
+    integer(effort_region_id) :: id
+    integer :: ierr, s
+    first = 0
+    call effort_init(ierr=ierr)
+    call effort_on_sampling(on_sampling, ierr=ierr)
+    call check_status(ierr, EFFORT_ERR_CONFIG, 'on_sampling without a design for it')
+    call effort_finalize(ierr=ierr)
+    call effort_config_new(config, ierr=ierr)
+    call effort_config_set(config, 'TRACE_DESIGN', 'subset', ierr=ierr)
+    call effort_init(config=config, ierr=ierr)
+    call check_status(ierr, EFFORT_OK, 'init with a design')
+    call effort_config_free(config, ierr=ierr)
+    call effort_on_sampling(on_sampling, c_loc(first), ierr=ierr)
+    call check_status(ierr, EFFORT_OK, 'on_sampling')
+    call effort_region('solve', EFFORT_COMPUTE, id, ierr=ierr)
+    call check(.not. effort_sampled(), 'nobody is in the sample at first')
+    do s = 1, 40
+      call effort_add(id, 0.5d0, ierr=ierr)
+      call progress_step(ierr=ierr)
+    end do
+    call check(first > 0 .and. modulo(first, 10_c_int64_t) == 0, 'the rank enters the sample with a window')
+    call check(effort_sampled(), 'the rank is in the sample')
+    call effort_finalize(ierr=ierr)
+    call check(.not. effort_sampled(), 'no sample after finalize')
+  end subroutine
+
   subroutine one_process()
     integer :: ierr
     call effort_init(ierr=ierr)
@@ -299,6 +338,7 @@ program host
   call MPI_Comm_size(MPI_COMM_WORLD, size_, ierr)
   call bad_settings()
   call one_process()
+  call samples()
   if (rank == 0) call remove_file(trim(path))
   call MPI_Barrier(MPI_COMM_WORLD, ierr)
   call all_ranks(trim(path))

@@ -138,17 +138,20 @@ void check_file(const trace::Reader& file, int n_ranks, std::set<std::pair<std::
 void check_trace(const std::string& directory, int n_ranks) {
   std::set<std::pair<std::int32_t, std::int64_t>> kept;
   int traces = 0, files = 0, chunks = 0;
+  std::set<std::string> jobs;  // of one run, although every process has a number of its own
   for (const auto& entry : std::filesystem::directory_iterator(directory)) {
     if (entry.path().extension() != ".trace") continue;
     ++traces;
     for (const auto& file : std::filesystem::directory_iterator(entry.path())) {
       const trace::Reader reader(file.path());
       check_file(reader, n_ranks, kept);
+      jobs.insert(reader.header().name + " " + reader.header().job);
       chunks += static_cast<int>(reader.chunks().size());
       ++files;
     }
   }
   CHECK(traces == 1);
+  CHECK(jobs.size() == 1);
   CHECK(files >= 1);
   CHECK(chunks == static_cast<int>(kept.size()));  // one thread in each rank
   int windows_of_pinned = 0, sets = 0;

@@ -55,7 +55,7 @@ typedef enum effort_status {
   EFFORT_ERR_MEMORY = -10,       /**< out of memory */
   EFFORT_ERR_IO = -11,           /**< a snapshot or report could not be written */
   EFFORT_ERR_UNSUPPORTED = -12,  /**< this build or version does not offer it */
-  EFFORT_ERR_CALLBACK = -13,     /**< not allowed from within a rebalance callback */
+  EFFORT_ERR_CALLBACK = -13,     /**< not allowed from within a callback */
   EFFORT_ERR_INTERNAL = -14,     /**< an error inside the library */
   EFFORT_ERR_SWITCHED_OFF = -15, /**< the library switched itself off after an error; the host runs on */
   EFFORT_ERR_STATE = -16,        /**< a call at a time that its description rules out */
@@ -311,6 +311,26 @@ EFFORT_API effort_status effort_weights_integers(size_t n_items, const double* w
  *  @param load     [n_ranks] effort_hint.predicted or .load, finite, >= 0; all zero: factors of 1
  *  @param factor   [n_ranks] out */
 EFFORT_API effort_status effort_weights_ranks(int32_t n_ranks, const double* load, double* factor);
+
+/* ---- samples for other tracers ------------------------------------------------------------------------------- */
+
+/** Called in effort_progress_step on a rank that enters (`sampled` 1) or leaves (0) the sample, so that the host
+ *  switches its own tracer on or off.  `step`: the first step for which this holds; it begins when the progress step
+ * returns. Ranks change at the beginning of a window only.  If the library switches itself off, sampled ranks leave;
+ *  effort_finalize calls nothing.  The rules for what a rebalance callback may call hold here, too.  Its time is not
+ *  part of the load. */
+typedef void (*effort_sampling_fn)(int sampled, int64_t step, void* user);
+
+/** Sets the function (NULL: none) and its user pointer.  Needs TRACE_DESIGN=subset or global, with or without TRACE:
+ *  the sample is drawn in advance, large enough for TRACE_CONFIDENCE and TRACE_ERROR, the same for any split into nodes
+ *  (Gamblin 2009, chapter 4).  Nobody is in the sample until the loads of a window are known.  Local; costs nothing but
+ *  the calls.
+ *  Errors: EFFORT_ERR_CONFIG with another TRACE_DESIGN, EFFORT_ERR_STATE after the first progress step. */
+EFFORT_API effort_status effort_on_sampling(effort_sampling_fn fn, void* user);
+
+/** 1 if this rank is in the sample of the current step, else 0: also without such a design, before effort_init and
+ *  after effort_finalize.  Any thread, except while another one initializes or finalizes.  Cost: about 2 ns. */
+EFFORT_API int effort_sampled(void);
 
 /* ---- snapshots ----------------------------------------------------------------------------------------------- */
 

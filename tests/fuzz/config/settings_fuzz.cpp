@@ -4,7 +4,6 @@
 // chosen by the second byte), or a list of processing units.
 #include "record/text.hpp"
 #include "runtime/config/settings.hpp"
-#include "runtime/config/settings_file.hpp"
 #include "runtime/engine/placement.hpp"
 #include "runtime/status.hpp"
 
@@ -14,6 +13,9 @@
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include <sys/mman.h>
+#include <unistd.h>
 
 namespace {
 
@@ -57,15 +59,14 @@ void resolve(const std::vector<config::Pair>& given) {
   }
 }
 
+/// A file in memory, which is read as EFFORT_CONFIG.
 void read_file(std::string_view content) {
-  std::vector<config::Pair> given;
-  try {
-    for (const config::FileSetting& setting : config::settings_in(content, "fuzz.toml"))
-      given.emplace_back(setting.key, setting.value);
-  } catch (const Error& error) {
-    require_clean(error);
-  }
-  resolve(given);
+  const int file = memfd_create("settings", 0);
+  require(file >= 0 && write(file, content.data(), content.size()) == static_cast<ssize_t>(content.size()));
+  setenv("EFFORT_CONFIG", ("/proc/self/fd/" + std::to_string(file)).c_str(), 1);
+  resolve({});
+  unsetenv("EFFORT_CONFIG");
+  close(file);
 }
 
 }  // namespace

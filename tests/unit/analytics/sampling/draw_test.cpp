@@ -37,52 +37,13 @@ TEST_CASE("all members are drawn equally often") {
   REQUIRE(chi_squared > 3);
 }
 
-TEST_CASE("groups and strata of one size are drawn independently of each other") {
-  std::vector<Group> groups(2);
+TEST_CASE("strata of one size are drawn independently of each other") {
   std::vector<std::int32_t> labels;
-  for (std::int32_t i = 0; i < 200; ++i) {
-    groups[static_cast<std::size_t>(i / 100)].ranks.push_back(i);
-    labels.push_back(i / 100);
-  }
-  groups[0].fixed_size = groups[1].fixed_size = 20;
-  const auto same_places = [](const std::vector<std::int32_t>& drawn) {  // of the second hundred and the first
-    return std::equal(drawn.begin(), drawn.begin() + 20, drawn.begin() + 20, drawn.end(),
-                      [](std::int32_t a, std::int32_t b) { return a + 100 == b; });
-  };
-  CHECK_FALSE(same_places(draw_groups(std::vector<double>(200, 1.0), 200, 1, groups, 1, 0).ranks));
-  CHECK_FALSE(same_places(draw_by_stratum(labels, std::vector<std::int64_t>{20, 20}, {}, 1, 0)));
-}
-
-TEST_CASE("groups have their own sizes, and pinned ranks are always drawn") {
-  std::vector<double> values;
-  for (int i = 0; i < 300; ++i) values.push_back(10 + (i % 7) * (i < 100 ? 0.0 : 1.0));
-  std::vector<Group> groups(3);
-  groups[0].name = "calm";
-  groups[1].name = "restless";
-  groups[1].error = 0.05;
-  groups[1].pinned = {150};
-  groups[2].name = "few";
-  groups[2].fixed_size = 5;
-  for (std::int32_t i = 0; i < 300; ++i) groups[static_cast<std::size_t>(i / 100)].ranks.push_back(i);
-  const auto set = draw_groups(values, 300, 1, groups, 1, 0);
-  REQUIRE(set.by_group[0].size() == 1);  // no variation there
-  REQUIRE(set.by_group[1].size() > 10);
-  REQUIRE(std::count(set.by_group[1].begin(), set.by_group[1].end(), 150) == 1);
-  REQUIRE(set.by_group[2].size() == 5);
-  REQUIRE(set.ranks.size() == set.by_group[0].size() + set.by_group[1].size() + 5);
-  REQUIRE(std::is_sorted(set.ranks.begin(), set.ranks.end()));
-  REQUIRE(set.ranks == draw_groups(values, 300, 1, groups, 1, 0).ranks);
-  REQUIRE(set.ranks != draw_groups(values, 300, 1, groups, 1, 1).ranks);
-  groups[0].confidence = 2;
-  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
-  groups[0].confidence = 0.9;
-  groups[0].ranks.push_back(150);
-  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
-  groups[0].ranks.back() = 300;
-  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
-  groups[0].ranks.pop_back();
-  groups[0].pinned = {200};
-  REQUIRE_THROWS_AS(draw_groups(values, 300, 1, groups, 1, 0), std::invalid_argument);
+  for (std::int32_t i = 0; i < 200; ++i) labels.push_back(i / 100);
+  const auto drawn = draw_by_stratum(labels, std::vector<std::int64_t>{20, 20}, {}, 1, 0);
+  // Not the same places of the second hundred and the first.
+  CHECK_FALSE(std::equal(drawn.begin(), drawn.begin() + 20, drawn.begin() + 20, drawn.end(),
+                         [](std::int32_t a, std::int32_t b) { return a + 100 == b; }));
 }
 
 TEST_CASE("strata give as many members as are allocated to them") {

@@ -41,6 +41,11 @@ struct Population {
   double mean() const { return std::accumulate(load.begin(), load.end(), 0.0) / static_cast<double>(load.size()); }
 };
 
+KeptRanks choose(const WindowFacts& w, const Accuracy& accuracy, std::int64_t affordable) {
+  const Target load{w.load, accuracy};
+  return choose_ranks(w, std::span(&load, 1), {}, affordable);
+}
+
 /// The mean load as a reader of the trace estimates it (Horvitz and Thompson 1952).
 double estimate(const Population& p, const KeptRanks& kept) {
   double sum = 0;
@@ -75,8 +80,8 @@ TEST_CASE("estimates from the sample are unbiased and as accurate as promised") 
     int good = 0;
     double sum = 0;
     for (w.window = 0; w.window < draws; ++w.window) {
-      const KeptRanks kept = choose_ranks(w, {c.confidence, c.error}, plenty);
-      REQUIRE(kept.error <= c.error * (1 + 1e-9));
+      const KeptRanks kept = choose(w, {c.confidence, c.error}, plenty);
+      REQUIRE(kept.reached.error <= c.error * (1 + 1e-9));
       const double e = estimate(p, kept);
       sum += e;
       good += std::fabs(e / p.mean() - 1) <= c.error;
@@ -93,7 +98,7 @@ TEST_CASE("ranks are the same for every call, and others in another window") {
   WindowFacts w = p.facts();
   const auto ranks = [&] {
     std::vector<std::int32_t> out;
-    for (const auto& k : choose_ranks(w, {}, plenty).ranks) out.push_back(k.rank);
+    for (const auto& k : choose(w, {}, plenty).ranks) out.push_back(k.rank);
     return out;
   };
   const auto first = ranks();
@@ -110,7 +115,7 @@ TEST_CASE("medoids, the critical rank, outliers and pinned ranks are kept, and d
   WindowFacts w = p.facts();
   const std::vector<std::int32_t> pinned{5, 6, 1000};
   w.pinned = pinned;
-  const KeptRanks kept = choose_ranks(w, {}, plenty);
+  const KeptRanks kept = choose(w, {}, plenty);
   for (const std::int32_t m : p.medoids) CHECK(has(kept, m, reason_medoid));
   CHECK(has(kept, 150, reason_critical));
   CHECK(has(kept, 150, reason_outlier));
@@ -136,14 +141,14 @@ TEST_CASE("what happened in a window brings its own ranks") {
   predicted[11] += 50;
   w.before = before;
   w.predicted = predicted;
-  CHECK(has(choose_ranks(w, {}, plenty), 11, reason_mispredicted));
-  CHECK_FALSE(has(choose_ranks(w, {}, plenty), 9, reason_jump));
+  CHECK(has(choose(w, {}, plenty), 11, reason_mispredicted));
+  CHECK_FALSE(has(choose(w, {}, plenty), 9, reason_jump));
   w.jumped = w.rebalanced = true;
   const auto least = static_cast<std::int32_t>(std::min_element(p.load.begin(), p.load.end()) - p.load.begin());
-  CHECK(has(choose_ranks(w, {}, plenty), 9, reason_jump));
-  CHECK(has(choose_ranks(w, {}, plenty), least, reason_rebalance));
+  CHECK(has(choose(w, {}, plenty), 9, reason_jump));
+  CHECK(has(choose(w, {}, plenty), least, reason_rebalance));
   w.predicted = p.load;
-  for (const auto& k : choose_ranks(w, {}, plenty).ranks) CHECK_FALSE(k.reasons & reason_mispredicted);
+  for (const auto& k : choose(w, {}, plenty).ranks) CHECK_FALSE(k.reasons & reason_mispredicted);
 }
 
 TEST_CASE("what does not fit is left out in the order of priority, and the error says so") {
@@ -151,23 +156,24 @@ TEST_CASE("what does not fit is left out in the order of priority, and the error
   WindowFacts w = p.facts();
   const std::vector<std::int32_t> pinned{1};
   w.pinned = pinned;
-  const KeptRanks whole = choose_ranks(w, {}, plenty);
+  const KeptRanks whole = choose(w, {}, plenty);
   REQUIRE(whole.ranks.size() > 60);
-  const KeptRanks some = choose_ranks(w, {}, 60);
+  const KeptRanks some = choose(w, {}, 60);
   CHECK(some.ranks.size() <= 60);
-  CHECK(some.error > whole.error);
-  CHECK(some.confidence < whole.confidence);
+  CHECK(some.reached.error > whole.reached.error);
+  CHECK(some.reached.confidence < whole.reached.confidence);
   CHECK(has(some, 1, reason_pin));
   double sum = 0;
   constexpr int draws = 400;
-  for (w.window = 0; w.window < draws; ++w.window) sum += estimate(p, choose_ranks(w, {}, 60));
-  CHECK_THAT(sum / draws / p.mean(), Catch::Matchers::WithinAbs(1.0, 3 * some.error / std::sqrt(double{draws})));
-  const KeptRanks few = choose_ranks(w, {}, 4);
+  for (w.window = 0; w.window < draws; ++w.window) sum += estimate(p, choose(w, {}, 60));
+  CHECK_THAT(sum / draws / p.mean(),
+             Catch::Matchers::WithinAbs(1.0, 3 * some.reached.error / std::sqrt(double{draws})));
+  const KeptRanks few = choose(w, {}, 4);
   CHECK(few.ranks.size() <= 4);
-  CHECK(few.error == -1);
+  CHECK(few.reached.error == -1);
   for (const auto& k : few.ranks) CHECK_FALSE(k.reasons & reason_sample);
-  CHECK(choose_ranks(w, {}, 0).ranks.empty());
-  CHECK(choose_ranks({}, {}, plenty).ranks.empty());
+  CHECK(choose(w, {}, 0).ranks.empty());
+  CHECK(choose({}, {}, plenty).ranks.empty());
 }
 
 TEST_CASE("equal and absent loads need no care") {
@@ -177,10 +183,10 @@ TEST_CASE("equal and absent loads need no care") {
   w.load = zero;
   w.stratum = stratum;
   w.medoids = medoids;
-  CHECK_FALSE(choose_ranks(w, {}, plenty).ranks.empty());
+  CHECK_FALSE(choose(w, {}, plenty).ranks.empty());
   std::vector<double> one(10, 1.0);
   w.load = one;
-  const KeptRanks kept = choose_ranks(w, {}, plenty);
-  CHECK(kept.error == 0);
-  CHECK(kept.confidence == 1);
+  const KeptRanks kept = choose(w, {}, plenty);
+  CHECK(kept.reached.error == 0);
+  CHECK(kept.reached.confidence == 1);
 }

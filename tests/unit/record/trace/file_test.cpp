@@ -190,5 +190,19 @@ TEST_CASE("inconsistent contents are not written") {
 TEST_CASE("reasons have names") {
   CHECK(std::string(reason_text(0)) == "sample");
   CHECK(std::string(reason_text(8)) == "partner");
-  CHECK(std::string(reason_text(9)) == "unknown");
+  CHECK(std::string(reason_text(9)) == "snapshot");
+  CHECK(std::string(reason_text(10)) == "lost");
+  CHECK(std::string(reason_text(11)) == "unknown");
+}
+
+TEST_CASE("hidden names are hashes that are the same in every run, and MPI's calls stay recognisable") {
+  CHECK(hidden_name("solve") == hidden_name("solve"));
+  CHECK(hidden_name("solve") != hidden_name("solver"));
+  CHECK(hidden_name("solve").size() == 17);
+  CHECK(hidden_name("solve")[0] == '#');
+  CHECK(hidden_name("MPI_Allreduce") == "MPI_Allreduce");
+  const std::string call = hidden_name("MPI_Send secret.so+0x123 app+0x5");
+  CHECK(call.starts_with("MPI_Send #"));
+  CHECK(call.find("secret") == std::string::npos);
+  CHECK(hidden_name("").empty());
 }

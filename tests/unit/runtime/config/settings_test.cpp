@@ -49,6 +49,12 @@ TEST_CASE("bad values name key, value and what is allowed") {
                             {"REBALANCE_PRICE", "-1"},
                             {"REBALANCE_GAIN", "1.5"},
                             {"REBALANCE_PATIENCE", "0"},
+                            {"TRACE_DESIGN", "before"},
+                            {"TRACE_UPDATE", "0"},
+                            {"TRACE_GUIDE", "rss"},
+                            {"TRACE_GUIDE", "time@"},
+                            {"TRACE_NAMES", "secret"},
+                            {"TRACE_PIN", "9-3"},
                             {"SNAPSHOT_EVERY", "-5"}}) {
     const std::string message = message_of(key, value);
     CHECK_THAT(message, ContainsSubstring(key) && ContainsSubstring("'" + value + "'") && ContainsSubstring("allowed"));
@@ -220,6 +226,87 @@ TEST_CASE("the other ranks learn whether the threshold was set on rank 0, which 
     apply_text(there, to_text(here));
     CHECK(there.threshold_given == set);
     CHECK(there.rebalance_threshold == 0.1);
+  }
+}
+
+namespace {
+
+/// Settings of a configuration file, or the message of its refusal.
+struct FromFile {
+  Settings settings;
+  std::string refusal;
+  explicit FromFile(const std::string& content) {
+    const auto path =
+        std::filesystem::temp_directory_path() / ("effort-trace-rules-" + std::to_string(getpid()) + ".toml");
+    std::ofstream(path) << content;
+    setenv("EFFORT_CONFIG", path.c_str(), 1);
+    try {
+      settings = resolve({});
+    } catch (const Error& e) {
+      refusal = e.what();
+      CHECK_THAT(refusal, ContainsSubstring(path.string()));
+    }
+    unsetenv("EFFORT_CONFIG");
+    std::filesystem::remove(path);
+  }
+};
+
+}  // namespace
+
+TEST_CASE("groups and policies of traces come from tables of the file, and reach the other ranks") {
+  const FromFile file(
+      "trace_design = \"subset\"\n"
+      "[[trace_group]]\nname = \"Adaptive\"\nmembers = \"0-127\"\nconfidence = 0.95\nerror = 0.03\n"
+      "[[trace_policy]]\nregion = \"solve = fast\"\nerror = 0.05\n"
+      "[[trace_group]]\nname = \"Static\"\nsample_size = 30\nmembers = [200, \"128-199\"]\npinned = \"128-137,200\"\n"
+      "[[trace_policy]]\nregion = \"noisy\"\ntrace = false\n");
+  REQUIRE(file.refusal.empty());
+  Settings there;
+  there.trace.groups.resize(3);
+  apply_text(there, to_text(file.settings));
+  for (const Trace& t : {file.settings.trace, there.trace}) {
+    CHECK(t.design == TraceDesign::subset);
+    REQUIRE(t.groups.size() == 2);
+    CHECK(t.groups[0].name == "Adaptive");
+    CHECK(t.groups[0].members == RankRanges{{0, 127}});
+    CHECK(t.groups[0].confidence == 0.95);
+    CHECK(t.groups[0].error == 0.03);
+    CHECK(t.groups[1].sample_size == 30);
+    CHECK(t.groups[1].members == RankRanges{{128, 200}});
+    CHECK(t.groups[1].pinned == RankRanges{{128, 137}, {200, 200}});
+    REQUIRE(t.policies.size() == 2);
+    CHECK(t.policies[0].region == "solve = fast");
+    CHECK(t.policies[0].error == 0.05);
+    CHECK(t.policies[0].trace);
+    CHECK_FALSE(t.policies[1].trace);
+  }
+  // A rank with groups of its own takes rank 0's, even if that has none.
+  apply_text(there, to_text(Settings()));
+  CHECK(there.trace.groups.empty());
+}
+
+TEST_CASE("wrong tables are refused with the file and the line") {
+  struct Case {
+    std::string content, line, what;
+  };
+  const std::string group = "window = 5\n[[trace_group]]\nname = \"a\"\nmembers = \"0-9\"\n";
+  for (const Case& c : {
+           Case{group + "error = 2\n", "line 5", "TRACE_GROUP.error cannot be '2'"},
+           Case{group + "colour = 2\n", "line 5", "'colour'"},
+           Case{group + "pinned = \"8-12\"\n", "line 2", "not its members"},
+           Case{group + "pinned = \"8-x\"\n", "line 5", "pinned"},
+           Case{group + "sample_size = 3\nerror = 0.1\n", "line 2", "exclude each other"},
+           Case{group + "sample_size = 1\npinned = \"1-2\"\n", "line 2", "pins 2 ranks"},
+           Case{group + "[[trace_group]]\nname = \"b\"\nmembers = \"4\"\n", "line 5", "rank 4 is in"},
+           Case{"[[trace_group]]\nname = \"a\"\n", "line 1", "no members"},
+           Case{"[[trace_group]]\nmembers = \"0\"\n", "line 1", "no name"},
+           Case{"\n[[trace_policy]]\nerror = 0.1\n", "line 2", "no region"},
+           Case{"[[trace_policy]]\nregion = \"x\"\n[[trace_policy]]\nregion = \"x\"\n", "line 3", "two tables"},
+           Case{"trace_group = 5\n", "line 1", "TRACE_GROUP"},
+       }) {
+    INFO(c.content);
+    const FromFile file(c.content);
+    CHECK_THAT(file.refusal, ContainsSubstring(c.line + ":") && ContainsSubstring(c.what));
   }
 }
 

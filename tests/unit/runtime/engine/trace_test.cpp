@@ -1,5 +1,6 @@
 // Traces of whole nodes in one process.
 #include "record/trace/reader.hpp"
+#include "record/trace/writer.hpp"
 #include "world.hpp"
 
 #include <fstream>
@@ -68,4 +69,158 @@ TEST_CASE("a trace that cannot be written leaves the run and its hints as they a
   w.run();
   check_same_everywhere(w, 4);
   for (const std::string& failure : w.failures) CHECK((failure.empty() || failure.starts_with("a snapshot was lost")));
+}
+
+namespace {
+
+using Sampled = std::set<std::pair<int, int>>;  // rank and window
+
+/// The windows in which a rank found itself in the sample, in all of their steps or none.
+Sampled run_and_note_samples(World& w) {
+  std::mutex mutex;
+  std::map<std::pair<int, int>, int> steps;
+  w.before_step_ends = [&](int rank, int step, RankClient& client) {
+    const std::lock_guard lock(mutex);
+    steps[{rank, step / 10}] += client.sampled();
+  };
+  w.run();
+  Sampled out;
+  for (const auto& [where, count] : steps) {
+    CHECK((count == 0 || count == std::min(10, w.steps - 10 * where.second)));
+    if (count > 0) out.insert(where);
+  }
+  return out;
+}
+
+/// Who was in the sample by the files, and that the stored parts agree.
+Sampled sampled_by_the_files(const World& w) {
+  Sampled out;
+  std::map<std::int64_t, std::int64_t> planned;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".trc") continue;
+    const record::trace::Reader file(entry.path());
+    for (const auto& window : file.windows()) {
+      planned[window.window] = 0;
+      for (const auto& s : window.strata) planned[window.window] += s.sample;
+      for (const auto& r : window.ranks)
+        if (r.reasons & record::trace::reason_sample) out.emplace(r.rank, static_cast<int>(window.window));
+    }
+  }
+  for (const auto& [window, size] : planned)
+    CHECK(std::count_if(out.begin(), out.end(), [&](const auto& at) { return at.second == window; }) == size);
+  return out;
+}
+
+void prepare(World& w, config::TraceDesign design, int update) {
+  w.steps = 120;
+  w.settings.trace.design = design;
+  w.settings.trace.update = update;
+  w.load = [](int rank, int step) { return 1.0 + 0.1 * (rank % 5) + 0.01 * ((rank * 7 + step) % 11); };
+}
+
+std::set<int> ranks_in(const Sampled& sampled, int window) {
+  std::set<int> out;
+  for (const auto& [rank, at] : sampled)
+    if (at == window) out.insert(rank);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("ranks know in advance that they are in the sample, the same on any split into nodes, and the trace agrees") {
+  for (const auto design : {config::TraceDesign::subset, config::TraceDesign::global}) {
+    std::optional<Sampled> reference;
+    for (auto split : std::vector<std::vector<int>>{{24}, {7, 8, 9}, {1, 23}}) {
+      for (const bool traced : {true, false}) {
+        World w;
+        prepare(w, design, 3);
+        w.ranks_per_node = split;
+        w.settings.trace.on = traced;
+        const Sampled sampled = run_and_note_samples(w);
+        if (traced) CHECK(sampled == sampled_by_the_files(w));
+        if (!reference) reference = sampled;
+        CHECK(sampled == *reference);
+      }
+    }
+    // The first hint comes in the second window, and what it decided holds from the third on.
+    CHECK(ranks_in(*reference, 0).empty());
+    CHECK(ranks_in(*reference, 1).empty());
+    std::set<std::set<int>> sets;
+    for (int window = 2; window < 12; ++window) sets.insert(ranks_in(*reference, window));
+    if (design == config::TraceDesign::subset) {
+      CHECK(!ranks_in(*reference, 2).empty());
+      for (const int first : {2, 5, 8})
+        for (const int more : {1, 2}) CHECK(ranks_in(*reference, first) == ranks_in(*reference, first + more));
+      CHECK(sets.size() > 1);
+    } else {
+      CHECK(sets.size() > 5);
+    }
+  }
+}
+
+TEST_CASE("pinned ranks are always in a sample that is decided before") {
+  World w;
+  prepare(w, config::TraceDesign::global, 1);
+  w.ranks_per_node = {10, 10};
+  w.settings.trace.pinned = {3, 17, 400};
+  const Sampled sampled = run_and_note_samples(w);
+  for (int window = 2; window < 12; ++window)
+    for (const int pinned : {3, 17}) CHECK(sampled.count({pinned, window}) == 1);
+}
+
+TEST_CASE("groups have samples of their own, and another metric guides") {
+  World w;
+  w.ranks_per_node = {20, 20};
+  w.settings.trace.on = true;
+  w.settings.trace.guide = "units@solve";
+  w.settings.trace.groups = {{"static", {{0, 9}}, {{4, 4}}, -1, -1, 3}};
+  w.settings.trace.policies = {{"solve", -1, -1, false}};
+  w.load = [](int rank, int) { return 1.0 + 0.01 * (rank % 7); };
+  w.run();
+  for (const std::string& failure : w.failures) CHECK(failure.empty());
+  std::map<std::int64_t, int> in_group;
+  int chunks = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".trc") continue;
+    const record::trace::Reader file(entry.path());
+    CHECK(file.header().guide == "units@solve");
+    for (const auto& window : file.windows()) {
+      REQUIRE(window.strata.size() == 3);
+      CHECK(window.strata[0].population == 9);
+      CHECK(window.strata[0].sample == 2);
+      CHECK(window.strata[1].sample == 1);
+      CHECK(window.error >= 0);
+      for (const auto& r : window.ranks) {
+        if (r.rank < 10 && (r.reasons & record::trace::reason_sample)) ++in_group[window.window];
+        if (r.rank == 4) CHECK((r.reasons & (record::trace::reason_sample | record::trace::reason_pin)) == 17);
+      }
+    }
+    for (const auto& chunk : file.chunks()) {
+      ++chunks;
+      for (const auto& e : file.events(chunk)) CHECK(e.kind == record::trace::Kind::step);  // the region is not traced
+    }
+  }
+  CHECK(chunks > 0);
+  CHECK(in_group.size() >= 4);
+  for (const auto& [window, n] : in_group) CHECK(n == 3);
+}
+
+TEST_CASE("names can be hidden") {
+  World w;
+  w.ranks_per_node = {2, 2};
+  w.settings.trace.on = true;
+  w.settings.trace.hash_names = true;
+  w.settings.trace.guide = "units@solve";
+  w.run();
+  std::set<std::string> names;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".trc") continue;
+    const record::trace::Reader file(entry.path());
+    for (const auto& r : file.names().regions) names.insert(r.name);
+    for (const auto& phase : file.names().phases) names.insert(phase.name);
+    CHECK(file.header().guide == "units@" + record::trace::hidden_name("solve"));
+  }
+  CHECK(names.count(record::trace::hidden_name("solve")) == 1);
+  CHECK(names.count(record::trace::hidden_name("main")) == 1);
+  for (const char* plain : {"solve", "other", "main"}) CHECK(names.count(plain) == 0);
 }

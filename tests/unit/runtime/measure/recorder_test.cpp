@@ -1,3 +1,4 @@
+#include "../recording/test_memory.hpp"
 #include "frames.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -231,32 +232,49 @@ TEST_CASE("names are checked, found again and limited") {
   CHECK(refused == 20000 - static_cast<int>(max_regions) + 2);
 }
 
-TEST_CASE("the library's own time is not load, in regions and between them") {
-  for (const char* metric : {"time", "cpu_time"}) {
-    for (const Kind kind : {Kind::compute, Kind::comm}) {
-      Recorder rec({"time"}, metric, LoadThreads::max);
-      const auto outer = rec.registry().region("outer", Kind::compute).id;
-      const auto inner = rec.registry().region("inner", kind).id;
-      RecordStream stream;
-      ThreadSlot& s = rec.slot();
-      double least = 1;  // minimum over several steps, to exclude interruptions by other processes
-      for (int step = 0; step < 40; ++step) {
-        const std::uint64_t start = monotonic_ns();
-        open_region(s, outer);
-        for (int i = 0; i < 2000; ++i) {
-          open_region(s, inner);
-          close_region(s, inner);
-        }
-        close_region(s, outer);
-        const double took = static_cast<double>(monotonic_ns() - start) * 1e-9;
-        rec.end_step(step, step, stream);
-        const Frame f = read(stream);
-        if (step > 0) least = std::min(least, f.header.load / took);  // its price is known from the first step's end on
-      }
-      CAPTURE(metric, static_cast<int>(kind));
-      CHECK(least < 0.3);  // it was nearly all, or half
+namespace {
+
+/// The share of empty regions' time that counts as load: the least over several steps, to exclude interruptions by
+/// other processes.
+double share_of_load(const char* metric, Kind kind, bool traced) {
+  recording::TestMemory memory(16);
+  Recorder rec({"time"}, metric, LoadThreads::max);
+  if (traced) rec.record_events(memory.memory);
+  const auto outer = rec.registry().region("outer", Kind::compute).id;
+  const auto inner = rec.registry().region("inner", kind).id;
+  RecordStream stream;
+  ThreadSlot& s = rec.slot();
+  double least = 1;
+  for (int step = 0; step < 40; ++step) {
+    const std::uint64_t start = monotonic_ns();
+    open_region(s, outer);
+    for (int i = 0; i < 2000; ++i) {
+      open_region(s, inner);
+      close_region(s, inner);
     }
+    close_region(s, outer);
+    const double took = static_cast<double>(monotonic_ns() - start) * 1e-9;
+    rec.end_step(step, step, stream);
+    const Frame f = read(stream);
+    if (step > 0) least = std::min(least, f.header.load / took);  // its price is known from the first step's end on
   }
+  CHECK(rec.stop_events());
+  return least;
+}
+
+}  // namespace
+
+TEST_CASE("the library's own time is not load, in regions and between them, recording included") {
+  for (const char* metric : {"time", "cpu_time"})
+    for (const Kind kind : {Kind::compute, Kind::comm})
+      for (const bool traced : {false, true}) {
+        // The price is measured anew in every attempt: the core may become slower afterwards.
+        double least = 1;
+        for (int attempt = 0; attempt < 5 && least >= 0.3; ++attempt)
+          least = std::min(least, share_of_load(metric, kind, traced));
+        CAPTURE(metric, static_cast<int>(kind), traced);
+        CHECK(least < 0.3);  // it was nearly all, or half
+      }
 }
 
 TEST_CASE("the time between a step's end and resume is charged to no region") {

@@ -1,0 +1,190 @@
+#include "analytics/sampling/planned_sample.hpp"
+
+#include "analytics/sampling/allocation.hpp"
+#include "analytics/sampling/draw.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+namespace effort::sampling {
+namespace {
+
+constexpr std::uint64_t seed = 0x5eed0f7ace;
+constexpr std::int64_t least_of_part = 2;  // one rank says nothing about the variation
+
+/// A target's mean, and its variance in each part.
+struct Moments {
+  double mean = 0;
+  std::vector<double> part_mean, variance;  ///< [parts]
+};
+
+Moments moments_of(const PlannedSample& s, std::span<const double> values) {
+  const std::size_t k = s.population.size();
+  Moments m{0, std::vector<double>(k), std::vector<double>(k)};
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    m.part_mean[s.part_of(r)] += values[r];
+    m.mean += values[r] / static_cast<double>(values.size());
+  }
+  for (std::size_t h = 0; h < k; ++h) m.part_mean[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h]));
+  for (std::size_t r = 0; r < values.size(); ++r) {
+    const double away = values[r] - m.part_mean[s.part_of(r)];
+    m.variance[s.part_of(r)] += away * away;
+  }
+  for (std::size_t h = 0; h < k; ++h)
+    m.variance[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h] - 1));
+  return m;
+}
+
+/// By how much one more rank of a part reduces the variance of the mean; 0 if there is none.
+double gain(const PlannedSample& s, const Moments& m, std::size_t h) {
+  const auto drawn = static_cast<double>(s.size[h]), members = static_cast<double>(s.population[h]);
+  if (s.size[h] >= s.population[h]) return 0;
+  return members * members * m.variance[h] * (drawn > 0 ? 1 / (drawn * (drawn + 1)) : 1);
+}
+
+double variance_of_mean(const PlannedSample& s, const Moments& m) {
+  const auto n = static_cast<double>(std::accumulate(s.population.begin(), s.population.end(), std::int64_t{0}));
+  double variance = 0;
+  for (std::size_t h = 0; h < s.size.size(); ++h) {
+    if (s.population[h] == 0) continue;
+    const auto members = static_cast<double>(s.population[h]);
+    const double missing = s.size[h] > 0 ? 1 / static_cast<double>(s.size[h]) - 1 / members : 1.0;
+    variance += (members / n) * (members / n) * m.variance[h] * missing;
+  }
+  return std::max(0.0, variance);
+}
+
+/// Draws more ranks until the target is as accurate as it should be.
+void enlarge(PlannedSample& s, const Target& target) {
+  const Moments m = moments_of(s, target.values);
+  if (!(m.mean > 0)) return;
+  const double deviation = target.accuracy.error * m.mean / normal_quantile(target.accuracy.confidence);
+  while (variance_of_mean(s, m) > deviation * deviation * (1 + 1e-12)) {
+    std::size_t best = 0;
+    for (std::size_t h = 1; h < s.size.size(); ++h)
+      if (gain(s, m, h) > gain(s, m, best)) best = h;
+    if (!(gain(s, m, best) > 0)) return;
+    ++s.size[best];
+  }
+}
+
+PlannedSample whole_run(std::size_t n) {
+  return {{}, {static_cast<std::int64_t>(n)}, {std::min<std::int64_t>(least_of_part, static_cast<std::int64_t>(n))}};
+}
+
+PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> stratum, int strata) {
+  const std::size_t n = stratum.size();
+  const SamplePlan plan = plan_samples(first.values, n, 1, stratum, strata, {first.accuracy, least_of_part});
+  PlannedSample s = whole_run(n);
+  s.size = plan.allocation;
+  if (plan.allocation.size() == 1) return s;
+  s.part.assign(stratum.begin(), stratum.end());
+  s.population.assign(plan.allocation.size(), 0);
+  for (const std::int32_t h : stratum) ++s.population[static_cast<std::size_t>(h)];
+  return s;
+}
+
+/// Parts 2g and 2g + 1 are the members of group g that are not pinned and that are.  The ranks of no group come last.
+PlannedSample group_parts(std::size_t n, std::span<const Group> groups) {
+  PlannedSample s;
+  s.part.assign(n, static_cast<std::int32_t>(2 * groups.size()));
+  for (std::size_t g = 0; g < groups.size(); ++g)
+    for (const auto& [ranks, part] : {std::pair(&groups[g].members, 2 * g), std::pair(&groups[g].pinned, 2 * g + 1)})
+      for (const std::int32_t r : *ranks)
+        if (r >= 0 && static_cast<std::size_t>(r) < n)
+          s.part[static_cast<std::size_t>(r)] = static_cast<std::int32_t>(part);
+  s.population.assign(2 * groups.size() + 1, 0);
+  for (const std::int32_t part : s.part) ++s.population[static_cast<std::size_t>(part)];
+  s.size.assign(s.population.size(), 0);
+  return s;
+}
+
+/// Ranks to draw from the members that are not pinned, so that the mean of the whole group is accurate enough.
+std::int64_t size_of_part(const PlannedSample& s, const Moments& m, std::size_t part, std::int64_t pinned,
+                          double group_mean, const Accuracy& accuracy) {
+  const std::int64_t members = s.population[part];
+  if (members == 0) return 0;
+  const double share = static_cast<double>(members) / static_cast<double>(members + pinned);
+  const double bound = accuracy.error * group_mean / share;
+  const std::int64_t size = sample_size(members, std::sqrt(m.variance[part]), bound, accuracy.confidence);
+  return std::max(size, std::min(members, least_of_part));
+}
+
+PlannedSample plan_groups(const Target& first, std::size_t n, std::span<const Group> groups) {
+  PlannedSample s = group_parts(n, groups);
+  const Moments m = moments_of(s, first.values);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    const std::size_t part = 2 * g;
+    const std::int64_t pinned = s.population[part + 1];
+    s.size[part + 1] = pinned;
+    if (groups[g].size > 0) {
+      s.size[part] = std::clamp<std::int64_t>(groups[g].size - pinned, 0, s.population[part]);
+      continue;
+    }
+    const auto all = static_cast<double>(std::max<std::int64_t>(1, s.population[part] + pinned));
+    const double mean = (m.part_mean[part] * static_cast<double>(s.population[part]) +
+                         m.part_mean[part + 1] * static_cast<double>(pinned)) /
+                        all;
+    s.size[part] = size_of_part(s, m, part, pinned, mean, groups[g].accuracy);
+  }
+  s.size.back() = size_of_part(s, m, s.size.size() - 1, 0, m.part_mean.back(), first.accuracy);
+  return s;
+}
+
+}  // namespace
+
+std::int64_t PlannedSample::total() const { return std::accumulate(size.begin(), size.end(), std::int64_t{0}); }
+
+double PlannedSample::probability(std::size_t rank) const {
+  const std::size_t h = part_of(rank);
+  return static_cast<double>(size[h]) / static_cast<double>(std::max<std::int64_t>(1, population[h]));
+}
+
+PlannedSample plan_sample(std::span<const Target> targets, std::span<const std::int32_t> stratum, int strata,
+                          std::span<const Group> groups) {
+  const std::size_t n = stratum.size();
+  PlannedSample s = groups.empty() ? plan_strata(targets[0], stratum, strata) : plan_groups(targets[0], n, groups);
+  for (const Target& target : targets.subspan(1)) enlarge(s, target);
+  return s;
+}
+
+void shrink(PlannedSample& s, std::int64_t affordable) {
+  if (s.total() <= affordable) return;
+  const double factor = static_cast<double>(affordable) / static_cast<double>(s.total());
+  for (std::size_t h = 0; h < s.size.size(); ++h)
+    s.size[h] = std::max(std::min({s.size[h], s.population[h], least_of_part}),
+                         static_cast<std::int64_t>(std::floor(static_cast<double>(s.size[h]) * factor)));
+  while (s.total() > affordable) {
+    const auto largest = std::max_element(s.size.begin(), s.size.end());
+    if (*largest <= least_of_part) {
+      std::fill(s.size.begin(), s.size.end(), 0);
+      return;
+    }
+    --*largest;
+  }
+}
+
+std::vector<std::int32_t> draw(const PlannedSample& s, std::size_t n, std::uint64_t window) {
+  std::vector<std::int32_t> one(s.part.empty() ? n : 0, 0);
+  return draw_by_stratum(s.part.empty() ? one : s.part, s.size, {}, seed, window);
+}
+
+bool drawn_by_itself(std::int32_t rank, double probability, std::uint64_t window) {
+  if (probability <= 0 || probability >= 1) return probability >= 1;
+  const std::uint64_t random = keyed_random(seed, window, static_cast<std::uint64_t>(rank));
+  return static_cast<double>(random >> 11) * 0x1p-53 < probability;
+}
+
+Reached reached(const PlannedSample& s, const Target& target) {
+  for (std::size_t h = 0; h < s.size.size(); ++h)
+    if (s.population[h] > 0 && s.size[h] == 0) return {};
+  const Moments m = moments_of(s, target.values);
+  if (!(m.mean > 0)) return {};
+  const double deviation = std::sqrt(variance_of_mean(s, m));
+  const auto [confidence, error] = target.accuracy;
+  return {normal_quantile(confidence) * deviation / m.mean,
+          deviation > 0 ? std::erf(error * m.mean / deviation / std::sqrt(2.0)) : 1.0};
+}
+
+}  // namespace effort::sampling

@@ -1,0 +1,40 @@
+// Notices that a rank's process has ended.
+#pragma once
+
+#include "runtime/engine/background_thread.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <sys/types.h>
+
+namespace effort::engine {
+
+/// Watches the processes of a node's ranks with a thread that sleeps until one of them ends.  Processes that the system
+/// does not let it watch count as alive.
+class RankWatch {
+ public:
+  /// @param processes  [n_local] 0: not to be watched
+  /// @param notify     called by the thread after each end; must not throw
+  /// @throws std::system_error if there can be no thread
+  RankWatch(const std::vector<pid_t>& processes, std::function<void()> notify);
+  ~RankWatch();
+  RankWatch(const RankWatch&) = delete;
+  RankWatch& operator=(const RankWatch&) = delete;
+
+  bool ended(std::size_t local) const noexcept { return ended_[local].load(std::memory_order_acquire); }
+
+ private:
+  void run() noexcept;
+
+  const std::function<void()> notify_;
+  const std::size_t n_;
+  const std::unique_ptr<std::atomic<bool>[]> ended_;
+  std::vector<int> descriptors_;  ///< [n_local + 1] of processes; the last one ends the watch
+  BackgroundThread thread_;
+};
+
+}  // namespace effort::engine

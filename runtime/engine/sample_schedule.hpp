@@ -1,0 +1,56 @@
+// Samples that are decided before their windows.
+#pragma once
+
+#include "analytics/sampling/kept_ranks.hpp"
+#include "analytics/window/window.hpp"
+#include "runtime/config/settings.hpp"
+#include "runtime/engine/sample_rules.hpp"
+#include "runtime/node/board.hpp"
+
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <vector>
+
+namespace effort::engine {
+
+/// Decides from a described window who is in the sample of later ones (AMPL, Gamblin 2009, section 4.3.2), and
+/// remembers it until they have ended.  A decision travels with a hint, so all ranks know it at the same step, and
+/// holds from the next window on that begins after that step.  With `subset` the same ranks are drawn for all windows
+/// until the next decision; with `global` each rank draws by itself in each window, with the probability that was
+/// decided (sampling::drawn_by_itself).  Used by the engine's thread only; the same on all nodes.
+class SampleSchedule {
+ public:
+  /// @param tile  steps of a window
+  SampleSchedule(const config::Trace& settings, const std::vector<int>& ranks, int tile)
+      : settings_(settings), ranks_(ranks), tile_(tile), probability_(ranks.size()) {}
+
+  bool decides_before() const { return settings_.decides_before(); }
+  /// Whether it is time for a decision that travels with the hint due at the end of this step.
+  bool is_due(std::int64_t due) const;
+  /// @param known  after a description
+  /// @param affordable  the most ranks
+  void decide(const window::Result& known, const SampleRules& rules, std::int64_t affordable, std::int64_t due);
+  /// What the local ranks need to know.
+  node::SampleContent content() const { return {from_, probability_}; }
+  /// The sample of a window; forgets those of earlier ones.
+  /// @param n  ranks of the run
+  sampling::DrawnSample of_window(std::int64_t first_step, std::size_t n);
+
+ private:
+  struct Decision {
+    std::int64_t from;  ///< first step
+    sampling::DrawnSample sample;
+    double each = 0;  ///< global: probability of every rank
+  };
+  std::int64_t next_window(std::int64_t due) const { return (due / tile_ + 1) * tile_; }
+
+  const config::Trace& settings_;
+  const std::vector<int>& ranks_;
+  const int tile_;
+  std::deque<Decision> decisions_;   ///< ascending
+  std::int64_t from_ = -1;           ///< of the last decision; -1: none yet
+  std::vector<double> probability_;  ///< [n_local]
+};
+
+}  // namespace effort::engine
