@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <map>
 #include <numeric>
+#include <utility>
 
 namespace effort::sampling {
 namespace {
@@ -83,44 +84,81 @@ std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
   return out;
 }
 
-/// Strata as far as the sample is drawn by them, with the variances of the loads.
+/// What the sample is drawn from, with the variances of the loads.
 struct Sample {
+  std::vector<std::int32_t> label;  // [n] strata of the sample
   std::vector<std::int64_t> population, drawn;
   std::vector<double> variance;
   double mean = 0;
+  std::int64_t size() const { return std::accumulate(drawn.begin(), drawn.end(), std::int64_t{0}); }
 };
 
-Sample sample_of(const WindowFacts& w, const SamplePlan& plan) {
-  const auto n = w.load.size();
-  const bool by_stratum = plan.allocation.size() > 1;
-  const std::size_t k = by_stratum ? plan.allocation.size() : 1;
-  Sample s{std::vector<std::int64_t>(k), plan.allocation, std::vector<double>(k), 0};
+void describe_strata(std::span<const double> load, Sample& s) {
+  const std::size_t k = s.drawn.size();
+  s.population.assign(k, 0);
+  s.variance.assign(k, 0);
   std::vector<double> mean(k);
-  const auto stratum = [&](std::size_t r) { return by_stratum ? static_cast<std::size_t>(w.stratum[r]) : 0; };
-  for (std::size_t r = 0; r < n; ++r) {
+  const auto stratum = [&](std::size_t r) { return static_cast<std::size_t>(s.label[r]); };
+  for (std::size_t r = 0; r < load.size(); ++r) {
     ++s.population[stratum(r)];
-    mean[stratum(r)] += w.load[r];
-    s.mean += w.load[r] / static_cast<double>(n);
+    mean[stratum(r)] += load[r];
+    s.mean += load[r] / static_cast<double>(load.size());
   }
   for (std::size_t h = 0; h < k; ++h) mean[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h]));
-  for (std::size_t r = 0; r < n; ++r)
-    s.variance[stratum(r)] += (w.load[r] - mean[stratum(r)]) * (w.load[r] - mean[stratum(r)]);
+  for (std::size_t r = 0; r < load.size(); ++r)
+    s.variance[stratum(r)] += (load[r] - mean[stratum(r)]) * (load[r] - mean[stratum(r)]);
   for (std::size_t h = 0; h < k; ++h)
     s.variance[h] /= static_cast<double>(std::max<std::int64_t>(1, s.population[h] - 1));
+}
+
+/// The smallest sample, drawn by stratum or from all ranks.
+/// @param whole  ranks that are all in it, as a stratum of their own; not all ranks
+Sample plan(const WindowFacts& w, const Accuracy& accuracy, std::span<const std::int32_t> whole) {
+  Sample s;
+  s.label.assign(w.stratum.begin(), w.stratum.end());
+  for (const std::int32_t r : whole) s.label[static_cast<std::size_t>(r)] = w.strata;
+  std::vector<double> load;
+  std::vector<std::int32_t> stratum;
+  double all = 0, rest = 0;
+  for (std::size_t r = 0; r < w.load.size(); ++r) {
+    all += w.load[r];
+    if (s.label[r] == w.strata) continue;
+    rest += w.load[r];
+    load.push_back(w.load[r]);
+    stratum.push_back(w.stratum[r]);
+  }
+  // The others may be as far from their own mean as all are allowed to be from theirs.
+  const Accuracy relative{accuracy.confidence, rest > 0 ? accuracy.error * (all / rest) : accuracy.error};
+  s.drawn = plan_samples(load, load.size(), 1, stratum, w.strata, {relative, 2}).allocation;
+  const auto last = static_cast<std::int32_t>(s.drawn.size());
+  for (std::int32_t& label : s.label) label = label == w.strata ? last : last == 1 ? 0 : label;
+  if (!whole.empty()) s.drawn.push_back(static_cast<std::int64_t>(whole.size()));
+  describe_strata(w.load, s);
   return s;
+}
+
+/// With the ranks that are kept anyway as a stratum of their own, if fewer ranks are then kept in all.
+Sample cheapest(const WindowFacts& w, const Accuracy& accuracy, std::vector<std::int32_t> anyway,
+                std::int64_t affordable) {
+  std::sort(anyway.begin(), anyway.end());
+  anyway.erase(std::unique(anyway.begin(), anyway.end()), anyway.end());
+  Sample without = plan(w, accuracy, {});
+  if (anyway.size() >= w.load.size()) return without;
+  Sample with = plan(w, accuracy, anyway);
+  const std::int64_t kept = without.size() + static_cast<std::int64_t>(anyway.size());
+  return with.size() < (kept <= affordable ? kept : without.size()) ? with : without;
 }
 
 /// Makes the sample smaller until it is affordable: every stratum in proportion, but none below two ranks; if even that
 /// is too much, nothing is drawn, because a part of the strata says nothing about the mean.
 void shrink(Sample& s, std::int64_t affordable) {
-  const auto total = [&] { return std::accumulate(s.drawn.begin(), s.drawn.end(), std::int64_t{0}); };
-  if (total() <= affordable) return;
-  const double factor = static_cast<double>(affordable) / static_cast<double>(total());
+  if (s.size() <= affordable) return;
+  const double factor = static_cast<double>(affordable) / static_cast<double>(s.size());
   const auto least = [&](std::size_t h) { return std::min<std::int64_t>(2, s.population[h]); };
   for (std::size_t h = 0; h < s.drawn.size(); ++h)
     s.drawn[h] = std::max(std::min(s.drawn[h], least(h)),
                           static_cast<std::int64_t>(std::floor(static_cast<double>(s.drawn[h]) * factor)));
-  while (total() > affordable) {
+  while (s.size() > affordable) {
     const auto largest = std::max_element(s.drawn.begin(), s.drawn.end());
     if (*largest <= 2) {
       std::fill(s.drawn.begin(), s.drawn.end(), 0);
@@ -168,16 +206,21 @@ KeptRanks choose_ranks(const WindowFacts& w, const Accuracy& accuracy, std::int6
   };
   for (const std::int32_t rank : w.pinned) add(rank, reason_pin);
 
-  Sample sample = sample_of(w, plan_samples(w.load, w.load.size(), 1, w.stratum, w.strata, {accuracy, 2}));
-  shrink(sample, affordable - static_cast<std::int64_t>(kept.size()));
+  const auto certain = certainties(w);
+  std::vector<std::int32_t> anyway;
+  for (const auto& [reason, rank] : certain)
+    if (reason & (reason_critical | reason_outlier)) anyway.push_back(rank);
+  const std::int64_t left = affordable - static_cast<std::int64_t>(kept.size());
+  Sample sample = cheapest(w, accuracy, std::move(anyway), left);
+  shrink(sample, left);
   for (const std::int32_t rank :
-       draw_by_stratum(w.stratum, sample.drawn, {}, seed, static_cast<std::uint64_t>(w.window)))
+       draw_by_stratum(sample.label, sample.drawn, {}, seed, static_cast<std::uint64_t>(w.window)))
     add(rank, reason_sample);
-  for (const auto& [reason, rank] : certainties(w)) add(rank, reason);
+  for (const auto& [reason, rank] : certain) add(rank, reason);
 
-  const bool by_stratum = sample.drawn.size() > 1;
   for (auto& [rank, entry] : kept) {
-    const auto h = by_stratum ? static_cast<std::size_t>(w.stratum[static_cast<std::size_t>(rank)]) : 0;
+    entry.stratum = sample.label[static_cast<std::size_t>(rank)];
+    const auto h = static_cast<std::size_t>(entry.stratum);
     entry.probability = static_cast<double>(sample.drawn[h]) / static_cast<double>(sample.population[h]);
     out.ranks.push_back(entry);
   }

@@ -39,19 +39,24 @@ struct KeptRanks {
   struct Rank {
     std::int32_t rank = 0;
     std::uint16_t reasons = 0;
-    double probability = 0;  ///< of being drawn
+    double probability = 0;    ///< of being drawn
+    std::int32_t stratum = 0;  ///< in `strata` below
   };
   struct Stratum {
     std::int32_t population = 0, sample = 0;
   };
   std::vector<Rank> ranks;      ///< ascending
-  std::vector<Stratum> strata;  ///< one if the sample is drawn from all ranks regardless of strata
+  /// What the sample is drawn from: the window's strata, or one of all ranks.  If ranks that are kept anyway are taken
+  /// out, they are one more, the last, and all of them are in the sample.
+  std::vector<Stratum> strata;
   double error = -1;            ///< relative error of the mean load at the confidence asked for; -1: no sample
   double confidence = -1;       ///< confidence at the error asked for; -1: no sample
 };
 
 /// Draws the sample that estimates the mean load within the accuracy (Gamblin 2009, section 4.2; by stratum if that
-/// needs fewer ranks, Cochran 1977, chapter 5), and adds ranks that are of interest for themselves.  If not all of them
+/// needs fewer ranks, Cochran 1977, chapter 5), and adds ranks that are of interest for themselves.  The critical rank
+/// and outliers, which are kept anyway, are a stratum of their own that is taken whole if that saves ranks: a single
+/// rank of huge load makes the others look alike, and a sample that may miss it is not normal.  If not all of them
 /// are affordable, pinned ranks come first, then the sample, then the others in the order of Reason.  A sample that
 /// does not fit is drawn smaller, and the error reached says so.  Depends on its arguments alone, so every node gets
 /// the same.

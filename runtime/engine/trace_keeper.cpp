@@ -145,7 +145,7 @@ void TraceKeeper::keep(const window::Result& known, std::int64_t first, std::int
   last_predicted_ = known.predicted;
   if (writer_) {
     try {
-      write(known, kept, first, last);
+      write(kept, first, last);
     } catch (const std::exception& e) {
       log_.note("the trace of this node ends before step " + std::to_string(first) + ": " + e.what());
       writer_.reset();
@@ -166,8 +166,7 @@ TraceEvents TraceKeeper::reader(int local) const {
           }};
 }
 
-void TraceKeeper::write(const window::Result& known, const sampling::KeptRanks& kept, std::int64_t first,
-                        std::int64_t last) {
+void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last) {
   record::trace::Window w;
   w.node = nodes_.rank();
   w.window = window_;
@@ -183,9 +182,7 @@ void TraceKeeper::write(const window::Result& known, const sampling::KeptRanks& 
     if (at == ranks.end() || *at != k.rank) continue;
     all.emplace_back(k.rank, reader(static_cast<int>(at - ranks.begin())).read(first, last));
     const RankEvents& events = all.back().second;
-    const bool strata_drawn = kept.strata.size() > 1;
-    w.ranks.push_back({k.rank, k.reasons, k.probability,
-                       strata_drawn ? known.stratum[static_cast<std::size_t>(k.rank)] : 0, events.dropped_steps, 0});
+    w.ranks.push_back({k.rank, k.reasons, k.probability, k.stratum, events.dropped_steps, 0});
     if (events.end_ns == 0) continue;
     w.start_ns = w.end_ns == 0 ? events.start_ns : std::min(w.start_ns, events.start_ns);
     w.end_ns = std::max(w.end_ns, events.end_ns);

@@ -43,7 +43,7 @@ class TraceKeeper {
   void open();
   std::int64_t affordable();
   sampling::KeptRanks choose(const window::Result& known, bool rebalanced);
-  void write(const window::Result& known, const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last);
+  void write(const sampling::KeptRanks& kept, std::int64_t first, std::int64_t last);
   void write_names();
   void compare_clocks();
   void write_clock();
