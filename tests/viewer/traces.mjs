@@ -1,5 +1,5 @@
-// The timeline and the page on trust: numbers as `effort trace info --json` prints them, keys, groups, what was not kept
-// or does not fit, and the time that a picture takes.  Takes screenshots.
+// The timeline and the page on trust: numbers as `effort trace info --json` prints them, keys, groups, what was not
+// kept or does not fit, and the time that a picture takes.  Takes screenshots.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, drawn, finish, near, open, PATIENCE, run, settings } from "./harness.mjs";
@@ -55,8 +55,8 @@ const box = await (await page.$("canvas.timeline")).boundingBox();
 const { t0, t1 } = await data(page),
   place = (time) => LABEL + ((time - t0) / (t1 - t0)) * (box.width - LABEL);
 
-// Closed strata show their medoid: rank 24, a medoid in all windows.  The fourth window was not kept: it is hatched, and
-// the readout does not call it idle.
+// Closed strata show their medoid: rank 24, a medoid in all windows.  The fourth window was not kept: it is hatched,
+// and the readout does not call it idle.
 check(/rank 24/.test(await lane(24, 5e6)), "the lane of rank 24");
 const kept = await page.$eval(".readout.slice", (e) => ({ ...e.dataset }));
 check(/kept in steps 0\.\.9: medoid/.test(kept.why), `why rank 24 was kept: ${kept.why}`);

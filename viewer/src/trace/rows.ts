@@ -1,5 +1,5 @@
-// The rows of the timeline: node > stratum > rank > thread.  A closed stratum shows its medoid, a closed node the medoid
-// of its largest stratum.
+// The rows of the timeline: node > stratum > rank > thread.  A closed stratum shows its medoid, a closed node the
+// medoid of its largest stratum.
 
 import { Trace } from "./data";
 

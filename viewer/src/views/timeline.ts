@@ -16,7 +16,8 @@ function contents({ json }: Trace): string {
   if (json.slices_left_out === 0) return `${what} The page holds all ${count(json.slices, "call")}.`;
   const windows = new Set(json.left_out.map(([window]) => window)).size;
   return (
-    `${what} The page holds ${count(json.slices, "call")}, those of the windows that are least like the others first; ` +
+    `${what} The page holds ${count(json.slices, "call")}, ` +
+    "those of the windows that are least like the others first; " +
     `${count(json.slices_left_out, "call")} in ${count(windows, "window")} did not fit and are dotted ` +
     "(effort report --trace-bytes, effort trace export)."
   );
