@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <utility>
 
 #include "../command.hpp"
 #include "tools/trace/calls.hpp"
@@ -241,4 +242,47 @@ TEST_CASE("otf2: damaged archives: never a crash, always a sentence") {
   }
   fs::remove(scratch / "archive/traces.def");
   CHECK(scratch.run({"trace", "info", "archive"}).code == 1);
+}
+
+TEST_CASE("otf2: anchor files that let the library loop or crash are refused") {
+  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  const Scratch scratch;
+  const Trace trace = small_trace(true);
+  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  const std::string whole = scratch.read_text("archive/traces.otf2");
+  const std::size_t creator = whole.find("effort 0."), property = whole.find("EFFORT::SAMPLING");
+  REQUIRE(creator != std::string::npos);
+  REQUIRE(property != std::string::npos);
+  // The last byte of the number of locations, and of that of properties.
+  for (const auto& [at, value] :
+       {std::pair(creator - 1, 1), std::pair(property - 1, 0x80), std::pair(property - 1, 4)}) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(value);
+    scratch.write_text("archive/traces.otf2", changed);
+    const Outcome outcome = scratch.run({"trace", "info", "archive"});
+    INFO(outcome.err);
+    CHECK(clear(outcome, "archive"));
+    CHECK(outcome.code == 1);
+  }
+  scratch.write_text("archive/traces.otf2", whole);
+  CHECK(scratch.run({"trace", "info", "archive"}).code == 0);
+}
+
+TEST_CASE("otf2: the definitions of 10,000 ranks") {
+  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  const Scratch scratch;
+  constexpr std::int32_t ranks = 10'000;
+  Trace trace = empty_trace(ranks);
+  trace.is_otf2 = true;
+  add_window(trace, 0, 0, 1000);
+  for (const std::int32_t rank : {0, 17, ranks - 1}) {
+    Events events(0);
+    events.enter(region_solve).wait(100).leave(region_solve);
+    keep(trace, rank, 0, 0, -1, events);
+  }
+  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  const Outcome outcome = scratch.run({"trace", "info", "archive", "--json"});
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.json()["ranks"] == ranks);
+  CHECK(outcome.json()["events"] == 6);
 }
