@@ -149,12 +149,12 @@ TEST_CASE("damaged files: never a crash, always a sentence") {
   (void)path;
 }
 
-TEST_CASE("what is no trace") {
+TEST_CASE("what is not a trace is refused") {
   const Scratch scratch;
   fs::create_directory(scratch / "empty");
   CHECK(scratch.run({"trace", "info", "empty"}).code == 1);
-  CHECK(scratch.run({"trace", "info", "empty"}).err.find("is no trace") != std::string::npos);
-  CHECK(scratch.run({"trace", "info", "nix"}).err == "effort: there is no 'nix'\n");
+  CHECK(scratch.run({"trace", "info", "empty"}).err.find("is not a trace") != std::string::npos);
+  CHECK(scratch.run({"trace", "info", "nix"}).err == "effort: 'nix' does not exist\n");
   scratch.write_text("x.otf2", "OTF2?");
   CHECK(clear(scratch.run({"trace", "info", "x.otf2"}), "x.otf2"));
   CHECK(scratch.run({"trace", "info", "x.otf2"}).code == 1);
@@ -162,7 +162,7 @@ TEST_CASE("what is no trace") {
   CHECK(scratch.run({"trace", "info"}).code == 2);
   CHECK(scratch.run({"trace", "export", "x.otf2", "--format", "pdf", "-o", "y"}).code == 2);
   CHECK(scratch.run({"trace", "infos"}).err ==
-        "effort: there is no command 'infos' (did you mean 'info'?): the commands of effort trace are info, export\n");
+        "effort: unknown command 'infos' (did you mean 'info'?): the commands of effort trace are info, export\n");
   write_files(small_trace(false), scratch / "app-17.trace");
   Trace other = small_trace(false);
   other.job = "18";
