@@ -95,9 +95,11 @@ def main():
                 tally[name][1] += 1
     windows = len(strata)
     print(f"{info['ranks']} ranks, {windows} windows, {info['events']} events in {info['bytes']} bytes")
-    print(f"kept without pins: {sum(kept.values()) / windows:.1f} ranks, sample {sum(info['sample_sizes']) / windows:.1f}")
+    mean_sample = sum(info["sample_sizes"]) / windows
+    print(f"kept without pins: {sum(kept.values()) / windows:.1f} ranks, sample {mean_sample:.1f}")
     for name, (good, all_) in tally.items():
-        print(f"{name}: {100 * good / all_:.1f} % of {all_} intervals of {100 * info['confidence']:.0f} % hold the truth")
+        share, promised = 100 * good / all_, 100 * info["confidence"]
+        print(f"{name}: {share:.1f} % of {all_} intervals of {promised:.0f} % hold the truth")
 
 
 if __name__ == "__main__":
