@@ -34,7 +34,7 @@ std::string suggestion(const std::string& word, const std::vector<std::string>& 
   return " (did you mean '" + *nearest + "'?)";
 }
 
-/// "there is no command 'X'", with the existing commands and the one probably meant.
+/// "unknown command 'X'", with the existing commands and the one probably meant.
 std::string unknown_command(const CLI::App& app, const std::string& word, const std::string& parent = "") {
   std::string all;
   std::vector<std::string> names;
@@ -44,10 +44,10 @@ std::string unknown_command(const CLI::App& app, const std::string& word, const 
   }
   const std::string of = parent.empty() ? "" : " of effort " + parent;
   if (word.empty()) return "no command is given: the commands" + of + " are " + all;
-  return "there is no command '" + word + "'" + suggestion(word, names) + ": the commands" + of + " are " + all;
+  return "unknown command '" + word + "'" + suggestion(word, names) + ": the commands" + of + " are " + all;
 }
 
-/// "there is no option '--X'" for the first of the arguments after the command's name that is one, else nothing.
+/// "unknown option '--X'" for the first of the arguments after the command's name that is one, else nothing.
 /// @param first  argument after the name
 std::string unknown_option(const CLI::App& command, int first, int argc, const char* const* argv) {
   std::vector<std::string> names;
@@ -57,7 +57,7 @@ std::string unknown_option(const CLI::App& command, int first, int argc, const c
     const std::string word = argv[i], name = word.substr(0, word.find('='));
     if (word == "--") break;
     if (name.starts_with("--") && !command.get_option_no_throw(name))
-      return "there is no option '" + name + "'" + suggestion(name, names);
+      return "unknown option '" + name + "'" + suggestion(name, names);
   }
   return "";
 }

@@ -28,15 +28,17 @@ void Allocation::add_metric(std::span<const double> variance, std::size_t stride
   if (all == 0) return;  // nothing varies within the strata
   for (double& term : terms) term /= complete;
   terms_.insert(terms_.end(), terms.begin(), terms.end());
+  slack_.push_back(1e-9 * limit / complete);
 }
 
 bool Allocation::kept(std::span<const double> n) const {
+  if (std::equal(n.begin(), n.end(), sizes_.begin())) return true;  // without error, whatever rounding says
   const std::size_t k = sizes_.size();
   for (std::size_t m = 0; m * k < terms_.size(); ++m) {
     double sum = 0;
     for (std::size_t h = 0; h < k; ++h)
       if (n[h] > 0) sum += terms_[m * k + h] / n[h];
-    if (sum > 1 + 1e-9) return false;
+    if (sum > 1 + slack_[m]) return false;
   }
   return true;
 }

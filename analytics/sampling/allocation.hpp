@@ -31,6 +31,7 @@ class Allocation {
   double total_ = 0;
   std::vector<double>
       terms_;  // [metrics][k] W^2 S^2 / (limit + sum of W^2 S^2 / N); the sum over h of terms / n_h is at most 1
+  std::vector<double> slack_;  // [metrics] how far that may be exceeded by rounding
 };
 
 }  // namespace effort::sampling

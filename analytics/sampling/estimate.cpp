@@ -63,7 +63,7 @@ double student_quantile(double confidence, double degrees) {
 
 double Estimate::half_width(double confidence) const {
   if (variance < 0) return -1;
-  if (variance == 0) return 0;
+  if (variance <= 1e-24 * total * total) return 0;  // nothing but rounding
   const double degrees = scatter > 0 ? variance * variance / scatter : 1e9;
   return student_quantile(confidence, degrees) * std::sqrt(variance);
 }

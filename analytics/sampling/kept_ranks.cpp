@@ -79,6 +79,21 @@ std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
   return out;
 }
 
+/// With the ranks that are kept anyway as a part of their own, if fewer ranks are then kept in all.
+PlannedSample cheapest(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
+                       std::int64_t affordable) {
+  PlannedSample without = plan_sample(targets, w.stratum, w.strata, groups);
+  std::vector<std::int32_t> anyway;
+  for (const auto& [reason, rank] : certainties(w))
+    if (reason & (reason_critical | reason_outlier)) anyway.push_back(rank);
+  std::sort(anyway.begin(), anyway.end());
+  anyway.erase(std::unique(anyway.begin(), anyway.end()), anyway.end());
+  if (!groups.empty() || anyway.size() >= w.load.size()) return without;
+  PlannedSample with = plan_sample(targets, w.stratum, w.strata, groups, anyway);
+  const std::int64_t kept = without.total() + static_cast<std::int64_t>(anyway.size());
+  return with.total() < (kept <= affordable ? kept : without.total()) ? with : without;
+}
+
 }  // namespace
 
 KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int64_t affordable) {
@@ -111,10 +126,11 @@ KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int
 KeptRanks choose_ranks(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
                        std::int64_t affordable) {
   if (w.load.empty()) return {};
-  DrawnSample sample{plan_sample(targets, w.stratum, w.strata, groups), {}};
   const auto n = static_cast<std::int32_t>(w.load.size());
   const auto pinned = std::count_if(w.pinned.begin(), w.pinned.end(), [n](std::int32_t r) { return r >= 0 && r < n; });
-  shrink(sample.plan, std::max<std::int64_t>(0, affordable - pinned));
+  const std::int64_t left = std::max<std::int64_t>(0, affordable - pinned);
+  DrawnSample sample{cheapest(w, targets, groups, left), {}};
+  shrink(sample.plan, left);
   sample.ranks = draw(sample.plan, w.load.size(), static_cast<std::uint64_t>(w.window));
   KeptRanks out = choose_ranks(w, sample, affordable);
   out.reached = reached(sample.plan, targets[0]);

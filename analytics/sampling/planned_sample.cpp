@@ -73,15 +73,35 @@ PlannedSample whole_run(std::size_t n) {
   return {{}, {static_cast<std::int64_t>(n)}, {std::min<std::int64_t>(least_of_part, static_cast<std::int64_t>(n))}};
 }
 
-PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> stratum, int strata) {
+PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> stratum, int strata,
+                          std::span<const std::int32_t> whole) {
   const std::size_t n = stratum.size();
-  const SamplePlan plan = plan_samples(first.values, n, 1, stratum, strata, {first.accuracy, least_of_part});
+  std::vector<bool> taken(n);
+  for (const std::int32_t r : whole) taken[static_cast<std::size_t>(r)] = true;
+  std::vector<double> values;
+  std::vector<std::int32_t> label;
+  double all = 0, rest = 0;
+  for (std::size_t r = 0; r < n; ++r) {
+    all += first.values[r];
+    if (taken[r]) continue;
+    rest += first.values[r];
+    values.push_back(first.values[r]);
+    label.push_back(stratum[r]);
+  }
+  // The others may be as far from their own mean as all are allowed to be from theirs.
+  const double error = rest > 0 ? first.accuracy.error * (all / rest) : first.accuracy.error;
+  const Accuracy relative{first.accuracy.confidence, error};
   PlannedSample s = whole_run(n);
-  s.size = plan.allocation;
-  if (plan.allocation.size() == 1) return s;
-  s.part.assign(stratum.begin(), stratum.end());
-  s.population.assign(plan.allocation.size(), 0);
-  for (const std::int32_t h : stratum) ++s.population[static_cast<std::size_t>(h)];
+  s.size = plan_samples(values, values.size(), 1, label, strata, {relative, least_of_part}).allocation;
+  const auto last = static_cast<std::int32_t>(s.size.size());
+  if (!whole.empty()) s.size.push_back(static_cast<std::int64_t>(whole.size()));
+  if (s.size.size() == 1) return s;
+  s.part.resize(n);
+  s.population.assign(s.size.size(), 0);
+  for (std::size_t r = 0; r < n; ++r) {
+    s.part[r] = taken[r] ? last : last == 1 ? 0 : stratum[r];
+    ++s.population[static_cast<std::size_t>(s.part[r])];
+  }
   return s;
 }
 
@@ -142,9 +162,10 @@ double PlannedSample::probability(std::size_t rank) const {
 }
 
 PlannedSample plan_sample(std::span<const Target> targets, std::span<const std::int32_t> stratum, int strata,
-                          std::span<const Group> groups) {
+                          std::span<const Group> groups, std::span<const std::int32_t> whole) {
   const std::size_t n = stratum.size();
-  PlannedSample s = groups.empty() ? plan_strata(targets[0], stratum, strata) : plan_groups(targets[0], n, groups);
+  PlannedSample s =
+      groups.empty() ? plan_strata(targets[0], stratum, strata, whole) : plan_groups(targets[0], n, groups);
   for (const Target& target : targets.subspan(1)) enlarge(s, target);
   return s;
 }

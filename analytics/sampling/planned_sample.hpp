@@ -43,10 +43,11 @@ struct PlannedSample {
 /// most.
 /// @param targets  at least one; a target that is zero everywhere asks for nothing
 /// @param stratum  [n] 0..strata-1, n at least 1
+/// @param whole  ascending; fewer than n ranks that are all in the sample, as its last part; none with groups
 /// @throws std::invalid_argument as plan_samples()
 /// Time O(n targets).
 PlannedSample plan_sample(std::span<const Target> targets, std::span<const std::int32_t> stratum, int strata,
-                          std::span<const Group> groups);
+                          std::span<const Group> groups, std::span<const std::int32_t> whole = {});
 
 /// Makes the sample smaller until it has at most `affordable` ranks: every part in proportion, but none below two; if
 /// even that is too much, nothing is drawn, because a few of the parts say nothing about the mean.

@@ -47,9 +47,9 @@ TEST_CASE("a wrong word is answered with suggestions") {
     CHECK(message.find("the commands are info, report, top") != std::string::npos);
   }
   const auto error_of = [&](const std::vector<std::string>& line) { return scratch.run(line).err; };
-  CHECK(error_of({"info", "--nonsense", "a"}) == "effort: there is no option '--nonsense': see 'effort info --help'\n");
+  CHECK(error_of({"info", "--nonsense", "a"}) == "effort: unknown option '--nonsense': see 'effort info --help'\n");
   CHECK(error_of({"replay", "a", "--prize=3"}) ==
-        "effort: there is no option '--prize' (did you mean '--price'?): see 'effort replay --help'\n");
+        "effort: unknown option '--prize' (did you mean '--price'?): see 'effort replay --help'\n");
 }
 
 TEST_CASE("input that is no regular file is refused, not waited for") {

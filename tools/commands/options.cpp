@@ -28,7 +28,14 @@ void add_report(CLI::App& app) {
   auto a = std::make_shared<ReportArguments>();
   CLI::App* command =
       app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
-  command->add_option("SNAP", a->snapshots, "snapshot files; several are compared")->required();
+  command
+      ->add_option("SNAP", a->inputs,
+                   "snapshot files, several of which are compared; the trace of a run beside its snapshot")
+      ->required();
+  command
+      ->add_option("--trace-bytes", a->trace_bytes,
+                   "most bytes of a trace's events in the page; the windows that are least like the others come first")
+      ->capture_default_str();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
   command->add_option("--source", a->source,
                       "directory of the application's source files, to show the lines of regions");

@@ -1,4 +1,4 @@
-// effort report SNAP... -o out.html
+// effort report SNAP... [TRACE...] -o out.html
 #include <algorithm>
 #include <array>
 #include <cstdio>
@@ -6,6 +6,7 @@
 #include <fstream>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
@@ -18,6 +19,7 @@
 #include "tools/output/progress.hpp"
 #include "tools/report/report_data.hpp"
 #include "tools/report/report_page.hpp"
+#include "tools/report/report_trace.hpp"
 #include "tools/symbols/symbols.hpp"
 #include "tools/view/compare.hpp"
 
@@ -70,7 +72,14 @@ std::string order_file(const std::string& argument) {
 }
 
 std::vector<fs::path> inputs_of(const ReportArguments& a) {
-  std::vector<fs::path> out(a.snapshots.begin(), a.snapshots.end());
+  std::vector<fs::path> out;
+  for (const std::string& input : a.inputs) {
+    if (!names_trace(input)) {
+      out.emplace_back(input);
+    } else {
+      for (const std::string& file : trace_files(input)) out.emplace_back(file);
+    }
+  }
   out.insert(out.end(), a.module_path.begin(), a.module_path.end());
   for (const std::string& order : a.orders) out.emplace_back(order_file(order));
   return out;
@@ -102,6 +111,7 @@ struct Described {
   ExactValues exact;
   record::Run run;
   std::unique_ptr<Symbols> symbols;
+  std::optional<TraceForPage> trace;
 };
 
 Described describe(const std::string& path, const ReportArguments& a, std::span<const RankOrder> orders) {
@@ -115,8 +125,30 @@ Described describe(const std::string& path, const ReportArguments& a, std::span<
   ordered_json json = report_json(reader, series, summary, exact, orders);
   auto symbols = std::make_unique<Symbols>(reader.run().modules,
                                            std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
-  return {std::move(json),  report_bytes(reader), std::move(summary.series),
-          std::move(exact), reader.run(),         std::move(symbols)};
+  return {std::move(json),    report_bytes(reader), std::move(summary.series), std::move(exact), reader.run(),
+          std::move(symbols), std::nullopt};
+}
+
+/// Adds a trace to its run: the one of the same job, or the only one.
+void add_trace(const std::string& path, const ReportArguments& a, std::vector<Described>& runs) {
+  const Trace trace = read_trace(path);
+  Described* of = runs.size() == 1 ? runs.data() : nullptr;
+  for (Described& run : runs)
+    if (!trace.job.empty() && run.json["info"]["job"] == trace.job && run.json["info"]["name"] == trace.name) of = &run;
+  if (of == nullptr)
+    throw UsageError("none of the snapshots is of the run of trace '" + path + "'" +
+                     (trace.job.empty() ? "" : " (job " + trace.job + ")") +
+                     ", give its snapshot as well, or one snapshot alone");
+  if (of->trace)
+    throw UsageError("'" + path + "' is a second trace of " + of->json["file"].get<std::string>() +
+                     ", a run can have one in a report");
+  if (trace.n_ranks != of->run.ranks)
+    throw UsageError("the trace '" + path + "' has " + count_text(static_cast<std::uint64_t>(trace.n_ranks), "rank") +
+                     ", and the snapshot " + of->json["file"].get<std::string>() + " has " +
+                     std::to_string(of->run.ranks) + ": give the trace of the same run");
+  const TraceMessages messages = match_messages(trace);
+  const CallEstimates calls = estimate_calls(trace);
+  of->trace = trace_for_page({trace, messages, calls}, a.trace_bytes);
 }
 
 /// The names of all runs' regions, each once.
@@ -233,6 +265,13 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
                       base64(std::as_bytes(std::span(values))));
     }
   }
+  for (std::size_t r = 0; r < runs.size(); ++r) {
+    if (!runs[r].trace) continue;
+    const std::string which = std::to_string(r);
+    write_element(file, "effort-trace-" + which, "application/json", script_text(shown(runs[r].trace->json)));
+    write_element(file, "effort-trace-events-" + which, "text/plain", base64(runs[r].trace->events));
+    write_element(file, "effort-trace-messages-" + which, "text/plain", base64(runs[r].trace->messages));
+  }
   if (!compared.empty()) write_element(file, "effort-compare", "application/json", script_text(shown(compared)));
   write_element(file, "effort-end", "text/plain", "complete");
   file.write(std::string(page.behind));
@@ -260,13 +299,19 @@ void run_report(const ReportArguments& a) {
   std::vector<Described> runs;
   {
     const KokkosSession kokkos;
-    for (const std::string& path : a.snapshots) runs.push_back(describe(path, a, orders));
+    for (const std::string& path : a.inputs)
+      if (!names_trace(path)) runs.push_back(describe(path, a, orders));
   }
+  if (runs.empty()) throw UsageError("there is no snapshot among the inputs, give that of the trace's run as well");
+  for (const std::string& path : a.inputs)
+    if (names_trace(path)) add_trace(path, a, runs);
   ordered_json head;
   head["title"] = title_of(a, runs);
   head["effort"] = EFFORT_VERSION_TEXT;
   head["runs"] = runs.size();
   head["regions"] = all_regions(runs);
+  head["traces"] = ordered_json::array();
+  for (const Described& run : runs) head["traces"].push_back(run.trace.has_value());
   std::vector<KnownPlace> places;
   for (Described& run : runs) {
     run.json["frames"] = resolve_frames(head["regions"], run, places);

@@ -46,6 +46,7 @@ struct Call {
   std::int64_t exclusive_ns = 0;  ///< without the calls inside it
   bool begins = true;             ///< else it began before the span
   bool ends = true;               ///< else it goes on after the span
+  std::size_t depth = 0;          ///< calls around it
 };
 
 /// The regions that are open where a span begins, outermost first: those that are left without having been entered.
@@ -63,6 +64,7 @@ void walk_calls(const TraceThread& thread, const TraceSpan& span, CallPaths& pat
     Call call = stack.back();
     stack.pop_back();
     call.end_ns = time;
+    call.depth = stack.size();
     call.ends = ends;
     call.exclusive_ns += time - call.begin_ns;
     if (!stack.empty()) stack.back().exclusive_ns -= time - call.begin_ns;

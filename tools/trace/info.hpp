@@ -25,6 +25,9 @@ nlohmann::ordered_json trace_info_json(const TraceFindings& findings);
 /// @param all  every window and call path instead of one screen
 std::string trace_info_text(const TraceFindings& findings, bool all, const Terminal& terminal);
 
+/// The limits of its accuracy, a sentence each.
+std::vector<std::string> trust_sentences(const TraceFindings& findings);
+
 /// The names of a set of reasons, the most important first: sample, medoid, ...
 std::vector<std::string> reason_names(std::uint16_t reasons);
 

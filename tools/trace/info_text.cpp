@@ -189,8 +189,9 @@ std::string calls_table(const TraceFindings& f, bool all, const Terminal& termin
   return title + "\n" + table.text();
 }
 
-/// The limits of its accuracy, a sentence each.
-std::vector<std::string> trust(const TraceFindings& f) {
+}  // namespace
+
+std::vector<std::string> trust_sentences(const TraceFindings& f) {
   const Trace& trace = f.trace;
   const TraceMessages& m = f.messages;
   std::vector<std::string> out;
@@ -229,8 +230,6 @@ std::vector<std::string> trust(const TraceFindings& f) {
   return out;
 }
 
-}  // namespace
-
 std::string trace_info_text(const TraceFindings& f, bool all, const Terminal& terminal) {
   const Trace& trace = f.trace;
   const Tally tally(trace);
@@ -251,7 +250,7 @@ std::string trace_info_text(const TraceFindings& f, bool all, const Terminal& te
   out += "\n";
   if (!trace.is_otf2 && !trace.windows.empty()) out += windows_table(trace, all);
   out += calls_table(f, all, terminal);
-  const std::vector<std::string> sentences = trust(f);
+  const std::vector<std::string> sentences = trust_sentences(f);
   if (!sentences.empty()) out += "\nTrust\n";
   constexpr std::size_t most_sentences = 20;
   for (std::size_t i = 0; i < sentences.size(); ++i) {

@@ -13,7 +13,13 @@ namespace effort::tools::otf2 {
 
 namespace {
 
-constexpr std::uint64_t event_chunk = std::uint64_t{1} << 20, definition_chunk = std::uint64_t{4} << 20;
+/// The library clears a chunk for every location, so it should be small.  A group of all ranks must fit into one of
+/// definitions, with up to 9 bytes a rank.
+std::uint64_t definition_chunk(std::int32_t ranks) {
+  constexpr std::uint64_t others = std::uint64_t{64} << 10;
+  return std::clamp<std::uint64_t>(others + 10 * static_cast<std::uint64_t>(ranks), OTF2_CHUNK_SIZE_MIN,
+                                   OTF2_CHUNK_SIZE_MAX);
+}
 
 OTF2_FlushType always(void*, OTF2_FileType, OTF2_LocationRef, void*, bool) { return OTF2_FLUSH; }
 
@@ -74,8 +80,8 @@ std::int64_t local_rank(const TraceCommunicator& communicator, std::int32_t worl
 Writer::Writer(const Trace& trace, const std::string& directory)
     : trace_(trace), name_(directory + "/traces.otf2"), written_(trace.threads.size(), 0) {
   find_times();
-  archive_ = OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, event_chunk, definition_chunk,
-                               OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
+  archive_ = OTF2_Archive_Open(directory.c_str(), "traces", OTF2_FILEMODE_WRITE, OTF2_CHUNK_SIZE_MIN,
+                               definition_chunk(trace.n_ranks), OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
   if (archive_ == nullptr) fail(OTF2_SUCCESS, messages_, name_, "write");
   static const OTF2_FlushCallbacks flush = {always, nullptr};
   check(OTF2_Archive_SetFlushCallbacks(archive_, &flush, nullptr));

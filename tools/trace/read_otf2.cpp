@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "tools/output/output.hpp"
+#include "tools/trace/otf2_guard.hpp"
 #include "tools/trace/otf2_location.hpp"
 #include "tools/trace/sampling_json.hpp"
 #include "tools/trace/trace.hpp"
@@ -96,6 +97,7 @@ class Archive {
 };
 
 void Archive::open() {
+  otf2::try_archive(anchor_);
   reader_.reset(OTF2_Reader_Open(anchor_.c_str()));
   if (!reader_) otf2::fail(OTF2_SUCCESS, messages_, anchor_, "open the OTF2 archive");
   otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get()), messages_, anchor_, "read the OTF2 archive");

@@ -10,11 +10,45 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
+/// The plain fields of a window, and of a trace, by name: what writes and what reads them visits the same list.
+template <typename Window, typename Visitor>
+void each_field(Window& window, Visitor&& field) {
+  field("window", window.ordinal);
+  field("first_step", window.first_step);
+  field("last_step", window.last_step);
+  field("start_ns", window.start_ns);
+  field("end_ns", window.end_ns);
+  field("error", window.error);
+  field("confidence", window.confidence);
+}
+
+template <typename AnyTrace, typename Visitor>
+void each_field_of_trace(AnyTrace& trace, Visitor&& field) {
+  field("name", trace.name);
+  field("job", trace.job);
+  field("recorder", trace.recorder);
+  field("ranks", trace.n_ranks);
+  field("nodes", trace.n_nodes);
+  field("design", trace.design);
+  field("guide", trace.guide);
+  field("confidence", trace.confidence);
+  field("error", trace.error);
+  field("relative_ppm", trace.bound.relative_ppm);
+  field("absolute_ns", trace.bound.absolute_ns);
+  field("clock_bound_ns", trace.clock_bound_ns);
+  field("dropped_steps", trace.dropped_steps);
+}
+
+auto written_to(ordered_json& out) {
+  return [&out](const char* name, const auto& value) { out[name] = value; };
+}
+auto read_from(const json& from) {
+  return [&from](const char* name, auto& value) { from.at(name).get_to(value); };
+}
+
 ordered_json window_json(const TraceWindow& window) {
-  ordered_json out = {{"window", window.ordinal},       {"first_step", window.first_step},
-                      {"last_step", window.last_step},  {"start_ns", window.start_ns},
-                      {"end_ns", window.end_ns},        {"error", window.error},
-                      {"confidence", window.confidence}};
+  ordered_json out;
+  each_field(window, written_to(out));
   out["strata"] = ordered_json::array();
   for (const auto& stratum : window.strata) out["strata"].push_back({stratum.population, stratum.sample});
   out["ranks"] = ordered_json::array();
@@ -26,13 +60,7 @@ ordered_json window_json(const TraceWindow& window) {
 
 TraceWindow window_from(const json& from) {
   TraceWindow out;
-  out.ordinal = from.at("window");
-  out.first_step = from.at("first_step");
-  out.last_step = from.at("last_step");
-  out.start_ns = from.at("start_ns");
-  out.end_ns = from.at("end_ns");
-  out.error = from.at("error");
-  out.confidence = from.at("confidence");
+  each_field(out, read_from(from));
   for (const json& stratum : from.at("strata")) out.strata.push_back({stratum.at(0), stratum.at(1)});
   for (const json& rank : from.at("ranks")) {
     KeptRank kept{rank.at(0), rank.at(1), rank.at(2), rank.at(3), rank.at(4), rank.at(5)};
@@ -46,20 +74,8 @@ TraceWindow window_from(const json& from) {
 }  // namespace
 
 ordered_json sampling_json(const Trace& trace) {
-  ordered_json out = {{"version", 1},
-                      {"name", trace.name},
-                      {"job", trace.job},
-                      {"recorder", trace.recorder},
-                      {"ranks", trace.n_ranks},
-                      {"nodes", trace.n_nodes},
-                      {"design", trace.design},
-                      {"guide", trace.guide},
-                      {"confidence", trace.confidence},
-                      {"error", trace.error},
-                      {"relative_ppm", trace.bound.relative_ppm},
-                      {"absolute_ns", trace.bound.absolute_ns},
-                      {"clock_bound_ns", trace.clock_bound_ns},
-                      {"dropped_steps", trace.dropped_steps}};
+  ordered_json out = {{"version", 1}};
+  each_field_of_trace(trace, written_to(out));
   out["windows"] = ordered_json::array();
   for (const TraceWindow& window : trace.windows) out["windows"].push_back(window_json(window));
   out["spans"] = ordered_json::array();
@@ -88,18 +104,7 @@ void sampling_from_json(const json& from, Trace& trace) {
     }
   }
   trace.windows = std::move(windows);
-  trace.name = from.at("name");
-  trace.job = from.at("job");
-  trace.recorder = from.at("recorder");
-  trace.n_ranks = from.at("ranks");
-  trace.n_nodes = from.at("nodes");
-  trace.design = from.at("design");
-  trace.guide = from.at("guide");
-  trace.confidence = from.at("confidence");
-  trace.error = from.at("error");
-  trace.bound = {from.at("relative_ppm"), from.at("absolute_ns")};
-  trace.clock_bound_ns = from.at("clock_bound_ns");
-  trace.dropped_steps = from.at("dropped_steps");
+  each_field_of_trace(trace, read_from(from));
 }
 
 }  // namespace effort::tools

@@ -61,10 +61,10 @@ std::string count_text(std::uint64_t count, const std::string& noun) {
 }
 
 Trace read_trace(const std::string& path) {
-  if (!fs::exists(path)) throw std::runtime_error("there is no '" + path + "'");
+  if (!fs::exists(path)) throw std::runtime_error("'" + path + "' does not exist");
   const fs::path anchor = anchor_of(path);
   if (anchor.empty() && fs::is_directory(path) && files_with(path, ".trc").empty())
-    throw std::runtime_error("'" + path + "' is no trace: there is no node-*.trc and no .otf2 file in this directory");
+    throw std::runtime_error("'" + path + "' is not a trace: the directory has no node-*.trc and no .otf2 file");
   if (anchor.empty()) return read_effort_trace(path);
   if (!otf2_available())
     throw std::runtime_error("'" + anchor.string() +

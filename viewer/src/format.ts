@@ -55,3 +55,16 @@ export function middle(text: string, most: number): string {
   const head = Math.ceil((most - 1) / 2);
   return text.length <= most ? text : `${text.slice(0, head)}\u2026${text.slice(text.length - (most - 1 - head))}`;
 }
+
+/** A time in ns, with as many digits as steps of `step` ns need. */
+export function duration(ns: number, step: number): string {
+  const [unit, size] = (
+    [
+      ["s", 1e9],
+      ["ms", 1e6],
+      ["us", 1e3],
+      ["ns", 1],
+    ] as [string, number][]
+  ).find(([, s]) => step >= s / 1000 && Math.abs(ns) >= s / 10) ?? ["ns", 1];
+  return `${(ns / size).toFixed(Math.max(0, Math.ceil(-Math.log10(step / size) - 1e-9)))} ${unit}`;
+}

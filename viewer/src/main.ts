@@ -13,6 +13,8 @@ import { overview } from "./views/overview";
 import { regions } from "./views/regions";
 import { source } from "./views/source";
 import { strata } from "./views/strata";
+import { timeline } from "./views/timeline";
+import { trust } from "./views/trust";
 
 interface Tab {
   key: string;
@@ -21,12 +23,16 @@ interface Tab {
   when?: (report: Report) => boolean;
 }
 
+const traced = ({ head }: Report) => head.traces.includes(true);
+
 const TABS: Tab[] = [
   { key: "overview", title: "Overview", make: overview },
   { key: "regions", title: "Regions", make: regions },
   { key: "load", title: "Load", make: load },
   { key: "strata", title: "Strata", make: strata },
   { key: "costs", title: "Costs", make: costs },
+  { key: "timeline", title: "Timeline", make: timeline, when: traced },
+  { key: "trust", title: "Trust", make: trust, when: traced },
   {
     key: "source",
     title: "Source",
@@ -177,6 +183,10 @@ class Page {
     }
   }
 
+  /** The browser has read the whole page. */
+  complete(): void {
+    if (["timeline", "trust"].includes(this.state.tab)) this.show();
+  }
   complain(sentence: string): void {
     this.problem.textContent = sentence;
     this.problem.hidden = false;
@@ -194,9 +204,11 @@ export function start(): void {
     if (report.runs.length === 0) throw new Error("The report holds no run.");
     const page = new Page(new State(report, new Engine()), host);
     host.dataset.ready = String(Math.round(performance.now()));
-    const complete = () =>
-      document.getElementById("effort-end")?.textContent === "complete" ||
-      page.complain("This report is cut short: some parts cannot be shown. Write it again with effort report.");
+    const complete = () => {
+      if (document.getElementById("effort-end")?.textContent !== "complete")
+        page.complain("This report is cut short: some parts cannot be shown. Write it again with effort report.");
+      page.complete();
+    };
     document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", complete) : complete();
   } catch (error) {
     host.replaceChildren(

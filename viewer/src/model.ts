@@ -175,6 +175,8 @@ export interface Head {
   effort: string;
   runs: number;
   regions: string[];
+  /** Per run whether the page holds its trace. */
+  traces: boolean[];
   source?: { files: { path: string; text: string }[]; places: Place[]; notes: string[] };
 }
 

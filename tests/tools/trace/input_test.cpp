@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
+#include <utility>
 
 #include "../command.hpp"
 #include "tools/trace/calls.hpp"
@@ -148,12 +149,12 @@ TEST_CASE("damaged files: never a crash, always a sentence") {
   (void)path;
 }
 
-TEST_CASE("what is no trace") {
+TEST_CASE("what is not a trace is refused") {
   const Scratch scratch;
   fs::create_directory(scratch / "empty");
   CHECK(scratch.run({"trace", "info", "empty"}).code == 1);
-  CHECK(scratch.run({"trace", "info", "empty"}).err.find("is no trace") != std::string::npos);
-  CHECK(scratch.run({"trace", "info", "nix"}).err == "effort: there is no 'nix'\n");
+  CHECK(scratch.run({"trace", "info", "empty"}).err.find("is not a trace") != std::string::npos);
+  CHECK(scratch.run({"trace", "info", "nix"}).err == "effort: 'nix' does not exist\n");
   scratch.write_text("x.otf2", "OTF2?");
   CHECK(clear(scratch.run({"trace", "info", "x.otf2"}), "x.otf2"));
   CHECK(scratch.run({"trace", "info", "x.otf2"}).code == 1);
@@ -161,7 +162,7 @@ TEST_CASE("what is no trace") {
   CHECK(scratch.run({"trace", "info"}).code == 2);
   CHECK(scratch.run({"trace", "export", "x.otf2", "--format", "pdf", "-o", "y"}).code == 2);
   CHECK(scratch.run({"trace", "infos"}).err ==
-        "effort: there is no command 'infos' (did you mean 'info'?): the commands of effort trace are info, export\n");
+        "effort: unknown command 'infos' (did you mean 'info'?): the commands of effort trace are info, export\n");
   write_files(small_trace(false), scratch / "app-17.trace");
   Trace other = small_trace(false);
   other.job = "18";
@@ -241,4 +242,47 @@ TEST_CASE("otf2: damaged archives: never a crash, always a sentence") {
   }
   fs::remove(scratch / "archive/traces.def");
   CHECK(scratch.run({"trace", "info", "archive"}).code == 1);
+}
+
+TEST_CASE("otf2: anchor files that let the library loop or crash are refused") {
+  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  const Scratch scratch;
+  const Trace trace = small_trace(true);
+  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  const std::string whole = scratch.read_text("archive/traces.otf2");
+  const std::size_t creator = whole.find("effort 0."), property = whole.find("EFFORT::SAMPLING");
+  REQUIRE(creator != std::string::npos);
+  REQUIRE(property != std::string::npos);
+  // The last byte of the number of locations, and of that of properties.
+  for (const auto& [at, value] :
+       {std::pair(creator - 1, 1), std::pair(property - 1, 0x80), std::pair(property - 1, 4)}) {
+    std::string changed = whole;
+    changed[at] = static_cast<char>(value);
+    scratch.write_text("archive/traces.otf2", changed);
+    const Outcome outcome = scratch.run({"trace", "info", "archive"});
+    INFO(outcome.err);
+    CHECK(clear(outcome, "archive"));
+    CHECK(outcome.code == 1);
+  }
+  scratch.write_text("archive/traces.otf2", whole);
+  CHECK(scratch.run({"trace", "info", "archive"}).code == 0);
+}
+
+TEST_CASE("otf2: the definitions of 10,000 ranks") {
+  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  const Scratch scratch;
+  constexpr std::int32_t ranks = 10'000;
+  Trace trace = empty_trace(ranks);
+  trace.is_otf2 = true;
+  add_window(trace, 0, 0, 1000);
+  for (const std::int32_t rank : {0, 17, ranks - 1}) {
+    Events events(0);
+    events.enter(region_solve).wait(100).leave(region_solve);
+    keep(trace, rank, 0, 0, -1, events);
+  }
+  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  const Outcome outcome = scratch.run({"trace", "info", "archive", "--json"});
+  REQUIRE(outcome.code == 0);
+  CHECK(outcome.json()["ranks"] == ranks);
+  CHECK(outcome.json()["events"] == 6);
 }

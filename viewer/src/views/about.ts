@@ -7,12 +7,14 @@ import { State } from "../state";
 declare const LICENCES: { name: string; version: string; licence: string; text: string }[];
 
 const KEYS: [string, string][] = [
-  ["1 .. 8", "the parts of the page, from left to right"],
+  ["1 .. 9", "the parts of the page, from left to right"],
   ["/", "search regions"],
   ["t", "light or dark"],
   ["?", "this list"],
   ["arrows", "with the heat map in focus: move the cursor; with shift: move the view"],
   ["left, right, Home, End, Enter", "with a chart in focus: move its cursor; show the load around a step"],
+  ["W  A  S  D, arrows", "on the timeline: zoom in, move, zoom out, move; with up and down, scroll"],
+  ["F, Escape", "on the timeline: show the held call, release it"],
   ["+  -  0", "zoom in, zoom out, show the whole run"],
   ["Tab, Enter, Space", "everything else"],
 ];

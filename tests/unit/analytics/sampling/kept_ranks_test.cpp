@@ -93,6 +93,32 @@ TEST_CASE("estimates from the sample are unbiased and as accurate as promised") 
   }
 }
 
+TEST_CASE("a rank of huge load is taken whole, so that the others need a small sample") {
+  Population p(2048, 3, 0.05, 13);
+  p.load[700] = 300;  // a tenth of all, in a stratum around 2
+  WindowFacts w = p.facts();
+  const auto unified = static_cast<std::size_t>(plan_samples(p.load, p.load.size(), 1, {}, 1, {}).unified);
+  constexpr int draws = 400;
+  int good = 0;
+  for (w.window = 0; w.window < draws; ++w.window) {
+    const KeptRanks kept = chosen(w, {}, plenty);
+    CHECK(kept.ranks.size() < unified / 20);
+    REQUIRE(has(kept, 700, reason_sample));
+    CHECK(find(kept, 700)->probability == 1);
+    CHECK(kept.strata.back().sample == kept.strata.back().population);
+    for (const auto& k : kept.ranks) {
+      const auto& stratum = kept.strata.at(static_cast<std::size_t>(k.stratum));
+      CHECK(k.probability == static_cast<double>(stratum.sample) / stratum.population);
+    }
+    good += std::fabs(estimate(p, kept) / p.mean() - 1) <= 0.08;
+  }
+  CHECK(static_cast<double>(good) / draws >= 0.90 - 3 * std::sqrt(0.9 * 0.1 / draws));
+  w.window = 0;
+  const KeptRanks few = chosen(w, {}, 12);
+  CHECK(few.ranks.size() <= 12);
+  CHECK(few.reached.error > 0);
+}
+
 TEST_CASE("ranks are the same for every call, and others in another window") {
   const Population p(256, 3, 0.4, 1);
   WindowFacts w = p.facts();

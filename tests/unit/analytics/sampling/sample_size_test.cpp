@@ -157,6 +157,33 @@ TEST_CASE("allocations keep floors and limits, and few smaller ones do") {
   REQUIRE(least * 10 >= cases * 7);
 }
 
+TEST_CASE("tiny error bounds are kept, too") {
+  std::mt19937 random(3);
+  std::normal_distribution<double> noise(1.0, 0.05);
+  const std::size_t n = 16384;
+  std::vector<double> values(n);
+  std::vector<std::int32_t> labels(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    labels[i] = static_cast<std::int32_t>(i % 5);
+    values[i] = noise(random);
+  }
+  values[5] = 1800;
+  const Accuracy accuracy{0.99, 1e-6};
+  const SamplePlan plan = plan_samples(values, n, 1, labels, 5, {accuracy, 2});
+  double mean = 0, variance = 0;
+  for (const double v : values) mean += v / static_cast<double>(n);
+  for (std::int32_t h = 0; h < 5; ++h) {
+    double size = 0, sum = 0, squares = 0;
+    for (std::size_t i = 0; i < n; ++i) size += labels[i] == h, sum += labels[i] == h ? values[i] : 0;
+    for (std::size_t i = 0; i < n; ++i)
+      if (labels[i] == h) squares += (values[i] - sum / size) * (values[i] - sum / size);
+    const double weight = size / static_cast<double>(n);
+    const auto drawn = static_cast<double>(plan.neyman_allocation[static_cast<std::size_t>(h)]);
+    variance += weight * weight * squares / (size - 1) * (1 / drawn - 1 / size);
+  }
+  CHECK(normal_quantile(accuracy.confidence) * std::sqrt(variance) <= accuracy.error * mean * (1 + 1e-6));
+}
+
 TEST_CASE("stratification never costs more, and pays if strata differ") {
   std::mt19937_64 random(3);
   std::normal_distribution<double> noise;

@@ -25,7 +25,7 @@ TEST_CASE("a list of processing units") {
   CHECK(set_of(*units_of("1023")) == std::set<int>{1023});
 }
 
-TEST_CASE("what is no list of processing units binds nothing") {
+TEST_CASE("text that is not a list of processing units binds nothing") {
   for (const char* list : {"", ",", "0,", "-1", "3-1", "1-2-3", "0-", "1024", "0-1024", "4294967296",
                            "99999999999999999999", "0-99999999999999999999", "0,,1", "0 1", "0x1"}) {
     INFO(list);

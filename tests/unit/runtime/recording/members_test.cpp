@@ -35,7 +35,7 @@ TEST_CASE("What cannot be described is left empty") {
   CHECK(members_text(std::vector{0, -1, 2}).empty());
 }
 
-TEST_CASE("A text that is no list of members is refused") {
+TEST_CASE("text that is not a list of members is refused") {
   for (const char* text : {"a", "-3", "1-", "1-5:0", "1,,2", " 1", "99999999999", "0-2000000000", "1;2"}) {
     std::vector<std::int32_t> out;
     CAPTURE(text);
