@@ -60,8 +60,8 @@ struct KeptRanks {
 /// themselves.  Of those, without groups, the critical rank and outliers are a part of their own that is taken whole if
 /// that saves ranks: a single rank of huge load makes the others look alike, and a sample that may miss it is not
 /// normal.  If not all ranks are affordable, pinned ones come first, then the sample, then the others in the order of
-/// Reason.  A sample that does not fit is drawn smaller, and the error reached says so.  Depends on its arguments alone,
-/// so every node gets the same.
+/// Reason.  A sample that does not fit is drawn smaller, and the error reached says so.  Depends on its arguments
+/// alone, so every node gets the same.
 /// @param targets     at least one, [n] values each
 /// @param affordable  the most ranks to keep, at least 0
 /// Time O(n); memory O(n).

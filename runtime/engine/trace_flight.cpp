@@ -19,6 +19,7 @@ constexpr std::size_t most_remembered = 128;  // windows; recording::kept_step_e
 void TraceKeeper::remember(record::trace::Window window) {
   std::vector<bool> kept(log_.setup().ranks.size());
   for (const auto& r : window.ranks) {
+    if (r.reasons == record::trace::reason_partner) continue;  // only some of its messages
     const auto& ranks = log_.setup().ranks;
     kept[static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), r.rank) - ranks.begin())] = true;
   }

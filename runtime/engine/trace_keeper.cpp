@@ -267,6 +267,13 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
   return out;
 }
 
+void TraceKeeper::write_window(const record::trace::Window& window,
+                               const std::vector<std::pair<std::int32_t, RankEvents>>& all) {
+  write_names();
+  file_.append(window);
+  for (const auto& [rank, events] : all) write_rank(events, rank, window);
+}
+
 void TraceKeeper::write_rank(const RankEvents& rank_events, std::int32_t rank, const record::trace::Window& window) {
   for (const ThreadEvents& t : rank_events.threads) {
     std::span<const trace::Event> rest(t.events);
@@ -329,7 +336,7 @@ void TraceKeeper::write_names() {
   }
   record::trace::Modules m;
   const auto& modules = names_.run().of(Definition::module);
-  for (; modules_named_ < modules.size(); ++modules_named_) {
+  for (; !settings_.hash_names && modules_named_ < modules.size(); ++modules_named_) {
     const auto& item = modules[modules_named_];
     const std::size_t space = item.unit.find(' ');
     m.modules.push_back({item.name, item.unit.substr(0, space), item.unit.substr(space + 1)});

@@ -58,6 +58,8 @@ class Assembly {
   std::vector<file::Reader> readers_;
   std::map<std::int64_t, std::size_t> window_at_;
   std::map<std::int32_t, std::int64_t> gap_steps_;  ///< of ranks
+  /// Windows and their ranks of which first the messages with kept ranks, later everything was written.
+  std::set<std::pair<std::int64_t, std::int32_t>> completed_;
   std::set<std::int32_t> nodes_there_;
   NodeClocks clocks_;
   Ids<TraceRegion> regions_{trace_.regions, "region"};
@@ -163,8 +165,13 @@ void Assembly::merge(const file::Window& window) {
   out.confidence = out.confidence < 0 ? window.confidence : std::min(out.confidence, window.confidence);
   if (out.strata.empty()) out.strata = window.strata;
   for (const file::Window::Rank& rank : window.ranks) {
-    if (out.find(rank.rank) != nullptr) continue;
     KeptRank kept{rank.rank, rank.reasons, rank.probability, rank.stratum, rank.dropped_steps, rank.dropped_events};
+    if (KeptRank* const known = out.find(rank.rank)) {
+      if (!known->partner_only() || kept.partner_only()) continue;
+      *known = kept;
+      completed_.insert({window.window, rank.rank});
+      continue;
+    }
     const auto at = std::upper_bound(out.ranks.begin(), out.ranks.end(), kept,
                                      [](const KeptRank& a, const KeptRank& b) { return a.rank < b.rank; });
     out.ranks.insert(at, kept);
@@ -249,8 +256,14 @@ void Assembly::place(TraceThread& thread, const Chunk& chunk, std::vector<TraceE
   const auto& [reader, info] = chunk;
   if (events.empty()) return;
   for (TraceEvent& event : events) translate(event, info->node);
-  const std::size_t index = window_at_.at(info->window), first = thread.events.size();
+  const std::size_t index = window_at_.at(info->window);
   if (KeptRank* const kept = trace_.windows[index].find(info->rank)) kept->events = true;
+  if (!thread.spans.empty() && thread.spans.back().window == index && completed_.count({info->window, info->rank}) &&
+      events.front().time_ns < thread.events.back().time_ns) {
+    thread.events.resize(thread.spans.back().first);
+    thread.spans.pop_back();
+  }
+  const std::size_t first = thread.events.size();
   thread.events.insert(thread.events.end(), events.begin(), events.end());
   const std::int64_t last_ns = thread.events.back().time_ns;
   if (!thread.spans.empty() && thread.spans.back().window == index) {

@@ -14,7 +14,9 @@
 
 using namespace effort::tools;
 using namespace effort::tools::test;
+using effort::trace::Kind;
 namespace fs = std::filesystem;
+namespace why = effort::record::trace;
 
 namespace {
 
@@ -38,6 +40,29 @@ bool clear(const Outcome& outcome, const std::string& file) {
 void cut(const fs::path& file, std::uintmax_t bytes) { fs::resize_file(file, bytes); }
 
 }  // namespace
+
+TEST_CASE("what a partner did is complete once a snapshot has saved it") {
+  const Scratch scratch;
+  Trace trace = empty_trace(1);
+  trace.n_nodes = 1;
+  Events messages(300), everything(10);
+  messages.message(Kind::send, 1, 3, 8).at(500).message(Kind::send, 1, 3, 9);
+  everything.step(0).at(300).message(Kind::send, 1, 3, 8).at(400).message(Kind::send, 2, 3, 7);
+  everything.at(500).message(Kind::send, 1, 3, 9);
+  for (const bool all : {false, true}) {
+    add_window(trace, 0, 0, 1000);  // the same window again
+    keep(trace, 0, all ? why::reason_snapshot : why::reason_partner, 0, -1, all ? everything : messages);
+  }
+  write_files(trace, scratch / "app-17.trace");
+  const Trace got = read_trace((scratch / "app-17.trace").string());
+  REQUIRE(got.windows.size() == 1);
+  REQUIRE(got.windows[0].ranks.size() == 1);
+  CHECK(got.windows[0].ranks[0].reasons == why::reason_snapshot);
+  REQUIRE(got.threads.size() == 1);
+  CHECK(got.threads[0].events == everything.events);
+  REQUIRE(got.threads[0].spans.size() == 1);
+  CHECK(got.threads[0].spans[0].end == everything.events.size());
+}
 
 TEST_CASE("the files of all nodes are one trace") {
   const Scratch scratch;

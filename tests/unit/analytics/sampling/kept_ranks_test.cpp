@@ -101,7 +101,7 @@ TEST_CASE("a rank of huge load is taken whole, so that the others need a small s
   constexpr int draws = 400;
   int good = 0;
   for (w.window = 0; w.window < draws; ++w.window) {
-    const KeptRanks kept = chosen(w, {}, plenty);
+    const KeptRanks kept = choose(w, {}, plenty);
     CHECK(kept.ranks.size() < unified / 20);
     REQUIRE(has(kept, 700, reason_sample));
     CHECK(find(kept, 700)->probability == 1);
@@ -114,7 +114,7 @@ TEST_CASE("a rank of huge load is taken whole, so that the others need a small s
   }
   CHECK(static_cast<double>(good) / draws >= 0.90 - 3 * std::sqrt(0.9 * 0.1 / draws));
   w.window = 0;
-  const KeptRanks few = chosen(w, {}, 12);
+  const KeptRanks few = choose(w, {}, 12);
   CHECK(few.ranks.size() <= 12);
   CHECK(few.reached.error > 0);
 }
