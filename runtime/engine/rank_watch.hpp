@@ -14,7 +14,8 @@
 namespace effort::engine {
 
 /// Watches the processes of a node's ranks with a thread that sleeps until one of them ends.  Processes that the system
-/// does not let it watch count as alive.
+/// does not let it watch count as alive.  The end of the watch takes up to a second if the host has closed its
+/// descriptors.
 class RankWatch {
  public:
   /// @param processes  [n_local] 0: not to be watched
@@ -28,12 +29,22 @@ class RankWatch {
   bool ended(std::size_t local) const noexcept { return ended_[local].load(std::memory_order_acquire); }
 
  private:
+  /// An open descriptor; it may have been closed by a host that closes all, and its number given to a file of the host.
+  struct Descriptor {
+    int number = -1;
+    char link[40] = {};  ///< what /proc says it is
+
+    void note() noexcept;
+    bool is_ours() const noexcept;
+    void close() noexcept;
+  };
   void run() noexcept;
 
   const std::function<void()> notify_;
   const std::size_t n_;
   const std::unique_ptr<std::atomic<bool>[]> ended_;
-  std::vector<int> descriptors_;  ///< [n_local + 1] of processes; the last one ends the watch
+  std::vector<Descriptor> descriptors_;  ///< [n_local + 1] of processes; the last one ends the watch
+  std::atomic<bool> ending_{false};
   BackgroundThread thread_;
 };
 

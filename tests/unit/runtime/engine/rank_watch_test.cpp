@@ -5,7 +5,10 @@
 #include <chrono>
 #include <csignal>
 #include <semaphore>
+#include <thread>
+#include <vector>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -53,4 +56,20 @@ TEST_CASE("processes that end before or without a watch") {
   child.end();
   const RankWatch watch({gone, 0}, [] {});  // ends, although no process is watched
   CHECK_FALSE(watch.ended(0));
+}
+
+TEST_CASE("a watch ends although the host has closed its descriptors, and leaves the host's alone") {
+  Child child;
+  std::vector<int> of_host;
+  {
+    const RankWatch watch({child.process, child.process}, [] {});
+    for (int d = 3; d < 64; ++d) close(d);
+    for (int i = 0; i < 8; ++i) of_host.push_back(open("/dev/zero", O_RDONLY));  // readable at once
+    std::this_thread::sleep_for(std::chrono::milliseconds(1200));                // longer than one poll
+    CHECK_FALSE(watch.ended(0));
+  }
+  for (const int d : of_host) {
+    CHECK(fcntl(d, F_GETFD) >= 0);
+    close(d);
+  }
 }
