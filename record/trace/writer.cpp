@@ -57,6 +57,7 @@ Writer::Writer(const fs::path& path, const Header& header) : path_(path) {
   if (begin_unnamed(start)) return;
   file_ = ::open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
   if (file_ < 0) fail("cannot create a trace file", path, errno);
+  ::fstat(file_, &created_);
   try {
     append(start);
   } catch (...) {
@@ -72,6 +73,7 @@ bool Writer::begin_unnamed(std::span<const std::byte> start) {
   const fs::path directory = path_.has_parent_path() ? path_.parent_path() : ".";
   file_ = ::open(directory.c_str(), O_WRONLY | O_TMPFILE | O_APPEND | O_CLOEXEC, 0600);
   if (file_ < 0) return false;
+  ::fstat(file_, &created_);
   int error = write_all(file_, start);
   const std::string self = "/proc/self/fd/" + std::to_string(file_);
   if (error == 0 && ::linkat(AT_FDCWD, self.c_str(), AT_FDCWD, path_.c_str(), AT_SYMLINK_FOLLOW) == 0) {
@@ -84,9 +86,18 @@ bool Writer::begin_unnamed(std::span<const std::byte> start) {
   return false;
 }
 
-Writer::~Writer() { ::close(file_); }
+/// Whether the number still stands for the file.
+bool Writer::is_open() const {
+  struct stat now {};
+  return ::fstat(file_, &now) == 0 && now.st_dev == created_.st_dev && now.st_ino == created_.st_ino;
+}
+
+Writer::~Writer() {
+  if (is_open()) ::close(file_);
+}
 
 void Writer::append(std::span<const std::byte> chunks) {
+  if (!is_open()) fail("cannot write a trace file, which the program has closed", path_, EBADF);
   const int error = write_all(file_, chunks);
   if (error != 0) {
     // If even this fails, the reader finds an incomplete chunk and skips it.
@@ -97,7 +108,7 @@ void Writer::append(std::span<const std::byte> chunks) {
 }
 
 void Writer::sync() {
-  if (::fsync(file_) != 0) fail("cannot write a trace file through to the disk", path_, errno);
+  if (!is_open() || ::fsync(file_) != 0) fail("cannot write a trace file through to the disk", path_, errno);
 }
 
 }  // namespace effort::record::trace

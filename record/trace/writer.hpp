@@ -1,6 +1,8 @@
 // Writes a trace file, chunk by chunk.  Complete chunks stay readable if the writer is killed.
 #pragma once
 
+#include <sys/stat.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
@@ -42,7 +44,7 @@ class Writer {
 
   /// Appends chunks that encode() made, whole and, if the system allows it, in one write.  If that fails, what was
   /// written of them is cut off again, so the file stays readable and a later call may succeed.
-  /// Errors: std::filesystem::filesystem_error (a full disk).  Blocks on the disk.
+  /// Errors: std::filesystem::filesystem_error (a full disk; the host has closed the descriptor).  Blocks on the disk.
   void append(std::span<const std::byte> chunks);
   template <typename Chunk>
   void append(const Chunk& chunk) requires requires {
@@ -59,9 +61,11 @@ class Writer {
 
  private:
   bool begin_unnamed(std::span<const std::byte> start);
+  bool is_open() const;
 
   std::filesystem::path path_;
   int file_ = -1;
+  struct stat created_ {};  ///< of the file: a host that closes all descriptors may reuse the number
   std::uint64_t size_ = 0;
 };
 

@@ -1,3 +1,4 @@
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -87,6 +88,29 @@ TEST_CASE("a full disk leaves a readable file, and writing goes on when there is
   CHECK(Reader(path).problems().empty());
   for (std::size_t i = 1; i < chunks.size(); ++i) writer.append(chunks[i]);
   check_sample(Reader(path), s);
+}
+
+TEST_CASE("what a host opens under the number of a trace file that it has closed is left alone") {
+  const Directory directory;
+  const fs::path path = directory.path / file_name(0), other = directory.path / "host";
+  const Sample s = sample();
+  const auto chunks = encoded(s);
+  int host = -1;
+  {
+    Writer writer(path, s.header);
+    for (int d = 3; d < 64; ++d) ::close(d);
+    do host = ::open(other.c_str(), O_RDWR | O_CREAT, 0600);
+    while (host < 63);
+    CHECK_THROWS_AS(writer.append(chunks[1]), fs::filesystem_error);
+    CHECK_THROWS_AS(writer.sync(), fs::filesystem_error);
+  }
+  CHECK(::fcntl(host, F_GETFD) >= 0);
+  CHECK(fs::file_size(other) == 0);
+  CHECK(fs::file_size(path) > 0);
+  for (int d = 3; d < 64; ++d) {
+    CHECK(::fcntl(d, F_GETFD) >= 0);
+    ::close(d);
+  }
 }
 
 TEST_CASE("a file that is cut anywhere reads up to the last complete chunk") {
