@@ -75,7 +75,7 @@ void disown_completions(Thread& thread, measure::ThreadSlot& slot, std::uint32_t
   if (thread.completing++ % every == 0) {
     took = measure::tsc() - left;
     const std::uint64_t each = took / completions;
-    // An interruption is no completion.
+    // An interrupted call has not completed anything.
     thread.per_completion = thread.per_completion == 0 || each < thread.per_completion
                                 ? each
                                 : thread.per_completion + std::min(each - thread.per_completion, each / 8 + 1) / 8;

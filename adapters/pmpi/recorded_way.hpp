@@ -7,7 +7,7 @@
 
 namespace effort::pmpi {
 
-/// The thread's, made when it is first needed; null if there is no memory.
+/// Returns this thread's instance, created on first use; null if memory is exhausted.
 MessageCall* message_call(Thread& thread);
 
 /// Enters a call at the time `now` and leaves the slot's gate closed.  Null: nothing has changed.

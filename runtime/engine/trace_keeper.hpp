@@ -112,7 +112,7 @@ class TraceKeeper {
   struct Partners {
     std::int64_t events = 0, bytes = 0;  ///< so far
     double allowed = 0;                  ///< bytes in this window
-    bool told = false;                   ///< that there is no room for all
+    bool told = false;                   ///< whether the note on missing partners was given
   } partners_;
   std::vector<bool> hidden_;  ///< by region of the run: begins and ends are not kept
   std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;

@@ -58,7 +58,7 @@ int traces() {
   return n;
 }
 
-/// Other threads do not know that the session ends, and must not write into memory that is no longer there.
+/// Other threads keep recording while the session ends; they must not write into unmapped memory.
 void threads_beyond_the_end() {
   std::atomic<bool> stop{false};
   std::vector<std::thread> team;

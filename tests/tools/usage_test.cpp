@@ -52,7 +52,7 @@ TEST_CASE("a wrong word is answered with suggestions") {
         "effort: unknown option '--prize' (did you mean '--price'?): see 'effort replay --help'\n");
 }
 
-TEST_CASE("input that is no regular file is refused, not waited for") {
+TEST_CASE("a pipe or device as input is refused at once") {
   const Scratch scratch;
   REQUIRE(::mkfifo((scratch / "pipe").c_str(), 0600) == 0);
   for (const std::vector<std::string>& line : {std::vector<std::string>{"info", "pipe"},

@@ -252,7 +252,7 @@ export function traceOf(run: Run): Trace | undefined {
 export function noTrace(run: Run, head: Head): string {
   return head.traces[run.index] && document.readyState === "loading"
     ? "Reading the trace ..."
-    : "There is no trace of this run in the report: give it to effort report with the snapshot.";
+    : "This report was made without a trace of this run: pass the trace to effort report with the snapshot.";
 }
 
 /** Index of the first element that is greater than `value`. */

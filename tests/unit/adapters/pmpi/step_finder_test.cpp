@@ -178,7 +178,7 @@ TEST_CASE("steps that do more at fixed intervals are steps, found as soon as a f
   }
 }
 
-TEST_CASE("more work in irregular steps is no burst, wherever most of the computation lies") {
+TEST_CASE("irregular steps with more work are not taken for bursts, wherever most of the computation lies") {
   Run run;
   std::mt19937 random(3);
   for (int i = 0; i < 80; ++i) {
