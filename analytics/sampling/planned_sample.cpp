@@ -95,13 +95,17 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
   s.size = plan_samples(values, values.size(), 1, label, strata, {relative, least_of_part}).allocation;
   const auto last = static_cast<std::int32_t>(s.size.size());
   if (!whole.empty()) s.size.push_back(static_cast<std::int64_t>(whole.size()));
-  if (s.size.size() == 1) return s;
-  s.part.resize(n);
-  s.population.assign(s.size.size(), 0);
-  for (std::size_t r = 0; r < n; ++r) {
-    s.part[r] = taken[r] ? last : last == 1 ? 0 : stratum[r];
-    ++s.population[static_cast<std::size_t>(s.part[r])];
+  if (s.size.size() > 1) {
+    s.part.resize(n);
+    s.population.assign(s.size.size(), 0);
+    for (std::size_t r = 0; r < n; ++r) {
+      s.part[r] = taken[r] ? last : last == 1 ? 0 : stratum[r];
+      ++s.population[static_cast<std::size_t>(s.part[r])];
+    }
   }
+  // Also where the load alone would need just one: other estimates from the sample need an interval, too.
+  for (std::size_t h = 0; h < s.size.size(); ++h)
+    s.size[h] = std::max(s.size[h], std::min(least_of_part, s.population[h]));
   return s;
 }
 
