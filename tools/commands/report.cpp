@@ -302,7 +302,7 @@ void run_report(const ReportArguments& a) {
     for (const std::string& path : a.inputs)
       if (!names_trace(path)) runs.push_back(describe(path, a, orders));
   }
-  if (runs.empty()) throw UsageError("a trace needs the snapshot of its run: add the snapshot to the inputs");
+  if (runs.empty()) throw UsageError("no snapshot among the inputs: a trace needs that of its run, so add it");
   for (const std::string& path : a.inputs)
     if (names_trace(path)) add_trace(path, a, runs);
   ordered_json head;
