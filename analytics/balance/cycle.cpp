@@ -40,7 +40,8 @@ std::array<double, Cycle::longest + 1> Cycle::Signal::ratios() const {
 void Cycle::observe(double mean, double loss) {
   ++steps_;
   mean_.observe(std::log(mean));
-  loss_.observe(loss >= 0 ? loss : loss_.past.empty() ? 0.0 : loss_.past.front());
+  const auto before = static_cast<std::size_t>(std::max(1, period_));
+  loss_.observe(loss >= 0 ? loss : before <= loss_.past.size() ? loss_.past[before - 1] : 0.0);
   const auto by_mean = mean_.ratios(), by_loss = loss_.ratios();
   const auto ratio = [&](int lag) {
     return std::min(by_mean[static_cast<std::size_t>(lag)], by_loss[static_cast<std::size_t>(lag)]);

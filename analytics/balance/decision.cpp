@@ -121,7 +121,9 @@ void Decision::observe(const StepFacts& facts) {
   double last = -1;
   for (const TrialLoss& trial : facts.trials)
     if (trial.predictor == Predictor::last && trial.age == 1) last = trial.loss;
-  fresh_.step(facts.mean, last);
+  // A rebalance that removes a recurring loss must not hide the cycle that it was made for.
+  const bool hidden = age_ == 1 && rebalances_ > 0 && fresh_.may_anticipate(own_predictor_, made_at_);
+  fresh_.step(facts.mean, hidden ? -1.0 : last);
   if (pending_.mean > 0) {
     StepFacts held;
     std::swap(held, pending_);
@@ -171,18 +173,17 @@ double Decision::above_own(double loss, int age) const {
 }
 
 void Decision::learn(const StepFacts& facts, int step) {
-  const double loss = std::max(0.0, facts.largest / facts.mean - 1);
-  fresh_.learn(step, facts.trials);
+  const double loss = std::max(0.0, facts.largest / facts.mean - 1), above = above_own(loss, age_);
+  if (rebalances_ > 0) fresh_.learn_real(own_predictor_, made_at_, age_, loss, loss - above);
+  fresh_.learn(step, facts.trials, made_at_);
   // A slow start exceeds both the step before and the step after it; a growing load does not.
   if (age_ == 2 && rebalances_ > 0) price_.add_slow_start(last_mean_ - std::max(old_mean_, facts.mean));
   if (age_ == 1) old_mean_ = last_mean_;
   last_mean_ = facts.mean;
   mean_ += (mean_ > 0 ? mean_gain : 1.0) * (facts.mean - mean_);
   if (age_ > 1 && !losses_.empty()) drift_ += drift_gain * (loss - losses_.back().loss - drift_);
-  const double above = above_own(loss, age_);
   losses_.push_back({loss, above});
   if (losses_.size() > losses_kept) losses_.pop_front();
-  if (rebalances_ > 0) fresh_.learn_real(made_at_, age_, loss, loss - above);
   level_.observe(above);
   learn_effect(loss);
   avoidable_ += std::max(0.0, loss - next_[1]) * facts.mean;
@@ -308,6 +309,11 @@ Verdict Decision::decide(const LookFacts& facts) {
     const double patience = settings_.patience * v.price * (useless ? forgiveness : 1.0);
     const bool overdue = avoidable_ > patience && sure_excess_ > equal_loads;
     v.rebalance = worth_it || (overdue && (useless || costs.now < costs.never));
+    // A program that adapts its mesh at the end of a step may divide the new mesh there already, which trials cannot
+    // show.  It is tried if what may be saved over the horizon exceeds the price.
+    const double hoped = fresh_.hope(predictor_, acts_at()) * n / fresh_.period();
+    v.trial = !v.rebalance && settings_.trials && !pauses && hoped > price * (1 + safety_margin);
+    v.rebalance = v.rebalance || v.trial;
     v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   }
   if (v.rebalance) {

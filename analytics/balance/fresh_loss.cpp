@@ -7,8 +7,15 @@ namespace {
 constexpr double rate_memory = 0.995;
 // Weight of the newest division in the mean loss of real ones.
 constexpr double real_gain = 0.5;
+// The work changes after a phase if a division made in it loses this much in the next step, and one made a step later
+// at most this share of that.
+constexpr double clear_loss = 0.1, clear_share = 0.5;
+// After this many disappointments the time without hope no longer doubles.
+constexpr int most_disappointments = 8;
 
 }  // namespace
+
+bool FreshLoss::Change::clear() const { return now > clear_loss && later < clear_share * now; }
 
 void FreshLoss::step(double mean, double loss) {
   cycle_.observe(mean, loss);
@@ -18,17 +25,27 @@ void FreshLoss::step(double mean, double loss) {
   peaks_ *= rate_memory;
 }
 
-void FreshLoss::learn(int step, std::span<const TrialLoss> trials) {
+void FreshLoss::learn(int step, std::span<const TrialLoss> trials, int made_at) {
+  const bool anticipated = made_at > 0 && anticipates(made_at);
   for (const TrialLoss& trial : trials) {
+    if (anticipated && step - trial.age <= made_at) continue;
     const std::size_t p = index(trial.predictor);
     all_[p].observe(trial.age, trial.loss);
     if (!phases_.empty()) phases_[phase(step - trial.age)].curves[p].observe(trial.age, trial.loss);
   }
 }
 
-void FreshLoss::learn_real(int step, int age, double loss, double expected) {
+void FreshLoss::learn_real(Predictor predictor, int step, int age, double loss, double expected) {
   if (age > static_cast<int>(phases_.size())) return;
-  double& known = phases_[phase(step)].real[static_cast<std::size_t>(age)];
+  Phase& made = phases_[phase(step)];
+  const Change change = change_after(predictor, step);
+  if (age == 1 && change.clear()) {
+    made.anticipates = loss < 0.5 * (change.now + change.later);
+    if (!made.anticipates && !made.tried)
+      hopes_again_ = step + (period() << std::min(++disappointments_, most_disappointments));
+    made.tried = true;
+  }
+  double& known = made.real[static_cast<std::size_t>(age)];
   if (known <= 0 && loss > expected) return;
   known += (known > 0 ? real_gain : 1.0) * (loss - known);
 }
@@ -47,14 +64,45 @@ void FreshLoss::learn_peak(std::span<const TrialLoss> trials, double weight, boo
   ++peaks_;
 }
 
-void FreshLoss::tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
-                         std::vector<double>& out) const {
-  const LossCurve& all = all_[index(predictor)];
-  if (phases_.empty()) return all.tabulate(n, out, reference);
+FreshLoss::Change FreshLoss::change_after(Predictor predictor, int step) const {
+  const auto first = [&](int made_at) {
+    const std::size_t p = index(predictor);
+    std::vector<double> out;
+    phases_[phase(made_at)].curves[p].drawn_to(all_[p]).tabulate(1, out);
+    return out[1];
+  };
+  return {first(step), first(step + 1)};
+}
+
+double FreshLoss::hope(Predictor predictor, int step) const {
+  if (phases_.empty() || phases_[phase(step)].tried || step < hopes_again_) return 0;
+  const Change change = change_after(predictor, step);
+  return change.clear() ? (change.now - change.later) / (2 + disappointments_) : 0;
+}
+
+bool FreshLoss::may_anticipate(Predictor predictor, int step) const {
+  if (phases_.empty()) return false;
+  return anticipates(step) || (!phases_[phase(step)].tried && change_after(predictor, step).clear());
+}
+
+void FreshLoss::tabulate_made_at(Predictor predictor, int step, int n, std::span<const double> reference,
+                                 std::vector<double>& out) const {
   const Phase& made = phases_[phase(step)];
-  made.curves[index(predictor)].drawn_to(all).tabulate(n, out, reference);
+  made.curves[index(predictor)].drawn_to(all_[index(predictor)]).tabulate(n, out, reference);
   for (std::size_t a = 1; a <= std::min(phases_.size(), static_cast<std::size_t>(n)); ++a)
     if (made.real[a] > 0) out[a] = std::min(out[a], made.real[a]);
+}
+
+void FreshLoss::tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
+                         std::vector<double>& out) const {
+  if (phases_.empty()) return all_[index(predictor)].tabulate(n, out, reference);
+  tabulate_made_at(predictor, step, n, reference, out);
+  if (!anticipates(step)) return;
+  // Such a division holds like one made a step later.
+  std::vector<double> later;
+  tabulate_made_at(predictor, step + 1, n, reference, later);
+  for (std::size_t a = 1; a <= static_cast<std::size_t>(n); ++a)
+    out[a] = std::min(out[a], later[std::max<std::size_t>(1, a - 1)]);
 }
 
 std::vector<double> FreshLoss::reference(int n) const {

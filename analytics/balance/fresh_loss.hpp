@@ -30,12 +30,15 @@ class FreshLoss {
   /// @param loss  under the trial of age 1 of the last-value predictor; negative: not known
   void step(double mean, double loss);
   /// Learns from the trials of an ordinary step.
-  void learn(int step, std::span<const TrialLoss> trials);
+  /// @param made_at  step after which the present division was made; 0: never.  If that division anticipated the work
+  ///                 of the next step, trials that began before it are skipped: they show its loss, not their own.
+  void learn(int step, std::span<const TrialLoss> trials, int made_at);
   /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: if the
   /// mesh is adapted in the same step, the program divides the new mesh, but trials use the loads of the old one.
   /// Later divisions in the same phase then correct what is known, in both directions.
-  /// @param expected  its loss by trials
-  void learn_real(int step, int age, double loss, double expected);
+  /// @param predictor  that it was made by
+  /// @param expected   its loss by trials
+  void learn_real(Predictor predictor, int step, int age, double loss, double expected);
   /// Learns from the trials of a peak.
   /// @param weight    mean load of the step, in usual mean loads
   /// @param repeated  the present distribution has had a peak before, so the mean of its steps contains one
@@ -46,6 +49,13 @@ class FreshLoss {
   /// @param reference  of the last-value predictor, see LossCurve::tabulate
   void tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
                 std::vector<double>& out) const;
+  /// What a division made after the step would save in the next one if it anticipated the work of that step, times the
+  /// chance that it does.  0 if the work does not change there, or if a division made in this phase has shown the
+  /// truth.
+  double hope(Predictor predictor, int step) const;
+  /// Whether a division made after the step anticipates the work of the next one, or may do so.  The trial that began
+  /// with it then does not show what would have been lost without it.
+  bool may_anticipate(Predictor predictor, int step) const;
   std::vector<double> reference(int n) const;
   /// Steps of the program's cycle; 1: none found.
   int period() const { return std::max(1, static_cast<int>(phases_.size())); }
@@ -62,12 +72,22 @@ class FreshLoss {
   struct Phase {
     Curves curves;
     std::array<double, Cycle::longest + 1> real{};  // loss by age of real divisions that lost less; 0: none
+    bool tried = false, anticipates = false;        // whether a division holds for the work of the next step already
   };
   static std::size_t index(Predictor predictor) { return static_cast<std::size_t>(predictor); }
   std::size_t phase(int step) const {
     const int n = static_cast<int>(phases_.size());
     return static_cast<std::size_t>((step % n + n) % n);
   }
+  bool anticipates(int step) const { return !phases_.empty() && phases_[phase(step)].anticipates; }
+  /// Losses in the first step of divisions made after a step and one step later, by trials.
+  struct Change {
+    double now = 0, later = 0;
+    bool clear() const;
+  };
+  Change change_after(Predictor predictor, int step) const;
+  void tabulate_made_at(Predictor predictor, int step, int n, std::span<const double> reference,
+                        std::vector<double>& out) const;
 
   Cycle cycle_;
   Curves all_;
@@ -75,6 +95,8 @@ class FreshLoss {
   std::array<double, n_predictors> peak_{};
   std::array<int, n_predictors> peak_count_{};
   double peaks_ = 0, steps_ = 0;  // of the run, fading
+  int disappointments_ = 0;       // divisions tried in hope that did not anticipate the next step's work
+  int hopes_again_ = 0;           // step
 };
 
 }  // namespace effort::balance

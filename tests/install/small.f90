@@ -21,7 +21,8 @@ program small
   call effort_hint_latest(hint, ierr=ierr)
   if (ierr /= EFFORT_OK .or. hint%step < 1) error stop 'no hint'
   if (any(field <= 0)) error stop 'field'
-  ! Loads are the same on every rank, to the last bit. An empty region may have none: what recording takes is subtracted.
+  ! Loads are the same on every rank, to the last bit. That of an empty region could be 0: the time of recording is
+  ! subtracted.
   call c_f_pointer(hint%load, load, [hint%n_ranks])
   first = load
   call MPI_Bcast(first, size(first), MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, ierr)

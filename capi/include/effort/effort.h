@@ -204,7 +204,7 @@ enum {
   EFFORT_ADVICE_TOO_EXPENSIVE = 256,   /**< imbalanced, but rebalancing would not pay */
   EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that grow together have no cost of their own */
   EFFORT_ADVICE_TRUNCATED = 1024,      /**< the hint has no room for all regions: some are missing */
-  EFFORT_ADVICE_TRIAL = 2048           /**< recommended below the threshold, to measure the cost and the effect */
+  EFFORT_ADVICE_TRIAL = 2048           /**< recommended to measure the cost or the effect, also below the threshold */
 };
 
 /** The state of the load and what to do about it.  Bit for bit the same on every rank, except for the fields marked

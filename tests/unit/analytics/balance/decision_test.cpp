@@ -1,71 +1,16 @@
-#include "analytics/balance/decision.hpp"
+#include "course.hpp"
 
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
 #include <cmath>
-#include <functional>
+#include <cstddef>
 #include <limits>
 #include <random>
 
 using namespace effort::balance;
 using Catch::Approx;
-
-namespace {
-
-DecisionSettings at_price(double price) {
-  DecisionSettings settings;
-  settings.initial_price = price;
-  return settings;
-}
-
-// A run whose loss is known in every step, and its outcome.
-struct Course {
-  std::function<double(int age, int step)> fresh = [](int, int) { return 0.0; };  // loss of a division `age` steps old
-  std::function<double(int step)> untouched = [](int) { return 0.0; };            // loss until the first rebalance
-  double price = 1, unit = 1;  // price of a rebalance in mean steps; seconds per mean step
-  bool tells_price = true;
-  double helps = 1;  // share of the loss above `fresh` that a rebalance removes
-};
-
-struct Outcome {
-  std::vector<int> rebalanced;  // rebalances, after these steps
-  std::vector<Verdict> verdicts;
-};
-
-// Looks after every step and follows the hints.
-Outcome follow(const Course& course, int steps, DecisionSettings settings) {
-  Decision decision(settings);
-  PeakFinder peaks;
-  Outcome out;
-  int age = 0;
-  double above = 0;
-  for (int s = 0; s < steps; ++s) {
-    ++age;
-    const bool fresh = !out.rebalanced.empty();
-    const double loss = fresh ? course.fresh(age, s) + above : course.untouched(s);
-    StepFacts facts;
-    facts.mean = course.unit;
-    facts.largest = course.unit * (1 + loss);
-    facts.kind = peaks.observe(facts.largest, facts.mean);
-    for (int a = 1; a <= std::min(s, oldest_age); a = a < 4 ? a + 1 : 2 * a)
-      facts.trials.push_back({Predictor::last, a, course.fresh(a, s)});
-    decision.observe(facts);
-    LookFacts look;
-    look.imbalance = loss;
-    look.known[0] = true;
-    out.verdicts.push_back(decision.decide(look));
-    if (!out.verdicts.back().rebalance) continue;
-    above = (1 - course.helps) * (loss - course.fresh(1, s));
-    decision.rebalanced(course.tells_price ? course.price * course.unit : -1);
-    peaks.restart();
-    out.rebalanced.push_back(s);
-    age = 0;
-  }
-  return out;
-}
-
-}  // namespace
 
 TEST_CASE("a balanced run never gets a recommendation, at any price", "[balance]") {
   Course course;

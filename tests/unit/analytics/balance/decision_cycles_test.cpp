@@ -1,0 +1,36 @@
+#include "course.hpp"
+
+#include <catch2/catch_test_macros.hpp>
+
+using namespace effort::balance;
+
+TEST_CASE("a program that divides the work of the next step is found out, and rebalanced before its work moves",
+          "[balance]") {
+  // The mesh is adapted at the end of steps 4, 9, ...; a rebalance in the same step divides the new mesh.  Trials
+  // divide by the loads of the old one.
+  Course course;
+  course.price = 0.5;
+  course.untouched = [](int s) { return s < 5 ? 0.0 : 0.8; };
+  const auto lasts = [](int made_at, int s) { return made_at / 5 == s / 5 ? 0.02 : 0.8; };
+  course.fresh = [&](int age, int s) { return lasts(s - age, s); };
+  course.real = [&](int age, int s) { return lasts(s - age + 1, s); };
+  const Outcome outcome = follow(course, 300, at_price(0.5));
+  int in_time = 0;
+  for (int s : outcome.rebalanced)
+    if (s >= 100) in_time += s % 5 == 4;
+  CHECK(in_time >= 38);
+  CHECK(outcome.rebalanced.size() <= 70);
+
+  // One that does not is asked a few times only.
+  course.real = nullptr;
+  const Outcome other = follow(course, 300, at_price(0.5));
+  int asked = 0;
+  for (int s : other.rebalanced) asked += s % 5 == 4;
+  CHECK(asked >= 1);
+  CHECK(asked <= 6);
+
+  // Whoever set a price does not want trials.
+  DecisionSettings settings = at_price(0.5);
+  settings.trials = false;
+  for (int s : follow(course, 300, settings).rebalanced) CHECK(s % 5 != 4);
+}
