@@ -3,10 +3,10 @@
 // Kokkos finds these functions by name.  Kernels and profiling regions are COMPUTE, fences WAIT.  On a device, kernels
 // run on after their launch has returned: the time until they are done shows in the fence.
 #include "effort/effort.h"
-#include "runtime/engine/adapter_port.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
+#include "runtime/session/adapter_port.hpp"
 
 #include <cstdint>
 #include <cstdlib>

@@ -6,10 +6,10 @@
 // the construct's end is waiting, and a worker learns that end when it is woken: so this wait is added then, and may
 // appear in a later step.  All other barriers are booked as they pass.
 #include "effort/effort.h"
-#include "runtime/engine/adapter_port.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
 #include "runtime/quiet_write.hpp"
+#include "runtime/session/adapter_port.hpp"
 
 #include <algorithm>
 #include <atomic>

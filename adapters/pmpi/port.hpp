@@ -1,7 +1,7 @@
 // The adapter's access to the library.
 #pragma once
 
-#include "runtime/engine/adapter_port.hpp"
+#include "runtime/session/adapter_port.hpp"
 
 namespace effort::pmpi {
 

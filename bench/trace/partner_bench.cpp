@@ -3,9 +3,9 @@
 //   bench_partners [rounds]
 // The records are those of a halo exchange with six neighbours: 3 calls and 4 messages for each, and one sum.  No, one
 // or or all of the neighbours are kept.  Prints medians in nanoseconds per record.
-#include "runtime/engine/trace_events.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/recording/stream.hpp"
+#include "runtime/trace/trace_events.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Selects this build's placement.
-#include "runtime/engine/session.hpp"
+#include "runtime/session/session.hpp"
 
 #ifdef EFFORT_HAVE_HWLOC
 #include "adapters/hwloc/hwloc_placement.hpp"

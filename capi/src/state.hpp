@@ -3,7 +3,7 @@
 
 #include "effort/effort.h"
 #include "errors.hpp"
-#include "runtime/engine/session.hpp"
+#include "runtime/session/session.hpp"
 
 #include <atomic>
 #include <memory>

@@ -1,7 +1,7 @@
 // Hooks that an adapter runs around each progress step.
 #pragma once
 
-#include "runtime/engine/adapter_port.hpp"
+#include "runtime/session/adapter_port.hpp"
 
 #include <exception>
 

@@ -3,18 +3,18 @@
 
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
+#include "runtime/collect/collector.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/background_thread.hpp"
-#include "runtime/engine/collector.hpp"
-#include "runtime/engine/history_store.hpp"
 #include "runtime/engine/placement.hpp"
 #include "runtime/engine/rank_watch.hpp"
-#include "runtime/engine/run_log.hpp"
-#include "runtime/engine/sample_rules.hpp"
-#include "runtime/engine/sample_schedule.hpp"
-#include "runtime/engine/trace_keeper.hpp"
 #include "runtime/engine/window_input.hpp"
+#include "runtime/history/history_store.hpp"
+#include "runtime/history/run_log.hpp"
 #include "runtime/node/segment.hpp"
+#include "runtime/trace/sample_rules.hpp"
+#include "runtime/trace/sample_schedule.hpp"
+#include "runtime/trace/trace_keeper.hpp"
 
 #include <atomic>
 #include <functional>

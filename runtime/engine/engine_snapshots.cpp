@@ -1,7 +1,7 @@
 // Snapshots: periodic ones, those that the host asks for, and the last one.
 #include "runtime/engine/engine.hpp"
-#include "runtime/engine/report.hpp"
-#include "runtime/engine/snapshot_job.hpp"
+#include "runtime/history/report.hpp"
+#include "runtime/history/snapshot_job.hpp"
 #include "runtime/measure/clock.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"

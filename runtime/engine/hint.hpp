@@ -3,7 +3,7 @@
 
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
-#include "runtime/engine/names.hpp"
+#include "runtime/collect/names.hpp"
 #include "runtime/node/segment.hpp"
 
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "analytics/window/window.hpp"
+#include "runtime/collect/collector.hpp"
 #include "runtime/config/settings.hpp"
-#include "runtime/engine/collector.hpp"
 
 #include <cstdint>
 #include <span>

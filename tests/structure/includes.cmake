@@ -20,6 +20,7 @@ allow(analytics/sampling analytics/number_text.hpp)
 allow(analytics/balance analytics/number_text.hpp)
 allow(analytics/codec analytics/comm/ analytics/simd/ analytics/wavelet/)
 allow(analytics/cluster analytics/comm/ analytics/simd/ analytics/sampling/)
+allow(analytics/cluster_offline analytics/cluster/ analytics/sampling/)
 allow(analytics/window analytics/number_text.hpp analytics/comm/ analytics/wavelet/ analytics/sampling/
   analytics/balance/ analytics/cluster/)
 allow(analytics/replay analytics/comm/ analytics/window/)
@@ -32,17 +33,23 @@ allow(runtime/recording)
 allow(runtime/measure runtime/recording/ runtime/status)
 allow(runtime/node runtime/recording/ analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
-allow(runtime/engine analytics/ record/ runtime/)
+allow(runtime/collect analytics/comm/ runtime/measure/ runtime/node/ runtime/recording/ runtime/status)
+allow(runtime/history analytics/ record/ runtime/config/ runtime/node/ runtime/collect/)
+allow(runtime/trace analytics/ record/ runtime/config/ runtime/recording/ runtime/measure/ runtime/node/
+  runtime/collect/ runtime/history/ runtime/status)
+allow(runtime/engine analytics/ record/ runtime/config/ runtime/measure/ runtime/node/ runtime/collect/
+  runtime/history/ runtime/trace/ runtime/status runtime/quiet_write.hpp)
+allow(runtime/session analytics/ record/ runtime/)
 allow(adapters runtime/engine/placement.hpp runtime/exchange/transport.hpp runtime/measure/ runtime/status)
-allow(adapters/kokkos_tools runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp
+allow(adapters/kokkos_tools runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp
   runtime/quiet_write.hpp effort/)
-allow(adapters/ompt runtime/engine/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp
+allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/environment.hpp runtime/quiet_write.hpp
   effort/)
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
   record/text.hpp)
 allow(tools analytics/ record/)
 allow(viewer analytics/ record/)
-allow(adapters/pmpi adapters/mpi/ runtime/engine/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
+allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
   runtime/quiet_write.hpp effort/)
 

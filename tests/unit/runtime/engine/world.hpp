@@ -4,8 +4,8 @@
 #include "analytics/codec/history.hpp"
 #include "record/reader.hpp"
 #include "runtime/engine/engine.hpp"
-#include "runtime/engine/rank_client.hpp"
 #include "runtime/measure/boundary.hpp"
+#include "runtime/session/rank_client.hpp"
 
 #include "../thread_transport.hpp"
 

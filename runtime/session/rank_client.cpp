@@ -1,4 +1,4 @@
-#include "runtime/engine/rank_client.hpp"
+#include "runtime/session/rank_client.hpp"
 
 #include "analytics/sampling/planned_sample.hpp"
 

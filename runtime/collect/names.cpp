@@ -1,4 +1,4 @@
-#include "runtime/engine/names.hpp"
+#include "runtime/collect/names.hpp"
 
 #include "runtime/measure/frame.hpp"
 

@@ -3,7 +3,7 @@
 
 #include "analytics/comm/communicator.hpp"
 #include "record/run.hpp"
-#include "runtime/engine/history_store.hpp"
+#include "runtime/history/history_store.hpp"
 #include "runtime/node/segment.hpp"
 
 #include <map>

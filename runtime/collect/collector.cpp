@@ -1,4 +1,4 @@
-#include "runtime/engine/collector.hpp"
+#include "runtime/collect/collector.hpp"
 
 #include <algorithm>
 

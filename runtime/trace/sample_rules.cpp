@@ -1,4 +1,4 @@
-#include "runtime/engine/sample_rules.hpp"
+#include "runtime/trace/sample_rules.hpp"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // The table of REPORT=summary.
-#include "runtime/engine/report.hpp"
+#include "runtime/history/report.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

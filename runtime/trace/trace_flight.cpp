@@ -1,6 +1,6 @@
 // The flight recorder: what is still in memory of ranks and windows that nobody chose.
-#include "runtime/engine/trace_keeper.hpp"
 #include "runtime/measure/clock.hpp"
+#include "runtime/trace/trace_keeper.hpp"
 
 #include <algorithm>
 #include <utility>

@@ -1,4 +1,4 @@
-#include "runtime/engine/report.hpp"
+#include "runtime/history/report.hpp"
 
 #include "analytics/number_text.hpp"
 #include "record/text.hpp"

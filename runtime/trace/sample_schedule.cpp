@@ -1,4 +1,4 @@
-#include "runtime/engine/sample_schedule.hpp"
+#include "runtime/trace/sample_schedule.hpp"
 
 #include <algorithm>
 

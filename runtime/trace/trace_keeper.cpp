@@ -1,4 +1,4 @@
-#include "runtime/engine/trace_keeper.hpp"
+#include "runtime/trace/trace_keeper.hpp"
 
 #include "runtime/config/trace_settings.hpp"
 #include "runtime/measure/clock.hpp"

@@ -1,7 +1,7 @@
 // Collects the ranks' byte streams into windows of steps.
 #pragma once
 
-#include "runtime/engine/names.hpp"
+#include "runtime/collect/names.hpp"
 #include "runtime/measure/frame.hpp"
 #include "runtime/node/segment.hpp"
 

@@ -1,4 +1,4 @@
-#include "runtime/engine/snapshot_job.hpp"
+#include "runtime/history/snapshot_job.hpp"
 
 #include "record/writer.hpp"
 

@@ -3,9 +3,9 @@
 
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/engine.hpp"
-#include "runtime/engine/rank_client.hpp"
 #include "runtime/exchange/transport.hpp"
 #include "runtime/measure/recorder.hpp"
+#include "runtime/session/rank_client.hpp"
 
 #include <memory>
 #include <mutex>

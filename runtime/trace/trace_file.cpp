@@ -1,4 +1,4 @@
-#include "runtime/engine/trace_file.hpp"
+#include "runtime/trace/trace_file.hpp"
 
 #include <algorithm>
 #include <span>

@@ -1,4 +1,4 @@
-#include "runtime/engine/run_log.hpp"
+#include "runtime/history/run_log.hpp"
 
 #include "analytics/window/exchange.hpp"
 

@@ -1,8 +1,8 @@
 // How the ranks of a communicator join in one session: nodes, shared memory, the exchange, the engines.
-#include "runtime/engine/attempt.hpp"
-#include "runtime/engine/session.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
+#include "runtime/session/attempt.hpp"
+#include "runtime/session/session.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -1,4 +1,4 @@
-#include "runtime/engine/trace_events.hpp"
+#include "runtime/trace/trace_events.hpp"
 
 #include "runtime/measure/clock.hpp"
 

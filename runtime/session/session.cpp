@@ -1,11 +1,11 @@
-#include "runtime/engine/session.hpp"
+#include "runtime/session/session.hpp"
 
-#include "runtime/engine/attempt.hpp"
-#include "runtime/engine/report_file.hpp"
 #include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
 #include "runtime/quiet_write.hpp"
+#include "runtime/session/attempt.hpp"
+#include "runtime/session/report_file.hpp"
 
 #include <algorithm>
 #include <chrono>

@@ -3,9 +3,9 @@
 
 #include "analytics/comm/communicator.hpp"
 #include "analytics/sampling/planned_sample.hpp"
+#include "runtime/collect/collector.hpp"
+#include "runtime/collect/names.hpp"
 #include "runtime/config/settings.hpp"
-#include "runtime/engine/collector.hpp"
-#include "runtime/engine/names.hpp"
 
 #include <cstdint>
 #include <span>

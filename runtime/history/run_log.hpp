@@ -5,9 +5,9 @@
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
 #include "record/run.hpp"
+#include "runtime/collect/collector.hpp"
 #include "runtime/config/settings.hpp"
-#include "runtime/engine/collector.hpp"
-#include "runtime/engine/report.hpp"
+#include "runtime/history/report.hpp"
 #include "runtime/node/segment.hpp"
 
 #include <cstdint>

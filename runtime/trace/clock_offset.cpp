@@ -1,4 +1,4 @@
-#include "runtime/engine/clock_offset.hpp"
+#include "runtime/trace/clock_offset.hpp"
 
 #include <algorithm>
 #include <span>

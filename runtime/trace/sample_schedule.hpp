@@ -4,8 +4,8 @@
 #include "analytics/sampling/kept_ranks.hpp"
 #include "analytics/window/window.hpp"
 #include "runtime/config/settings.hpp"
-#include "runtime/engine/sample_rules.hpp"
 #include "runtime/node/board.hpp"
+#include "runtime/trace/sample_rules.hpp"
 
 #include <cstdint>
 #include <deque>

@@ -1,4 +1,4 @@
-#include "runtime/engine/report_file.hpp"
+#include "runtime/session/report_file.hpp"
 
 #include "runtime/quiet_write.hpp"
 #include "runtime/status.hpp"

@@ -1,5 +1,5 @@
 // Files that nodes share.
-#include "runtime/engine/trace_file.hpp"
+#include "runtime/trace/trace_file.hpp"
 #include "analytics/comm/thread_group.hpp"
 #include "record/trace/reader.hpp"
 

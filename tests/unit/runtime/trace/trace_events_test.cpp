@@ -1,5 +1,5 @@
 // From records to the events of a window.
-#include "runtime/engine/trace_events.hpp"
+#include "runtime/trace/trace_events.hpp"
 
 #include "../recording/test_memory.hpp"
 #include "runtime/measure/clock.hpp"

@@ -4,8 +4,8 @@
 #include "analytics/codec/history.hpp"
 #include "analytics/comm/communicator.hpp"
 #include "record/run.hpp"
+#include "runtime/collect/collector.hpp"
 #include "runtime/config/settings.hpp"
-#include "runtime/engine/collector.hpp"
 
 #include <map>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "runtime/engine/history_store.hpp"
+#include "runtime/history/history_store.hpp"
 
 #include "analytics/codec/shared_history.hpp"
 
