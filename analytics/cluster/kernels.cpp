@@ -118,6 +118,11 @@ DistanceTable KernelsOn<Space>::all_distances(const RowsOf<double>& objects) con
 }
 
 template <typename Space>
+Table<float> KernelsOn<Space>::all_distances(const RowsOf<float>& objects) const {
+  return distances_on(space_, set_, objects, objects, true);
+}
+
+template <typename Space>
 Assignment KernelsOn<Space>::assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const {
   using Kernel = AssignKernel<Space>;
   const std::size_t trials = medoids.sets.size(), k = medoids.k, points = medoids.points.n, d = objects.d;

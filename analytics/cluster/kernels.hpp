@@ -69,6 +69,7 @@ class Kernels {
   virtual Table<float> distances(const RowsOf<float>& rows, const RowsOf<float>& candidates) const = 0;
   /// Distances between all pairs of `objects`; each is computed once.
   virtual DistanceTable all_distances(const RowsOf<double>& objects) const = 0;
+  virtual Table<float> all_distances(const RowsOf<float>& objects) const = 0;
   /// Assigns every object to its nearest medoid, for several sets of medoids in one read.  n may be 0.
   virtual Assignment assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const = 0;
   /// Sets `nearest` (the first of equals), `first` and `second` of each row.
@@ -99,6 +100,7 @@ class KernelsOn final : public Kernels {
   DistanceTable distances(const RowsOf<double>& rows, const RowsOf<double>& candidates) const override;
   Table<float> distances(const RowsOf<float>& rows, const RowsOf<float>& candidates) const override;
   DistanceTable all_distances(const RowsOf<double>& objects) const override;
+  Table<float> all_distances(const RowsOf<float>& objects) const override;
   Assignment assign(const Signatures& objects, const MedoidSets& medoids, FixedUnit unit) const override;
   void two_nearest(std::span<const double> columns, double bound, Standing& standing) const override;
   std::unique_ptr<TableKernels<double>> on(const Table<double>& table) const override;

@@ -45,12 +45,6 @@ template std::vector<std::int32_t> build_medoids(const Kernels&, const Table<flo
 
 namespace {
 
-// The least relative gain of a swap: smaller ones may be rounding errors of the sums.
-template <typename T>
-constexpr double least_gain = 16 * std::numeric_limits<double>::epsilon();
-template <>
-constexpr double least_gain<float> = 8 * std::numeric_limits<float>::epsilon();
-
 // The state of SWAP on a table.
 template <typename T>
 class SwapState {
@@ -79,10 +73,6 @@ class SwapState {
   void least_changes(std::vector<double>& least) const { kernels_->least_changes(state_.standing(), least); }
 
   double cost() const { return state_.cost(); }
-
-  bool improves(const Change& change) const {
-    return change.candidate >= 0 && change.amount < -least_gain<T> * state_.cost();
-  }
 
   void apply(const Change& change) {
     const auto slot = static_cast<std::size_t>(change.slot);
@@ -122,7 +112,7 @@ int swap_medoids(const Kernels& kernels, const Table<T>& distances, std::vector<
   for (std::size_t i = 0; unimproved < steps && swaps < limits.swaps; i = (i + 1) % steps) {
     const Change change = state.best_swap(i * step, std::min(columns, (i + 1) * step));
     const double before = state.cost();
-    if (state.improves(change)) {
+    if (improves<T>(change, state.cost())) {
       state.apply(change);
       ++swaps;
       if (limits.ended && limits.ended(medoids)) break;

@@ -2,11 +2,11 @@
 #pragma once
 
 #include "analytics/cluster/kernels.hpp"
-#include "analytics/cluster/pam.hpp"
 
 #include <cstdint>
 #include <functional>
 #include <limits>
+#include <type_traits>
 #include <vector>
 
 namespace effort::cluster {
@@ -15,6 +15,17 @@ namespace effort::cluster {
 /// the result are the result for k = i.  Requires k <= columns.
 template <typename T>
 std::vector<std::int32_t> build_medoids(const Kernels& kernels, const Table<T>& distances, int k);
+
+/// How SWAP chooses: the best of all swaps each time (as R's original), or every swap that improves at once.
+enum class SwapRule { steepest, eager };
+
+/// Whether a swap lowers the cost by more than rounding errors of sums on a table of T.
+template <typename T>
+bool improves(const Change& change, double cost) {
+  const double least = std::is_same_v<T, float> ? 8.0 * std::numeric_limits<float>::epsilon()
+                                                : 16 * std::numeric_limits<double>::epsilon();
+  return change.candidate >= 0 && change.amount < -least * cost;
+}
 
 /// When SWAP accepts a swap, and when it ends.
 struct SwapLimits {

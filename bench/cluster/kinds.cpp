@@ -2,7 +2,7 @@
 #include "common.hpp"
 
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/quality.hpp"
+#include "analytics/cluster_offline/quality.hpp"
 #include "analytics/sampling/draw.hpp"
 #include "tests/unit/analytics/cluster/kinds.hpp"
 

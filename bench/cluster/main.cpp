@@ -5,8 +5,8 @@
 #include "reference.hpp"
 
 #include "analytics/cluster/clara.hpp"
-#include "analytics/cluster/pam.hpp"
-#include "analytics/cluster/quality.hpp"
+#include "analytics/cluster_offline/pam.hpp"
+#include "analytics/cluster_offline/quality.hpp"
 
 #include <Kokkos_Core.hpp>
 

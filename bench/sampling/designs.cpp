@@ -32,7 +32,7 @@ std::vector<std::int64_t> sizes_of(std::span<const std::int32_t> label, std::siz
   return sizes;
 }
 
-/// What the library does at the end of a window (runtime/engine/trace_keeper.cpp).
+/// What the library does at the end of a window (runtime/trace/trace_keeper.cpp).
 Drawn retrospective(std::span<const double> load, const Strata& strata, std::size_t window,
                     const sampling::Accuracy& accuracy, std::int64_t stream) {
   sampling::WindowFacts facts;

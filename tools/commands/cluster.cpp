@@ -10,9 +10,9 @@
 
 #include "analytics/cluster/choose_k.hpp"
 #include "analytics/cluster/clara.hpp"
-#include "analytics/cluster/hierarchical.hpp"
-#include "analytics/cluster/pam.hpp"
-#include "analytics/cluster/quality.hpp"
+#include "analytics/cluster_offline/hierarchical.hpp"
+#include "analytics/cluster_offline/pam.hpp"
+#include "analytics/cluster_offline/quality.hpp"
 #include "analytics/sampling/draw.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/commands/kokkos_session.hpp"

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "analytics/cluster/hierarchical.hpp"
+#include "analytics/cluster_offline/hierarchical.hpp"
 #include "record/run.hpp"
 #include "record/series.hpp"
 

@@ -1,7 +1,7 @@
 // CLARA on one node.
 #include "analytics/cluster/clara.hpp"
-#include "analytics/cluster/pam.hpp"
-#include "analytics/cluster/quality.hpp"
+#include "analytics/cluster_offline/pam.hpp"
+#include "analytics/cluster_offline/quality.hpp"
 #include "measures.hpp"
 
 #include "kinds.hpp"

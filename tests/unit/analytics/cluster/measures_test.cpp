@@ -1,6 +1,6 @@
 // Quality measures on cases computed by hand, and the verifier on wrong answers.
 #include "measures.hpp"
-#include "analytics/cluster/pam.hpp"
+#include "analytics/cluster_offline/pam.hpp"
 
 #include "sets.hpp"
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/quality_search.hpp"
+#include "analytics/cluster_offline/quality_search.hpp"
 #include "analytics/sampling/draw.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-#include "analytics/cluster/hierarchical.hpp"
+#include "analytics/cluster_offline/hierarchical.hpp"
 
 #include "analytics/cluster/finish.hpp"
 #include "analytics/cluster/kmedoids.hpp"

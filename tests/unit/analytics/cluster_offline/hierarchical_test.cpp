@@ -1,5 +1,5 @@
 // Dendrograms against R and against a naive search for the nearest pair.
-#include "analytics/cluster/hierarchical.hpp"
+#include "analytics/cluster_offline/hierarchical.hpp"
 #include "measures.hpp"
 
 #include "sets.hpp"

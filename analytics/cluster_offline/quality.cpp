@@ -1,17 +1,19 @@
-#include "analytics/cluster/quality.hpp"
+#include "analytics/cluster_offline/quality.hpp"
 
 #include "analytics/cluster/assignment.hpp"
 #include "analytics/cluster/finish.hpp"
 #include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/quality_search.hpp"
 #include "analytics/cluster/range.hpp"
+#include "analytics/cluster_offline/quality_search.hpp"
+#include "analytics/cluster_offline/single_rows.hpp"
 #include "analytics/sampling/draw.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <cmath>
 #include <limits>
+#include <numeric>
 #include <stdexcept>
 #include <string>
 
@@ -43,33 +45,6 @@ Costed evaluate(const Kernels& kernels, const Signatures& objects, Ids medoids) 
   return result;
 }
 
-// Objects in single precision, relative to a centre.
-struct SingleRows {
-  std::vector<float> values;
-  double mean_norm = 0;  // mean distance to the centre
-
-  SingleRows(const Signatures& objects, const std::vector<double>& centre, double factor) {
-    values.resize(objects.n * objects.d);
-    std::vector<double> moved(objects.d);
-    for (std::size_t i = 0; i < objects.n; ++i) {
-      for (std::size_t j = 0; j < objects.d; ++j) moved[j] = (objects.row(i)[j] - centre[j]) * factor;
-      for (std::size_t j = 0; j < objects.d; ++j) values[i * objects.d + j] = static_cast<float>(moved[j]);
-      mean_norm += norm(moved);
-    }
-    mean_norm /= static_cast<double>(objects.n);
-  }
-
- private:
-  static double norm(const std::vector<double>& values) {
-    double sums[4] = {};  // independent sums hide the latency of an addition
-    std::size_t j = 0;
-    for (; j + 4 <= values.size(); j += 4)
-      for (std::size_t l = 0; l < 4; ++l) sums[l] += values[j + l] * values[j + l];
-    for (; j < values.size(); ++j) sums[0] += values[j] * values[j];
-    return std::sqrt((sums[0] + sums[1]) + (sums[2] + sums[3]));
-  }
-};
-
 std::vector<double> column_medians(const Signatures& objects) {
   std::vector<double> medians, column(objects.n);
   for (std::size_t j = 0; j < objects.d; ++j) {
@@ -89,7 +64,9 @@ Ids refine(const Kernels& kernels, const Signatures& objects, const Signatures& 
   if (sample_cost > 0) {
     const double factor = std::ldexp(1.0, -std::ilogb(std::bit_cast<double>(largest)));
     const SingleRows single(objects, column_medians(sample), factor);
-    if (single.mean_norm * std::numeric_limits<float>::epsilon() <= most_lost * factor * sample_cost)
+    const double mean_norm =
+        std::accumulate(single.norms.begin(), single.norms.end(), 0.0) / static_cast<double>(objects.n);
+    if (mean_norm * std::numeric_limits<float>::epsilon() <= most_lost * factor * sample_cost)
       return refine_starts(kernels, RowsOf<float>{single.values.data(), objects.n, objects.d}, starts, seed);
   }
   return refine_starts(kernels, RowsOf<double>{objects.values.data(), objects.n, objects.d}, starts, seed);

@@ -1,8 +1,10 @@
 // PAM against R, against brute force, and under changes that must not affect it.
-#include "analytics/cluster/pam.hpp"
-#include "analytics/cluster/kmedoids.hpp"
-#include "measures.hpp"
+#include "analytics/cluster_offline/pam.hpp"
 
+#include "analytics/cluster/kmedoids.hpp"
+#include "analytics/cluster_offline/screened.hpp"
+#include "kinds.hpp"
+#include "measures.hpp"
 #include "sets.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -14,6 +16,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <utility>
 
 using namespace effort::cluster;
 using namespace effort::cluster::test;
@@ -189,6 +192,49 @@ TEST_CASE("fewer distinct points than strata still give k medoids and no empty s
     REQUIRE(*std::min_element(found.sizes.begin(), found.sizes.end()) >= 1);
     REQUIRE(found.lone.empty());
   }
+}
+
+TEST_CASE("screening in single precision changes nothing") {
+  const KernelsOn<Kokkos::Serial> kernels(Kokkos::Serial{});
+  const auto exact = [&](const Signatures& objects, int k, int max_swaps) {
+    const DistanceTable table = kernels.all_distances(objects);
+    auto medoids = build_medoids(kernels, table, k);
+    const int swaps = swap_medoids(kernels, table, medoids, SwapRule::steepest, max_swaps);
+    return std::pair(medoids, swaps);
+  };
+  for (const std::size_t n : {17, 300, 1300})
+    for (const int k : {1, 2, 6})
+      for (int seed = 1; seed <= 4; ++seed) {
+        auto values = groups_of(n, 5, 4, 2, seed * 7 + k);
+        for (double& value : values) value = (value + 100) / 128;  // an offset that costs single precision seven bits
+        const Signatures objects{values, n, 5};
+        REQUIRE(screened_medoids(kernels, objects, k, 1000) == exact(objects, k, 1000).first);
+      }
+  // Objects far away, of all sizes, and in ties.
+  std::size_t screened = 0;
+  for (const Kind& kind : all_kinds())
+    for (const std::size_t d : {1, 24}) {
+      auto values = Maker(kind, d, 5).objects(900);
+      const double most = *std::max_element(values.begin(), values.end());
+      for (double& value : values) value /= most;
+      const Signatures objects{values, 900, d};
+      const auto medoids = screened_medoids(kernels, objects, 7, 1000);
+      INFO(kind.name() << ", d = " << d);
+      REQUIRE((medoids.empty() || medoids == exact(objects, 7, 1000).first));
+      screened += !medoids.empty();
+    }
+  REQUIRE(screened >= all_kinds().size());
+  // Many swaps, and a limit to their number.
+  auto many = groups_of(1500, 2, 40, 4, 5);
+  for (double& value : many) value /= 8;
+  const auto [medoids, swaps] = exact({many, 1500, 2}, 60, 1000);
+  REQUIRE(swaps > 8);
+  REQUIRE(screened_medoids(kernels, {many, 1500, 2}, 60, 1000) == medoids);
+  REQUIRE(screened_medoids(kernels, {many, 1500, 2}, 60, 3) == exact({many, 1500, 2}, 60, 3).first);
+  // Many candidates are equally good: the table in double precision decides.
+  const std::vector<double> same(2000 * 2, 0.5);
+  REQUIRE(screened_medoids(kernels, {same, 2000, 2}, 3, 1000).empty());
+  REQUIRE(pam_of(same, 2, 3).cost == 0);
 }
 
 TEST_CASE("very large and very small values") {

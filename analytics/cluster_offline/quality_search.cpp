@@ -1,8 +1,8 @@
-#include "analytics/cluster/quality_search.hpp"
+#include "analytics/cluster_offline/quality_search.hpp"
 
-#include "analytics/cluster/middles.hpp"
-#include "analytics/cluster/optima.hpp"
-#include "analytics/cluster/sort_first.hpp"
+#include "analytics/cluster_offline/middles.hpp"
+#include "analytics/cluster_offline/optima.hpp"
+#include "analytics/cluster_offline/sort_first.hpp"
 
 #include <limits>
 #include <numeric>

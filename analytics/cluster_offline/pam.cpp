@@ -1,9 +1,10 @@
-#include "analytics/cluster/pam.hpp"
+#include "analytics/cluster_offline/pam.hpp"
 
 #include "analytics/cluster/finish.hpp"
 #include "analytics/cluster/kernels.hpp"
 #include "analytics/cluster/kmedoids.hpp"
 #include "analytics/cluster/range.hpp"
+#include "analytics/cluster_offline/screened.hpp"
 
 #include <algorithm>
 #include <bit>
@@ -41,6 +42,13 @@ Clustering around(const Kernels& kernels, const Signatures& signatures, std::vec
 }
 
 std::vector<std::int32_t> search(const Kernels& kernels, const Signatures& objects, const PamParameters& parameters) {
+  constexpr std::size_t large = 1024;  // below, the table in double precision stays in the cache
+  if (objects.n >= large && parameters.swap == SwapRule::steepest) {
+    const std::uint64_t largest = largest_bits(objects.values);
+    const InRange unit(objects, largest == 0 ? 0 : -std::ilogb(std::bit_cast<double>(largest)));
+    auto medoids = screened_medoids(kernels, unit.signatures(), parameters.k, parameters.max_swaps);
+    if (!medoids.empty()) return medoids;
+  }
   const DistanceTable distances = kernels.all_distances(objects);
   auto medoids = build_medoids(kernels, distances, parameters.k);
   swap_medoids(kernels, distances, medoids, parameters.swap, parameters.max_swaps);

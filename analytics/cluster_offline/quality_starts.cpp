@@ -1,5 +1,5 @@
 // The starts of the quality mode: local optima on a table of all pairs.
-#include "analytics/cluster/optima.hpp"
+#include "analytics/cluster_offline/optima.hpp"
 
 #include <cmath>
 #include <limits>

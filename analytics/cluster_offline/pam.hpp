@@ -1,14 +1,9 @@
 // Partitioning around medoids on all pairs of distances.
 #pragma once
 
-#include "analytics/cluster/clustering.hpp"
-
-#include <cstdint>
+#include "analytics/cluster/kmedoids.hpp"
 
 namespace effort::cluster {
-
-/// How SWAP chooses: the best of all swaps each time (as R's original), or every swap that improves at once.
-enum class SwapRule { steepest, eager };
 
 struct PamParameters {
   int k = 1;  ///< strata, 1 to n

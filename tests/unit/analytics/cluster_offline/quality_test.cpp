@@ -1,8 +1,8 @@
 // The quality mode against PAM on all pairs.
-#include "analytics/cluster/quality.hpp"
+#include "analytics/cluster_offline/quality.hpp"
 #include "analytics/cluster/clara.hpp"
 #include "analytics/cluster/kmedoids.hpp"
-#include "analytics/cluster/pam.hpp"
+#include "analytics/cluster_offline/pam.hpp"
 #include "analytics/sampling/draw.hpp"
 #include "measures.hpp"
 

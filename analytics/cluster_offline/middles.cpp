@@ -1,6 +1,6 @@
-#include "analytics/cluster/middles.hpp"
+#include "analytics/cluster_offline/middles.hpp"
 
-#include "analytics/cluster/sort_first.hpp"
+#include "analytics/cluster_offline/sort_first.hpp"
 #include "analytics/sampling/draw.hpp"
 
 #include <algorithm>
