@@ -1,7 +1,7 @@
 // The flight recorder: windows of all ranks are saved at effort_snapshot, and when a rank is lost.
 //   test_mpi_flight snapshot DIRECTORY
 //   test_mpi_flight lost DIRECTORY      the last rank kills itself; "saved" is printed if its events are in the trace
-#include "effort/effort_mpi.h"
+#include "mpi_check.h"
 #include "record/trace/reader.hpp"
 
 #include <mpi.h>
@@ -23,16 +23,6 @@ namespace trace_file = effort::record::trace;
 using trace_file::Kind;
 
 namespace {
-
-int bad = 0;
-
-#define CHECK(condition)                                                                 \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
-      std::fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      ++bad;                                                                             \
-    }                                                                                    \
-  } while (0)
 
 effort_region_id solve;
 
@@ -127,7 +117,7 @@ void lose(const std::string& directory, int rank, int n_ranks) {
     const Seen seen = look(directory, n_ranks - 1);
     if (seen.solves_of_last_step != 4 || seen.lost == 0) continue;
     CHECK(seen.windows.size() == static_cast<std::size_t>(4 * n_ranks));
-    if (rank == 0) std::printf(bad == 0 ? "saved\n" : "wrong\n");
+    if (rank == 0) std::printf(failures() == 0 ? "saved\n" : "wrong\n");
     std::fflush(stdout);
     _exit(0);
   }
@@ -148,8 +138,7 @@ int main(int argc, char** argv) {
   setenv("EFFORT_SNAPSHOT_DIR", directory.c_str(), 1);
   if (std::strcmp(argv[1], "lost") == 0) lose(directory, rank, n_ranks);
   snapshot(directory, rank, n_ranks);
-  int all = 0;
-  MPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  const int all = failures_of_all();
   MPI_Finalize();
   return all != 0;
 }

@@ -1,6 +1,6 @@
 // The trace of a run holds, for every kept rank and window, exactly the calls that the rank made.
 //   test_mpi_trace LEVEL DIRECTORY   LEVEL: init or multiple
-#include "effort/effort_mpi.h"
+#include "mpi_check.h"
 #include "record/trace/reader.hpp"
 
 #include <mpi.h>
@@ -20,15 +20,6 @@ using trace::Kind;
 namespace {
 
 constexpr int steps = 45, kernels = 3, pinned = 1;
-int bad = 0;
-
-#define CHECK(condition)                                                                 \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
-      std::fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      ++bad;                                                                             \
-    }                                                                                    \
-  } while (0)
 
 double compute(int amount) {
   volatile double x = 1;
@@ -192,11 +183,10 @@ int main(int argc, char** argv) {
       check_trace(directory, n_ranks);
     } catch (const std::exception& e) {
       std::fprintf(stderr, "%s\n", e.what());
-      ++bad;
+      ++check_failed;
     }
   }
-  int all = 0;
-  MPI_Allreduce(&bad, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+  const int all = failures_of_all();
   MPI_Finalize();
   if (rank == 0) std::printf("bad %d\n", all);
   return all != 0;

@@ -2,54 +2,34 @@
 //
 // The first byte chooses the file that is damaged, the others how: see recipe.hpp.
 #include <fcntl.h>
-#include <sys/resource.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <cstdint>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "golden_run.hpp"
+#include "place.hpp"
 #include "recipe.hpp"
-#include "tools/command_line.hpp"
 #include "tools/commands/kokkos_session.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
 using effort::record::test::RawFile;
+using effort::tools::test::Place;
+using effort::tools::test::run;
+using effort::tools::test::write;
 
-/// A directory for the files, removed at the end.
-struct Place {
-  Place() {
-    std::string pattern = (fs::temp_directory_path() / "effort-fuzz-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    path = pattern;
-  }
-  ~Place() { fs::remove_all(path); }
-  fs::path path;
-};
-
-void write(const fs::path& path, const std::vector<std::byte>& bytes) {
-  std::ofstream(path, std::ios::binary)
-      .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
-}
-
-/// Discards the output of commands, and limits the size of the files they write.
+/// Discards the output of commands.
 struct Setting {
   Setting() {
     const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
     ::dup2(nowhere, STDOUT_FILENO);
     ::dup2(nowhere, STDERR_FILENO);
     ::close(nowhere);
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit size{std::size_t{64} << 20, std::size_t{64} << 20};
-    ::setrlimit(RLIMIT_FSIZE, &size);
     files = {effort::tools::test::decompressed(effort::record::test::golden_file(true)),
              effort::tools::test::decompressed(effort::record::test::golden_file(true, true))};
     write(place.path / "good", effort::record::test::golden_file(true));
@@ -86,16 +66,6 @@ std::string resolved(std::string word, const fs::path& place) {
   return word;
 }
 
-void run(const std::vector<std::string>& command, const fs::path& place) {
-  std::vector<std::string> words = {"effort"};
-  for (const std::string& word : command) words.push_back(resolved(word, place));
-  std::vector<const char*> arguments;
-  for (const std::string& word : words) arguments.push_back(word.c_str());
-  // Damage is a data error, never a usage error.
-  const int code = effort::tools::run_command(static_cast<int>(arguments.size()), arguments.data());
-  if (code != 0 && code != 1) std::abort();
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -104,6 +74,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   RawFile file = setting.files[data[0] % setting.files.size()];
   effort::tools::test::apply({data + 1, size - 1}, file);
   write(setting.place.path / "job" / "golden-1-00000060.effort", file.assemble());
-  for (const std::vector<std::string>& command : commands) run(command, setting.place.path);
+  for (const std::vector<std::string>& command : commands) {
+    const int code = run(command, [](const std::string& word) { return resolved(word, setting.place.path); });
+    if (code != 0 && code != 1) std::abort();  // damage is a data error, never a usage error
+  }
   return 0;
 }

@@ -2,49 +2,30 @@
 // or 2: orders of ranks, strata of ranks, names of regions, source text, raw matrices, recordings, compressed matrices.
 //
 // The first byte chooses the command, the second the sizes that are claimed for a matrix; the rest is the file.
-#include <csignal>
 #include <cstdint>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
+#include <span>
 #include <string>
 #include <vector>
 
-#include <sys/resource.h>
-
 #include "golden_run.hpp"
-#include "tools/command_line.hpp"
+#include "place.hpp"
 #include "tools/commands/kokkos_session.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
-
-/// A directory for the files, removed at the end.
-struct Place {
-  Place() {
-    std::string pattern = (fs::temp_directory_path() / "effort-fuzz-XXXXXX").string();
-    if (::mkdtemp(pattern.data()) == nullptr) std::abort();
-    path = pattern;
-  }
-  ~Place() { fs::remove_all(path); }
-  fs::path path;
-};
-
-void write(const fs::path& path, const void* bytes, std::size_t size) {
-  std::ofstream(path, std::ios::binary).write(static_cast<const char*>(bytes), static_cast<std::streamsize>(size));
-}
+using effort::tools::test::Place;
+using effort::tools::test::run;
+using effort::tools::test::write;
 
 struct Setting {
   Setting() {
-    std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit size{std::size_t{64} << 20, std::size_t{64} << 20};
-    ::setrlimit(RLIMIT_FSIZE, &size);
-    const std::vector<std::byte> golden = effort::record::test::golden_file(true);
-    write(place.path / "good", golden.data(), golden.size());
+    write(place.path / "good", effort::record::test::golden_file(true));
     std::vector<double> numbers(24);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1.0 + 0.25 * static_cast<double>(i * i % 7);
-    write(place.path / "numbers", numbers.data(), numbers.size() * sizeof numbers[0]);
+    write(place.path / "numbers", std::as_bytes(std::span(numbers)));
     fs::create_directory(place.path / "source");
   }
   Place place;
@@ -69,35 +50,17 @@ const std::vector<std::vector<std::string>> commands = {
     {"decode", "--level", "1", "--passes", "2", "IN", "OUT.f64"},
     {"info", "IN"}};
 
-class Command {
- public:
-  Command(const fs::path& place, std::size_t rows, std::size_t cols) : place_(place), rows_(rows), cols_(cols) {}
-
-  void run(const std::vector<std::string>& words) const {
-    std::vector<std::string> resolved = {"effort"};
-    for (const std::string& word : words) resolved.push_back(resolve(word));
-    std::vector<const char*> arguments;
-    for (const std::string& word : resolved) arguments.push_back(word.c_str());
-    const int code = effort::tools::run_command(static_cast<int>(arguments.size()), arguments.data());
-    if (code < 0 || code > 2) std::abort();
-  }
-
- private:
-  std::string resolve(const std::string& word) const {
-    if (word == "GOOD") return place_ / "good";
-    if (word == "NUMBERS") return place_ / "numbers";
-    if (word == "SOURCE") return place_ / "source";
-    if (word == "IN") return place_ / "source" / "in.c";
-    if (word == "ROWS") return std::to_string(rows_);
-    if (word == "COLS") return std::to_string(cols_);
-    if (word.starts_with("OUT")) return place_ / ("out" + word.substr(3));
-    if (word == "topology=IN") return "topology=" + (place_ / "source" / "in.c").string();
-    return word;
-  }
-
-  fs::path place_;
-  std::size_t rows_, cols_;
-};
+std::string resolved(const std::string& word, const fs::path& place, std::size_t rows, std::size_t cols) {
+  if (word == "GOOD") return place / "good";
+  if (word == "NUMBERS") return place / "numbers";
+  if (word == "SOURCE") return place / "source";
+  if (word == "IN") return place / "source" / "in.c";
+  if (word == "ROWS") return std::to_string(rows);
+  if (word == "COLS") return std::to_string(cols);
+  if (word.starts_with("OUT")) return place / ("out" + word.substr(3));
+  if (word == "topology=IN") return "topology=" + (place / "source" / "in.c").string();
+  return word;
+}
 
 }  // namespace
 
@@ -108,7 +71,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::size_t cols = values / rows;
   const bool matrix = data[0] % commands.size() >= 4 && data[0] % commands.size() < 12;
   const std::size_t length = matrix ? rows * cols * sizeof(double) : size - 2;
-  write(setting.place.path / "source" / "in.c", data + 2, length);
-  Command(setting.place.path, rows, cols).run(commands[data[0] % commands.size()]);
+  write(setting.place.path / "source" / "in.c", std::as_bytes(std::span(data + 2, length)));
+  const int code = run(commands[data[0] % commands.size()],
+                       [=](const std::string& word) { return resolved(word, setting.place.path, rows, cols); });
+  if (code < 0 || code > 2) std::abort();
   return 0;
 }
