@@ -40,7 +40,7 @@ class TableKernelsOn final : public TableKernels<T> {
 
   Change best_swap(const Standing& standing, std::span<const char> taken, std::size_t first,
                    std::size_t last) const override {
-    std::vector<Change> best(ceil_div(last - first, group_width));
+    std::vector<Change> best(ceil_div(last - first, group_of(last - first)));
     swap(standing, taken, first, last, best, {});
     Change result;
     for (const Change& change : best)
@@ -57,15 +57,18 @@ class TableKernelsOn final : public TableKernels<T> {
     const simd::Output<Space, double> a(sums), b(least), c(most);
     const std::size_t teams = teams_of(table_.columns);
     simd::for_each_team(space_, "effort::strata", teams, set_,
-                        StrataKernel<Space, T>{table_, teams, sums.size() / table_.columns, of.array(), a.array(),
-                                               b.array(), c.array()});
+                        StrataKernel<Space, T>{table_, teams, group_of(table_.columns), sums.size() / table_.columns,
+                                               of.array(), a.array(), b.array(), c.array()});
     a.fetch();
     b.fetch();
     c.fetch();
   }
 
  private:
-  std::size_t teams_of(std::size_t columns) const { return simd::teams_for(space_, ceil_div(columns, group_width)); }
+  std::size_t group_of(std::size_t columns) const { return group_for(columns, simd::teams_for(space_, columns)); }
+  std::size_t teams_of(std::size_t columns) const {
+    return simd::teams_for(space_, ceil_div(columns, group_of(columns)));
+  }
 
   template <bool Gains>
   void add(std::span<const double> nearest, std::span<double> sums) const {
@@ -73,7 +76,7 @@ class TableKernelsOn final : public TableKernels<T> {
     const simd::Output<Space, double> to(sums);
     const std::size_t teams = teams_of(table_.columns);
     simd::for_each_team(space_, "effort::build", teams, set_,
-                        SumKernel<Space, T, Gains>{table_, teams, from.array(), to.array()});
+                        SumKernel<Space, T, Gains>{table_, teams, group_of(table_.columns), from.array(), to.array()});
     to.fetch();
   }
 
@@ -84,10 +87,10 @@ class TableKernelsOn final : public TableKernels<T> {
     const simd::Input<Space, char> medoids(taken);
     const simd::Output<Space, Change> best_out(best);
     const simd::Output<Space, double> least_out(least);
-    const std::size_t teams = teams_of(last - first), k = standing.loss.size();
-    const simd::Scratch<Space, double> scratch(teams * SwapKernel<Space, T>::scratch_size(k));
+    const std::size_t teams = teams_of(last - first), group = group_of(last - first), k = standing.loss.size();
+    const simd::Scratch<Space, double> scratch(teams * SwapKernel<Space, T>::scratch_size(k, group));
     simd::for_each_team(space_, "effort::swap", teams, set_,
-                        SwapKernel<Space, T>{table_, teams, k, first, last, order.array(), nearest.array(),
+                        SwapKernel<Space, T>{table_, teams, group, k, first, last, order.array(), nearest.array(),
                                              to_first.array(), to_second.array(), loss.array(), medoids.array(),
                                              scratch.array(), best_out.array(), least_out.array()});
     best_out.fetch();
@@ -166,7 +169,7 @@ Assignment KernelsOn<Space>::assign(const Signatures& objects, const MedoidSets&
 
 template <typename Space>
 void KernelsOn<Space>::two_nearest(std::span<const double> columns, double bound, Standing& standing) const {
-  const std::size_t rows = standing.nearest.size(), teams = simd::teams_for(space_, ceil_div(rows, group_width));
+  const std::size_t rows = standing.nearest.size(), teams = simd::teams_for(space_, ceil_div(rows, least_group));
   const simd::Input<Space, double> from(columns);
   const simd::Output<Space, double> first(standing.first), second(standing.second);
   const simd::Output<Space, std::int32_t> nearest(standing.nearest);

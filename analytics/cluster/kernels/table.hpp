@@ -12,8 +12,16 @@
 
 namespace effort::cluster {
 
-/// Candidates in a group; their sums stay in the cache.
-inline constexpr std::size_t group_width = 256;
+/// Candidates in a group, whose sums stay in the cache.  Wide groups read longer pieces of each row, which the hardware
+/// prefetches.
+inline constexpr std::size_t least_group = 256, largest_group = 1024;
+
+/// The widest groups of which each of `threads` threads gets one.
+inline std::size_t group_for(std::size_t columns, std::size_t threads) {
+  std::size_t group = least_group;
+  while (group < largest_group && group < columns && ceil_div(columns, 2 * group) >= threads) group *= 2;
+  return group;
+}
 
 /// Rows that are processed per visit of the sums.  In single precision their terms are summed first, then added to the
 /// sum in double precision.  In double precision each term is added to the sum, in the order of rows.
@@ -40,24 +48,24 @@ struct TableOn {
 
 /// Calls body(first, width) for the team's groups of columns out of first .. last - 1.
 template <typename Team, typename Body>
-KOKKOS_INLINE_FUNCTION void for_groups(const Team& team, std::size_t teams, std::size_t first, std::size_t last,
-                                       const Body& body) {
+KOKKOS_INLINE_FUNCTION void for_groups(const Team& team, std::size_t teams, std::size_t group, std::size_t first,
+                                       std::size_t last, const Body& body) {
   const auto rank = static_cast<std::size_t>(team.league_rank());
-  for (std::size_t at = first + rank * group_width; at < last; at += teams * group_width)
-    body(at, at + group_width < last ? group_width : last - at);
+  for (std::size_t at = first + rank * group; at < last; at += teams * group)
+    body(at, at + group < last ? group : last - at);
 }
 
 /// Sums over rows of the distances to each candidate, or of its gains over the nearest medoids (BUILD).
 template <typename Space, typename T, bool Gains>
 struct SumKernel {
   TableOn<Space, T> table;
-  std::size_t teams;
+  std::size_t teams, group;
   simd::Array<Space, const double> nearest;  ///< [rows], for gains
   simd::Array<Space, double> sums;           ///< [columns]
 
   template <typename Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    for_groups(team, teams, 0, table.columns, [&](std::size_t first, std::size_t width) {
+    for_groups(team, teams, group, 0, table.columns, [&](std::size_t first, std::size_t width) {
       double* const to = sums.data() + first;
       simd::for_each(team, width, [=](std::size_t h) { to[h] = 0; });
       constexpr int step = rows_at_once<T>;
@@ -94,32 +102,32 @@ struct SumKernel {
 template <typename Space, typename T>
 struct SwapKernel {
   TableOn<Space, T> table;
-  std::size_t teams, k, first, last;
+  std::size_t teams, group, k, first, last;
   simd::Array<Space, const std::int32_t> order, nearest;
   simd::Array<Space, const double> first_distance, second_distance, loss;
   simd::Array<Space, const char> taken;  ///< [columns]; empty: compute `least` instead of `best`
-  simd::Array<Space, double> scratch;    ///< [teams][scratch_size(k)]
+  simd::Array<Space, double> scratch;    ///< [teams][scratch_size(k, group)]
   simd::Array<Space, Change> best;       ///< [groups], the best swap of each
   simd::Array<Space, double> least;      ///< [columns], the least change with each candidate
 
-  static std::size_t scratch_size(std::size_t k) { return (k + 1) * group_width; }
+  static std::size_t scratch_size(std::size_t k, std::size_t group) { return (k + 1) * group; }
 
   template <typename Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    double* const shared = scratch.data() + static_cast<std::size_t>(team.league_rank()) * (k + 1) * group_width;
-    double* const removal = shared + group_width;  // [k][group_width] added to it if the slot's medoid is replaced
-    for_groups(team, teams, first, last, [&](std::size_t begin, std::size_t width) {
+    double* const shared = scratch.data() + static_cast<std::size_t>(team.league_rank()) * (k + 1) * group;
+    double* const removal = shared + group;  // [k][group] added to it if the slot's medoid is replaced
+    for_groups(team, teams, group, first, last, [&](std::size_t begin, std::size_t width) {
       simd::barrier(team);
       simd::for_each(team, width, [=](std::size_t h) { shared[h] = 0; });
       for (std::size_t slot = 0; slot < k; ++slot) {
-        double* const to = removal + slot * group_width;
+        double* const to = removal + slot * group;
         const double removed = loss(slot);
         simd::for_each(team, width, [=](std::size_t h) { to[h] = removed; });
       }
       add_rows(team, begin, width, shared, removal);
       simd::barrier(team);
       if (taken.extent(0) > 0)
-        simd::once(team, [=, this] { best((begin - first) / group_width) = best_of(begin, width, shared); });
+        simd::once(team, [=, this] { best((begin - first) / group) = best_of(begin, width, shared); });
       else
         simd::for_each(team, width, [=, this](std::size_t h) { least(begin + h) = shared[h] + least_of(removal + h); });
     });
@@ -132,7 +140,7 @@ struct SwapKernel {
     constexpr int step = rows_at_once<T>;
     for (std::size_t i = 0; i < table.rows;) {
       const std::int32_t slot = nearest(static_cast<std::size_t>(order(i)));
-      double* const own = removal + static_cast<std::size_t>(slot) * group_width;
+      double* const own = removal + static_cast<std::size_t>(slot) * group;
       if (i + step <= table.rows && nearest(static_cast<std::size_t>(order(i + step - 1))) == slot) {
         add<step>(team, i, begin, width, shared, own);
         i += step;
@@ -173,7 +181,7 @@ struct SwapKernel {
   KOKKOS_FORCEINLINE_FUNCTION double least_of(const double* removal) const {
     double result = removal[0];
     for (std::size_t slot = 1; slot < k; ++slot)
-      result = removal[slot * group_width] < result ? removal[slot * group_width] : result;
+      result = removal[slot * group] < result ? removal[slot * group] : result;
     return result;
   }
 
@@ -182,7 +190,7 @@ struct SwapKernel {
     for (std::size_t h = 0; h < width; ++h) {
       if (taken(begin + h)) continue;
       for (std::size_t slot = 0; slot < k; ++slot) {
-        const double amount = shared[h] + shared[(slot + 1) * group_width + h];
+        const double amount = shared[h] + shared[(slot + 1) * group + h];
         if (amount < result.amount)
           result = {amount, static_cast<std::int32_t>(begin + h), static_cast<std::int32_t>(slot)};
       }
@@ -195,13 +203,13 @@ struct SwapKernel {
 template <typename Space, typename T>
 struct StrataKernel {
   TableOn<Space, T> table;
-  std::size_t teams, k;
+  std::size_t teams, group, k;
   simd::Array<Space, const std::int32_t> labels;
   simd::Array<Space, double> sums, least, most;  ///< [k][columns]
 
   template <typename Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    for_groups(team, teams, 0, table.columns, [&](std::size_t first, std::size_t width) {
+    for_groups(team, teams, group, 0, table.columns, [&](std::size_t first, std::size_t width) {
       for (std::size_t slot = 0; slot < k; ++slot) {
         double *const sum = sums.data() + slot * table.columns + first,
                       *const low = least.data() + slot * table.columns + first,
@@ -237,7 +245,7 @@ struct NearestKernel {
 
   template <typename Team>
   KOKKOS_INLINE_FUNCTION void operator()(const Team& team) const {
-    for_groups(team, teams, 0, rows, [&](std::size_t begin, std::size_t width) {
+    for_groups(team, teams, least_group, 0, rows, [&](std::size_t begin, std::size_t width) {
       const std::size_t whole = width / lanes * lanes;
       simd::for_each_pack<double>(team, whole, [=, this](std::size_t j, auto pack) { find<pack>(begin + j); });
       simd::for_each(team, width - whole, [=, this](std::size_t j) { find<1>(begin + whole + j); });
