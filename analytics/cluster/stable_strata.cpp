@@ -4,7 +4,6 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
-#include <string>
 
 namespace effort::cluster {
 namespace {
@@ -130,22 +129,6 @@ StrataMatch match_strata(std::span<const std::int64_t> overlap, int k_before, in
     if (continued[j] >= 0) kept += overlap[static_cast<std::size_t>(continued[j]) * now + j];
   match.agreement = all > 0 ? static_cast<double>(kept) / static_cast<double>(all) : 0;
   return match;
-}
-
-StrataMatch match_strata(std::span<const std::int32_t> before, int k_before, std::span<const std::int32_t> now,
-                         int k_now) {
-  if (before.empty()) return match_strata(std::span<const std::int64_t>{}, 0, k_now);
-  if (before.size() != now.size())
-    throw std::invalid_argument("there are labels of " + std::to_string(before.size()) + " objects before and of " +
-                                std::to_string(now.size()) + " now: pass the same objects");
-  if (k_before < 1 || k_now < 1) throw std::invalid_argument("there must be at least one stratum before and now");
-  std::vector<std::int64_t> overlap(static_cast<std::size_t>(k_before) * static_cast<std::size_t>(k_now), 0);
-  for (std::size_t i = 0; i < now.size(); ++i) {
-    if (before[i] < 0 || before[i] >= k_before || now[i] < 0 || now[i] >= k_now)
-      throw std::invalid_argument("label of object " + std::to_string(i) + " is out of range: labels are 0 to k - 1");
-    ++overlap[static_cast<std::size_t>(before[i]) * static_cast<std::size_t>(k_now) + static_cast<std::size_t>(now[i])];
-  }
-  return match_strata(overlap, k_before, k_now);
 }
 
 }  // namespace effort::cluster

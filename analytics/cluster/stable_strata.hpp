@@ -17,15 +17,10 @@ struct StrataMatch {
 
 /// Matches by largest overlap over all pairs (the assignment problem, solved exactly for up to 64 strata, else
 /// greedily); ties go to the lower numbers.
-/// @param before  [n] labels 0..k_before-1 of the previous window; empty for the first window, which renames nothing
-/// @param now     [n] labels 0..k_now-1
-/// @throws std::invalid_argument when lengths differ or a label is out of range
-/// Time: O(n + k^3).  Strata that continue none get the unused numbers in ascending order.
-StrataMatch match_strata(std::span<const std::int32_t> before, int k_before, std::span<const std::int32_t> now,
-                         int k_now);
-
-/// The same from counts: overlap[i * k_now + j] objects of stratum i before are in stratum j now (the sum over nodes,
-/// where labels are spread).
+/// @param overlap  [k_before][k_now] objects of a stratum before that are in a stratum now, over all nodes; empty for
+///                 the first window, which renames nothing
+/// @throws std::invalid_argument if the length of `overlap` does not fit
+/// Time: O(k^3).  Strata that continue none get the unused numbers in ascending order.
 StrataMatch match_strata(std::span<const std::int64_t> overlap, int k_before, int k_now);
 
 }  // namespace effort::cluster

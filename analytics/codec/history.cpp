@@ -310,7 +310,6 @@ std::size_t History::steps() const { return state_->steps; }
 double History::min() const { return state_->min; }
 double History::max() const { return state_->max; }
 bool History::empty() const { return state_->present == 0; }
-bool History::has_work() const { return !state_->due.empty() || state_->mergeable() > 0; }
 bool History::work() { return state_->work(); }
 
 std::size_t History::held_bytes() const {

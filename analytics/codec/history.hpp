@@ -47,7 +47,6 @@ class History {
   /// pending.  Serialised bytes do not depend on calls of work(), because serialising does the rest.
   /// Cost in all: one coding of every value, plus O(log steps) recodings.
   bool work();
-  bool has_work() const;
 
   std::size_t rows() const;
   std::size_t steps() const;

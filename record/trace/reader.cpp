@@ -32,8 +32,7 @@ struct Reader::State {
   std::vector<Problem> problems;
   std::map<std::int32_t, Decoder> decoders;
   std::map<std::pair<std::int32_t, std::int64_t>, std::size_t> window_index;  ///< by node and window
-  std::uint64_t dictionary_bytes = 0;
-  std::uint64_t members = 0;  ///< of all communicators
+  std::uint64_t members = 0;                                                  ///< of all communicators
 
   State(std::unique_ptr<Source> from, std::string named) : source(std::move(from)), name(std::move(named)) {
     read_start();
@@ -140,7 +139,6 @@ struct Reader::State {
       }
       case format::type_dictionary: {
         const Dictionary d = format::parse_dictionary(payload);
-        dictionary_bytes += format::frame_bytes + frame.length;
         decoders[d.node].add(d.coded);
         break;
       }
@@ -216,7 +214,6 @@ const std::vector<Problem>& Reader::problems() const { return state_->problems; 
 const Window* Reader::window_of(const EventsInfo& chunk) const { return state_->window_of(chunk); }
 std::vector<Event> Reader::events(const EventsInfo& chunk) const { return state_->events(chunk); }
 std::uint64_t Reader::size() const { return state_->source->size(); }
-std::uint64_t Reader::dictionary_bytes() const { return state_->dictionary_bytes; }
 const std::string& Reader::name() const { return state_->name; }
 
 }  // namespace effort::record::trace

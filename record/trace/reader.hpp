@@ -63,9 +63,8 @@ class Reader {
   /// std::system_error.  Cost: linear in the events.
   std::vector<Event> events(const EventsInfo& chunk) const;
 
-  /// Bytes of the file, and of its dictionary chunks.
+  /// Bytes of the file.
   std::uint64_t size() const;
-  std::uint64_t dictionary_bytes() const;
   /// The file's name in messages.
   const std::string& name() const;
 

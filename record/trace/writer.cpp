@@ -107,8 +107,4 @@ void Writer::append(std::span<const std::byte> chunks) {
   size_ += chunks.size();
 }
 
-void Writer::sync() {
-  if (!is_open() || ::fsync(file_) != 0) fail("cannot write a trace file through to the disk", path_, errno);
-}
-
 }  // namespace effort::record::trace

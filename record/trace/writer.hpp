@@ -52,9 +52,6 @@ class Writer {
   }
   { append(std::span<const std::byte>(encode(chunk))); }
 
-  /// Writes through to the disk; without it, chunks survive the process but not the machine.  Errors: as append.
-  void sync();
-
   /// Bytes of the file.
   std::uint64_t size() const { return size_; }
   const std::filesystem::path& path() const { return path_; }
