@@ -1,14 +1,14 @@
 // The common part of all wrappers.
 #pragma once
 
-#include "adapters/pmpi/arguments.hpp"
-#include "adapters/pmpi/message_arguments.hpp"
-#include "adapters/pmpi/message_call.hpp"
-#include "adapters/pmpi/messages.hpp"
+#include "adapters/pmpi/calls/arguments.hpp"
+#include "adapters/pmpi/messages/message_arguments.hpp"
+#include "adapters/pmpi/messages/message_call.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/recorded_way.hpp"
 #include "adapters/pmpi/steps.hpp"
-#include "adapters/pmpi/traffic.hpp"
+#include "adapters/pmpi/messages/traffic.hpp"
 
 #include <array>
 #include <cstddef>

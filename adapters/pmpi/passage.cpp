@@ -1,9 +1,9 @@
 #include "adapters/pmpi/passage.hpp"
 
-#include "adapters/pmpi/messages.hpp"
-#include "adapters/pmpi/port.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
+#include "adapters/pmpi/calls/port.hpp"
 #include "adapters/pmpi/session.hpp"
-#include "adapters/pmpi/traffic.hpp"
+#include "adapters/pmpi/messages/traffic.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // The measurement of a host thread's MPI calls, done by the wrappers.
 #pragma once
 
-#include "adapters/pmpi/call_path.hpp"
-#include "adapters/pmpi/calls.hpp"
-#include "adapters/pmpi/messages.hpp"
+#include "adapters/pmpi/calls/call_path.hpp"
+#include "adapters/pmpi/calls/calls.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
 #include "runtime/measure/boundary.hpp"
 
 #include "effort/effort.h"

@@ -1,7 +1,7 @@
 // Calls of threads that record their events and do nothing else at boundaries, outside all regions.
 #pragma once
 
-#include "adapters/pmpi/message_call.hpp"
+#include "adapters/pmpi/messages/message_call.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "runtime/measure/recorded_boundary.hpp"
 

@@ -1,7 +1,7 @@
 // The adapter's part in a session: its settings and its actions in MPI_Init, MPI_Finalize and MPI_Pcontrol.
 #pragma once
 
-#include "adapters/pmpi/calls.hpp"
+#include "adapters/pmpi/calls/calls.hpp"
 
 namespace effort::pmpi {
 

@@ -1,8 +1,8 @@
 #include "adapters/pmpi/steps.hpp"
 
 #include "adapters/mpi/mpi_transport.hpp"
-#include "adapters/pmpi/functions.hpp"
-#include "adapters/pmpi/port.hpp"
+#include "adapters/pmpi/calls/functions.hpp"
+#include "adapters/pmpi/calls/port.hpp"
 #include "adapters/pmpi/step_finder.hpp"
 #include "runtime/host_scope.hpp"
 

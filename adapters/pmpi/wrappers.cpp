@@ -34,7 +34,7 @@ using namespace effort::pmpi;
     return through<Call::Name, false>(effort_next_##Name, effort_careful_##Name, __builtin_return_address(0),  \
                                       static_cast<std::byte*>(__builtin_dwarf_cfa()), EFFORT_GIVEN arguments); \
   }
-#include "calls.inc"
+#include "adapters/pmpi/calls/calls.inc"
 #undef EFFORT_MPI_CALL
 #undef MPI_Comm
 #undef MPI_Datatype

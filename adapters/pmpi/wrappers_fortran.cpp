@@ -108,7 +108,7 @@ struct Linked {
   EFFORT_FORTRAN(Name, mpi_##name##_, n)                                        \
   EFFORT_FORTRAN(Name, mpi_##name##_f08_, n)                                    \
   EFFORT_FORTRAN(Name, mpi_##name##_f08ts_, n)
-#include "calls.inc"
+#include "adapters/pmpi/calls/calls.inc"
 #undef EFFORT_MPI_CALL
 
 // The calls that are not in the table.  ierror is absent (null) at times in mpi_f08, and so it stays.

@@ -1,4 +1,4 @@
-#include "adapters/pmpi/functions.hpp"
+#include "adapters/pmpi/calls/functions.hpp"
 
 #include <cstdlib>
 #include <cstring>

@@ -1,5 +1,5 @@
 // Names of functions as in the report.
-#include "adapters/pmpi/functions.hpp"
+#include "adapters/pmpi/calls/functions.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

@@ -1,7 +1,7 @@
 // Call paths: the place of an MPI call in the program, described identically on all ranks.
 #pragma once
 
-#include "adapters/pmpi/calls.hpp"
+#include "adapters/pmpi/calls/calls.hpp"
 
 #include <cstddef>
 #include <cstdint>

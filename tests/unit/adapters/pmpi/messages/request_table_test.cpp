@@ -1,5 +1,5 @@
 // Numbers and handles of requests.
-#include "adapters/pmpi/request_table.hpp"
+#include "adapters/pmpi/messages/request_table.hpp"
 
 #include <catch2/catch_test_macros.hpp>
 

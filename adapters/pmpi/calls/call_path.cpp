@@ -1,6 +1,6 @@
-#include "adapters/pmpi/call_path.hpp"
+#include "adapters/pmpi/calls/call_path.hpp"
 
-#include "adapters/pmpi/port.hpp"
+#include "adapters/pmpi/calls/port.hpp"
 
 #include <algorithm>
 #include <climits>

@@ -1,7 +1,7 @@
 // The arguments of calls that describe their messages: sizes, special addresses, statuses.
 #pragma once
 
-#include "adapters/pmpi/arguments.hpp"
+#include "adapters/pmpi/calls/arguments.hpp"
 
 #include <mpi.h>
 

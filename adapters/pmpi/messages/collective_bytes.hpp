@@ -1,8 +1,8 @@
 // What a rank sends and receives in a collective.
 #pragma once
 
-#include "adapters/pmpi/communicators.hpp"
-#include "adapters/pmpi/message_arguments.hpp"
+#include "adapters/pmpi/messages/communicators.hpp"
+#include "adapters/pmpi/messages/message_arguments.hpp"
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
-#include "adapters/pmpi/traffic.hpp"
+#include "adapters/pmpi/messages/traffic.hpp"
 
-#include "adapters/pmpi/port.hpp"
-#include "adapters/pmpi/traffic_rules.hpp"
+#include "adapters/pmpi/calls/port.hpp"
+#include "adapters/pmpi/messages/traffic_rules.hpp"
 #include "runtime/measure/frame.hpp"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // The completions of requests.
-#include "adapters/pmpi/message_call.hpp"
+#include "adapters/pmpi/messages/message_call.hpp"
 
 #include <cstring>
 

@@ -1,7 +1,7 @@
 // The starts of messages, requests and collectives, and new communicators.
-#include "adapters/pmpi/collective_bytes.hpp"
-#include "adapters/pmpi/message_call.hpp"
-#include "adapters/pmpi/traffic_rules.hpp"
+#include "adapters/pmpi/messages/collective_bytes.hpp"
+#include "adapters/pmpi/messages/message_call.hpp"
+#include "adapters/pmpi/messages/traffic_rules.hpp"
 
 namespace effort::pmpi {
 namespace {

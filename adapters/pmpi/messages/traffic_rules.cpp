@@ -1,4 +1,4 @@
-#include "adapters/pmpi/traffic_rules.hpp"
+#include "adapters/pmpi/messages/traffic_rules.hpp"
 
 #include <algorithm>
 

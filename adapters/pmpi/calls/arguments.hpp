@@ -1,7 +1,7 @@
 // Access to the arguments of an MPI call by position, from C or Fortran.
 #pragma once
 
-#include "adapters/pmpi/calls.hpp"
+#include "adapters/pmpi/calls/calls.hpp"
 
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
 // The communication matrix, recorded only if COMM_MATRIX asks for it.
 #pragma once
 
-#include "adapters/pmpi/arguments.hpp"
+#include "adapters/pmpi/calls/arguments.hpp"
 
 #include <cstdint>
 

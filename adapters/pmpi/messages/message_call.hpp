@@ -1,12 +1,14 @@
 // A call whose messages are recorded, from before it begins until after it has ended.
 #pragma once
 
-#include "adapters/pmpi/communicators.hpp"
-#include "adapters/pmpi/message_arguments.hpp"
-#include "adapters/pmpi/passage.hpp"
-#include "adapters/pmpi/request_table.hpp"
-#include "adapters/pmpi/traffic_rules.hpp"
+#include "adapters/pmpi/messages/communicators.hpp"
+#include "adapters/pmpi/messages/message_arguments.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
+#include "adapters/pmpi/messages/request_table.hpp"
+#include "adapters/pmpi/messages/traffic_rules.hpp"
 #include "runtime/measure/careful.hpp"
+
+#include "effort/effort.h"
 
 #include <cstddef>
 #include <cstdint>

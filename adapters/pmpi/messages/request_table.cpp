@@ -1,4 +1,4 @@
-#include "adapters/pmpi/request_table.hpp"
+#include "adapters/pmpi/messages/request_table.hpp"
 
 #include <bit>
 

@@ -1,4 +1,4 @@
-#include "adapters/pmpi/message_arguments.hpp"
+#include "adapters/pmpi/messages/message_arguments.hpp"
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 // The messages of MPI calls, as the communication matrix counts them.
 #pragma once
 
-#include "adapters/pmpi/arguments.hpp"
+#include "adapters/pmpi/calls/arguments.hpp"
 
 #include <vector>
 

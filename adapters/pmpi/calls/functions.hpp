@@ -1,7 +1,7 @@
 // The functions of a call path, for STEP=CALL@WHERE.  All other uses resolve addresses after the run.
 #pragma once
 
-#include "adapters/pmpi/call_path.hpp"
+#include "adapters/pmpi/calls/call_path.hpp"
 
 #include <string>
 

@@ -1,8 +1,8 @@
-#include "adapters/pmpi/messages.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
 
-#include "adapters/pmpi/message_call.hpp"
-#include "adapters/pmpi/port.hpp"
-#include "adapters/pmpi/traffic_rules.hpp"
+#include "adapters/pmpi/messages/message_call.hpp"
+#include "adapters/pmpi/calls/port.hpp"
+#include "adapters/pmpi/messages/traffic_rules.hpp"
 
 namespace effort::pmpi {
 

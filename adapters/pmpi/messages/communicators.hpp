@@ -1,7 +1,7 @@
 // Communicators as traces name them: by an id that all members agree on without a message.
 #pragma once
 
-#include "adapters/pmpi/calls.hpp"
+#include "adapters/pmpi/calls/calls.hpp"
 
 #include <mpi.h>
 

@@ -1,7 +1,7 @@
-#include "adapters/pmpi/communicators.hpp"
+#include "adapters/pmpi/messages/communicators.hpp"
 
-#include "adapters/pmpi/arguments.hpp"
-#include "adapters/pmpi/port.hpp"
+#include "adapters/pmpi/calls/arguments.hpp"
+#include "adapters/pmpi/calls/port.hpp"
 #include "runtime/recording/members.hpp"
 
 #include <algorithm>
