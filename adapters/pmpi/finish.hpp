@@ -5,10 +5,10 @@
 #include "adapters/pmpi/messages/message_arguments.hpp"
 #include "adapters/pmpi/messages/message_call.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
+#include "adapters/pmpi/messages/traffic.hpp"
 #include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/recorded_way.hpp"
 #include "adapters/pmpi/steps.hpp"
-#include "adapters/pmpi/messages/traffic.hpp"
 
 #include <array>
 #include <cstddef>
@@ -41,7 +41,7 @@ template <Call call>
 inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
   constexpr CallInfo what = info(call);
   [[maybe_unused]] const auto communicator = [&] {
-    return what.comm >= 0 ? Arguments{&comm, fortran}.communicator(0) : MPI_COMM_NULL;
+    return what.comm >= 0 ? Arguments{&comm, fortran, false}.communicator(0) : MPI_COMM_NULL;
   };
   if constexpr (can_split(what.role))
     if (__builtin_expect(steps_watch, 0) && site) {
@@ -113,7 +113,7 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
     if (!messages_on) return next(arguments...);
   Passage passage(call, caller.return_address, caller.cfa);
   auto given = words(arguments...);
-  const Arguments looked_at{given.data(), fortran};
+  const Arguments looked_at = Arguments::of(call, given.data(), fortran);
   if constexpr (role == Role::complete || role == Role::poll)
     if (traffic_on) before_completion(call, looked_at);
   MessageCall* const messages = messages_on && passage.seen() ? message_call(passage.thread()) : nullptr;

@@ -24,7 +24,7 @@ using namespace effort::pmpi;
 #define MPI_Win Word
 #define EFFORT_GIVEN(...) __VA_ARGS__  // a list of arguments without its parentheses
 #define EFFORT_MPI_CALL(Name, name, kind, role, comm, n, parameters, arguments)                                \
-  extern "C" int effort_next_##Name parameters __asm__("PMPI_" #Name);                                         \
+  extern "C" EFFORT_MPI_REFERENCE int effort_next_##Name parameters __asm__("PMPI_" #Name);                    \
   EFFORT_CAREFULLY int effort_careful_##Name parameters {                                                      \
     const auto next = [](auto... given) { return effort_next_##Name(given...); };                              \
     return through_other_ways<Call::Name, false>(next, EFFORT_GIVEN arguments);                                \
@@ -35,6 +35,9 @@ using namespace effort::pmpi;
                                       static_cast<std::byte*>(__builtin_dwarf_cfa()), EFFORT_GIVEN arguments); \
   }
 #include "adapters/pmpi/calls/calls.inc"
+#ifdef EFFORT_MPI_HAS_LARGE_COUNTS
+#include "adapters/pmpi/calls/large_calls.inc"
+#endif
 #undef EFFORT_MPI_CALL
 #undef MPI_Comm
 #undef MPI_Datatype

@@ -22,15 +22,16 @@ enum class Kind : std::uint8_t {
   phase = 11,             ///< the run enters a phase: id
   work = 12,              ///< an amount of work was done: id (unit), bytes holds the bits of a double
   rebalance = 13,         ///< the application rebalanced
+  one_sided = 14,         ///< id (communicator of the window), peer (target), bytes to the target, bytes from it
 };
-inline constexpr int n_kinds = 14;
+inline constexpr int n_kinds = 15;
 
 /// An event of one rank's thread.  Members that its kind does not name are zero (peer: -1).
 struct Event {
   std::int64_t time_ns = 0;  ///< clock of the node; a message that starts has the time of the enclosing enter, one that
                              ///< is complete that of the enclosing leave, which costs the coder nothing
-  std::uint64_t bytes = 0;   ///< payload sent or received; of a collective: sent by this rank
-  std::uint64_t received_bytes = 0;  ///< of a collective only
+  std::uint64_t bytes = 0;   ///< payload sent or received; of a collective or one-sided: sent by this rank
+  std::uint64_t received_bytes = 0;  ///< of a collective or one-sided only
   std::uint32_t id = 0;              ///< of the run: region or call path, communicator, phase, unit
   std::int32_t peer = -1;            ///< rank in MPI_COMM_WORLD; -1 none, any or unknown
   std::int32_t tag = 0;

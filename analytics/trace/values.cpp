@@ -8,15 +8,15 @@ namespace effort::trace {
 
 namespace {
 
-bool is_message(Kind kind) {
+bool has_peer(Kind kind) {
   return kind == Kind::send || kind == Kind::send_start || kind == Kind::receive || kind == Kind::receive_start ||
-         kind == Kind::receive_done;
+         kind == Kind::receive_done || kind == Kind::one_sided;
 }
 
 bool starts(Kind kind) { return kind == Kind::send_start || kind == Kind::receive_start; }
 
 bool has_id(Kind kind) {
-  return is_message(kind) || kind == Kind::enter || kind == Kind::leave || kind == Kind::collective ||
+  return has_peer(kind) || kind == Kind::enter || kind == Kind::leave || kind == Kind::collective ||
          kind == Kind::phase || kind == Kind::work;
 }
 
@@ -34,7 +34,8 @@ std::span<const Value> values_of(Kind kind) {
     case Kind::send_start:
     case Kind::receive_done: return message;
     case Kind::receive_start: return posted;
-    case Kind::collective: return collective;
+    case Kind::collective:
+    case Kind::one_sided: return collective;
     case Kind::send_done:
     case Kind::request_cancelled: return request;
     case Kind::step:
@@ -47,7 +48,7 @@ Symbol symbol_of(const Place& place, const Event& event) {
   Symbol symbol;
   symbol.kind = event.kind;
   if (has_id(event.kind)) symbol.id = event.id;
-  if (is_message(event.kind)) {
+  if (has_peer(event.kind)) {
     // Even numbers are relative; 1 stands for "any or unknown".
     symbol.peer = event.peer < 0 ? 1 : 2 * (std::int64_t{event.peer} - place.rank);
   } else if (event.kind == Kind::collective) {
@@ -105,7 +106,7 @@ Event Values::event(const Symbol& symbol, const std::uint64_t* values) {
   event.kind = symbol.kind;
   event.id = symbol.id;
   event.peer = -1;
-  if (is_message(symbol.kind) && symbol.peer != 1) {
+  if (has_peer(symbol.kind) && symbol.peer != 1) {
     event.peer = static_cast<std::int32_t>(symbol.peer / 2 + place_.rank);
   } else if (symbol.kind == Kind::collective) {
     event.peer = static_cast<std::int32_t>(symbol.peer);

@@ -17,7 +17,7 @@ using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 1;
+inline constexpr std::uint16_t minor = 2;
 inline constexpr std::size_t header_bytes = 24;
 inline constexpr std::size_t frame_bytes = 20;
 inline constexpr std::uint32_t most_payload = 1u << 30;

@@ -16,7 +16,7 @@ using Word = std::uint64_t;
 /// | step                                  | kind            | ticks     | number of the new step |
 /// | work                                  | kind, id << 8   | amount    |                        |
 /// | send, receive and their starts, ends  | see message()   | bytes     | tag, request << 32     |
-/// | collective                            | see message()   | bytes out | bytes in               |
+/// | collective, one-sided                 | see message()   | bytes out | bytes in               |
 ///
 /// A record without ticks has the time of the last record with ticks.
 enum class What : std::uint8_t {
@@ -35,8 +35,9 @@ enum class What : std::uint8_t {
   receive_done,
   cancelled,
   collective,
+  one_sided,
 };
-inline constexpr int n_kinds = static_cast<int>(What::collective) + 1;
+inline constexpr int n_kinds = static_cast<int>(What::one_sided) + 1;
 
 constexpr bool has_ticks(What what) { return what >= What::enter && what <= What::step; }
 constexpr std::size_t words_of(What what) {

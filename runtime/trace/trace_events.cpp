@@ -29,6 +29,7 @@ Kind kind_of(What what) {
     case What::receive_done: return Kind::receive_done;
     case What::cancelled: return Kind::request_cancelled;
     case What::collective: return Kind::collective;
+    case What::one_sided: return Kind::one_sided;
     case What::step:
     case What::none: break;
   }
@@ -53,7 +54,7 @@ Event event_of(const Word* record) {
   e.id = recording::communicator_of(record[0]);
   e.peer = recording::peer_of(record[0]);
   e.bytes = record[1];
-  if (what == What::collective) {
+  if (what == What::collective || what == What::one_sided) {
     e.received_bytes = record[2];
   } else {
     e.tag = static_cast<std::int32_t>(record[2]);

@@ -178,7 +178,8 @@ void TraceKeeper::keep(const window::Result& known, std::int64_t first, std::int
 TraceEvents TraceKeeper::reader(int local) {
   hide_regions();
   return {segment_.trace(local), origin_, [this, local](trace::Kind kind, std::uint32_t id) -> std::int64_t {
-            const bool message = kind >= trace::Kind::send && kind <= trace::Kind::collective;
+            const bool message =
+                (kind >= trace::Kind::send && kind <= trace::Kind::collective) || kind == trace::Kind::one_sided;
             const Definition what = message                      ? Definition::communicator
                                     : kind == trace::Kind::phase ? Definition::phase
                                     : kind == trace::Kind::work  ? Definition::unit

@@ -1,13 +1,17 @@
-! Messages of a Fortran program, with "mpi" or, with TEST_F08, "mpi_f08": statuses that are ignored and others,
-! wildcards, persistent requests, MPI_IN_PLACE, Testany and Testsome, whose places count from 1.
+! Messages of a Fortran program, with "mpi" (TEST_MPI), "mpi_f08" (TEST_MPI_F08) or mpif.h: statuses that are ignored
+! and others, wildcards, persistent requests, MPI_IN_PLACE, Testany and Testsome, whose places count from 1, one-sided
+! communication, and what came with MPI 4.
 program traced
-#ifdef TEST_F08
+#if defined(TEST_MPI_F08)
   use mpi_f08
-#else
+#elif defined(TEST_MPI)
   use mpi
 #endif
   use, intrinsic :: iso_c_binding
   implicit none
+#if !defined(TEST_MPI_F08) && !defined(TEST_MPI)
+  include 'mpif.h'
+#endif
   interface
     subroutine expect_begin(rank, thread) bind(C)
       import :: c_int
@@ -22,23 +26,28 @@ program traced
       integer(c_long), value :: bytes, received
     end subroutine
   end interface
-#ifdef TEST_F08
+#ifdef TEST_MPI_F08
 #define REQUEST type(MPI_Request)
 #define STATUS(name) type(MPI_Status) :: name
 #define SOURCE_OF(name) name%MPI_SOURCE
 #define COMM type(MPI_Comm)
+#define WINDOW type(MPI_Win)
 #else
 #define REQUEST integer
 #define STATUS(name) integer :: name(MPI_STATUS_SIZE)
 #define SOURCE_OF(name) name(MPI_SOURCE)
 #define COMM integer
+#define WINDOW integer
 #endif
   REQUEST :: r(3)
   STATUS(one)
   COMM :: pair
-  integer :: rank, ranks, next, before, ierror, i, place, outcount, places(3), others
+  WINDOW :: win
+  integer(kind=MPI_ADDRESS_KIND) :: place, length
+  integer :: rank, ranks, next, before, ierror, i, index, got, outcount, places(3), others
   double precision :: x(10), y(10, 3)
   logical :: flag, wrong
+  double precision, asynchronous :: memory(8)
   wrong = .false.
   x = 1
   call MPI_Init(ierror)
@@ -69,13 +78,13 @@ program traced
     call expect("receive_start", "world", -1, 10 + i, 0, 0, i)
     call MPI_Irecv(y(:, i), 10, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 10 + i, MPI_COMM_WORLD, r(i), ierror)
   end do
-  call MPI_Testany(3, r, place, flag, MPI_STATUS_IGNORE, ierror)
+  call MPI_Testany(3, r, index, flag, MPI_STATUS_IGNORE, ierror)
   wrong = wrong .or. flag
   call barrier()
   call send_to_next(12, 2)
-  call MPI_Waitany(3, r, place, MPI_STATUS_IGNORE, ierror)
+  call MPI_Waitany(3, r, index, MPI_STATUS_IGNORE, ierror)
   call expect("receive_done", "world", before, 12, 16, 0, 2)
-  wrong = wrong .or. place /= 2
+  wrong = wrong .or. index /= 2
   call barrier()
   call send_to_next(13, 3)
   do
@@ -130,6 +139,58 @@ program traced
   call MPI_Bcast(x, 1, MPI_DOUBLE_PRECISION, 0, pair, ierror)
   call MPI_Comm_free(pair, ierror)
 
+  ! One-sided.
+  length = 64
+  call MPI_Win_create(memory, length, 8, MPI_INFO_NULL, MPI_COMM_WORLD, win, ierror)
+  call fence()
+  place = 1
+  call expect("one_sided", "world", next, 0, 16, 0, 0)
+  call MPI_Put(x, 2, MPI_DOUBLE_PRECISION, next, place, 2, MPI_DOUBLE_PRECISION, win, ierror)
+  call fence()
+  call expect("one_sided", "world", before, 0, 0, 24, 0)
+  call MPI_Get(y, 3, MPI_DOUBLE_PRECISION, before, place, 3, MPI_DOUBLE_PRECISION, win, ierror)
+  call fence()
+  call MPI_Win_free(win, ierror)
+
+#ifdef EFFORT_MPI_HAS_ISENDRECV
+  call expect("send_start", "world", next, 600, 16, 0, 400)
+  call expect("receive_start", "world", before, 600, 0, 0, 401)
+  call MPI_Isendrecv(x, 2, MPI_DOUBLE_PRECISION, next, 600, y, 10, MPI_DOUBLE_PRECISION, before, 600, MPI_COMM_WORLD, &
+    r(1), ierror)
+  call MPI_Wait(r(1), one, ierror)
+  call MPI_Get_count(one, MPI_DOUBLE_PRECISION, got, ierror) ! MPICH 4.0 leaves the status empty
+  call expect("send_done", "", -1, 0, 0, 0, 400)
+  call expect("receive_done", "world", before, 600, 8 * got, 0, 401)
+#endif
+#ifdef EFFORT_MPI_HAS_PERSISTENT_COLLECTIVES
+  call MPI_Bcast_init(x, 2, MPI_DOUBLE_PRECISION, 0, MPI_COMM_WORLD, MPI_INFO_NULL, r(1), ierror)
+  call expect("collective", "world", 0, 0, merge(16 * others, 0, rank == 0), merge(0, 16, rank == 0), 0)
+  call MPI_Start(r(1), ierror)
+  call MPI_Wait(r(1), MPI_STATUS_IGNORE, ierror)
+  call MPI_Request_free(r(1), ierror)
+#endif
+#ifdef EFFORT_MPI_HAS_PARTITIONED
+  call MPI_Psend_init(x, 2, 5_MPI_COUNT_KIND, MPI_DOUBLE_PRECISION, next, 50, MPI_COMM_WORLD, MPI_INFO_NULL, r(1), &
+    ierror)
+  call MPI_Precv_init(y, 1, 10_MPI_COUNT_KIND, MPI_DOUBLE_PRECISION, before, 50, MPI_COMM_WORLD, MPI_INFO_NULL, r(2), &
+    ierror)
+  call expect("send_start", "world", next, 50, 80, 0, 500)
+  call expect("receive_start", "world", before, 50, 0, 0, 501)
+  call MPI_Startall(2, r, ierror)
+  call MPI_Pready_range(0, 1, r(1), ierror)
+  call MPI_Waitall(2, r, MPI_STATUSES_IGNORE, ierror)
+  call expect("send_done", "", -1, 0, 0, 0, 500)
+  call expect("receive_done", "world", before, 50, 80, 0, 501)
+  call MPI_Request_free(r(1), ierror)
+  call MPI_Request_free(r(2), ierror)
+#endif
+#if defined(EFFORT_MPI_HAS_LARGE_COUNTS) && defined(TEST_MPI_F08)
+  call expect("send", "world", next, 60, 24, 0, 0)
+  call expect("receive", "world", before, 60, 24, 0, 0)
+  call MPI_Sendrecv(x, 3_MPI_COUNT_KIND, MPI_DOUBLE_PRECISION, next, 60, y, 10_MPI_COUNT_KIND, &
+    MPI_DOUBLE_PRECISION, before, 60, MPI_COMM_WORLD, MPI_STATUS_IGNORE, ierror)
+#endif
+
   call mark(7772)
   call expect_end()
   do i = 1, 40
@@ -150,6 +211,10 @@ contains
     call expect("send", "self", rank, tag, 0, 0, 0)
     call expect("receive", "self", rank, tag, 0, 0, 0)
     call MPI_Sendrecv(x, 0, MPI_INTEGER, 0, tag, y, 0, MPI_INTEGER, 0, tag, MPI_COMM_SELF, MPI_STATUS_IGNORE, ierror)
+  end subroutine
+  subroutine fence()
+    call expect("collective", "world", -1, 0, 0, 0, 0)
+    call MPI_Win_fence(0, win, ierror)
   end subroutine
   subroutine barrier()
     call expect("collective", "world", -1, 0, 0, 0, 0)

@@ -125,6 +125,8 @@ int main(int argc, char** argv) {
     completions();
     collectives();
     communicators();
+    one_sided();
+    since_mpi4();
   }
   mark(last_mark);
   expect_end();

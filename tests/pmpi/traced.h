@@ -25,5 +25,7 @@ void messages(void);
 void completions(void);
 void collectives(void);
 void communicators(void);
+void one_sided(void);
+void since_mpi4(void);
 
 #endif

@@ -37,7 +37,7 @@ struct Fields {
 /// kind,name,communicator,peer,tag,bytes,received_bytes,request: empty where the kind has none.
 void append_event(std::string& line, const TraceEvent& event, const Fields& fields) {
   const bool enter_leave = event.kind == Kind::enter || event.kind == Kind::leave;
-  const bool collective = event.kind == Kind::collective;
+  const bool collective = event.kind == Kind::collective || event.kind == Kind::one_sided;
   const bool message = event.kind == Kind::send || event.kind == Kind::send_start || event.kind == Kind::receive ||
                        event.kind == Kind::receive_start || event.kind == Kind::receive_done;
   const bool request = event.kind == Kind::send_start || event.kind == Kind::send_done ||

@@ -147,6 +147,7 @@ class ThreadWriter {
   /// A root without a record is left to the call's name.
   void collective(const TraceEvent& event, std::int64_t region) {
     const std::string call = region < 0 ? "" : otf2::mpi_call(trace_.regions[static_cast<std::size_t>(region)].name);
+    if (call.starts_with("start")) return;  // a persistent one, whose operation is not known
     const int operation = std::max(0, otf2::collective_of(call));
     const TraceCommunicator& communicator = trace_.communicators[event.id];
     const std::int64_t root = event.peer < 0 ? -1 : otf2::local_rank(communicator, event.peer, thread_.rank);

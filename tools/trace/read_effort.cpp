@@ -244,7 +244,8 @@ void Assembly::translate(TraceEvent& event, std::int32_t node) {
     case trace::Kind::receive:
     case trace::Kind::receive_start:
     case trace::Kind::receive_done:
-    case trace::Kind::collective: event.id = communicators_.index(event.id); break;
+    case trace::Kind::collective:
+    case trace::Kind::one_sided: event.id = communicators_.index(event.id); break;
     case trace::Kind::send_done:
     case trace::Kind::request_cancelled:
     case trace::Kind::step:

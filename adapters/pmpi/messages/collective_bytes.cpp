@@ -79,8 +79,8 @@ void neighbourhood(Parts& p, Call call) {
       p.out.received = p.of_neighbours(from, [&](int i) { return a.part(5, i, a.type(7)); });
       break;
     case Call::Neighbor_alltoallw:
-      p.out.sent = p.of_neighbours(to, [&](int i) { return a.part(1, 3, i); });
-      p.out.received = p.of_neighbours(from, [&](int i) { return a.part(5, 7, i); });
+      p.out.sent = p.of_neighbours(to, [&](int i) { return a.part_of_type(1, 3, i); });
+      p.out.received = p.of_neighbours(from, [&](int i) { return a.part_of_type(5, 7, i); });
       break;
     default:
       p.out.sent = p.of_neighbours(to, [&](int) { return a.bytes(1, 2); });
@@ -98,8 +98,8 @@ void all_to_all(Parts& p, Call call) {
     p.out.received = p.of_others([&, type = a.type(7)](int r) { return a.part(5, r, type); });
     p.out.sent = in_place ? p.out.received : p.of_others([&, type = a.type(3)](int r) { return a.part(1, r, type); });
   } else {
-    p.out.received = p.of_others([&](int r) { return a.part(5, 7, r); });
-    p.out.sent = in_place ? p.out.received : p.of_others([&](int r) { return a.part(1, 3, r); });
+    p.out.received = p.of_others([&](int r) { return a.part_of_type(5, 7, r); });
+    p.out.sent = in_place ? p.out.received : p.of_others([&](int r) { return a.part_of_type(1, 3, r); });
   }
 }
 

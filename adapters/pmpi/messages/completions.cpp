@@ -23,7 +23,7 @@ void MessageCall::claim_requests(Requests given) {
   const int n = given.n;
   if (n <= 0 || requests.size() == 0) return;
   claimed_.assign(static_cast<std::size_t>(n), none);
-  bool statuses = false;
+  bool statuses = false, records = false;
   for (int i = n; i-- > 0;) {
     const MPI_Request handle = a_.request(given.place, i);
     if (handle == MPI_REQUEST_NULL) continue;
@@ -36,9 +36,10 @@ void MessageCall::claim_requests(Requests given) {
     }
     claimed_[static_cast<std::size_t>(i)] = number;
     any_ = true;
-    statuses = statuses || (!r.sends && !r.reported) || r.cancelled;
+    records = records || !r.collective;
+    statuses = statuses || (!r.sends && !r.partitioned && !r.reported) || r.cancelled;
   }
-  if (!any_) return;
+  if (!records) return;
   open();
   const bool array =
       call_ == Call::Waitall || call_ == Call::Testall || call_ == Call::Waitsome || call_ == Call::Testsome;
@@ -50,22 +51,29 @@ void MessageCall::report(std::uint32_t number, const char* told) {
   Request& r = shared().requests[number];
   if (r.reported) return;
   r.reported = true;
+  if (r.collective) return;
   ++completions_;
+  if (r.companion != none) put(What::send_done, nullptr, -1, 0, 0, r.companion);
   if (r.sends && !r.cancelled) return put(What::send_done, nullptr, -1, 0, 0, number);
   MPI_Status status;
   if (told) std::memcpy(&status, told, sizeof status);
   int cancelled = 0;
   if (r.cancelled && told) PMPI_Test_cancelled(&status, &cancelled);
+  if (r.partitioned && !r.sends && !cancelled)
+    return put(What::receive_done, r.communicator, r.peer, r.bytes, r.tag, number);
   if (cancelled || (!r.sends && !told)) return put(What::cancelled, nullptr, -1, 0, 0, number);
   if (r.sends) return put(What::send_done, nullptr, -1, 0, 0, number);
-  put(What::receive_done, r.communicator, r.communicator->world_rank(status.MPI_SOURCE), received_bytes(status),
-      status.MPI_TAG, number);
+  // What the host has asked for is right even where MPICH 4.0 leaves the status of MPI_Isendrecv empty.
+  const int source = r.peer >= 0 ? r.peer : r.communicator->world_rank(status.MPI_SOURCE);
+  put(What::receive_done, r.communicator, source, received_bytes(status), r.tag >= 0 ? r.tag : status.MPI_TAG, number);
 }
 
 void MessageCall::forget(std::uint32_t number) {
   RequestTable& requests = shared().requests;
+  const std::uint32_t companion = requests[number].companion;
   drop(*requests[number].communicator);
   requests.release(number);
+  if (companion != none) forget(companion);
 }
 
 /// A claimed request is over.
@@ -142,7 +150,7 @@ void MessageCall::look_at_request() {
   number_ = requests.claim(word_of(handle), slot_->number());
   if (number_ == none) return;
   const Request& r = requests[number_];
-  if (!r.active || r.reported) return;
+  if (!r.active || r.reported || r.collective) return;
   open();
   if (!r.sends || r.cancelled) want_status(1);
 }
@@ -162,7 +170,8 @@ void MessageCall::cancel_request() {
 
 void MessageCall::free_request() {
   number_ = shared().requests.claim(word_of(a_.request(0)), slot_->number());
-  if (number_ != none && shared().requests[number_].active) open();
+  if (number_ == none) return;
+  if (const Request& r = shared().requests[number_]; r.active && !r.collective) open();
 }
 
 /// The host does not wait for the request.  A send goes on; whether a receive completes cannot be known.
@@ -170,7 +179,8 @@ void MessageCall::freed_request(bool succeeded) {
   if (number_ == none) return;
   Request& r = shared().requests[number_];
   if (!succeeded) return shared().requests.put_back(number_);
-  if (r.active && !r.reported)
+  if (r.active && !r.reported && r.companion != none) put(What::send_done, nullptr, -1, 0, 0, r.companion);
+  if (r.active && !r.reported && !r.collective)
     put(r.sends && !r.cancelled ? What::send_done : What::cancelled, nullptr, -1, 0, 0, number_);
   forget(number_);
 }

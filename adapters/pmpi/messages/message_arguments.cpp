@@ -45,11 +45,6 @@ std::uint64_t ask_size(MPI_Datatype type) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-std::uint64_t DataArguments::count(int place, int element) const {
-  const int n = result(place, element);
-  return n < 0 ? 0 : static_cast<std::uint64_t>(n);
-}
-
 MPI_Datatype DataArguments::type_at(int place, int element) const {
   return fortran ? PMPI_Type_f2c(pointer<MPI_Fint>(place)[element]) : pointer<MPI_Datatype>(place)[element];
 }

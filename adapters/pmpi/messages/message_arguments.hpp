@@ -31,22 +31,21 @@ inline std::uint64_t type_size(MPI_Datatype type) {
 
 /// Access to the arguments of a call that exchanges data.
 struct DataArguments : Arguments {
-  std::uint64_t count(int place, int element = 0) const;
   MPI_Datatype type(int place) const {
     return fortran ? PMPI_Type_f2c(*pointer<MPI_Fint>(place)) : from_word<MPI_Datatype>(words[place]);
   }
   std::uint64_t bytes(int count_place, int type_place) const {
-    const int n = integer(count_place);
+    const std::int64_t n = count(count_place);
     return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type(type_place)) : 0;
   }
   /// The size of the part for one rank, of arrays of counts (and of types).
   std::uint64_t part(int counts_place, int element, MPI_Datatype type) const {
-    const std::uint64_t n = count(counts_place, element);
-    return n > 0 ? n * type_size(type) : 0;
+    const std::int64_t n = count_at(counts_place, element);
+    return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type) : 0;
   }
-  std::uint64_t part(int counts_place, int types_place, int element) const {
-    const std::uint64_t n = count(counts_place, element);
-    return n > 0 ? n * type_size(type_at(types_place, element)) : 0;
+  std::uint64_t part_of_type(int counts_place, int types_place, int element) const {
+    const std::int64_t n = count_at(counts_place, element);
+    return n > 0 ? static_cast<std::uint64_t>(n) * type_size(type_at(types_place, element)) : 0;
   }
   /// Whether a buffer is MPI_IN_PLACE.
   bool in_place(int place) const;
@@ -75,7 +74,7 @@ std::uint64_t received_bytes(const MPI_Status& status);
 
 /// The place of a call's status or statuses among its arguments; -1: it has none that matter here.
 constexpr int status_place(Call call) {
-  switch (call) {
+  switch (plain(call)) {
     case Call::Wait: return 1;
     case Call::Test:
     case Call::Waitall:

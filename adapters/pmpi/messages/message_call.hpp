@@ -29,7 +29,8 @@ struct Shared {
   std::mutex mutex;
   bool concurrent = true;  ///< MPI_THREAD_MULTIPLE; otherwise the host's calls of MPI follow each other
   RequestTable requests;
-  std::unordered_map<Word, Found> found;  ///< by message
+  std::unordered_map<Word, Found> found;            ///< by message
+  std::unordered_map<Word, Communicator*> windows;  ///< by window; used as long as it exists
 };
 extern __attribute__((visibility("hidden"))) Shared* shared_by_threads;  ///< never freed: calls may come late
 inline Shared& shared() { return *shared_by_threads; }
@@ -53,7 +54,7 @@ inline MPI_Comm pointed_at(const DataArguments& a, int place) {
 
 /// The place of the new communicator among the arguments; -1: the call makes none.
 constexpr int new_communicator_place(Call call) {
-  switch (call) {
+  switch (plain(call)) {
     case Call::Comm_dup:
     case Call::Comm_idup: return 1;
     case Call::Comm_dup_with_info:
@@ -99,8 +100,10 @@ class MessageCall {
   Request* add(Communicator& c, int rank, int tag, bool sends);
   void start(bool sends);
   void bind(MPI_Request handle);
+  void start_exchange();
   void started(bool succeeded);
   void persistent(bool sends);
+  void persistent_collective();
   void start_persistent();
   void not_started();
   void collective();
@@ -109,6 +112,13 @@ class MessageCall {
   void receive_found();
   void start_found();
   void made_communicator(bool succeeded);
+
+  // accesses.cpp
+  void access(int target, std::uint64_t sent, std::uint64_t received);
+  void access();
+  void made_window(bool succeeded);
+  void free_window();
+  void synchronise();
 
   // completions.cpp
   struct Requests {
@@ -174,23 +184,52 @@ class MessageCall {
   std::vector<MPI_Status> statuses_;
 };
 
+/// The place of the window that a call makes; -1: it makes none.
+constexpr int new_window_place(Call call) {
+  switch (call) {
+    case Call::Win_create_dynamic: return 2;
+    case Call::Win_create:
+    case Call::Win_allocate:
+    case Call::Win_allocate_shared: return 5;
+    default: return -1;
+  }
+}
+/// The place of the window of a call that synchronises with a rank or with all; -1: it does not.
+constexpr int synchronised_window_place(Call call) {
+  switch (call) {
+    case Call::Win_fence:
+    case Call::Win_unlock:
+    case Call::Win_flush:
+    case Call::Win_flush_local: return 1;
+    case Call::Win_lock: return 3;
+    default: return -1;
+  }
+}
+constexpr bool polls_requests(Call call) {
+  return info(call).role == Role::poll && call != Call::Iprobe && call != Call::Win_test && call != Call::Parrived;
+}
+
 /// Whether a call says anything about messages before or after it.
 constexpr bool tells_before(Call call) {
   switch (info(call).role) {
     case Role::send:
     case Role::receive:
     case Role::exchange:
+    case Role::put:
     case Role::isend:
     case Role::ireceive:
+    case Role::iexchange:
     case Role::start_persistent:
     case Role::complete:
     case Role::sync:
     case Role::rooted:
     case Role::free:
     case Role::quiet: return true;
-    case Role::poll: return call != Call::Iprobe && call != Call::Win_test;
+    case Role::poll: return polls_requests(call);
     case Role::start: return call == Call::Imrecv || starts_collective(call);
-    case Role::other: return call == Call::Mrecv || call == Call::Mprobe;
+    case Role::other:
+      return call == Call::Mrecv || call == Call::Mprobe || call == Call::Win_free ||
+             synchronised_window_place(call) >= 0;
     default: return false;
   }
 }
@@ -200,14 +239,18 @@ constexpr bool tells_after(Call call) {
     case Role::exchange:
     case Role::isend:
     case Role::ireceive:
+    case Role::iexchange:
     case Role::persistent_send:
     case Role::persistent_receive:
+    case Role::persistent_collective:
     case Role::start_persistent:
     case Role::complete:
     case Role::quiet: return true;
-    case Role::poll: return call != Call::Iprobe && call != Call::Win_test;
+    case Role::poll: return polls_requests(call);
     case Role::start: return call == Call::Imrecv || call == Call::Comm_idup;
-    case Role::other: return call == Call::Mrecv || call == Call::Mprobe || new_communicator_place(call) >= 0;
+    case Role::other:
+      return call == Call::Mrecv || call == Call::Mprobe || new_communicator_place(call) >= 0 ||
+             new_window_place(call) >= 0;
     default: return false;
   }
 }
@@ -220,6 +263,8 @@ inline void MessageCall::start_as() {
   if constexpr (role == Role::exchange) send(), receive();
   if constexpr (role == Role::isend) start(true);
   if constexpr (role == Role::ireceive) start(false);
+  if constexpr (role == Role::iexchange) start_exchange();
+  if constexpr (role == Role::put) access();
   if constexpr (role == Role::start_persistent) start_persistent();
   if constexpr (role == Role::complete) claim_requests(requests());
   if constexpr (role == Role::poll) {
@@ -239,7 +284,10 @@ inline void MessageCall::start_as() {
   if constexpr (call == Call::Imrecv) start_found();
   if constexpr (role == Role::free) saw_freed(pointed_at(a_, 0));
   if constexpr (role == Role::quiet) call == Call::Cancel ? cancel_request() : free_request();
-  if constexpr (role == Role::other) call == Call::Mrecv ? receive_found() : want_status(1);
+  if constexpr (call == Call::Mrecv) receive_found();
+  if constexpr (call == Call::Mprobe) want_status(1);
+  if constexpr (call == Call::Win_free) free_window();
+  if constexpr (synchronised_window_place(call) >= 0) synchronise();
 }
 
 /// The requests among the arguments.
@@ -273,10 +321,14 @@ inline void MessageCall::end_as(bool succeeded) {
   constexpr Role role = info(call).role;
   if constexpr (role == Role::receive || role == Role::exchange || call == Call::Mrecv)
     received(succeeded);
-  else if constexpr (role == Role::isend || role == Role::ireceive || call == Call::Imrecv)
+  else if constexpr (role == Role::isend || role == Role::ireceive || role == Role::iexchange || call == Call::Imrecv)
     started(succeeded);
   else if constexpr (role == Role::persistent_send || role == Role::persistent_receive)
     succeeded ? persistent(role == Role::persistent_send) : void();
+  else if constexpr (role == Role::persistent_collective)
+    succeeded ? persistent_collective() : void();
+  else if constexpr (new_window_place(call) >= 0)
+    made_window(succeeded);
   else if constexpr (role == Role::start_persistent)
     succeeded ? void() : not_started();
   else if constexpr (call == Call::Improbe)
@@ -293,12 +345,13 @@ inline void MessageCall::end_as(bool succeeded) {
     made_communicator(succeeded);
 }
 
-template <Call call>
+template <Call given>
 inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& slot, effort_region_id region,
                                 bool begun) noexcept {
+  constexpr Call call = plain(given);
   call_ = call;
   words_ = words;
-  a_ = {{words, fortran}};
+  a_ = {Arguments::of(given, words, fortran)};
   slot_ = &slot;
   begun_ = begun;
   apart_ = own_status_ = any_ = false;
@@ -316,8 +369,9 @@ inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& 
   }
 }
 
-template <Call call>
+template <Call given>
 inline void MessageCall::after(bool succeeded) noexcept {
+  constexpr Call call = plain(given);
   if constexpr (tells_before(call))
     if (__builtin_expect(apart_, 0)) close();
   if constexpr (tells_after(call)) {

@@ -3,6 +3,8 @@
 #include "adapters/pmpi/messages/message_call.hpp"
 #include "adapters/pmpi/messages/traffic_rules.hpp"
 
+#include <algorithm>
+
 namespace effort::pmpi {
 namespace {
 
@@ -25,8 +27,7 @@ void MessageCall::send() {
 }
 
 void MessageCall::receive() {
-  const int place = call_ == Call::Sendrecv ? 8 : call_ == Call::Sendrecv_replace ? 5 : 3;
-  if (a_.integer(place) == MPI_PROC_NULL) return;
+  if (a_.integer(source_place(call_)) == MPI_PROC_NULL) return;
   communicator_ = communicator_at(info(call_).comm);
   if (!communicator_) return;
   use(*communicator_);
@@ -89,25 +90,64 @@ void MessageCall::bind(MPI_Request handle) {
   forget(number_);
 }
 
+/// A send and a receive under one handle: the receive's.  Without it, the send's.
+void MessageCall::start_exchange() {
+  Communicator* const c = communicator_at(info(call_).comm);
+  if (!c) return;
+  const int to = a_.integer(3), place = source_place(call_), from = a_.integer(place);
+  if (to != MPI_PROC_NULL) {
+    add(*c, to, a_.integer(4), true);
+    open();
+    put(What::send_start, c, c->world_rank(to), a_.bytes(1, 2), a_.integer(4), number_);
+  }
+  if (from == MPI_PROC_NULL) return;
+  const std::uint32_t send = number_;
+  const int tag = a_.integer(place + 1);
+  if (Request* const r = add(*c, from, tag, false)) r->companion = send;
+  open();
+  put(What::receive_start, c, peer_of(*c, from), 0, tag_of(tag), number_);
+  if (number_ == none) number_ = send;
+}
+
 void MessageCall::started(bool succeeded) {
   if (number_ == none) return;
-  const MPI_Request handle = succeeded ? a_.request(call_ == Call::Imrecv ? 4 : 6) : MPI_REQUEST_NULL;
+  const int place = call_ == Call::Imrecv ? 4 : info(call_).comm + 1;
+  const MPI_Request handle = succeeded ? a_.request(place) : MPI_REQUEST_NULL;
   if (handle != MPI_REQUEST_NULL) return bind(handle);
   put(What::cancelled, nullptr, -1, 0, 0, number_);
+  if (const std::uint32_t send = shared().requests[number_].companion; send != none)
+    put(What::cancelled, nullptr, -1, 0, 0, send);
   forget(number_);
 }
 
 void MessageCall::persistent(bool sends) {
-  const int rank = a_.integer(3);
+  const MessagePlaces at = message_places(call_);
+  const int rank = a_.integer(at.rank);
   if (rank == MPI_PROC_NULL) return;
-  Communicator* const c = communicator_at(5);
+  Communicator* const c = communicator_at(at.comm);
   if (!c) return;
-  Request* const r = add(*c, rank, a_.integer(4), sends);
+  Request* const r = add(*c, rank, a_.integer(at.tag), sends);
   if (!r) return;
-  if (sends) r->bytes = a_.bytes(1, 2);
+  r->partitioned = is_partitioned(call_);
+  if (sends || r->partitioned) r->bytes = a_.bytes(at.count, at.type);
+  if (r->partitioned) r->bytes *= static_cast<std::uint64_t>(std::max(a_.integer(1), 0));
   r->persistent = true;
   r->active = false;
-  bind(a_.request(6));
+  bind(a_.request(at.request));
+}
+
+void MessageCall::persistent_collective() {
+  Communicator* const c = communicator_at(info(call_).comm);
+  if (!c) return;
+  const Exchanged e = exchanged(call_, a_, *c);
+  Request* const r = add(*c, MPI_ANY_SOURCE, 0, true);
+  if (!r) return;
+  r->peer = e.root;
+  r->bytes = e.sent;
+  r->received = e.received;
+  r->persistent = r->collective = true;
+  r->active = false;
+  bind(a_.request(info(call_).comm + 2));
 }
 
 void MessageCall::start_persistent() {
@@ -121,7 +161,11 @@ void MessageCall::start_persistent() {
     r.cancelled = r.reported = false;
     r.thread = slot_->number();
     open();
-    put(r.sends ? What::send_start : What::receive_start, r.communicator, r.peer, r.bytes, r.tag, number);
+    if (r.collective)
+      put(What::collective, r.communicator, r.peer, r.bytes, r.received);
+    else
+      put(r.sends ? What::send_start : What::receive_start, r.communicator, r.peer, r.sends ? r.bytes : 0, r.tag,
+          number);
   }
 }
 
@@ -133,7 +177,7 @@ void MessageCall::not_started() {
     const std::uint32_t number = requests.find(word_of(a_.request(given.place, i)));
     if (number == none || !requests[number].persistent || !requests[number].active) continue;
     requests[number].active = false;
-    put(What::cancelled, nullptr, -1, 0, 0, number);
+    if (!requests[number].collective) put(What::cancelled, nullptr, -1, 0, 0, number);
   }
 }
 

@@ -1,7 +1,7 @@
 #include "adapters/pmpi/messages/messages.hpp"
 
-#include "adapters/pmpi/messages/message_call.hpp"
 #include "adapters/pmpi/calls/port.hpp"
+#include "adapters/pmpi/messages/message_call.hpp"
 #include "adapters/pmpi/messages/traffic_rules.hpp"
 
 namespace effort::pmpi {
@@ -29,6 +29,9 @@ void begin_messages() {
   if (messages_on || !settings || !settings->trace.on) return;
   stop_on_error([&] {
     if (!shared_by_threads) shared_by_threads = new Shared;
+    shared().requests = {};  // they refer to communicators that are forgotten below
+    shared().found.clear();
+    shared().windows.clear();
     int level = MPI_THREAD_MULTIPLE;
     PMPI_Query_thread(&level);
     shared().concurrent = level == MPI_THREAD_MULTIPLE;

@@ -27,12 +27,16 @@ class RequestTable {
 
   struct Request {
     Communicator* communicator = nullptr;
-    std::uint64_t bytes = 0;
+    std::uint64_t bytes = 0;     ///< of a persistent one
+    std::uint64_t received = 0;  ///< of a persistent collective
     std::int32_t peer = -1, tag = 0;
     std::uint32_t thread = 0;  ///< number of the slot of the one that started it
     bool sends = false, persistent = false, active = true;
     bool cancelled = false;  ///< MPI_Cancel was called
     bool reported = false;   ///< its completion has been recorded
+    bool collective = false;
+    bool partitioned = false;        ///< a receive has all bytes, and no status
+    std::uint32_t companion = none;  ///< of a receive: the send that is complete with it, which has no handle
 
    private:
     friend class RequestTable;

@@ -90,13 +90,17 @@ struct Tally {
   void waited(int from, double seconds) const { add(from, state().rank, 0, 0, seconds); }
 };
 
-/// Counts a collective; its time is divided equally among its messages.
-std::vector<Message> collective(Call call, const Arguments& a, const Tally& tally, double seconds) {
-  std::vector<Message> all = messages_of(call, a, ranks_of(a.communicator(info(call).comm)), state().rank);
+/// The time is divided equally among the messages.
+void count_messages(const std::vector<Message>& all, const Tally& tally, double seconds) {
   for (const Message& m : all) {
     const double share = seconds / static_cast<double>(all.size());
     m.sends ? tally.sent(m.peer, m.bytes, share) : tally.received(m.peer, m.bytes, share);
   }
+}
+
+std::vector<Message> collective(Call call, const Arguments& a, const Tally& tally, double seconds) {
+  std::vector<Message> all = messages_of(call, a, ranks_of(a.communicator(info(call).comm)), state().rank);
+  count_messages(all, tally, seconds);
   return all;
 }
 
@@ -107,39 +111,60 @@ void start_collective(Call call, const Arguments& a, const Tally& tally, double 
   state().requests[word_of(request_at(a, info(call).comm + 1, 0))] = std::move(p);
 }
 
-void starts(const Arguments& a, const Tally& tally, double seconds, bool sends, bool persistent) {
-  const int peer = world_rank(ranks_of(a.communicator(5)), a.integer(3));
+double bytes_at(const Arguments& a, int count_place, int type_place) {
+  return bytes_of(count_place < 0 ? 1 : static_cast<double>(a.count(count_place)), type_at(a, type_place));
+}
+
+void starts(Call call, const Arguments& a, const Tally& tally, double seconds, bool sends, bool persistent) {
+  const MessagePlaces at = message_places(call);
+  const int peer = world_rank(ranks_of(a.communicator(at.comm)), a.integer(at.rank));
   Pending p{peer, sends, persistent, 0, {}};
-  if (sends && peer >= 0) p.bytes = bytes_of(a.integer(1), type_at(a, 2));
+  if (sends && peer >= 0) p.bytes = bytes_at(a, at.count, at.type) * (is_partitioned(call) ? a.integer(1) : 1);
   if (sends && !persistent) tally.sent(peer, p.bytes, seconds);
-  state().requests[word_of(request_at(a, 6, 0))] = std::move(p);
+  state().requests[word_of(request_at(a, at.request, 0))] = std::move(p);
+}
+
+/// The send counts at once, the time to complete both goes to the rank received from.
+void starts_exchange(Call call, const Arguments& a, const Tally& tally, double seconds) {
+  const std::vector<int>& ranks = ranks_of(a.communicator(info(call).comm));
+  if (const int to = world_rank(ranks, a.integer(3)); to >= 0) tally.sent(to, bytes_at(a, 1, 2), seconds);
+  Pending p{world_rank(ranks, a.integer(source_place(call))), false, false, 0, {}};
+  state().requests[word_of(request_at(a, info(call).comm + 1, 0))] = std::move(p);
+}
+
+void prepares_collective(Call call, const Arguments& a) {
+  Pending p;
+  p.persistent = true;
+  p.messages = messages_of(call, a, ranks_of(a.communicator(info(call).comm)), state().rank);
+  state().requests[word_of(request_at(a, info(call).comm + 2, 0))] = std::move(p);
 }
 
 void start_persistent(Call call, const Arguments& a, const Tally& tally, double seconds) {
   const int n = call == Call::Startall ? a.integer(0) : 1, place = call == Call::Startall ? 1 : 0;
   for (int i = 0; i < n; ++i) {
     const auto known = state().requests.find(word_of(request_at(a, place, i)));
-    if (known != state().requests.end() && known->second.sends)
-      tally.sent(known->second.peer, known->second.bytes, seconds / n);
+    if (known == state().requests.end()) continue;
+    const Pending& p = known->second;
+    if (p.sends) tally.sent(p.peer, p.bytes, seconds / n);
+    count_messages(p.messages, tally, seconds / n);
   }
 }
 
 void one_sided(Call call, const Arguments& a, const Tally& tally, double seconds) {
-  const int place = call == Call::Accumulate || call == Call::Raccumulate ? 8 : 7;
-  const MPI_Win win = a.fortran ? PMPI_Win_f2c(*a.pointer<MPI_Fint>(place)) : from_word<MPI_Win>(a.words[place]);
+  const AccessPlaces places = access_places(call);
+  const MPI_Win win = a.window(places.window);
   auto [at, fresh] = state().ranks.try_emplace(~word_of(win));
   if (fresh) {
     MPI_Group group;
     PMPI_Win_get_group(win, &group);
     at->second = world_ranks(group);
   }
-  const int target = world_rank(at->second, a.integer(3));
+  const int target = world_rank(at->second, a.integer(places.target));
   if (target < 0) return;
-  const double bytes = bytes_of(a.integer(1), type_at(a, 2));
-  if (call == Call::Get || call == Call::Rget)
-    tally.received(target, bytes, seconds);
-  else
-    tally.sent(target, bytes, seconds);
+  const bool sends = sends_to_target(a, places), receives = places.received_type >= 0;
+  const double share = sends && receives ? seconds / 2 : seconds;
+  if (sends) tally.sent(target, bytes_at(a, places.sent_count, places.sent_type), share);
+  if (receives) tally.received(target, bytes_at(a, places.received_count, places.received_type), share);
 }
 
 /// How many requests a completing call has, and where.
@@ -204,22 +229,23 @@ void saw_traffic(Call call, const Arguments& a, std::uint32_t region, double sec
   switch (info(call).role) {
     case Role::send: {
       const int to = world_rank(ranks_of(a.communicator(5)), a.integer(3));
-      if (to >= 0) tally.sent(to, bytes_of(a.integer(1), type_at(a, 2)), seconds);
+      if (to >= 0) tally.sent(to, bytes_at(a, 1, 2), seconds);
       break;
     }
     case Role::receive: tally.waited(world_rank(ranks_of(a.communicator(5)), a.integer(3)), seconds); break;
     case Role::exchange: {
-      const bool replace = call == Call::Sendrecv_replace;
       const std::vector<int>& ranks = ranks_of(a.communicator(info(call).comm));
       const int to = world_rank(ranks, a.integer(3));
-      if (to >= 0) tally.sent(to, bytes_of(a.integer(1), type_at(a, 2)), 0);
-      tally.waited(world_rank(ranks, a.integer(replace ? 5 : 8)), seconds);
+      if (to >= 0) tally.sent(to, bytes_at(a, 1, 2), 0);
+      tally.waited(world_rank(ranks, a.integer(source_place(call))), seconds);
       break;
     }
-    case Role::isend: starts(a, tally, seconds, true, false); break;
-    case Role::ireceive: starts(a, tally, seconds, false, false); break;
-    case Role::persistent_send: starts(a, tally, seconds, true, true); break;
-    case Role::persistent_receive: starts(a, tally, seconds, false, true); break;
+    case Role::isend: starts(call, a, tally, seconds, true, false); break;
+    case Role::ireceive: starts(call, a, tally, seconds, false, false); break;
+    case Role::iexchange: starts_exchange(call, a, tally, seconds); break;
+    case Role::persistent_send: starts(call, a, tally, seconds, true, true); break;
+    case Role::persistent_receive: starts(call, a, tally, seconds, false, true); break;
+    case Role::persistent_collective: prepares_collective(call, a); break;
     case Role::start_persistent: start_persistent(call, a, tally, seconds); break;
     case Role::put: one_sided(call, a, tally, seconds); break;
     case Role::rooted:

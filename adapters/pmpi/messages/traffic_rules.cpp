@@ -15,14 +15,12 @@ struct Collective {
   int me;  ///< this rank in the communicator
   std::vector<Message> messages;
 
-  int count(int place, int element) const {
-    return a.fortran ? static_cast<int>(a.pointer<MPI_Fint>(place)[element]) : a.pointer<int>(place)[element];
-  }
+  double count(int place, int element) const { return static_cast<double>(a.count_at(place, element)); }
   MPI_Datatype type_of(int place, int element) const {
     return a.fortran ? type_at(a, place, element) : a.pointer<MPI_Datatype>(place)[element];
   }
   double bytes(int count_place, int type_place) const {
-    return bytes_of(a.integer(count_place), type_at(a, type_place));
+    return bytes_of(static_cast<double>(a.count(count_place)), type_at(a, type_place));
   }
   void with(int rank, bool sends, double bytes) {
     if (const int peer = world_rank(ranks, rank); peer >= 0 && peer != self) messages.push_back({peer, sends, bytes});

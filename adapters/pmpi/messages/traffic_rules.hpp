@@ -36,36 +36,58 @@ struct Message {
 /// @param self   this rank in MPI_COMM_WORLD
 std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self);
 
-/// The blocking collective with the same arguments; the call itself if it does not start one.
+/// The blocking collective with the same arguments; the plain call itself if it starts or prepares none.
 constexpr Call blocking(Call call) {
-  switch (call) {
-    case Call::Ibarrier: return Call::Barrier;
-    case Call::Ibcast: return Call::Bcast;
-    case Call::Igather: return Call::Gather;
-    case Call::Igatherv: return Call::Gatherv;
-    case Call::Iscatter: return Call::Scatter;
-    case Call::Iscatterv: return Call::Scatterv;
-    case Call::Ireduce: return Call::Reduce;
-    case Call::Iallgather: return Call::Allgather;
-    case Call::Iallgatherv: return Call::Allgatherv;
-    case Call::Ialltoall: return Call::Alltoall;
-    case Call::Ialltoallv: return Call::Alltoallv;
-    case Call::Ialltoallw: return Call::Alltoallw;
-    case Call::Iallreduce: return Call::Allreduce;
-    case Call::Ireduce_scatter: return Call::Reduce_scatter;
-    case Call::Ireduce_scatter_block: return Call::Reduce_scatter_block;
-    case Call::Iscan: return Call::Scan;
-    case Call::Iexscan: return Call::Exscan;
-    case Call::Ineighbor_allgather: return Call::Neighbor_allgather;
-    case Call::Ineighbor_allgatherv: return Call::Neighbor_allgatherv;
-    case Call::Ineighbor_alltoall: return Call::Neighbor_alltoall;
-    case Call::Ineighbor_alltoallv: return Call::Neighbor_alltoallv;
-    case Call::Ineighbor_alltoallw: return Call::Neighbor_alltoallw;
-    default: return call;
+  switch (plain(call)) {
+    case Call::Ibarrier:
+    case Call::Barrier_init: return Call::Barrier;
+    case Call::Ibcast:
+    case Call::Bcast_init: return Call::Bcast;
+    case Call::Igather:
+    case Call::Gather_init: return Call::Gather;
+    case Call::Igatherv:
+    case Call::Gatherv_init: return Call::Gatherv;
+    case Call::Iscatter:
+    case Call::Scatter_init: return Call::Scatter;
+    case Call::Iscatterv:
+    case Call::Scatterv_init: return Call::Scatterv;
+    case Call::Ireduce:
+    case Call::Reduce_init: return Call::Reduce;
+    case Call::Iallgather:
+    case Call::Allgather_init: return Call::Allgather;
+    case Call::Iallgatherv:
+    case Call::Allgatherv_init: return Call::Allgatherv;
+    case Call::Ialltoall:
+    case Call::Alltoall_init: return Call::Alltoall;
+    case Call::Ialltoallv:
+    case Call::Alltoallv_init: return Call::Alltoallv;
+    case Call::Ialltoallw:
+    case Call::Alltoallw_init: return Call::Alltoallw;
+    case Call::Iallreduce:
+    case Call::Allreduce_init: return Call::Allreduce;
+    case Call::Ireduce_scatter:
+    case Call::Reduce_scatter_init: return Call::Reduce_scatter;
+    case Call::Ireduce_scatter_block:
+    case Call::Reduce_scatter_block_init: return Call::Reduce_scatter_block;
+    case Call::Iscan:
+    case Call::Scan_init: return Call::Scan;
+    case Call::Iexscan:
+    case Call::Exscan_init: return Call::Exscan;
+    case Call::Ineighbor_allgather:
+    case Call::Neighbor_allgather_init: return Call::Neighbor_allgather;
+    case Call::Ineighbor_allgatherv:
+    case Call::Neighbor_allgatherv_init: return Call::Neighbor_allgatherv;
+    case Call::Ineighbor_alltoall:
+    case Call::Neighbor_alltoall_init: return Call::Neighbor_alltoall;
+    case Call::Ineighbor_alltoallv:
+    case Call::Neighbor_alltoallv_init: return Call::Neighbor_alltoallv;
+    case Call::Ineighbor_alltoallw:
+    case Call::Neighbor_alltoallw_init: return Call::Neighbor_alltoallw;
+    default: return plain(call);
   }
 }
 
 /// Whether the call only starts a collective.
-constexpr bool starts_collective(Call call) { return blocking(call) != call; }
+constexpr bool starts_collective(Call call) { return info(call).role == Role::start && blocking(call) != plain(call); }
 
 }  // namespace effort::pmpi

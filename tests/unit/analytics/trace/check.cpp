@@ -52,16 +52,15 @@ std::vector<Event> random_events(std::mt19937_64& random, const Place& place, st
                          e.kind == Kind::receive_start || e.kind == Kind::receive_done;
     const bool request = e.kind == Kind::send_start || e.kind == Kind::send_done || e.kind == Kind::receive_start ||
                          e.kind == Kind::receive_done || e.kind == Kind::request_cancelled;
-    if (message || e.kind == Kind::collective)
-      e.peer = static_cast<std::int32_t>(below(3) == 0 ? below(1u << 31) : below(4)) - 1;
+    const bool two_ways = e.kind == Kind::collective || e.kind == Kind::one_sided;
+    if (message || two_ways) e.peer = static_cast<std::int32_t>(below(3) == 0 ? below(1u << 31) : below(4)) - 1;
     if (message) e.tag = static_cast<std::int32_t>(below(2) == 0 ? number() : below(3));
     if (request) e.request = static_cast<std::uint32_t>(below(2) == 0 ? number() : below(6));
-    if (e.kind == Kind::collective) e.received_bytes = number();
-    if (e.kind == Kind::step || e.kind == Kind::work || e.kind == Kind::collective ||
-        (message && e.kind != Kind::receive_start))
+    if (two_ways) e.received_bytes = number();
+    if (e.kind == Kind::step || e.kind == Kind::work || two_ways || (message && e.kind != Kind::receive_start))
       e.bytes = below(2) == 0 ? number() : 8 * below(3);
-    if (message || e.kind == Kind::enter || e.kind == Kind::leave || e.kind == Kind::collective ||
-        e.kind == Kind::phase || e.kind == Kind::work)
+    if (message || e.kind == Kind::enter || e.kind == Kind::leave || two_ways || e.kind == Kind::phase ||
+        e.kind == Kind::work)
       e.id = static_cast<std::uint32_t>(below(3) == 0 ? number() : below(5));
     events.push_back(e);
   }

@@ -197,5 +197,6 @@ TEST_CASE("wrong arguments are refused") {
 TEST_CASE("kinds have names") {
   CHECK(kind_text(Kind::enter) == "enter");
   CHECK(kind_text(Kind::rebalance) == "rebalance");
+  CHECK(kind_text(Kind::one_sided) == "one_sided");
   CHECK(kind_text(static_cast<Kind>(200)) == "unknown");
 }
