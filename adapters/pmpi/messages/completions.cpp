@@ -63,9 +63,11 @@ void MessageCall::report(std::uint32_t number, const char* told) {
     return put(What::receive_done, r.communicator, r.peer, r.bytes, r.tag, number);
   if (cancelled || (!r.sends && !told)) return put(What::cancelled, nullptr, -1, 0, 0, number);
   if (r.sends) return put(What::send_done, nullptr, -1, 0, 0, number);
-  // What the host has asked for is right even where MPICH 4.0 leaves the status of MPI_Isendrecv empty.
+  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  What the host has asked for is right all the same.
+  const bool filled = r.tag < 0 || status.MPI_TAG == r.tag;
   const int source = r.peer >= 0 ? r.peer : r.communicator->world_rank(status.MPI_SOURCE);
-  put(What::receive_done, r.communicator, source, received_bytes(status), r.tag >= 0 ? r.tag : status.MPI_TAG, number);
+  put(What::receive_done, r.communicator, source, filled ? received_bytes(status) : 0, filled ? status.MPI_TAG : r.tag,
+      number);
 }
 
 void MessageCall::forget(std::uint32_t number) {

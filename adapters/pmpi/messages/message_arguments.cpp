@@ -1,5 +1,7 @@
 #include "adapters/pmpi/messages/message_arguments.hpp"
 
+#include <cstring>
+
 #include <dlfcn.h>
 
 namespace effort::pmpi {
@@ -24,6 +26,17 @@ bool is_predefined(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_UNDEFINED;
   PMPI_Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   return combiner == MPI_COMBINER_NAMED;
+}
+
+/// Whether a buffer is a descriptor of MPI_IN_PLACE.  MPICH's mpi_f08 passes descriptors, which begin with the address
+/// and which callers make on their stack; what lies elsewhere is data, which is not looked at.
+bool describes_in_place(const void* buffer) {
+  constexpr std::uintptr_t near = std::uintptr_t{1} << 20;
+  const auto here = reinterpret_cast<std::uintptr_t>(&buffer), at = reinterpret_cast<std::uintptr_t>(buffer);
+  if (!there.in_place_f08 || at < here || at - here > near) return false;
+  const void* address = nullptr;
+  std::memcpy(&address, buffer, sizeof address);
+  return address == there.in_place_f08;
 }
 
 }  // namespace
@@ -52,7 +65,7 @@ MPI_Datatype DataArguments::type_at(int place, int element) const {
 bool DataArguments::in_place(int place) const {
   const void* const buffer = pointer<const void>(place);
   if (!fortran) return buffer == MPI_IN_PLACE;
-  return buffer && (buffer == there.in_place || buffer == there.in_place_f08 ||
+  return buffer && (buffer == there.in_place || buffer == there.in_place_f08 || describes_in_place(buffer) ||
                     (there.in_place_later && buffer == *there.in_place_later));
 }
 
