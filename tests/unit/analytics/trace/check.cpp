@@ -38,7 +38,7 @@ std::string difference(const Place& place, const std::vector<Event>& events, con
   return "";
 }
 
-std::vector<Event> random_events(std::mt19937_64& random, const Place& place, std::size_t n) {
+std::vector<Event> random_events(std::mt19937_64& random, const Place& place, std::size_t n, int kinds) {
   const auto below = [&](std::uint64_t limit) { return random() % limit; };
   const auto number = [&] { return random() >> below(64); };
   std::vector<Event> events;
@@ -47,7 +47,7 @@ std::vector<Event> random_events(std::mt19937_64& random, const Place& place, st
     if (below(4) != 0) now += static_cast<std::int64_t>(random() >> (64 - 1 - below(43)));
     Event e;
     e.time_ns = now;
-    e.kind = static_cast<Kind>(below(n_kinds));
+    e.kind = static_cast<Kind>(below(static_cast<std::uint64_t>(kinds)));
     const bool message = e.kind == Kind::send || e.kind == Kind::send_start || e.kind == Kind::receive ||
                          e.kind == Kind::receive_start || e.kind == Kind::receive_done;
     const bool request = e.kind == Kind::send_start || e.kind == Kind::send_done || e.kind == Kind::receive_start ||

@@ -16,7 +16,8 @@ std::string difference(const Place& place, const std::vector<Event>& events, con
                        TimeBound bound);
 
 /// Events of all kinds with extreme and ordinary members, and times with gaps from 0 to hours.
-std::vector<Event> random_events(std::mt19937_64& random, const Place& place, std::size_t n);
+/// @param kinds  how many kinds there are to choose from
+std::vector<Event> random_events(std::mt19937_64& random, const Place& place, std::size_t n, int kinds = n_kinds);
 
 /// Steps of a halo exchange of a rank among `ranks` in a ring: regular but for its times.
 std::vector<Event> regular_steps(std::mt19937_64& random, const Place& place, int ranks, int steps);
