@@ -1,9 +1,9 @@
 #include "adapters/pmpi/passage.hpp"
 
-#include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/calls/port.hpp"
-#include "adapters/pmpi/session.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/traffic.hpp"
+#include "adapters/pmpi/session.hpp"
 
 #include <algorithm>
 #include <atomic>

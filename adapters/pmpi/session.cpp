@@ -2,11 +2,11 @@
 
 #include "adapters/mpi/mpi_library.hpp"
 #include "adapters/pmpi/agree.hpp"
-#include "adapters/pmpi/messages/messages.hpp"
-#include "adapters/pmpi/passage.hpp"
 #include "adapters/pmpi/calls/port.hpp"
-#include "adapters/pmpi/steps.hpp"
+#include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/traffic.hpp"
+#include "adapters/pmpi/passage.hpp"
+#include "adapters/pmpi/steps.hpp"
 #include "adapters/pmpi/why.hpp"
 
 #include <algorithm>
