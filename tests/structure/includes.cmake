@@ -48,6 +48,13 @@ allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/en
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
   record/text.hpp)
 allow(tools analytics/ record/)
+allow(tools/trace/model analytics/trace/ record/)
+allow(tools/trace/otf2 tools/trace/model/)
+allow(tools/trace/input tools/trace/model/ tools/trace/otf2/ tools/output/ record/)
+allow(tools/trace/analysis tools/trace/model/ analytics/sampling/)
+allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analysis/ tools/commands/usage_error.hpp
+  tools/files/ tools/output/ analytics/number_text.hpp record/text.hpp)
+allow(tools/trace/info tools/trace/model/ tools/trace/analysis/ tools/output/ tools/view/ record/text.hpp)
 allow(viewer analytics/ record/)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp

@@ -21,6 +21,7 @@
 #include "tools/report/report_page.hpp"
 #include "tools/report/report_trace.hpp"
 #include "tools/symbols/symbols.hpp"
+#include "tools/trace/input/read.hpp"
 #include "tools/view/compare.hpp"
 
 namespace effort::tools {

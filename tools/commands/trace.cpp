@@ -10,11 +10,11 @@
 #include "tools/commands/commands.hpp"
 #include "tools/output/output.hpp"
 #include "tools/symbols/symbols.hpp"
-#include "tools/trace/calls.hpp"
-#include "tools/trace/export.hpp"
-#include "tools/trace/info.hpp"
-#include "tools/trace/messages.hpp"
-#include "tools/trace/trace.hpp"
+#include "tools/trace/analysis/calls.hpp"
+#include "tools/trace/analysis/messages.hpp"
+#include "tools/trace/export/export.hpp"
+#include "tools/trace/info/info.hpp"
+#include "tools/trace/input/read.hpp"
 #include "tools/view/info_text.hpp"
 
 namespace effort::tools {

@@ -7,7 +7,7 @@
 #include <limits>
 #include <utility>
 
-#include "tools/trace/call_paths.hpp"
+#include "tools/trace/model/call_paths.hpp"
 
 namespace effort::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/trace/info.hpp"
+#include "tools/trace/info/info.hpp"
 
 namespace effort::tools {
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "tools/trace/trace.hpp"
+#include "tools/trace/input/read.hpp"
 
 namespace effort::tools::test {
 

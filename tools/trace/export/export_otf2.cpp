@@ -1,0 +1,219 @@
+// Writes an OTF2 archive: events.  The definitions are in otf2_writer.cpp.
+#include <algorithm>
+#include <bit>
+#include <filesystem>
+#include <system_error>
+
+#include "tools/commands/usage_error.hpp"
+#include "tools/trace/export/export.hpp"
+#include "tools/trace/export/otf2_writer.hpp"
+#include "tools/trace/model/call_names.hpp"
+#include "tools/trace/model/call_paths.hpp"
+
+namespace effort::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using trace::Kind;
+
+/// A directory beside the target that takes its place when it is complete.
+class PendingDirectory {
+ public:
+  explicit PendingDirectory(const fs::path& target) : target_(target) {
+    if (fs::exists(target_) && !replaceable())
+      throw UsageError("'" + target_.string() +
+                       "' is there and holds other things than an OTF2 archive traces.otf2: give another name");
+    fs::path name = target_.filename().empty() ? target_.parent_path() : target_;
+    target_ = name;
+    temporary_ = name.parent_path() / ("." + name.filename().string() + ".part");
+    fs::remove_all(temporary_);
+    fs::create_directory(temporary_);
+  }
+  ~PendingDirectory() {
+    std::error_code ignored;
+    if (!temporary_.empty()) fs::remove_all(temporary_, ignored);
+  }
+  PendingDirectory(const PendingDirectory&) = delete;
+  PendingDirectory& operator=(const PendingDirectory&) = delete;
+
+  const fs::path& at() const { return temporary_; }
+  void commit() {
+    if (fs::exists(target_)) {
+      const fs::path old = temporary_.string() + ".old";
+      fs::remove_all(old);
+      fs::rename(target_, old);
+      fs::rename(temporary_, target_);
+      fs::remove_all(old);
+    } else {
+      fs::rename(temporary_, target_);
+    }
+    temporary_.clear();
+  }
+
+ private:
+  /// Empty, or an older archive and nothing else.
+  bool replaceable() const {
+    if (!fs::is_directory(target_)) return false;
+    for (const fs::directory_entry& entry : fs::directory_iterator(target_)) {
+      const fs::path name = entry.path().filename();
+      if (name != "traces.otf2" && name != "traces.def" && name != "traces") return false;
+    }
+    return fs::is_empty(target_) || fs::exists(target_ / "traces.otf2");
+  }
+
+  fs::path target_, temporary_;
+};
+
+/// Writes the events of one thread.
+class ThreadWriter {
+ public:
+  ThreadWriter(const Trace& trace, const TraceMessages& messages, otf2::Writer& writer, std::size_t thread)
+      : trace_(trace),
+        messages_(messages),
+        writer_(writer),
+        index_(thread),
+        thread_(trace.threads[thread]),
+        events_(writer.events(thread)) {}
+
+  void write() {
+    for (std::size_t s = 0; s < thread_.spans.size(); ++s) {
+      const TraceSpan& span = thread_.spans[s];
+      const bool marked = !trace_.is_otf2 || thread_.spans.size() > 1;
+      if (marked) done(OTF2_EvtWriter_MeasurementOnOff(events_, nullptr, time(span.start_ns), OTF2_MEASUREMENT_ON));
+      write(span);
+      if (marked) done(OTF2_EvtWriter_MeasurementOnOff(events_, nullptr, time(span.end_ns), OTF2_MEASUREMENT_OFF));
+    }
+  }
+
+ private:
+  void done(OTF2_ErrorCode code) { writer_.check(code); }
+
+  /// OTF2 wants times that never go back.
+  OTF2_TimeStamp time(std::int64_t ns) {
+    last_ = std::max(last_, writer_.time(ns));
+    return last_;
+  }
+
+  void write(const TraceSpan& span) {
+    // Regions that began before the span, or end after it, are completed: viewers need balanced calls.
+    std::vector<std::uint32_t> stack = open_at_start(thread_, span);
+    for (const std::uint32_t region : stack) done(OTF2_EvtWriter_Enter(events_, nullptr, time(span.start_ns), region));
+    for (std::size_t i = span.first; i < span.end; ++i) {
+      const TraceEvent& event = thread_.events[i];
+      if (event.kind == Kind::enter) {
+        stack.push_back(event.id);
+        done(OTF2_EvtWriter_Enter(events_, nullptr, time(event.time_ns), event.id));
+      } else if (event.kind == Kind::leave) {
+        const auto at = std::find(stack.rbegin(), stack.rend(), event.id);
+        if (at == stack.rend()) continue;
+        for (auto open = stack.rbegin(); open != at + 1; ++open)
+          done(OTF2_EvtWriter_Leave(events_, nullptr, time(event.time_ns), *open));
+        stack.erase(at.base() - 1, stack.end());
+      } else {
+        other(event, i, stack.empty() ? -1 : static_cast<std::int64_t>(stack.back()));
+      }
+    }
+    for (auto open = stack.rbegin(); open != stack.rend(); ++open)
+      done(OTF2_EvtWriter_Leave(events_, nullptr, time(span.end_ns), *open));
+  }
+
+  void other(const TraceEvent& event, std::size_t i, std::int64_t region) {
+    switch (event.kind) {
+      case Kind::collective: collective(event, region); break;
+      case Kind::step:
+        done(OTF2_EvtWriter_ParameterUnsignedInt(events_, nullptr, time(event.time_ns), otf2::Writer::step,
+                                                 event.bytes));
+        break;
+      case Kind::rebalance:
+        done(OTF2_EvtWriter_ParameterUnsignedInt(events_, nullptr, time(event.time_ns), otf2::Writer::rebalance, 1));
+        break;
+      case Kind::phase:
+        done(OTF2_EvtWriter_ParameterString(events_, nullptr, time(event.time_ns), otf2::Writer::phase_name,
+                                            writer_.phase(event.id)));
+        break;
+      case Kind::work: {
+        const OTF2_Type type = OTF2_TYPE_DOUBLE;
+        OTF2_MetricValue value;
+        value.floating_point = std::bit_cast<double>(event.bytes);
+        done(OTF2_EvtWriter_Metric(events_, nullptr, time(event.time_ns), event.id, 1, &type, &value));
+        break;
+      }
+      default: message(event, i); break;
+    }
+  }
+
+  /// A root without a record is left to the call's name.
+  void collective(const TraceEvent& event, std::int64_t region) {
+    const std::string call = region < 0 ? "" : mpi_call(trace_.regions[static_cast<std::size_t>(region)].name);
+    if (call.starts_with("start")) return;  // a persistent one, whose operation is not known
+    const int operation = std::max(0, collective_of(call));
+    const TraceCommunicator& communicator = trace_.communicators[event.id];
+    const std::int64_t root = event.peer < 0 ? -1 : otf2::local_rank(communicator, event.peer, thread_.rank);
+    const std::uint32_t written_root = root < 0 ? OTF2_COLLECTIVE_ROOT_NONE : static_cast<std::uint32_t>(root);
+    done(OTF2_EvtWriter_MpiCollectiveBegin(events_, nullptr, time(event.time_ns)));
+    done(OTF2_EvtWriter_MpiCollectiveEnd(events_, nullptr, time(event.time_ns),
+                                         static_cast<OTF2_CollectiveOp>(operation), event.id, written_root, event.bytes,
+                                         event.received_bytes));
+  }
+
+  void message(const TraceEvent& event, std::size_t i) {
+    const std::uint32_t index = messages_.of_event[index_][i];
+    if (index == TraceMessages::none) return;
+    const TraceMessage& m = messages_.matched[index];
+    const auto at = time(event.time_ns);
+    const auto tag = static_cast<std::uint32_t>(m.tag);
+    const std::uint64_t request = event.request;
+    const TraceCommunicator& communicator = trace_.communicators[m.communicator];
+    const std::int32_t other = thread_.rank == m.sender ? m.receiver : m.sender;
+    const auto peer = static_cast<std::uint32_t>(otf2::local_rank(communicator, other, thread_.rank));
+    switch (event.kind) {
+      case Kind::send:
+        done(OTF2_EvtWriter_MpiSend(events_, nullptr, at, peer, m.communicator, tag, event.bytes));
+        break;
+      case Kind::send_start:
+        done(OTF2_EvtWriter_MpiIsend(events_, nullptr, at, peer, m.communicator, tag, event.bytes, request));
+        break;
+      case Kind::send_done: done(OTF2_EvtWriter_MpiIsendComplete(events_, nullptr, at, request)); break;
+      case Kind::receive_start: done(OTF2_EvtWriter_MpiIrecvRequest(events_, nullptr, at, request)); break;
+      case Kind::receive:
+        done(OTF2_EvtWriter_MpiRecv(events_, nullptr, at, peer, m.communicator, tag, event.bytes));
+        break;
+      case Kind::receive_done: receive_done(event, m, at, peer); break;
+      case Kind::request_cancelled: done(OTF2_EvtWriter_MpiRequestCancelled(events_, nullptr, at, request)); break;
+      default: break;
+    }
+  }
+
+  void receive_done(const TraceEvent& event, const TraceMessage& m, OTF2_TimeStamp at, std::uint32_t peer) {
+    done(OTF2_EvtWriter_MpiIrecv(events_, nullptr, at, peer, m.communicator, static_cast<std::uint32_t>(m.tag),
+                                 event.bytes, event.request));
+  }
+
+  const Trace& trace_;
+  const TraceMessages& messages_;
+  otf2::Writer& writer_;
+  std::size_t index_;
+  const TraceThread& thread_;
+  OTF2_EvtWriter* events_;
+  OTF2_TimeStamp last_ = 0;
+};
+
+}  // namespace
+
+TraceExported export_trace_otf2(const Trace& trace, const TraceMessages& messages, const Destination& directory) {
+  PendingDirectory pending(directory.path());
+  {
+    otf2::Writer writer(trace, pending.at().string());
+    for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+      ThreadWriter(trace, messages, writer, t).write();
+      writer.close_events(t);
+    }
+    writer.finish();
+  }
+  pending.commit();
+  return {trace.events(), messages.matched.size(), {(directory.path() / "traces.otf2").string()}};
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,12 @@
+// Replaces the writer of OTF2 archives in a build without OTF2.
+#include <stdexcept>
+
+#include "tools/trace/export/export.hpp"
+
+namespace effort::tools {
+
+TraceExported export_trace_otf2(const Trace&, const TraceMessages&, const Destination&) {
+  throw std::runtime_error("OTF2 is not built into this effort");
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,332 @@
+// Reads an OTF2 archive of any tool, or one that `effort trace export` wrote.
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "tools/output/output.hpp"
+#include "tools/trace/input/otf2_guard.hpp"
+#include "tools/trace/input/otf2_location.hpp"
+#include "tools/trace/input/read.hpp"
+#include "tools/trace/model/call_names.hpp"
+#include "tools/trace/otf2/sampling_json.hpp"
+
+namespace effort::tools {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Reader = std::unique_ptr<OTF2_Reader, decltype(&OTF2_Reader_Close)>;
+constexpr const char* world = "MPI_COMM_WORLD";
+
+std::uint8_t kind_of(const otf2::Definitions::Region& region) {
+  switch (region.role) {
+    case OTF2_REGION_ROLE_FILE_IO:
+    case OTF2_REGION_ROLE_FILE_IO_METADATA: return 3;
+    case OTF2_REGION_ROLE_BARRIER:
+    case OTF2_REGION_ROLE_IMPLICIT_BARRIER:
+    case OTF2_REGION_ROLE_TASK_WAIT:
+    case OTF2_REGION_ROLE_THREAD_WAIT: return 2;
+    case OTF2_REGION_ROLE_POINT2POINT:
+    case OTF2_REGION_ROLE_COLL_ONE2ALL:
+    case OTF2_REGION_ROLE_COLL_ALL2ONE:
+    case OTF2_REGION_ROLE_COLL_ALL2ALL:
+    case OTF2_REGION_ROLE_COLL_OTHER:
+    case OTF2_REGION_ROLE_RMA: return std::max<std::uint8_t>(1, kind_of_call(region.name));
+    default: return kind_of_call(region.name);
+  }
+}
+
+/// Reads one archive.
+class Archive {
+ public:
+  explicit Archive(const std::string& anchor) : anchor_(anchor), reader_(nullptr, OTF2_Reader_Close) {
+    trace_.path = anchor;
+    trace_.is_otf2 = true;
+  }
+
+  Trace run() {
+    open();
+    take_clock();
+    take_ranks();
+    take_regions();
+    take_communicators();
+    take_events();
+    take_windows();
+    note_counts();
+    take_size();
+    return std::move(trace_);
+  }
+
+ private:
+  void open();
+  void take_clock();
+  void take_ranks();
+  void rank_processes();
+  void take_regions();
+  void take_communicators();
+  void take_events();
+  void take_thread(const otf2::Definitions::Location& location, std::int32_t rank, std::int32_t thread);
+  void take_windows();
+  bool restore_sampling();
+  void note_counts();
+  void take_size();
+  std::string property(const char* name);
+  void note(std::uint64_t count, const std::string& noun, const std::string& text) {
+    // The verb is "is" or "was"; times need none.
+    std::string rest = text;
+    if (count > 1 && rest.starts_with("is ")) rest.replace(0, 2, "are");
+    if (count > 1 && rest.starts_with("was ")) rest.replace(0, 3, "were");
+    if (count > 1 && rest.starts_with("names ")) rest.replace(0, 5, "name");
+    if (count > 0) trace_.notes.push_back(count_text(count, noun) + " " + rest);
+  }
+
+  std::string anchor_;
+  Trace trace_;
+  otf2::Messages messages_;
+  Reader reader_;
+  otf2::Definitions definitions_;
+  otf2::Tables tables_{definitions_, {}, {}, {}, {}, {}};
+  otf2::Counts counts_;
+  std::map<std::uint32_t, std::int32_t> rank_of_process_;
+  std::set<std::int32_t> unread_;  ///< ranks
+  std::uint64_t other_locations_ = 0;
+};
+
+void Archive::open() {
+  otf2::try_archive(anchor_);
+  reader_.reset(OTF2_Reader_Open(anchor_.c_str()));
+  if (!reader_) otf2::fail(OTF2_SUCCESS, messages_, anchor_, "open the OTF2 archive");
+  otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get()), messages_, anchor_, "read the OTF2 archive");
+  definitions_ = otf2::read_definitions(reader_.get(), messages_, anchor_);
+  char* creator = nullptr;
+  if (OTF2_Reader_GetCreator(reader_.get(), &creator) == OTF2_SUCCESS && creator != nullptr) trace_.recorder = creator;
+  std::free(creator);
+  if (trace_.recorder.empty()) trace_.recorder = "an unnamed tool";
+}
+
+void Archive::take_clock() {
+  if (definitions_.ticks_per_second == 0)
+    throw std::runtime_error("the OTF2 archive '" + anchor_ +
+                             "' does not say how long a tick of its clock is: its times mean nothing");
+  trace_.clock = "ticks of " + std::to_string(definitions_.ticks_per_second) + " Hz since the start of the recording";
+  if (definitions_.ticks_per_second != 1'000'000'000)
+    trace_.notes.push_back("the clock has " + std::to_string(definitions_.ticks_per_second) +
+                           " ticks per second: times are rounded down to nanoseconds");
+  if (definitions_.started_unix_ns != OTF2_UNDEFINED_TIMESTAMP)
+    trace_.started_unix_ns = static_cast<std::int64_t>(definitions_.started_unix_ns);
+}
+
+/// Ranks of processes by the order of MPI's locations; of archives without MPI by the order of their ids.
+void Archive::rank_processes() {
+  const auto& mpi = definitions_.mpi_locations;
+  std::unordered_map<std::uint64_t, std::uint32_t> process_of;
+  for (const auto& location : definitions_.locations) process_of[location.id] = location.group;
+  for (std::size_t i = 0; i < mpi.size(); ++i) {
+    const auto at = process_of.find(mpi[i]);
+    if (at != process_of.end()) rank_of_process_.emplace(at->second, static_cast<std::int32_t>(i));
+  }
+  trace_.n_ranks = static_cast<std::int32_t>(mpi.size());
+  if (mpi.empty()) {
+    trace_.notes.push_back(
+        "the archive does not say which process has which rank in MPI_COMM_WORLD: they count in the "
+        "order of their definitions");
+    for (const auto& [id, process] : definitions_.processes) rank_of_process_.emplace(id, trace_.n_ranks++);
+  }
+}
+
+void Archive::take_ranks() {
+  rank_processes();
+  std::map<std::uint32_t, std::int32_t> node_index;
+  for (const auto& [process, rank] : rank_of_process_) {
+    const std::uint32_t node = definitions_.node_of(definitions_.processes[process]);
+    trace_.node_of[rank] = node_index.emplace(node, static_cast<std::int32_t>(node_index.size())).first->second;
+  }
+  trace_.n_nodes = static_cast<std::int32_t>(node_index.size());
+  // Rank 0's first: node 0.
+  const std::int32_t first = trace_.node(0);
+  for (auto& [rank, node] : trace_.node_of)
+    if (first > 0) node = node == first ? 0 : node < first ? node + 1 : node;
+}
+
+/// EZTrace defines a region once for each process: equal names are one region.
+void Archive::take_regions() {
+  std::map<std::pair<std::string, bool>, std::uint32_t> known;
+  std::map<std::uint32_t, const otf2::Definitions::Region*> ordered;
+  for (const auto& [id, region] : definitions_.regions) ordered[id] = &region;
+  for (const auto& [id, region] : ordered) {
+    const bool loop = region->role == OTF2_REGION_ROLE_LOOP;
+    const auto [at, fresh] =
+        known.emplace(std::pair(region->name, loop), static_cast<std::uint32_t>(trace_.regions.size()));
+    if (fresh) trace_.regions.push_back({region->name, kind_of(*region), -1, loop});
+    tables_.regions[id] = at->second;
+  }
+}
+
+void Archive::take_communicators() {
+  for (const auto& [id, communicator] : definitions_.communicators) {
+    tables_.communicators[id] = static_cast<std::uint32_t>(trace_.communicators.size());
+    TraceCommunicator out{communicator.name, {}, {}};
+    const auto members = definitions_.groups.find(communicator.group);
+    if (members != definitions_.groups.end()) out.members = members->second;
+    if (communicator.name == world && out.members.empty())
+      for (std::int32_t rank = 0; rank < trace_.n_ranks; ++rank) out.members.push_back(rank);
+    const auto remote = definitions_.groups.find(communicator.remote);
+    if (remote != definitions_.groups.end()) out.remote = remote->second;
+    if (definitions_.global_groups.count(communicator.group) > 0) tables_.by_world_rank.insert(id);
+    trace_.communicators.push_back(std::move(out));
+  }
+  if (trace_.communicators.empty()) trace_.communicators.push_back({world, {}, {}});
+}
+
+void Archive::take_events() {
+  std::map<std::int32_t, std::int32_t> threads;  // of ranks
+  std::vector<std::pair<const otf2::Definitions::Location*, std::pair<std::int32_t, std::int32_t>>> wanted;
+  for (const auto& location : definitions_.locations) {
+    const auto rank = rank_of_process_.find(location.group);
+    if (rank == rank_of_process_.end() || !location.cpu_thread) {
+      ++other_locations_;
+      continue;
+    }
+    wanted.emplace_back(&location, std::pair(rank->second, threads[rank->second]++));
+    OTF2_Reader_SelectLocation(reader_.get(), location.id);
+  }
+  const bool local_definitions = OTF2_Reader_OpenDefFiles(reader_.get()) == OTF2_SUCCESS;
+  otf2::check(OTF2_Reader_OpenEvtFiles(reader_.get()), messages_, anchor_, "open the event files of");
+  messages_.take();
+  for (const auto& [location, place] : wanted) {
+    if (local_definitions) {  // mappings of ids and corrections of clocks
+      if (OTF2_DefReader* const local = OTF2_Reader_GetDefReader(reader_.get(), location->id)) {
+        std::uint64_t count = 0;
+        OTF2_Reader_ReadAllLocalDefinitions(reader_.get(), local, &count);
+        OTF2_Reader_CloseDefReader(reader_.get(), local);
+      }
+      messages_.take();
+    }
+    take_thread(*location, place.first, place.second);
+  }
+  std::sort(trace_.threads.begin(), trace_.threads.end(), [](const TraceThread& a, const TraceThread& b) {
+    return std::pair(a.rank, a.thread) < std::pair(b.rank, b.thread);
+  });
+}
+
+void Archive::take_thread(const otf2::Definitions::Location& location, std::int32_t rank, std::int32_t thread) {
+  TraceThread out{rank, thread, {}, {}};
+  OTF2_EvtReader* const events = OTF2_Reader_GetEvtReader(reader_.get(), location.id);
+  OTF2_ErrorCode code = OTF2_ERROR_FILE_INTERACTION;
+  if (events != nullptr) {
+    otf2::LocationReader reader(trace_, tables_, counts_, out);
+    code = reader.read(reader_.get(), events);
+    OTF2_Reader_CloseEvtReader(reader_.get(), events);
+  }
+  const std::string message = messages_.take();
+  if (code != OTF2_SUCCESS) {
+    const fs::path file = fs::path(anchor_).replace_extension() / (std::to_string(location.id) + ".evt");
+    trace_.notes.push_back(
+        "rank " + std::to_string(rank) + ", thread " + std::to_string(thread) + ": " +
+        (out.events.empty() ? "no events can be read"
+                            : "only the first " + count_text(out.events.size(), "event") + " can be read") +
+        " from '" + file.string() + "' (" + (message.empty() ? OTF2_Error_GetDescription(code) : message) + ")");
+    ++trace_.damaged_chunks;
+    unread_.insert(rank);
+  }
+  trace_.threads.push_back(std::move(out));
+}
+
+std::string Archive::property(const char* name) {
+  char* value = nullptr;
+  std::string out;
+  if (OTF2_Reader_GetProperty(reader_.get(), name, &value) == OTF2_SUCCESS && value != nullptr) out = value;
+  std::free(value);
+  messages_.take();
+  return out;
+}
+
+/// Of an archive that `effort trace export` wrote.
+bool Archive::restore_sampling() {
+  const std::string text = property(otf2::sampling_property);
+  if (text.empty()) return false;
+  try {
+    sampling_from_json(nlohmann::json::parse(text), trace_);
+  } catch (const std::exception& e) {
+    trace_.notes.push_back("the archive's property " + std::string(otf2::sampling_property) +
+                           " cannot be read, so that nothing is known of how ranks were sampled: " + e.what());
+    return false;
+  }
+  trace_.is_otf2 = false;
+  std::erase_if(trace_.threads, [](const TraceThread& thread) { return thread.spans.empty(); });  // not kept
+  counts_.pauses = 0;
+  return true;
+}
+
+/// One window with every rank: the tool that recorded it recorded all.
+void Archive::take_windows() {
+  if (restore_sampling()) return;
+  TraceWindow window;
+  std::int64_t steps = 0;
+  std::map<std::int32_t, KeptRank> kept;
+  for (const TraceThread& thread : trace_.threads) {
+    KeptRank& rank = kept.emplace(thread.rank, KeptRank{thread.rank, record::trace::reason_sample, 1, 0}).first->second;
+    rank.events = rank.events || !thread.events.empty();
+    rank.lost = unread_.count(thread.rank) > 0;
+    if (!thread.spans.empty()) {
+      const bool first = window.end_ns == 0;
+      window.start_ns = first ? thread.spans[0].start_ns : std::min(window.start_ns, thread.spans[0].start_ns);
+      window.end_ns = std::max(window.end_ns, thread.spans.back().end_ns);
+    }
+    std::int64_t count = 0;
+    for (const TraceEvent& event : thread.events) count += event.kind == trace::Kind::step ? 1 : 0;
+    steps = std::max(steps, count);
+  }
+  window.last_step = std::max<std::int64_t>(steps - 1, 0);
+  window.error = 0;
+  window.confidence = 1;
+  for (const auto& [rank, what] : kept) window.ranks.push_back(what);
+  window.strata.push_back({trace_.n_ranks, static_cast<std::int32_t>(kept.size() - unread_.size())});
+  trace_.windows.push_back(std::move(window));
+}
+
+void Archive::note_counts() {
+  note(other_locations_, "location", "is of other kinds (accelerator, metric, unknown process) and not used");
+  const auto missing = static_cast<std::int64_t>(trace_.n_ranks) - static_cast<std::int64_t>(trace_.node_of.size());
+  note(static_cast<std::uint64_t>(std::max<std::int64_t>(0, missing)), "rank",
+       "is without a location in the archive: in estimates, the others stand for it");
+  note(counts_.other_records, "record", "is of other kinds (threads, I/O, metrics, ...) and not used");
+  note(counts_.undefined_regions, "region", "is not defined: its id is shown instead");
+  note(counts_.unknown_peers, "message", "names a communicator or a peer that is not defined");
+  note(counts_.stray_completions, "completion", "was reported without a start before it: not used");
+  note(counts_.started_before, "receive",
+       "was completed without having been started: the time of the completion counts");
+  note(counts_.never_completed_receives, "started receive",
+       "was never completed in the archive: whether and when messages came is not known");
+  note(counts_.never_completed_sends, "started send", "was never completed in the archive");
+  note(counts_.pauses, "time", "the recording was switched off: nothing is known of these intervals");
+  note(counts_.flushes, "time",
+       "the recorder wrote its buffer to disk, " + seconds_text(static_cast<double>(counts_.flush_ns) * 1e-9) +
+           " in all, which the program had to wait for");
+}
+
+void Archive::take_size() {
+  const fs::path anchor = anchor_, directory = fs::path(anchor).replace_extension();
+  std::error_code ignored;
+  trace_.bytes = fs::file_size(anchor, ignored);
+  const auto add = [&](const fs::path& path) {
+    const auto size = fs::file_size(path, ignored);
+    if (!ignored) trace_.bytes += size;
+  };
+  add(fs::path(anchor).replace_extension(".def"));
+  if (fs::is_directory(directory, ignored))
+    for (const fs::directory_entry& entry : fs::directory_iterator(directory)) add(entry.path());
+}
+
+}  // namespace
+
+bool otf2_available() { return true; }
+
+Trace read_otf2_trace(const std::string& anchor) { return Archive(anchor).run(); }
+
+}  // namespace effort::tools

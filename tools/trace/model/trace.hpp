@@ -1,0 +1,106 @@
+// A trace in memory, whichever program recorded it: an effort trace or an OTF2 archive.  All commands on traces use it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "analytics/trace/event.hpp"
+#include "record/run.hpp"
+#include "record/trace/contents.hpp"
+
+namespace effort::tools {
+
+using TraceEvent = effort::trace::Event;
+
+/// A name of the trace.  Events refer to these by index (Event::id), not by the ids of the file.
+struct TraceRegion {
+  std::string name;
+  std::uint8_t kind = 0;     ///< 0 COMPUTE, 1 COMM, 2 WAIT, 3 IO
+  std::int64_t parent = -1;  ///< index of the enclosing region of a call path, -1 none
+  bool loop = false;         ///< an iteration, by which a trace can be cut into segments
+};
+
+struct TraceCommunicator {
+  std::string name;                   ///< may be empty
+  std::vector<std::int32_t> members;  ///< ranks in MPI_COMM_WORLD, in the order of the communicator's
+  std::vector<std::int32_t> remote;   ///< of an intercommunicator: the other group
+};
+
+/// A rank in a window of which something was kept.
+struct KeptRank {
+  std::int32_t rank = 0;
+  std::uint16_t reasons = 0;  ///< record::trace::Reason
+  double probability = 0;     ///< of being in the sample, 0 if it could not be drawn
+  std::int32_t stratum = -1;
+  std::int64_t dropped_steps = 0, dropped_events = 0;
+  bool events = false;  ///< whether there are any
+  bool lost = false;    ///< events are missing because the file is damaged
+
+  bool sampled() const { return (reasons & record::trace::reason_sample) != 0; }
+  /// Only its messages with kept ranks are there.
+  bool partner_only() const { return reasons == record::trace::reason_partner; }
+};
+
+/// A window of the run, all nodes together.  Times are those of node 0's clock.
+struct TraceWindow {
+  std::int64_t ordinal = 0;  ///< in the run
+  std::int64_t first_step = 0, last_step = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+  double error = -1;       ///< relative error reached at the confidence asked for, -1 unknown
+  double confidence = -1;  ///< confidence reached at the error asked for, -1 unknown
+  std::vector<record::trace::Window::Stratum> strata;
+  std::vector<KeptRank> ranks;  ///< ascending
+
+  const KeptRank* find(std::int32_t rank) const;
+  KeptRank* find(std::int32_t rank);
+};
+
+/// Consecutive events of a thread of which none is missing: those of one window.
+struct TraceSpan {
+  std::size_t window = 0;          ///< index in Trace::windows
+  std::size_t first = 0, end = 0;  ///< events [first, end) of the thread
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+struct TraceThread {
+  std::int32_t rank = 0, thread = 0;
+  std::vector<TraceEvent> events;  ///< on node 0's clock, as near as it is known
+  std::vector<TraceSpan> spans;    ///< in the order of time; they cover the events
+};
+
+struct Trace {
+  std::string path;       ///< as given
+  std::string recorder;   ///< "effort 0.1.0", or what wrote the OTF2 archive
+  bool is_otf2 = false;   ///< recorded by another tool: every rank, without sampling
+  std::string name, job;  ///< of the run; may be empty
+  std::string design, guide;
+  std::string clock;
+  std::int64_t started_unix_ns = 0;  ///< 0 unknown
+  std::int32_t n_ranks = 0, n_nodes = 0;
+  double confidence = 0.90, error = 0;  ///< asked for; error 0: none
+  effort::trace::TimeBound bound;
+  std::int64_t clock_bound_ns = -1;              ///< largest error between the clocks of two nodes, -1 unknown
+  std::map<std::int32_t, std::int32_t> node_of;  ///< of ranks, as far as known
+  std::vector<TraceRegion> regions;
+  std::vector<record::Module> modules;  ///< that names of regions point into
+  std::vector<TraceCommunicator> communicators;
+  std::vector<std::string> phases, units;
+  std::vector<TraceWindow> windows;  ///< ascending
+  std::vector<TraceThread> threads;  ///< by rank, then thread
+  std::int64_t dropped_steps = 0;    ///< steps of all ranks that found no room in a ring
+  std::uint64_t bytes = 0;           ///< of all files
+  std::size_t damaged_chunks = 0;    ///< parts of the files that cannot be read
+  std::vector<std::string> notes;    ///< what is missing or was done to the data, a sentence each
+
+  std::uint64_t events() const;
+  /// The node of a rank, -1 unknown.
+  std::int32_t node(std::int32_t rank) const;
+};
+
+/// "1 rank", "2 ranks".
+std::string count_text(std::uint64_t count, const std::string& noun);
+
+}  // namespace effort::tools

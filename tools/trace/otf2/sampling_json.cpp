@@ -1,0 +1,110 @@
+#include "tools/trace/otf2/sampling_json.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+namespace effort::tools {
+
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+/// The plain fields of a window, and of a trace, by name: what writes and what reads them visits the same list.
+template <typename Window, typename Visitor>
+void each_field(Window& window, Visitor&& field) {
+  field("window", window.ordinal);
+  field("first_step", window.first_step);
+  field("last_step", window.last_step);
+  field("start_ns", window.start_ns);
+  field("end_ns", window.end_ns);
+  field("error", window.error);
+  field("confidence", window.confidence);
+}
+
+template <typename AnyTrace, typename Visitor>
+void each_field_of_trace(AnyTrace& trace, Visitor&& field) {
+  field("name", trace.name);
+  field("job", trace.job);
+  field("recorder", trace.recorder);
+  field("ranks", trace.n_ranks);
+  field("nodes", trace.n_nodes);
+  field("design", trace.design);
+  field("guide", trace.guide);
+  field("confidence", trace.confidence);
+  field("error", trace.error);
+  field("relative_ppm", trace.bound.relative_ppm);
+  field("absolute_ns", trace.bound.absolute_ns);
+  field("clock_bound_ns", trace.clock_bound_ns);
+  field("dropped_steps", trace.dropped_steps);
+}
+
+auto written_to(ordered_json& out) {
+  return [&out](const char* name, const auto& value) { out[name] = value; };
+}
+auto read_from(const json& from) {
+  return [&from](const char* name, auto& value) { from.at(name).get_to(value); };
+}
+
+ordered_json window_json(const TraceWindow& window) {
+  ordered_json out;
+  each_field(window, written_to(out));
+  out["strata"] = ordered_json::array();
+  for (const auto& stratum : window.strata) out["strata"].push_back({stratum.population, stratum.sample});
+  out["ranks"] = ordered_json::array();
+  for (const KeptRank& kept : window.ranks)
+    out["ranks"].push_back(
+        {kept.rank, kept.reasons, kept.probability, kept.stratum, kept.dropped_steps, kept.dropped_events, kept.lost});
+  return out;
+}
+
+TraceWindow window_from(const json& from) {
+  TraceWindow out;
+  each_field(out, read_from(from));
+  for (const json& stratum : from.at("strata")) out.strata.push_back({stratum.at(0), stratum.at(1)});
+  for (const json& rank : from.at("ranks")) {
+    KeptRank kept{rank.at(0), rank.at(1), rank.at(2), rank.at(3), rank.at(4), rank.at(5)};
+    kept.lost = rank.at(6);
+    if (!out.ranks.empty() && out.ranks.back().rank >= kept.rank) throw std::runtime_error("ranks are not in order");
+    out.ranks.push_back(kept);
+  }
+  return out;
+}
+
+}  // namespace
+
+ordered_json sampling_json(const Trace& trace) {
+  ordered_json out = {{"version", 1}};
+  each_field_of_trace(trace, written_to(out));
+  out["windows"] = ordered_json::array();
+  for (const TraceWindow& window : trace.windows) out["windows"].push_back(window_json(window));
+  out["spans"] = ordered_json::array();
+  for (const TraceThread& thread : trace.threads) {
+    ordered_json spans = {thread.rank, thread.thread};
+    for (const TraceSpan& span : thread.spans) spans.push_back(span.window);
+    out["spans"].push_back(spans);
+  }
+  return out;
+}
+
+void sampling_from_json(const json& from, Trace& trace) {
+  if (from.at("version") != 1) throw std::runtime_error("it is of a newer version of effort");
+  std::vector<TraceWindow> windows;
+  for (const json& window : from.at("windows")) windows.push_back(window_from(window));
+  for (const json& list : from.at("spans")) {
+    const auto at = std::find_if(trace.threads.begin(), trace.threads.end(), [&](const TraceThread& thread) {
+      return thread.rank == list.at(0) && thread.thread == list.at(1);
+    });
+    if (at == trace.threads.end() || at->spans.size() + 2 != list.size())
+      throw std::runtime_error("rank " + list.at(0).dump() + " has other intervals than it says");
+    for (std::size_t i = 0; i < at->spans.size(); ++i) {
+      at->spans[i].window = list.at(i + 2);
+      if (at->spans[i].window >= windows.size()) throw std::runtime_error("there is no such window");
+      if (KeptRank* const kept = windows[at->spans[i].window].find(at->rank)) kept->events = true;
+    }
+  }
+  trace.windows = std::move(windows);
+  each_field_of_trace(trace, read_from(from));
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,17 @@
+// How ranks were sampled, as the property of an OTF2 archive.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "tools/trace/model/trace.hpp"
+
+namespace effort::tools {
+
+/// Everything of a trace that OTF2 has no records for: run, design, windows with probabilities, and which spans of
+/// threads belong to which window.
+nlohmann::ordered_json sampling_json(const Trace& trace);
+
+/// The inverse, into a trace whose threads and spans are read.  Errors: std::runtime_error if it does not fit them.
+void sampling_from_json(const nlohmann::json& json, Trace& trace);
+
+}  // namespace effort::tools
