@@ -1,33 +1,17 @@
 #include "tools/trace/analysis/messages.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <span>
 #include <tuple>
 #include <unordered_map>
+
+#include "tools/trace/analysis/message_order.hpp"
 
 namespace effort::tools {
 
 namespace {
 
 using trace::Kind;
-
-/// One end of a message.
-struct End {
-  std::int32_t sender = 0, receiver = 0;
-  std::uint32_t communicator = 0;
-  std::int32_t tag = 0;
-  std::int64_t order_ns = 0;  ///< when the send began or the receive was posted
-  EventPlace place;
-  std::int64_t time_ns = 0;  ///< when the send began or the receive was complete
-  std::uint64_t bytes = 0;
-  std::size_t window = 0;
-  bool matched = false;
-
-  auto channel() const { return std::tuple(sender, receiver, communicator, tag); }
-  auto pair() const { return std::tuple(sender, receiver, tag); }
-  auto key() const { return std::tuple(channel(), order_ns, place.thread, place.event); }
-};
 
 constexpr std::size_t nowhere = ~std::size_t{0};
 
@@ -51,7 +35,8 @@ class Collector {
       // Requests do not survive what was not kept: their numbers may mean others by now.
       const bool follows =
           s > 0 && trace_.windows[span.window].ordinal <= trace_.windows[thread_.spans[s - 1].window].ordinal + 1;
-      if (!follows) starts_.clear();
+      const KeptRank* const kept = trace_.windows[span.window].find(thread_.rank);
+      if (!follows || kept == nullptr || kept->dropped_steps > 0) starts_.clear();
       for (std::size_t i = span.first; i < span.end; ++i) take(span, i);
     }
   }
@@ -61,14 +46,14 @@ class Collector {
     const TraceEvent& event = thread_.events[i];
     switch (event.kind) {
       case Kind::send_start: starts_[event.request] = i; [[fallthrough]];
-      case Kind::send: add(sends_, span, i, event.time_ns, thread_.rank, event.peer); break;
+      case Kind::send: add(sends_, span, i, event.time_ns, i, thread_.rank, event.peer); break;
       case Kind::receive_start: starts_[event.request] = i; break;
-      case Kind::receive: add(receives_, span, i, event.time_ns, event.peer, thread_.rank); break;
+      case Kind::receive: add(receives_, span, i, event.time_ns, i, event.peer, thread_.rank); break;
       case Kind::receive_done: {
         const std::size_t start = started(event.request, i);
         // Posted in an earlier window that is not there: before everything else.
         const std::int64_t posted = start == nowhere ? span.start_ns : thread_.events[start].time_ns;
-        add(receives_, span, i, posted, event.peer, thread_.rank);
+        add(receives_, span, i, posted, start == nowhere ? 0 : start, event.peer, thread_.rank);
         break;
       }
       case Kind::send_done:
@@ -87,12 +72,36 @@ class Collector {
     return start;
   }
 
-  void add(std::vector<End>& ends, const TraceSpan& span, std::size_t i, std::int64_t order, std::int32_t sender,
-           std::int32_t receiver) {
+  void add(std::vector<End>& ends, const TraceSpan& span, std::size_t i, std::int64_t order_ns, std::size_t order_event,
+           std::int32_t sender, std::int32_t receiver) {
     const TraceEvent& event = thread_.events[i];
     if (event.peer < 0) return;  // to or from nobody
-    ends.push_back(
-        {sender, receiver, event.id, event.tag, order, {index_, i}, event.time_ns, event.bytes, span.window});
+    ends.push_back({sender,
+                    receiver,
+                    event.id,
+                    event.tag,
+                    order_ns,
+                    order_event,
+                    {index_, i},
+                    event.time_ns,
+                    event.bytes,
+                    span.window,
+                    time_error(span, i)});
+  }
+
+  /// The coder's promise: within the bound of the gap before the event and of the gap behind it.  These gaps are stored
+  /// times themselves, so they get a little more.
+  std::int64_t time_error(const TraceSpan& span, std::size_t i) const {
+    if (trace_.bound.is_exact()) return 0;
+    const std::int64_t time = thread_.events[i].time_ns;
+    std::size_t before = i, behind = i;
+    while (before > span.first && thread_.events[before].time_ns >= time) --before;
+    while (behind + 1 < span.end && thread_.events[behind].time_ns <= time) ++behind;
+    const std::int64_t earlier = std::min(span.start_ns, time), later = std::max(span.end_ns, time);
+    const std::int64_t gap_before = time - (before > span.first ? thread_.events[before].time_ns : earlier);
+    const std::int64_t gap_behind = (behind + 1 < span.end ? thread_.events[behind].time_ns : later) - time;
+    const std::int64_t gap = gap_behind > 0 ? std::min(gap_before, gap_behind) : gap_before;
+    return trace_.bound.allowed(gap + gap / 16 + 2 * trace_.bound.absolute_ns);
   }
 
   const Trace& trace_;
@@ -115,26 +124,42 @@ class Segments {
     segment_.assign(trace_.windows.size(), 0);
     std::int32_t segment = 0;
     for (std::size_t w = 0; w < trace_.windows.size(); ++w) {
-      const bool follows = w > 0 && trace_.windows[w].ordinal == trace_.windows[w - 1].ordinal + 1;
-      if (w > 0 && (!follows || !whole_in(w) || !whole_in(w - 1))) ++segment;
+      if (w > 0 && (!continues(w) || dropped(sender_, w) || dropped(receiver_, w))) ++segment;
       segment_[w] = segment;
     }
   }
   std::int32_t of(std::size_t window) const { return segment_[window]; }
   /// Whether it begins where the run does, so that nothing was under way.
   bool from_start(std::size_t window) const {
-    return trace_.is_otf2 || (segment_[window] == 0 && trace_.windows[0].ordinal == 0 && whole_in(0));
+    return trace_.is_otf2 || (segment_[window] == 0 && trace_.windows[0].ordinal == 0 && there(0) &&
+                              !dropped(sender_, 0) && !dropped(receiver_, 0));
   }
+  /// Whether a rank's first steps of the segment's first window are missing.
+  bool sender_dropped(std::size_t window) const { return dropped(sender_, first(window)); }
+  bool receiver_dropped(std::size_t window) const { return dropped(receiver_, first(window)); }
+  /// Whether nothing but such steps separates the segment from the one before.
+  bool follows(std::size_t window) const { return first(window) > 0 && continues(first(window)); }
 
  private:
-  bool whole_in(std::size_t w) const {
+  std::size_t first(std::size_t window) const {
+    while (window > 0 && segment_[window - 1] == segment_[window]) --window;
+    return window;
+  }
+  bool continues(std::size_t w) const {
+    return trace_.windows[w].ordinal == trace_.windows[w - 1].ordinal + 1 && there(w) && there(w - 1);
+  }
+  /// Whether the window has all messages between the two, from the last dropped step on.
+  bool there(std::size_t w) const {
     if (trace_.is_otf2) return true;
     const KeptRank *const sender = trace_.windows[w].find(sender_), *const receiver = trace_.windows[w].find(receiver_);
-    if (!whole(sender) || !whole(receiver)) return false;
+    const auto readable = [](const KeptRank* kept) { return kept != nullptr && kept->events && !kept->lost; };
+    if (!readable(sender) || !readable(receiver)) return false;
     return !sender->partner_only() || !receiver->partner_only();  // messages of two partners are not there
   }
-  static bool whole(const KeptRank* kept) {
-    return kept != nullptr && kept->events && !kept->lost && kept->dropped_steps == 0;
+  /// A ring that is full loses the oldest steps of a window.
+  bool dropped(std::int32_t rank, std::size_t w) const {
+    const KeptRank* const kept = trace_.windows[w].find(rank);
+    return kept != nullptr && kept->dropped_steps > 0;
   }
 
   const Trace& trace_;
@@ -142,66 +167,9 @@ class Segments {
   std::vector<std::int32_t> segment_;  ///< [windows]
 };
 
-bool possible(const End& send, const End& receive, std::int64_t tolerance) {
-  return receive.bytes == send.bytes && receive.time_ns + tolerance >= send.time_ns;
-}
-
-/// How well two sequences fit if the first `shift` receives have no send, or the first -shift sends no receive.
-struct Fit {
-  std::ptrdiff_t pairs = 0, bad = 0;  ///< bad: of different sizes, or complete before being sent
-  double spread = 0;                  ///< standard deviation of the transfer times
-
-  double bad_share() const { return pairs == 0 ? 1 : static_cast<double>(bad) / static_cast<double>(pairs); }
-};
-
-Fit fit(std::span<const End> sends, std::span<const End> receives, std::ptrdiff_t shift, std::int64_t tolerance) {
-  Fit out;
-  double sum = 0, squares = 0;
-  const auto n = static_cast<std::ptrdiff_t>(sends.size()), m = static_cast<std::ptrdiff_t>(receives.size());
-  for (std::ptrdiff_t i = std::max<std::ptrdiff_t>(0, -shift); i < n && i + shift < m; ++i) {
-    const End &send = sends[static_cast<std::size_t>(i)], &receive = receives[static_cast<std::size_t>(i + shift)];
-    ++out.pairs;
-    out.bad += possible(send, receive, tolerance) ? 0 : 1;
-    const auto transfer = static_cast<double>(receive.time_ns - send.time_ns);
-    sum += transfer;
-    squares += transfer * transfer;
-  }
-  const auto pairs = static_cast<double>(std::max<std::ptrdiff_t>(1, out.pairs));
-  out.spread = std::sqrt(std::max(0.0, squares / pairs - sum / pairs * (sum / pairs)));
-  return out;
-}
-
-/// The receive of the first send, counted from the first receive; negative: the first sends have none.  Of the shifts
-/// that are possible, that whose transfers take the most even time: a wrong one adds the scatter of the sends to them.
-/// As long as that is not clear, the smallest: few messages are under way when a step ends.
-std::ptrdiff_t best_shift(std::span<const End> sends, std::span<const End> receives, std::int64_t tolerance) {
-  constexpr std::ptrdiff_t most = 64, fewest_pairs = 4;
-  constexpr double clear = 0.7;
-  const auto n = static_cast<std::ptrdiff_t>(sends.size()), m = static_cast<std::ptrdiff_t>(receives.size());
-  const std::ptrdiff_t enough = std::min(std::min(n, m), std::max(fewest_pairs, std::min(n, m) / 2));
-  std::ptrdiff_t best = 0;
-  Fit best_fit = fit(sends, receives, 0, tolerance);
-  const auto try_shift = [&](std::ptrdiff_t shift) {
-    if (shift <= -n || shift >= m) return;
-    const Fit other = fit(sends, receives, shift, tolerance);
-    if (other.pairs < enough && best_fit.bad_share() < 1) return;
-    const bool more_possible = other.bad_share() < best_fit.bad_share() - 1e-9;
-    const bool as_possible = other.bad_share() <= best_fit.bad_share() + 1e-9;
-    if (more_possible || (as_possible && other.pairs >= fewest_pairs && other.spread < clear * best_fit.spread))
-      best = shift, best_fit = other;
-  };
-  for (std::ptrdiff_t distance = 1; distance <= most; ++distance) {
-    try_shift(distance);
-    try_shift(-distance);
-  }
-  return best;
-}
-
 class Matcher {
  public:
-  explicit Matcher(const Trace& trace) : trace_(trace), segments_(trace) {
-    tolerance_ns_ = std::max<std::int64_t>(0, trace.clock_bound_ns) + 2 * trace.bound.absolute_ns;
-  }
+  explicit Matcher(const Trace& trace) : trace_(trace), segments_(trace) {}
 
   TraceMessages run() {
     std::vector<End> sends, receives;
@@ -282,27 +250,68 @@ class Matcher {
   /// Of one channel.
   void match_segments(std::span<End> sends, std::span<End> receives) {
     std::size_t s = 0, r = 0;
-    while (s < sends.size() && r < receives.size()) {
-      const std::int32_t segment = std::min(segments_.of(sends[s].window), segments_.of(receives[r].window));
+    std::span<End> open_sends;  // behind the last matched one of the segment before
+    while (s < sends.size() || r < receives.size()) {
+      std::int32_t segment = s < sends.size() ? segments_.of(sends[s].window) : segments_.of(receives[r].window);
+      if (r < receives.size()) segment = std::min(segment, segments_.of(receives[r].window));
       const auto end = [&](std::span<const End> ends, std::size_t at) {
         while (at < ends.size() && segments_.of(ends[at].window) <= segment) ++at;
         return at;
       };
       const std::size_t s_end = end(sends, s), r_end = end(receives, r);
-      if (s < s_end && r < r_end) match_in_order(sends.subspan(s, s_end - s), receives.subspan(r, r_end - r));
+      const std::span<End> sent = sends.subspan(s, s_end - s), received = receives.subspan(r, r_end - r);
+      if (!sent.empty() && !received.empty()) match_in_order(sent, received);
+      if (!open_sends.empty() && !received.empty() &&
+          segments_.of(open_sends.back().window) + 1 == segments_.of(received[0].window))
+        match_over_dropped(open_sends, received);
+      open_sends = sent.last(unmatched_at_end(sent));
       s = s_end;
       r = r_end;
     }
   }
 
+  static std::size_t unmatched_at_end(std::span<const End> ends) {
+    std::size_t n = 0;
+    while (n < ends.size() && !ends[ends.size() - 1 - n].matched) ++n;
+    return n;
+  }
+
   void match_in_order(std::span<End> sends, std::span<End> receives) {
-    const bool from_start = segments_.from_start(sends[0].window);
-    const std::ptrdiff_t shift = from_start ? 0 : best_shift(sends, receives, tolerance_ns_);
+    const std::size_t window = std::min(sends[0].window, receives[0].window);
+    const bool from_start = segments_.from_start(window);
+    // Few messages are under way when a step ends.  So the sequences begin together; if the first steps of a rank are
+    // missing, they end together.
+    const bool dropped = segments_.sender_dropped(window) || segments_.receiver_dropped(window);
+    const std::ptrdiff_t expected =
+        dropped ? static_cast<std::ptrdiff_t>(receives.size()) - static_cast<std::ptrdiff_t>(sends.size()) : 0;
+    const std::int64_t clocks = clocks_ns(sends[0]);
+    const std::ptrdiff_t shift = from_start ? 0 : best_shift(sends, receives, expected, clocks);
     for (std::size_t i = shift < 0 ? static_cast<std::size_t>(-shift) : 0; i < sends.size(); ++i) {
       const auto j = static_cast<std::size_t>(static_cast<std::ptrdiff_t>(i) + shift);
       if (j >= receives.size()) break;
-      if (from_start || possible(sends[i], receives[j], tolerance_ns_)) add(sends[i], receives[j]);
+      if (from_start || possible(sends[i], receives[j], clocks)) add(sends[i], receives[j]);
     }
+  }
+
+  /// Messages that were under way when a window began whose first steps one of the ranks has lost.  If it is the
+  /// receiver, the last of them are there; if it is the sender, the first.
+  void match_over_dropped(std::span<End> sends, std::span<End> receives) {
+    const std::size_t window = receives[0].window;
+    if (!segments_.follows(window) || segments_.sender_dropped(window) == segments_.receiver_dropped(window)) return;
+    std::size_t n = 0;
+    while (n < receives.size() && !receives[n].matched) ++n;
+    const std::size_t pairs = std::min(n, sends.size());
+    const bool last = segments_.receiver_dropped(window);
+    const std::span<End> s = last ? sends.last(pairs) : sends.first(pairs);
+    const std::span<End> r = last ? receives.subspan(n - pairs, pairs) : receives.first(pairs);
+    for (std::size_t i = 0; i < pairs; ++i)
+      if (possible(s[i], r[i], clocks_ns(s[i]))) add(s[i], r[i]);
+  }
+
+  /// How far the clocks of its two ranks may be apart.
+  std::int64_t clocks_ns(const End& end) const {
+    const std::int32_t node = trace_.node(end.sender);
+    return node >= 0 && node == trace_.node(end.receiver) ? 0 : std::max<std::int64_t>(0, trace_.clock_bound_ns);
   }
 
   void add(End& send, End& receive) {
@@ -332,7 +341,6 @@ class Matcher {
 
   const Trace& trace_;
   Segments segments_;
-  std::int64_t tolerance_ns_ = 0;
   TraceMessages out_;
 };
 

@@ -38,10 +38,11 @@ struct TraceMessages {
 
 /// Matches by communicator, sender, receiver, tag and order: of the receives that got messages of one sender and tag,
 /// the one posted first got the one sent first (MPI 4.0, section 3.5).  Where nothing is known of what came before (a
-/// window whose predecessor was not kept), the first message may have been sent earlier or received already: there the
-/// sequences are shifted until sizes agree, no receive is complete before its send begins, and transfers take even
-/// times.  EZTrace names a wrong communicator in some receives: in an archive of another tool, what is left is matched
-/// without the communicator, where numbers and sizes agree.  Cost: O(n log n) in the messages.
+/// window whose predecessor was not kept, or whose first steps found no room in the ring), the first message may have
+/// been sent earlier or received already: there the sequences are shifted until sizes agree, no receive is complete
+/// before its send begins as far as stored times and clocks tell, and transfers take even times.  EZTrace names a wrong
+/// communicator in some receives: in an archive of another tool, what is left is matched without the communicator,
+/// where numbers and sizes agree.  Cost: O(n log n) in the messages.
 TraceMessages match_messages(const Trace& trace);
 
 }  // namespace effort::tools

@@ -158,6 +158,103 @@ TEST_CASE("windows whose predecessor was not kept: messages that were under way 
   }
 }
 
+TEST_CASE("stored times are inexact: a receive that seems complete before its send still has it") {
+  Trace trace = empty_trace(2);
+  trace.bound = effort::trace::TimeBound::usual();
+  add_window(trace, 0, 0, 1'000'000);
+  keep(trace, 0, why::reason_sample, 1, 0, Events(10));
+  add_window(trace, 2, 2'000'000, 3'000'000);  // nothing is known of the one before
+  Events sends(0), receives(0);
+  for (const std::int64_t t : {2'200'000, 2'400'000, 2'600'000, 2'800'000}) {
+    // The gaps are 200 us, so each time may be off by 2 us.
+    sends.at(t + 1500).message(Kind::send, 1, 3, 64);
+    receives.at(t - 1500).message(Kind::receive, 0, 3, 64);
+  }
+  keep(trace, 0, why::reason_sample, 1, 0, sends);
+  keep(trace, 1, why::reason_sample, 1, 0, receives);
+  const TraceMessages messages = match_messages(trace);
+  CHECK(verify(trace, messages) == 4);
+  CHECK(messages.clamped == 4);
+  CHECK(messages.unmatched_sends == 0);
+  trace.bound = effort::trace::TimeBound::exact();  // then they belong to other messages
+  CHECK(match_messages(trace).matched.size() == 3);
+}
+
+TEST_CASE("a single late message does not shift the others") {
+  for (const std::size_t late : {0u, 4u, 9u}) {
+    Trace trace = empty_trace(2);
+    add_window(trace, 3, 0, 100'000);
+    Events sends(0), receives(0);
+    for (std::size_t i = 0; i < 10; ++i) {
+      const auto t = static_cast<std::int64_t>(10'000 * i + 100 * (i * 7 % 5));
+      sends.at(t).message(Kind::send, 1, 3, 64);
+      receives.at(t + 300 + static_cast<std::int64_t>(i * 37 % 50) + (i == late ? 9'000 : 0))
+          .message(Kind::receive, 0, 3, 64);
+    }
+    keep(trace, 0, why::reason_sample, 1, 0, sends);
+    keep(trace, 1, why::reason_sample, 1, 0, receives);
+    CAPTURE(late);
+    CHECK(match_messages(trace).matched.size() == 10);
+  }
+}
+
+TEST_CASE("receives posted in the same ns keep their order") {
+  Trace trace = empty_trace(2);
+  add_window(trace, 0, 0, 1000);
+  keep(trace, 0, why::reason_sample, 1, 0,
+       Events(10).message(Kind::send, 1, 3, 111).wait(5).message(Kind::send, 1, 3, 222));
+  Events receives(1);
+  receives.message(Kind::receive_start, 0, 3, 0, 4).message(Kind::receive_start, 0, 3, 0, 9);
+  receives.at(50).message(Kind::receive_done, 0, 3, 222, 9).at(60).message(Kind::receive_done, 0, 3, 111, 4);
+  keep(trace, 1, why::reason_sample, 1, 0, receives);
+  CHECK(verify(trace, match_messages(trace)) == 2);
+}
+
+TEST_CASE("steps that found no room: messages under way before and after them keep both ends") {
+  std::mt19937_64 random(9);
+  for (const std::int32_t who : {0, 1}) {
+    std::size_t right = 0, wrong = 0, whole = 0;
+    for (int round = 0; round < 200; ++round) {
+      std::vector<Truth> truth;
+      std::int64_t received = 0;
+      for (std::int64_t send = 5; send < 6000; send += 60 + static_cast<std::int64_t>(random() % 60)) {
+        received = std::max(received + 1, send + 20 + static_cast<std::int64_t>(random() % 200));
+        truth.push_back({send, received, 8 * truth.size()});
+      }
+      // One of the two has lost a part of the fourth window.
+      const auto lost_until = 3000 + static_cast<std::int64_t>(random() % 900);
+      const auto lost = [&](std::int32_t rank, std::int64_t ns) {
+        return rank == who && ns >= 3000 && ns < lost_until;
+      };
+      Trace trace = empty_trace(2);
+      for (std::int64_t w = 1; w < 6; ++w) {
+        add_window(trace, w, 1000 * w, 1000 * (w + 1));
+        Events sends(0), receives(0);
+        for (const Truth& t : truth) {
+          if (t.send_ns / 1000 == w && !lost(0, t.send_ns)) sends.at(t.send_ns).message(Kind::send, 1, 3, t.bytes);
+          if (t.receive_ns / 1000 == w && !lost(1, t.receive_ns))
+            receives.at(t.receive_ns).message(Kind::receive, 0, 3, t.bytes);
+        }
+        keep(trace, 0, why::reason_sample, 0.5, 0, sends);
+        keep(trace, 1, why::reason_sample, 0.5, 0, receives);
+        if (w == 3) trace.windows.back().find(who)->dropped_steps = 1;
+      }
+      const TraceMessages messages = match_messages(trace);
+      for (const TraceMessage& m : messages.matched)
+        ++(trace.threads[m.send.thread].events[m.send.event].bytes ==
+                   trace.threads[m.receive.thread].events[m.receive.event].bytes
+               ? right
+               : wrong);
+      const auto kept = [](std::int64_t ns) { return ns >= 1000 && ns < 6000; };
+      for (const Truth& t : truth)
+        whole += kept(t.send_ns) && kept(t.receive_ns) && !lost(0, t.send_ns) && !lost(1, t.receive_ns) ? 1 : 0;
+    }
+    CAPTURE(who, right, wrong, whole);
+    CHECK(right == whole);
+    CHECK(wrong == 0);
+  }
+}
+
 TEST_CASE("the check finds a wrong match out") {
   const Trace trace = small_trace(true);
   TraceMessages messages = match_messages(trace);
