@@ -126,9 +126,14 @@ std::string text_of(const toml::node& node) {
 }
 
 /// The lines of a table, in their order.
-void append_table(const std::string& key, const toml::table& table, std::vector<FileSetting>& out) {
+void append_table(const std::string& key, const toml::table& table, const std::string& path,
+                  std::vector<FileSetting>& out) {
   using Place = FileSetting::Place;
   const auto line = static_cast<int>(table.source().begin.line);
+  // Nothing of it would reach the code that checks tables.
+  if (table.empty())
+    refuse(path, ", line " + std::to_string(line) + ": the table " + record::visible(key) +
+                     " is empty, so it sets nothing: give it keys or remove it");
   std::vector<FileSetting> fields;
   for (const auto& [field, node] : table)
     fields.push_back({key, std::string(field.str()) + "=" + text_of(node), static_cast<int>(field.source().begin.line),
@@ -141,14 +146,15 @@ void append_table(const std::string& key, const toml::table& table, std::vector<
 }
 
 /// Appends the tables that are behind a key.  @return false if there are none
-bool append_tables(const std::string& key, const toml::node& node, std::vector<FileSetting>& out) {
+bool append_tables(const std::string& key, const toml::node& node, const std::string& path,
+                   std::vector<FileSetting>& out) {
   if (const auto* table = node.as_table()) {
-    append_table(key, *table, out);
+    append_table(key, *table, path, out);
     return true;
   }
   const auto* list = node.as_array();
   if (!list || !list->is_array_of_tables()) return false;
-  for (const auto& item : *list) append_table(key, *item.as_table(), out);
+  for (const auto& item : *list) append_table(key, *item.as_table(), path, out);
   return true;
 }
 
@@ -175,7 +181,7 @@ std::vector<FileSetting> settings_in(std::string_view content, const std::string
   for (const auto& [name, node] : table) {
     const std::string key = upper_case(std::string(name.str()));
     const auto line = static_cast<int>(name.source().begin.line);
-    const bool lines = append_tables(key, node, tables);
+    const bool lines = append_tables(key, node, path, tables);
     settings.push_back(
         {key, lines ? "" : text_of(node), line, lines ? FileSetting::Place::first_in_table : FileSetting::Place::top});
   }

@@ -41,7 +41,7 @@ std::string join(const std::vector<std::string>& words) {
 /// Why ranks were kept, counted over windows.
 struct Tally {
   std::set<std::int32_t> ranks, partners;
-  std::size_t least_sample = ~std::size_t{0}, most_sample = 0, most_strata = 0;
+  std::size_t least_sample = ~std::size_t{0}, most_sample = 0, most_strata = 0, sampled_windows = 0;
   std::array<std::size_t, record::trace::n_reasons> reasons{};  ///< of ranks that are not in the sample
   double worst_error = -1, least_confidence = -1;
 
@@ -54,8 +54,11 @@ struct Tally {
         for (int i = 1; i < record::trace::n_reasons && !kept.sampled() && !kept.partner_only(); ++i)
           reasons[static_cast<std::size_t>(i)] += (kept.reasons & 1 << i) != 0 ? 1 : 0;
       }
-      least_sample = std::min(least_sample, sampled);
-      most_sample = std::max(most_sample, sampled);
+      if (sampled > 0) {
+        ++sampled_windows;
+        least_sample = std::min(least_sample, sampled);
+        most_sample = std::max(most_sample, sampled);
+      }
       most_strata = std::max(most_strata, window.strata.size());
       worst_error = std::max(worst_error, window.error);
       if (window.confidence >= 0)
@@ -83,15 +86,31 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
                     (tally.ranks.size() == 1 ? " was" : " were") + " kept in at least one of " +
                     plural(static_cast<std::int64_t>(trace.windows.size()), "window") + " (" + steps_text(trace) +
                     ").\n";
-  out += "In each window, " + range(tally.least_sample, tally.most_sample) + " of them " +
-         (tally.most_sample == 1 ? "was" : "were") + " drawn at random" +
-         (tally.most_strata > 1 ? " from up to " + std::to_string(tally.most_strata) + " strata" : "") +
-         " and stand for all ranks.";
-  std::vector<std::string> others;
-  for (int i = 1; i < record::trace::n_reasons; ++i)
-    if (const std::size_t count = tally.reasons[static_cast<std::size_t>(i)]; count > 0)
-      others.push_back(std::string(record::trace::reason_text(i)) + " " + std::to_string(count) + " times");
+  const std::size_t n = trace.windows.size();
+  if (tally.sampled_windows == 0) {
+    out += "None was drawn at random.";
+  } else {
+    out += (tally.sampled_windows == n ? "In each window, "
+                                       : "In " + std::to_string(tally.sampled_windows) + " of the windows, ") +
+           range(tally.least_sample, tally.most_sample) + " of them " + (tally.most_sample == 1 ? "was" : "were") +
+           " drawn at random" +
+           (tally.most_strata > 1 ? " from up to " + std::to_string(tally.most_strata) + " strata" : "") +
+           " and stand for all ranks.";
+  }
+  const auto times = [&](int reason) { return plural(static_cast<std::int64_t>(tally.reasons[reason]), "time"); };
+  std::vector<std::string> others, saved;
+  for (int i = 1; i < record::trace::n_reasons; ++i) {
+    if (tally.reasons[static_cast<std::size_t>(i)] == 0) continue;
+    const int reason = 1 << i;
+    if (reason == record::trace::reason_snapshot)
+      saved.push_back(times(i) + " for effort_snapshot");
+    else if (reason == record::trace::reason_lost)
+      saved.push_back(times(i) + " because a rank of the node was lost");
+    else
+      others.push_back(std::string(record::trace::reason_text(i)) + " " + times(i));
+  }
   if (!others.empty()) out += " Others were kept for what they are: " + join(others) + ".";
+  if (!saved.empty()) out += " Others were saved because they were still in memory: " + join(saved) + ".";
   if (!tally.partners.empty())
     out += " Of " + plural(static_cast<std::int64_t>(tally.partners.size()), "partner") +
            " there are only the messages with ranks that were kept.";
@@ -102,7 +121,8 @@ std::string accuracy_answer(const Trace& trace, const Tally& tally) {
   const std::string guide = trace.guide.empty() ? "load" : name_text(trace.guide);
   if (tally.worst_error < 0) return "";
   std::string out = "From the sample, the mean " + guide + " of all ranks is known within " +
-                    percent_text(tally.worst_error) + " in every window, with a confidence of " +
+                    percent_text(tally.worst_error) + " in every window" +
+                    (tally.sampled_windows < trace.windows.size() ? " with a sample" : "") + ", with a confidence of " +
                     percent_text(trace.confidence);
   if (trace.error > 0)
     out += tally.worst_error <= trace.error * (1 + 1e-9)

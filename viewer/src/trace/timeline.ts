@@ -112,7 +112,7 @@ export class Timeline {
       ms: (performance.now() - began).toFixed(1),
     });
     this.status.textContent =
-      `${time(this.view.span)} of ${time(this.trace.json.duration)}` +
+      `${time(this.view.shown)} of ${time(this.trace.json.duration)}` +
       (out.messages > out.arrows ? `; ${out.messages.toLocaleString("en")} messages or more, zoom in to see them` : "");
     if (!out.done || out.deeper) this.frame = requestAnimationFrame(() => this.paint());
   }

@@ -23,6 +23,10 @@ export class TimeView {
   get span(): number {
     return this.t1 - this.t0;
   }
+  /** How much of the run is in view: the span without the margins beside the run. */
+  get shown(): number {
+    return Math.max(0, Math.min(this.t1, this.duration) - Math.max(this.t0, 0));
+  }
   showAll(): void {
     [this.t0, this.t1] = this.whole();
   }

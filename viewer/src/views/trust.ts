@@ -136,7 +136,7 @@ export function trust(state: State): HTMLElement {
   const trace = traceOf(state.run);
   if (!trace) return empty(noTrace(state.run, state.report.head));
   const { json } = trace,
-    sizes = json.windows.map(sampleOf),
+    sizes = json.windows.map(sampleOf).filter((size) => size > 0),
     unmatched = json.unmatched_sends + json.unmatched_receives;
   const facts: [string, string, string][] = [
     ["sample", "ranks in the sample", rangeOf(sizes)],

@@ -144,6 +144,30 @@ TEST_CASE("info: keys and sentences") {
         std::string::npos);
 }
 
+TEST_CASE("info: windows that were saved from memory are no sample") {
+  const Scratch scratch;
+  Trace trace = small_trace(false);
+  add_window(trace, 3, 4000, 5000);
+  Events events(4100);
+  events.enter(region_solve).wait(100).leave(region_solve);
+  keep(trace, 0, effort::record::trace::reason_lost, 0, -1, events);
+  keep(trace, 1, effort::record::trace::reason_snapshot, 0, -1, events);
+  write_files(trace, scratch / "app-17.trace");
+  const std::string text = scratch.run({"trace", "info", "app-17.trace"}).out;
+  INFO(text);
+  CHECK(text.find("In 2 of the windows, 2 of them were drawn at random") != std::string::npos);
+  CHECK(text.find("Others were saved because they were still in memory: 1 time for effort_snapshot, 1 time because a "
+                  "rank of the node was lost.") != std::string::npos);
+  CHECK(text.find("lost 1 time") == std::string::npos);
+  CHECK(text.find("in every window with a sample") != std::string::npos);
+  // Nothing else is there.
+  Trace saved = empty_trace(2);
+  add_window(saved, 0, 0, 1000);
+  keep(saved, 0, effort::record::trace::reason_lost, 0, -1, Events(10).enter(region_solve).wait(1).leave(region_solve));
+  write_files(saved, scratch / "lost-1.trace");
+  CHECK(scratch.run({"trace", "info", "lost-1.trace"}).out.find("None was drawn at random.") != std::string::npos);
+}
+
 TEST_CASE("damaged files: never a crash, always a sentence") {
   const Scratch scratch;
   written(scratch);

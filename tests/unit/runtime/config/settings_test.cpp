@@ -301,7 +301,13 @@ TEST_CASE("wrong tables are refused with the file and the line") {
            Case{"[[trace_group]]\nname = \"a\"\n", "line 1", "no members"},
            Case{"[[trace_group]]\nmembers = \"0\"\n", "line 1", "no name"},
            Case{"\n[[trace_policy]]\nerror = 0.1\n", "line 2", "no region"},
-           Case{"[[trace_policy]]\nregion = \"x\"\n[[trace_policy]]\nregion = \"x\"\n", "line 3", "two tables"},
+           Case{"[[trace_policy]]\nregion = \"x\"\ntrace = false\n[[trace_policy]]\nregion = \"x\"\nerror = 0.1\n",
+                "line 4", "two tables"},
+           Case{"[[trace_policy]]\nregion = \"x\"\n", "line 1", "changes nothing"},
+           Case{"[[trace_policy]]\nregion = \"x\"\ntrace = true\n", "line 1", "changes nothing"},
+           Case{"[[trace_policy]]\n", "line 1", "TRACE_POLICY is empty"},
+           Case{group + "[[trace_group]]\n", "line 5", "TRACE_GROUP is empty"},
+           Case{"trace_group = {}\n", "line 1", "TRACE_GROUP is empty"},
            Case{"trace_group = 5\n", "line 1", "TRACE_GROUP"},
        }) {
     INFO(c.content);
