@@ -1,11 +1,7 @@
 // Gives snapshots of a broken or hostile writer to every command, which must answer or refuse them.
 //
 // The first byte chooses the file that is damaged, the others how: see recipe.hpp.
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <cstdint>
-#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
@@ -19,17 +15,13 @@ namespace {
 
 namespace fs = std::filesystem;
 using effort::record::test::RawFile;
+using effort::tools::test::be_quiet;
 using effort::tools::test::Place;
-using effort::tools::test::run;
 using effort::tools::test::write;
 
-/// Discards the output of commands.
 struct Setting {
   Setting() {
-    const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
-    ::dup2(nowhere, STDOUT_FILENO);
-    ::dup2(nowhere, STDERR_FILENO);
-    ::close(nowhere);
+    be_quiet();
     files = {effort::tools::test::decompressed(effort::record::test::golden_file(true)),
              effort::tools::test::decompressed(effort::record::test::golden_file(true, true))};
     write(place.path / "good", effort::record::test::golden_file(true));
@@ -74,9 +66,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   RawFile file = setting.files[data[0] % setting.files.size()];
   effort::tools::test::apply({data + 1, size - 1}, file);
   write(setting.place.path / "job" / "golden-1-00000060.effort", file.assemble());
-  for (const std::vector<std::string>& command : commands) {
-    const int code = run(command, [](const std::string& word) { return resolved(word, setting.place.path); });
-    if (code != 0 && code != 1) std::abort();  // damage is a data error, never a usage error
+  for (std::vector<std::string> command : commands) {
+    for (std::string& word : command) word = resolved(word, setting.place.path);
+    effort::tools::test::run_on_damage(command);
   }
   return 0;
 }

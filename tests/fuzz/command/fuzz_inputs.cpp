@@ -72,8 +72,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const bool matrix = data[0] % commands.size() >= 4 && data[0] % commands.size() < 12;
   const std::size_t length = matrix ? rows * cols * sizeof(double) : size - 2;
   write(setting.place.path / "source" / "in.c", std::as_bytes(std::span(data + 2, length)));
-  const int code = run(commands[data[0] % commands.size()],
-                       [=](const std::string& word) { return resolved(word, setting.place.path, rows, cols); });
+  std::vector<std::string> command = commands[data[0] % commands.size()];
+  for (std::string& word : command) word = resolved(word, setting.place.path, rows, cols);
+  const int code = run(command);
   if (code < 0 || code > 2) std::abort();
   return 0;
 }

@@ -1,14 +1,18 @@
 // Where fuzzed commands read and write, and how they are run.
 #pragma once
 
+#include <fcntl.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "tools/command_line.hpp"
@@ -26,6 +30,8 @@ struct Place {
     path = pattern;
   }
   ~Place() { std::filesystem::remove_all(path); }
+  Place(const Place&) = delete;
+  Place& operator=(const Place&) = delete;
   std::filesystem::path path;
 };
 
@@ -34,14 +40,26 @@ inline void write(const std::filesystem::path& path, std::span<const std::byte> 
       .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
 }
 
-/// Runs `effort` with arguments, each passed through `resolved` first, and returns its exit code.
-template <typename Resolve>
-int run(const std::vector<std::string>& command, const Resolve& resolved) {
-  std::vector<std::string> words = {"effort"};
-  for (const std::string& word : command) words.push_back(resolved(word));
+/// Discards the output of commands.
+inline void be_quiet() {
+  const int nowhere = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
+  ::dup2(nowhere, STDOUT_FILENO);
+  ::dup2(nowhere, STDERR_FILENO);
+  ::close(nowhere);
+}
+
+/// Runs `effort` with these words and returns its exit code.
+inline int run(std::vector<std::string> words) {
+  words.insert(words.begin(), "effort");
   std::vector<const char*> arguments;
   for (const std::string& word : words) arguments.push_back(word.c_str());
   return run_command(static_cast<int>(arguments.size()), arguments.data());
+}
+
+/// Runs a command on damaged files: damage is a data error, never a usage error.
+inline void run_on_damage(std::vector<std::string> words) {
+  const int code = run(std::move(words));
+  if (code != 0 && code != 1) std::abort();
 }
 
 }  // namespace effort::tools::test

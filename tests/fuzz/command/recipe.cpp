@@ -125,8 +125,7 @@ void change_item(Bytes& payload, std::size_t where, unsigned value) {
 /// The varint of the given number, counted from the section's start.
 void change_varint(Bytes& payload, std::size_t where, unsigned value) {
   std::size_t at = 0;
-  for (std::size_t i = 0; i < where % 64 && at < payload.size(); ++at)
-    i += std::to_integer<unsigned>(payload[at]) < 0x80;
+  for (std::size_t i = 0; i < where && at < payload.size(); ++at) i += std::to_integer<unsigned>(payload[at]) < 0x80;
   std::size_t end = at;
   while (end < payload.size() && std::to_integer<unsigned>(payload[end]) >= 0x80) ++end;
   replace(payload, at, std::min(end + 1, payload.size()),
@@ -142,6 +141,48 @@ void change_section(RawFile& file, std::size_t i, std::size_t where, unsigned va
     case 2: file.sections.push_back(file.sections[i]); return;
     case 3: std::swap(file.sections[i], file.sections[other]); return;
     default: section.payload = file.sections[other].payload;
+  }
+}
+
+/// Whatever the payload is.
+void change_bytes(Bytes& payload, unsigned how, std::size_t where, unsigned value) {
+  switch (how) {
+    case 4:
+      if (!payload.empty()) payload[where % payload.size()] = static_cast<std::byte>(value);
+      break;
+    case 5: payload.resize(where % (payload.size() + 1)); break;
+    default:
+      payload.insert(payload.begin() + static_cast<std::ptrdiff_t>(where % (payload.size() + 1)),
+                     static_cast<std::byte>(value));
+  }
+}
+
+/// A text of a trace, with its length before it, or the eight bytes of a real number.
+void change_text_or_real(Bytes& payload, std::size_t where, unsigned value) {
+  const std::size_t at = where % (payload.size() + 1);
+  Bytes by;
+  std::size_t old = 8;
+  if (value % 2 == 0 && at < payload.size()) {
+    const std::string& text = texts[value / 2 % texts.size()];
+    by = varint(text.size());
+    append(by, text);
+    old = 1 + std::to_integer<std::size_t>(payload[at]);
+  } else {
+    for (int i = 0; i < 8; ++i) by.push_back(static_cast<std::byte>(reals[value / 2 % reals.size()] >> (8 * i)));
+  }
+  replace(payload, at, std::min(payload.size(), at + old), by);
+}
+
+void change_chunk(std::vector<TraceChunk>& chunks, std::size_t i, std::size_t where, unsigned value) {
+  const std::size_t other = where % chunks.size();
+  const auto at = [&](std::size_t index) { return chunks.begin() + static_cast<std::ptrdiff_t>(index); };
+  switch (value % 6) {
+    case 0: chunks[i].type = chunks[other].type; return;
+    case 1: chunks.erase(at(i)); return;
+    case 2: chunks.insert(at(other), TraceChunk(chunks[i])); return;
+    case 3: std::swap(chunks[i], chunks[other]); return;
+    case 4: chunks[i].type = record::format::four("XXXX"); return;
+    default: chunks[i].payload = chunks[other].payload;
   }
 }
 
@@ -171,19 +212,31 @@ void apply(std::span<const unsigned char> recipe, RawFile& file) {
       case 0:
       case 1:
       case 2:
-      case 3: cbor ? change_item(payload, where, value) : change_varint(payload, where, value); break;
+      case 3: cbor ? change_item(payload, where, value) : change_varint(payload, where % 64, value); break;
       case 4:
-        if (!payload.empty()) payload[where % payload.size()] = static_cast<std::byte>(value);
-        break;
-      case 5: payload.resize(where % (payload.size() + 1)); break;
-      case 6:
-        payload.insert(payload.begin() + static_cast<std::ptrdiff_t>(where % (payload.size() + 1)),
-                       static_cast<std::byte>(value));
-        break;
+      case 5:
+      case 6: change_bytes(payload, recipe[1] % 8, where, value); break;
       default: change_section(file, i, where, value);
     }
   }
   for (RawSection& section : file.sections) section.raw = section.payload.size();
+}
+
+void apply(std::span<const unsigned char> recipe, std::vector<TraceChunk>& chunks) {
+  for (; recipe.size() >= 5 && !chunks.empty(); recipe = recipe.subspan(5)) {
+    const std::size_t i = recipe[0] % chunks.size(), where = recipe[2] | std::size_t{recipe[3]} << 8;
+    Bytes& payload = chunks[i].payload;
+    switch (recipe[1] % 8) {
+      case 0:
+      case 1:
+      case 2: change_varint(payload, where % (payload.size() + 1), recipe[4]); break;
+      case 3: change_text_or_real(payload, where, recipe[4]); break;
+      case 4:
+      case 5:
+      case 6: change_bytes(payload, recipe[1] % 8, where, recipe[4]); break;
+      default: change_chunk(chunks, i, where, recipe[4]);
+    }
+  }
 }
 
 }  // namespace effort::tools::test

@@ -1,7 +1,8 @@
-// Damages a snapshot field by field and corrects every checksum.
+// Damages a snapshot or a trace field by field; every checksum is made for the damaged content.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <vector>
 
@@ -15,5 +16,14 @@ void apply(std::span<const unsigned char> recipe, record::test::RawFile& file);
 
 /// Takes a file apart and decompresses its sections.
 record::test::RawFile decompressed(const std::vector<std::byte>& file);
+
+/// A chunk of a trace file without its frame.
+struct TraceChunk {
+  std::uint32_t type = 0;
+  std::vector<std::byte> payload;
+};
+
+/// The same for the chunks of a trace; the changes are of varints, texts, real numbers, bytes and whole chunks.
+void apply(std::span<const unsigned char> recipe, std::vector<TraceChunk>& chunks);
 
 }  // namespace effort::tools::test

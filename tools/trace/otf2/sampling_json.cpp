@@ -2,6 +2,9 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace effort::tools {
 
@@ -89,22 +92,36 @@ ordered_json sampling_json(const Trace& trace) {
 
 void sampling_from_json(const json& from, Trace& trace) {
   if (from.at("version") != 1) throw std::runtime_error("it is of a newer version of effort");
-  std::vector<TraceWindow> windows;
-  for (const json& window : from.at("windows")) windows.push_back(window_from(window));
+  // Everything is read before the trace is touched: a damaged property leaves it as it is.
+  Trace read;
+  each_field_of_trace(read, read_from(from));
+  if (read.n_ranks != trace.n_ranks)
+    throw std::runtime_error("it is of " + count_text(static_cast<std::uint64_t>(read.n_ranks), "rank") +
+                             ", the archive of " + std::to_string(trace.n_ranks));
+  for (const json& window : from.at("windows")) read.windows.push_back(window_from(window));
+  std::vector<std::pair<TraceThread*, std::vector<std::size_t>>> of_spans;
   for (const json& list : from.at("spans")) {
     const auto at = std::find_if(trace.threads.begin(), trace.threads.end(), [&](const TraceThread& thread) {
       return thread.rank == list.at(0) && thread.thread == list.at(1);
     });
     if (at == trace.threads.end() || at->spans.size() + 2 != list.size())
       throw std::runtime_error("rank " + list.at(0).dump() + " has other intervals than it says");
-    for (std::size_t i = 0; i < at->spans.size(); ++i) {
-      at->spans[i].window = list.at(i + 2);
-      if (at->spans[i].window >= windows.size()) throw std::runtime_error("there is no such window");
-      if (KeptRank* const kept = windows[at->spans[i].window].find(at->rank)) kept->events = true;
+    of_spans.emplace_back(&*at, std::vector<std::size_t>());
+    for (std::size_t i = 2; i < list.size(); ++i) {
+      const std::size_t window = of_spans.back().second.emplace_back(list.at(i).get<std::size_t>());
+      if (window >= read.windows.size()) throw std::runtime_error("there is no such window");
+      if (KeptRank* const kept = read.windows[window].find(at->rank)) kept->events = true;
     }
   }
-  trace.windows = std::move(windows);
+  for (const TraceThread& thread : trace.threads)
+    if (!thread.spans.empty() &&
+        std::none_of(of_spans.begin(), of_spans.end(), [&](const auto& listed) { return listed.first == &thread; }))
+      throw std::runtime_error("it does not say to which windows the events of rank " + std::to_string(thread.rank) +
+                               " belong");
   each_field_of_trace(trace, read_from(from));
+  trace.windows = std::move(read.windows);
+  for (const auto& [thread, windows] : of_spans)
+    for (std::size_t i = 0; i < windows.size(); ++i) thread->spans[i].window = windows[i];
 }
 
 }  // namespace effort::tools
