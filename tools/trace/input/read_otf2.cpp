@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <memory>
 #include <set>
 #include <stdexcept>
@@ -39,6 +40,15 @@ std::uint8_t kind_of(const otf2::Definitions::Region& region) {
     case OTF2_REGION_ROLE_RMA: return std::max<std::uint8_t>(1, kind_of_call(region.name));
     default: return kind_of_call(region.name);
   }
+}
+
+/// Whether an event file lacks the record with which every complete one ends.  The library does not notice: it takes
+/// what its buffer held before for the rest of the file.
+bool is_cut_off(const fs::path& file) {
+  constexpr char end_of_file = 1;
+  std::ifstream in(file, std::ios::binary);
+  char last = 0;
+  return in.seekg(-1, std::ios::end) && in.get(last) && last != end_of_file;
 }
 
 /// Reads one archive.
@@ -224,13 +234,18 @@ void Archive::take_thread(const otf2::Definitions::Location& location, std::int3
     OTF2_Reader_CloseEvtReader(reader_.get(), events);
   }
   const std::string message = messages_.take();
+  const fs::path file = fs::path(anchor_).replace_extension() / (std::to_string(location.id) + ".evt");
+  const std::string who = "rank " + std::to_string(rank) + ", thread " + std::to_string(thread) + ": ";
   if (code != OTF2_SUCCESS) {
-    const fs::path file = fs::path(anchor_).replace_extension() / (std::to_string(location.id) + ".evt");
     trace_.notes.push_back(
-        "rank " + std::to_string(rank) + ", thread " + std::to_string(thread) + ": " +
+        who +
         (out.events.empty() ? "no events can be read"
                             : "only the first " + count_text(out.events.size(), "event") + " can be read") +
         " from '" + file.string() + "' (" + (message.empty() ? OTF2_Error_GetDescription(code) : message) + ")");
+  } else if (is_cut_off(file)) {
+    trace_.notes.push_back(who + "the end of '" + file.string() + "' is missing: its last events may be wrong");
+  }
+  if (code != OTF2_SUCCESS || is_cut_off(file)) {
     ++trace_.damaged_chunks;
     unread_.insert(rank);
   }
