@@ -110,7 +110,15 @@ class Archive {
 void Archive::open() {
   otf2::try_archive(anchor_);
   reader_.reset(OTF2_Reader_Open(anchor_.c_str()));
-  if (!reader_) otf2::fail(OTF2_SUCCESS, messages_, anchor_, "open the OTF2 archive");
+  if (!reader_) {
+    const std::string reason = messages_.take();
+    if (reason.find("version conflicts") != std::string::npos)
+      throw std::runtime_error("the OTF2 archive '" + anchor_ +
+                               "' is of another version of the format than the OTF2 library of this effort reads (" +
+                               OTF2_VERSION +
+                               "): build effort with the library that wrote the archive, or a newer one");
+    throw std::runtime_error("cannot open the OTF2 archive '" + anchor_ + "': " + reason);
+  }
   otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get()), messages_, anchor_, "read the OTF2 archive");
   definitions_ = otf2::read_definitions(reader_.get(), messages_, anchor_);
   char* creator = nullptr;
