@@ -5,6 +5,8 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <map>
+#include <set>
 #include <utility>
 
 #include "tools/trace/model/call_paths.hpp"
@@ -182,20 +184,50 @@ void append(std::vector<std::byte>& out, const Trace& trace, const TraceMessage&
                         : static_cast<std::uint64_t>(m.tag) * 2);
 }
 
-/// Takes pieces until the room is used up.
+/// The ranks that the page shows before anything is opened: one of each stratum on each node, the one that was its
+/// medoid or was kept most often.
+std::set<std::int32_t> representatives(const Trace& trace) {
+  std::map<std::int32_t, std::pair<std::int32_t, int>> kept;  // of ranks: the last stratum, and how often
+  for (const TraceWindow& window : trace.windows) {
+    for (const KeptRank& rank : window.ranks) {
+      if (!rank.events) continue;
+      auto& [stratum, score] = kept[rank.rank];
+      stratum = rank.stratum;
+      score += (rank.reasons & why::reason_medoid) != 0 ? 100 : 1;
+    }
+  }
+  std::map<std::pair<std::int32_t, std::int32_t>, std::pair<int, std::int32_t>> best;  // the lowest rank of the best
+  for (const auto& [rank, of] : kept) {
+    auto& [score, which] = best[{trace.node(rank), of.first}];
+    if (of.second > score) score = of.second, which = rank;
+  }
+  std::set<std::int32_t> out;
+  for (const auto& [place, of] : best) out.insert(of.second);
+  return out;
+}
+
+/// Takes pieces until the room is used up: up to half of it for ranks that are shown first, so that no window is empty
+/// at first sight.
 void choose(const Trace& trace, std::vector<Piece>& pieces, std::size_t room) {
   const std::vector<double> odd = oddness(trace);
+  const std::set<std::int32_t> first = representatives(trace);
   std::vector<std::size_t> order(pieces.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
   const auto key = [&](const Piece& p) { return std::tuple(-odd[p.window], p.window, p.number, p.rank_order); };
   std::stable_sort(order.begin(), order.end(),
                    [&](std::size_t a, std::size_t b) { return key(pieces[a]) < key(pieces[b]); });
-  for (const std::size_t i : order) {
-    const std::size_t bytes = pieces[i].bytes.size() + pieces[i].message_bytes;
-    if (bytes > room) break;
-    room -= bytes;
-    pieces[i].taken = true;
-  }
+  const auto take = [&](std::size_t most, auto&& wanted) {
+    for (const std::size_t i : order) {
+      if (pieces[i].taken || !wanted(pieces[i])) continue;
+      const std::size_t bytes = pieces[i].bytes.size() + pieces[i].message_bytes;
+      if (bytes > most) break;
+      most -= bytes;
+      room -= bytes;
+      pieces[i].taken = true;
+    }
+  };
+  take(room / 2, [&](const Piece& p) { return first.count(trace.threads[p.thread].rank) > 0; });
+  take(room, [](const Piece&) { return true; });
 }
 
 ordered_json windows_json(const Trace& trace, std::int64_t origin) {

@@ -2,6 +2,7 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
+#include <map>
 #include <span>
 
 #include "../command.hpp"
@@ -129,6 +130,28 @@ TEST_CASE("what does not fit is left out and counted; odd windows come first") {
   for (const auto& piece : part.json["pieces"]) of_odd += piece[0] == 4;
   CHECK(of_odd == 2);
   CHECK(page_of(trace, 0).json["slices"] == 0);
+}
+
+TEST_CASE("the ranks that are shown first are there in every window") {
+  Trace trace = empty_trace(8);
+  namespace why = effort::record::trace;
+  for (std::int64_t w = 0; w < 4; ++w) {
+    add_window(trace, w, w * 100'000, (w + 1) * 100'000);
+    for (std::int32_t rank = 0; rank < 8; ++rank) {
+      Events events(w * 100'000);
+      for (int i = 0; i < 100; ++i) events.wait(300).enter(region_solve).wait(200).leave(region_solve);
+      keep(trace, rank, rank == 5 ? why::reason_medoid : why::reason_sample, 0.5, 0, events);
+    }
+  }
+  const TraceForPage whole = page_of(trace, plenty), part = page_of(trace, whole.events.size() * 4 / 3 * 17 / 32);
+  std::map<std::int64_t, int> in_windows;
+  int of_first = 0;
+  for (const auto& piece : part.json["pieces"]) {
+    if (piece[1] == 5) ++in_windows[piece[0].get<std::int64_t>()];
+    of_first += piece[0] == 0;
+  }
+  CHECK(in_windows.size() == 4);
+  CHECK(of_first == 8);  // then whole windows
 }
 
 TEST_CASE("a report needs a snapshot beside the trace") {

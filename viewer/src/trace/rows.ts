@@ -94,17 +94,23 @@ export class Rows {
     return this.toggled.has(`${row.kind} ${row.key}`) !== first;
   }
   toggle(row: { kind: Row["kind"]; key: string }): void {
+    this.flip(row);
+    this.layout();
+  }
+  private flip(row: { kind: Row["kind"]; key: string }): void {
     const key = `${row.kind} ${row.key}`;
     if (!this.toggled.delete(key)) this.toggled.add(key);
-    this.layout();
   }
   /** Opens or closes all groups. */
   openAll(open: boolean): void {
+    const set = (kind: Row["kind"], key: string) => {
+      if (this.isOpen({ kind, key }) !== open) this.flip({ kind, key });
+    };
     for (const node of this.nodes) {
-      if (this.isOpen({ kind: "node", key: node.key }) !== open) this.toggle({ kind: "node", key: node.key });
-      for (const { key } of node.strata)
-        if (this.isOpen({ kind: "stratum", key }) !== open) this.toggle({ kind: "stratum", key });
+      set("node", node.key);
+      for (const { key } of node.strata) set("stratum", key);
     }
+    this.layout(); // once: there may be thousands of rows
   }
 
   /** Levels of nesting that a lane needs; known once its pieces are decoded. */
@@ -144,7 +150,7 @@ export class Rows {
           kind: "node",
           key: node.key,
           title: node.title,
-          note: open ? many(node.ranks.length) : `${many(node.ranks.length)}, shown: rank ${node.medoid}`,
+          note: open ? many(node.ranks.length) : `rank ${node.medoid} of ${node.ranks.length}`,
           indent: 0,
           open,
           closable: true,

@@ -17,7 +17,7 @@ function contents({ json }: Trace): string {
   const windows = new Set(json.left_out.map(([window]) => window)).size;
   return (
     `${what} The page holds ${count(json.slices, "call")}, ` +
-    "those of the windows that are least like the others first; " +
+    "those of the ranks shown at first, then those of the windows that are least like the others; " +
     `${count(json.slices_left_out, "call")} in ${count(windows, "window")} did not fit and are dotted ` +
     "(effort report --trace-bytes, effort trace export)."
   );
