@@ -195,6 +195,13 @@ std::vector<std::int32_t> draw(const PlannedSample& s, std::size_t n, std::uint6
   return draw_by_stratum(s.part.empty() ? one : s.part, s.size, {}, seed, window);
 }
 
+double probability_by_itself(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
+                             std::int64_t affordable) {
+  PlannedSample sample = plan_sample(targets, std::vector<std::int32_t>(n), 1, groups);
+  shrink(sample, affordable);
+  return static_cast<double>(sample.total()) / static_cast<double>(n);
+}
+
 bool drawn_by_itself(std::int32_t rank, double probability, std::uint64_t window) {
   if (probability <= 0 || probability >= 1) return probability >= 1;
   const std::uint64_t random = keyed_random(seed, window, static_cast<std::uint64_t>(rank));

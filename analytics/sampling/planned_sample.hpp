@@ -56,6 +56,14 @@ void shrink(PlannedSample& sample, std::int64_t affordable);
 /// The ranks of one window's draw, ascending.  Depends on its arguments alone, so every node draws the same.
 std::vector<std::int32_t> draw(const PlannedSample& sample, std::size_t n, std::uint64_t window);
 
+/// With which probability every rank is drawn by itself, so that the accuracies are kept on average (AMPL's global
+/// update).  Strata do not help here: nobody sees to it that each has its share of the sample.
+/// @param affordable  the most ranks
+/// @throws std::invalid_argument as plan_samples()
+/// Time O(n targets).
+double probability_by_itself(std::span<const Target> targets, std::size_t n, std::span<const Group> groups,
+                             std::int64_t affordable);
+
 /// Whether a rank is drawn in a window in which every rank is drawn with this probability, independently (AMPL's global
 /// update, Gamblin 2009, section 4.3.2).  Needs nothing of the other ranks.
 bool drawn_by_itself(std::int32_t rank, double probability, std::uint64_t window);

@@ -4,7 +4,6 @@
 #include <limits>
 
 #include "analytics/cluster/clara.hpp"
-#include "analytics/sampling/draw.hpp"
 #include "analytics/sampling/estimate.hpp"
 #include "analytics/sampling/kept_ranks.hpp"
 #include "bench/sampling/parts.hpp"
@@ -13,7 +12,6 @@ namespace effort::bench {
 namespace {
 
 constexpr std::size_t update = 4;  // windows for which AMPL's subset stays, as in its example (dissertation 4.3.4)
-constexpr std::uint64_t seed = 7;
 
 using sampling::Draw;
 using sampling::Unit;
@@ -26,22 +24,7 @@ struct Drawn {
   std::size_t kept = 0;
 };
 
-std::vector<std::int64_t> sizes_of(std::span<const std::int32_t> label, std::size_t k) {
-  std::vector<std::int64_t> sizes(k);
-  for (const std::int32_t l : label) ++sizes[k == 1 ? 0 : static_cast<std::size_t>(l)];
-  return sizes;
-}
-
-/// What the library does at the end of a window (runtime/trace/trace_keeper.cpp).
-Drawn retrospective(std::span<const double> load, const Strata& strata, std::size_t window,
-                    const sampling::Accuracy& accuracy, std::int64_t stream) {
-  sampling::WindowFacts facts;
-  facts.load = load;
-  facts.stratum = strata.label[window];
-  facts.strata = strata.k;
-  facts.medoids = strata.medoid[window];
-  facts.window = stream;
-  const auto kept = sampling::choose_ranks(facts, {{{load, accuracy}}}, {}, static_cast<std::int64_t>(load.size()));
+Drawn drawn_of(const sampling::KeptRanks& kept) {
   Drawn out;
   for (const auto& stratum : kept.strata) out.population.push_back(stratum.population);
   for (const auto& rank : kept.ranks) {
@@ -53,38 +36,42 @@ Drawn retrospective(std::span<const double> load, const Strata& strata, std::siz
   return out;
 }
 
-/// AMPL's subset: drawn from the loads and strata of the last window of the interval before.
-Drawn subset(std::span<const double> before, const Strata& strata, std::size_t window,
-             const sampling::Accuracy& accuracy, std::int64_t stream) {
-  const auto& label = strata.label[window];
-  const auto plan = sampling::plan_samples(before, before.size(), 1, label, strata.k, {accuracy, 2});
-  Drawn out;
-  out.population = sizes_of(label, plan.allocation.size());
-  out.ranks = sampling::draw_by_stratum(label, plan.allocation, {}, seed, static_cast<std::uint64_t>(stream));
-  for (const std::int32_t rank : out.ranks) {
-    const std::size_t h =
-        plan.allocation.size() > 1 ? static_cast<std::size_t>(label[static_cast<std::size_t>(rank)]) : 0;
-    out.units.push_back({static_cast<std::int32_t>(h),
-                         static_cast<double>(plan.allocation[h]) / static_cast<double>(out.population[h])});
-  }
-  out.kept = out.ranks.size();
+sampling::WindowFacts facts_of(std::span<const double> load, const Strata& strata, std::size_t window,
+                               std::int64_t stream) {
+  sampling::WindowFacts facts;
+  facts.load = load;
+  facts.stratum = strata.label[window];
+  facts.strata = strata.k;
+  facts.medoids = strata.medoid[window];
+  facts.window = stream;
+  return facts;
+}
+
+/// What the library does at the end of a window (runtime/trace/trace_keeper.cpp).
+Drawn retrospective(std::span<const double> load, const Strata& strata, std::size_t window,
+                    const sampling::Accuracy& accuracy, std::int64_t stream) {
+  return drawn_of(sampling::choose_ranks(facts_of(load, strata, window, stream), {{{load, accuracy}}}, {},
+                                         static_cast<std::int64_t>(load.size())));
+}
+
+/// What the library decides before a window (runtime/trace/sample_schedule.cpp), from the loads and strata of the last
+/// window of the interval before.  AMPL's subset is one draw for the interval; with its global, each rank is drawn by
+/// itself in each window.
+sampling::DrawnSample subset(std::span<const double> before, const Strata& strata, std::size_t window,
+                             const sampling::Accuracy& accuracy, std::int64_t stream) {
+  sampling::DrawnSample out;
+  out.plan = sampling::plan_sample({{{before, accuracy}}}, strata.label[window], strata.k, {});
+  out.ranks = sampling::draw(out.plan, before.size(), static_cast<std::uint64_t>(stream));
   return out;
 }
 
-/// AMPL's global: in each window each rank by the probability m / M, from the same loads.
-Drawn global(std::span<const double> before, const sampling::Accuracy& accuracy, std::int64_t stream) {
-  const auto n = static_cast<std::int64_t>(before.size());
-  const auto m = sampling::plan_samples(before, before.size(), 1, {}, 1, {accuracy, 2}).unified;
-  const double probability = static_cast<double>(m) / static_cast<double>(n);
-  Drawn out;
-  out.population = {n};
-  for (std::int64_t r = 0; r < n; ++r) {
-    const auto random = sampling::keyed_random(seed, static_cast<std::uint64_t>(stream), static_cast<std::uint64_t>(r));
-    if (std::ldexp(static_cast<double>(random >> 11), -53) >= probability) continue;
-    out.ranks.push_back(static_cast<std::int32_t>(r));
-    out.units.push_back({0, probability});
-  }
-  out.kept = out.ranks.size();
+sampling::DrawnSample global(std::span<const double> before, const sampling::Accuracy& accuracy, std::int64_t stream) {
+  const auto n = static_cast<std::int32_t>(before.size());
+  const double each = sampling::probability_by_itself({{{before, accuracy}}}, before.size(), {}, n);
+  sampling::DrawnSample out{{{}, {n}, {0}}, {}};
+  for (std::int32_t r = 0; r < n; ++r)
+    if (sampling::drawn_by_itself(r, each, static_cast<std::uint64_t>(stream))) out.ranks.push_back(r);
+  out.plan.size[0] = static_cast<std::int64_t>(out.ranks.size());
   return out;
 }
 
@@ -123,7 +110,7 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
                  int draws) {
   Outcome out;
   std::size_t windows = 0;
-  std::vector<Drawn> held(static_cast<std::size_t>(draws));
+  std::vector<sampling::DrawnSample> held(static_cast<std::size_t>(draws));
   for (std::size_t w = 0; w < population.windows.size(); ++w) {
     const std::vector<double> load = population.loads(w);
     // The designs that decide before a window need a window before it; all are judged by the same ones.
@@ -135,10 +122,13 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
     int within = 0;
     for (int i = 0; i < draws; ++i) {
       const auto each = static_cast<std::int64_t>(w) * draws + i;
-      Drawn& drawn = held[static_cast<std::size_t>(i)];
-      if (design == Kept::retrospective) drawn = retrospective(load, strata, w, accuracy, each);
-      if (design == Kept::global) drawn = global(before, accuracy, each);
-      if (design == Kept::subset && (w - 1) % update == 0) drawn = subset(before, strata, start, accuracy, each);
+      sampling::DrawnSample& sample = held[static_cast<std::size_t>(i)];
+      if (design == Kept::global) sample = global(before, accuracy, each);
+      if (design == Kept::subset && (w - 1) % update == 0) sample = subset(before, strata, start, accuracy, each);
+      const Drawn drawn = design == Kept::retrospective
+                              ? retrospective(load, strata, w, accuracy, each)
+                              : drawn_of(sampling::choose_ranks(facts_of(load, strata, w, each), sample,
+                                                                static_cast<std::int64_t>(load.size())));
       within += std::fabs(estimate(drawn, load) - truth) <= accuracy.error * truth * (1 + 1e-9) + 1e-12 * truth;
       out.sampled += static_cast<double>(drawn.units.size()) / draws;
       out.kept += static_cast<double>(drawn.kept) / draws;

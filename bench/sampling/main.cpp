@@ -7,6 +7,8 @@
 #include <cstring>
 #include <exception>
 #include <limits>
+#include <utility>
+#include <vector>
 
 #include "bench/sampling/parts.hpp"
 
@@ -31,20 +33,25 @@ int draws_for(const Population& population, int draws) {
 }
 
 /// A row per run: share of windows within the bound; for the retrospective design also the ranks kept and those that
-/// AMPL's unified sample needs.
+/// AMPL's unified sample needs.  Then for each design and accuracy, over all runs: ranks kept relative to AMPL's
+/// sample. Recordings of loads have no events: bytes are in the same relation if ranks write equally many.
 void print_designs(const std::vector<Population>& all, int k, int draws) {
   std::printf("| run | ranks |");
   for (const auto& a : accuracies)
     for (const Kept design : kept_designs)
       std::printf(" %s %.0f/%.0f |", name_of(design), 100 * a.confidence, 100 * a.error);
   std::printf(" exhaustive |\n|---|---|---|---|---|---|---|---|---|---|---|---|\n");
+  std::vector<std::pair<double, double>> sums(std::size(accuracies) * std::size(kept_designs));  // kept, AMPL's
   for (const auto& population : all) {
     const Strata strata = find_strata(population, k);
+    auto sum = sums.begin();
     std::printf("| %s | %zu |", population.name.c_str(), population.ranks);
     for (const auto& a : accuracies)
       for (const Kept design : kept_designs) {
         const Outcome o = evaluate(population, strata, design, a, draws_for(population, draws));
         std::printf(" %.1f %%", 100 * o.confidence);
+        sum->first += o.kept;
+        sum++->second += o.unified;
         if (design == Kept::retrospective) std::printf(" (%.1f; %.1f)", o.kept, o.unified);
         std::printf(" |");
       }
@@ -52,6 +59,9 @@ void print_designs(const std::vector<Population>& all, int k, int draws) {
     std::printf(" %.1f %% (%.1f) |\n", 100 * o.confidence, o.kept);
     std::fflush(stdout);
   }
+  std::printf("| kept, of AMPL's sample | |");
+  for (const auto& [kept, unified] : sums) std::printf(" %.1f %% |", 100 * kept / unified);
+  std::printf(" |\n");
 }
 
 /// A row per number of strata: the runs' mean share of windows within the bound, the lowest of a run, ranks sampled and

@@ -14,13 +14,14 @@ void SampleSchedule::decide(const window::Result& known, const SampleRules& rule
   if (known.stratum.size() != n) return;  // nothing has been described yet
   from_ = next_window(due);
   Decision d{from_, {}, 0};
-  d.sample.plan = sampling::plan_sample(rules.targets(known.load), known.stratum, known.strata, rules.groups());
-  sampling::shrink(d.sample.plan, affordable);
-  const bool subset = settings_.design == config::TraceDesign::subset;
-  if (subset)
+  const auto targets = rules.targets(known.load);
+  if (settings_.design == config::TraceDesign::subset) {
+    d.sample.plan = sampling::plan_sample(targets, known.stratum, known.strata, rules.groups());
+    sampling::shrink(d.sample.plan, affordable);
     d.sample.ranks = sampling::draw(d.sample.plan, n, static_cast<std::uint64_t>(from_ / tile_));
-  else
-    d.each = static_cast<double>(d.sample.plan.total()) / static_cast<double>(n);
+  } else {
+    d.each = sampling::probability_by_itself(targets, n, rules.groups(), affordable);
+  }
   const auto drawn = [&](std::int32_t rank) {
     const auto& in = d.sample.ranks;
     const auto& pinned = rules.pinned();

@@ -251,10 +251,10 @@ std::set<std::pair<std::int32_t, std::int32_t>> Writer::threads() const {
 void Writer::finish() {
   // The library complains about every file that is missing when it reads: ranks that were not kept have empty ones.
   const std::set<std::pair<std::int32_t, std::int32_t>> all = threads();
-  for (const auto& [rank, thread] : all) {
-    const auto has = [&](const TraceThread& t) { return t.rank == rank && t.thread == thread; };
+  for (const std::pair<std::int32_t, std::int32_t>& place : all) {
+    const auto has = [&](const TraceThread& t) { return std::pair(t.rank, t.thread) == place; };
     if (std::any_of(trace_.threads.begin(), trace_.threads.end(), has)) continue;
-    OTF2_EvtWriter* const empty = OTF2_Archive_GetEvtWriter(archive_, location_of(rank, thread));
+    OTF2_EvtWriter* const empty = OTF2_Archive_GetEvtWriter(archive_, location_of(place.first, place.second));
     if (empty == nullptr) fail(OTF2_SUCCESS, messages_, name_, "write");
     check(OTF2_Archive_CloseEvtWriter(archive_, empty));
   }

@@ -160,3 +160,27 @@ TEST_CASE("a rank that draws by itself is drawn as often as it should be, indepe
   CHECK(drawn_by_itself(7, 1.0, 3));
   CHECK_FALSE(drawn_by_itself(7, 0.0, 3));
 }
+
+TEST_CASE("ranks that draw by themselves keep the promise although strata would make the sample small") {
+  constexpr int n = 2000, draws = 1000;
+  const Accuracy accuracy{0.90, 0.08};
+  std::vector<double> values = values_of(n, 0.02, 3);
+  for (int r = 0; r < n; r += 2) values[static_cast<std::size_t>(r)] *= 3;
+  const Target target{values, accuracy};
+  const double each = probability_by_itself({&target, 1}, n, {}, n);
+  int good = 0;
+  for (int window = 0; window < draws; ++window) {
+    double sum = 0;
+    int drawn = 0;
+    for (std::int32_t r = 0; r < n; ++r) {
+      if (!drawn_by_itself(r, each, static_cast<std::uint64_t>(window))) continue;
+      sum += values[static_cast<std::size_t>(r)];
+      ++drawn;
+    }
+    const double truth = mean(values, 0, n - 1);
+    good += drawn > 0 && std::abs(sum / drawn - truth) <= accuracy.error * truth ? 1 : 0;
+  }
+  check_share(good, draws, accuracy.confidence);
+  CHECK(each < 0.2);
+  CHECK(probability_by_itself({&target, 1}, n, {}, 20) <= 0.01);
+}
