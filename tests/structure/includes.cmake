@@ -59,7 +59,7 @@ allow(viewer analytics/ record/)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
   runtime/quiet_write.hpp effort/)
-allow(adapters/pmpi/calls runtime/engine/adapter_port.hpp runtime/measure/ effort/)
+allow(adapters/pmpi/calls runtime/session/adapter_port.hpp runtime/measure/ effort/)
 allow(adapters/pmpi/messages adapters/pmpi/calls/ runtime/config/ runtime/measure/ runtime/recording/ effort/)
 
 # System headers that a layer must not include.  Only one file of capi and the adapters may use MPI, and analytics has
