@@ -16,21 +16,6 @@ void raise(std::atomic<std::uint64_t>& largest, std::uint64_t value) noexcept {
   }
 }
 
-/// Has the kernel map pages now, all at once.  Otherwise the first record in each takes a page fault: on average more
-/// than writing the records.  Kernels before Linux 5.14 refuse.
-void map_in(std::byte* from, std::size_t bytes) noexcept {
-#ifdef MADV_POPULATE_WRITE
-  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
-  const std::uintptr_t first = (reinterpret_cast<std::uintptr_t>(from) + page - 1) / page * page,
-                       end = (reinterpret_cast<std::uintptr_t>(from) + bytes) / page * page;
-  const int before = errno;
-  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
-  errno = before;
-#else
-  static_cast<void>(from), static_cast<void>(bytes);
-#endif
-}
-
 }  // namespace
 
 Memory::Memory(std::byte* base, std::size_t n_blocks)
@@ -45,12 +30,22 @@ std::size_t Memory::blocks_in(std::size_t bytes) {
 
 Block& Memory::block(std::size_t i) const noexcept { return *reinterpret_cast<Block*>(blocks_ + i * block_bytes); }
 
+void Memory::map() noexcept {
+#ifdef MADV_POPULATE_WRITE
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const auto from = reinterpret_cast<std::uintptr_t>(blocks_);
+  const std::uintptr_t first = (from + page - 1) / page * page, end = (from + n_blocks_ * block_bytes) / page * page;
+  const int before = errno;
+  if (first < end) madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);
+  errno = before;
+#endif
+}
+
 Block* Memory::take(std::uint32_t thread, std::uint64_t now) noexcept {
   for (std::size_t tries = 0; tries < n_blocks_; ++tries) {
     const std::uint64_t number = control_->taken.fetch_add(1, std::memory_order_relaxed) + 1;
     Block& b = block((number - 1) % n_blocks_);
     std::uint32_t is_free = 0;
-    if (number == 1) map_in(blocks_, n_blocks_ * block_bytes);
     if (!b.held.compare_exchange_strong(is_free, 1, std::memory_order_acquire)) continue;
     if (b.number.load(std::memory_order_relaxed) != 0)
       raise(control_->lost_until, b.last.load(std::memory_order_relaxed));

@@ -67,6 +67,11 @@ class Memory {
   explicit operator bool() const noexcept { return n_blocks_ > 0; }
   std::size_t n_blocks() const noexcept { return n_blocks_; }
 
+  // ---- the rank
+  /// Has the kernel map all pages at once, on the calling rank's NUMA node.  Otherwise the first record on each page
+  /// takes a page fault, which costs more than the records.  Kernels before Linux 5.14 refuse, without harm.
+  void map() noexcept;
+
   // ---- the rank's threads
   /// A block to write to; the oldest that no thread holds is overwritten.  Null if all blocks are held.
   Block* take(std::uint32_t thread, std::uint64_t now) noexcept;

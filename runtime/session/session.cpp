@@ -87,7 +87,10 @@ void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<v
 }
 
 std::unique_ptr<RankClient> Session::make_client(int local) {
-  if (const recording::Memory memory = segment_->trace(local)) recorder_->record_events(memory);
+  if (recording::Memory memory = segment_->trace(local)) {
+    memory.map();
+    recorder_->record_events(memory);
+  }
   RankClient::Setup client;
   client.rank = transport_ ? transport_->rank() : 0;
   client.n_ranks = ranks();
