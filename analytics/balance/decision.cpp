@@ -311,8 +311,8 @@ Verdict Decision::decide(const LookFacts& facts) {
     v.rebalance = worth_it || (overdue && (useless || costs.now < costs.never));
     // A program that adapts its mesh at the end of a step may divide the new mesh there already, which trials cannot
     // show.  It is tried if what may be saved over the horizon exceeds the price.
-    const double hoped = fresh_.hope(predictor_, acts_at()) * n / fresh_.period();
-    v.trial = !v.rebalance && settings_.trials && !pauses && hoped > price * (1 + safety_margin);
+    const double possible_gain = fresh_.trial_gain(predictor_, acts_at()) * n / fresh_.period();
+    v.trial = !v.rebalance && settings_.trials && !pauses && possible_gain > price * (1 + safety_margin);
     v.rebalance = v.rebalance || v.trial;
     v.too_expensive = !v.rebalance && !v.balanced && facts.imbalance > settings_.threshold;
   }

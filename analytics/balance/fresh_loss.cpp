@@ -10,8 +10,8 @@ constexpr double real_gain = 0.5;
 // The work changes after a phase if a division made in it loses this much in the next step, and one made a step later
 // at most this share of that.
 constexpr double clear_loss = 0.1, clear_share = 0.5;
-// After this many disappointments the time without hope no longer doubles.
-constexpr int most_disappointments = 8;
+// After this many failed trials the time to the next no longer doubles.
+constexpr int most_failed_trials = 8;
 
 }  // namespace
 
@@ -42,7 +42,7 @@ void FreshLoss::learn_real(Predictor predictor, int step, int age, double loss, 
   if (age == 1 && change.clear()) {
     made.anticipates = loss < 0.5 * (change.now + change.later);
     if (!made.anticipates && !made.tried)
-      hopes_again_ = step + (period() << std::min(++disappointments_, most_disappointments));
+      next_trial_ = step + (period() << std::min(++failed_trials_, most_failed_trials));
     made.tried = true;
   }
   double& known = made.real[static_cast<std::size_t>(age)];
@@ -74,10 +74,10 @@ FreshLoss::Change FreshLoss::change_after(Predictor predictor, int step) const {
   return {first(step), first(step + 1)};
 }
 
-double FreshLoss::hope(Predictor predictor, int step) const {
-  if (phases_.empty() || phases_[phase(step)].tried || step < hopes_again_) return 0;
+double FreshLoss::trial_gain(Predictor predictor, int step) const {
+  if (phases_.empty() || phases_[phase(step)].tried || step < next_trial_) return 0;
   const Change change = change_after(predictor, step);
-  return change.clear() ? (change.now - change.later) / (2 + disappointments_) : 0;
+  return change.clear() ? (change.now - change.later) / (2 + failed_trials_) : 0;
 }
 
 bool FreshLoss::may_anticipate(Predictor predictor, int step) const {

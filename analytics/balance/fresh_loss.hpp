@@ -52,7 +52,7 @@ class FreshLoss {
   /// What a division made after the step would save in the next one if it anticipated the work of that step, times the
   /// chance that it does.  0 if the work does not change there, or if a division made in this phase has shown the
   /// truth.
-  double hope(Predictor predictor, int step) const;
+  double trial_gain(Predictor predictor, int step) const;
   /// Whether a division made after the step anticipates the work of the next one, or may do so.  The trial that began
   /// with it then does not show what would have been lost without it.
   bool may_anticipate(Predictor predictor, int step) const;
@@ -95,8 +95,8 @@ class FreshLoss {
   std::array<double, n_predictors> peak_{};
   std::array<int, n_predictors> peak_count_{};
   double peaks_ = 0, steps_ = 0;  // of the run, fading
-  int disappointments_ = 0;       // divisions tried in hope that did not anticipate the next step's work
-  int hopes_again_ = 0;           // step
+  int failed_trials_ = 0;         // divisions that did not anticipate the next step's work, although they could have
+  int next_trial_ = 0;            // earliest step
 };
 
 }  // namespace effort::balance

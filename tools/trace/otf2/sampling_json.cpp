@@ -109,7 +109,9 @@ void sampling_from_json(const json& from, Trace& trace) {
     of_spans.emplace_back(&*at, std::vector<std::size_t>());
     for (std::size_t i = 2; i < list.size(); ++i) {
       const std::size_t window = of_spans.back().second.emplace_back(list.at(i).get<std::size_t>());
-      if (window >= read.windows.size()) throw std::runtime_error("there is no such window");
+      if (window >= read.windows.size())
+        throw std::runtime_error("rank " + list.at(0).dump() + " has events in window " + std::to_string(window) +
+                                 " of " + std::to_string(read.windows.size()));
       if (KeptRank* const kept = read.windows[window].find(at->rank)) kept->events = true;
     }
   }

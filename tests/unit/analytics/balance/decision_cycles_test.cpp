@@ -29,7 +29,7 @@ TEST_CASE("a program that divides the work of the next step is found out, and re
   CHECK(asked >= 1);
   CHECK(asked <= 6);
 
-  // Whoever set a price does not want trials.
+  // A price set by the user disables trials.
   DecisionSettings settings = at_price(0.5);
   settings.trials = false;
   for (int s : follow(course, 300, settings).rebalanced) CHECK(s % 5 != 4);

@@ -64,13 +64,13 @@ TEST_CASE("what real divisions once achieved is forgotten when they lose more ag
 TEST_CASE("a division before the work moves is tried once, and remembered if it holds", "[balance]") {
   FreshLoss fresh = moving(60);
   REQUIRE(fresh.period() == period);
-  for (int s = 61; s <= 64; ++s) CHECK(fresh.hope(Predictor::last, s) == 0);
+  for (int s = 61; s <= 64; ++s) CHECK(fresh.trial_gain(Predictor::last, s) == 0);
   const double now = at_one(fresh, 65), later = at_one(fresh, 66);  // shrunk towards the mean over all phases
   CHECK(now > 0.7);
-  CHECK(fresh.hope(Predictor::last, 65) == Approx(0.5 * (now - later)));
+  CHECK(fresh.trial_gain(Predictor::last, 65) == Approx(0.5 * (now - later)));
   CHECK(fresh.may_anticipate(Predictor::last, 65));
   fresh.learn_real(Predictor::last, 65, 1, 0.06, 0.8);
-  CHECK(fresh.hope(Predictor::last, 65) == 0);
+  CHECK(fresh.trial_gain(Predictor::last, 65) == 0);
   CHECK(fresh.may_anticipate(Predictor::last, 70));
   CHECK(at_one(fresh, 70) == Approx(0.06));
   // The trial beside such a division shows nothing of what another would have lost without it.
@@ -80,10 +80,10 @@ TEST_CASE("a division before the work moves is tried once, and remembered if it 
   CHECK_FALSE(fresh.may_anticipate(Predictor::last, 75));
 }
 
-TEST_CASE("every disappointment makes the next try wait longer", "[balance]") {
+TEST_CASE("every failed trial doubles the time to the next", "[balance]") {
   FreshLoss fresh = moving(60);
   fresh.learn_real(Predictor::last, 65, 1, 0.7, 0.8);
   CHECK(at_one(fresh, 65) == Approx(0.7));
-  for (int s = 66; s <= 100; ++s) CHECK(fresh.hope(Predictor::last, s) == 0);
+  for (int s = 66; s <= 100; ++s) CHECK(fresh.trial_gain(Predictor::last, s) == 0);
   CHECK_FALSE(fresh.may_anticipate(Predictor::last, 70));
 }
