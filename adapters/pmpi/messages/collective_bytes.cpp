@@ -68,7 +68,7 @@ struct Parts {
 
 void neighbourhood(Parts& p, Call call) {
   const DataArguments& a = p.a;
-  const std::vector<int>&to = p.c.sends_to, &from = p.c.receives_from;
+  const std::vector<int>&to = p.c.neighbours.sends_to, &from = p.c.neighbours.receives_from;
   switch (call) {
     case Call::Neighbor_allgatherv:
       p.out.sent = p.of_neighbours(to, [&](int) { return a.bytes(1, 2); });

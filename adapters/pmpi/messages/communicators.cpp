@@ -211,33 +211,40 @@ void drop(Communicator& c) {
   if (--c.users == 0 && c.freed) delete &c;
 }
 
-void find_neighbours(Communicator& c, MPI_Comm comm) {
-  if (c.neighbours_known) return;
-  c.neighbours_known = true;
-  int kind = MPI_UNDEFINED, n = 0;
+Neighbours neighbours_of(MPI_Comm comm) {
+  Neighbours of;
+  int kind = MPI_UNDEFINED, n = 0, me = 0;
   PMPI_Topo_test(comm, &kind);
   if (kind == MPI_CART) {
     PMPI_Cartdim_get(comm, &n);
     for (int d = 0; d < n; ++d) {
       int before = MPI_PROC_NULL, after = MPI_PROC_NULL;
       PMPI_Cart_shift(comm, d, 1, &before, &after);
-      c.sends_to.insert(c.sends_to.end(), {before, after});
+      of.sends_to.insert(of.sends_to.end(), {before, after});
     }
-    c.receives_from = c.sends_to;
+    of.receives_from = of.sends_to;
   } else if (kind == MPI_GRAPH) {
-    PMPI_Graph_neighbors_count(comm, c.me, &n);
-    c.sends_to.resize(static_cast<std::size_t>(n));
-    PMPI_Graph_neighbors(comm, c.me, n, c.sends_to.data());
-    c.receives_from = c.sends_to;
+    PMPI_Comm_rank(comm, &me);
+    PMPI_Graph_neighbors_count(comm, me, &n);
+    of.sends_to.resize(static_cast<std::size_t>(n));
+    PMPI_Graph_neighbors(comm, me, n, of.sends_to.data());
+    of.receives_from = of.sends_to;
   } else if (kind == MPI_DIST_GRAPH) {
     int in = 0, out = 0, weighted = 0;
     PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-    c.receives_from.resize(static_cast<std::size_t>(in));
-    c.sends_to.resize(static_cast<std::size_t>(out));
-    std::vector<int> from_weights(c.receives_from.size()), to_weights(c.sends_to.size());
-    PMPI_Dist_graph_neighbors(comm, in, c.receives_from.data(), from_weights.data(), out, c.sends_to.data(),
+    of.receives_from.resize(static_cast<std::size_t>(in));
+    of.sends_to.resize(static_cast<std::size_t>(out));
+    std::vector<int> from_weights(of.receives_from.size()), to_weights(of.sends_to.size());
+    PMPI_Dist_graph_neighbors(comm, in, of.receives_from.data(), from_weights.data(), out, of.sends_to.data(),
                               to_weights.data());
   }
+  return of;
+}
+
+void find_neighbours(Communicator& c, MPI_Comm comm) {
+  if (c.neighbours_known) return;
+  c.neighbours_known = true;
+  c.neighbours = neighbours_of(comm);
 }
 
 }  // namespace effort::pmpi

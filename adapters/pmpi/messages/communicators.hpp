@@ -11,6 +11,13 @@
 
 namespace effort::pmpi {
 
+/// The destinations and sources of a neighbourhood collective, as ranks of the communicator, in MPI's order.
+struct Neighbours {
+  std::vector<int> sends_to, receives_from;
+};
+/// Looks up the topology.
+Neighbours neighbours_of(MPI_Comm handle);
+
 /// A communicator.  Its hash is the same on all members and differs from that of other communicators: it is made of the
 /// parent's hash, the number of the call on the parent that made it, and the members.
 struct Communicator {
@@ -26,9 +33,8 @@ struct Communicator {
   std::vector<int> world;  ///< ranks in MPI_COMM_WORLD, -1 unknown, of those that its ranks address (of an
                            ///< intercommunicator, the remote group); empty: they are equal
   std::string name, members;
-  // Of a topology: the destinations and sources of a neighbourhood collective, as ranks of the communicator.
   bool neighbours_known = false;
-  std::vector<int> sends_to, receives_from;
+  Neighbours neighbours;
 
   static constexpr std::uint32_t unknown = 0xffffffff;
   int world_rank(int rank) const {

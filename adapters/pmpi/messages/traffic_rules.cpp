@@ -1,5 +1,7 @@
 #include "adapters/pmpi/messages/traffic_rules.hpp"
 
+#include "adapters/pmpi/messages/communicators.hpp"
+
 #include <algorithm>
 
 namespace effort::pmpi {
@@ -50,36 +52,8 @@ struct Collective {
   }
 };
 
-/// Whom a rank sends to in neighbourhood collectives, as ranks of the communicator, in their order.
-std::vector<int> neighbours(MPI_Comm comm) {
-  int kind = MPI_UNDEFINED, n = 0, me = 0;
-  std::vector<int> to;
-  PMPI_Topo_test(comm, &kind);
-  if (kind == MPI_CART) {
-    PMPI_Cartdim_get(comm, &n);
-    for (int d = 0; d < n; ++d) {
-      int before = MPI_PROC_NULL, after = MPI_PROC_NULL;
-      PMPI_Cart_shift(comm, d, 1, &before, &after);
-      to.insert(to.end(), {before, after});
-    }
-  } else if (kind == MPI_GRAPH) {
-    PMPI_Comm_rank(comm, &me);
-    PMPI_Graph_neighbors_count(comm, me, &n);
-    to.resize(static_cast<std::size_t>(n));
-    PMPI_Graph_neighbors(comm, me, n, to.data());
-  } else if (kind == MPI_DIST_GRAPH) {
-    int in = 0, out = 0, weighted = 0;
-    PMPI_Dist_graph_neighbors_count(comm, &in, &out, &weighted);
-    std::vector<int> from(static_cast<std::size_t>(in)), from_weights(from.size()),
-        to_weights(static_cast<std::size_t>(out));
-    to.resize(static_cast<std::size_t>(out));
-    PMPI_Dist_graph_neighbors(comm, in, from.data(), from_weights.data(), out, to.data(), to_weights.data());
-  }
-  return to;
-}
-
 void neighbourhood(Collective& c, MPI_Comm comm) {
-  const std::vector<int> to = neighbours(comm);
+  const std::vector<int> to = neighbours_of(comm).sends_to;
   switch (c.call) {
     case Call::Neighbor_allgather:
     case Call::Neighbor_allgatherv:
