@@ -1,5 +1,13 @@
 ! Tests every name of the Fortran module with `use mpi` or `use mpi_f08` (TEST_F08): valid calls, refused calls, and the
 ! callback with its user data.  Reports failure by its exit code.
+
+! `use effort` gives no names but those of the C API: a program can have these for itself.
+module names_that_stay_free
+  use effort
+  implicit none
+  integer :: c_int, c_ptr, c_loc, MPI_Comm, give, refuse, c_text, handle_of, c_begin, begin_id, init_integer
+end module
+
 module host_checks
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
