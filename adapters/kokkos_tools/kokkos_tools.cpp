@@ -55,7 +55,7 @@ std::string readable(std::string_view name) {
 
 /// Looks up or creates the region of this name.  Returns 0 without a session.
 std::int32_t id_of(const char* name, Kind kind) {
-  engine::AdapterPort* const port = engine::adapter_port();
+  session::AdapterPort* const port = session::adapter_port();
   if (!port) return 0;
   const auto* slot = measure::this_thread_slot();
   if (!slot || slot->known.load(std::memory_order_relaxed) == 0) slot = port->slot();
@@ -93,7 +93,7 @@ void end(std::int32_t id) noexcept {
 
 /// Begins a session where the host has none yet; one that the host begins later adopts it.
 EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) {
-  if (engine::AdapterPort* const port = engine::adapter_port())
+  if (session::AdapterPort* const port = session::adapter_port())
     port->begin();
   else if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
     effort::print_error(
@@ -109,8 +109,8 @@ EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requi
 
 /// Ends a session that no host has adopted and that has no ranks, as one step.
 EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {
-  engine::AdapterPort* const port = engine::adapter_port();
-  if (!port || port->owner() != engine::Owner::adapter || port->attached()) return;
+  session::AdapterPort* const port = session::adapter_port();
+  if (!port || port->owner() != session::Owner::adapter || port->attached()) return;
   port->progress_step();
   port->finalize();
 }

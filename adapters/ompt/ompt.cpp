@@ -56,7 +56,7 @@ thread_local Barrier barrier;
 thread_local int waits_open = 0;  ///< barriers that were begun as regions
 
 /// Requires a session; there is none if the library is of another build (see initialize()).
-engine::AdapterPort& port() { return *engine::adapter_port(); }
+session::AdapterPort& port() { return *session::adapter_port(); }
 
 /// The thread's slot in an active session; null without.
 const measure::ThreadSlot* slot() {
@@ -201,7 +201,7 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
 int initialize(ompt_function_lookup_t lookup, int, ompt_data_t*) {
   const auto set = reinterpret_cast<ompt_set_callback_t>(lookup("ompt_set_callback"));
   if (!set) return 0;
-  if (!engine::adapter_port()) {
+  if (!session::adapter_port()) {
     if (const char* verbose = effort::environment("EFFORT_VERBOSE"); verbose && std::string_view(verbose) == "1")
       effort::print_error(
           "effort: libeffort_ompt measures nothing: libeffort is of another build: install both from one\n");

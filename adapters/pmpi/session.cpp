@@ -19,7 +19,7 @@
 namespace effort::pmpi {
 namespace {
 
-using engine::Owner;
+using session::Owner;
 
 constexpr double poll_gap_seconds = 5e-6, least_gap_seconds = 2e-6, long_computation_seconds = 20e-6;
 
@@ -111,7 +111,7 @@ void after_step() {
 void begin(const void* return_address, const void* cfa) {
   // Under another MPI the other ranks cannot even be asked.  A second copy leaves this to the first.
   if (!adapters::other_mpi().empty()) return tell_why_nothing("it was built for another MPI");
-  engine::AdapterPort* const library = engine::adapter_port();
+  session::AdapterPort* const library = session::adapter_port();
   ours = ours || (library && library->claim_interception());
   if (library && !ours) return tell_why_nothing_here("another copy of it is there already");
   const char* const alone = "other ranks are without it: preload it in all ranks, or in none";

@@ -19,7 +19,7 @@ Call step_call = Call::count;
 
 namespace {
 
-using engine::Owner;
+using session::Owner;
 
 constexpr std::size_t most_events = 4096;
 constexpr double least_step = 50e3;  // ns of computation

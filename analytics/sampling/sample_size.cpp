@@ -66,36 +66,6 @@ std::int64_t sample_size(std::int64_t population, double deviation, double bound
   return whole_objects(n / (1 + n * ratio * ratio), population);
 }
 
-std::int64_t cluster_sample_size(std::int64_t processes, double deviation, double events, double bound,
-                                 double confidence) {
-  if (processes < 1) throw std::invalid_argument("there are no processes: there must be at least one");
-  if (!(events > 0)) throw std::invalid_argument("processes have no events: their mean number must be above 0");
-  // This is (4.3) for the totals of processes, whose bound is d times the events of a process.
-  check_not_negative(bound, "the error bound");
-  return sample_size(processes, deviation, bound * events, confidence);
-}
-
-std::int64_t cluster_sample_size(std::span<const double> totals, std::span<const double> events,
-                                 const Accuracy& accuracy) {
-  check_accuracy(accuracy);
-  if (totals.size() != events.size() || totals.empty())
-    throw std::invalid_argument("there must be one total and one number of events for each process");
-  const double sum = std::accumulate(totals.begin(), totals.end(), 0.0);
-  const double all_events = std::accumulate(events.begin(), events.end(), 0.0);
-  if (!std::isfinite(sum) || !(all_events > 0))
-    throw std::invalid_argument("totals must be finite, and the numbers of events add up to more than 0");
-  const double mean = sum / all_events;
-  double squares = 0;
-  for (std::size_t i = 0; i < totals.size(); ++i) {
-    const double residual = totals[i] - mean * events[i];
-    squares += residual * residual;
-  }
-  const auto processes = static_cast<double>(totals.size());
-  const double deviation = totals.size() < 2 ? 0 : std::sqrt(squares / (processes - 1));
-  return cluster_sample_size(static_cast<std::int64_t>(totals.size()), deviation, all_events / processes,
-                             accuracy.error * std::abs(mean), accuracy.confidence);
-}
-
 namespace {
 
 // Moments of one metric over all strata.

@@ -26,20 +26,6 @@ double normal_quantile(double confidence);
 /// @throws std::invalid_argument on values outside these ranges
 std::int64_t sample_size(std::int64_t population, double deviation, double bound, double confidence);
 
-/// Smallest number of processes if all events of a sampled process are used (cluster sampling, Gamblin 2009, equation
-/// 4.8): m = M s^2 / (M N^2 V + s^2), V = (d / z)^2.  This form follows from (4.2) and (4.7).  The printed one lacks
-/// the M in the denominator and disagrees with (4.3) for one event per process.
-/// @param processes        M, at least 1
-/// @param deviation        s_r of equation 4.7: deviation over processes of (total - mean x events)
-/// @param events           mean number of events of a process, above 0
-/// @param bound            d, absolute error of the mean of one event
-std::int64_t cluster_sample_size(std::int64_t processes, double deviation, double events, double bound,
-                                 double confidence);
-
-/// The same from each process' total and number of events.
-std::int64_t cluster_sample_size(std::span<const double> totals, std::span<const double> events,
-                                 const Accuracy& accuracy);
-
 /// How a sample is drawn.
 enum class Design {
   unified,      ///< from all ranks with equal probability

@@ -52,8 +52,8 @@ class Encoder {
   /// Errors: std::invalid_argument; std::bad_alloc.  Cost: linear, no more than about 100 ns an event.
   Coded encode(const Place& place, std::span<const Event> events);
 
-  /// Bytes of memory in use.
-  std::size_t memory() const;
+  /// Bytes of memory in use.  Cost: linear in the dictionary.
+  std::size_t held_bytes() const;
 
  private:
   struct State;

@@ -83,7 +83,7 @@ class Symbols {
   std::vector<Symbol> since(std::uint32_t number) const {
     return {symbols_.begin() + (number - first_), symbols_.end()};
   }
-  std::size_t memory() const { return symbols_.size() * (2 * sizeof(Symbol) + 40); }
+  std::size_t held_bytes() const { return symbols_.size() * (2 * sizeof(Symbol) + 40); }
 
   explicit Symbols(std::uint32_t first = 0) : first_(first), successors_(1, 0) {}
 
@@ -217,11 +217,11 @@ Encoder::Coded Encoder::encode(const Place& place, std::span<const Event> events
   return coded;
 }
 
-std::size_t Encoder::memory() const {
+std::size_t Encoder::held_bytes() const {
   const auto bytes = [](const Base& base) {
     return base.sequence ? base.sequence->symbols.capacity() * 4 + base.sequence->values.capacity() * 8 : 0;
   };
-  std::size_t total = sizeof(State) + state_->symbols.memory() + state_->sequences.size() * 64;
+  std::size_t total = sizeof(State) + state_->symbols.held_bytes() + state_->sequences.size() * 64;
   for (const auto& [key, location] : state_->locations)
     total += sizeof(Location) + 64 + bytes(location.last) + bytes(location.root);
   return total;

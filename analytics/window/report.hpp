@@ -1,8 +1,8 @@
 // The report of a window: every scalar that the analysis computes for it, in one table.
 //
 // The hint board, effort_hint, the snapshot, `effort info --json` and replays are made from this table.  A number is
-// added with one row here, a field of the same name in effort.h and effort.F90 (if it is part of the hint), and the
-// line of the analysis that sets it.
+// added with one row here, the line of the analysis that sets it, and, if it is part of the hint, a field of the same
+// name in effort.h and effort_types.f90 (docs/architecture.md, "Adding a number to the hint").
 #pragma once
 
 #include <cstdint>

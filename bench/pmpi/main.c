@@ -2,6 +2,8 @@
  * PMPI_Allreduce (not intercepted) and the floor alternate; the results are median ratios of chunks of the same round.
  * The floor is the least that a timed wrapper must do: two readings of the processor's clock and an addition.
  *   mpirun -np 2 env LD_PRELOAD=libeffort_pmpi.so EFFORT_STEP=off bench_pmpi [ROUNDS [CALLS]] */
+#include "rounds.h"
+
 #include <mpi.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,16 +18,6 @@ static uint64_t ticks(void) { return (uint64_t)(1e9 * MPI_Wtime()); }
 
 enum { direct, floor_wrapper, intercepted, ways };
 static volatile uint64_t spent;
-
-static int by_value(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-
-static double median(double* v, int n) {
-  qsort(v, (size_t)n, sizeof *v, by_value);
-  return v[n / 2];
-}
 
 static __attribute__((noinline)) int timed_allreduce(const void* in, void* out, int n, MPI_Datatype type, MPI_Op op,
                                                      MPI_Comm comm) {
@@ -48,10 +40,9 @@ static double chunk(int way, int calls) {
 }
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? atoi(argv[1]) : 3001, calls = argc > 2 ? atoi(argv[2]) : 100;
+  const int rounds = positive(argc, argv, 1, 3001), calls = positive(argc, argv, 2, 100);
   double* took[ways];
-  for (int w = 0; w < ways; ++w) took[w] = malloc((size_t)rounds * sizeof(double));
-  if (rounds < 1 || calls < 1 || !took[0] || !took[1] || !took[2]) return 2;
+  for (int w = 0; w < ways; ++w) took[w] = times_of(rounds);
   MPI_Init(&argc, &argv);
   int rank, size;
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);

@@ -2,6 +2,8 @@
  * same calls by their PMPI_ names alternate.  Compare a run with EFFORT_TRACE=on with one without (messages.sh).
  *   mpirun -np 2 env LD_PRELOAD=libeffort_pmpi.so EFFORT_STEP=MPI_Barrier [EFFORT_TRACE=on] bench_pmpi_messages
  * Prints the median times of a round of each: PMPI, MPI, and the median of the differences in nanoseconds. */
+#include "rounds.h"
+
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,15 +11,6 @@
 enum { sums, exchanges, workloads };
 static const char* const names[workloads] = {"Allreduce", "Irecv, Isend, Waitall"};
 static int rank, size;
-
-static int by_value(const void* a, const void* b) {
-  const double x = *(const double*)a, y = *(const double*)b;
-  return (x > y) - (x < y);
-}
-static double median(double* v, int n) {
-  qsort(v, (size_t)n, sizeof *v, by_value);
-  return v[n / 2];
-}
 
 static double chunk(int workload, int intercepted, int calls) {
   const int next = (rank + 1) % size, before = (rank + size - 1) % size;
@@ -44,10 +37,9 @@ static double chunk(int workload, int intercepted, int calls) {
 }
 
 int main(int argc, char** argv) {
-  const int rounds = argc > 1 ? atoi(argv[1]) : 2001, calls = argc > 2 ? atoi(argv[2]) : 100;
+  const int rounds = positive(argc, argv, 1, 2001), calls = positive(argc, argv, 2, 100);
   double* took[3];
-  for (int w = 0; w < 3; ++w) took[w] = malloc((size_t)(rounds > 0 ? rounds : 1) * sizeof(double));
-  if (rounds < 1 || calls < 1 || !took[0] || !took[1] || !took[2]) return 2;
+  for (int w = 0; w < 3; ++w) took[w] = times_of(rounds);
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);

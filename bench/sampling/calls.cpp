@@ -1,9 +1,11 @@
 #include <cmath>
 #include <cstdio>
 #include <functional>
+#include <numeric>
 #include <random>
 
 #include "analytics/sampling/draw.hpp"
+#include "analytics/sampling/sample_size.hpp"
 #include "bench/sampling/parts.hpp"
 
 namespace effort::bench {
@@ -36,12 +38,30 @@ double mean_of(const Calls& calls, std::span<const std::int32_t> ranks) {
   return total / events;
 }
 
+/// Ranks needed for the mean time of a call, if all calls of a sampled rank are used (cluster sampling, Gamblin 2009,
+/// equation 4.8): m = M s^2 / (M N^2 V + s^2), V = (d / z)^2, with M ranks, N calls of a mean rank, and s the deviation
+/// over ranks of total - mean x calls (4.7).  This form follows from (4.2) and (4.7).  The printed one lacks the M in
+/// the denominator and disagrees with (4.3) for one call per rank.  It is (4.3) for the totals of the ranks, whose
+/// bound is N d.
+std::int64_t ranks_needed(const Calls& calls, const sampling::Accuracy& accuracy) {
+  const auto ranks = static_cast<double>(calls.totals.size());
+  const double all_calls = std::accumulate(calls.events.begin(), calls.events.end(), 0.0);
+  const double mean = std::accumulate(calls.totals.begin(), calls.totals.end(), 0.0) / all_calls;
+  double squares = 0;
+  for (std::size_t r = 0; r < calls.totals.size(); ++r) {
+    const double residual = calls.totals[r] - mean * calls.events[r];
+    squares += residual * residual;
+  }
+  return sampling::sample_size(static_cast<std::int64_t>(calls.totals.size()), std::sqrt(squares / (ranks - 1)),
+                               accuracy.error * mean * all_calls / ranks, accuracy.confidence);
+}
+
 void print(const char* name, const Calls& calls, std::span<const sampling::Accuracy> accuracies, int draws) {
   const auto n = static_cast<std::int64_t>(calls.totals.size());
   std::printf("| %s | %lld |", name, static_cast<long long>(n));
   const double truth = mean_of(calls, sampling::draw_without_replacement(n, n, 1, 0));
   for (const auto& accuracy : accuracies) {
-    const std::int64_t m = sampling::cluster_sample_size(calls.totals, calls.events, accuracy);
+    const std::int64_t m = ranks_needed(calls, accuracy);
     int within = 0;
     for (int i = 0; i < draws; ++i) {
       const auto ranks = sampling::draw_without_replacement(n, m, 11, static_cast<std::uint64_t>(i));

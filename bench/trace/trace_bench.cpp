@@ -169,7 +169,7 @@ bool same(const Chunk& chunk, const std::vector<Event>& decoded, TimeBound bound
 
 struct Cost {
   double bytes = 0, structure = 0, steady = 0, encode_ns = 0, decode_ns = 0;
-  std::size_t pieces = 0, memory = 0;
+  std::size_t pieces = 0;
 };
 
 Cost measure(const std::vector<Chunk>& chunks, TimeBound bound) {
@@ -201,7 +201,6 @@ Cost measure(const std::vector<Chunk>& chunks, TimeBound bound) {
   cost.steady /= static_cast<double>(chunks.size() - chunks.size() / 2);
   cost.encode_ns = (middle - begin) * 1e9 / static_cast<double>(events);
   cost.decode_ns = decoding * 1e9 / static_cast<double>(events);
-  cost.memory = encoder.memory();
   return cost;
 }
 

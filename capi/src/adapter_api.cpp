@@ -10,11 +10,11 @@
 using namespace effort;
 using capi::guarded;
 using capi::Mode;
-using engine::Owner;
+using session::Owner;
 
 namespace {
 
-class Port final : public engine::AdapterPort {
+class Port final : public session::AdapterPort {
  public:
   bool claim_interception() override { return !intercepted_.exchange(true); }
 
@@ -26,7 +26,7 @@ class Port final : public engine::AdapterPort {
   }
 
   const config::Settings* settings() const override {
-    const engine::Session* s = capi::active_session();
+    const session::Session* s = capi::active_session();
     return s ? &s->settings() : nullptr;
   }
 
@@ -37,7 +37,7 @@ class Port final : public engine::AdapterPort {
   measure::ThreadSlot* slot() override {
     measure::ThreadSlot* slot = nullptr;
     guarded([&] {
-      if (engine::Session* s = capi::active_session()) slot = &s->recorder().slot();
+      if (session::Session* s = capi::active_session()) slot = &s->recorder().slot();
     });
     return slot;
   }
@@ -45,7 +45,7 @@ class Port final : public engine::AdapterPort {
   std::uint32_t region(const std::string& name, measure::Kind kind) override {
     std::uint32_t id = 0;
     guarded([&] {
-      if (engine::Session* s = capi::active_session()) id = s->recorder().registry().region(name.c_str(), kind).id;
+      if (session::Session* s = capi::active_session()) id = s->recorder().registry().region(name.c_str(), kind).id;
     });
     return id;
   }
@@ -53,7 +53,7 @@ class Port final : public engine::AdapterPort {
   measure::Kind current_kind(const measure::ThreadSlot& slot) const override {
     measure::Kind kind = measure::Kind::compute;
     guarded([&] {
-      if (engine::Session* s = capi::active_session())
+      if (session::Session* s = capi::active_session())
         kind = s->recorder().registry().region_kind(measure::innermost(slot));
     });
     return kind;
@@ -62,7 +62,7 @@ class Port final : public engine::AdapterPort {
   void claim(measure::ThreadSlot& slot, std::uint32_t region) override { measure::claim(slot, region); }
 
   bool attached() const override {
-    const engine::Session* s = capi::active_session();
+    const session::Session* s = capi::active_session();
     return s && s->attached();
   }
 
@@ -81,7 +81,7 @@ class Port final : public engine::AdapterPort {
 
   bool progress_step() override {
     if (owner() == Owner::host) return effort_progress_step() == EFFORT_OK;
-    return capi::in_session([&](engine::Session& s) -> effort_status {
+    return capi::in_session([&](session::Session& s) -> effort_status {
              const capi::StepScope scope;
              const Status status = s.client().progress_step({});
              if (status != Status::ok) capi::switch_off(s);
@@ -92,7 +92,7 @@ class Port final : public engine::AdapterPort {
   void phase(const char* name) override { effort_phase(name); }
   void traffic(std::span<const measure::Flow> flows) override {
     guarded([&] {
-      if (engine::Session* s = capi::active_session()) s->client().traffic(flows);
+      if (session::Session* s = capi::active_session()) s->client().traffic(flows);
     });
   }
 
@@ -100,7 +100,7 @@ class Port final : public engine::AdapterPort {
 
   void module(const std::string& base_name, const std::string& identity) override {
     guarded([&] {
-      if (engine::Session* s = capi::active_session())
+      if (session::Session* s = capi::active_session())
         s->recorder().registry().module(base_name.c_str(), identity.c_str());
     });
   }
@@ -108,7 +108,7 @@ class Port final : public engine::AdapterPort {
   std::uint32_t communicator(const std::string& name, const std::string& members) override {
     std::uint32_t id = no_communicator;
     guarded([&] {
-      if (engine::Session* s = capi::active_session())
+      if (session::Session* s = capi::active_session())
         id = s->recorder().registry().communicator(name.c_str(), members.c_str());
     });
     return id;
@@ -124,7 +124,7 @@ class Port final : public engine::AdapterPort {
 
 }  // namespace
 
-extern "C" engine::AdapterPort* effort_adapter_port(const char* build) {
+extern "C" session::AdapterPort* effort_adapter_port(const char* build) {
   static Port* port = new Port;  // never destroyed: adapters may be called while static objects are
-  return build && build == engine::port_build() ? port : nullptr;
+  return build && build == session::port_build() ? port : nullptr;
 }

@@ -64,7 +64,7 @@ effort_status agree_to_join(exchange::Transport& transport, effort_status mine, 
 
 /// Whether a session that an adapter has attached becomes the host's: if the host's settings are the same, or if the
 /// session includes ranks that are not in this communicator.
-bool stays(const engine::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
+bool stays(const session::Session& begun, const config::Settings& settings, const exchange::Transport& transport) {
   if (config::to_text(settings) == config::to_text(begun.settings())) return true;
   if (transport.size() == begun.ranks()) return false;
   capi::note(
@@ -76,17 +76,17 @@ bool stays(const engine::Session& begun, const config::Settings& settings, const
 /// Creates the host's session of all ranks: keeps the existing one, or replaces it if it measures something else.
 /// Collective.
 effort_status join(std::unique_ptr<exchange::Transport> transport, config::Settings settings) {
-  engine::Session* const begun = capi::session();
+  session::Session* const begun = capi::session();
   const bool adopted = capi::begun_by_adapter(), attached = begun && begun->attached();
-  settings = engine::Session::agree(settings, *transport);
+  settings = session::Session::agree(settings, *transport);
   const bool disabled = settings.disable && (!begun || adopted);
   bool goes_on = false;
-  std::unique_ptr<engine::Session> made;
+  std::unique_ptr<session::Session> made;
   const effort_status status = agreed(*transport, guarded([&]() -> effort_status {
     goes_on = attached && !disabled && stays(*begun, settings, *transport);
     if (disabled || goes_on) return EFFORT_OK;
     if (!begun || attached)
-      made = std::make_unique<engine::Session>(settings, begun);
+      made = std::make_unique<session::Session>(settings, begun);
     else if (adopted)
       made = capi::adopt(settings);
     // Do not discard the measurements of the other ranks.

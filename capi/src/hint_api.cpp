@@ -10,7 +10,7 @@ using namespace effort;
 using capi::fail;
 using capi::host;
 using capi::in_host_session;
-using engine::Session;
+using session::Session;
 
 static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS &&
               int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
@@ -19,7 +19,7 @@ static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNI
 
 namespace {
 
-void fill(effort_hint& out, const engine::DeliveredHint& h) {
+void fill(effort_hint& out, const session::DeliveredHint& h) {
   const node::HintNumbers& n = *h.view.numbers;
   const window::Report& r = n.report;
   out = {};
@@ -56,7 +56,7 @@ void fill(effort_hint& out, const engine::DeliveredHint& h) {
   out.advice |= EFFORT_ADVICE_STALE;
 }
 
-int run_callback(const engine::DeliveredHint& delivered, LibraryScope& library) {
+int run_callback(const session::DeliveredHint& delivered, LibraryScope& library) {
   if (!host.callback) return 0;
   effort_hint hint;
   fill(hint, delivered);
@@ -90,7 +90,7 @@ effort_status effort_progress_step(void) {
     if (capi::inside_callback()) return capi::not_from_callback("effort_progress_step");
     const capi::StepScope hooks;
     const Status status = s.client().progress_step(
-        [&](const engine::DeliveredHint& delivered) { return run_callback(delivered, library); });
+        [&](const session::DeliveredHint& delivered) { return run_callback(delivered, library); });
     tell_sampling(s, library);
     if (status != Status::ok) capi::switch_off(s);
     if (__builtin_expect(s.settings().strict, 0) && s.failed()) return fail(Status::internal, "STRICT: " + s.failure());
@@ -123,7 +123,7 @@ effort_status effort_on_sampling(effort_sampling_fn fn, void* user) {
 }
 
 int effort_sampled(void) {
-  engine::Session* const s = capi::begun_by_adapter() ? nullptr : capi::active_session();
+  session::Session* const s = capi::begun_by_adapter() ? nullptr : capi::active_session();
   return s && s->started() && s->client().sampled() ? 1 : 0;
 }
 

@@ -60,7 +60,7 @@ bool inside_callback() noexcept {
   if (!host.in_callback) return false;
   if (!left_callback()) return true;
   host.in_callback = false;
-  in_session([](engine::Session& s) -> effort_status {
+  in_session([](session::Session& s) -> effort_status {
     if (s.started()) s.client().callback_left();
     return EFFORT_OK;
   });

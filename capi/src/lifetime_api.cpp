@@ -89,7 +89,7 @@ effort_status effort_init(const effort_config* cfg) {
 static effort_status finalize_session() {
   const LibraryScope scope;  // also covers the destructors at the end
   const effort_status status = guarded([]() -> effort_status {
-    engine::Session* s = capi::session();
+    session::Session* s = capi::session();
     if (!s) return EFFORT_OK;
     const Status outcome = s->finalize();
     if (outcome == Status::ok) return EFFORT_OK;

@@ -45,7 +45,7 @@ namespace {
 /// Runs `body(recorder)` in an active session of the host or of an adapter.
 template <typename Body>
 effort_status with_recorder(Body&& body) {
-  return capi::in_session([&](engine::Session& s) { return body(s.recorder()); });
+  return capi::in_session([&](session::Session& s) { return body(s.recorder()); });
 }
 
 effort_status bad_region(effort_region_id r, measure::Recorder& rec) {
@@ -117,7 +117,7 @@ effort_status bad_amount(const char* what, double amount, double most) {
 template <typename Known, typename Add>
 effort_status add_amount(std::int32_t id, double amount, double most, const char* what, const Known& known,
                          const Add& add) {
-  engine::Session* const s = capi::active_session();
+  session::Session* const s = capi::active_session();
   if (!s) return capi::inactive();
   measure::Recorder& rec = s->recorder();
   if (!known(rec.registry()))
@@ -148,7 +148,7 @@ effort_region_id named(const char* name, effort_kind kind, volatile effort_regio
   // A region that is already registered with another kind is opened with that kind.
   if (id < 1) return 0;
   status = EFFORT_OK;
-  if (engine::Session* s = capi::session())
+  if (session::Session* s = capi::session())
     __atomic_store_n(cache, tag_of(s->recorder().session()) | id, __ATOMIC_RELAXED);
   return id;
 }

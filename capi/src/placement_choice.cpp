@@ -5,9 +5,9 @@
 #include "adapters/hwloc/hwloc_placement.hpp"
 #endif
 
-namespace effort::engine {
+namespace effort::session {
 
-std::unique_ptr<Placement> make_placement() {
+std::unique_ptr<engine::Placement> make_placement() {
 #ifdef EFFORT_HAVE_HWLOC
   return std::make_unique<adapters::HwlocPlacement>();
 #else
@@ -15,4 +15,4 @@ std::unique_ptr<Placement> make_placement() {
 #endif
 }
 
-}  // namespace effort::engine
+}  // namespace effort::session

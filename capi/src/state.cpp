@@ -17,7 +17,7 @@ std::atomic<Mode> current_mode{Mode::none};
 
 namespace {
 
-std::atomic<engine::Session*> current_session{nullptr};
+std::atomic<session::Session*> current_session{nullptr};
 std::atomic<bool> adapter_began{false};
 
 // The child of a fork has no background thread and is not one of the ranks, so every call does nothing.
@@ -31,7 +31,7 @@ void after_fork_in_child() {
 // session is not destroyed: an exchange that has begun cannot be cancelled, and later exit handlers may call MPI, which
 // progresses it.  For those handlers, calls do nothing, as in the child of a fork.
 void at_host_exit() {
-  static engine::Session* kept = nullptr;
+  static session::Session* kept = nullptr;
   kept = current_session.exchange(nullptr);
   if (!kept) return;
   current_mode.store(Mode::disabled);
@@ -49,11 +49,11 @@ void register_handlers() {
 }  // namespace
 
 void set_mode(Mode mode) noexcept { current_mode.store(mode, std::memory_order_release); }
-engine::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
+session::Session* session() noexcept { return current_session.load(std::memory_order_acquire); }
 bool begun_by_adapter() noexcept { return adapter_began.load(std::memory_order_relaxed); }
 void set_begun_by_adapter(bool adapter) noexcept { adapter_began.store(adapter, std::memory_order_relaxed); }
 
-void set_session(engine::Session* session) noexcept {
+void set_session(session::Session* session) noexcept {
   measure::SlotRegistry::instance().retire_all();
   delete current_session.exchange(session, std::memory_order_acq_rel);
 }
@@ -85,7 +85,7 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
     register_handlers();
     set_mode(Mode::disabled);
   } else {
-    auto session = std::make_unique<engine::Session>(std::move(settings));
+    auto session = std::make_unique<session::Session>(std::move(settings));
     // With ranks, attaching tells: the same answer on all of them.
     if (const std::string& refusal = session->recorder().load_refusal(); !refusal.empty())
       return fail(Status::unsupported, refusal);
@@ -96,14 +96,14 @@ effort_status begin_session(const effort_config* cfg, bool adapter) {
 }
 
 /// Problems with the settings are in the notes; under VERBOSE they are also printed now.
-static void say_notes(engine::Session& session) {
+static void say_notes(session::Session& session) {
   if (!session.settings().verbose) return;
   for (const std::string& text : session.settings().notes) say(text);
   for (const measure::Defined& d : session.recorder().registry().since(0))
     if (d.what == measure::Definition::note) say(d.name);
 }
 
-void install(std::unique_ptr<engine::Session> session) {
+void install(std::unique_ptr<session::Session> session) {
   register_handlers();
   try {
     if (!capi::session()) say_notes(*session);
@@ -118,7 +118,7 @@ void disable() noexcept {
   set_mode(Mode::disabled);
 }
 
-void switch_off(engine::Session& session) {
+void switch_off(session::Session& session) {
   set_mode(Mode::off);
   measure::SlotRegistry::instance().retire_all();
   if (!session.settings().verbose) return;
@@ -130,10 +130,10 @@ void switch_off(engine::Session& session) {
   }
 }
 
-std::unique_ptr<engine::Session> adopt(config::Settings settings) {
-  engine::Session& begun = *session();
+std::unique_ptr<session::Session> adopt(config::Settings settings) {
+  session::Session& begun = *session();
   if (!begun.started() && !begun.measures(settings))
-    return std::make_unique<engine::Session>(std::move(settings), &begun);
+    return std::make_unique<session::Session>(std::move(settings), &begun);
   begun.adopt(std::move(settings));
   return nullptr;
 }
@@ -153,7 +153,7 @@ effort_status already_initialized() noexcept {
 }
 
 void note(const std::string& text) {
-  engine::Session* const s = active_session();
+  session::Session* const s = active_session();
   if (!s) return;
   guarded([&] {
     s->recorder().registry().note(text.substr(0, measure::max_name).c_str());

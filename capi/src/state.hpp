@@ -17,18 +17,18 @@ extern std::atomic<Mode> current_mode;
 inline Mode mode() noexcept { return current_mode.load(std::memory_order_acquire); }
 void set_mode(Mode mode) noexcept;
 /// The session while the mode is active or off; null otherwise.
-engine::Session* session() noexcept;
+session::Session* session() noexcept;
 /// The session while the mode is active; null otherwise.
-inline engine::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
+inline session::Session* active_session() noexcept { return mode() == Mode::active ? session() : nullptr; }
 /// Replaces the session; the old one is destroyed.
-void set_session(engine::Session* session) noexcept;
+void set_session(session::Session* session) noexcept;
 /// As above, with a session that becomes active.
-void install(std::unique_ptr<engine::Session> session);
+void install(std::unique_ptr<session::Session> session);
 bool begun_by_adapter() noexcept;
 void set_begun_by_adapter(bool adapter) noexcept;
 /// Switches the library off after an internal error on this or another rank: every call of the host then returns one
 /// code.
-void switch_off(engine::Session& session);
+void switch_off(session::Session& session);
 
 /// The code for a call that needs an active session, in any other mode: ok if disabled.
 effort_status inactive() noexcept;
@@ -39,7 +39,7 @@ effort_status switched_off() noexcept;
 /// Runs `body(session)` under guarded(); without an active session, returns the code of the mode.
 template <typename Body>
 effort_status in_session(Body&& body) {
-  engine::Session* const s = active_session();
+  session::Session* const s = active_session();
   return s ? guarded([&] { return body(*s); }) : inactive();
 }
 
@@ -55,7 +55,7 @@ effort_status begin_session(const effort_config* cfg, bool adapter);
 config::Settings settings_from(const effort_config* cfg);
 /// The session that replaces an adapter's under the host's settings: null to keep the adapter's, or a new one if the
 /// settings require other measurements.
-std::unique_ptr<engine::Session> adopt(config::Settings settings);
+std::unique_ptr<session::Session> adopt(config::Settings settings);
 /// Ends the session without finalizing it; from then on, calls do nothing.
 void disable() noexcept;
 

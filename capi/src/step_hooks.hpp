@@ -8,7 +8,7 @@
 namespace effort::capi {
 
 /// Set once, before the first step; read by the stepping thread.
-inline engine::AdapterPort::StepHooks step_hooks;
+inline session::AdapterPort::StepHooks step_hooks;
 
 /// Runs the hooks around a progress step, which takes place even if they fail.
 class StepScope {

@@ -52,7 +52,7 @@ int Engine::write_snapshot(const std::string& path, Occasion occasion) {
   if (tracer_ && occasion == Occasion::asked) tracer_->save_everything_asked_for();
   const bool final = occasion == Occasion::end;
   SnapshotJob job(nodes_, history_, segment_, log_.setup().ranks);
-  auto parts = job.gather(final, own_cpu_seconds());
+  auto parts = job.gather(final, own_cpu_seconds(), tracer_ ? tracer_->held_bytes() : 0);
   std::int64_t status = final ? lost_status_ : 0;
   if (nodes_.rank() == 0) {
     try {

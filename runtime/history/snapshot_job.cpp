@@ -56,9 +56,9 @@ std::vector<std::byte> SnapshotJob::shared_part() {
   return record::encode_shared(tiles);
 }
 
-void SnapshotJob::collect_facts(double own_cpu_seconds) {
-  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(segment_.bytes() + history_.held_bytes()), 0,
-                  history_.steps()};
+void SnapshotJob::collect_facts(double own_cpu_seconds, std::size_t other_bytes) {
+  const std::size_t bytes = segment_.bytes() + history_.held_bytes() + other_bytes;
+  NodeFacts facts{own_cpu_seconds, 0, static_cast<std::int64_t>(bytes), 0, history_.steps()};
   for (int r = 0; r < segment_.n_local(); ++r) {
     facts.merged_steps += segment_.rank(r).merged_steps.load(std::memory_order_relaxed);
     facts.measuring_seconds =
@@ -68,12 +68,12 @@ void SnapshotJob::collect_facts(double own_cpu_seconds) {
   facts_ = nodes_.gatherv(std::span<const NodeFacts>(&facts, 1), 0).values;
 }
 
-std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_cpu_seconds) {
+std::vector<std::vector<std::byte>> SnapshotJob::gather(bool final, double own_cpu_seconds, std::size_t other_bytes) {
   unite_stats();
   const bool shared = final && history_.shared();
   const std::vector<std::byte> encoded = own_part(final, shared);
   const std::vector<std::byte> together = shared ? shared_part() : std::vector<std::byte>{};
-  collect_facts(own_cpu_seconds);
+  collect_facts(own_cpu_seconds, other_bytes);
   const auto all = nodes_.gatherv(std::span<const std::byte>(encoded), 0);
   std::vector<std::vector<std::byte>> parts;
   for (int node = 0; nodes_.rank() == 0 && node < nodes_.size(); ++node)

@@ -23,7 +23,8 @@ class SnapshotJob {
       : nodes_(nodes), history_(history), segment_(segment), ranks_(ranks) {}
 
   /// Collective.  Returns the encoded parts (on node 0; empty elsewhere).
-  std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds);
+  /// @param other_bytes  memory of the library on this node beside the segment and the history
+  std::vector<std::vector<std::byte>> gather(bool final, double own_cpu_seconds, std::size_t other_bytes);
   /// Node 0: fills in the contributions of the nodes.
   void complete(record::Run& run, const RunNames& names, int n_ranks) const;
 
@@ -41,7 +42,7 @@ class SnapshotJob {
   void unite_stats();
   std::vector<std::byte> own_part(bool final, bool shared);
   std::vector<std::byte> shared_part();
-  void collect_facts(double own_cpu_seconds);
+  void collect_facts(double own_cpu_seconds, std::size_t other_bytes);
   HistoryStore::Places places() const;
 
   Communicator& nodes_;

@@ -12,7 +12,7 @@
 #include <span>
 #include <string>
 
-namespace effort::engine {
+namespace effort::session {
 
 /// The owner of the active session.
 enum class Owner {
@@ -75,16 +75,16 @@ class AdapterPort {
   virtual void on_step(StepHooks hooks) = 0;
 };
 
-}  // namespace effort::engine
+}  // namespace effort::session
 
-/// The library's port for an adapter of this build (engine::port_build()); null for an adapter of another build, which
+/// The library's port for an adapter of this build (session::port_build()); null for an adapter of another build, which
 /// must not use the port.  The symbol is weak: a library without it is also of another build, and the host must start
 /// nevertheless.
-extern "C" __attribute__((weak, visibility("default"))) effort::engine::AdapterPort* effort_adapter_port(
+extern "C" __attribute__((weak, visibility("default"))) effort::session::AdapterPort* effort_adapter_port(
     const char* build);
 
 #ifdef EFFORT_VERSION_STRING
-namespace effort::engine {
+namespace effort::session {
 
 /// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
@@ -99,5 +99,5 @@ inline AdapterPort* adapter_port() {
   return port;
 }
 
-}  // namespace effort::engine
+}  // namespace effort::session
 #endif

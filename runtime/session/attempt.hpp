@@ -4,7 +4,7 @@
 #include <cstdio>
 #include <exception>
 
-namespace effort::engine {
+namespace effort::session {
 
 /// Runs a local part of set-up and keeps its failure, so that this rank still takes part in the next collective.
 class Attempt {
@@ -28,4 +28,4 @@ class Attempt {
   char why_[300] = "";
 };
 
-}  // namespace effort::engine
+}  // namespace effort::session

@@ -9,7 +9,7 @@
 #include <limits>
 #include <new>
 
-namespace effort::engine {
+namespace effort::session {
 
 using measure::Record;
 
@@ -336,4 +336,4 @@ const DeliveredHint& RankClient::latest() {
   return latest_;
 }
 
-}  // namespace effort::engine
+}  // namespace effort::session

@@ -12,7 +12,7 @@
 #include <limits>
 #include <vector>
 
-namespace effort::engine {
+namespace effort::session {
 
 /// A hint as delivered to a rank; pointers live in the board, names in the client.
 struct DeliveredHint {
@@ -116,4 +116,4 @@ class RankClient {
   bool late_reported_ = false;  ///< an excess of HINT_TIMEOUT has been reported
 };
 
-}  // namespace effort::engine
+}  // namespace effort::session

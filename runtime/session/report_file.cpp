@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-namespace effort::engine {
+namespace effort::session {
 namespace {
 
 /// 0, or the error number.
@@ -46,4 +46,4 @@ void write_report(const std::string& path, const std::string& text) {
   if (error != 0) refuse(std::strerror(error));
 }
 
-}  // namespace effort::engine
+}  // namespace effort::session

@@ -3,10 +3,10 @@
 
 #include <string>
 
-namespace effort::engine {
+namespace effort::session {
 
 /// Replaces the content of a regular file, or creates one.  Never waits: pipes and devices are refused.
 /// @throws Error(io) with the reason and a remedy
 void write_report(const std::string& path, const std::string& text);
 
-}  // namespace effort::engine
+}  // namespace effort::session

@@ -17,7 +17,7 @@
 
 #include <unistd.h>
 
-namespace effort::engine {
+namespace effort::session {
 namespace {
 
 std::string job_id() {
@@ -66,7 +66,7 @@ void Session::start_local() {
   segment_ = node::Segment::make_private({1, {1, 1}, trace_blocks()});
   sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(0).cpus);
   nodes_ = std::make_unique<SelfCommunicator>();
-  NodeSetup setup;
+  engine::NodeSetup setup;
   setup.ranks = {0};
   setup.node_of_rank = {0};
   try {
@@ -78,11 +78,12 @@ void Session::start_local() {
   client_ = make_client(0);
 }
 
-void Session::start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave) {
+void Session::start_engine(engine::NodeSetup setup, Communicator& nodes, std::function<void()> leave) {
   setup.name = program_invocation_short_name;
   setup.job = job_id();
   placement_ = make_placement();
-  engine_ = std::make_unique<Engine>(settings_, std::move(setup), *segment_, nodes, std::move(leave), placement_.get());
+  engine_ = std::make_unique<engine::Engine>(settings_, std::move(setup), *segment_, nodes, std::move(leave),
+                                             placement_.get());
   engine_->start();
 }
 
@@ -95,7 +96,7 @@ std::unique_ptr<RankClient> Session::make_client(int local) {
   client.rank = transport_ ? transport_->rank() : 0;
   client.n_ranks = ranks();
   client.local = local;
-  client.first_look = first_look(settings_);
+  client.first_look = engine::first_look(settings_);
   client.tile = settings_.tile_steps();
   client.hint_timeout = settings_.hint_timeout;
   client.on_late = [this](const std::string& what) { late(what); };
@@ -175,4 +176,4 @@ std::string Session::failure() const {
   return engine_ && !engine_->failure().empty() ? engine_->failure() : report_problem_;
 }
 
-}  // namespace effort::engine
+}  // namespace effort::session

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-namespace effort::engine {
+namespace effort::session {
 
 class Attempt;
 
@@ -63,14 +63,14 @@ class Session {
   struct Node;   // this rank's place on its node
   struct Place;  // the place of this rank's node, as sent to all ranks
 
-  void start_engine(NodeSetup setup, Communicator& nodes, std::function<void()> leave);
+  void start_engine(engine::NodeSetup setup, Communicator& nodes, std::function<void()> leave);
   std::size_t trace_blocks() const;
   void stop_tracing();
   std::unique_ptr<node::Segment> share_memory(Node& node);
   std::unique_ptr<node::Segment> share_memory(Node& node, const node::SegmentShape& shape);
-  void join_node(Node& node, NodeSetup& setup);
-  void join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all);
-  static void note_places(const Node& node, const std::vector<Place>& all, NodeSetup& setup);
+  void join_node(Node& node, engine::NodeSetup& setup);
+  void join_leaders(const Node& node, engine::NodeSetup& setup, std::vector<Place>& all);
+  static void note_places(const Node& node, const std::vector<Place>& all, engine::NodeSetup& setup);
   void make_exchange(int place, int n_nodes);
   std::unique_ptr<RankClient> make_client(int local);
   void join();
@@ -87,16 +87,16 @@ class Session {
   std::unique_ptr<measure::Recorder> recorder_;
   std::unique_ptr<exchange::Transport> transport_;
   std::unique_ptr<node::Segment> segment_;
-  std::unique_ptr<Placement> placement_;
+  std::unique_ptr<engine::Placement> placement_;
   std::unique_ptr<exchange::Executor> executor_;
   exchange::Mailbox* mailbox_ = nullptr;  // executor_, where it is one
   std::unique_ptr<Communicator> nodes_;
-  std::unique_ptr<Engine> engine_;  // on leaders
+  std::unique_ptr<engine::Engine> engine_;  // on leaders
   std::unique_ptr<RankClient> client_;
   std::string report_problem_;  ///< why the report could not be written
 };
 
 /// Makes this build's placement (hwloc) or returns null; defined with the library's build options.
-std::unique_ptr<Placement> make_placement();
+std::unique_ptr<engine::Placement> make_placement();
 
-}  // namespace effort::engine
+}  // namespace effort::session

@@ -10,7 +10,7 @@
 
 #include <unistd.h>
 
-namespace effort::engine {
+namespace effort::session {
 namespace {
 
 void require(bool ok, const exchange::Transport& transport) {
@@ -62,7 +62,7 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node, const node::Seg
   return nullptr;
 }
 
-void Session::join_node(Node& node, NodeSetup& setup) {
+void Session::join_node(Node& node, engine::NodeSetup& setup) {
   require(transport_->form_nodes(settings_.ranks_per_node, node.local, node.n_local), *transport_);
   Attempt attempt;
   std::vector<int> ranks;
@@ -95,7 +95,7 @@ void Session::join_node(Node& node, NodeSetup& setup) {
 }
 
 /// @param all  [ranks of the run] receives the places of all ranks
-void Session::join_leaders(const Node& node, NodeSetup& setup, std::vector<Place>& all) {
+void Session::join_leaders(const Node& node, engine::NodeSetup& setup, std::vector<Place>& all) {
   int place = -1, n_nodes = 0;
   require(transport_->form_leaders(node.leader, place, n_nodes), *transport_);
   Place mine{place, !node.shared.good()};
@@ -114,7 +114,7 @@ void Session::join_leaders(const Node& node, NodeSetup& setup, std::vector<Place
   agree_on(attempt, *transport_);
 }
 
-void Session::note_places(const Node& node, const std::vector<Place>& all, NodeSetup& setup) {
+void Session::note_places(const Node& node, const std::vector<Place>& all, engine::NodeSetup& setup) {
   int refused = 0;
   for (const Place& p : all) {
     setup.node_of_rank.push_back(p.node);
@@ -212,7 +212,7 @@ void Session::attach(std::unique_ptr<exchange::Transport> transport) {
 
 void Session::join() {
   Node node;
-  NodeSetup setup;
+  engine::NodeSetup setup;
   Attempt attempt;
   std::vector<Place> all;
   attempt([&] { all.resize(static_cast<std::size_t>(transport_->size())); });
@@ -244,4 +244,4 @@ void Session::detach() {
   transport_.reset();
 }
 
-}  // namespace effort::engine
+}  // namespace effort::session

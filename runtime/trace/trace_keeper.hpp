@@ -44,6 +44,8 @@ class TraceKeeper {
   void keep(const window::Result& known, std::int64_t first, std::int64_t last, bool rebalanced);
   /// How many ranks' windows the budget allows now, by the mean size of those so far.  Collective.
   std::int64_t affordable();
+  /// Memory of the coder, in bytes; the events are in the segment.
+  std::size_t held_bytes() const { return encoder_.held_bytes(); }
 
   // ---- the flight recorder
   /// Adds the windows of all ranks that are still in memory to the trace, beyond the budget.  Collective.

@@ -1,5 +1,13 @@
 ! Tests every name of the Fortran module with `use mpi` or `use mpi_f08` (TEST_F08): valid calls, refused calls, and the
 ! callback with its user data.  Reports failure by its exit code.
+
+! `use effort` gives no names but those of the C API: a program can have these for itself.
+module names_that_stay_free
+  use effort
+  implicit none
+  integer :: c_int, c_ptr, c_loc, MPI_Comm, give, refuse, c_text, handle_of, c_begin, begin_id, init_integer
+end module
+
 module host_checks
   use, intrinsic :: iso_c_binding
   use, intrinsic :: iso_fortran_env, only: error_unit
@@ -63,7 +71,8 @@ contains
     call check(hint%step == hint%window_last + 2 .and. hint%window_first >= hint%window_last - 4, 'steps of the hint')
     call check(hint%rank == rank .and. hint%n_ranks == size_, 'rank and size of the hint')
     do r = 1, size_
-      call check(abs(load(r) - 0.5d0*r) < 1d-5, 'load')
+      ! The first window also has the measured time of the regions of names_and_nesting, however long they took.
+      call check(load(r) > 0.5d0*r - 1d-5 .and. (load(r) < 0.5d0*r + 1d-5 .or. hint%window_first == 0), 'load')
       call check(stratum(r) >= 0 .and. stratum(r) < hint%n_strata, 'stratum')
     end do
     call check(all(medoid >= 0 .and. medoid < size_), 'medoids')

@@ -17,7 +17,16 @@ export interface Region {
   metrics: Record<string, MetricNumbers>;
 }
 
-export interface Window {
+/** Of the numbers in the table of analytics/window/report.hpp those that the page shows and that may be unknown. */
+type WindowNumber =
+  | "gain_per_step"
+  | "rebalance_cost"
+  | "prediction_error"
+  | "load_balance"
+  | "communication_efficiency"
+  | "parallel_efficiency";
+
+export interface Window extends Record<WindowNumber, number | null> {
   first: number;
   last: number;
   imbalance: number;
@@ -25,20 +34,8 @@ export interface Window {
   rebalanced: number;
   rebalanced_at: number | null;
   strata: number;
-  gain_per_step: number | null;
-  rebalance_cost: number | null;
   advice: string[];
-  prediction_error: number | null;
-  load_balance: number | null;
-  communication_efficiency: number | null;
-  parallel_efficiency: number | null;
-  ideal_saving: number | null;
-  expected_saving: number | null;
-  strata_agreement: number | null;
-  worst_rank: number | null;
-  worst_region_share: number | null;
   worst_region: string | null;
-  wait_seconds: number;
   unit_costs?: { name: string; seconds_per_unit: number | null; error: number | null }[];
 }
 

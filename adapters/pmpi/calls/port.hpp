@@ -6,6 +6,6 @@
 namespace effort::pmpi {
 
 /// Valid only after begin() has found it (session.cpp).
-inline engine::AdapterPort& port() { return *engine::adapter_port(); }
+inline session::AdapterPort& port() { return *session::adapter_port(); }
 
 }  // namespace effort::pmpi

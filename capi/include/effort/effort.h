@@ -100,13 +100,13 @@ EFFORT_API effort_status effort_config_free(effort_config* c);
 /* ---- lifetime ------------------------------------------------------------------------------------------------ */
 
 /** Starts the library for one process; allowed at any time, also before MPI_Init (effort_init_mpi then attaches a
- *  communicator, before the first progress step).  `cfg` may be NULL and may be freed afterwards.
- *  Errors: EFFORT_ERR_ALREADY_INITIALIZED, EFFORT_ERR_CONFIG, EFFORT_ERR_MEMORY.  Cost: milliseconds. */
+ *  communicator, before the first progress step).  `cfg` may be NULL and may be freed afterwards.  Cost: milliseconds.
+ *  Errors: EFFORT_ERR_ALREADY_INITIALIZED, _CONFIG, _MEMORY, _UNSUPPORTED (LOAD_METRIC cannot be counted). */
 EFFORT_API effort_status effort_init(const effort_config* cfg);
 
 /** Ends the session: closes what is open, analyses what is left, writes the last snapshot, joins the background
  *  thread and frees everything; effort_init works again afterwards.  Collective if the init was.  After
- *  MPI_Finalize it only frees local state.  Not allowed in a callback.  Blocks until all of this is done. */
+ *  MPI_Finalize it only frees local state.  Not allowed in a callback.  Blocks.  EFFORT_ERR_IO: a snapshot was lost. */
 EFFORT_API effort_status effort_finalize(void);
 
 /* ---- regions ------------------------------------------------------------------------------------------------- */
@@ -316,7 +316,7 @@ EFFORT_API effort_status effort_weights_ranks(int32_t n_ranks, const double* loa
 
 /** Called in effort_progress_step on a rank that enters (`sampled` 1) or leaves (0) the sample, so that the host
  *  switches its own tracer on or off.  `step`: the first step for which this holds; it begins when the progress step
- * returns. Ranks change at the beginning of a window only.  If the library switches itself off, sampled ranks leave;
+ *  returns.  Ranks change at the beginning of a window only.  If the library switches itself off, sampled ranks leave;
  *  effort_finalize calls nothing.  The rules for what a rebalance callback may call hold here, too.  Its time is not
  *  part of the load. */
 typedef void (*effort_sampling_fn)(int sampled, int64_t step, void* user);

@@ -15,7 +15,7 @@ extern "C" {
  *  with MPI_THREAD_MULTIPLE, the library calls MPI only inside its own calls, on the host's thread.  A session that no
  *  rank finalizes is finalized at the start of MPI_Finalize.
  *  Errors: EFFORT_ERR_MPI (before MPI_Init, after MPI_Finalize, another MPI implementation than this library was
- *  built with), EFFORT_ERR_ALREADY_INITIALIZED, EFFORT_ERR_STATE (progress steps were taken), EFFORT_ERR_CONFIG. */
+ *  built with), EFFORT_ERR_STATE (progress steps were taken), EFFORT_ERR_MEMORY, and those of effort_init. */
 EFFORT_API effort_status effort_init_mpi(MPI_Comm comm, const effort_config* cfg);
 
 /** The same for a communicator handle of Fortran; the Fortran module calls it. */

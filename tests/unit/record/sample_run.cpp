@@ -31,22 +31,16 @@ Window window(std::int64_t first, std::int64_t last) {
   Window w;
   w.first = first;
   w.last = last;
-  w.imbalance = 0.31 + static_cast<double>(first);
-  w.gain_per_step = 1e-3 * static_cast<double>(last);
-  w.rebalance_cost = first == 0 ? -1 : 0.07;
+  double value = 0.31 + static_cast<double>(first);
+#define EFFORT_NUMBER(name, unknown) w.name = value /= 1.1;
+  EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)
+#undef EFFORT_NUMBER
+  if (first == 0) w.rebalance_cost = w.prediction_error = absent;
   w.rebalance = first == 0;
   w.rebalanced = first == 0;
   w.rebalanced_at = first == 0 ? 12 : -1;
   w.strata = 2;
   w.advice = 128;
-  w.prediction_error = first == 0 ? absent : 0.04;
-  w.load_balance = 0.76;
-  w.communication_efficiency = 0.9;
-  w.parallel_efficiency = 0.684;
-  w.ideal_saving = 0.22;
-  w.strata_agreement = 0.99;
-  w.expected_saving = 0.031;
-  w.worst_region_share = 0.6;
   w.worst_rank = 3;
   w.worst_region_name = "solve";
   w.wait_seconds = 2.5e-6;

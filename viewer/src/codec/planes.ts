@@ -12,6 +12,9 @@ const MIXED_DECISIONS = 65536;
 
 const NOTHING = new Uint8Array(1);
 
+/** Weight of the neighbours in a coefficient's row, by the class of its band; those in its column get the rest of 4. */
+const neighbourWeight = (bandClass: number) => (bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2);
+
 export class PlaneDecoder {
   readonly data: (BandData | undefined)[];
   private readonly decisions: Decisions;
@@ -219,8 +222,7 @@ export class PlaneDecoder {
       { level, magnitude, negative } = data,
       first = data.at(row, 0),
       { cross, corners } = this;
-    const bandClass = this.classes[b],
-      h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2,
+    const h = neighbourWeight(this.classes[b]),
       v = 4 - h;
     const [level1, level2] = this.parentLevel,
       [at1, at2] = this.parentAt,
@@ -307,8 +309,7 @@ export class PlaneDecoder {
       { level, magnitude } = data,
       first = data.at(row, 0),
       { cross, corners, open, known, decisions } = this;
-    const bandClass = this.classes[b],
-      h = bandClass === 1 ? 3 : bandClass === 2 ? 1 : 2,
+    const h = neighbourWeight(this.classes[b]),
       v = 4 - h;
     const [level1, level2] = this.parentLevel,
       [at1, at2] = this.parentAt,
@@ -318,7 +319,7 @@ export class PlaneDecoder {
       const end = this.segmentEnd[s];
       for (let j = this.segmentBegin[s]; j < end; ++j) cross[j] = v * cross[j] + corners[j] + h * level[first + j + 1];
     }
-    const models = model.ACTIVITY + bandClass * 48;
+    const models = model.ACTIVITY + this.classes[b] * 48;
     let fresh = 0;
     for (let k = 0; k < this.openCount; ++k) {
       const j = open[k],

@@ -74,20 +74,6 @@ TEST_CASE("equation 4.3, by hand") {
   REQUIRE_THROWS_AS(sample_size(5, 1, std::nan(""), 0.9), std::invalid_argument);
 }
 
-TEST_CASE("equation 4.8, by hand") {
-  // By (4.2) and (4.7): m = M s^2 / (M N^2 V + s^2).  M = 1000, s = 20, N = 10 events, d = 0.5, 95 %: V = (0.5 /
-  // 1.96)^2 = 0.06508; 400000 / (6508 + 400) = 57.9.
-  REQUIRE(cluster_sample_size(1000, 20, 10, 0.5, 0.95) == 58);
-  // M = 100, s = 3, N = 4, d = 1, 90 %: V = 0.36962; 900 / (591.4 + 9) = 1.499.
-  REQUIRE(cluster_sample_size(100, 3, 4, 1, 0.9) == 2);
-  // One event per process is equation 4.3.
-  REQUIRE(cluster_sample_size(500, 2, 1, 0.3, 0.9) == sample_size(500, 2, 0.3, 0.9));
-  // Totals proportional to the events have no variance between processes.
-  const std::vector<double> totals = {2, 4, 6, 8}, events = {1, 2, 3, 4};
-  REQUIRE(cluster_sample_size(totals, events, {0.9, 0.08}) == 1);
-  REQUIRE_THROWS_AS(cluster_sample_size(5, 1, 0, 1, 0.9), std::invalid_argument);
-}
-
 TEST_CASE("Neyman allocation, by hand") {
   // Two strata of 100, deviations 1 and 3, limit 0.04: n = (0.5 + 1.5)^2 / (0.04 + (0.5 + 4.5) / 200) = 61.54, split 1
   // : 3.
@@ -212,7 +198,6 @@ TEST_CASE("for few ranks, the deviation is that of a sample, with n - 1") {
   PlanParameters parameters;
   parameters.accuracy = {0.9, 0.45};
   CHECK(plan_samples(values, 4, 1, {}, 1, parameters).unified == 3);
-  CHECK(cluster_sample_size(values, std::vector<double>(4, 1.0), parameters.accuracy) == 3);
   parameters.accuracy.error = 0.5;
   CHECK(plan_samples(values, 4, 1, {}, 1, parameters).unified == 2);
 }

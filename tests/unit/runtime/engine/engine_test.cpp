@@ -51,7 +51,7 @@ TEST_CASE("after a rebalance, a window begins with the first new step") {
   w.ranks_per_node = {2, 2};
   w.steps = 60;
   // Rank 3 alone answers 1, at the first hint; the maximum counts.
-  w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 11 ? 1 : 0; };
+  w.callback = [&](int rank, const session::DeliveredHint& h) { return rank == 3 && h.step == 11 ? 1 : 0; };
   w.run();
   for (const RankLog& log : w.logs) {
     REQUIRE(log.hints.size() == 5);
@@ -70,7 +70,7 @@ TEST_CASE("windows that end before a rebalance are stale, and those with new ste
   w.ranks_per_node = {2, 2};
   w.steps = 60;
   w.settings.hint_lag = 10;
-  w.callback = [&](int rank, const DeliveredHint& h) { return rank == 3 && h.step == 19 ? 1 : 0; };
+  w.callback = [&](int rank, const session::DeliveredHint& h) { return rank == 3 && h.step == 19 ? 1 : 0; };
   w.run();
   const auto& hints = w.logs[0].hints;
   REQUIRE(hints.size() == 5);
@@ -88,7 +88,7 @@ TEST_CASE("a rebalance between a window's end and its hint overtakes the hint, o
   World w;
   w.ranks_per_node = {2, 1, 2};
   w.steps = 60;
-  w.before_step_ends = [](int, int step, RankClient& client) {
+  w.before_step_ends = [](int, int step, session::RankClient& client) {
     if (step != 30) return;  // window 2 ended with step 29, its hint is due at the end of step 31
     client.rebalance_begin();
     client.rebalance_end();

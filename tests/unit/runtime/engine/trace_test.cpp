@@ -79,7 +79,7 @@ using Sampled = std::set<std::pair<int, int>>;  // rank and window
 Sampled run_and_note_samples(World& w) {
   std::mutex mutex;
   std::map<std::pair<int, int>, int> steps;
-  w.before_step_ends = [&](int rank, int step, RankClient& client) {
+  w.before_step_ends = [&](int rank, int step, session::RankClient& client) {
     const std::lock_guard lock(mutex);
     steps[{rank, step / 10}] += client.sampled();
   };

@@ -50,9 +50,12 @@ struct World {
   int steps = 45;
   config::Settings settings;
   std::function<double(int rank, int step)> load = [](int rank, int) { return 1.0 + rank; };
-  std::function<int(int rank, const DeliveredHint&)> callback = [](int, const DeliveredHint&) { return 0; };
+  std::function<int(int rank, const session::DeliveredHint&)> callback = [](int, const session::DeliveredHint&) {
+    return 0;
+  };
   std::function<void(int node, std::int64_t look)> before_look;
-  std::function<void(int rank, int step, RankClient&)> before_step_ends = [](int, int, RankClient&) {};
+  std::function<void(int rank, int step, session::RankClient&)> before_step_ends = [](int, int, session::RankClient&) {
+  };
 
   std::vector<RankLog> logs;
   std::vector<std::string> failures;
@@ -104,13 +107,13 @@ struct World {
 
   void run_rank(node::Segment& segment, int rank, int local) {
     measure::Recorder recorder(settings.metrics, settings.load_metric, measure::LoadThreads::max);
-    RankClient::Setup setup;
+    session::RankClient::Setup setup;
     setup.rank = rank;
     setup.n_ranks = n_ranks();
     setup.local = local;
     setup.first_look = first_look(settings);
     setup.tile = settings.tile_steps();
-    RankClient client(setup, recorder, segment);
+    session::RankClient client(setup, recorder, segment);
     if (const recording::Memory memory = segment.trace(local)) recorder.record_events(memory);
     RankLog& log = logs[static_cast<std::size_t>(rank)];
     // Ranks know the regions in different order, and rank 1 knows one more.
@@ -119,7 +122,7 @@ struct World {
     const auto region = names.region("solve", measure::Kind::compute).id;
     if (rank == 1) names.region("only here", measure::Kind::compute);
     const auto metric = names.metric("units", "1").id;
-    auto deliver = [&](const DeliveredHint& h) {
+    auto deliver = [&](const session::DeliveredHint& h) {
       log.hints.push_back(copy(h));
       return callback(rank, h);
     };
@@ -135,7 +138,7 @@ struct World {
     recorder.stop_events();
   }
 
-  Seen copy(const DeliveredHint& h) const {
+  Seen copy(const session::DeliveredHint& h) const {
     Seen s;
     s.step = h.step;
     s.numbers = *h.view.numbers;
