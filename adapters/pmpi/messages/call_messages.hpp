@@ -38,14 +38,32 @@ constexpr int new_window_place(Call call) {
     default: return -1;
   }
 }
-/// The place of the window of a call that synchronises with a rank or with all; -1: it does not.
+/// The place of the window of a call that synchronises with a rank or with several; -1: it does not.
 constexpr int synchronised_window_place(Call call) {
   switch (call) {
+    case Call::Win_complete:
+    case Call::Win_wait:
+    case Call::Win_unlock_all:
+    case Call::Win_flush_all:
+    case Call::Win_flush_local_all: return 0;
     case Call::Win_fence:
+    case Call::Win_lock_all:
     case Call::Win_unlock:
     case Call::Win_flush:
     case Call::Win_flush_local: return 1;
+    case Call::Win_start:
+    case Call::Win_post: return 2;
     case Call::Win_lock: return 3;
+    default: return -1;
+  }
+}
+/// The place of the rank that such a call synchronises with; -1: with several.
+constexpr int synchronised_rank_place(Call call) {
+  switch (call) {
+    case Call::Win_unlock:
+    case Call::Win_flush:
+    case Call::Win_flush_local: return 0;
+    case Call::Win_lock: return 1;
     default: return -1;
   }
 }
