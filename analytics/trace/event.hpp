@@ -22,7 +22,8 @@ enum class Kind : std::uint8_t {
   phase = 11,             ///< the run enters a phase: id
   work = 12,              ///< an amount of work was done: id (unit), bytes holds the bits of a double
   rebalance = 13,         ///< the application rebalanced
-  one_sided = 14,         ///< id (communicator of the window), peer (target), bytes to the target, bytes from it
+  one_sided = 14,  ///< id (communicator of the window), peer (target), bytes to the target, bytes from it; without
+                   ///< bytes also a synchronisation with the target (peer -1: with several)
 };
 inline constexpr int n_kinds = 15;
 

@@ -1,6 +1,6 @@
 // How often the estimates of sampled ranks are as good as promised (trace confidence, Gamblin 2009, section 4.4.4; its
 // indicator is printed the wrong way round), and what they cost.
-// usage: bench_sampling [--draws N] [--strata K] designs|strata|calls [NAME.cpu.f64 ...]
+// usage: bench_sampling [--draws N] [--strata K] designs|strata|calls|bytes|nodes [NAME.cpu.f64 ...]
 #include <Kokkos_Core.hpp>
 #include <cstdio>
 #include <cstdlib>
@@ -34,7 +34,7 @@ int draws_for(const Population& population, int draws) {
 
 /// A row per run: share of windows within the bound; for the retrospective design also the ranks kept and those that
 /// AMPL's unified sample needs.  Then for each design and accuracy, over all runs: ranks kept relative to AMPL's
-/// sample. Recordings of loads have no events: bytes are in the same relation if ranks write equally many.
+/// sample.
 void print_designs(const std::vector<Population>& all, int k, int draws) {
   std::printf("| run | ranks |");
   for (const auto& a : accuracies)
@@ -92,6 +92,25 @@ void print_strata(const std::vector<Population>& all, int draws) {
   }
 }
 
+/// Of generated runs: kB of all ranks; at each accuracy the kB kept and those of AMPL's sample, and the ratios of bytes
+/// and of ranks.
+void print_bytes(int k) {
+  std::printf("| run | ranks | all |");
+  for (const auto& a : accuracies)
+    std::printf(" %.0f/%.0f | kept / AMPL's: bytes, ranks |", 100 * a.confidence, 100 * a.error);
+  std::printf("\n|---|---|---|---|---|---|---|---|---|\n");
+  for (const std::size_t ranks : {32, 256, 2048})
+    for (const auto& population : generated_populations(ranks, 9)) bench_bytes(population, k, accuracies);
+}
+
+/// Of one kind of run on 1 to 64 nodes of 256 ranks, at 90/8: ranks kept, CPU time of the choice, of the coding per
+/// node, in microseconds per window, and bytes per node and window.
+void print_nodes(int k) {
+  std::printf("| run | nodes | kept | choice | coding | bytes |\n|---|---|---|---|---|---|\n");
+  for (const std::size_t nodes : {1, 4, 16, 64})
+    for (const auto& population : generated_populations(256 * nodes, 9)) bench_nodes(population, k, accuracies[0], 256);
+}
+
 }  // namespace
 
 int main(int argc, char* argv[]) {
@@ -109,8 +128,14 @@ int main(int argc, char* argv[]) {
       print_strata(populations(argc, argv, next + 1), draws);
     } else if (part == "calls") {
       bench_calls(accuracies, draws);
+    } else if (part == "bytes") {
+      print_bytes(strata);
+    } else if (part == "nodes") {
+      print_nodes(strata);
     } else {
-      std::fprintf(stderr, "usage: bench_sampling [--draws N] [--strata K] designs|strata|calls [NAME.cpu.f64 ...]\n");
+      std::fprintf(
+          stderr,
+          "usage: bench_sampling [--draws N] [--strata K] designs|strata|calls|bytes|nodes [NAME.cpu.f64 ...]\n");
       return 2;
     }
   } catch (const std::exception& e) {

@@ -52,4 +52,9 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
 /// (4.8) is within the bound.  Prints a Markdown table.
 void bench_calls(std::span<const sampling::Accuracy> accuracies, int draws);
 
+/// Bytes of the coded events of the ranks that are kept, of AMPL's unified sample and of all ranks.  Prints a row.
+void bench_bytes(const Population& population, int k, std::span<const sampling::Accuracy> accuracies);
+/// What a node does for a window: choosing the ranks of the whole run, and coding those of its own.  Prints a row.
+void bench_nodes(const Population& population, int k, const sampling::Accuracy& accuracy, std::int32_t per_node);
+
 }  // namespace effort::bench

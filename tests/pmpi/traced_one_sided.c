@@ -12,6 +12,9 @@ static void fence(MPI_Win win, const char* comm) {
   MPI_Win_fence(0, win);
 }
 
+/* The next call synchronises with several ranks. */
+static void with_several(const char* comm) { reaches(comm, -1, 0, 0); }
+
 static double memory[16], out[4] = {1, 2, 3, 4}, in[4];
 
 static void with_fences(void) {
@@ -57,6 +60,7 @@ static void with_locks(void) {
   CHECK(in[0] == 1);
   reaches("window", next, 0, 0);
   MPI_Win_unlock(to, win);
+  with_several("window");
   MPI_Win_lock_all(0, win);
   reaches("window", before, 16, 16);
   MPI_Get_accumulate(out, 2, MPI_DOUBLE, in, 2, MPI_DOUBLE, from, 8, 2, MPI_DOUBLE, MPI_REPLACE, win);
@@ -69,6 +73,11 @@ static void with_locks(void) {
   MPI_Compare_and_swap(&one, &compare, &old, MPI_LONG, from, 13, win);
   reaches("window", before, 0, 0);
   MPI_Win_flush_local(from, win);
+  with_several("window");
+  MPI_Win_flush_all(win);
+  with_several("window");
+  MPI_Win_flush_local_all(win);
+  with_several("window");
   MPI_Win_unlock_all(win);
   MPI_Win_free(&win);
 }
@@ -81,11 +90,15 @@ static void with_groups(void) {
   MPI_Group_incl(world, 1, &before, &sources);
   MPI_Group_incl(world, 1, &next, &targets);
   MPI_Win_create(memory, sizeof memory, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+  with_several("world");
   MPI_Win_post(sources, 0, win);
+  with_several("world");
   MPI_Win_start(targets, 0, win);
   reaches("world", next, 32, 0);
   MPI_Put(out, 4, MPI_DOUBLE, next, 0, 4, MPI_DOUBLE, win);
+  with_several("world");
   MPI_Win_complete(win);
+  with_several("world");
   MPI_Win_wait(win);
   CHECK(memory[3] == 4);
   MPI_Win_free(&win);

@@ -78,6 +78,11 @@ void run_trace_export(const TraceExportArguments& a) {
   if (a.format != "csv" && halves > 0)
     std::fprintf(stderr, "effort: %s of messages whose other end is not in the trace %s left out\n",
                  count_text(halves, "record").c_str(), halves == 1 ? "is" : "are");
+  if (done.collectives_left_out > 0)
+    std::fprintf(stderr, "effort: %s left out, because the program has prepared several kinds of them\n",
+                 (count_text(done.collectives_left_out, "start") + " of persistent collectives " +
+                  (done.collectives_left_out == 1 ? "is" : "are"))
+                     .c_str());
   for (const std::string& note : trace.notes) std::fprintf(stderr, "effort: %s\n", record::visible(note).c_str());
 }
 

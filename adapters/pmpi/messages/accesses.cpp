@@ -27,9 +27,9 @@ void MessageCall::synchronise() {
   const auto known = shared().windows.find(word_of(a_.window(synchronised_window_place(call_))));
   if (known == shared().windows.end()) return;
   communicator_ = known->second;
-  if (call_ != Call::Win_fence) return access(a_.integer(call_ == Call::Win_lock ? 1 : 0), 0, 0);
+  if (const int rank = synchronised_rank_place(call_); rank >= 0) return access(a_.integer(rank), 0, 0);
   open();
-  put(What::collective, communicator_, -1, 0, 0);
+  put(call_ == Call::Win_fence ? What::collective : What::one_sided, communicator_, -1, 0, 0);
 }
 
 void MessageCall::made_window(bool succeeded) {

@@ -207,9 +207,7 @@ void saw_freed(MPI_Comm handle) {
   s.all.erase(known);
 }
 
-void drop(Communicator& c) {
-  if (--c.users == 0 && c.freed) delete &c;
-}
+void forget_freed(Communicator& c) { delete &c; }
 
 Neighbours neighbours_of(MPI_Comm comm) {
   Neighbours of;

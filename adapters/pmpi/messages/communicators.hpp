@@ -75,6 +75,10 @@ void saw_new(Call call, MPI_Comm parent, MPI_Comm made, int tag);
 void saw_freed(MPI_Comm handle);
 /// A reference to a communicator, which stays until drop().
 inline void use(Communicator& c) { ++c.users; }
-void drop(Communicator& c);
+/// Deletes a freed communicator that nothing refers to.
+void forget_freed(Communicator& c);
+inline void drop(Communicator& c) {
+  if (--c.users == 0 && c.freed) forget_freed(c);
+}
 
 }  // namespace effort::pmpi

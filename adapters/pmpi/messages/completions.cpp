@@ -18,32 +18,41 @@ const MPI_Status* MessageCall::status(MPI_Status& copy) const {
 
 /// Before the call, because it changes the handles.  From the last one on: of several with one handle, the newest is
 /// found first, and is most likely the last in the array.
-void MessageCall::claim_requests(Requests given) {
+void MessageCall::claim_requests(Requests given, int status_place, bool status_array) {
   RequestTable& requests = shared().requests;
   const int n = given.n;
   if (n <= 0 || requests.size() == 0) return;
-  claimed_.assign(static_cast<std::size_t>(n), none);
+  claimed_.resize(static_cast<std::size_t>(n));
   bool statuses = false, records = false;
   for (int i = n; i-- > 0;) {
+    std::uint32_t& number = claimed_[static_cast<std::size_t>(i)];
     const MPI_Request handle = a_.request(given.place, i);
-    if (handle == MPI_REQUEST_NULL) continue;
-    const std::uint32_t number = requests.claim(word_of(handle), slot_->number());
+    number = handle == MPI_REQUEST_NULL ? none : requests.claim(word_of(handle), slot_->number());
     if (number == none) continue;
     const Request& r = requests[number];
     if (!r.active) {
       requests.put_back(number);
+      number = none;
       continue;
     }
-    claimed_[static_cast<std::size_t>(i)] = number;
     any_ = true;
-    records = records || !r.collective;
-    statuses = statuses || (!r.sends && !r.partitioned && !r.reported) || r.cancelled;
+    records |= !r.collective;
+    statuses |= (!r.sends && !r.partitioned && !r.reported) || r.cancelled;
   }
   if (!records) return;
   open();
-  const bool array =
-      call_ == Call::Waitall || call_ == Call::Testall || call_ == Call::Waitsome || call_ == Call::Testsome;
-  if (statuses) want_status(array ? n : 1);
+  if (statuses) want_status(status_place, status_array ? n : 1);
+}
+
+/// A receive is complete.
+inline void MessageCall::put_received(const Request& r, std::uint32_t number, const char* told) {
+  MPI_Status status;
+  std::memcpy(&status, told, sizeof status);
+  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  What the host has asked for is right all the same.
+  const bool filled = r.tag < 0 || status.MPI_TAG == r.tag;
+  const int source = r.peer >= 0 ? r.peer : r.communicator->world_rank(status.MPI_SOURCE);
+  put(What::receive_done, r.communicator, source, filled ? received_bytes(status) : 0, filled ? status.MPI_TAG : r.tag,
+      number);
 }
 
 /// Records that a request is complete.
@@ -63,11 +72,7 @@ void MessageCall::report(std::uint32_t number, const char* told) {
     return put(What::receive_done, r.communicator, r.peer, r.bytes, r.tag, number);
   if (cancelled || (!r.sends && !told)) return put(What::cancelled, nullptr, -1, 0, 0, number);
   if (r.sends) return put(What::send_done, nullptr, -1, 0, 0, number);
-  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  What the host has asked for is right all the same.
-  const bool filled = r.tag < 0 || status.MPI_TAG == r.tag;
-  const int source = r.peer >= 0 ? r.peer : r.communicator->world_rank(status.MPI_SOURCE);
-  put(What::receive_done, r.communicator, source, filled ? received_bytes(status) : 0, filled ? status.MPI_TAG : r.tag,
-      number);
+  put_received(r, number, told);
 }
 
 void MessageCall::forget(std::uint32_t number) {
@@ -86,19 +91,43 @@ void MessageCall::retire(std::uint32_t number) {
   requests.put_back(number);
 }
 
+/// A claimed request is complete.
+inline void MessageCall::complete_claimed(std::uint32_t number, const char* told) {
+  RequestTable& requests = shared().requests;
+  const Request& r = requests[number];
+  if (__builtin_expect(!r.ordinary() || (!r.sends && !told), 0)) {
+    report(number, told);
+    return retire(number);
+  }
+  ++completions_;
+  if (r.sends)
+    put(What::send_done, nullptr, -1, 0, 0, number);
+  else
+    put_received(r, number, told);
+  drop(*r.communicator);
+  requests.release(number);
+}
+
+/// Its place is one of the call's array.
 void MessageCall::complete(int i, const char* status) {
   if (i < 0 || static_cast<std::size_t>(i) >= claimed_.size()) return;
   std::uint32_t& number = claimed_[static_cast<std::size_t>(i)];
   if (number == none) return;
-  report(number, status);
-  retire(number);
+  complete_claimed(number, status);
   number = none;
+}
+
+/// All claimed requests are complete.
+void MessageCall::complete_all(const char* statuses) {
+  for (const std::uint32_t number : claimed_) {
+    if (number != none) complete_claimed(number, statuses);
+    if (statuses) statuses += sizeof(MPI_Status);
+  }
 }
 
 void MessageCall::keep_others() {
   for (const std::uint32_t number : claimed_)
     if (number != none) shared().requests.put_back(number);
-  claimed_.clear();
 }
 
 void MessageCall::completed(bool succeeded) {
@@ -112,9 +141,7 @@ void MessageCall::completed(bool succeeded) {
       if (a_.result(flag_place(call_)) == 0) break;
       [[fallthrough]];
     case Call::Wait:
-    case Call::Waitall:
-      for (int i = 0; i < static_cast<int>(claimed_.size()); ++i) complete(i, status(i));
-      break;
+    case Call::Waitall: return complete_all(told);
     case Call::Testany:
       if (a_.result(flag_place(call_)) == 0) break;
       [[fallthrough]];

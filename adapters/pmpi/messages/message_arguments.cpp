@@ -76,14 +76,4 @@ bool DataArguments::status_ignored(int place) const {
          status == there.status_ignore_f08 || status == there.statuses_ignore_f08;
 }
 
-std::uint64_t received_bytes(const MPI_Status& status) {
-#if defined(OPEN_MPI)
-  return status._ucount;  // what PMPI_Get_elements_x gives, without the call
-#else
-  MPI_Count bytes = 0;
-  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
-  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
-#endif
-}
-
 }  // namespace effort::pmpi

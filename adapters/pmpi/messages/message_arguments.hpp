@@ -70,7 +70,15 @@ struct DataArguments : Arguments {
 static_assert(sizeof(MPI_Fint) == sizeof(int));
 
 /// Bytes that a completed receive got.
-std::uint64_t received_bytes(const MPI_Status& status);
+inline std::uint64_t received_bytes(const MPI_Status& status) {
+#if defined(OPEN_MPI)
+  return status._ucount;  // what PMPI_Get_elements_x gives, without the call
+#else
+  MPI_Count bytes = 0;
+  PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
+  return bytes < 0 ? 0 : static_cast<std::uint64_t>(bytes);
+#endif
+}
 
 /// The place of a call's status or statuses among its arguments; -1: it has none that matter here.
 constexpr int status_place(Call call) {

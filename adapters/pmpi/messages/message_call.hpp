@@ -1,11 +1,11 @@
 // A call whose messages are recorded, from before it begins until after it has ended.
 #pragma once
 
+#include "adapters/pmpi/messages/call_messages.hpp"
 #include "adapters/pmpi/messages/communicators.hpp"
 #include "adapters/pmpi/messages/message_arguments.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/request_table.hpp"
-#include "adapters/pmpi/messages/traffic_rules.hpp"
 #include "runtime/measure/careful.hpp"
 
 #include "effort/effort.h"
@@ -52,27 +52,6 @@ inline MPI_Comm pointed_at(const DataArguments& a, int place) {
   return a.fortran ? PMPI_Comm_f2c(*a.pointer<MPI_Fint>(place)) : *a.pointer<MPI_Comm>(place);
 }
 
-/// The place of the new communicator among the arguments; -1: the call makes none.
-constexpr int new_communicator_place(Call call) {
-  switch (plain(call)) {
-    case Call::Comm_dup:
-    case Call::Comm_idup: return 1;
-    case Call::Comm_dup_with_info:
-    case Call::Comm_create:
-    case Call::Cart_sub:
-    case Call::Intercomm_merge: return 2;
-    case Call::Comm_create_group:
-    case Call::Comm_split: return 3;
-    case Call::Comm_split_type: return 4;
-    case Call::Cart_create:
-    case Call::Graph_create:
-    case Call::Intercomm_create: return 5;
-    case Call::Dist_graph_create: return 8;
-    case Call::Dist_graph_create_adjacent: return 9;
-    default: return -1;
-  }
-}
-
 /// Of one thread's call at a time.  before() and after() are called with the slot's gate closed.
 class MessageCall {
  public:
@@ -97,11 +76,11 @@ class MessageCall {
   void send();
   void receive();
   void received(bool succeeded);
-  Request* add(Communicator& c, int rank, int tag, bool sends);
+  Request* add(Communicator& c, int peer, int tag, bool sends);
   void start(bool sends);
   void bind(MPI_Request handle);
   void start_exchange();
-  void started(bool succeeded);
+  void started(bool succeeded, int request_place);
   void persistent(bool sends);
   void persistent_collective();
   void start_persistent();
@@ -125,10 +104,12 @@ class MessageCall {
     int place, n;
   };
   Requests requests() const;
-  void claim_requests(Requests given);
+  void claim_requests(Requests given, int status_place, bool status_array);
   void completed(bool succeeded);
   void completed_with_error();
   void complete(int i, const char* status);
+  void complete_all(const char* statuses);
+  void complete_claimed(std::uint32_t number, const char* status);
   void keep_others();
   /// A place in an array as the call gives it, counted from 0.
   int place_told(int place) const { return a_.fortran ? place - 1 : place; }
@@ -138,6 +119,7 @@ class MessageCall {
   void freed_request(bool succeeded);
   void cancel_request();
   void report(std::uint32_t number, const char* status);
+  void put_received(const Request& r, std::uint32_t number, const char* status);
   void retire(std::uint32_t number);
   void forget(std::uint32_t number);
   /// The first status, of whatever alignment; null if there is none.
@@ -165,7 +147,8 @@ class MessageCall {
   }
   Communicator* communicator_at(int place) { return communicator(a_.communicator(place)); }
   /// Replaces the status or the `n` statuses that the host does not want.
-  void want_status(int n);
+  void want_status(int n) { want_status(status_place(call_), n); }
+  void want_status(int place, int n);
   int rank_at(int place) const { return a_.integer(place); }
 
   Call call_ = Call::count;
@@ -180,80 +163,9 @@ class MessageCall {
   std::uint32_t number_ = none;           ///< of the request that the call is about
   bool any_ = false;
   std::uint32_t completions_ = 0;
-  std::vector<std::uint32_t> claimed_;  ///< by position among the call's requests
+  std::vector<std::uint32_t> claimed_;  ///< if any_: by position among the call's requests
   std::vector<MPI_Status> statuses_;
 };
-
-/// The place of the window that a call makes; -1: it makes none.
-constexpr int new_window_place(Call call) {
-  switch (call) {
-    case Call::Win_create_dynamic: return 2;
-    case Call::Win_create:
-    case Call::Win_allocate:
-    case Call::Win_allocate_shared: return 5;
-    default: return -1;
-  }
-}
-/// The place of the window of a call that synchronises with a rank or with all; -1: it does not.
-constexpr int synchronised_window_place(Call call) {
-  switch (call) {
-    case Call::Win_fence:
-    case Call::Win_unlock:
-    case Call::Win_flush:
-    case Call::Win_flush_local: return 1;
-    case Call::Win_lock: return 3;
-    default: return -1;
-  }
-}
-constexpr bool polls_requests(Call call) {
-  return info(call).role == Role::poll && call != Call::Iprobe && call != Call::Win_test && call != Call::Parrived;
-}
-
-/// Whether a call says anything about messages before or after it.
-constexpr bool tells_before(Call call) {
-  switch (info(call).role) {
-    case Role::send:
-    case Role::receive:
-    case Role::exchange:
-    case Role::put:
-    case Role::isend:
-    case Role::ireceive:
-    case Role::iexchange:
-    case Role::start_persistent:
-    case Role::complete:
-    case Role::sync:
-    case Role::rooted:
-    case Role::free:
-    case Role::quiet: return true;
-    case Role::poll: return polls_requests(call);
-    case Role::start: return call == Call::Imrecv || starts_collective(call);
-    case Role::other:
-      return call == Call::Mrecv || call == Call::Mprobe || call == Call::Win_free ||
-             synchronised_window_place(call) >= 0;
-    default: return false;
-  }
-}
-constexpr bool tells_after(Call call) {
-  switch (info(call).role) {
-    case Role::receive:
-    case Role::exchange:
-    case Role::isend:
-    case Role::ireceive:
-    case Role::iexchange:
-    case Role::persistent_send:
-    case Role::persistent_receive:
-    case Role::persistent_collective:
-    case Role::start_persistent:
-    case Role::complete:
-    case Role::quiet: return true;
-    case Role::poll: return polls_requests(call);
-    case Role::start: return call == Call::Imrecv || call == Call::Comm_idup;
-    case Role::other:
-      return call == Call::Mrecv || call == Call::Mprobe || new_communicator_place(call) >= 0 ||
-             new_window_place(call) >= 0;
-    default: return false;
-  }
-}
 
 template <Call call>
 inline void MessageCall::start_as() {
@@ -266,14 +178,14 @@ inline void MessageCall::start_as() {
   if constexpr (role == Role::iexchange) start_exchange();
   if constexpr (role == Role::put) access();
   if constexpr (role == Role::start_persistent) start_persistent();
-  if constexpr (role == Role::complete) claim_requests(requests());
+  if constexpr (role == Role::complete) claim_requests(requests(), status_place(call), has_status_array(call));
   if constexpr (role == Role::poll) {
     if constexpr (call == Call::Improbe)
       want_status(1);
     else if constexpr (call == Call::Request_get_status)
       look_at_request();
     else
-      claim_requests(requests());
+      claim_requests(requests(), status_place(call), has_status_array(call));
   }
   if constexpr (role == Role::sync || role == Role::rooted || starts_collective(call)) {
     if constexpr (blocking(call) == Call::Allreduce || blocking(call) == Call::Barrier)
@@ -322,7 +234,7 @@ inline void MessageCall::end_as(bool succeeded) {
   if constexpr (role == Role::receive || role == Role::exchange || call == Call::Mrecv)
     received(succeeded);
   else if constexpr (role == Role::isend || role == Role::ireceive || role == Role::iexchange || call == Call::Imrecv)
-    started(succeeded);
+    started(succeeded, new_request_place(call));
   else if constexpr (role == Role::persistent_send || role == Role::persistent_receive)
     succeeded ? persistent(role == Role::persistent_send) : void();
   else if constexpr (role == Role::persistent_collective)

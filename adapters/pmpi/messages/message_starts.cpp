@@ -1,7 +1,6 @@
 // The starts of messages, requests and collectives, and new communicators.
 #include "adapters/pmpi/messages/collective_bytes.hpp"
 #include "adapters/pmpi/messages/message_call.hpp"
-#include "adapters/pmpi/messages/traffic_rules.hpp"
 
 #include <algorithm>
 
@@ -48,14 +47,15 @@ void MessageCall::received(bool succeeded) {
 // ---- requests
 
 /// A request of this call, number_; null if there are too many.
-MessageCall::Request* MessageCall::add(Communicator& c, int rank, int tag, bool sends) {
+/// @param peer, tag  as records have them
+inline MessageCall::Request* MessageCall::add(Communicator& c, int peer, int tag, bool sends) {
   number_ = shared().requests.add();
   if (number_ == none) return nullptr;
   use(c);
   Request& r = shared().requests[number_];
   r.communicator = &c;
-  r.peer = peer_of(c, rank);
-  r.tag = tag_of(tag);
+  r.peer = peer;
+  r.tag = tag;
   r.sends = sends;
   r.thread = slot_->number();
   return &r;
@@ -66,11 +66,10 @@ void MessageCall::start(bool sends) {
   if (rank == MPI_PROC_NULL) return;
   Communicator* const c = communicator_at(5);
   if (!c) return;
-  const int tag = a_.integer(4);
-  add(*c, rank, tag, sends);
+  const int peer = peer_of(*c, rank), tag = tag_of(a_.integer(4));
+  add(*c, peer, tag, sends);
   open();
-  put(sends ? What::send_start : What::receive_start, c, peer_of(*c, rank), sends ? a_.bytes(1, 2) : 0, tag_of(tag),
-      number_);
+  put(sends ? What::send_start : What::receive_start, c, peer, sends ? a_.bytes(1, 2) : 0, tag, number_);
 }
 
 /// Enters the number_-th request under its handle.
@@ -96,23 +95,22 @@ void MessageCall::start_exchange() {
   if (!c) return;
   const int to = a_.integer(3), place = source_place(call_), from = a_.integer(place);
   if (to != MPI_PROC_NULL) {
-    add(*c, to, a_.integer(4), true);
+    add(*c, c->world_rank(to), a_.integer(4), true);
     open();
     put(What::send_start, c, c->world_rank(to), a_.bytes(1, 2), a_.integer(4), number_);
   }
   if (from == MPI_PROC_NULL) return;
   const std::uint32_t send = number_;
-  const int tag = a_.integer(place + 1);
-  if (Request* const r = add(*c, from, tag, false)) r->companion = send;
+  const int peer = peer_of(*c, from), tag = tag_of(a_.integer(place + 1));
+  if (Request* const r = add(*c, peer, tag, false)) r->companion = send;
   open();
-  put(What::receive_start, c, peer_of(*c, from), 0, tag_of(tag), number_);
+  put(What::receive_start, c, peer, 0, tag, number_);
   if (number_ == none) number_ = send;
 }
 
-void MessageCall::started(bool succeeded) {
+void MessageCall::started(bool succeeded, int request_place) {
   if (number_ == none) return;
-  const int place = call_ == Call::Imrecv ? 4 : info(call_).comm + 1;
-  const MPI_Request handle = succeeded ? a_.request(place) : MPI_REQUEST_NULL;
+  const MPI_Request handle = succeeded ? a_.request(request_place) : MPI_REQUEST_NULL;
   if (handle != MPI_REQUEST_NULL) return bind(handle);
   put(What::cancelled, nullptr, -1, 0, 0, number_);
   if (const std::uint32_t send = shared().requests[number_].companion; send != none)
@@ -126,7 +124,7 @@ void MessageCall::persistent(bool sends) {
   if (rank == MPI_PROC_NULL) return;
   Communicator* const c = communicator_at(at.comm);
   if (!c) return;
-  Request* const r = add(*c, rank, a_.integer(at.tag), sends);
+  Request* const r = add(*c, peer_of(*c, rank), tag_of(a_.integer(at.tag)), sends);
   if (!r) return;
   r->partitioned = is_partitioned(call_);
   if (sends || r->partitioned) r->bytes = a_.bytes(at.count, at.type);
@@ -140,9 +138,8 @@ void MessageCall::persistent_collective() {
   Communicator* const c = communicator_at(info(call_).comm);
   if (!c) return;
   const Exchanged e = exchanged(call_, a_, *c);
-  Request* const r = add(*c, MPI_ANY_SOURCE, 0, true);
+  Request* const r = add(*c, e.root, 0, true);
   if (!r) return;
-  r->peer = e.root;
   r->bytes = e.sent;
   r->received = e.received;
   r->persistent = r->collective = true;
@@ -207,10 +204,10 @@ void MessageCall::start_found() {
   if (known == shared().found.end()) return;
   const Found found = known->second;
   shared().found.erase(known);
-  add(*found.communicator, found.source, found.tag, false);
+  const int peer = peer_of(*found.communicator, found.source), tag = tag_of(found.tag);
+  add(*found.communicator, peer, tag, false);
   open();
-  put(What::receive_start, found.communicator, peer_of(*found.communicator, found.source), 0, tag_of(found.tag),
-      number_);
+  put(What::receive_start, found.communicator, peer, 0, tag, number_);
   drop(*found.communicator);
 }
 

@@ -2,7 +2,6 @@
 
 #include "adapters/pmpi/calls/port.hpp"
 #include "adapters/pmpi/messages/message_call.hpp"
-#include "adapters/pmpi/messages/traffic_rules.hpp"
 
 namespace effort::pmpi {
 
@@ -66,8 +65,7 @@ void MessageCall::begin_apart() {
   if (slot_->events.on()) slot_->events.boundary(What::enter, region_, port().ticks());
 }
 
-void MessageCall::want_status(int n) {
-  const int place = status_place(call_);
+void MessageCall::want_status(int place, int n) {
   if (place < 0 || !a_.status_ignored(place)) return;
   if (statuses_.size() < static_cast<std::size_t>(n)) statuses_.resize(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) statuses_[static_cast<std::size_t>(i)].MPI_ERROR = MPI_ERR_PENDING;

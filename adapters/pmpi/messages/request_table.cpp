@@ -32,7 +32,6 @@ void RequestTable::grow() {
 
 /// Where the number of the newest request of a handle stands; where it would stand is not known.
 std::uint32_t* RequestTable::place_of(Word handle) {
-  if (buckets_.empty()) return nullptr;
   for (std::uint32_t* at = &buckets_[bucket(handle)]; *at != none; at = &requests_[*at].next_)
     if (requests_[*at].handle_ == handle) return at;
   return nullptr;
@@ -43,7 +42,7 @@ void RequestTable::push(std::uint32_t number) {
   if (std::uint32_t* const place = place_of(request.handle_)) {
     request.older_ = *place;
     request.next_ = requests_[*place].next_;
-    request.alike_ = requests_[*place].alike_ + 1;
+    request.alike_ = static_cast<std::uint16_t>(requests_[*place].alike_ + 1);
     *place = number;
     return;
   }
@@ -52,17 +51,6 @@ void RequestTable::push(std::uint32_t number) {
   request.next_ = head;
   request.alike_ = 0;
   head = number;
-}
-
-bool RequestTable::bind_alone(std::uint32_t number, Word handle) {
-  std::uint32_t& head = buckets_[bucket(handle)];
-  for (std::uint32_t at = head; at != none; at = requests_[at].next_)
-    if (requests_[at].handle_ == handle) return false;
-  Request& request = requests_[number];
-  request.handle_ = handle;
-  request.next_ = head;
-  head = number;
-  return true;
 }
 
 bool RequestTable::bind(std::uint32_t number, Word handle) {
@@ -80,7 +68,7 @@ std::uint32_t RequestTable::find(Word handle) const {
   return place ? *place : none;
 }
 
-std::uint32_t RequestTable::claim(Word handle, std::uint32_t thread) {
+std::uint32_t RequestTable::claim_one_of(Word handle, std::uint32_t thread) {
   std::uint32_t* const place = place_of(handle);
   if (!place) return none;
   const std::uint32_t newest = *place;

@@ -30,22 +30,30 @@ class RequestTable {
     std::uint64_t bytes = 0;     ///< of a persistent one
     std::uint64_t received = 0;  ///< of a persistent collective
     std::int32_t peer = -1, tag = 0;
-    std::uint32_t thread = 0;  ///< number of the slot of the one that started it
-    bool sends = false, persistent = false, active = true;
-    bool cancelled = false;  ///< MPI_Cancel was called
-    bool reported = false;   ///< its completion has been recorded
-    bool collective = false;
-    bool partitioned = false;        ///< a receive has all bytes, and no status
+    std::uint32_t thread = 0;        ///< number of the slot of the one that started it
     std::uint32_t companion = none;  ///< of a receive: the send that is complete with it, which has no handle
+    bool sends : 1 = false, persistent : 1 = false, active : 1 = true;
+    bool cancelled : 1 = false;  ///< MPI_Cancel was called
+    bool reported : 1 = false;   ///< its completion has been recorded
+    bool collective : 1 = false;
+    bool partitioned : 1 = false;  ///< a receive has all bytes, and no status
+
+    /// Whether it is a message that was started once, and nothing has been asked about it.
+    bool ordinary() const {
+      return active && !persistent && !cancelled && !reported && !collective && !partitioned && companion == none;
+    }
 
    private:
     friend class RequestTable;
-    Word handle_ = 0;
+    std::uint16_t alike_ = 0;     ///< older ones with the same handle, about
     std::uint32_t older_ = none;  ///< with the same handle
-    std::uint32_t next_ = none;   ///< newest one of another handle in the same bucket
-    std::uint32_t alike_ = 0;     ///< older ones with the same handle, about
+    Word handle_ = 0;
+    std::uint32_t next_ = none;  ///< newest one of another handle in the same bucket
   };
+  static_assert(sizeof(Request) == 64 && most_alike <= 0x10000);
 
+  /// @throws std::bad_alloc
+  RequestTable() { grow(); }
   /// A number for a request, which then has its initial values; `none` if there are too many.  @throws std::bad_alloc
   std::uint32_t add();
   Request& operator[](std::uint32_t number) { return requests_[number]; }
@@ -67,17 +75,18 @@ class RequestTable {
 
  private:
   std::size_t bucket(Word handle) const {
-    return static_cast<std::size_t>((handle * 0x9e3779b97f4a7c15u) >> 32) & (buckets_.size() - 1);
+    return static_cast<std::size_t>((handle * 0x9e3779b97f4a7c15u) >> 32) & (requests_.size() - 1);
   }
   std::uint32_t* place_of(Word handle);
+  std::uint32_t claim_one_of(Word handle, std::uint32_t thread);
   void push(std::uint32_t number);
   void grow();
 
   static constexpr std::size_t per_word = 64;
 
-  std::vector<Request> requests_;       ///< by number
+  std::vector<Request> requests_;       ///< by number; a power of two of them
   std::vector<std::uint64_t> taken_;    ///< a bit per number
-  std::vector<std::uint32_t> buckets_;  ///< a power of two of them
+  std::vector<std::uint32_t> buckets_;  ///< as many
   std::size_t first_free_ = 0;          ///< no word of `taken_` before this has room
   std::uint32_t used_ = 0;
 };
@@ -91,8 +100,30 @@ inline std::uint32_t RequestTable::add() {
   const int bit = std::countr_one(taken_[first_free_]);
   taken_[first_free_] |= std::uint64_t{1} << bit;
   const auto number = static_cast<std::uint32_t>(first_free_ * per_word + static_cast<std::size_t>(bit));
-  requests_[number] = Request();
+  static constexpr Request initial{};  // copied from memory: one made on the stack would wait for its own stores
+  requests_[number] = initial;
   ++used_;
+  return number;
+}
+
+inline bool RequestTable::bind_alone(std::uint32_t number, Word handle) {
+  std::uint32_t& head = buckets_[bucket(handle)];
+  for (std::uint32_t at = head; at != none; at = requests_[at].next_)
+    if (requests_[at].handle_ == handle) return false;
+  Request& request = requests_[number];
+  request.handle_ = handle;
+  request.next_ = head;
+  head = number;
+  return true;
+}
+
+inline std::uint32_t RequestTable::claim(Word handle, std::uint32_t thread) {
+  std::uint32_t& head = buckets_[bucket(handle)];
+  if (head == none) return none;
+  const Request& first = requests_[head];
+  if (__builtin_expect(first.handle_ != handle || first.older_ != none, 0)) return claim_one_of(handle, thread);
+  const std::uint32_t number = head;
+  head = first.next_;
   return number;
 }
 

@@ -9,7 +9,7 @@
 TEST_CASE("the golden file of version 1.0 is read") {
   using namespace effort::record::trace;
   const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.0.trc");
-  test::Sample sample = test::sample();
+  test::Sample sample = test::sample(test::kinds_of_1_0);
   sample.modules.modules.clear();
   test::check_sample(reader, sample);
 }
@@ -17,5 +17,15 @@ TEST_CASE("the golden file of version 1.0 is read") {
 TEST_CASE("the golden file of version 1.1 is read") {
   using namespace effort::record::trace;
   const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.1.trc");
+  test::check_sample(reader, test::sample(test::kinds_of_1_0));
+}
+
+TEST_CASE("the golden file of version 1.2 is read") {
+  using namespace effort::record::trace;
+  const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.2.trc");
   test::check_sample(reader, test::sample());
+  bool one_sided = false;
+  for (const EventsInfo& chunk : reader.chunks())
+    for (const Event& event : reader.events(chunk)) one_sided = one_sided || event.kind == Kind::one_sided;
+  CHECK(one_sided);
 }

@@ -33,6 +33,12 @@ Events& Events::collective(std::int32_t root, std::uint64_t sent, std::uint64_t 
   return *this;
 }
 
+Events& Events::access(std::int32_t target, std::uint64_t sent, std::uint64_t received, std::uint32_t communicator) {
+  collective(target, sent, received, communicator);
+  events.back().kind = Kind::one_sided;
+  return *this;
+}
+
 Trace empty_trace(std::int32_t ranks) {
   Trace out;
   out.path = "made";

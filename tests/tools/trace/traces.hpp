@@ -39,6 +39,8 @@ class Events {
     return *this;
   }
   Events& collective(std::int32_t root, std::uint64_t sent, std::uint64_t received, std::uint32_t communicator = 0);
+  /// One-sided: to and from a rank, or without bytes a synchronisation with it (-1: with several).
+  Events& access(std::int32_t target, std::uint64_t sent, std::uint64_t received, std::uint32_t communicator = 0);
   Events& add(trace::Kind kind, std::uint32_t id);
 
   std::vector<TraceEvent> events;

@@ -14,8 +14,9 @@ namespace effort::tools {
 /// What was written.
 struct TraceExported {
   std::uint64_t events = 0;
-  std::uint64_t messages = 0;      ///< both of whose ends are there
-  std::vector<std::string> paths;  ///< files, or the directory
+  std::uint64_t messages = 0;              ///< both of whose ends are there
+  std::vector<std::string> paths;          ///< files, or the directory
+  std::uint64_t collectives_left_out = 0;  ///< persistent ones whose operation the trace does not tell (OTF2)
 };
 
 /// One line per event: rank,thread,time_ns,kind,name,communicator,peer,tag,bytes,received_bytes,request,window.
@@ -29,8 +30,8 @@ TraceExported export_trace_perfetto(const Trace& trace, const TraceMessages& mes
                                     std::uint64_t part_bytes);
 
 /// An OTF2 archive, DIRECTORY/traces.otf2, that appears complete or not at all; an older archive of that directory is
-/// replaced.  Messages have records where both ends are there.  The intervals of which nothing was kept are marked as
-/// not recorded.
+/// replaced.  Messages have records where both ends are there, one-sided accesses always.  The intervals of which
+/// nothing was kept are marked as not recorded.
 TraceExported export_trace_otf2(const Trace& trace, const TraceMessages& messages, const Destination& directory);
 
 }  // namespace effort::tools

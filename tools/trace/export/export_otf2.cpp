@@ -7,6 +7,8 @@
 #include "tools/commands/usage_error.hpp"
 #include "tools/trace/export/export.hpp"
 #include "tools/trace/export/otf2_writer.hpp"
+#include "tools/trace/export/persistent_collectives.hpp"
+#include "tools/trace/export/rma_writer.hpp"
 #include "tools/trace/model/call_names.hpp"
 #include "tools/trace/model/call_paths.hpp"
 
@@ -69,22 +71,28 @@ class PendingDirectory {
 /// Writes the events of one thread.
 class ThreadWriter {
  public:
-  ThreadWriter(const Trace& trace, const TraceMessages& messages, otf2::Writer& writer, std::size_t thread)
+  ThreadWriter(const Trace& trace, const TraceMessages& messages, const PersistentCollectives& persistent,
+               otf2::Writer& writer, std::size_t thread)
       : trace_(trace),
         messages_(messages),
+        persistent_(persistent),
         writer_(writer),
         index_(thread),
         thread_(trace.threads[thread]),
-        events_(writer.events(thread)) {}
+        events_(writer.events(thread)),
+        accesses_(trace, writer, events_, thread_.rank) {}
 
-  void write() {
+  /// Returns how many collectives were left out.
+  std::uint64_t write() {
     for (std::size_t s = 0; s < thread_.spans.size(); ++s) {
       const TraceSpan& span = thread_.spans[s];
       const bool marked = !trace_.is_otf2 || thread_.spans.size() > 1;
       if (marked) done(OTF2_EvtWriter_MeasurementOnOff(events_, nullptr, time(span.start_ns), OTF2_MEASUREMENT_ON));
       write(span);
+      if (s + 1 == thread_.spans.size()) accesses_.finish(time(span.end_ns));
       if (marked) done(OTF2_EvtWriter_MeasurementOnOff(events_, nullptr, time(span.end_ns), OTF2_MEASUREMENT_OFF));
     }
+    return left_out_;
   }
 
  private:
@@ -108,6 +116,7 @@ class ThreadWriter {
       } else if (event.kind == Kind::leave) {
         const auto at = std::find(stack.rbegin(), stack.rend(), event.id);
         if (at == stack.rend()) continue;
+        accesses_.leave(time(event.time_ns));
         for (auto open = stack.rbegin(); open != at + 1; ++open)
           done(OTF2_EvtWriter_Leave(events_, nullptr, time(event.time_ns), *open));
         stack.erase(at.base() - 1, stack.end());
@@ -120,8 +129,10 @@ class ThreadWriter {
   }
 
   void other(const TraceEvent& event, std::size_t i, std::int64_t region) {
+    const std::string call = region < 0 ? "" : mpi_call(trace_.regions[static_cast<std::size_t>(region)].name);
     switch (event.kind) {
-      case Kind::collective: collective(event, region); break;
+      case Kind::collective: collective(event, call); break;
+      case Kind::one_sided: accesses_.write(event, call, time(event.time_ns)); break;
       case Kind::step:
         done(OTF2_EvtWriter_ParameterUnsignedInt(events_, nullptr, time(event.time_ns), otf2::Writer::step,
                                                  event.bytes));
@@ -145,10 +156,13 @@ class ThreadWriter {
   }
 
   /// A root without a record is left to the call's name.
-  void collective(const TraceEvent& event, std::int64_t region) {
-    const std::string call = region < 0 ? "" : mpi_call(trace_.regions[static_cast<std::size_t>(region)].name);
-    if (call.starts_with("start")) return;  // a persistent one, whose operation is not known
-    const int operation = std::max(0, collective_of(call));
+  void collective(const TraceEvent& event, const std::string& call) {
+    if (call == "win_fence") return accesses_.write(event, call, time(event.time_ns));
+    const int operation = call.starts_with("start") ? persistent_.operation(event) : std::max(0, collective_of(call));
+    if (operation < 0) {
+      ++left_out_;
+      return;
+    }
     const TraceCommunicator& communicator = trace_.communicators[event.id];
     const std::int64_t root = event.peer < 0 ? -1 : otf2::local_rank(communicator, event.peer, thread_.rank);
     const std::uint32_t written_root = root < 0 ? OTF2_COLLECTIVE_ROOT_NONE : static_cast<std::uint32_t>(root);
@@ -193,10 +207,13 @@ class ThreadWriter {
 
   const Trace& trace_;
   const TraceMessages& messages_;
+  const PersistentCollectives& persistent_;
   otf2::Writer& writer_;
   std::size_t index_;
   const TraceThread& thread_;
   OTF2_EvtWriter* events_;
+  otf2::RmaWriter accesses_;
+  std::uint64_t left_out_ = 0;
   OTF2_TimeStamp last_ = 0;
 };
 
@@ -204,16 +221,18 @@ class ThreadWriter {
 
 TraceExported export_trace_otf2(const Trace& trace, const TraceMessages& messages, const Destination& directory) {
   PendingDirectory pending(directory.path());
+  const PersistentCollectives persistent(trace);
+  TraceExported out{trace.events(), messages.matched.size(), {(directory.path() / "traces.otf2").string()}};
   {
     otf2::Writer writer(trace, pending.at().string());
     for (std::size_t t = 0; t < trace.threads.size(); ++t) {
-      ThreadWriter(trace, messages, writer, t).write();
+      out.collectives_left_out += ThreadWriter(trace, messages, persistent, writer, t).write();
       writer.close_events(t);
     }
     writer.finish();
   }
   pending.commit();
-  return {trace.events(), messages.matched.size(), {(directory.path() / "traces.otf2").string()}};
+  return out;
 }
 
 }  // namespace effort::tools

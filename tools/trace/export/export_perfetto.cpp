@@ -33,8 +33,9 @@ inline constexpr int annotation_name_iid = 1, annotation_uint = 3;  // DebugAnno
 
 enum Type : std::uint64_t { slice_begin = 1, slice_end = 2, instant = 3, counter_set = 4 };
 constexpr std::uint64_t state_cleared = 1, needs_state = 2, unit_time_ns = 1;
-constexpr std::uint64_t name_send = 1, name_receive = 2, name_rebalance = 3, first_name = 8;
-constexpr std::uint64_t note_peer = 1, note_tag = 2, note_bytes = 3;
+constexpr std::uint64_t name_send = 1, name_receive = 2, name_rebalance = 3, name_put = 4, name_get = 5,
+                        name_update = 6, first_name = 8;
+constexpr std::uint64_t note_peer = 1, note_tag = 2, note_bytes = 3, note_received = 4;
 
 std::uint64_t process_uuid(std::int32_t rank) { return (static_cast<std::uint64_t>(rank) + 1) << 20; }
 std::uint64_t load_uuid(std::int32_t rank) { return process_uuid(rank) + 1; }
@@ -146,10 +147,13 @@ class Part {
     add(field::event_names, name_send, "send");
     add(field::event_names, name_receive, "receive");
     add(field::event_names, name_rebalance, "rebalance");
+    add(field::event_names, name_put, "put");
+    add(field::event_names, name_get, "get");
+    add(field::event_names, name_update, "get and update");
     for (std::size_t i = 0; i < trace_.regions.size(); ++i)
       add(field::event_names, first_name + i, valid_utf8(trace_.regions[i].name));
-    const char* const notes[] = {"peer", "tag", "bytes"};
-    for (std::uint64_t i = 0; i < 3; ++i) add(field::annotation_names, i + 1, notes[i]);
+    const char* const notes[] = {"peer", "tag", "bytes", "bytes received"};
+    for (std::uint64_t i = 0; i < 4; ++i) add(field::annotation_names, i + 1, notes[i]);
     return out;
   }
 
@@ -217,6 +221,7 @@ class SpanWriter {
       out.varint(field::name_iid, name_rebalance);
       part_.event(event.time_ns, out);
     }
+    if (event.kind == Kind::one_sided) access(event);
     if (!sends && !receives) return;
     Protobuf out = event_of(instant);
     out.varint(field::name_iid, sends ? name_send : name_receive);
@@ -225,6 +230,17 @@ class SpanWriter {
     annotate(out, note_bytes, event.bytes);
     const std::uint32_t message = messages_.of_event[index_][i];
     if (message != TraceMessages::none) out.fixed64(sends ? field::flow : field::flow_end, message + std::uint64_t{1});
+    part_.event(event.time_ns, out);
+  }
+
+  /// The target has no event, so there is no arrow.
+  void access(const TraceEvent& event) {
+    if (event.bytes == 0 && event.received_bytes == 0) return;  // a synchronisation: the call's slice says it
+    Protobuf out = event_of(instant);
+    out.varint(field::name_iid, event.received_bytes == 0 ? name_put : event.bytes == 0 ? name_get : name_update);
+    if (event.peer >= 0) annotate(out, note_peer, static_cast<std::uint64_t>(event.peer));
+    annotate(out, note_bytes, event.bytes);
+    annotate(out, note_received, event.received_bytes);
     part_.event(event.time_ns, out);
   }
 

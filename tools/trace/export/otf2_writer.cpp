@@ -111,6 +111,11 @@ void Writer::find_times() {
   first_ns_ = std::min(first_ns_, last_ns_);
 }
 
+bool Writer::is_self(std::uint32_t communicator) const {
+  const TraceCommunicator& c = trace_.communicators[communicator];
+  return c.members.empty() && c.name != "MPI_COMM_WORLD";
+}
+
 OTF2_StringRef Writer::string(const std::string& text) {
   const auto [at, fresh] = strings_.emplace(text, static_cast<OTF2_StringRef>(strings_.size()));
   if (fresh) check(OTF2_GlobalDefWriter_WriteString(definitions_, at->second, valid_utf8(text).c_str()));
@@ -190,21 +195,25 @@ void Writer::write_communicators() {
   std::vector<std::uint64_t> locations;
   for (std::int32_t rank = 0; rank < trace_.n_ranks; ++rank) locations.push_back(location_of(rank, 0));
   group(0, "MPI", OTF2_GROUP_TYPE_COMM_LOCATIONS, locations);
-  std::uint32_t next = 1, self = 0;
-  for (std::size_t i = 0; i < trace_.communicators.size(); ++i) {
+  bool self = false;
+  for (std::uint32_t i = 0; i < trace_.communicators.size(); ++i) {
     const TraceCommunicator& communicator = trace_.communicators[i];
-    const bool is_self = communicator.members.empty() && communicator.name != "MPI_COMM_WORLD";
-    std::uint32_t of_members = next;
-    if (is_self && self == 0) group(self = next++, "MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, {});
-    if (is_self) of_members = self;
+    if (is_self(i) && !self) group(this->group(i), "MPI_COMM_SELF", OTF2_GROUP_TYPE_COMM_SELF, {});
+    self = self || is_self(i);
     std::vector<std::uint64_t> members(communicator.members.begin(), communicator.members.end());
     members.insert(members.end(), communicator.remote.begin(), communicator.remote.end());
     if (members.empty())
       for (std::int32_t rank = 0; rank < trace_.n_ranks; ++rank) members.push_back(static_cast<std::uint64_t>(rank));
-    if (!is_self) group(next++, communicator.name, OTF2_GROUP_TYPE_COMM_GROUP, members);
-    check(OTF2_GlobalDefWriter_WriteComm(definitions_, static_cast<OTF2_CommRef>(i), string(communicator.name),
-                                         of_members, OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
+    if (!is_self(i)) group(this->group(i), communicator.name, OTF2_GROUP_TYPE_COMM_GROUP, members);
+    check(OTF2_GlobalDefWriter_WriteComm(definitions_, i, string(communicator.name), this->group(i),
+                                         OTF2_UNDEFINED_COMM, OTF2_COMM_FLAG_NONE));
   }
+}
+
+void Writer::write_windows() {
+  for (const std::uint32_t i : windows_)
+    check(OTF2_GlobalDefWriter_WriteRmaWin(definitions_, i, string("windows of " + trace_.communicators[i].name), i,
+                                           OTF2_RMA_WIN_FLAG_NONE));
 }
 
 /// What stands for events that OTF2 does not know.
@@ -270,6 +279,7 @@ void Writer::finish() {
   write_system();
   write_regions();
   write_communicators();
+  write_windows();
   write_other();
   write_properties();
   OTF2_Archive* const archive = archive_;

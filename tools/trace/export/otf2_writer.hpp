@@ -32,6 +32,10 @@ class Writer {
   void close_events(std::size_t thread);
   /// The string of a phase's name.
   OTF2_StringRef phase(std::uint32_t index) const { return phase_strings_[index]; }
+  /// The group of a communicator's members.
+  OTF2_GroupRef group(std::uint32_t communicator) const { return is_self(communicator) ? 1 : communicator + 2; }
+  /// The window that stands for all of a communicator will be defined.
+  void use_window(std::uint32_t communicator) { windows_.insert(communicator); }
   /// Ticks are nanoseconds, from the earliest event.
   OTF2_TimeStamp time(std::int64_t ns) const {
     return ns > first_ns_ ? static_cast<OTF2_TimeStamp>(ns - first_ns_) : 0;
@@ -46,11 +50,13 @@ class Writer {
   void find_times();
   /// (rank, thread) of all locations: those of the trace, and the first thread of every rank.
   std::set<std::pair<std::int32_t, std::int32_t>> threads() const;
+  bool is_self(std::uint32_t communicator) const;
   OTF2_StringRef string(const std::string& text);
   void write_clock();
   void write_system();
   void write_regions();
   void write_communicators();
+  void write_windows();
   void write_other();
   void write_properties();
 
@@ -63,6 +69,7 @@ class Writer {
   std::vector<std::uint64_t> written_;  ///< [threads] records
   std::vector<OTF2_StringRef> phase_strings_;
   std::unordered_map<std::string, OTF2_StringRef> strings_;
+  std::set<std::uint32_t> windows_;
 };
 
 }  // namespace effort::tools::otf2

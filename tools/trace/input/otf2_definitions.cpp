@@ -83,6 +83,12 @@ OTF2_CallbackCode on_intercommunicator(void* data, OTF2_CommRef self, OTF2_Strin
   return OTF2_CALLBACK_SUCCESS;
 }
 
+OTF2_CallbackCode on_window(void* data, OTF2_RmaWinRef self, OTF2_StringRef, OTF2_CommRef communicator,
+                            OTF2_RmaWinFlag) {
+  of(data).windows[self] = communicator;
+  return OTF2_CALLBACK_SUCCESS;
+}
+
 OTF2_CallbackCode on_parameter(void* data, OTF2_ParameterRef self, OTF2_StringRef name, OTF2_ParameterType) {
   of(data).parameters[self] = of(data).text(name);
   return OTF2_CALLBACK_SUCCESS;
@@ -112,6 +118,7 @@ void set_callbacks(OTF2_GlobalDefReaderCallbacks* callbacks) {
   OTF2_GlobalDefReaderCallbacks_SetGroupCallback(callbacks, on_group);
   OTF2_GlobalDefReaderCallbacks_SetCommCallback(callbacks, on_communicator);
   OTF2_GlobalDefReaderCallbacks_SetInterCommCallback(callbacks, on_intercommunicator);
+  OTF2_GlobalDefReaderCallbacks_SetRmaWinCallback(callbacks, on_window);
   OTF2_GlobalDefReaderCallbacks_SetParameterCallback(callbacks, on_parameter);
   OTF2_GlobalDefReaderCallbacks_SetMetricMemberCallback(callbacks, on_metric_member);
   OTF2_GlobalDefReaderCallbacks_SetMetricClassCallback(callbacks, on_metric_class);

@@ -48,6 +48,7 @@ struct Definitions {
   std::unordered_map<std::uint32_t, std::vector<std::int32_t>> groups;
   std::unordered_set<std::uint32_t> global_groups;  ///< events name their members by rank in MPI_COMM_WORLD
   std::map<std::uint32_t, Communicator> communicators;
+  std::unordered_map<std::uint32_t, std::uint32_t> windows;  ///< of one-sided communication: the communicator
   std::unordered_map<std::uint32_t, std::string> parameters;
   std::unordered_map<std::uint32_t, std::string> work_metrics;  ///< metric classes of effort: the unit
 

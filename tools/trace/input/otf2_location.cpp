@@ -13,11 +13,7 @@ using trace::Kind;
 /// In a struct, so that they reach the members.
 struct LocationReader::Callbacks {
   using Attributes = OTF2_AttributeList*;
-  static LocationReader& of(void* data) {
-    auto& reader = *static_cast<LocationReader*>(data);
-    ++reader.handled_;
-    return reader;
-  }
+  static LocationReader& of(void* data) { return static_cast<LocationReader*>(data)->handled(); }
 
   static OTF2_CallbackCode enter(OTF2_LocationRef, OTF2_TimeStamp time, std::uint64_t, void* data, Attributes,
                                  OTF2_RegionRef region) {
@@ -191,6 +187,7 @@ OTF2_ErrorCode LocationReader::read(OTF2_Reader* reader, OTF2_EvtReader* events)
   const std::unique_ptr<OTF2_EvtReaderCallbacks, decltype(&OTF2_EvtReaderCallbacks_Delete)> callbacks(
       OTF2_EvtReaderCallbacks_New(), OTF2_EvtReaderCallbacks_Delete);
   Callbacks::set(callbacks.get());
+  set_rma_callbacks(callbacks.get());
   OTF2_ErrorCode code = OTF2_Reader_RegisterEvtCallbacks(reader, events, callbacks.get(), this);
   std::uint64_t count = 0;
   if (code == OTF2_SUCCESS) code = OTF2_Reader_ReadAllLocalEvents(reader, events, &count);
@@ -320,7 +317,8 @@ void LocationReader::place_messages() {
     const bool call = events[enter].id == events[i].id && !mpi_call(trace_.regions[events[i].id].name).empty();
     for (std::size_t m = enter + 1; call && m < i; ++m) {
       const Kind kind = events[m].kind;
-      const bool starts = kind == Kind::send || kind == Kind::send_start || kind == Kind::receive_start;
+      const bool starts =
+          kind == Kind::send || kind == Kind::send_start || kind == Kind::receive_start || kind == Kind::one_sided;
       const bool ends = kind == Kind::receive || kind == Kind::receive_done || kind == Kind::send_done;
       if (starts) events[m].time_ns = events[enter].time_ns;
       if (ends) events[m].time_ns = events[i].time_ns;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <set>
 #include <string>
 #include <unordered_map>
@@ -49,12 +50,23 @@ class LocationReader {
 
  private:
   struct Callbacks;
+  struct RmaCallbacks;
+  static void set_rma_callbacks(OTF2_EvtReaderCallbacks* callbacks);
+  LocationReader& handled() {
+    ++handled_;
+    return *this;
+  }
   std::int64_t ns(OTF2_TimeStamp time);
   TraceEvent& add(trace::Kind kind, OTF2_TimeStamp time);
   void add_message(trace::Kind kind, OTF2_TimeStamp time, std::uint32_t peer, std::uint32_t communicator,
                    std::uint32_t tag, std::uint64_t bytes, std::uint32_t request);
   void add_collective(OTF2_TimeStamp time, std::uint32_t communicator, std::uint32_t root, std::uint64_t sent,
                       std::uint64_t received);
+  /// @param target  rank of the window's communicator; none: several
+  void add_access(OTF2_TimeStamp time, std::uint32_t window, std::optional<std::uint32_t> target, std::uint64_t sent,
+                  std::uint64_t received);
+  /// The communicator of a window; an undefined one if the window is.
+  std::uint32_t communicator_of(std::uint32_t window) const;
   /// The rank in MPI_COMM_WORLD of a rank of a communicator, -1 unknown.
   std::int32_t world_rank(std::uint32_t communicator, std::uint32_t rank) const;
   std::uint32_t region(std::uint32_t id);

@@ -52,6 +52,7 @@ class Assembly {
   void translate(TraceEvent& event, std::int32_t node);
   void place(TraceThread& thread, const Chunk& chunk, std::vector<TraceEvent> events);
   void find_lost();
+  bool lacks_first_step() const;
   void note_missing();
 
   Trace trace_;
@@ -290,8 +291,27 @@ void Assembly::find_lost() {
   }
 }
 
+/// Whether no kept rank has anything before its second step.
+bool Assembly::lacks_first_step() const {
+  bool found = false;
+  for (const TraceThread& thread : trace_.threads) {
+    if (thread.thread != 0 || thread.spans.empty()) continue;
+    const TraceWindow& window = trace_.windows[thread.spans[0].window];
+    const KeptRank* const kept = window.find(thread.rank);
+    if (window.first_step != 0 || kept == nullptr || kept->partner_only() || kept->dropped_steps > 0) continue;
+    const TraceEvent& first = thread.events[thread.spans[0].first];
+    if (first.kind != trace::Kind::step || first.bytes != 1) return false;
+    found = true;
+  }
+  return found;
+}
+
 void Assembly::note_missing() {
   std::vector<std::string>& notes = trace_.notes;
+  if (lacks_first_step())
+    notes.push_back(
+        "nothing was recorded in step 0: after effort_init without MPI, recording begins with the first "
+        "effort_progress_step; with effort_init_mpi, at once");
   const auto there = static_cast<std::int32_t>(nodes_there_.size());
   if (fs::is_directory(trace_.path) && there < trace_.n_nodes)
     notes.push_back("the files of " + count_text(static_cast<std::uint64_t>(trace_.n_nodes - there), "node") + " of " +

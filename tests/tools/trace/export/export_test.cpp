@@ -4,11 +4,9 @@
 #include <catch2/catch_test_macros.hpp>
 
 #include <algorithm>
-#include <regex>
 #include <set>
 
-#include "../../command.hpp"
-#include "../traces.hpp"
+#include "exported.hpp"
 #include "tools/commands/usage_error.hpp"
 #include "tools/trace/analysis/calls.hpp"
 
@@ -18,41 +16,11 @@ using effort::trace::Kind;
 
 namespace {
 
-Destination to(const Scratch& scratch, const std::string& name) { return {scratch / name, {}}; }
-
-std::size_t count(const std::string& text, const std::string& word) {
-  std::size_t n = 0;
-  for (std::size_t at = text.find(word); at != std::string::npos; at = text.find(word, at + word.size())) ++n;
-  return n;
-}
-
-/// Events by the names they refer to, because indices change.
-std::vector<std::string> described(const Trace& trace, const TraceThread& thread) {
-  std::vector<std::string> out;
-  for (const TraceEvent& e : thread.events) {
-    std::string name;
-    if (e.kind == Kind::enter || e.kind == Kind::leave) name = trace.regions[e.id].name;
-    if (e.kind == Kind::phase) name = trace.phases[e.id];
-    if (e.kind == Kind::work) name = trace.units[e.id];
-    // What a receive was posted for is not in OTF2.
-    const bool posted = e.kind == Kind::receive_start;
-    out.push_back(std::to_string(e.time_ns) + " " + std::string(effort::trace::kind_text(e.kind)) + " " + name + " " +
-                  std::to_string(posted ? -1 : e.peer) + " " + std::to_string(posted ? -1 : e.tag) + " " +
-                  std::to_string(e.bytes) + " " + std::to_string(e.received_bytes));
-  }
-  return out;
-}
-
 /// The starts of time of two traces differ by a constant.
 Trace shifted(Trace trace, std::int64_t ns) {
   for (TraceThread& thread : trace.threads)
     for (TraceEvent& event : thread.events) event.time_ns += ns;
   return trace;
-}
-
-Trace round_trip(const Scratch& scratch, const Trace& trace, const std::string& name) {
-  export_trace_otf2(trace, match_messages(trace), to(scratch, name));
-  return read_trace((scratch / name).string());
 }
 
 }  // namespace
@@ -201,6 +169,22 @@ with otf2.reader.open('archive/traces.otf2') as trace:
   CHECK(python.out == "30 30 4 6\n['rank 0', 'rank 1', 'rank 2', 'rank 3']\n");
 }
 
+TEST_CASE("otf2: a message of more than 4 GiB") {
+  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  const Scratch scratch;
+  Trace trace = empty_trace(2);
+  add_window(trace, 0, 0, 1000).strata = {{2, 2}};
+  Events sender(0), receiver(0);
+  sender.wait(5).enter(region_send).message(Kind::send, 1, 5, 42'000'000'000).wait(5).leave(region_send);
+  receiver.wait(5).enter(region_waitall).wait(20).message(Kind::receive, 0, 5, 42'000'000'000).leave(region_waitall);
+  keep(trace, 0, effort::record::trace::reason_sample, 1, 0, sender);
+  keep(trace, 1, effort::record::trace::reason_sample, 1, 0, receiver);
+  const Trace same = round_trip(scratch, trace, "archive");
+  REQUIRE(same.threads.size() == 2);
+  for (std::size_t t = 0; t < 2; ++t) CHECK(described(same, same.threads[t]) == described(trace, trace.threads[t]));
+  CHECK(match_messages(same).matched.size() == 1);
+}
+
 TEST_CASE("otf2: replaces an older archive and nothing else") {
   if (!otf2_available()) SKIP("this effort was built without OTF2");
   const Scratch scratch;
@@ -218,21 +202,6 @@ TEST_CASE("otf2: replaces an older archive and nothing else") {
   CHECK(scratch.read_text("mine/thesis.tex") == "42");
   CHECK(scratch.read_text("file") == "42");
 }
-
-namespace {
-
-std::string decoded(const Scratch& scratch, const std::string& name) {
-  const Outcome out = scratch.run_program(
-      "sh", {"-c", "protoc --proto_path=" EFFORT_TEST_TRACES " --decode=Trace export/perfetto.proto <" + name});
-  INFO(out.err);
-  if (out.code == 127) SKIP("protoc is not installed (protobuf-compiler)");
-  CHECK(out.code == 0);
-  // A field that the description does not know would be shown by its number.
-  CHECK_FALSE(std::regex_search(out.out, std::regex("\\n *[0-9]+[:{ ]")));
-  return out.out;
-}
-
-}  // namespace
 
 TEST_CASE("perfetto: protoc reads it") {
   const Scratch scratch;

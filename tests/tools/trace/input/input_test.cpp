@@ -64,6 +64,25 @@ TEST_CASE("what a partner did is complete once a snapshot has saved it") {
   CHECK(got.threads[0].spans[0].end == everything.events.size());
 }
 
+TEST_CASE("a trace without step 0 says why") {
+  const auto note_with = [](std::uint64_t first) {
+    const Scratch scratch;
+    Trace trace = empty_trace(2);
+    add_window(trace, 0, 0, 1000, 10).strata = {{2, 2}};
+    for (std::int32_t rank = 0; rank < 2; ++rank) {
+      Events e(10);
+      if (first == 0) e.enter(region_solve).wait(5).leave(region_solve);
+      e.step(std::max<std::uint64_t>(first, 1)).enter(region_solve).wait(5).leave(region_solve).step(2);
+      keep(trace, rank, effort::record::trace::reason_sample, 1, 0, e);
+    }
+    write_files(trace, scratch / "t");
+    return mentions(read_trace((scratch / "t").string()).notes, "in step 0");
+  };
+  CHECK(note_with(1));
+  CHECK_FALSE(note_with(0));
+  CHECK_FALSE(note_with(2));
+}
+
 TEST_CASE("the files of all nodes are one trace") {
   const Scratch scratch;
   const Trace want = small_trace(false), got = read_trace(written(scratch));

@@ -8,14 +8,8 @@
 #include "record/trace/writer.hpp"
 
 namespace effort::record::trace::test {
-namespace {
 
-/// The golden files were written with these.
-constexpr int kinds_of_1_0 = 14;
-
-}  // namespace
-
-Sample sample() {
+Sample sample(int kinds) {
   Sample s;
   s.header = {"1.2.3",
               "sample",
@@ -60,7 +54,7 @@ Sample sample() {
              rank == 0 ? 1 : -1, w, 100 * w});
         const Place place{rank, i, window.first_step, window.start_ns};
         Sample::Chunk c;
-        c.events = w == 1 && i == 0 ? effort::trace::test::random_events(random, place, 40, kinds_of_1_0)
+        c.events = w == 1 && i == 0 ? effort::trace::test::random_events(random, place, 40, kinds)
                                     : effort::trace::test::regular_steps(random, place, 12, 10);
         auto coded = encoders[i].encode(place, c.events);
         c.dictionary = {node.node, std::move(coded.dictionary)};

@@ -22,7 +22,9 @@ struct Sample {
   Clock clock;
 };
 
-Sample sample();
+/// @param kinds  of events: those of the first version, or all
+Sample sample(int kinds = effort::trace::n_kinds);
+inline constexpr int kinds_of_1_0 = 14;
 
 /// The chunks of the file in their order, the header first.
 std::vector<std::vector<std::byte>> encoded(const Sample& sample);
