@@ -65,6 +65,7 @@ struct Participation {
   std::int32_t rank = 0;
   std::uint32_t start = none, done = none;  ///< calls; the same one unless it is non-blocking
   std::uint64_t sent = 0, received = 0;     ///< bytes
+  std::uint8_t group = 0;                   ///< of an intercommunicator's two
 };
 
 /// One collective: all ranks' calls that belong together.
@@ -74,6 +75,7 @@ struct Collective {
   std::int32_t root = -1;          ///< rank in MPI_COMM_WORLD, -1 none or not known
   std::size_t first = 0, end = 0;  ///< Record::participations [first, end), in the communicator's order
   bool complete = true;            ///< whether all members of the communicator are there
+  bool inter = false;              ///< of an intercommunicator: a rank needs those of the other group
 };
 
 /// A part of the run without a gap: a window that was kept.  A trace of another tool is one span.
@@ -82,17 +84,26 @@ struct Span {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
+/// When a rank began a step.
+struct Step {
+  std::int32_t rank = 0;
+  std::int64_t number = 0;
+  std::int64_t begin_ns = 0;
+};
+
 /// The trace of a run, or what was kept of it.  Times are those of one clock, as near as it is known.
 struct Record {
   std::int32_t n_ranks = 0;
   std::vector<std::int32_t> node_of;  ///< [n_ranks], -1 unknown
-  std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's
+  std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's, or
+                                      ///< "MPI_Send [...]" where calls are told apart by their call paths
   std::vector<Location> locations;    ///< by rank, then thread; ranks of which nothing was kept have none
   std::vector<Call> calls;
   std::vector<Message> messages;        ///< in the order of the begin of their sends
   std::vector<Collective> collectives;  ///< in the order of their first begin
   std::vector<Participation> participations;
-  std::vector<Span> spans;                                    ///< in the order of time
+  std::vector<Span> spans;  ///< in the order of time
+  std::vector<Step> steps;  ///< by rank, then time; none in a trace that does not know them
   std::uint64_t unmatched_sends = 0, unmatched_receives = 0;  ///< ends whose other end is not there
 };
 

@@ -115,4 +115,12 @@ struct TraceExportArguments {
 };
 void run_trace_export(const TraceExportArguments& arguments);
 
+/// What all analyses of communication are asked for.
+struct CommArguments {
+  std::string input;  ///< a trace, or for some a snapshot
+  std::vector<std::string> module_paths;
+  bool all = false, raw_names = false, json = false;
+};
+void run_comm_waits(const CommArguments& arguments);
+
 }  // namespace effort::tools
