@@ -1,6 +1,7 @@
 #include "analytics/communication/delays.hpp"
 
 #include <algorithm>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -46,12 +47,13 @@ class DelayFinder {
     Delays out;
     out.unexplained_ns = unexplained_;
     for (const auto& [key, sum] : sums_) {
-      const auto path = static_cast<std::uint32_t>(key & 0xffffffff);
-      out.delays.push_back({static_cast<std::int32_t>(key >> 32), path == tree_.paths.size() ? none : path,
-                            sum.first + sum.second, sum.second});
+      // Behind the paths come those that something outside of all calls came before.
+      const auto paths = static_cast<std::uint32_t>(tree_.paths.size()), path = static_cast<std::uint32_t>(key);
+      out.delays.push_back({static_cast<std::int32_t>(key >> 32), path < paths ? path : none,
+                            path < paths ? none : path - paths, sum.first + sum.second, sum.second});
     }
     std::sort(out.delays.begin(), out.delays.end(), [](const Delay& a, const Delay& b) {
-      return a.ns != b.ns ? a.ns > b.ns : std::pair(a.rank, a.path) < std::pair(b.rank, b.path);
+      return a.ns != b.ns ? a.ns > b.ns : std::tuple(a.rank, a.path, a.before) < std::tuple(b.rank, b.path, b.before);
     });
     return out;
   }
@@ -155,7 +157,8 @@ class DelayFinder {
     for (const std::uint32_t path : other_.touched) {
       const double amount = excess(path);
       if (amount <= 0) continue;
-      auto& [own, propagated] = sums_[std::uint64_t{static_cast<std::uint32_t>(rank_of(wait.for_call))} << 32 | path];
+      const std::uint32_t shown = path < tree_.paths.size() ? path : path + tree_.of_call[wait.for_call];
+      auto& [own, propagated] = sums_[std::uint64_t{static_cast<std::uint32_t>(rank_of(wait.for_call))} << 32 | shown];
       own += direct * amount;
       propagated += indirect * amount;
     }

@@ -11,9 +11,10 @@ namespace effort::communication {
 /// The waiting that a rank caused on one call path.
 struct Delay {
   std::int32_t rank = 0;
-  std::uint32_t path = none;  ///< none: outside of all calls
-  double ns = 0;              ///< all waiting that it caused
-  double propagated_ns = 0;   ///< of that, through waits of ranks that others waited for in turn
+  std::uint32_t path = none;    ///< none: outside of all calls, on the way to calls of the path `before`
+  std::uint32_t before = none;  ///< where `path` is none: of the calls that others waited for
+  double ns = 0;                ///< all waiting that it caused
+  double propagated_ns = 0;     ///< of that, through waits of ranks that others waited for in turn
 };
 
 struct Delays {

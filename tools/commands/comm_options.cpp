@@ -8,8 +8,6 @@ namespace effort::tools {
 
 namespace {
 
-const char* const trace_help =
-    "directory NAME-JOB.trace, one of its node-*.trc files, or an OTF2 archive (.otf2) of any tool";
 const char* const input_help =
     "directory NAME-JOB.trace, one of its node-*.trc files, an OTF2 archive (.otf2) of any tool, or a snapshot";
 
@@ -31,12 +29,39 @@ void add_waits(CLI::App& app) {
   command->callback([a] { run_comm_waits(*a); });
 }
 
+void add_pairs(CLI::App& app) {
+  auto a = std::make_shared<CommPairsArguments>();
+  CLI::App* command = app.add_subcommand(
+      "pairs", "Tells which ranks communicate most, and clusters them by the time that they spend on each other");
+  add_common(*command, *a, "TRACE", input_help);
+  command->add_option("--linkage", a->linkage, "of the dendrogram")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"single", "average"}));
+  command
+      ->add_option("--pair", a->pair,
+                   "two ranks A,B of a trace: their messages by size and time, what a byte costs, call paths, and "
+                   "messages that could be sent together")
+      ->delimiter(',')
+      ->expected(2);
+  command->callback([a] { run_comm_pairs(*a); });
+}
+
+void add_matrix(CLI::App& app) {
+  auto a = std::make_shared<CommArguments>();
+  CLI::App* command =
+      app.add_subcommand("matrix", "Lists messages, bytes and seconds by sender, receiver and call path");
+  add_common(*command, *a, "TRACE", input_help);
+  command->callback([a] { run_comm_matrix(*a); });
+}
+
 }  // namespace
 
 void add_comm(CLI::App& app) {
   CLI::App* command = app.add_subcommand("comm", "Analyses the communication of a run");
   command->require_subcommand(1);
   add_waits(*command);
+  add_pairs(*command);
+  add_matrix(*command);
 }
 
 }  // namespace effort::tools

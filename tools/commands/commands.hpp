@@ -122,5 +122,12 @@ struct CommArguments {
   bool all = false, raw_names = false, json = false;
 };
 void run_comm_waits(const CommArguments& arguments);
+void run_comm_matrix(const CommArguments& arguments);
+
+struct CommPairsArguments : CommArguments {
+  std::string linkage = "average";
+  std::vector<std::int32_t> pair;  ///< two ranks, or none
+};
+void run_comm_pairs(const CommPairsArguments& arguments);
 
 }  // namespace effort::tools

@@ -5,6 +5,7 @@
 #include <tuple>
 #include <utility>
 
+#include "analytics/communication/clocks.hpp"
 #include "tools/communication/thread_calls.hpp"
 
 namespace effort::tools {
@@ -149,6 +150,13 @@ std::string full_name(const Trace& trace, std::size_t region) {
   return out;
 }
 
+void note_shift(const communication::ClockShift& shift, std::vector<std::string>& notes) {
+  if (shift.largest_ns == 0) return;
+  notes.push_back("the ranks' clocks contradict each other by up to " + std::to_string(shift.violation_ns) +
+                  " ns: they were shifted by up to " + std::to_string(shift.largest_ns) +
+                  " ns, so that messages and collectives come in a possible order");
+}
+
 void note_contradictions(std::uint64_t contradictions, std::vector<std::string>& notes) {
   if (contradictions == 0) return;
   notes.push_back("of " + count_text(contradictions, "collective") +
@@ -182,6 +190,7 @@ CommunicationTrace communication_of(const Trace& trace, const TraceMessages& mes
   Collectives collectives(trace, record);
   collectives.run(std::move(parts));
   note_contradictions(collectives.contradictions(), out.notes);
+  if (trace.is_otf2) note_shift(communication::align_clocks(record), out.notes);
   record.unmatched_sends = messages.unmatched_sends;
   record.unmatched_receives = messages.unmatched_receives;
   return out;

@@ -27,6 +27,8 @@ struct CommunicationTrace {
 /// such record: there it is the next MPI_Wait (of the oldest one) or MPI_Waitall, MPI_Waitany or MPI_Waitsome (of all)
 /// on its thread that completes no message.
 ///
+/// The clocks of ranks in an archive of another tool are put right if they contradict each other (align_clocks).
+///
 /// @param messages  match_messages(trace)
 /// Errors: std::runtime_error if there are 2^32 - 1 calls or more.
 /// Cost: O(n log n) in the events.  Memory: 32 bytes a call, 64 a message, 40 a rank's part in a collective.

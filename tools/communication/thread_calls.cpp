@@ -24,7 +24,7 @@ std::vector<RegionRole> roles_of(const Trace& trace) {
     // Without call paths, the calls of MPI share regions without their names.
     const bool unnamed = call.empty() && (region.kind == 1 || region.kind == 2);
     role.ambiguous = unnamed || call == "start" || call == "startall";
-    role.waits = call.starts_with("wait") || (unnamed && region.kind == 2);
+    role.waits = call.starts_with("wait") || region.name == "(MPI, waiting)";
     role.sparse = call.ends_with("alltoallv") || call.ends_with("alltoallw");
     out.push_back(role);
   }

@@ -20,7 +20,7 @@ std::vector<WaitedFor> waited_for_of(const WaitFindings& f) {
   for (const communication::Delay& delay : f.delays.delays) {
     WaitedFor& of = ranks[delay.rank];
     of.delay_ns += delay.ns;
-    if (delay.ns > of.path_ns) of.path = delay.path, of.path_ns = delay.ns;
+    if (delay.ns > of.most.ns) of.most = delay;
   }
   std::vector<WaitedFor> out;
   for (auto& [rank, of] : ranks) {
@@ -58,6 +58,14 @@ std::string WaitFindings::path_text(std::uint32_t path) const {
   return path == none ? region_text(path) : communication::path_text(trace.record, tree, path);
 }
 
+std::string WaitFindings::region_text(const communication::Delay& delay) const {
+  return delay.before == none ? region_text(delay.path) : "(before " + region_text(delay.before) + ")";
+}
+
+std::string WaitFindings::path_text(const communication::Delay& delay) const {
+  return delay.before == none ? path_text(delay.path) : "(before " + path_text(delay.before) + ")";
+}
+
 ordered_json waits_json(const WaitFindings& f) {
   ordered_json out;
   ordered_json& totals = out["totals_ns"] = ordered_json::object();
@@ -80,12 +88,12 @@ ordered_json waits_json(const WaitFindings& f) {
     ranks.push_back({{"rank", w.rank},
                      {"seconds", seconds(w.direct_ns)},
                      {"delay_seconds", seconds(w.delay_ns)},
-                     {"region", w.path_ns > 0 ? ordered_json(f.region_text(w.path)) : ordered_json()}});
+                     {"region", w.most.ns > 0 ? ordered_json(f.region_text(w.most)) : ordered_json()}});
   ordered_json& delays = out["delays"] = ordered_json::array();
   for (const communication::Delay& d : f.delays.delays)
     delays.push_back({{"rank", d.rank},
-                      {"region", f.region_text(d.path)},
-                      {"path", f.path_text(d.path)},
+                      {"region", f.region_text(d)},
+                      {"path", f.path_text(d)},
                       {"seconds", seconds(d.ns)},
                       {"propagated_seconds", seconds(d.propagated_ns)}});
   out["unexplained_seconds"] = seconds(f.delays.unexplained_ns);

@@ -16,10 +16,9 @@ namespace effort::tools {
 /// How long others waited for a rank.
 struct WaitedFor {
   std::int32_t rank = 0;
-  double direct_ns = 0;                      ///< for calls of this rank
-  double delay_ns = 0;                       ///< because of what this rank did, also through ranks that it held up
-  std::uint32_t path = communication::none;  ///< where it did most of that; none: outside of all calls, or nowhere
-  double path_ns = 0;                        ///< the waiting that came from there
+  double direct_ns = 0;       ///< for calls of this rank
+  double delay_ns = 0;        ///< because of what this rank did, also through ranks that it held up
+  communication::Delay most;  ///< the largest part of that; 0 ns: there is none
 };
 
 /// The waits of a trace, where they came from, and the critical path.
@@ -39,6 +38,9 @@ struct WaitFindings {
   /// Of a path's innermost region; "(outside of all regions)" of none.
   std::string region_text(std::uint32_t path) const;
   std::string path_text(std::uint32_t path) const;
+  /// The same of a delay; "(before MPI_Send)" of what was outside of all regions.
+  std::string region_text(const communication::Delay& delay) const;
+  std::string path_text(const communication::Delay& delay) const;
 };
 
 nlohmann::ordered_json waits_json(const WaitFindings& findings);

@@ -42,13 +42,14 @@ std::string blame_sentence(const WaitFindings& f) {
   std::size_t named = 0;
   for (const WaitedFor& w : f.waited_for) {
     constexpr double least_share = 0.1;
-    if (named == 3 || w.delay_ns < least_share * f.total_ns || w.path_ns <= 0) break;
+    if (named == 3 || w.delay_ns < least_share * f.total_ns || w.most.ns <= 0) break;
     out += named == 0 ? "Rank " : "; rank ";
     out += std::to_string(w.rank) + " made the others wait " + time_text(w.delay_ns) + ", " +
            percent_text(w.delay_ns / f.total_ns) + " of all waiting, " +
-           (w.path_ns < 0.995 * w.delay_ns ? "most of it " : "") +
-           (w.path == communication::none ? "outside of all regions"
-                                          : "in `" + name_text(f.region_text(w.path), name_width) + "`");
+           (w.most.ns < 0.995 * w.delay_ns ? "most of it " : "") +
+           (w.most.before == communication::none
+                ? "in `" + name_text(f.region_text(w.most), name_width) + "`"
+                : "on the way to `" + name_text(f.region_text(w.most.before), name_width) + "`");
     ++named;
   }
   if (named > 0) return out + ".\n";
@@ -97,7 +98,7 @@ std::string ranks_table(const WaitFindings& f, bool all) {
   for (std::size_t i = 0; i < n; ++i) {
     const WaitedFor& w = f.waited_for[i];
     table.add({std::to_string(w.rank), time_text(w.delay_ns), time_text(w.direct_ns),
-               w.path_ns > 0 ? name_text(f.path_text(w.path), name_width) : ""});
+               w.most.ns > 0 ? name_text(f.path_text(w.most), name_width) : ""});
   }
   return "\nWho was waited for: because of its delays, and directly" + more(n, f.waited_for.size()) + "\n" +
          table.text();
