@@ -99,17 +99,21 @@ std::string course_table(const PairView& v) {
     Row& row = rows[std::min(at, intervals - 1)];
     ++row.messages;
     row.bytes += static_cast<double>(bytes_of(v, m));
-    row.ns += static_cast<double>(m.ns);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double begin = static_cast<double>(start_of(v, m) - first), from = width * static_cast<double>(i);
+      rows[i].ns += std::max(0.0, std::min(begin + static_cast<double>(m.ns), from + width) - std::max(begin, from));
+    }
     row.least = std::min(row.least, bytes_of(v, m));
     row.most = std::max(row.most, bytes_of(v, m));
   }
   Table table({{"from"}, {"to"}, {"messages"}, {"bytes"}, {"smallest"}, {"largest"}, {"communicating"}});
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const Row& row = rows[i];
-    if (row.messages == 0) continue;
+    if (row.messages == 0 && row.ns <= 0) continue;
+    const std::string smallest = row.messages == 0 ? "" : bytes_text(static_cast<double>(row.least));
     table.add({time_text(width * static_cast<double>(i)), time_text(width * static_cast<double>(i + 1)),
-               std::to_string(row.messages), bytes_text(row.bytes), bytes_text(static_cast<double>(row.least)),
-               bytes_text(static_cast<double>(row.most)), percent_text(row.ns / width)});
+               std::to_string(row.messages), bytes_text(row.bytes), smallest,
+               row.messages == 0 ? "" : bytes_text(static_cast<double>(row.most)), percent_text(row.ns / width)});
   }
   return "\nSizes, and time of messages as a share of the run's, from the pair's first message on\n" + table.text();
 }

@@ -74,9 +74,11 @@ void ThreadCalls::walk(const TraceSpan& span) {
     }
   }
   while (!stack_.empty()) leave(span.end_ns, false);
+  finish_last();
 }
 
 void ThreadCalls::enter(std::uint32_t region, std::int64_t time_ns, bool begins) {
+  finish_last();
   if (record_.calls.size() >= none)
     throw std::runtime_error("the trace has more than 4,294,967,294 calls, more than can be analysed at once");
   communication::Call call;
@@ -90,6 +92,7 @@ void ThreadCalls::enter(std::uint32_t region, std::int64_t time_ns, bool begins)
 }
 
 void ThreadCalls::leave(std::int64_t time_ns, bool ends) {
+  finish_last();
   const std::uint32_t index = stack_.back();
   stack_.pop_back();
   communication::Call& call = record_.calls[index];
@@ -97,7 +100,15 @@ void ThreadCalls::leave(std::int64_t time_ns, bool ends) {
   call.ends = ends;
   const RegionRole& role = roles_[call.region];
   if (role.starts_only && !role.ambiguous && has_part_ != index) started_.push_back(index);
-  if (role.waits && completes_ != index && ends) complete_collectives(index);
+  last_left_ = index;
+}
+
+/// What a call has completed may be recorded behind it, with the time of its end.
+void ThreadCalls::finish_last() {
+  if (last_left_ == none) return;
+  const communication::Call& call = record_.calls[last_left_];
+  if (roles_[call.region].waits && completes_ != last_left_ && call.ends) complete_collectives(last_left_);
+  last_left_ = none;
 }
 
 void ThreadCalls::note(std::size_t i) {
@@ -123,8 +134,13 @@ void ThreadCalls::note(std::size_t i) {
 
 /// The MPI call that an event belongs to; one of no length if it is in none.
 std::uint32_t ThreadCalls::call_of(const TraceEvent& event) {
-  if (!stack_.empty()) {
-    const std::uint32_t top = stack_.back();
+  const bool completes =
+      event.kind == Kind::receive || event.kind == Kind::receive_done || event.kind == Kind::send_done;
+  const bool behind =
+      completes && last_left_ != none && record_.calls[last_left_].end_ns == event.time_ns &&
+      (record_.calls[last_left_].operation != Operation::user || roles_[record_.calls[last_left_].region].ambiguous);
+  if (behind || !stack_.empty()) {
+    const std::uint32_t top = behind ? last_left_ : stack_.back();
     communication::Call& call = record_.calls[top];
     if (roles_[call.region].ambiguous && refined_ != top) {
       call.operation = operation_of_event(event);
@@ -140,6 +156,7 @@ std::uint32_t ThreadCalls::call_of(const TraceEvent& event) {
   const std::uint32_t index = stack_.back();
   record_.calls[index].operation = operation_of_event(event);
   leave(event.time_ns, true);
+  last_left_ = none;
   return index;
 }
 

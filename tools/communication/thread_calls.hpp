@@ -48,6 +48,7 @@ class ThreadCalls {
   void walk(const TraceSpan& span);
   void enter(std::uint32_t region, std::int64_t time_ns, bool begins);
   void leave(std::int64_t time_ns, bool ends);
+  void finish_last();
   void note(std::size_t event);
   std::uint32_t call_of(const TraceEvent& event);
   void message(const TraceEvent& event, std::uint32_t message, std::uint32_t call);
@@ -64,7 +65,9 @@ class ThreadCalls {
   std::size_t index_ = 0;
   const TraceThread* thread_ = nullptr;
   std::vector<std::uint32_t> stack_;
-  std::uint32_t refined_ = communication::none;    ///< the last call whose operation its messages told
+  std::uint32_t last_left_ =
+      communication::none;                       ///< the call that ended before the present event, if none began since
+  std::uint32_t refined_ = communication::none;  ///< the last call whose operation its messages told
   std::uint32_t completes_ = communication::none;  ///< the last call that completed a message or collective
   std::uint32_t has_part_ = communication::none;   ///< the last call with a part in a collective
   std::deque<std::size_t> pending_;                ///< parts that are started and not complete
