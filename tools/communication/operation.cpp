@@ -84,12 +84,17 @@ bool starts_only(const std::string& call) {
   return call.starts_with('i') && !call.ends_with("_init") && collective_of(call) >= 0;
 }
 
-Operation operation_of_collective(bool has_root, bool root_receives, bool moves_bytes) {
-  if (has_root) return root_receives ? Operation::to_root : Operation::from_root;
-  return moves_bytes ? Operation::nxn : Operation::barrier;
+namespace {
+
+Operation operation_of_collective(const TraceEvent& event, std::int32_t rank) {
+  if (event.peer < 0) return event.bytes + event.received_bytes > 0 ? Operation::nxn : Operation::barrier;
+  const bool sends = event.bytes > 0;
+  return sends == (event.peer == rank) ? Operation::from_root : Operation::to_root;
 }
 
-Operation operation_of_event(const TraceEvent& event) {
+}  // namespace
+
+Operation operation_of_event(const TraceEvent& event, std::int32_t rank) {
   switch (event.kind) {
     case trace::Kind::send: return Operation::send;
     case trace::Kind::send_start: return Operation::send_start;
@@ -97,9 +102,7 @@ Operation operation_of_event(const TraceEvent& event) {
     case trace::Kind::receive_start: return Operation::receive_start;
     case trace::Kind::send_done:
     case trace::Kind::receive_done: return Operation::wait_all;
-    case trace::Kind::collective:
-      return operation_of_collective(event.peer >= 0, event.received_bytes > 0,
-                                     event.bytes > 0 || event.received_bytes > 0);
+    case trace::Kind::collective: return operation_of_collective(event, rank);
     case trace::Kind::one_sided: return Operation::one_sided;
     default: return Operation::other;
   }

@@ -1,6 +1,7 @@
 // What the calls of a trace do.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "analytics/communication/operations.hpp"
@@ -15,11 +16,9 @@ communication::Operation operation_of_call(const std::string& call);
 /// Whether the call starts a collective that another one completes: MPI_Iallreduce, MPI_Start.
 bool starts_only(const std::string& call);
 
-/// What a collective does whose call does not say so, such as one that MPI_Start starts: by its root, and by what the
-/// root sends and receives.  Of one without a root, only a barrier can be told from N x N.
-communication::Operation operation_of_collective(bool has_root, bool root_receives, bool moves_bytes);
-
-/// What a call does of which only its kind is known, by the first message or collective in it.
-communication::Operation operation_of_event(const TraceEvent& event);
+/// What a call does of which only its kind is known, by the first message or collective in it.  Of a collective without
+/// a root, only a barrier can be told from N x N.
+/// @param rank  that recorded the event: whether the root of a collective receives or sends shows by what it does
+communication::Operation operation_of_event(const TraceEvent& event, std::int32_t rank);
 
 }  // namespace effort::tools

@@ -143,7 +143,7 @@ std::uint32_t ThreadCalls::call_of(const TraceEvent& event) {
     const std::uint32_t top = behind ? last_left_ : stack_.back();
     communication::Call& call = record_.calls[top];
     if (roles_[call.region].ambiguous && refined_ != top) {
-      call.operation = operation_of_event(event);
+      call.operation = operation_of_event(event, thread_->rank);
       refined_ = top;
     }
     if (call.operation != Operation::user) return top;
@@ -154,7 +154,7 @@ std::uint32_t ThreadCalls::call_of(const TraceEvent& event) {
   }
   enter(static_cast<std::uint32_t>(trace_.regions.size()), event.time_ns, true);
   const std::uint32_t index = stack_.back();
-  record_.calls[index].operation = operation_of_event(event);
+  record_.calls[index].operation = operation_of_event(event, thread_->rank);
   leave(event.time_ns, true);
   last_left_ = none;
   return index;
@@ -201,7 +201,7 @@ void ThreadCalls::collective(const TraceEvent& event, std::uint32_t call) {
       part.order_ns = record_.calls[part.start].begin_ns;
     }
   }
-  if (!communication::is_collective(part.operation)) part.operation = operation_of_event(event);
+  if (!communication::is_collective(part.operation)) part.operation = operation_of_event(event, thread_->rank);
   part.step = trace_.is_otf2 ? 0 : steps_here_ ? step_ : step_at(part.order_ns);
   if (part.done == none) pending_.push_back(parts_.size());
   parts_.push_back(part);

@@ -44,7 +44,7 @@ struct Planted {
       held_up(events, now += 100 * ms, late(), calls[0]);
       for (std::size_t c = 1; c < calls.size(); ++c) collective(events, now += 100 * ms, late(), calls[c]);
       for (std::int32_t rank = 0; rank < ranks; ++rank)
-        keep(trace, rank, why::reason_pin, 0, 0, events[static_cast<std::size_t>(rank)]);
+        keep(trace, rank, why::reason_pin, 0, -1, events[static_cast<std::size_t>(rank)]);
     }
   }
 
