@@ -32,16 +32,4 @@ std::string path_text(const Record& record, const CallTree& tree, std::uint32_t 
   return out;
 }
 
-std::vector<bool> mpi_regions(const Record& record) {
-  std::vector<bool> out(record.regions.size(), false);
-  for (const Call& call : record.calls)
-    if (call.operation != Operation::user) out[call.region] = true;
-  return out;
-}
-
-std::uint32_t user_region(const CallTree& tree, std::uint32_t path, const std::vector<bool>& is_mpi) {
-  while (path != none && is_mpi[tree.paths[path].region]) path = tree.paths[path].parent;
-  return path == none ? none : tree.paths[path].region;
-}
-
 }  // namespace effort::communication

@@ -27,10 +27,4 @@ CallTree call_tree(const Record& record);
 /// The names from the outermost region to the innermost, with '/' between.
 std::string path_text(const Record& record, const CallTree& tree, std::uint32_t path);
 
-/// The innermost region of a path that is not MPI's: the program's own; none if there is none.
-std::uint32_t user_region(const CallTree& tree, std::uint32_t path, const std::vector<bool>& is_mpi);
-
-/// Whether the calls of a region are MPI's: [regions].
-std::vector<bool> mpi_regions(const Record& record);
-
 }  // namespace effort::communication

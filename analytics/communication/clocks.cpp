@@ -50,12 +50,14 @@ class Aligner {
     if (violation_ <= tolerated_ns) return out;
     const std::vector<std::int64_t> offsets = offsets_of_ranks();
     for (const Location& location : record_.locations) {
+      if (!valid(location.rank)) continue;
       const std::int64_t offset = offsets[static_cast<std::size_t>(location.rank)];
       out.largest_ns = std::max(out.largest_ns, std::abs(offset));
       for (std::size_t c = location.first_call; c < location.end_call; ++c)
         record_.calls[c].begin_ns += offset, record_.calls[c].end_ns += offset;
     }
-    for (Step& step : record_.steps) step.begin_ns += offsets[static_cast<std::size_t>(step.rank)];
+    for (Step& step : record_.steps)
+      if (valid(step.rank)) step.begin_ns += offsets[static_cast<std::size_t>(step.rank)];
     for (Span& span : record_.spans) span.start_ns -= out.largest_ns, span.end_ns += out.largest_ns;
     return out;
   }

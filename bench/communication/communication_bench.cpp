@@ -2,17 +2,19 @@
 //                                       delays; 10^7 events by default
 // bench_communication pairs [SIDE]      pairs and dendrograms of SIDE^3 ranks with 26 neighbours each; 2^14 ranks
 //                                       (32 x 32 x 16) by default
-// Seconds of each part on one core, and the process's largest memory.
+// CPU and elapsed seconds of each part, and the process's largest memory.
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
+#include <ctime>
 #include <random>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "analytics/communication/pairs.hpp"
 #include "analytics/communication/sparse_linkage.hpp"
@@ -32,13 +34,16 @@ class Clock {
     const auto now = std::chrono::steady_clock::now();
     rusage usage{};
     getrusage(RUSAGE_SELF, &usage);
-    std::printf("%-28s %8.3f s, largest memory so far %6.0f MB\n", part,
+    const auto cpu = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
+    std::printf("%-24s %7.3f s of CPU, %7.3f s elapsed, largest memory so far %5.0f MB\n", part, cpu - cpu_,
                 std::chrono::duration<double>(now - start_).count(), static_cast<double>(usage.ru_maxrss) / 1024);
-    start_ = std::chrono::steady_clock::now();
+    start_ = now;
+    cpu_ = cpu;
   }
 
  private:
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+  double cpu_ = static_cast<double>(std::clock()) / CLOCKS_PER_SEC;
 };
 
 /// A ring of ranks that exchange with three ranks on either side, and reduce after each step.

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <stdexcept>
 
 #include "record/text.hpp"
 #include "tools/output/output.hpp"
@@ -53,6 +54,10 @@ PairFindings::PairFindings(const SnapshotTraffic& traffic, Linkage linkage_metho
 }
 
 void PairFindings::link() {
+  constexpr std::int32_t most_ranks = 1 << 22;
+  if (n_ranks > most_ranks)
+    throw std::runtime_error("a dendrogram of " + std::to_string(n_ranks) + " ranks is too large, at most " +
+                             std::to_string(most_ranks) + " are possible: effort comm matrix lists their messages");
   std::vector<communication::Distance> distances;
   double largest = 0;
   for (const Pair& pair : pairs.pairs) {

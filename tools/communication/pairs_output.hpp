@@ -17,6 +17,7 @@
 namespace effort::tools {
 
 /// The pairs of a trace or snapshot, and their dendrogram.
+/// Errors: std::runtime_error if there are more than 2^22 ranks.
 struct PairFindings {
   PairFindings(const communication::Record& record, communication::Linkage linkage);
   /// The time of a pair is what both ranks spent in calls for it: a snapshot does not know when messages arrived.
