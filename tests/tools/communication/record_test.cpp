@@ -146,6 +146,26 @@ TEST_CASE("collectives belong together by step and ordinal, not by how many came
   CHECK(waits(record, Cause::barrier) == Ns{3 * 2 * 200, 0});
 }
 
+TEST_CASE("a thread that records no steps is in that of its rank") {
+  Trace trace = empty_trace(2);
+  const std::uint32_t barrier = add_region(trace, "MPI_Barrier", 2);
+  add_window(trace, 3, 0, 3000, 3);
+  for (const std::int32_t rank : {0, 1}) {
+    Events steps(0), calls(0);
+    for (std::uint64_t step = 9; step < 12; ++step) steps.at(static_cast<std::int64_t>(1000 * (step - 9))).step(step);
+    // Rank 1 has lost the collective of its first step.
+    for (int step = rank; step < 3; ++step)
+      calls.at(1000 * step + (rank == 0 ? 100 : 500))
+          .enter(barrier)
+          .collective(-1, 0, 0)
+          .at(1000 * step + 600)
+          .leave(barrier);
+    keep(trace, rank, why::reason_sample, 1, 0, steps);
+    keep(trace, rank, why::reason_sample, 1, 0, calls, 1);
+  }
+  CHECK(waits(taken(trace).record, Cause::barrier) == Ns{2 * 400, 0});
+}
+
 TEST_CASE("non-blocking and persistent collectives") {
   Trace trace = empty_trace(2);
   const std::uint32_t start = add_region(trace, "MPI_Start"), ibarrier = add_region(trace, "MPI_Ibarrier"),
