@@ -127,4 +127,19 @@ Phases find_phases(std::span<const std::uint32_t> sequence, std::size_t symbols,
   return Segmentation(sequence, symbols, options).run();
 }
 
+Phases at_depth(const Phases& phases, std::size_t depth) {
+  Phases out;
+  if (phases.leaves.empty()) return out;
+  std::vector<std::size_t> ends = {phases.leaves.back().end};
+  for (const Split& split : phases.tree) {
+    if (split.depth >= depth) continue;
+    out.tree.push_back(split);
+    ends.push_back(split.split);
+  }
+  std::sort(ends.begin(), ends.end());
+  std::size_t first = phases.leaves.front().first;
+  for (const std::size_t end : ends) out.leaves.push_back({first, end}), first = end;
+  return out;
+}
+
 }  // namespace effort::communication

@@ -51,4 +51,7 @@ struct Phases {
 /// were found. Memory: 16 bytes per symbol of the sequence and 8 per symbol of the alphabet, besides the result.
 Phases find_phases(std::span<const std::uint32_t> sequence, std::size_t symbols, const PhaseOptions& options = {});
 
+/// The same phases with less depth.
+Phases at_depth(const Phases& phases, std::size_t depth);
+
 }  // namespace effort::communication

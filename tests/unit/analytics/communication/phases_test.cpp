@@ -138,6 +138,23 @@ TEST_CASE("cuts are those of the formulas") {
   }
 }
 
+TEST_CASE("a tree with less depth is that of a search with less depth") {
+  std::mt19937 random(10);
+  for (int round = 0; round < 100; ++round) {
+    const Sequence s = random_sequence(random, 1 + random() % 200, 4);
+    const Phases all = find_phases(s, 4);
+    for (std::size_t depth = 0; depth < 5; ++depth) {
+      const Phases expected = find_phases(s, 4, {Criterion::aic, depth});
+      const Phases phases = at_depth(all, depth);
+      REQUIRE(phases.tree.size() == expected.tree.size());
+      for (std::size_t i = 0; i < phases.tree.size(); ++i) REQUIRE(phases.tree[i].split == expected.tree[i].split);
+      REQUIRE(phases.leaves.size() == expected.leaves.size());
+      for (std::size_t i = 0; i < phases.leaves.size(); ++i) REQUIRE(phases.leaves[i].end == expected.leaves[i].end);
+    }
+  }
+  REQUIRE(at_depth({}, 3).leaves.empty());
+}
+
 TEST_CASE("of several best places the first counts") {
   // Both ends of a run of one symbol in the middle are equally good.
   for (const std::size_t n : {5, 9, 20}) {
