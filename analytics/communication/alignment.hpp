@@ -22,8 +22,8 @@ struct AlignedPhases {
   double similarity = 0;
 };
 
-/// Aligns the phases of two runs in their order, so that the sum of the similarities is as large as it can be (Needleman
-/// & Wunsch 1970, without a penalty for gaps).  Phases with less than half in common are never put together.
+/// Aligns the phases of two runs in their order, so that the sum of the similarities is as large as it can be
+/// (Needleman & Wunsch 1970, without a penalty for gaps).  Phases with less than half in common are never put together.
 /// @return all phases of both runs, in order
 /// Cost: O(|a| |b|) comparisons, and a double for each.
 std::vector<AlignedPhases> align_phases(std::span<const Shares> a, std::span<const Shares> b);

@@ -62,6 +62,9 @@ void add_comm(CLI::App& app) {
   add_waits(*command);
   add_pairs(*command);
   add_matrix(*command);
+  add_comm_patterns(*command);
+  add_comm_phases(*command);
+  add_comm_diff(*command);
 }
 
 }  // namespace effort::tools

@@ -130,4 +130,18 @@ struct CommPairsArguments : CommArguments {
 };
 void run_comm_pairs(const CommPairsArguments& arguments);
 
+struct CommPatternsArguments : CommArguments {
+  std::string symbols = "relative", criterion = "AIC";
+  std::optional<std::size_t> depth;
+  std::size_t length = 2;
+  double cutoff = 3.5;
+};
+void run_comm_patterns(const CommPatternsArguments& arguments);
+void run_comm_phases(const CommPatternsArguments& arguments);
+
+struct CommDiffArguments : CommPatternsArguments {
+  std::string other;
+};
+void run_comm_diff(const CommDiffArguments& arguments);
+
 }  // namespace effort::tools

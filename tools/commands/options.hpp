@@ -10,5 +10,8 @@ void add_commands(CLI::App& app);
 
 /// `effort comm`, with its subcommands.
 void add_comm(CLI::App& app);
+void add_comm_patterns(CLI::App& comm);
+void add_comm_phases(CLI::App& comm);
+void add_comm_diff(CLI::App& comm);
 
 }  // namespace effort::tools
