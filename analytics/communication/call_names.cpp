@@ -7,7 +7,10 @@
 namespace effort::communication {
 
 std::string collective_name(const std::string& region) {
-  std::string name = region.substr(0, region.find(' '));
+  // What follows is a call path.
+  const auto end =
+      std::find_if(region.begin(), region.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_'; });
+  std::string name(region.begin(), end);
   std::transform(name.begin(), name.end(), name.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   if (name.rfind("mpi_", 0) != 0) return "collective";

@@ -9,8 +9,8 @@
 
 namespace effort::communication {
 
-/// "allreduce" of "MPI_Allreduce", "MPI_Iallreduce", "mpi_allreduce_" and "MPI_Allreduce [...]"; "collective" if it is
-/// no name of MPI.
+/// "allreduce" of "MPI_Allreduce", "MPI_Iallreduce", "mpi_allreduce_", and of these with a call path behind it;
+/// "collective" if it is no name of MPI.
 std::string collective_name(const std::string& region);
 
 /// For each region, a number that it shares with those of the same collective_name.

@@ -30,6 +30,7 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   if (argc < 4 || size != columns * rows) MPI_Abort(MPI_COMM_WORLD, 1);
   const int steps = atoi(argv[1]), late_step = atoi(argv[2]), late_rank = atoi(argv[3]);
+  MPI_Barrier(MPI_COMM_WORLD); /* the first step begins here */
   for (int step = 0; step < steps; ++step) {
     const struct timespec late = {0, 300000000};
     if (step == late_step && rank == late_rank) nanosleep(&late, NULL);

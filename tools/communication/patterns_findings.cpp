@@ -47,17 +47,23 @@ PatternFindings::PatternFindings(const communication::Record& of, const PatternO
   }
 }
 
+std::string PatternFindings::function_of(const communication::Instance& instance) const {
+  if (instance.function < record.regions.size()) return record.regions[instance.function];
+  const std::uint32_t region = record.calls[patterns.events[instance.first_event].start].region;
+  const std::string name = region < record.regions.size() ? record.regions[region] : "";
+  const std::size_t path = name.find(": ");  // "MPI_Waitall: solve"
+  return path == std::string::npos ? "" : name.substr(path + 2);
+}
+
 std::vector<std::string> PatternFindings::functions_of(const Phase& phase, std::size_t most) const {
-  std::map<std::uint32_t, std::size_t> counts;
-  for (std::size_t i = phase.first; i < phase.end; ++i) {
-    const std::uint32_t function = patterns.instances[i].function;
-    if (function < record.regions.size()) ++counts[function];
-  }
-  std::vector<std::pair<std::size_t, std::uint32_t>> order;
+  std::map<std::string, std::size_t> counts;
+  for (std::size_t i = phase.first; i < phase.end; ++i) ++counts[function_of(patterns.instances[i])];
+  counts.erase("");
+  std::vector<std::pair<std::size_t, std::string>> order;
   for (const auto& [function, count] : counts) order.emplace_back(count, function);
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::vector<std::string> out;
-  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) out.push_back(record.regions[order[i].second]);
+  for (std::size_t i = 0; i < std::min(most, order.size()); ++i) out.push_back(order[i].second);
   return out;
 }
 

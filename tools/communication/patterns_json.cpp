@@ -7,8 +7,8 @@ using nlohmann::ordered_json;
 namespace {
 
 ordered_json function_of(const PatternFindings& f, const communication::Instance& instance) {
-  return instance.function < f.record.regions.size() ? ordered_json(f.record.regions[instance.function])
-                                                     : ordered_json();
+  const std::string name = f.function_of(instance);
+  return name.empty() ? ordered_json() : ordered_json(name);
 }
 
 ordered_json slow_json(const PatternFindings& f, std::size_t s) {

@@ -38,6 +38,8 @@ struct PatternFindings {
   std::vector<std::uint64_t> slow_of_pattern;       ///< how many of each
   std::vector<double> total_ns;                     ///< of each pattern: its instances' durations
 
+  /// The function around an instance's first event, or the call path of that event's call; empty: neither is known.
+  std::string function_of(const communication::Instance& instance) const;
   /// The functions of a phase's instances, the most frequent first.
   std::vector<std::string> functions_of(const communication::Phase& phase, std::size_t most) const;
   std::size_t slow_in(const communication::Phase& phase) const;

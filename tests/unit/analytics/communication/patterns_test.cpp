@@ -214,7 +214,8 @@ TEST_CASE("a trace without functions") {
   for (int step = 0; step < 4; ++step) {
     halo(program, 0, 3, 2, "", 8);
     for (std::int32_t r = 0; r < 6; ++r) program.send_receive(r, (r + 1) % 6, (r + 5) % 6);
-    program.collective("MPI_Bcast", Operation::from_root, all_of(program), 0);
+    program.collective(step % 2 == 0 ? "MPI_Bcast: main" : "MPI_Bcast [a+0x1]", Operation::from_root, all_of(program),
+                       0);
     program.collective("MPI_Iallreduce", Operation::nxn, all_of(program));
     program.meet();
   }
