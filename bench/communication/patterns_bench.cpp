@@ -3,13 +3,13 @@
 //                                      iterative programs, whose trees are deep; 10^6 instances by default
 // bench_patterns patterns [EVENTS]     finds patterns and slow instances in the record of a halo exchange with a
 //                                      reduction on 64 ranks, and of irregular messages; 10^6 events by default
-// Seconds on one core: the shortest of 5 runs, because other programs may run on the machine.
+// CPU seconds of one thread.
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <ctime>
 #include <functional>
 #include <random>
 #include <string>
@@ -24,14 +24,9 @@ namespace {
 using namespace effort::communication;
 
 double seconds_of(const std::function<void()>& work) {
-  double shortest = 0;
-  for (int run = 0; run < 5; ++run) {
-    const auto start = std::chrono::steady_clock::now();
-    work();
-    const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-    if (run == 0 || seconds < shortest) shortest = seconds;
-  }
-  return shortest;
+  const std::clock_t start = std::clock();
+  work();
+  return static_cast<double>(std::clock() - start) / CLOCKS_PER_SEC;
 }
 
 using Sequence = std::vector<std::uint32_t>;
