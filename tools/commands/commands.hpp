@@ -115,4 +115,33 @@ struct TraceExportArguments {
 };
 void run_trace_export(const TraceExportArguments& arguments);
 
+/// What all analyses of communication are asked for.
+struct CommArguments {
+  std::string input;  ///< a trace, or for some a snapshot
+  std::vector<std::string> module_paths;
+  bool all = false, raw_names = false, json = false;
+};
+void run_comm_waits(const CommArguments& arguments);
+void run_comm_matrix(const CommArguments& arguments);
+
+struct CommPairsArguments : CommArguments {
+  std::string linkage = "average";
+  std::vector<std::int32_t> pair;  ///< two ranks, or none
+};
+void run_comm_pairs(const CommPairsArguments& arguments);
+
+struct CommPatternsArguments : CommArguments {
+  std::string symbols = "relative", criterion = "AIC";
+  std::optional<std::size_t> depth;
+  std::size_t length = 2;
+  double cutoff = 3.5;
+};
+void run_comm_patterns(const CommPatternsArguments& arguments);
+void run_comm_phases(const CommPatternsArguments& arguments);
+
+struct CommDiffArguments : CommPatternsArguments {
+  std::string other;
+};
+void run_comm_diff(const CommDiffArguments& arguments);
+
 }  // namespace effort::tools

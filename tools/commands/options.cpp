@@ -287,6 +287,7 @@ void add_commands(CLI::App& app) {
   add_sample_size(app);
   add_replay(app);
   add_trace(app);
+  add_comm(app);
 }
 
 }  // namespace effort::tools

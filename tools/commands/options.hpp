@@ -8,4 +8,10 @@ namespace effort::tools {
 /// Adds all subcommands to the parser, which runs the one that it finds when it has read the arguments.
 void add_commands(CLI::App& app);
 
+/// `effort comm`, with its subcommands.
+void add_comm(CLI::App& app);
+void add_comm_patterns(CLI::App& comm);
+void add_comm_phases(CLI::App& comm);
+void add_comm_diff(CLI::App& comm);
+
 }  // namespace effort::tools

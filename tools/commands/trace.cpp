@@ -4,12 +4,11 @@
 #include <cstdio>
 #include <filesystem>
 #include <string>
-#include <utility>
 
 #include "record/text.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/commands/named_trace.hpp"
 #include "tools/output/output.hpp"
-#include "tools/symbols/symbols.hpp"
 #include "tools/trace/analysis/calls.hpp"
 #include "tools/trace/analysis/messages.hpp"
 #include "tools/trace/export/export.hpp"
@@ -28,21 +27,10 @@ TraceExported write(const Trace& trace, const TraceMessages& messages, const Tra
   return export_trace_otf2(trace, messages, out);
 }
 
-/// Reads a trace, with functions, files and lines in the names of regions.
-template <typename Arguments>
-Trace read_named(const Arguments& a) {
-  Trace trace = read_trace(a.trace);
-  if (a.raw_names) return trace;
-  Symbols symbols(trace.modules, {a.module_paths.begin(), a.module_paths.end()});
-  for (TraceRegion& region : trace.regions) region.name = symbols.readable(region.name);
-  for (std::string& note : symbols.notes()) trace.notes.push_back(std::move(note));
-  return trace;
-}
-
 }  // namespace
 
 void run_trace_info(const TraceInfoArguments& a) {
-  const Trace trace = read_named(a);
+  const Trace trace = read_named_trace(a.trace, a.raw_names, a.module_paths);
   const TraceMessages messages = match_messages(trace);
   const CallEstimates calls = estimate_calls(trace);
   const TraceFindings findings{trace, messages, calls};
@@ -63,7 +51,7 @@ void run_trace_export(const TraceExportArguments& a) {
   std::vector<std::filesystem::path> inputs;
   for (const std::string& file : trace_files(a.trace)) inputs.emplace_back(file);
   const Destination out(a.out, inputs);
-  const Trace trace = read_named(a);
+  const Trace trace = read_named_trace(a.trace, a.raw_names, a.module_paths);
   const TraceMessages messages = match_messages(trace);
   const TraceExported done = write(trace, messages, a, out);
   const std::uint64_t halves = messages.unmatched_sends + messages.unmatched_receives;

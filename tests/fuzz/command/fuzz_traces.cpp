@@ -72,6 +72,10 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   run_on_damage({"trace", "info", trace, "--json"});
   run_on_damage({"trace", "export", trace, "--format", "csv", "-o", setting.path("out.csv")});
   run_on_damage({"trace", "export", trace, "--format", "perfetto", "-o", setting.path("out.pftrace")});
+  for (const char* const analysis : {"waits", "pairs", "matrix"}) {
+    run_on_damage({"comm", analysis, trace, "--all"});
+    run_on_damage({"comm", analysis, trace, "--json"});
+  }
   if (data[0] % 4 != 0) return 0;
   if (effort::tools::otf2_available()) {
     run_on_damage({"trace", "export", trace, "--format", "otf2", "-o", setting.path("archive")});

@@ -1,0 +1,26 @@
+// Clocks that were not synchronized, put right by what ranks did together.
+#pragma once
+
+#include <cstdint>
+
+#include "analytics/communication/operations.hpp"
+
+namespace effort::communication {
+
+struct ClockShift {
+  std::int64_t largest_ns = 0;    ///< by which a rank's times were moved, 0: none was
+  std::int64_t violation_ns = 0;  ///< by which the times contradicted each other before
+};
+
+/// Moves the times of ranks so that, as far as possible, no message arrives before it is sent, and nobody leaves a
+/// collective before those come whom he needs.  Nothing changes if there is no such contradiction above 1 us.  Each
+/// rank gets one offset to rank 0 or to the first rank that it is connected with, along the pairs that determine it
+/// best: the median difference between the times when both left barriers and N x N collectives, within the bounds that
+/// messages and collectives set, or the middle of these bounds (as Cristian 1989, "Probabilistic clock
+/// synchronization", does with round trips).  Drift stays.
+///
+/// For archives of tools that do not synchronize clocks: EZTrace counts from the start of each process.
+/// Cost: O((messages + participations) log).
+ClockShift align_clocks(Record& record);
+
+}  // namespace effort::communication

@@ -1,0 +1,33 @@
+// The critical path: the chain of activities that determined how long the run took.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "analytics/communication/timeline.hpp"
+
+namespace effort::communication {
+
+/// What a rank did on the critical path, on one call path.
+struct CriticalActivity {
+  std::int32_t rank = 0;
+  std::uint32_t path = none;  ///< none: outside of all calls
+  std::int64_t ns = 0;
+};
+
+struct CriticalPath {
+  std::vector<CriticalActivity> activities;  ///< the longest first
+  std::int64_t ns = 0;                       ///< the path's length
+  /// The part of the path that balance would have saved: on each call path, its time on the critical path minus the
+  /// mean of all ranks' time there, if positive (the critical-path imbalance indicator, Böhme et al. 2012, section 3).
+  std::int64_t imbalance_ns = 0;
+};
+
+/// Backward replay (Böhme, Wolf, de Supinski, Schulz & Geimer 2012, "Scalable critical-path based performance
+/// analysis", IPDPS): from the end of the rank that ended last, always on the rank that was waited for.  Waits are
+/// never on the path.  Parts of a run with a gap between them have a path each, which are added.  Errors of clocks can
+/// make ranks wait for each other at one time: the path then goes on along the rank where it is.
+/// Cost: O(calls + jumps log calls).
+CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline);
+
+}  // namespace effort::communication

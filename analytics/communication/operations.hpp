@@ -1,0 +1,110 @@
+// What ranks did to communicate, as arrays: the input of all analyses in this folder.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace effort::communication {
+
+/// What a call does.
+enum class Operation : std::uint8_t {
+  other,          ///< an MPI call that moves no data and waits for none, such as MPI_Comm_rank
+  user,           ///< a function or region of the program
+  send,           ///< blocking
+  send_start,     ///< MPI_Isend, MPI_Start of a send
+  receive,        ///< blocking
+  receive_start,  ///< MPI_Irecv, MPI_Start of a receive
+  send_receive,   ///< MPI_Sendrecv
+  wait,           ///< completes one request, or tests whether one is complete
+  wait_all,       ///< completes several: the distinctive event of Alawneh & Hamou-Lhadj 2022, section 4.1.1
+  barrier,        ///< nobody leaves before the last has come
+  nxn,            ///< everybody needs data of everybody: allreduce, allgather, alltoall, ...
+  from_root,      ///< broadcast and scatter: the others need the root
+  to_root,        ///< reduce and gather: the root needs the others
+  scan,           ///< a rank needs those before it
+  neighbour,      ///< a neighbourhood collective
+  one_sided,
+};
+
+/// Whether all ranks of a communicator take part.
+constexpr bool is_collective(Operation operation) {
+  return operation >= Operation::barrier && operation <= Operation::neighbour;
+}
+
+/// "nothing", where an index into one of the arrays is expected.
+inline constexpr std::uint32_t none = ~std::uint32_t{0};
+
+/// A call of a function or region, from its begin to its end.
+struct Call {
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::uint32_t region = 0;     ///< index in Record::regions
+  std::uint32_t parent = none;  ///< the call around it: index in Record::calls, always a smaller one
+  Operation operation = Operation::user;
+  bool begins = true, ends = true;  ///< else it began before or ended after the part of the trace that was kept
+};
+
+/// A thread of a rank.  Its calls are in the order of their begins, so that a call comes before those inside it.
+struct Location {
+  std::int32_t rank = 0, thread = 0;
+  std::size_t first_call = 0, end_call = 0;  ///< Record::calls [first_call, end_call)
+};
+
+/// A message of which both ends are known.  A blocking send or receive is started and completed by the same call.
+struct Message {
+  std::int32_t sender = 0, receiver = 0, tag = 0;
+  std::uint32_t communicator = 0;
+  std::uint64_t bytes = 0;
+  std::uint32_t send_start = none, send_done = none;        ///< calls; send_done none: it was never waited for
+  std::uint32_t receive_start = none, receive_done = none;  ///< calls; MPI_Irecv and MPI_Waitall, or twice MPI_Recv
+};
+
+/// A rank's part in a collective.
+struct Participation {
+  std::int32_t rank = 0;
+  std::uint32_t start = none, done = none;  ///< calls; the same one unless it is non-blocking
+  std::uint64_t sent = 0, received = 0;     ///< bytes
+  std::uint8_t group = 0;                   ///< of an intercommunicator's two
+};
+
+/// One collective: all ranks' calls that belong together.
+struct Collective {
+  Operation operation = Operation::nxn;
+  std::uint32_t communicator = 0;
+  std::int32_t root = -1;          ///< rank in MPI_COMM_WORLD, -1 none or not known
+  std::size_t first = 0, end = 0;  ///< Record::participations [first, end), in the communicator's order
+  bool complete = true;            ///< whether all members of the communicator are there
+  bool inter = false;              ///< of an intercommunicator: a rank needs those of the other group
+};
+
+/// A part of the run without a gap: a window that was kept.  A trace of another tool is one span.
+struct Span {
+  std::int64_t first_step = 0, last_step = 0;
+  std::int64_t start_ns = 0, end_ns = 0;
+};
+
+/// When a rank began a step.
+struct Step {
+  std::int32_t rank = 0;
+  std::int64_t number = 0;
+  std::int64_t begin_ns = 0;
+};
+
+/// The trace of a run, or what was kept of it.  Times are those of one clock, as near as it is known.
+struct Record {
+  std::int32_t n_ranks = 0;
+  std::vector<std::int32_t> node_of;  ///< [n_ranks], -1 unknown
+  std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's, or
+                                      ///< "MPI_Send [...]" where calls are told apart by their call paths
+  std::vector<Location> locations;    ///< by rank, then thread; ranks of which nothing was kept have none
+  std::vector<Call> calls;
+  std::vector<Message> messages;        ///< in the order of the begin of their sends
+  std::vector<Collective> collectives;  ///< in the order of their first begin
+  std::vector<Participation> participations;
+  std::vector<Span> spans;  ///< in the order of time
+  std::vector<Step> steps;  ///< by rank, then time; none in a trace that does not know them
+  std::uint64_t unmatched_sends = 0, unmatched_receives = 0;  ///< ends whose other end is not there
+};
+
+}  // namespace effort::communication

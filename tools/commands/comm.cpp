@@ -1,0 +1,96 @@
+// effort comm waits|pairs|matrix TRACE|SNAP
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "record/reader.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/commands/named_trace.hpp"
+#include "tools/communication/pairs_output.hpp"
+#include "tools/communication/record.hpp"
+#include "tools/communication/snapshot_traffic.hpp"
+#include "tools/communication/snapshot_waits.hpp"
+#include "tools/communication/waits_output.hpp"
+#include "tools/output/output.hpp"
+#include "tools/output/terminal.hpp"
+#include "tools/report/report_trace.hpp"
+#include "tools/symbols/symbols.hpp"
+#include "tools/trace/analysis/messages.hpp"
+#include "tools/view/info_text.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+/// The trace itself is given up, because a record of many events needs the memory.
+CommunicationTrace read_communication(const CommArguments& a) {
+  const Trace trace = read_named_trace(a.input, a.raw_names, a.module_paths);
+  return communication_of(trace, match_messages(trace));
+}
+
+SnapshotTraffic read_traffic(const CommArguments& a, const std::string& analysis) {
+  record::Reader reader{std::filesystem::path(a.input)};
+  reader.verify();
+  SnapshotTraffic traffic = snapshot_traffic(reader, analysis);
+  if (a.raw_names) return traffic;
+  Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
+  for (std::string& region : traffic.regions) region = symbols.readable(region);
+  return traffic;
+}
+
+void print(const std::string& text) {
+  const std::string shown = fitted(text, terminal_of(STDOUT_FILENO));
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
+}
+
+/// A rank of the trace.
+void check_rank(std::int32_t rank, const communication::Record& record) {
+  if (rank >= 0 && rank < record.n_ranks) return;
+  throw UsageError("--pair names rank " + std::to_string(rank) + ", but the trace has " +
+                   count_text(static_cast<std::uint64_t>(record.n_ranks), "rank") + ": they count from 0");
+}
+
+}  // namespace
+
+void run_comm_waits(const CommArguments& a) {
+  if (!names_trace(a.input)) {
+    const SnapshotTraffic traffic = read_traffic(a, "effort comm waits");
+    a.json ? print_json(snapshot_waits_json(traffic)) : print(snapshot_waits_text(traffic, a.all));
+    return;
+  }
+  const WaitFindings findings(read_communication(a));
+  a.json ? print_json(waits_json(findings)) : print(waits_text(findings, a.all));
+}
+
+void run_comm_pairs(const CommPairsArguments& a) {
+  const auto linkage = a.linkage == "single" ? communication::Linkage::single : communication::Linkage::average;
+  if (!names_trace(a.input)) {
+    if (!a.pair.empty())
+      throw UsageError("--pair needs the single messages, which a snapshot does not hold: give a trace");
+    const PairFindings findings(read_traffic(a, "effort comm pairs"), linkage);
+    a.json ? print_json(pairs_json(findings)) : print(pairs_text(findings, a.all));
+    return;
+  }
+  const CommunicationTrace trace = read_communication(a);
+  if (a.pair.empty()) {
+    const PairFindings findings(trace.record, linkage);
+    a.json ? print_json(pairs_json(findings)) : print(pairs_text(findings, a.all));
+    return;
+  }
+  for (const std::int32_t rank : a.pair) check_rank(rank, trace.record);
+  const PairView view = view_pair(trace, a.pair[0], a.pair[1]);
+  a.json ? print_json(pair_json(view)) : print(pair_text(view, a.all));
+}
+
+void run_comm_matrix(const CommArguments& a) {
+  const std::vector<NamedFlow> flows =
+      names_trace(a.input) ? flows_of(read_communication(a).record) : flows_of(read_traffic(a, "effort comm matrix"));
+  a.json ? print_json(matrix_json(flows)) : print(matrix_text(flows, a.all));
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,30 @@
+// The communication matrix of a snapshot.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "record/reader.hpp"
+
+namespace effort::tools {
+
+struct SnapshotFlow {
+  std::int32_t a = 0, b = 0;  ///< from a to b
+  std::size_t region = 0;     ///< index in SnapshotTraffic::regions
+  double messages = 0, bytes = 0, seconds = 0;
+};
+
+/// The matrix over all windows and nodes.
+struct SnapshotTraffic {
+  std::int32_t n_ranks = 0;
+  std::vector<std::int32_t> node_of;  ///< [ranks]
+  std::vector<std::string> regions;
+  std::vector<SnapshotFlow> flows;  ///< by a, b, region
+};
+
+/// Errors: record::FormatError; std::runtime_error if the snapshot has no matrix, with how to get one.
+/// @param analysis  what it is needed for, in that message
+SnapshotTraffic snapshot_traffic(record::Reader& reader, const std::string& analysis);
+
+}  // namespace effort::tools

@@ -1,0 +1,16 @@
+// What a snapshot says about waits.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tools/communication/snapshot_traffic.hpp"
+
+namespace effort::tools {
+
+/// The time that pairs spent in MPI calls for each other.  How much of it was waiting, and for what, needs the times of
+/// single calls: the keys of waits_json for these are null.
+nlohmann::ordered_json snapshot_waits_json(const SnapshotTraffic& traffic);
+std::string snapshot_waits_text(const SnapshotTraffic& traffic, bool all);
+
+}  // namespace effort::tools
