@@ -169,6 +169,9 @@ class TwoParts {
   double cut_ = 0;            ///< bytes between the parts
 };
 
+/// Two ends of the graph as seen from each of two ranks.
+constexpr std::size_t starts = 4;
+
 }  // namespace
 
 void bisect(const TrafficGraph& graph, std::span<std::int32_t> ranks, std::size_t first_part) {
@@ -176,7 +179,8 @@ void bisect(const TrafficGraph& graph, std::span<std::int32_t> ranks, std::size_
   std::vector<bool> best;
   double best_cut = 0;
   std::int32_t start = 0;
-  for (int i = 0; i < 2; ++i) {
+  for (std::size_t i = 0; i < starts; ++i) {
+    if (i == starts / 2) start = static_cast<std::int32_t>(part.size() / 2);
     start = farthest(part, start);
     TwoParts parts(part);
     parts.grow(start, first_part);

@@ -41,7 +41,19 @@ Network::Network(std::int32_t nodes, std::vector<std::int32_t> parent)
       reached.push_back(v);
     }
   }
+  if (depth_[static_cast<std::size_t>(reached.back())] > most_levels)
+    throw std::invalid_argument("more than " + std::to_string(most_levels) + " switches are above each other");
   if (reached.size() != parent_.size()) throw std::invalid_argument("switches are above each other in a circle");
+}
+
+Network Network::of(std::span<const std::int32_t> nodes) const {
+  const auto chosen = static_cast<std::int32_t>(nodes.size());
+  std::vector<std::int32_t> parent;
+  parent.reserve(nodes.size() + parent_.size() - static_cast<std::size_t>(nodes_));
+  const auto moved = [&](std::int32_t above) { return above < 0 ? above : above - nodes_ + chosen; };
+  for (const std::int32_t node : nodes) parent.push_back(moved(parent_.at(static_cast<std::size_t>(node))));
+  for (auto v = static_cast<std::size_t>(nodes_); v < parent_.size(); ++v) parent.push_back(moved(parent_[v]));
+  return Network(chosen, std::move(parent));
 }
 
 std::int32_t Network::links(std::int32_t a, std::int32_t b) const {

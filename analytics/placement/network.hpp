@@ -11,12 +11,15 @@ namespace effort::placement {
 /// A tree whose leaves are nodes.  Messages between two nodes go up to their lowest common switch and down again.
 class Network {
  public:
+  static constexpr std::int32_t most_levels = 100;
+
   /// All nodes at one switch.
   static Network flat(std::int32_t nodes);
 
   /// @param parent  [nodes + switches] the switch above each node (the first `nodes` entries) and each switch, as an
   ///                index into this array; -1 at exactly one switch, the root
-  /// @throws std::invalid_argument if that is no tree, or a node stands above something
+  /// @throws std::invalid_argument if that is no tree, a node stands above something, or there are
+  ///         more than `most_levels` levels
   Network(std::int32_t nodes, std::vector<std::int32_t> parent);
 
   std::int32_t nodes() const { return nodes_; }
@@ -28,6 +31,8 @@ class Network {
     const auto v = static_cast<std::size_t>(vertex);
     return std::span(below_).subspan(first_[v], first_[v + 1] - first_[v]);
   }
+  /// The same switches with some of the nodes, in the order given.
+  Network of(std::span<const std::int32_t> nodes) const;
   /// Links on the way between two nodes; 0 from a node to itself.  O(height).
   std::int32_t links(std::int32_t a, std::int32_t b) const;
 

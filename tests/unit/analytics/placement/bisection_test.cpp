@@ -1,6 +1,6 @@
 #include <algorithm>
 #include <catch2/catch_test_macros.hpp>
-#include <catch2/generators/catch_generators.hpp>
+#include <catch2/generators/catch_generators_range.hpp>
 #include <cstddef>
 #include <cstdint>
 #include <numeric>
