@@ -26,6 +26,7 @@ allow(analytics/window analytics/number_text.hpp analytics/comm/ analytics/wavel
 allow(analytics/replay analytics/comm/ analytics/window/)
 allow(analytics/trace analytics/codec/)
 allow(analytics/communication)
+allow(analytics/placement)
 allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(record/trace analytics/trace/ record/)
 allow(runtime record/text.hpp)
@@ -49,6 +50,7 @@ allow(adapters/ompt runtime/session/adapter_port.hpp runtime/measure/ runtime/en
 allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weights.hpp analytics/number_text.hpp
   record/text.hpp)
 allow(tools analytics/ record/)
+allow(tools/place analytics/placement/ record/text.hpp)
 allow(tools/communication tools/trace/model/ tools/trace/analysis/ tools/trace/input/ tools/output/
   analytics/communication/ record/)
 allow(tools/trace/model analytics/trace/ record/)

@@ -143,5 +143,10 @@ struct CommDiffArguments : CommPatternsArguments {
   std::string other;
 };
 void run_comm_diff(const CommDiffArguments& arguments);
+struct PlaceArguments {
+  std::string snapshot, topology, hosts, format = "rankfile", out;
+  bool json = false;
+};
+void run_place(const PlaceArguments& arguments);
 
 }  // namespace effort::tools

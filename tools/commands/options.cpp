@@ -228,6 +228,24 @@ void add_replay(CLI::App& app) {
   command->callback([a] { run_replay(*a); });
 }
 
+void add_place(CLI::App& app) {
+  auto a = std::make_shared<PlaceArguments>();
+  CLI::App* command = app.add_subcommand(
+      "place", "Orders the ranks such that fewer bytes leave a node, for the next run with as many ranks");
+  command->add_option("SNAP", a->snapshot, "snapshot file of a run with COMM_MATRIX=1")->required();
+  command->add_option("--topology", a->topology,
+                      "switches between the nodes, as in Slurm's topology.conf (by default all nodes are equally far)");
+  command->add_option("--hosts", a->hosts, "names of the run's nodes, one per line, that of node 0 first");
+  command
+      ->add_option("--format", a->format,
+                   "rankfile: of Open MPI's mpirun; mpich: MPICH_RANK_ORDER of Cray MPICH; slurm: SLURM_HOSTFILE")
+      ->capture_default_str()
+      ->check(CLI::IsMember({"rankfile", "mpich", "slurm"}));
+  command->add_option("-o", a->out, "file to write")->required();
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_place(*a); });
+}
+
 const char* const trace_help =
     "directory NAME-JOB.trace, one of its node-*.trc files, or an OTF2 archive (.otf2) of any tool";
 
@@ -286,6 +304,7 @@ void add_commands(CLI::App& app) {
   add_cluster(app);
   add_sample_size(app);
   add_replay(app);
+  add_place(app);
   add_trace(app);
   add_comm(app);
 }

@@ -1,0 +1,24 @@
+// Orders of ranks as the starters of MPI programs read them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace effort::tools {
+
+/// Open MPI's rankfile (mpirun --rankfile).  Without hosts, nodes are those of the allocation by number: +n0, +n1, ...
+/// @param node_of  [ranks]
+/// @param hosts    [nodes] names, or empty
+std::string rankfile_text(std::span<const std::int32_t> node_of, const std::vector<std::string>& hosts);
+
+/// MPICH_RANK_ORDER of Cray MPICH (MPICH_RANK_REORDER_METHOD=3): the ranks in the order of the slots that they take,
+/// one line per node.
+std::string mpich_text(std::span<const std::int32_t> node_of, std::int32_t nodes);
+
+/// SLURM_HOSTFILE (srun --distribution=arbitrary): the host of every rank.
+/// @param hosts  [nodes] names
+std::string slurm_text(std::span<const std::int32_t> node_of, const std::vector<std::string>& hosts);
+
+}  // namespace effort::tools
