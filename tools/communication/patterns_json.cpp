@@ -1,3 +1,5 @@
+#include <utility>
+
 #include "tools/communication/patterns_output.hpp"
 
 namespace effort::tools {
@@ -73,14 +75,15 @@ ordered_json patterns_json(const PatternFindings& f, const std::vector<std::stri
 
 ordered_json phases_json(const PatternFindings& f, const std::vector<std::string>& notes) {
   ordered_json out;
-  ordered_json& leaves = out["leaves"] = ordered_json::array();
-  ordered_json& functions = out["functions"] = ordered_json::array();
-  ordered_json& slow = out["slow"] = ordered_json::array();
+  ordered_json leaves = ordered_json::array(), functions = leaves, slow = leaves;
   for (const communication::Phase& phase : f.phases.leaves) {
     leaves.push_back({phase.first, phase.end});
     functions.push_back(f.functions_of(phase, phase.end - phase.first));
     slow.push_back(f.slow_in(phase));
   }
+  out["leaves"] = std::move(leaves);
+  out["functions"] = std::move(functions);
+  out["slow"] = std::move(slow);
   ordered_json& tree = out["tree"] = ordered_json::array();
   for (const communication::Split& split : f.phases.tree)
     tree.push_back({{"first", split.first},

@@ -37,7 +37,7 @@ Trace two_phases(std::int64_t late_ms) {
         e.at(start + 2 * ms + rank).enter(region_reduce).collective(-1, 8, 8).at(start + 3 * ms).leave(region_reduce);
       }
       e.at(start + 50 * ms).leave(region_solve);
-      keep(trace, rank, why::reason_pin, 0, 0, e);
+      keep(trace, rank, why::reason_pin, 0, -1, e);
     }
   }
   return trace;
@@ -134,7 +134,7 @@ TEST_CASE("some ranks only, nothing at all, wrong options") {
   add_window(nothing, 0, 0, 100);
   Events silent(0);
   silent.step(0).enter(region_solve).wait(50).leave(region_solve);
-  keep(nothing, 0, why::reason_pin, 0, 0, silent);
+  keep(nothing, 0, why::reason_pin, 0, -1, silent);
   write_files(nothing, scratch / "empty.trace");
   for (const std::string command : {"patterns", "phases"}) {
     const Outcome outcome = scratch.run({"comm", command, "empty.trace"});
