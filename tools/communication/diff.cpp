@@ -29,8 +29,8 @@ std::vector<communication::Shares> shares_of(const PatternFindings& f, const Nam
   for (const communication::Phase& phase : f.phases.leaves) {
     communication::Shares shares(names.count());
     for (std::size_t i = phase.first; i < phase.end; ++i)
-      shares[names(f.patterns.patterns[f.patterns.instances[i].pattern].name)] +=
-          1 / static_cast<double>(phase.end - phase.first);
+      ++shares[names(f.patterns.patterns[f.patterns.instances[i].pattern].name)];
+    for (double& share : shares) share /= static_cast<double>(phase.end - phase.first);
     out.push_back(std::move(shares));
   }
   return out;
