@@ -209,7 +209,8 @@ void before_finalize(const void* return_address, const void* cfa) {
   if (has_thread()) Passage(Call::Finalize, return_address, cfa).done();
   finalizing = true;
   finish_steps();
-  const bool joined = port().attached() || port().owner() == Owner::adapter;
+  // A session that is off ends on all ranks as well.
+  const bool joined = joined_here() || port().attached() || port().owner() == Owner::adapter;
   armed = false;
   if (joined) port().finalize();
 }

@@ -35,6 +35,7 @@ enum class Source { off, looking, found, setting, pcontrol };
 struct State {
   Source source = Source::off;
   int size = 1, rank = 0;
+  bool joined = false;                          ///< by join()
   MPI_Comm agreeing = MPI_COMM_NULL;            ///< for what ranks agree on here
   std::vector<std::pair<MPI_Comm, bool>> full;  ///< communicators met: whether all ranks are in
 
@@ -58,14 +59,15 @@ struct State {
 };
 State state;
 
-/// Attaches all ranks of MPI_COMM_WORLD.  Collective.
+/// Attaches all ranks of MPI_COMM_WORLD.  Collective, and therefore done once: ranks switch off at different moments,
+/// and one whose session is off must not call the others again.
 bool join() {
-  if (port().attached()) return true;
+  if (state.joined || port().attached()) return true;
   try {
-    return port().attach(adapters::MpiTransport::over(MPI_COMM_WORLD));
-  } catch (const std::exception&) {
-    return false;
+    state.joined = port().attach(adapters::MpiTransport::over(MPI_COMM_WORLD));
+  } catch (const std::exception&) {  // on all ranks
   }
+  return state.joined;
 }
 
 void give_up() {
@@ -278,7 +280,7 @@ void begin_steps() {
   // Ranks reach a call that is not collective at different times, and one that waited there for the others might keep
   // them from coming.  A rank without memory may not recognise WHERE.
   const bool early = state.source == Source::setting && (info(step_call).role != Role::sync || !state.where.empty());
-  if (early && port().owner() == Owner::adapter) join();
+  if (early && port().owner() == Owner::adapter && !join()) return give_up();
   steps_want_cpu_time = state.source == Source::looking;
   steps_watch = steps_want_cpu_time || state.source == Source::setting;
 }
@@ -356,6 +358,8 @@ void step_from_pcontrol() {
 }
 
 void leave_steps_to_host() { give_up(); }
+
+bool joined_here() { return state.joined; }
 
 void forget_communicators() { state.full.clear(); }
 

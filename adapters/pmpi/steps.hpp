@@ -30,6 +30,8 @@ void saw_step_call(Thread& thread, const Site* site, MPI_Comm comm);
 void step_from_pcontrol();
 /// From now on the host ends its steps itself.
 void leave_steps_to_host();
+/// Whether the adapter has attached the ranks to the session.
+bool joined_here();
 /// Forgets communicators, whose handles may have been reused.
 void forget_communicators();
 /// At the start of MPI_Finalize, on all ranks: ends the last step.
