@@ -34,7 +34,7 @@ inline bool in_vain(T... arguments) {
   return false;
 }
 
-/// Informs steps and freed communicators after a call.
+/// Informs steps and freed communicators after a call that is not inside another.
 /// @param site  null if the call was not measured
 /// @param comm  the call's communicator; in Fortran its address
 template <Call call>
@@ -44,10 +44,10 @@ inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
     return what.comm >= 0 ? Arguments{&comm, fortran, false}.communicator(0) : MPI_COMM_NULL;
   };
   if constexpr (can_split(what.role))
-    if (__builtin_expect(steps_watch, 0) && site) {
+    if (__builtin_expect(steps_watch, 0)) {
       if ((what.role == Role::sync || what.role == Role::rooted) && step_call == Call::count)
-        saw_collective(thread, *site, communicator());
-      if (step_call == call) saw_step_call(thread, *site, communicator());
+        saw_collective(thread, site, what.role, communicator());
+      if (step_call == call) saw_step_call(thread, site, communicator());
     }
   if constexpr (what.role == Role::free) {
     forget_communicators();
@@ -104,7 +104,7 @@ inline bool has_succeeded(std::nullptr_t, Word last) {
 /// host's call.
 template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
-  if (!armed) {
+  if (!armed || !has_thread()) {
     if (this_thread) this_thread->left = 0;  // what is not seen now must not pass for computation
     return next(arguments...);
   }
@@ -132,8 +132,8 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   }
   if (traffic_on && passage.seen())
     saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
-  after<call>(passage.thread(), passage.seen() ? &passage.site() : nullptr, argument<info(call).comm>(arguments...),
-              fortran);
+  if (passage.outermost())
+    after<call>(passage.thread(), passage.site_or_null(), argument<info(call).comm>(arguments...), fortran);
   return code;
 }
 

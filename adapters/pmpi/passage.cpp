@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <new>
 
 namespace effort::pmpi {
 
@@ -36,7 +37,8 @@ struct ThreadEnd {
 };
 thread_local ThreadEnd thread_end;
 
-/// Registers a region; beyond the limit, one that all others share.
+/// Registers a region, for which the thread's slot then has room; beyond the limit, one that all others share.
+/// @throws std::bad_alloc
 effort_region_id region_named(const std::string& name, Kind kind) {
   std::uint32_t id = 0;
   if (n_regions.load(std::memory_order_relaxed) < most_regions) {
@@ -50,7 +52,7 @@ effort_region_id region_named(const std::string& name, Kind kind) {
     id = port().region(kind == Kind::compute ? "(between other call paths)" : "(other call paths)",
                        kind == Kind::compute ? kind : Kind::comm);
   }
-  port().slot();  // makes room for it
+  if (id > 0 && !port().slot()) throw std::bad_alloc();  // makes room for it
   return static_cast<effort_region_id>(id);
 }
 
@@ -64,14 +66,14 @@ const char* name_of_all(Kind kind) {
   }
 }
 
-/// Runs `body`.  If it throws (memory), measuring ends, not the host.
+/// Runs `body`; false if it throws (memory).  The call at hand is then not measured.  The rank goes on taking part in
+/// what the ranks do together (steps.hpp), so that none waits for it.
 template <typename Body>
-bool disarm_on_error(const Body& body) {
+bool attempt(const Body& body) {
   try {
     body();
     return true;
   } catch (const std::exception&) {
-    armed = false;
     return false;
   }
 }
@@ -90,12 +92,16 @@ Thread& make_thread() {
   return *this_thread;
 }
 
+bool has_thread() noexcept {
+  return this_thread || attempt([] { make_thread(); });
+}
+
 bool Thread::prepare() {
   const measure::ThreadSlot* slot = port().slot();
   if (!slot) return false;
   const std::uint64_t session = slot->session();
   if (session == session_) return true;
-  return disarm_on_error([&] {
+  return attempt([&] {
     const Path& before = main && last->path ? *last->path : landmark("start");
     landmark_.then = landmark_.follower = &Site::nowhere;
     previous = &landmark_;
@@ -158,10 +164,12 @@ Site* Thread::site(Call call, const void* return_address, const std::byte* cfa) 
 }
 
 Site* Thread::add_site(Call call, const void* return_address, const std::byte* cfa) {
+  constexpr int most_refusals = 64;  // each costs the host about as much time as a site that is made
   Site* made = nullptr;
+  if (refusals_ >= most_refusals) return made;
   // The first time, this takes a tenth of a millisecond, which is not the host's computation.
   const bool apart = effort_begin(own_) == EFFORT_OK;
-  disarm_on_error([&] {
+  const bool could = attempt([&] {
     // On a stack of unknown extent (fibers), only the return address itself can be recognised.
     const bool known = stack_end_ && cfa < stack_end_ && cfa > stack_end_ - (std::ptrdiff_t{1} << 40);
     auto site = std::make_unique<Site>();
@@ -177,6 +185,7 @@ Site* Thread::add_site(Call call, const void* return_address, const std::byte* c
     head = std::move(site);
     made = head.get();
   });
+  if (!could) ++refusals_;
   if (apart) effort_end(own_);
   return made;
 }
@@ -191,7 +200,7 @@ effort_region_id Thread::pair(const Path& to) {
 
 effort_region_id Thread::find_pair(Site& site) {
   last->then = &Site::nowhere;
-  if (!disarm_on_error([&] { last->pair = pair(*site.path); })) return 0;
+  if (!attempt([&] { last->pair = pair(*site.path); })) return 0;
   if (site.region > 0 && last->pair > 0) last->then = &site;
   return last->pair;
 }

@@ -30,7 +30,7 @@ extern double seconds_per_tick;
 /// While steps are being detected, computation is compared in CPU time, which is meaningful even on crowded cores.
 extern bool steps_want_cpu_time;
 
-/// Whether wrappers measure: from MPI_Init to MPI_Finalize, except after an error.
+/// Whether wrappers measure: from MPI_Init to MPI_Finalize, on all ranks or on none.
 extern bool armed;
 
 #pragma GCC visibility pop
@@ -137,6 +137,7 @@ class Thread {
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
   Site* before_ = nullptr;  ///< the call that the computation at hand began after
   Site landmark_;           ///< `last`, if that is not a call
+  int refusals_ = 0;        ///< sites that there was no memory for
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -145,6 +146,8 @@ class Thread {
 /// The calling thread's state; made by the first call.  Initial-exec: the library is linked or preloaded.
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
+/// The same; false if there is no memory for it.
+bool has_thread() noexcept;
 
 /// The place of the host's call, for a wrapper's careful half.
 struct Caller {
@@ -162,11 +165,13 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 /// Drops the time since the last call was left: it is not charged to any region.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
-/// Around one call, for every case.  Construct before it, call done() after it.
+/// Around one call, for every case.  Construct before it, on a thread that has its state (has_thread), and call done()
+/// after it.
 class Passage {
  public:
   Passage(Call call, const void* return_address, const void* cfa)
-      : thread_(this_thread ? *this_thread : make_thread()),
+      : thread_(*this_thread),
+        outermost_(thread_.nesting == 0),
         site_(enter_carefully(thread_, call, return_address, static_cast<const std::byte*>(cfa))) {}
   Passage(const Passage&) = delete;
   Passage& operator=(const Passage&) = delete;
@@ -176,11 +181,16 @@ class Passage {
 
   /// Whether the call is measured: not inside another call, and in a session.
   bool seen() const { return site_ != nullptr; }
+  /// Not inside another call.
+  bool outermost() const { return outermost_; }
+  /// Null if it is not seen.
+  const Site* site_or_null() const { return site_; }
   Thread& thread() const { return thread_; }
   const Site& site() const { return *site_; }
 
  private:
   Thread& thread_;
+  const bool outermost_;
   Site* const site_;
 };
 

@@ -108,38 +108,68 @@ void after_step() {
   disown(*thread, *slot);
 }
 
-void begin(const void* return_address, const void* cfa) {
-  // Under another MPI the other ranks cannot even be asked.  A second copy leaves this to the first.
-  if (!adapters::other_mpi().empty()) return tell_why_nothing("it was built for another MPI");
+/// Whether the ranks may be asked.  Under another MPI that is impossible.  A second copy leaves this to the first.
+bool may_ask() {
+  if (!adapters::other_mpi().empty()) {
+    tell_why_nothing("it was built for another MPI");
+    return false;
+  }
   session::AdapterPort* const library = session::adapter_port();
   ours = ours || (library && library->claim_interception());
-  if (library && !ours) return tell_why_nothing_here("another copy of it is there already");
-  const char* const alone = "other ranks are without it: preload it in all ranks, or in none";
-  if (!all_ranks_present(init_seconds)) return tell_why_nothing(alone);
-  const bool ready = library && library->begin();
-  const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
-  if (!ready && !refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
-  Thread* const thread = ready ? &make_thread() : nullptr;
-  // From here on, all ranks take part or none.
-  const Agreement agreed = all_ranks_ready(ready);
-  if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
-  if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
-  if (agreed != Agreement::all || !thread) return;
-  thread->main = true;
+  if (library && !ours) tell_why_nothing_here("another copy of it is there already");
+  return !library || ours;
+}
+
+/// Does whatever may fail on one rank alone.
+bool get_ready(const void* return_address, const void* cfa) {
+  session::AdapterPort* const library = session::adapter_port();
+  if (!library || !library->begin()) {
+    const std::string refusal = library ? effort_last_error() : "libeffort is of another build: install both from one";
+    if (!refusal.empty()) tell_why_nothing(refusal);  // with DISABLE there is nothing to say
+    return false;
+  }
+  Thread& thread = make_thread();
+  thread.main = true;
   seconds_per_tick = port().seconds_per_tick();
   poll_gap = ticks_in(poll_gap_seconds);
   least_gap = ticks_in(least_gap_seconds);
   long_computation = ticks_in(long_computation_seconds);
-  port().on_step({before_step, after_step});
   new_session();
   Trail trail = unwind(return_address, static_cast<const std::byte*>(cfa), depth);
-  thread->pass(path_of(Call::Init, return_address, trail));
+  thread.pass(path_of(Call::Init, return_address, trail));
+  prepare_steps(*port().settings());
+  return true;
+}
+
+/// What `question` answers; `without` if there is no memory for it.
+template <typename Question>
+bool answer(const Question& question, bool without) {
+  try {
+    return question();
+  } catch (const std::exception&) {
+    tell_why_nothing_here("out of memory");
+    return without;
+  }
+}
+
+void begin(const void* return_address, const void* cfa) {
+  // A rank without memory still answers the others, which wait for it.
+  if (!answer(may_ask, true)) return;
+  const char* const alone = "other ranks are without it: preload it in all ranks, or in none";
+  if (!all_ranks_present(init_seconds)) return tell_why_nothing(alone);
+  const bool ready = answer([&] { return get_ready(return_address, cfa); }, false);
+  // From here on, all ranks take part or none.
+  const Agreement agreed = all_ranks_ready(ready);
+  if (agreed == Agreement::unanswered && ready) tell_why_nothing(alone);
+  if (agreed == Agreement::refused && ready) tell_why_nothing_here("another rank cannot");
+  if (agreed != Agreement::all) return;
+  port().on_step({before_step, after_step});
   armed = true;
-  if (!thread->prepare()) armed = false;
-  look_for_other_tools();
+  this_thread->prepare();  // without memory, at a later call
+  answer([] { return look_for_other_tools(), true; }, true);
   begin_traffic();
   begin_messages();
-  begin_steps(*port().settings());
+  begin_steps();
   after_step();
 }
 
@@ -170,28 +200,23 @@ void leave_init(const void* return_address, const void* cfa) {
   if (!initialized) return;
   try {
     begin(return_address, cfa);
-  } catch (const std::exception&) {
-    armed = false;
+  } catch (const std::exception&) {  // there is no memory even to say why nothing is measured
   }
 }
 
 void before_finalize(const void* return_address, const void* cfa) {
   if (!armed || (this_thread && this_thread->nesting > 0)) return;
-  try {
-    Passage passage(Call::Finalize, return_address, cfa);
-    passage.done();
-    finalizing = true;
-    finish_steps();
-    const bool joined = port().attached() || port().owner() == Owner::adapter;
-    armed = false;
-    if (joined) port().finalize();
-  } catch (const std::exception&) {
-    armed = false;
-  }
+  if (has_thread()) Passage(Call::Finalize, return_address, cfa).done();
+  finalizing = true;
+  finish_steps();
+  // A session that is off ends on all ranks as well.
+  const bool joined = joined_here() || port().attached() || port().owner() == Owner::adapter;
+  armed = false;
+  if (joined) port().finalize();
 }
 
 void pcontrol(int level, const void* return_address, const void* cfa) {
-  if (!armed || !obey_pcontrol || (this_thread && this_thread->nesting > 0)) return;
+  if (!armed || !obey_pcontrol || (this_thread && this_thread->nesting > 0) || !has_thread()) return;
   Passage passage(Call::Pcontrol, return_address, cfa);
   passage.done();
   if (!passage.seen()) return;

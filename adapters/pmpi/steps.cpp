@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <exception>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -33,6 +35,7 @@ enum class Source { off, looking, found, setting, pcontrol };
 struct State {
   Source source = Source::off;
   int size = 1, rank = 0;
+  bool joined = false;                          ///< by join()
   MPI_Comm agreeing = MPI_COMM_NULL;            ///< for what ranks agree on here
   std::vector<std::pair<MPI_Comm, bool>> full;  ///< communicators met: whether all ranks are in
 
@@ -56,14 +59,15 @@ struct State {
 };
 State state;
 
-/// Attaches all ranks of MPI_COMM_WORLD.  Collective.
+/// Attaches all ranks of MPI_COMM_WORLD.  Collective, and therefore done once: ranks switch off at different moments,
+/// and one whose session is off must not call the others again.
 bool join() {
-  if (port().attached()) return true;
+  if (state.joined || port().attached()) return true;
   try {
-    return port().attach(adapters::MpiTransport::over(MPI_COMM_WORLD));
-  } catch (const std::exception&) {
-    return false;
+    state.joined = port().attach(adapters::MpiTransport::over(MPI_COMM_WORLD));
+  } catch (const std::exception&) {  // on all ranks
   }
+  return state.joined;
 }
 
 void give_up() {
@@ -74,9 +78,10 @@ void give_up() {
 
 void step() {
   if (!join()) return give_up();
-  this_thread->driving = true;
+  Thread* const thread = this_thread;
+  if (thread) thread->driving = true;
   port().progress_step();
-  this_thread->driving = false;
+  if (thread) thread->driving = false;
   ++state.steps;
 }
 
@@ -87,8 +92,12 @@ bool all_ranks_in(MPI_Comm comm) {
   int inter = 1, size = 0;
   PMPI_Comm_test_inter(comm, &inter);
   if (!inter) PMPI_Comm_size(comm, &size);
-  state.full.emplace_back(comm, !inter && size == state.size);
-  return state.full.back().second;
+  const bool full = !inter && size == state.size;
+  try {
+    state.full.emplace_back(comm, full);
+  } catch (const std::exception&) {  // it is asked again the next time
+  }
+  return full;
 }
 
 MPI_Comm agreeing() {
@@ -107,11 +116,21 @@ std::uint64_t places_of(std::uint64_t path) {
   return h;
 }
 
+/// None if there is no memory to look for one.
+StepRule proposed() {
+  try {
+    return find_step(state.events, least_step);
+  } catch (const std::exception&) {
+    return {};
+  }
+}
+
 std::string percent(double share) { return std::to_string(std::lround(100 * share)) + " %"; }
 
 /// The rank that computed most so far proposes a rule, and all compare it with their own events.  The rule stays
 /// provisional for a while: a longer step replaces it if it turns out to be an inner loop (the first solver's
-/// iterations).  Collective, within a collective of the host's (ranks_meet).
+/// iterations).  The ranks join here, because later each would do so when it recognises the end of a step, which it
+/// might not.  Collective, within a collective of the host's (ranks_meet).
 void look() {
   const LibraryScope scope;
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
@@ -127,7 +146,7 @@ void look() {
     std::int64_t n;
   } proposal{};
   if (state.rank == busiest.rank) {
-    proposal.rule = find_step(state.events, least_step);
+    proposal.rule = proposed();
     const bool known = proposal.rule.path == state.rule.path && proposal.rule.every == state.rule.every;
     if (state.source == Source::found && (known || proposal.rule.usual < 2 * state.rule.usual)) proposal.rule.path = 0;
     proposal.places = places_of(proposal.rule.path);
@@ -147,6 +166,7 @@ void look() {
       give_up();
     return;
   }
+  if (!join()) return give_up();
   state.rule = proposal.rule;
   state.source = Source::found;
   state.certain_at = std::max(least_doubt, times_doubt * state.clock);
@@ -164,13 +184,17 @@ void check() {
   long long most[2] = {state.steps, -state.steps};
   if (PMPI_Allreduce(MPI_IN_PLACE, most, 2, MPI_LONG_LONG, MPI_MAX, agreeing()) != MPI_SUCCESS) return give_up();
   if (most[0] != -most[1]) {
-    port().note("ranks came to different numbers of steps (" + std::to_string(-most[1]) + " to " +
-                std::to_string(most[0]) + "), so that later ones were not counted: name the step with EFFORT_STEP");
+    note([&] {
+      return "ranks came to different numbers of steps (" + std::to_string(-most[1]) + " to " +
+             std::to_string(most[0]) + "), so that later ones were not counted: name the step with EFFORT_STEP";
+    });
     return give_up();
   }
   if (state.steps == state.checked_steps) {
-    port().note("after step " + std::to_string(state.steps) +
-                " what ended steps recurred no more, and the step was looked for anew");
+    note([] {
+      return "after step " + std::to_string(state.steps) +
+             " what ended steps recurred no more, and the step was looked for anew";
+    });
     state.source = Source::looking;
     steps_want_cpu_time = true;
     state.next_look = state.clock + 16;
@@ -187,22 +211,29 @@ bool ranks_meet(Role role) {
   return state.together == state.clock || state.clock - state.together > longest_apart;
 }
 
+/// Drops the time since the last call, if the thread measures at all.
+void disown_since_call(Thread& thread) {
+  measure::ThreadSlot* const slot = measure::this_thread_slot();
+  if (thread.ready(slot)) disown(thread, *slot);
+}
+
 /// Ranks may wait for each other in `what`.
 void meet(Thread& thread, void (*what)()) {
   what();
-  if (measure::ThreadSlot* const slot = measure::this_thread_slot()) disown(thread, *slot);
+  disown_since_call(thread);
 }
 
 /// Describes what ends steps from now on.
 void announce(const Path& path) {
   state.announced = true;
   if (state.rank != 0) return;
-  std::string text = state.steps == 0 ? "steps were found in the run: they end with "
-                                      : "from step " + std::to_string(state.steps) + " on they end with ";
-  if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
-  text += path.text + " (confidence " + percent(state.rule.confidence) + ", " + std::to_string(state.rule.recurrences) +
-          " recurrences)";
-  port().note(text);
+  note([&] {
+    std::string text = state.steps == 0 ? "steps were found in the run: they end with "
+                                        : "from step " + std::to_string(state.steps) + " on they end with ";
+    if (state.rule.every > 1) text += "every " + std::to_string(state.rule.every) + ". ";
+    return text + path.text + " (confidence " + percent(state.rule.confidence) + ", " +
+           std::to_string(state.rule.recurrences) + " recurrences)";
+  });
 }
 
 void found_step(const Path& path) {
@@ -217,7 +248,7 @@ void found_step(const Path& path) {
 
 }  // namespace
 
-void begin_steps(const config::Settings& settings) {
+void prepare_steps(const config::Settings& settings) {
   state = {};
   PMPI_Comm_size(MPI_COMM_WORLD, &state.size);
   PMPI_Comm_rank(MPI_COMM_WORLD, &state.rank);
@@ -241,60 +272,71 @@ void begin_steps(const config::Settings& settings) {
                   ", which is no call that can block: steps are not counted");
     } else {
       state.source = Source::setting;
-      // Ranks reach a call that is not collective at different times, and one that waited there for the others might
-      // keep them from coming.
-      if (info(step_call).role != Role::sync && port().owner() == Owner::adapter) join();
     }
   }
+}
+
+void begin_steps() {
+  // Ranks reach a call that is not collective at different times, and one that waited there for the others might keep
+  // them from coming.  A rank without memory may not recognise WHERE.
+  const bool early = state.source == Source::setting && (info(step_call).role != Role::sync || !state.where.empty());
+  if (early && port().owner() == Owner::adapter && !join()) return give_up();
   steps_want_cpu_time = state.source == Source::looking;
   steps_watch = steps_want_cpu_time || state.source == Source::setting;
 }
 
-void saw_collective(Thread& thread, const Site& site, MPI_Comm comm) {
+void saw_collective(Thread& thread, const Site* site, Role role, MPI_Comm comm) {
   if (!thread.main || !all_ranks_in(comm)) return;
   ++state.clock;
-  const Path& path = *site.path;
-  const bool together = ranks_meet(info(path.call).role);
+  const Path* const path = site ? site->path : nullptr;
+  const bool together = ranks_meet(role);
   if (steps_want_cpu_time) {
     if (state.events.size() == most_events)
       state.events.erase(state.events.begin(), state.events.begin() + most_events / 2);
-    state.events.push_back({path.hash, static_cast<double>(thread.computed) * seconds_per_tick * 1e9, thread.calls});
+    const double computed = static_cast<double>(thread.computed) * seconds_per_tick * 1e9;
+    state.events.push_back({path ? path->hash : 0, computed, thread.calls});  // prepare_steps() made room
   }
   if (state.source == Source::found) {
-    if (path.hash == state.rule.path && ++state.seen >= state.rule.every) {
+    if (path && path->hash == state.rule.path && ++state.seen >= state.rule.every) {
       state.seen = 0;
-      found_step(path);
+      found_step(*path);
     }
     if (together && state.clock >= state.next_check && state.source == Source::found) meet(thread, check);
   }
   if (steps_want_cpu_time && together && state.clock >= state.next_look) meet(thread, look);
 }
 
+/// What is known of a call path of the setting STEP.
+static const State::Met& met(Thread& thread, const Site& site) {
+  const auto known =
+      std::find_if(state.met.begin(), state.met.end(), [&](const auto& m) { return m.path == site.path; });
+  if (known != state.met.end()) return *known;
+  State::Met met{site.path, false, functions_of(site.return_address, site.trail)};
+  met.fits = (met.functions + " " + site.path->text).find(state.where) != std::string::npos;
+  disown_since_call(thread);
+  return state.met.emplace_back(std::move(met));
+}
+
 /// Whether a call matches the setting STEP.
-static bool fits(Thread& thread, const Site& site, MPI_Comm comm) {
-  auto known = std::find_if(state.met.begin(), state.met.end(), [&](const auto& m) { return m.path == site.path; });
-  if (known == state.met.end()) {
-    State::Met met{site.path, state.where.empty(), ""};
-    if (!met.fits) {
-      met.functions = functions_of(site.return_address, site.trail);
-      met.fits = (met.functions + " " + site.path->text).find(state.where) != std::string::npos;
-      if (measure::ThreadSlot* const slot = measure::this_thread_slot()) disown(thread, *slot);
-    }
-    known = state.met.insert(known, std::move(met));
+static bool fits(Thread& thread, const Site* site, MPI_Comm comm) {
+  if (state.where.empty()) return true;
+  try {
+    if (site && met(thread, *site).fits) return true;
+  } catch (const std::exception&) {  // out of memory
   }
-  if (known->fits || comm == MPI_COMM_NULL) return known->fits;
+  if (comm == MPI_COMM_NULL) return false;
   char name[MPI_MAX_OBJECT_NAME] = "";
   int length = 0;
   PMPI_Comm_get_name(comm, name, &length);
-  return std::string(name).find(state.where) != std::string::npos;
+  return std::string_view(name).find(state.where) != std::string_view::npos;
 }
 
 /// The setting STEP has ended no step.
 static std::string why_no_step() {
   std::string text = "EFFORT_STEP has ended no step, and the whole run is one: ";
   const std::string name(info(step_call).name);
-  if (state.met.empty()) return text + name + " was never called; name a call that the program makes";
   if (state.seen > 0) return text + "only " + std::to_string(state.seen) + " calls were such ones; lower N";
+  if (state.met.empty()) return text + name + " was never called; name a call that the program makes";
   text += "'" + state.where + "' is in no call path of " + name +
           " and in no communicator's name; its calls were made from";
   constexpr std::size_t most = 4;
@@ -303,7 +345,7 @@ static std::string why_no_step() {
   return text + (state.met.size() > most ? "; ..." : "");
 }
 
-void saw_step_call(Thread& thread, const Site& site, MPI_Comm comm) {
+void saw_step_call(Thread& thread, const Site* site, MPI_Comm comm) {
   if (state.source != Source::setting || !thread.main) return;
   if (!fits(thread, site, comm)) return;
   if (++state.seen < state.every) return;
@@ -317,6 +359,8 @@ void step_from_pcontrol() {
 
 void leave_steps_to_host() { give_up(); }
 
+bool joined_here() { return state.joined; }
+
 void forget_communicators() { state.full.clear(); }
 
 void finish_steps() {
@@ -324,11 +368,11 @@ void finish_steps() {
   const bool stepped = state.steps > 0;
   if (!join()) return;
   if (state.source == Source::looking && !stepped && state.rank == 0)
-    port().note(
-        "no step was found: no collective of all ranks recurs regularly, with 50 microseconds of computation or more "
-        "each time; the whole run is one step (name one "
-        "with EFFORT_STEP)");
-  if (state.source == Source::setting && !stepped && state.rank == 0) port().note(why_no_step());
+    note([] {
+      return "no step was found: no collective of all ranks recurs regularly, with 50 microseconds of computation or "
+             "more each time; the whole run is one step (name one with EFFORT_STEP)";
+    });
+  if (state.source == Source::setting && !stepped && state.rank == 0) note(why_no_step);
   if (stepped) port().phase("shutdown");
   step();
   if (state.agreeing != MPI_COMM_NULL) PMPI_Comm_free(&state.agreeing);

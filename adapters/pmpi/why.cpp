@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cstdlib>
 #include <ctime>
+#include <exception>
 #include <filesystem>
 #include <string_view>
 
@@ -21,7 +22,13 @@ std::string_view setting(const char* name) {
   return value ? value : "";
 }
 
-void say_nothing_measured(const std::string& reason) { say("libeffort_pmpi measures nothing: " + reason); }
+void say_nothing_measured(const std::string& reason) noexcept {
+  try {
+    say("libeffort_pmpi measures nothing: " + reason);
+  } catch (const std::exception&) {
+    print_error("effort: libeffort_pmpi measures nothing\n");
+  }
+}
 
 const std::time_t loaded = std::time(nullptr);
 

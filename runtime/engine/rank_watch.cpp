@@ -5,7 +5,6 @@
 #include <cstring>
 #include <utility>
 
-#include <poll.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
@@ -43,7 +42,8 @@ RankWatch::RankWatch(const std::vector<pid_t>& processes, std::function<void()> 
     : notify_(std::move(notify)),
       n_(processes.size()),
       ended_(std::make_unique<std::atomic<bool>[]>(n_)),
-      descriptors_(n_ + 1) {
+      descriptors_(n_ + 1),
+      watched_(n_ + 1) {
   bool any = false;
   for (std::size_t l = 0; l < n_; ++l) any |= (descriptors_[l].number = descriptor_of(processes[l])) >= 0;
   if (any) descriptors_[n_].number = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC);
@@ -67,18 +67,17 @@ RankWatch::~RankWatch() {
 
 void RankWatch::run() noexcept {
   // poll() ignores negative descriptors.
-  const auto watched = std::make_unique<pollfd[]>(n_ + 1);
-  for (std::size_t i = 0; i <= n_; ++i) watched[i] = {descriptors_[i].number, POLLIN, 0};
+  for (std::size_t i = 0; i <= n_; ++i) watched_[i] = {descriptors_[i].number, POLLIN, 0};
   while (!ending_.load()) {
     constexpr int longest_ms = 1000;
-    const int ready = poll(watched.get(), n_ + 1, longest_ms);
+    const int ready = poll(watched_.data(), n_ + 1, longest_ms);
     if (ready < 0 && errno != EINTR) return;
     if (ready <= 0) continue;
-    if (watched[n_].revents != 0) return;
+    if (watched_[n_].revents != 0) return;
     bool news = false;
     for (std::size_t l = 0; l < n_; ++l) {
-      if (watched[l].fd < 0 || watched[l].revents == 0) continue;
-      watched[l].fd = -1;
+      if (watched_[l].fd < 0 || watched_[l].revents == 0) continue;
+      watched_[l].fd = -1;
       if (!descriptors_[l].is_ours()) continue;
       ended_[l].store(true, std::memory_order_release);
       news = true;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <vector>
 
+#include <poll.h>
 #include <sys/types.h>
 
 namespace effort::engine {
@@ -44,6 +45,7 @@ class RankWatch {
   const std::size_t n_;
   const std::unique_ptr<std::atomic<bool>[]> ended_;
   std::vector<Descriptor> descriptors_;  ///< [n_local + 1] of processes; the last one ends the watch
+  std::vector<pollfd> watched_;          ///< [n_local + 1] used by the thread, which must not allocate
   std::atomic<bool> ending_{false};
   BackgroundThread thread_;
 };

@@ -8,6 +8,7 @@
 #include "runtime/measure/thread_slot.hpp"
 
 #include <cstddef>
+#include <exception>
 #include <memory>
 #include <span>
 #include <string>
@@ -93,9 +94,15 @@ inline std::string port_build() {
          std::to_string(sizeof(config::Settings)) + " " + std::to_string(sizeof(measure::SlotFront));
 }
 
-/// For adapters: the port, or null if libeffort is of another build.
-inline AdapterPort* adapter_port() {
-  static AdapterPort* const port = effort_adapter_port ? effort_adapter_port(port_build().c_str()) : nullptr;
+/// For adapters: the port, or null if libeffort is of another build, or if there was no memory for it.
+inline AdapterPort* adapter_port() noexcept {
+  static AdapterPort* const port = []() -> AdapterPort* {
+    try {
+      return effort_adapter_port ? effort_adapter_port(port_build().c_str()) : nullptr;
+    } catch (const std::exception&) {
+      return nullptr;
+    }
+  }();
   return port;
 }
 

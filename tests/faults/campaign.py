@@ -211,6 +211,7 @@ def main():
     parser.add_argument("--verify", action="store_true", help="only verify the campaign itself")
     parser.add_argument("cases", nargs="*")
     arguments = parser.parse_args()
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs ignore it, and so would hosts
     campaign = Campaign(arguments)
     code = try_all(campaign, arguments)
     if code != 1:

@@ -160,6 +160,20 @@ def memory(number, draw, case):
     preloaded(case, "malloc", f"errno:{errno.ENOMEM}", at, draw.random() < 0.4)
 
 
+def adapter_memory(number, draw, case):
+    """An allocation of the adapter or of the library behind it fails on one rank, mostly with all that follow.  Ranks
+    find steps together, end them at collectives or at messages, and one without memory must not leave the others alone.
+    A run makes some 1,400 allocations."""
+    case.ranks = draw.choice([2, 2, 3])
+    case.per_node = draw.choice([0, 1])
+    case.adapter = True
+    case.host["rank"] = draw.choice([0, case.ranks - 1])
+    case.environment["EFFORT_STEP"] = ["auto", "MPI_Allreduce", "MPI_Sendrecv:2@fault_host"][number // 4 % 3]
+    case.environment["EFFORT_COMM_MATRIX"] = draw.choice(["0", "1"])
+    preloaded(case, "malloc", f"errno:{errno.ENOMEM}", 150 + 200 * number if number < 6 else draw.randint(1, 1500),
+              draw.random() < 0.7 or number < 6)
+
+
 def clocks(number, draw, case):
     """The clock jumps."""
     placed(draw, case, [0, 1, 2, 3])
@@ -197,7 +211,8 @@ def wrong(number, draw, case):
 
 # Class: number of cases in the short and in the whole campaign.
 CLASSES = {signals: (8, 300), interrupted: (6, 300), limits: (12, 120), files: (6, 60), shared_memory: (4, 40),
-           calls: (15, 450), memory: (0, 300), clocks: (4, 60), stopped: (1, 6), wrong: (0, 0)}
+           calls: (15, 450), memory: (0, 300), adapter_memory: (6, 150),
+           clocks: (4, 60), stopped: (1, 6), wrong: (0, 0)}
 
 
 def make(kind, number, seed, whole, trace=False):
@@ -208,7 +223,8 @@ def make(kind, number, seed, whole, trace=False):
         stopped(number, draw, case, 10 if whole else 1)
     else:
         kind(number, draw, case)
-    case.adapter = kind is not wrong and case.ranks > 0 and draw.random() < 0.2
+    if kind is not wrong and case.ranks > 0 and draw.random() < 0.2:
+        case.adapter = True
     if kind is not wrong and (draw.random() < 0.5 or trace):
         case.environment.update(EFFORT_TRACE="on", EFFORT_TRACE_MEMORY="262144", EFFORT_TRACE_PIN="0-7",
                                 EFFORT_TRACE_DESIGN=draw.choice(["retrospective", "subset", "global"]))

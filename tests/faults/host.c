@@ -123,6 +123,11 @@ static void advance(uint64_t* now, uint64_t* next, MPI_Comm comm) {
   }
 }
 
+/* What solvers agree on in every step, such as the largest residual. */
+static void agree(uint64_t* residual, MPI_Comm comm) {
+  if (size > 1) MPI_Allreduce(MPI_IN_PLACE, residual, 1, MPI_UINT64_T, MPI_MAX, comm);
+}
+
 #ifndef ALONE
 static void leave(const char* directory, const char* name) {
   char path[700];
@@ -235,6 +240,9 @@ int main(int argc, char** argv) {
   for (int s = 0; s < steps; ++s) {
     WITH_LIBRARY(effort_begin(solve); effort_work(work, cells * (1 + s % 4));)
     advance(field[s % 2], field[1 - s % 2], MPI_COMM_WORLD);
+    uint64_t residual = field[1 - s % 2][0];
+    agree(&residual, MPI_COMM_WORLD);
+    sum = mixed(sum + residual);
     WITH_LIBRARY(effort_end(solve); effort_progress_step();)
     if (s == steps / 3) enter("callback"); /* if no callback has come before */
     if (s == vanish_at && rank == 0 && getenv("VANISH")) vanish(getenv("VANISH"));

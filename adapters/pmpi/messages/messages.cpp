@@ -50,7 +50,7 @@ void renew_messages() {
 
 void end_messages() noexcept {
   messages_on = false;
-  port().note("there was no memory to follow the messages of this rank: its trace has none from then on");
+  note([] { return "there was no memory to follow the messages of this rank: its trace has none from then on"; });
 }
 
 // ---- a call

@@ -5,6 +5,7 @@
 #include "runtime/measure/frame.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <map>
 #include <mutex>
 #include <tuple>
@@ -39,6 +40,19 @@ struct State {
 State& state() {
   static State* all = new State;  // calls may come while static objects are destroyed
   return *all;
+}
+
+/// Runs `body` on the state.  If it throws (memory), no more messages are counted; the host goes on.
+template <typename Body>
+void with_state(const Body& body) noexcept {
+  try {
+    State& s = state();
+    const std::lock_guard lock(s.mutex);
+    body(s);
+  } catch (const std::exception&) {
+    traffic_on = false;
+    note([] { return "there was no memory to count the messages of this rank: COMM_MATRIX lacks them from then on"; });
+  }
 }
 
 std::vector<int> world_ranks(MPI_Group group) {
@@ -195,37 +209,7 @@ void completed(const Tally& tally, double seconds) {
   s.completing.clear();
 }
 
-}  // namespace
-
-void begin_traffic() {
-  State& s = state();
-  const config::Settings* settings = port().settings();
-  traffic_on = settings && settings->comm_matrix;
-  if (!traffic_on) return;
-  s.window = settings->tile_steps();
-  s.steps = 0;
-  PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
-  PMPI_Comm_size(MPI_COMM_WORLD, &s.size);
-}
-
-void before_completion(Call call, const Arguments& a) {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  s.completing.clear();
-  const auto [n, place] = requests_of(call, a);
-  for (int i = 0; i < n; ++i) {
-    const auto known = s.requests.find(word_of(request_at(a, place, i)));
-    if (known == s.requests.end()) continue;
-    s.completing.push_back(known->second);
-    // A handle that appears again was reused, except for persistent requests and polls.
-    if (!known->second.persistent && (call == Call::Wait || call == Call::Waitall)) s.requests.erase(known);
-  }
-}
-
-void saw_traffic(Call call, const Arguments& a, std::uint32_t region, double seconds) {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  const Tally tally{region};
+void count(Call call, const Arguments& a, const Tally& tally, double seconds) {
   switch (info(call).role) {
     case Role::send: {
       const int to = world_rank(ranks_of(a.communicator(5)), a.integer(3));
@@ -259,25 +243,55 @@ void saw_traffic(Call call, const Arguments& a, std::uint32_t region, double sec
   }
 }
 
+}  // namespace
+
+void begin_traffic() {
+  const config::Settings* settings = port().settings();
+  traffic_on = settings && settings->comm_matrix;
+  if (!traffic_on) return;
+  with_state([&](State& s) {
+    s.window = settings->tile_steps();
+    s.steps = 0;
+    PMPI_Comm_rank(MPI_COMM_WORLD, &s.rank);
+    PMPI_Comm_size(MPI_COMM_WORLD, &s.size);
+  });
+}
+
+void before_completion(Call call, const Arguments& a) {
+  with_state([&](State& s) {
+    s.completing.clear();
+    const auto [n, place] = requests_of(call, a);
+    for (int i = 0; i < n; ++i) {
+      const auto known = s.requests.find(word_of(request_at(a, place, i)));
+      if (known == s.requests.end()) continue;
+      s.completing.push_back(known->second);
+      // A handle that appears again was reused, except for persistent requests and polls.
+      if (!known->second.persistent && (call == Call::Wait || call == Call::Waitall)) s.requests.erase(known);
+    }
+  });
+}
+
+void saw_traffic(Call call, const Arguments& a, std::uint32_t region, double seconds) {
+  with_state([&](State&) { count(call, a, {region}, seconds); });
+}
+
 void traffic_step(bool last) {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  if (++s.steps % s.window != 0 && !last) return;
-  std::vector<Flow> flows;
-  for (auto& [key, flow] : s.flows) {
-    flow.source = std::get<0>(key);
-    flow.destination = std::get<1>(key);
-    flow.region = std::get<2>(key);
-    flows.push_back(flow);
-  }
-  s.flows.clear();
-  port().traffic(flows);
+  with_state([&](State& s) {
+    if (++s.steps % s.window != 0 && !last) return;
+    std::vector<Flow> flows;
+    for (auto& [key, flow] : s.flows) {
+      flow.source = std::get<0>(key);
+      flow.destination = std::get<1>(key);
+      flow.region = std::get<2>(key);
+      flows.push_back(flow);
+    }
+    s.flows.clear();
+    port().traffic(flows);
+  });
 }
 
 void forget_traffic_communicators() {
-  State& s = state();
-  const std::lock_guard lock(s.mutex);
-  s.ranks.clear();
+  with_state([](State& s) { s.ranks.clear(); });
 }
 
 }  // namespace effort::pmpi

@@ -115,8 +115,11 @@ void Assembly::take_contents(const file::Reader& reader) {
                              count_text(static_cast<std::uint64_t>(trace_.n_ranks), "rank") +
                              ": a trace's directory must hold the files of one run");
   for (const file::Header::Node& node : header.nodes) {
-    nodes_there_.insert(node.node);
-    for (const std::int32_t rank : node.ranks) trace_.node_of[rank] = node.node;
+    bool is_new = nodes_there_.insert(node.node).second;
+    for (const std::int32_t rank : node.ranks) is_new &= trace_.node_of.emplace(rank, node.node).second;
+    if (!is_new)
+      throw std::runtime_error("'" + reader.name() + "' holds node " + std::to_string(node.node) +
+                               " or ranks of it, which another file holds already: keep each file of a trace once");
   }
   take_names(reader.names());
   for (const auto& module : reader.modules()) {

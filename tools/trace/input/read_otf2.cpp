@@ -51,6 +51,21 @@ bool is_cut_off(const fs::path& file) {
   return in.seekg(-1, std::ios::end) && in.get(last) && last != end_of_file;
 }
 
+/// Refuses archives that contain anything but regular files: the library would wait for a pipe.
+void check_files(const fs::path& anchor) {
+  const auto check = [](const fs::path& path) {
+    std::error_code ignored;
+    const fs::file_status status = fs::status(path, ignored);
+    if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
+      throw std::runtime_error("can only read regular files, and '" + path.string() + "' is none");
+  };
+  const fs::path stem = fs::path(anchor).replace_extension();
+  check(anchor);
+  check(stem.string() + ".def");
+  std::error_code ignored;
+  for (const fs::directory_entry& entry : fs::directory_iterator(stem, ignored)) check(entry.path());
+}
+
 /// Reads one archive.
 class Archive {
  public:
@@ -108,6 +123,7 @@ class Archive {
 };
 
 void Archive::open() {
+  check_files(anchor_);
   otf2::try_archive(anchor_);
   reader_.reset(OTF2_Reader_Open(anchor_.c_str()));
   if (!reader_) {

@@ -1,6 +1,8 @@
 // Reading traces: files of several nodes, damage of every kind, and archives of other tools.
 #include <catch2/catch_test_macros.hpp>
 
+#include <sys/stat.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <filesystem>
@@ -240,6 +242,45 @@ TEST_CASE("what is not a trace is refused") {
   CHECK(scratch.run({"trace", "info", "app-17.trace"}).err.find("must hold the files of one run") != std::string::npos);
 }
 
+namespace {
+
+/// An archive as another tool would write it.
+fs::path foreign(const Scratch& scratch) {
+  Trace trace = small_trace(true);
+  trace.is_otf2 = true;
+  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
+  return scratch / "archive";
+}
+
+}  // namespace
+
+TEST_CASE("a copy of a file in a trace does not count twice") {
+  const Scratch scratch;
+  written(scratch);
+  fs::copy_file(scratch / "app-17.trace/node-00001.trc", scratch / "app-17.trace/node-00002.trc");
+  const Outcome outcome = scratch.run({"trace", "info", "app-17.trace"});
+  CHECK(outcome.code == 1);
+  CHECK(outcome.err.find("node-00002.trc' holds node 1") != std::string::npos);
+}
+
+TEST_CASE("otf2: no part of an archive is waited for") {
+  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  const Scratch scratch;
+  foreign(scratch);
+  for (const char* name : {"traces.otf2", "traces.def", "traces/0.evt", "traces/1.def"}) {
+    CAPTURE(name);
+    const fs::path kept = scratch / "kept";
+    fs::rename(scratch / "archive" / name, kept);
+    REQUIRE(mkfifo((scratch / "archive" / name).c_str(), 0600) == 0);
+    const Outcome outcome = scratch.run({"trace", "info", "archive/traces.otf2"});
+    CHECK(outcome.code == 1);
+    CHECK(outcome.err.find("can only read regular files") != std::string::npos);
+    fs::remove(scratch / "archive" / name);
+    fs::rename(kept, scratch / "archive" / name);
+  }
+  CHECK(scratch.run({"trace", "info", "archive"}).code == 0);
+}
+
 TEST_CASE("exports never replace their input") {
   const Scratch scratch;
   written(scratch);
@@ -258,18 +299,6 @@ TEST_CASE("exports never replace their input") {
   CHECK(done["messages"] == 6);
   CHECK(done["left_out"] == 2);
 }
-
-namespace {
-
-/// An archive as another tool would write it.
-fs::path foreign(const Scratch& scratch) {
-  Trace trace = small_trace(true);
-  trace.is_otf2 = true;
-  export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
-  return scratch / "archive";
-}
-
-}  // namespace
 
 TEST_CASE("otf2: missing and damaged files of locations") {
   if (!otf2_available()) SKIP("this effort was built without OTF2");
