@@ -54,8 +54,9 @@ bool begun_by_adapter() noexcept { return adapter_began.load(std::memory_order_r
 void set_begun_by_adapter(bool adapter) noexcept { adapter_began.store(adapter, std::memory_order_relaxed); }
 
 void set_session(session::Session* session) noexcept {
+  // In this order: a thread that finds its slot retired must not prepare it for the old session again.
+  const std::unique_ptr<session::Session> old(current_session.exchange(session, std::memory_order_acq_rel));
   measure::SlotRegistry::instance().retire_all();
-  delete current_session.exchange(session, std::memory_order_acq_rel);
 }
 
 effort_status switched_off() noexcept {

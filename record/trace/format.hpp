@@ -57,4 +57,8 @@ Clock parse_clock(View payload);
 inline constexpr std::int64_t most_steps = std::int64_t{1} << 40;
 inline constexpr std::int32_t most_ranks = 1 << 26;
 
+/// 18 years.  Times in a file count from about its start; beyond this they are damaged.
+inline constexpr std::int64_t most_time_ns = std::int64_t{1} << 59;
+constexpr bool is_time(std::int64_t ns) { return ns >= -most_time_ns && ns <= most_time_ns; }
+
 }  // namespace effort::record::trace::format

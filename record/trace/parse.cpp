@@ -24,6 +24,12 @@ class Fields {
     const std::uint64_t value = in_.varint();
     return static_cast<std::int64_t>(value >> 1 ^ (~(value & 1) + 1));
   }
+  /// A time or an offset of clocks, ns: so far from the limits of 64 bits that readers may subtract and correct times.
+  std::int64_t time() {
+    const std::int64_t value = integer();
+    if (!is_time(value)) throw std::runtime_error("a time is more than 18 years away from the start");
+    return value;
+  }
   /// 0 to `most`
   std::int64_t count(std::int64_t most, const char* what) {
     return static_cast<std::int64_t>(number(static_cast<std::uint64_t>(most), what));
@@ -163,9 +169,8 @@ Window parse_window(View payload) {
   w.window = in.step();
   w.first_step = in.step();
   w.last_step = w.first_step + in.step();
-  w.start_ns = in.integer();
-  if (__builtin_add_overflow(w.start_ns, in.count(std::int64_t{1} << 62, "a duration"), &w.end_ns))
-    throw std::runtime_error("a window ends too late");
+  w.start_ns = in.time();
+  w.end_ns = w.start_ns + in.count(most_time_ns, "a duration");
   w.error = in.real();
   w.confidence = in.real();
   for (std::size_t n = in.elements(2); n > 0; --n) {
@@ -220,9 +225,9 @@ Clock parse_clock(View payload) {
   Fields in(payload);
   Clock c;
   c.node = in.node();
-  c.time_ns = in.integer();
-  c.offset_ns = in.integer();
-  c.bound_ns = in.count(std::int64_t{1} << 62, "a clock's bound");
+  c.time_ns = in.time();
+  c.offset_ns = in.time();
+  c.bound_ns = in.count(most_time_ns, "a clock's bound");
   return c;
 }
 

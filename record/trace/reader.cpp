@@ -188,7 +188,11 @@ struct Reader::State {
       const Events e = format::parse_events(payload, true);
       const auto decoder = decoders.find(chunk.node);
       if (decoder == decoders.end()) throw TraceError("the node's dictionary is lost");
-      return decoder->second.decode({chunk.rank, chunk.thread, window->first_step, window->start_ns}, e.coded);
+      std::vector<Event> events =
+          decoder->second.decode({chunk.rank, chunk.thread, window->first_step, window->start_ns}, e.coded);
+      if (!std::all_of(events.begin(), events.end(), [](const Event& event) { return format::is_time(event.time_ns); }))
+        throw TraceError("a time is more than 18 years away from the start");
+      return events;
     } catch (const TraceError& e) {
       refuse("an events chunk of rank " + std::to_string(chunk.rank) + " cannot be decoded (" + e.what() + ")",
              chunk.offset, remedy);

@@ -17,9 +17,6 @@
 
 namespace effort::engine {
 
-using measure::Definition;
-using measure::Kind;
-
 namespace {
 
 window::Settings analysis_settings(const config::Settings& s) {

@@ -35,7 +35,7 @@ class CounterChoice {
 
   /// The plan for a thread's slot.
   /// @param whole  this thread reads the counters that cover the whole process
-  SlotPlan plan(bool whole, const Registry& registry) const {
+  SlotPlan plan(bool whole, const std::shared_ptr<const Registry>& registry) const {
     return {&boundary_, &at_step_, whole, &registry, boundary_.count() == 1 && cpu_ == 0};
   }
   const SourceSet& boundary() const noexcept { return boundary_; }

@@ -49,9 +49,9 @@ Recorder::Recorder(const std::vector<std::string>& metrics, const std::string& l
     : session_(sessions.fetch_add(1, std::memory_order_relaxed) + 1),
       choices_{metrics, load_metric, threads, options},
       first_thread_(std::this_thread::get_id()),
-      counters_(metrics, load_metric, options, with_first_names(registry_)),
-      load_(load_rule(choices_, registry_)),
-      derived_(metrics, load_.in_seconds() ? "s" : "", registry_),
+      counters_(metrics, load_metric, options, with_first_names(*registry_)),
+      load_(load_rule(choices_, *registry_)),
+      derived_(metrics, load_.in_seconds() ? "s" : "", *registry_),
       sampling_(options.max_overhead, ticks()),
       last_stamp_(ticks()) {}
 
@@ -62,7 +62,7 @@ bool Recorder::measures(const std::vector<std::string>& metrics, const std::stri
 
 ThreadSlot& Recorder::slot() {
   ThreadSlot& s = SlotRegistry::instance().acquire();
-  s.prepare(session_, registry_.n_regions(), plan());
+  s.prepare(session_, registry_->n_regions(), plan());
   return s;
 }
 
@@ -158,9 +158,9 @@ Price Recorder::end_price(const Pricing& around) {
 }
 
 void Recorder::publish_definitions(RecordStream& out) {
-  if (registry_.n_defined() == published_definitions_) return;
+  if (registry_->n_defined() == published_definitions_) return;
   // Other threads may add definitions at any time; this step uses only those that it has published.
-  for (const Defined& d : registry_.since(published_definitions_)) {
+  for (const Defined& d : registry_->since(published_definitions_)) {
     out.definition(d);
     ++published_definitions_;
     frame_.define(d);
@@ -176,7 +176,7 @@ ThreadSlot* Recorder::settle_stepping_thread() {
   if (!own && recording_.load(std::memory_order_relaxed)) own = &slot();
   if (!own) return nullptr;
   if (!cost_.known()) {
-    SlotPlan plan = counters_.plan(false, registry_);
+    SlotPlan plan = counters_.plan(false, shared_registry_);
     plan.events = recording_.load(std::memory_order_relaxed);  // recording takes time, too
     cost_ = measure_cost(*own, plan);
   }
@@ -219,7 +219,7 @@ void Recorder::end_step(std::int64_t first_step, std::int64_t last_step, RecordS
   own_seconds_ += std::min(frame_.measuring() + step_cost_, h.wall);
   last_stamp_ = now;
 
-  sampling_.step(ours_, frame_, cost_, counters_.cpu() >= 0, now, registry_);
+  sampling_.step(ours_, frame_, cost_, counters_.cpu() >= 0, now, *registry_);
   step_cost_ = static_cast<double>(ticks() - now) * tick_rate().seconds_per_tick;
   sampling_.add_fixed(step_cost_);
 }
@@ -233,7 +233,7 @@ void Recorder::last_words(RecordStream& out) {
   std::uint32_t fallen = 0;
   for (const auto& reader : readers_)
     if (is_ours(reader->slot())) fallen |= reader->slot().counters.fallen();
-  counters_.note_remarks(fallen, registry_);
+  counters_.note_remarks(fallen, *registry_);
   publish_definitions(out);
 }
 

@@ -43,7 +43,7 @@ class Recorder {
   Recorder(const std::vector<std::string>& metrics, const std::string& load_metric, LoadThreads threads,
            const Options& options = {});
 
-  Registry& registry() noexcept { return registry_; }
+  Registry& registry() noexcept { return *registry_; }
   /// Number of the session in this process, from 1.
   std::uint64_t session() const noexcept { return session_; }
   /// Whether the recorder was made with these choices.
@@ -90,7 +90,7 @@ class Recorder {
  private:
   bool is_ours(const ThreadSlot& slot) const noexcept { return slot.session() == session_; }
   SlotPlan plan() const {
-    SlotPlan plan = counters_.plan(std::this_thread::get_id() == first_thread_, registry_);
+    SlotPlan plan = counters_.plan(std::this_thread::get_id() == first_thread_, shared_registry_);
     plan.events = recording_.load(std::memory_order_acquire);
     return plan;
   }
@@ -100,7 +100,8 @@ class Recorder {
   template <typename Record>
   void record(const Record& record) noexcept;
 
-  Registry registry_;
+  const std::shared_ptr<Registry> registry_ = std::make_shared<Registry>();
+  const std::shared_ptr<const Registry> shared_registry_ = registry_;  ///< for slots
   const std::uint64_t session_;
   const Choices choices_;
   const std::thread::id first_thread_;  ///< reads the counters that cover the whole process

@@ -24,7 +24,7 @@ struct SlotPlan {
   const SourceSet* boundary = nullptr;  ///< read at every boundary; may be null
   const SourceSet* at_step = nullptr;   ///< read once a step; may be null
   bool whole = false;                   ///< this thread reads the counters that cover the whole process
-  const Registry* registry = nullptr;   ///< has the regions' kinds
+  const std::shared_ptr<const Registry>* registry = nullptr;  ///< has the regions' kinds; the slot shares it
   bool brief_by_ticks = false;          ///< see SlotCounters::brief_by_ticks; `boundary` is cpu_time alone
   recording::Memory* events = nullptr;  ///< where the thread records its events; null: it records none
 };

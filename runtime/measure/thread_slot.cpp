@@ -65,7 +65,7 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
     make_room(room_, plan);
   // A slot may come from a thread that has ended, with that thread's counters.
   if (first || !counters.is_open()) counters.start(plan);
-  registry_ = plan.registry;
+  if (first || !registry_) registry_ = plan.registry ? *plan.registry : nullptr;
   if (first) {
     short_path_ = counters.count() == 0 && tick_rate().use_tsc;
     layout.store(tick_rate().use_tsc ? inline_layout : 0, std::memory_order_relaxed);
@@ -135,7 +135,10 @@ void SlotRegistry::retire_all() {
     slot->current.store(outside, std::memory_order_relaxed);
   }
   // Other threads close their own counters: at their next session, or when they end.
-  if (owner_.slot) owner_.slot->counters.close();
+  if (owner_.slot) {
+    owner_.slot->counters.close();
+    owner_.slot->leave_session();
+  }
   effort_this_thread_slot = nullptr;
 }
 

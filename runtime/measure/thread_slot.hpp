@@ -163,8 +163,8 @@ class alignas(64) ThreadSlot : public SlotFront {
     claim_outside_ticks(region);
     counters.claim_outside(region);
   }
-  /// Forgets the session's registry, which may no longer exist.
-  void leave_session() noexcept { registry_ = nullptr; }
+  /// Forgets the session's registry.
+  void leave_session() noexcept { registry_.reset(); }
 
   HandlerGate gate;
   /// Boundaries read the TSC, record events, and do nothing else; for recorded_boundary.hpp.  Set with the gate closed.
@@ -185,7 +185,9 @@ class alignas(64) ThreadSlot : public SlotFront {
   std::uint32_t room_ = 0;  ///< regions that the arrays have room for
   const std::uint32_t number_;
   std::uint64_t outside_claimed_ = 0;
-  const Registry* registry_ = nullptr;  ///< of the session; null: all regions are of kind COMPUTE
+  /// Of the session; null: all regions are of kind COMPUTE.  Shared, because the session may end while its thread is at
+  /// a boundary.
+  std::shared_ptr<const Registry> registry_;
   std::atomic<std::uint64_t> session_{0};
   std::atomic<bool> owned_{false};
   std::uint32_t open_regions_[max_depth] = {};
