@@ -184,12 +184,14 @@ TEST_CASE("periods change while regions are open") {
 TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is open around it") {
   SourceSet counters;
   counters.add(std::make_shared<TestSource>());
-  Registry names;
+  const auto shared = std::make_shared<Registry>();
+  const std::shared_ptr<const Registry> registry = shared;
+  Registry& names = *shared;
   const std::uint32_t solve = names.region("solve", Kind::compute).id, halo = names.region("halo", Kind::comm).id;
   for (const std::uint32_t around : {outside, solve, halo}) {
     auto slot = std::make_unique<ThreadSlot>();
     now = 0;
-    slot->prepare(1, names.n_regions(), {&counters, nullptr, true, &names});
+    slot->prepare(1, names.n_regions(), {&counters, nullptr, true, &registry});
     auto plan = std::make_unique<SamplingPlan>(names.n_regions() + 1);
     for (const std::uint32_t r : {solve, halo}) plan->calls[r] = plan->apart[r] = {64, 0, 63};
     slot->sampling.offer(std::move(plan));
@@ -232,11 +234,13 @@ TEST_CASE("a rebalance is priced exactly, whatever is sampled and whatever is op
 TEST_CASE("a region around a rebalance may end in it") {
   SourceSet counters;
   counters.add(std::make_shared<TestSource>());
-  Registry names;
+  const auto shared = std::make_shared<Registry>();
+  const std::shared_ptr<const Registry> registry = shared;
+  Registry& names = *shared;
   const std::uint32_t solve = names.region("solve", Kind::compute).id, halo = names.region("halo", Kind::comm).id;
   auto slot = std::make_unique<ThreadSlot>();
   now = 0;
-  slot->prepare(1, names.n_regions(), {&counters, nullptr, true, &names});
+  slot->prepare(1, names.n_regions(), {&counters, nullptr, true, &registry});
   open_region(*slot, solve);
   open_region(*slot, halo);
   const Pricing before = open_price(*slot);
