@@ -46,9 +46,10 @@ class Aligner {
     for (const Message& m : record_.messages)
       if (m.send_start != none && m.receive_done != none) precedes(m.send_start, m.sender, m.receive_done, m.receiver);
     for (const Collective& c : record_.collectives) collective(c);
-    ClockShift out{0, violation_};
+    ClockShift out{0, violation_, 0};
     if (violation_ <= tolerated_ns) return out;
     const std::vector<std::int64_t> offsets = offsets_of_ranks();
+    out.error_ns = error_;
     for (const Location& location : record_.locations) {
       if (!valid(location.rank)) continue;
       const std::int64_t offset = offsets[static_cast<std::size_t>(location.rank)];
@@ -127,7 +128,9 @@ class Aligner {
         const auto [width, from, to, bounds] = edges.top();
         edges.pop();
         if (done[to]) continue;
-        out[to] = out[from] + (from < to ? bounds->offset() : -bounds->offset());
+        const std::int64_t offset = bounds->offset();
+        if (!bounds->open()) error_ = std::max({error_, bounds->high - offset, offset - bounds->low});
+        out[to] = out[from] + (from < to ? offset : -offset);
         reach(to);
       }
     }
@@ -136,7 +139,7 @@ class Aligner {
 
   Record& record_;
   std::map<std::pair<std::int32_t, std::int32_t>, Bounds> bounds_;
-  std::int64_t violation_ = 0;
+  std::int64_t violation_ = 0, error_ = 0;
 };
 
 }  // namespace

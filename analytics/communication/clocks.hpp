@@ -10,6 +10,7 @@ namespace effort::communication {
 struct ClockShift {
   std::int64_t largest_ns = 0;    ///< by which a rank's times were moved, 0: none was
   std::int64_t violation_ns = 0;  ///< by which the times contradicted each other before
+  std::int64_t error_ns = 0;      ///< by which the offset between two ranks may be off, as far as that is bounded
 };
 
 /// Moves the times of ranks so that, as far as possible, no message arrives before it is sent, and nobody leaves a

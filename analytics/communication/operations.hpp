@@ -102,8 +102,10 @@ struct Record {
   std::vector<Message> messages;        ///< in the order of the begin of their sends
   std::vector<Collective> collectives;  ///< in the order of their first begin
   std::vector<Participation> participations;
-  std::vector<Span> spans;  ///< in the order of time
-  std::vector<Step> steps;  ///< by rank, then time; none in a trace that does not know them
+  std::vector<Span> spans;          ///< in the order of time
+  std::vector<Step> steps;          ///< by rank, then time; none in a trace that does not know them
+  std::int64_t clock_error_ns = 0;  ///< by which times of two ranks may be off against each other
+  double stamp_error = 0;           ///< by which a call's begin and end may be off, relative to its duration
   std::uint64_t unmatched_sends = 0, unmatched_receives = 0;  ///< ends whose other end is not there
 };
 

@@ -37,6 +37,7 @@ class Finder {
   }
 
  private:
+  static std::int64_t duration(const Call& call) { return call.end_ns - call.begin_ns; }
   bool known(std::uint32_t call) const { return call != none && record_.calls[call].begins; }
 
   /// The call waited until another one began.
@@ -61,7 +62,9 @@ class Finder {
     if (m.send_done == none || !known(m.receive_start) || m.send_done == m.receive_start) return;
     const Call& sending = record_.calls[m.send_done];
     if (longest_[m.send_done].cause == Cause::late_sender && longest_[m.send_done].ns > 0) return;
-    if (sending.end_ns <= record_.calls[m.receive_start].begin_ns) return;
+    const Call& receiving = record_.calls[m.receive_start];
+    const double inexact = record_.stamp_error * static_cast<double>(duration(sending) + duration(receiving));
+    if (sending.end_ns + record_.clock_error_ns + static_cast<std::int64_t>(inexact) <= receiving.begin_ns) return;
     wait(m.send_done, m.receive_start, Cause::late_receiver);
   }
 

@@ -48,7 +48,9 @@ struct Waits {
 /// - Late sender: from the begin of the call that completes the receive to the begin of the call that sends.  A call
 ///   that completes several messages waits for the one sent last.
 /// - Late receiver: from the begin of the call that completes the send to the begin of the call that posts the receive,
-///   if the former was not over by then.  A call with a late sender has no late receiver.
+///   if the former was not over by then, as far as clocks and time stamps tell.  A rendezvous ends soon after the
+///   receive is posted, so an error of either would hide the whole wait; a buffered send that is taken for one is
+///   short.  A call with a late sender has no late receiver.
 /// - Collectives: from the begin of the call that completes a rank's part to the begin of the last call that it needs.
 ///   In an intercommunicator, these are calls of the other group.
 ///

@@ -190,7 +190,13 @@ CommunicationTrace communication_of(const Trace& trace, const TraceMessages& mes
   Collectives collectives(trace, record);
   collectives.run(std::move(parts));
   note_contradictions(collectives.contradictions(), out.notes);
-  if (trace.is_otf2) note_shift(communication::align_clocks(record), out.notes);
+  record.clock_error_ns = std::max<std::int64_t>(trace.clock_bound_ns, 0) + 2 * std::int64_t{trace.bound.absolute_ns};
+  record.stamp_error = trace.bound.relative_ppm / 1e6;
+  if (trace.is_otf2) {
+    const communication::ClockShift shift = communication::align_clocks(record);
+    record.clock_error_ns += shift.error_ns;
+    note_shift(shift, out.notes);
+  }
   record.unmatched_sends = messages.unmatched_sends;
   record.unmatched_receives = messages.unmatched_receives;
   return out;

@@ -2,6 +2,7 @@
 #include "analytics/communication/waits.hpp"
 
 #include <catch2/catch_test_macros.hpp>
+#include <tuple>
 
 #include "analytics/communication/call_tree.hpp"
 #include "made.hpp"
@@ -66,6 +67,16 @@ TEST_CASE("late receiver: only while the send is held up") {
     made.message(made.call(0, Op::send, 100, end), made.call(1, Op::receive, 300, 400));
     const Record record = made.done();
     CHECK(only(record, Cause::late_receiver) == (end == 350 ? Ns{200, 0} : Ns{0, 0}));
+  }
+  // A rendezvous that seems to be over just before, because of clocks or of inexact time stamps.
+  for (const auto& [clock_error, stamp_error, ns] :
+       {std::tuple(0, 0.0, 0), std::tuple(11, 0.0, 190), std::tuple(0, 0.06, 190), std::tuple(5, 0.01, 0)}) {
+    Made made(2);
+    made.message(made.call(0, Op::send, 100, 290), made.call(1, Op::receive, 300, 320));
+    Record record = made.done();
+    record.clock_error_ns = clock_error;
+    record.stamp_error = stamp_error;
+    CHECK(only(record, Cause::late_receiver) == Ns{ns, 0});
   }
   // A posted receive does not hold up a send, however late it is completed.
   Made posted(2);
