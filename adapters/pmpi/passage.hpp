@@ -146,7 +146,7 @@ class Thread {
 /// The calling thread's state; made by the first call.  Initial-exec: the library is linked or preloaded.
 extern __attribute__((tls_model("initial-exec"), visibility("hidden"))) __thread Thread* this_thread;
 Thread& make_thread();
-/// The same; false if there is no memory for it.
+/// The same, but returns false if memory runs out.
 bool has_thread() noexcept;
 
 /// The place of the host's call, for a wrapper's careful half.

@@ -141,7 +141,7 @@ bool get_ready(const void* return_address, const void* cfa) {
   return true;
 }
 
-/// What `question` answers; `without` if there is no memory for it.
+/// Returns the answer of `question`, or `without` if memory runs out.
 template <typename Question>
 bool answer(const Question& question, bool without) {
   try {
@@ -200,7 +200,7 @@ void leave_init(const void* return_address, const void* cfa) {
   if (!initialized) return;
   try {
     begin(return_address, cfa);
-  } catch (const std::exception&) {  // there is no memory even to say why nothing is measured
+  } catch (const std::exception&) {  // memory ran out even for the reason why nothing is measured
   }
 }
 

@@ -116,7 +116,7 @@ std::uint64_t places_of(std::uint64_t path) {
   return h;
 }
 
-/// None if there is no memory to look for one.
+/// Finds none if memory runs out during the search.
 StepRule proposed() {
   try {
     return find_step(state.events, least_step);

@@ -10,7 +10,7 @@
 namespace effort::communication {
 
 /// "allreduce" of "MPI_Allreduce", "MPI_Iallreduce", "mpi_allreduce_", and of these with a call path behind it;
-/// "collective" if it is no name of MPI.
+/// "collective" if the name is not one of MPI's.
 std::string collective_name(const std::string& region);
 
 /// For each region, a number that it shares with those of the same collective_name.

@@ -13,8 +13,8 @@ struct ClockShift {
   std::int64_t error_ns = 0;      ///< by which the offset between two ranks may be off, as far as that is bounded
 };
 
-/// Moves the times of ranks so that, as far as possible, no message arrives before it is sent, and nobody leaves a
-/// collective before those come whom he needs.  Nothing changes if there is no such contradiction above 1 us.  Each
+/// Moves the times of ranks so that, as far as possible, no message arrives before it is sent, and no rank leaves a
+/// collective before the ranks that it depends on have entered.  Contradictions of up to 1 us are left alone.  Each
 /// rank gets one offset to rank 0 or to the first rank that it is connected with, along the pairs that determine it
 /// best: the median difference between the times when both left barriers and N x N collectives, within the bounds that
 /// messages and collectives set, or the middle of these bounds (as Cristian 1989, "Probabilistic clock

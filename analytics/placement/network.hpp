@@ -18,7 +18,7 @@ class Network {
 
   /// @param parent  [nodes + switches] the switch above each node (the first `nodes` entries) and each switch, as an
   ///                index into this array; -1 at exactly one switch, the root
-  /// @throws std::invalid_argument if that is no tree, a node stands above something, or there are
+  /// @throws std::invalid_argument if `parent` is not a tree, a node is above another vertex, or there are
   ///         more than `most_levels` levels
   Network(std::int32_t nodes, std::vector<std::int32_t> parent);
 

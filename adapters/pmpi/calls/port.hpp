@@ -10,7 +10,7 @@ namespace effort::pmpi {
 /// Valid only after begin() has found it (session.cpp).
 inline session::AdapterPort& port() { return *session::adapter_port(); }
 
-/// Adds the note that `text` returns, unless there is no memory for it.
+/// Adds the note that `text` returns.  The note is dropped if memory runs out.
 template <typename Text>
 void note(const Text& text) noexcept {
   try {

@@ -233,7 +233,7 @@ class SpanWriter {
     part_.event(event.time_ns, out);
   }
 
-  /// The target has no event, so there is no arrow.
+  /// No arrow is drawn, because the target records no event.
   void access(const TraceEvent& event) {
     if (event.bytes == 0 && event.received_bytes == 0) return;  // a synchronisation: the call's slice says it
     Protobuf out = event_of(instant);

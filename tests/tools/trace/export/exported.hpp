@@ -56,4 +56,23 @@ inline std::string decoded(const Scratch& scratch, const std::string& name) {
   return out.out;
 }
 
+/// What python3-otf2 prints of `archive`, with the names of its events in `names`; skips the test without it.
+/// @param prints  lines of Python, indented by four
+inline std::string read_by_python(const Scratch& scratch, const std::string& prints) {
+  scratch.write_text("read.py", R"(
+import sys
+try:
+    import otf2
+except ImportError:
+    sys.exit(77)
+with otf2.reader.open('archive/traces.otf2') as trace:
+    names = [type(event).__name__ for location, event in trace.events]
+)" + prints);
+  const Outcome python = scratch.run_python("read.py", {});
+  if (python.code == 77) SKIP("python3-otf2 is not installed");
+  INFO(python.err);
+  CHECK(python.code == 0);
+  return python.out;
+}
+
 }  // namespace effort::tools::test

@@ -146,7 +146,7 @@ TEST_CASE("halos") {
     CAPTURE(h.size, h.most, h.periodic, h.messages, shape.name);
     REQUIRE(shape.name == name);
     REQUIRE(shape.grid == h.size);
-    // One message too many, or too few, is no halo.
+    // One message more or less, and it is not a halo any more.
     Traffic more = halo(h).traffic(), fewer = more;
     ++more.links.back().messages;
     REQUIRE(recognise(more).name != name);

@@ -24,7 +24,7 @@ TEST_CASE("all nodes of a flat network are two links apart") {
     for (int b = 0; b < 5; ++b) CHECK(network.links(a, b) == (a == b ? 0 : 2));
 }
 
-TEST_CASE("what is no tree is refused") {
+TEST_CASE("switches that do not form a tree are refused") {
   CHECK_THROWS_AS(Network(2, {2, 2}), std::invalid_argument);            // no switch
   CHECK_THROWS_AS(Network(2, {2, 3, -1, -1}), std::invalid_argument);    // two roots
   CHECK_THROWS_AS(Network(2, {2, -1, -1}), std::invalid_argument);       // a node without a switch
