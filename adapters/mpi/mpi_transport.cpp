@@ -78,12 +78,13 @@ bool MpiTransport::world_allgather(const void* mine, std::size_t bytes, void* al
   return ok(PMPI_Allgather(mine, n, MPI_BYTE, all, n, MPI_BYTE, world_), "MPI_Allgather");
 }
 
-bool MpiTransport::form_nodes(int ranks_per_node, int& local_rank, int& n_local) {
+bool MpiTransport::form_nodes(int ranks_per_node, int& local_rank, int& n_local, int& on_machine) {
   MPI_Comm shared = MPI_COMM_NULL;
   if (!ok(PMPI_Comm_split_type(world_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &shared), "MPI_Comm_split_type"))
     return false;
   int place = 0;
   PMPI_Comm_rank(shared, &place);
+  PMPI_Comm_size(shared, &on_machine);
   const int group = ranks_per_node > 0 ? place / ranks_per_node : 0;
   const bool split = ok(PMPI_Comm_split(shared, group, place, &node_), "MPI_Comm_split");
   PMPI_Comm_free(&shared);

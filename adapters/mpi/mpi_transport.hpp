@@ -27,7 +27,7 @@ class MpiTransport final : public exchange::Transport {
   bool world_min(std::int64_t* values, std::size_t n) override;
   bool world_bcast(void* data, std::size_t bytes, int root) override;
   bool world_allgather(const void* mine, std::size_t bytes, void* all) override;
-  bool form_nodes(int ranks_per_node, int& local_rank, int& n_local) override;
+  bool form_nodes(int ranks_per_node, int& local_rank, int& n_local, int& on_machine) override;
   bool node_min(std::int64_t* values, std::size_t n) override;
   bool node_bcast(void* data, std::size_t bytes) override;
   bool node_allgather(const void* mine, std::size_t bytes, void* all) override;

@@ -19,7 +19,7 @@ void PathTimes::clear() {
 namespace {
 
 /// The segments of one location.
-void append_segments(const Record& record, const Location& location, std::vector<Segment>& out) {
+void append_segments(const Record& record, const Location& location, std::vector<TimelineSegment>& out) {
   std::vector<std::uint32_t> stack;
   const std::size_t first = out.size();
   const auto begin = [&](std::int64_t time, std::uint32_t call) {
@@ -60,8 +60,8 @@ Timeline::Timeline(const Record& record, const CallTree& tree, const Waits& wait
 std::size_t Timeline::segment_at(std::size_t location, std::int64_t time_ns) const {
   const auto begin = segments_.begin() + static_cast<std::ptrdiff_t>(first_[location]);
   const auto end = segments_.begin() + static_cast<std::ptrdiff_t>(first_[location + 1]);
-  const auto after =
-      std::upper_bound(begin, end, time_ns, [](std::int64_t time, const Segment& s) { return time < s.begin_ns; });
+  const auto after = std::upper_bound(begin, end, time_ns,
+                                      [](std::int64_t time, const TimelineSegment& s) { return time < s.begin_ns; });
   return static_cast<std::size_t>((after == begin ? begin : after - 1) - segments_.begin());
 }
 
@@ -74,7 +74,7 @@ std::size_t Timeline::waits_until(std::size_t location, std::int64_t time_ns) co
 }
 
 void Timeline::add(std::size_t index, std::int64_t from_ns, std::int64_t to_ns, PathTimes& out) const {
-  const Segment& segment = segments_[index];
+  const TimelineSegment& segment = segments_[index];
   std::int64_t begin = std::max(from_ns, segment.begin_ns);
   const std::int64_t end = std::min(to_ns, segments_[index + 1].begin_ns);
   if (segment.call == none) {

@@ -12,7 +12,7 @@
 namespace effort::communication {
 
 /// From here to the next segment's begin, a thread is in this call and in none inside it.
-struct Segment {
+struct TimelineSegment {
   std::int64_t begin_ns = 0;
   std::uint32_t call = none;  ///< none: outside of all calls
 };
@@ -40,7 +40,7 @@ class Timeline {
   /// The segments of a location; the last one is empty and outside of all calls.
   std::size_t first_segment(std::size_t location) const { return first_[location]; }
   std::size_t end_segment(std::size_t location) const { return first_[location + 1]; }
-  const Segment& segment(std::size_t index) const { return segments_[index]; }
+  const TimelineSegment& segment(std::size_t index) const { return segments_[index]; }
   /// The last segment of a location that begins at or before a time; its first one if none does.
   std::size_t segment_at(std::size_t location, std::int64_t time_ns) const;
 
@@ -56,7 +56,7 @@ class Timeline {
   const Record& record_;
   const CallTree& tree_;
   const Waits& waits_;
-  std::vector<Segment> segments_;
+  std::vector<TimelineSegment> segments_;
   std::vector<std::size_t> first_, first_wait_;  ///< [locations + 1]
   std::vector<std::uint32_t> wait_of_;           ///< [calls] none if the call did not wait
 };

@@ -40,7 +40,7 @@ void publish_hint(const window::Result& r, const Look& look, const node::SampleC
   hint.numbers.next = look.next;
   hint.numbers.n_regions = r.n_regions;
   hint.numbers.n_units = static_cast<std::int32_t>(cost.size());
-  hint.numbers.report = r;
+  hint.numbers.report = static_cast<const window::Report&>(r);
   hint.load = r.load;
   hint.predicted = r.predicted;
   hint.speed = speed;

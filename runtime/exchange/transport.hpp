@@ -44,7 +44,8 @@ class Transport {
   virtual bool world_bcast(void* data, std::size_t bytes, int root) = 0;
   virtual bool world_allgather(const void* mine, std::size_t bytes, void* all) = 0;
   /// Forms nodes of ranks that share memory, at most `ranks_per_node` each (0: no limit).
-  virtual bool form_nodes(int ranks_per_node, int& local_rank, int& n_local) = 0;
+  /// @param on_machine  receives the number of all ranks that share this one's memory
+  virtual bool form_nodes(int ranks_per_node, int& local_rank, int& n_local, int& on_machine) = 0;
   virtual bool node_min(std::int64_t* values, std::size_t n) = 0;
   virtual bool node_bcast(void* data, std::size_t bytes) = 0;  ///< from local rank 0
   virtual bool node_allgather(const void* mine, std::size_t bytes, void* all) = 0;

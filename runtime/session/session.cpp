@@ -3,6 +3,7 @@
 #include "runtime/environment.hpp"
 #include "runtime/exchange/agreement.hpp"
 #include "runtime/exchange/leader_communicator.hpp"
+#include "runtime/node/available_memory.hpp"
 #include "runtime/quiet_write.hpp"
 #include "runtime/session/attempt.hpp"
 #include "runtime/session/report_file.hpp"
@@ -47,9 +48,25 @@ Session::~Session() {
   if (engine_) engine_->stop();
 }
 
-/// Of each rank.
+/// Of each rank, as the settings ask for.
 std::size_t Session::trace_blocks() const {
   return settings_.trace.on ? recording::Memory::blocks_in(static_cast<std::size_t>(settings_.trace.memory)) : 0;
+}
+
+/// Of each rank, as far as the machine can spare them.  The memory is mapped at once: more than there is would end
+/// processes of the machine, the host's among them.
+std::size_t Session::trace_blocks(int ranks_on_machine) const {
+  if (!settings_.trace.on) return 0;
+  const std::uint64_t limit = node::trace_memory_limit(node::available_memory(), ranks_on_machine);
+  return recording::Memory::blocks_in(std::min(static_cast<std::uint64_t>(settings_.trace.memory), limit));
+}
+
+void Session::note_trace_memory(engine::NodeSetup& setup) const {
+  const std::size_t blocks = segment_->trace_blocks();
+  if (blocks >= trace_blocks()) return;
+  setup.notes.push_back("TRACE_MEMORY was reduced to " + std::to_string(blocks * recording::Memory::block_bytes) +
+                        " bytes a rank, because the system has no more memory to spare: more steps may be missing in "
+                        "the trace");
 }
 
 /// Before the segment is unmapped: no thread may write there any more.
@@ -63,12 +80,13 @@ RankClient& Session::client() {
 }
 
 void Session::start_local() {
-  segment_ = node::Segment::make_private({1, {1, 1}, trace_blocks()});
+  segment_ = node::Segment::make_private({1, {1, 1}, trace_blocks(1)});
   sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(0).cpus);
   nodes_ = std::make_unique<SelfCommunicator>();
   engine::NodeSetup setup;
   setup.ranks = {0};
   setup.node_of_rank = {0};
+  note_trace_memory(setup);
   try {
     start_engine(std::move(setup), *nodes_, nullptr);
   } catch (...) {

@@ -65,6 +65,8 @@ class Session {
 
   void start_engine(engine::NodeSetup setup, Communicator& nodes, std::function<void()> leave);
   std::size_t trace_blocks() const;
+  std::size_t trace_blocks(int ranks_on_machine) const;
+  void note_trace_memory(engine::NodeSetup& setup) const;
   void stop_tracing();
   std::unique_ptr<node::Segment> share_memory(Node& node);
   std::unique_ptr<node::Segment> share_memory(Node& node, const node::SegmentShape& shape);

@@ -22,6 +22,7 @@ void require(bool ok, const exchange::Transport& transport) {
 /// This rank's place on its node, and whether it leads one.
 struct Session::Node {
   int local = 0, n_local = 1;
+  std::size_t trace_blocks = 0;  // of each of its ranks
   bool leader = true;
   Attempt shared;  // creating shared memory, which the system may refuse
 };
@@ -31,7 +32,7 @@ struct Session::Place {
 };
 
 std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
-  node::SegmentShape shape{node.n_local, {transport_->size(), node.n_local}, trace_blocks()};
+  node::SegmentShape shape{node.n_local, {transport_->size(), node.n_local}, node.trace_blocks};
   std::unique_ptr<node::Segment> segment;
   if (node.n_local == 1) {
     node.shared([&] { segment = node::Segment::make_private(shape); });
@@ -63,30 +64,31 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node, const node::Seg
 }
 
 void Session::join_node(Node& node, engine::NodeSetup& setup) {
-  require(transport_->form_nodes(settings_.ranks_per_node, node.local, node.n_local), *transport_);
+  int on_machine = 1;
+  require(transport_->form_nodes(settings_.ranks_per_node, node.local, node.n_local, on_machine), *transport_);
   Attempt attempt;
   std::vector<int> ranks;
-  attempt([&] { ranks.resize(static_cast<std::size_t>(node.n_local)); });
+  std::int64_t blocks = 0;
+  attempt([&] {
+    ranks.resize(static_cast<std::size_t>(node.n_local));
+    blocks = static_cast<std::int64_t>(trace_blocks(on_machine));
+  });
   agree_on(attempt, *transport_);
   const int rank = transport_->rank();
   require(transport_->node_allgather(&rank, sizeof rank, ranks.data()), *transport_);
+  require(transport_->node_min(&blocks, 1), *transport_);  // all ranks must expect the same size
+  node.trace_blocks = static_cast<std::size_t>(blocks);
   segment_ = share_memory(node);
   if (!segment_) {
     // Every rank of this node becomes a node of its own.
     node.local = 0;
     node.n_local = 1;
     ranks.assign(1, rank);
-    attempt([&] { segment_ = node::Segment::make_private({1, {transport_->size(), 1}, trace_blocks()}); });
+    attempt([&] { segment_ = node::Segment::make_private({1, {transport_->size(), 1}, node.trace_blocks}); });
   } else {
     node.leader = node.local == 0;
   }
-  if (segment_ && segment_->trace_blocks() < trace_blocks())
-    attempt([&] {
-      setup.notes.push_back("TRACE_MEMORY was reduced to " +
-                            std::to_string(segment_->trace_blocks() * recording::Memory::block_bytes) +
-                            " bytes a rank, because the system has no more shared memory: more steps may be missing in "
-                            "the trace");
-    });
+  if (segment_) attempt([&] { note_trace_memory(setup); });
   if (segment_) sched_getaffinity(0, sizeof(cpu_set_t), &segment_->rank(node.local).cpus);
   if (segment_) segment_->rank(node.local).process = getpid();
   setup.ranks = std::move(ranks);

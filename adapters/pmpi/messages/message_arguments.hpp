@@ -8,6 +8,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <type_traits>
 
 namespace effort::pmpi {
 
@@ -67,7 +68,7 @@ struct DataArguments : Arguments {
 };
 
 // In Open MPI and in MPICH, a status has the same layout in C and Fortran.
-static_assert(sizeof(MPI_Fint) == sizeof(int));
+static_assert(std::is_same_v<MPI_Fint, int>);
 
 /// Bytes that a completed receive got.
 inline std::uint64_t received_bytes(const MPI_Status& status) {

@@ -22,7 +22,7 @@ class ThreadTransport : public exchange::Transport {
   }
   bool world_bcast(void*, std::size_t, int) override { return false; }
   bool world_allgather(const void*, std::size_t, void*) override { return false; }
-  bool form_nodes(int, int&, int&) override { return false; }
+  bool form_nodes(int, int&, int&, int&) override { return false; }
   bool node_min(std::int64_t*, std::size_t) override { return false; }
   bool node_bcast(void*, std::size_t) override { return false; }
   bool node_allgather(const void*, std::size_t, void*) override { return false; }

@@ -41,12 +41,12 @@ class Ids {
   std::size_t unnamed() const { return unnamed_; }
 
  private:
-  static Item named(std::string name) {
+  static Item named(const std::string& name) {
     Item item;
     if constexpr (std::is_same_v<Item, std::string>) {
-      item = std::move(name);
+      item = name;
     } else {
-      item.name = std::move(name);
+      item.name = name;
     }
     return item;
   }
