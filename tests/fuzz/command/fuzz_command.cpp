@@ -48,7 +48,15 @@ const std::vector<std::vector<std::string>> commands = {
     {"export", "SNAP", "--format", "vtk", "-o", "OUT.vti"},
     {"export", "SNAP", "--format", "vtk", "--level", "2", "-o", "OUT.vti"},
     {"export", "SNAP", "--format", "hdf5", "-o", "OUT.h5"},
-    {"export", "SNAP", "--format", "hdf5", "--exact", "-o", "OUT.h5"}};
+    {"export", "SNAP", "--format", "hdf5", "--exact", "-o", "OUT.h5"},
+    {"comm", "waits", "SNAP", "--all"},
+    {"comm", "waits", "SNAP", "--json"},
+    {"comm", "pairs", "SNAP", "--all"},
+    {"comm", "pairs", "SNAP", "--linkage", "average", "--json"},
+    {"comm", "matrix", "SNAP", "--all"},
+    {"comm", "matrix", "SNAP", "--json"},
+    {"place", "SNAP", "-o", "OUT.ranks"},
+    {"place", "SNAP", "--format", "mpich", "-o", "OUT.order", "--json"}};
 
 std::string resolved(std::string word, const fs::path& place) {
   if (word == "SNAP") return place / "job" / "golden-1-00000060.effort";

@@ -1,5 +1,6 @@
 // Gives files that are no snapshots to the commands that read them, which must take or refuse them with exit code 0, 1
-// or 2: orders of ranks, strata of ranks, names of regions, source text, raw matrices, recordings, compressed matrices.
+// or 2: orders of ranks, strata of ranks, names of regions, source text, raw matrices, recordings, compressed matrices,
+// switches and names of nodes.
 //
 // The first byte chooses the command, the second the sizes that are claimed for a matrix; the rest is the file.
 #include <cstdint>
@@ -26,13 +27,15 @@ struct Setting {
     std::vector<double> numbers(24);
     for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = 1.0 + 0.25 * static_cast<double>(i * i % 7);
     write(place.path / "numbers", std::as_bytes(std::span(numbers)));
+    write(place.path / "nodes", std::as_bytes(std::span("n0\nn1\n", 6)));
     fs::create_directory(place.path / "source");
   }
   Place place;
   effort::tools::KokkosSession kokkos;
 };
 
-/// The commands; GOOD is a snapshot, NUMBERS 24 numbers, IN the input, ROWS and COLS the sizes claimed for it.
+/// The commands; GOOD is a snapshot, NUMBERS 24 numbers, NODES the names of its nodes, IN the input, ROWS and COLS the
+/// sizes claimed for it.
 const std::vector<std::vector<std::string>> commands = {
     {"report", "GOOD", "-o", "OUT.html", "--order", "topology=IN"},
     {"sample-size", "--rows", "8", "--cols", "3", "--labels", "IN", "NUMBERS", "--json"},
@@ -48,11 +51,16 @@ const std::vector<std::vector<std::string>> commands = {
     {"encode", "--rows", "ROWS", "--cols", "COLS", "--coder", "ezw", "--max-bytes", "300", "IN", "OUT.ewz"},
     {"decode", "IN", "OUT.f64"},
     {"decode", "--level", "1", "--passes", "2", "IN", "OUT.f64"},
-    {"info", "IN"}};
+    {"info", "IN"},
+    {"place", "GOOD", "--topology", "IN", "-o", "OUT.ranks"},
+    {"place", "GOOD", "--topology", "IN", "--hosts", "NODES", "-o", "OUT.ranks"},
+    {"place", "GOOD", "--hosts", "IN", "-o", "OUT.ranks", "--json"},
+    {"place", "GOOD", "--hosts", "IN", "--format", "slurm", "-o", "OUT.hosts"}};
 
 std::string resolved(const std::string& word, const fs::path& place, std::size_t rows, std::size_t cols) {
   if (word == "GOOD") return place / "good";
   if (word == "NUMBERS") return place / "numbers";
+  if (word == "NODES") return place / "nodes";
   if (word == "SOURCE") return place / "source";
   if (word == "IN") return place / "source" / "in.c";
   if (word == "ROWS") return std::to_string(rows);
