@@ -9,7 +9,7 @@
 
 namespace effort::balance {
 
-/// Relative difference of speeds from which a node is reported as slow, or a rank as unlike its node.
+/// A node is reported as slow, or a rank as unlike its node, if their speeds differ by this share or more.
 inline constexpr double notable_difference = 0.1;
 
 struct CostModel {

@@ -23,7 +23,7 @@ constexpr double delay_gain = 0.3;
 constexpr double urgency_gain = 0.3;
 // Share of a new step in the mean growth of the loss.
 constexpr double drift_gain = 0.2;
-// Share of the change of peaks expected by trials that is believed before a rebalance has shown it: worth a try.
+// Share of the change in peaks predicted by trials that is believed before any rebalance has confirmed it.
 constexpr double peaks_may_move = 0.8;
 // A rebalance shows whether peaks move with the work if trials expect it to change their loss by this share.
 constexpr double clear_change = 0.2;

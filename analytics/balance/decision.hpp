@@ -108,7 +108,7 @@ class Decision {
   std::vector<double> next_;                    ///< [1 .. horizon] loss by age of its division
   Predictor own_predictor_ = Predictor::last;   ///< made the present division
   std::vector<double> own_;                     ///< [1 .. horizon] loss by age of the present division
-  int made_at_ = 0;                             ///< step by whose loads it was made
+  int made_at_ = 0;                             ///< step whose loads it was made from
   double own_peak_ = 0;                         ///< loss of a peak under it, in usual mean loads
   double peak_before_ = 0, peak_expected_ = 0;  ///< under the division before it; expected under it by trials
   double peaks_move_;            ///< share of the expected change of peaks that the last rebalance brought, 0 to 1

@@ -27,8 +27,8 @@ enum class Predictor : std::int32_t {
 };
 inline constexpr int n_predictors = 11;
 
-/// Steps that a predictor needs before it differs from a simpler one: of one distribution, or of all since loads are
-/// carried over.
+/// Steps that a predictor needs before it differs from a simpler one.  Predictors that are carried over rebalances
+/// count all steps, the others those of one distribution.
 int steps_needed(Predictor predictor);
 
 /// Classes of the age of a kept prediction: one per power of two, that is 1, 2, 3 to 4, 5 to 8, ... steps.

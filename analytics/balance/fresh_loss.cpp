@@ -98,7 +98,7 @@ void FreshLoss::tabulate(Predictor predictor, int step, int n, std::span<const d
   if (phases_.empty()) return all_[index(predictor)].tabulate(n, out, reference);
   tabulate_made_at(predictor, step, n, reference, out);
   if (!anticipates(step)) return;
-  // Such a division holds like one made a step later.
+  // Such a division is as good as one made a step later.
   std::vector<double> later;
   tabulate_made_at(predictor, step + 1, n, reference, later);
   for (std::size_t a = 1; a <= static_cast<std::size_t>(n); ++a)

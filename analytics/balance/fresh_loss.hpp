@@ -36,7 +36,7 @@ class FreshLoss {
   /// Learns from a real division, made after the given step.  Within one cycle it may lose less than trials say: if the
   /// mesh is adapted in the same step, the program divides the new mesh, but trials use the loads of the old one.
   /// Later divisions in the same phase then correct what is known, in both directions.
-  /// @param predictor  that it was made by
+  /// @param predictor  that made it
   /// @param expected   its loss by trials
   void learn_real(Predictor predictor, int step, int age, double loss, double expected);
   /// Learns from the trials of a peak.
@@ -45,7 +45,7 @@ class FreshLoss {
   void learn_peak(std::span<const TrialLoss> trials, double weight, bool repeated);
 
   bool known(Predictor predictor) const { return all_[index(predictor)].known(); }
-  /// Losses at ages 1 to n, into out[1 .. n], of a division that the predictor makes of a step's loads.
+  /// Losses at ages 1 to n, into out[1 .. n], of a division that the predictor makes from a step's loads.
   /// @param reference  of the last-value predictor, see LossCurve::tabulate
   void tabulate(Predictor predictor, int step, int n, std::span<const double> reference,
                 std::vector<double>& out) const;
@@ -72,7 +72,7 @@ class FreshLoss {
   struct Phase {
     Curves curves;
     std::array<double, Cycle::longest + 1> real{};  // loss by age of real divisions that lost less; 0: none
-    bool tried = false, anticipates = false;        // whether a division holds for the work of the next step already
+    bool tried = false, anticipates = false;        // whether a division already fits the work of the next step
   };
   static std::size_t index(Predictor predictor) { return static_cast<std::size_t>(predictor); }
   std::size_t phase(int step) const {

@@ -14,8 +14,8 @@ class Price {
   /// @param seconds  by which the first step of a new distribution took longer than usual
   void add_slow_start(double seconds);
   /// The median of the last three prices (of two: the smaller), plus the median of the last slow starts once there are
-  /// three.  Medians ignore what a single measurement shows.  Slow starts count up to the price itself: a larger value
-  /// may be a peak of the program's own cycle that coincides with its rebalances.  Negative: unknown.
+  /// three.  A median ignores single outliers.  Slow starts count up to the price itself: a larger value may be a peak
+  /// of the program's own cycle that coincides with its rebalances.  Negative: unknown.
   double value() const;
 
  private:

@@ -83,7 +83,7 @@ InRange::InRange(const Signatures& signatures) : InRange(signatures, range_expon
 InRange::InRange(const Signatures& signatures, int exponent) : signatures_(signatures), exponent_(exponent) {
   if (exponent == 0) return;
   scaled_.reserve(signatures.values.size());
-  constexpr int normal = 1000;  // a factor of that size is exact, and multiplying is much faster than ldexp
+  constexpr int normal = 1000;  // a power of two of this size is exact, and multiplying by it is much faster than ldexp
   const double factor = std::ldexp(1.0, std::clamp(exponent, -normal, normal));
   for (double value : signatures.values) scaled_.push_back(value * factor);
   if (std::abs(exponent) > normal)

@@ -23,7 +23,7 @@ struct ChosenK {
 /// from their nearest neighbour; 1 when there is none.  Two strata count as separated when the projection of their
 /// members on the line through the medoids has more than one mode (dip test, Hartigan & Hartigan 1985), or when the gap
 /// between them is several times their widths.  A smooth gradient or a single cloud is therefore one stratum.  Both
-/// bounds are lower for previous_k, so that noise does not change the number from window to window.
+/// thresholds are lower for previous_k, so that noise does not change the number from window to window.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param signatures  n x d, as for pam; meant for a sample of at most a few hundred objects

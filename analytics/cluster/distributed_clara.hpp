@@ -29,7 +29,7 @@ struct DistributedClustering {
 /// any number of nodes and threads, and any distribution of the objects.
 ///
 /// Collective over `nodes`; blocks.  All nodes pass the same `n_global`, d and parameters.  Collectives: three
-/// (gatherv, bcast, allreduce), and two more when the samples had not shown the largest values.
+/// (gatherv, bcast, allreduce), and two more if some values exceed those in the samples.
 ///
 /// @param space       Kokkos execution space instance, as for pam
 /// @param local       this node's objects, n_local x d; n_local may be 0, but d is that of all nodes

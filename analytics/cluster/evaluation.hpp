@@ -34,8 +34,8 @@ class Evaluation {
              std::int64_t n_global)
       : kernels_(kernels), nodes_(nodes), local_(local), ids_(ids), n_(n_global) {}
 
-  /// Sums the costs of all sets of medoids exactly.  Collective; one reduction, and two more if the samples had not
-  /// shown the largest values.
+  /// Sums the costs of all sets of medoids exactly.  Collective; one reduction, and two more if some values exceed
+  /// those in the samples.
   /// @throws std::invalid_argument on all nodes alike when a value is not finite
   /// Time O(n_local d k) for each set; memory O(n_local) for each.
   Evaluated evaluate(Proposal proposal);

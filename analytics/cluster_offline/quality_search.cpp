@@ -57,7 +57,7 @@ class Refinement {
   // to it too. Returns the few local optima that cost least over all objects, the cheapest first.
   std::vector<Placed> recombine(std::span<const Ids> starts) {
     constexpr std::size_t tried = 16, random = 8, perturbed = 8;
-    constexpr int enough = 3;  // random sets that lead to the best, after which more searches find nothing better
+    constexpr int enough = 3;  // random sets that lead to the best; further searches find nothing better
     Ids all;
     for (const Ids& start : starts) all.insert(all.end(), start.begin(), start.end());
     make_set(all);

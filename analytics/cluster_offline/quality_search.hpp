@@ -27,10 +27,10 @@ std::vector<Start> search_starts(const Kernels& kernels, const DistanceTable& al
 Start best_of_starts(const Kernels& kernels, const DistanceTable& all,
                      std::span<const std::vector<std::int32_t>> starts, std::uint64_t seed);
 
-/// The best of a few starts, refined on all objects.  Two steps, each of eager swaps among some candidates by the cost
-/// on all objects (where these are many, on some of them until the last rounds): first among the medoids of all starts,
-/// objects far from theirs and objects in the middle of their strata, then, several times and for each of the best few
-/// optima of the first step, among objects in the middle of each stratum.
+/// The best of a few starts, refined on all objects.  Two steps of eager swaps among some candidates.  Costs are those
+/// on all objects; if there are many, on a sample until the last rounds.  The first step searches among the medoids of
+/// all starts, objects far from them and objects in the middle of their strata.  The second searches, several times and
+/// for each of the best few optima of the first, among objects in the middle of each stratum.
 /// @param starts  ids of medoids, the most promising set first
 /// Memory: sizeof(T) n (k 48 + 200) bytes, at most 2^28 sizeof(T) unless n k needs more.  T is float where its
 /// precision is enough.

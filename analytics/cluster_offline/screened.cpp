@@ -82,7 +82,7 @@ class Screened {
     for (int swaps = 0; swaps < max_swaps && state_.cost() < before; ++swaps) {
       const Standing& standing = state_.standing();
       on_table_->least_changes(standing, values_);
-      // A change depends on distances only as far as they are below that of the second nearest medoid.
+      // Distances beyond the second nearest medoid do not affect a change.
       const double reach = std::accumulate(standing.second.begin(), standing.second.end(), 0.0);
       const Ids ids = contenders((relative_ + sum_rounding) * reach, 0, 0);
       if (ids.size() > most_candidates) return false;
@@ -101,9 +101,9 @@ class Screened {
   const Ids& medoids() const { return medoids_; }
 
  private:
-  /// The candidates, ascending, whose value may be the least and below the limit; more than most_candidates if there
-  /// are too many.
-  /// @param error  error of each value but for the rounding of rows
+  /// The candidates, ascending, whose value may be the least and below the limit.  If there are too many, more than
+  /// most_candidates are returned.
+  /// @param error  error of each value, apart from the rounding of rows
   /// @param share  its error relative to the value itself
   Ids contenders(double error, double share, double limit) const {
     const auto within = [&](std::size_t h) {
@@ -147,7 +147,7 @@ class Screened {
 std::vector<std::int32_t> screened_medoids(const Kernels& kernels, const Signatures& objects, int k, int max_swaps) {
   if (objects.d > most_columns) return {};
   Screened search(kernels, objects, static_cast<std::size_t>(k));
-  // A single medoid of BUILD is the best one.
+  // With k = 1, BUILD already finds the best medoid.
   return search.build() && (k == 1 || search.swap(max_swaps)) ? search.medoids() : Ids{};
 }
 

@@ -19,7 +19,7 @@ class BitModel {
   void update(bool bit) {
     const std::uint32_t end = -static_cast<std::uint32_t>(bit) & 65535, step = steps_by_state[state_ & 65535];
     const std::uint32_t distance =
-        (state_ >> 16) ^ end;  // from the end that it moves to; the remainder is rounded down
+        (state_ >> 16) ^ end;  // the distance from the end it moves towards; the remainder is rounded down
     const std::uint32_t left = distance - ((distance * (step >> 16) + (end ^ 65535)) >> 16);
     state_ = (std::max(left, std::uint32_t{24} - bit) ^ end) << 16 | (step & 65535);
   }

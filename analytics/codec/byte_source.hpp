@@ -7,7 +7,7 @@
 
 namespace effort::codec {
 
-/// Bytes with random access.  Readers hold no more than a piece (a tile) at a time.
+/// Bytes with random access.  Readers hold at most one piece (a tile) at a time.
 class ByteSource {
  public:
   virtual ~ByteSource() = default;

@@ -36,7 +36,7 @@ int end_of(const std::vector<int>& groups, std::size_t group, int nodes) {
 
 [[noreturn]] void refuse_columns(std::int64_t least, std::int64_t most) {
   throw std::invalid_argument("the nodes' rows have between " + std::to_string(least) + " and " + std::to_string(most) +
-                              " columns: give the same steps on all");
+                              " columns: pass the same steps on all");
 }
 
 /// Joins the run lengths of several nodes' absence masks.
@@ -136,7 +136,7 @@ std::vector<Bytes> SlabCoder::collect(const Slab& slab, const Bytes& mine) const
   return parts;
 }
 
-/// The kind byte of the tile and its absence mask.  Collective.
+/// Writes the kind byte of the tile and its absence mask.  Collective.
 Bytes SlabCoder::start_of(const Own& own, const Slab& slab, StreamKind kind) const {
   Bytes out;
   put_byte(out, static_cast<unsigned>(kind) | (own.any_absent ? absent_flag : 0));

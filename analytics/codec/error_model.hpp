@@ -52,7 +52,7 @@ class ErrorModel {
     return static_cast<double>(next) + (1 - at.part) * static_cast<double>(above_[at.bin] - next);
   }
 
-  /// The sums as integers, whose total over several models does not depend on the order.  Call before sum_up().
+  /// The sums as integers, so that their total over several models does not depend on the order.  Call before sum_up().
   std::vector<std::int64_t> counts() const {
     std::vector<std::int64_t> numbers;
     for (std::size_t i = 0; i < bin_count; ++i) {

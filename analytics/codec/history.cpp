@@ -12,8 +12,8 @@
 namespace effort::codec {
 namespace {
 
-constexpr std::size_t fewest_raw_steps = 40;  ///< steps kept uncoded at least before they become a tile
-constexpr std::size_t raw_share = 32;         ///< largest tile / uncoded values at least: small tiles are soon recoded
+constexpr std::size_t fewest_raw_steps = 40;  ///< least number of uncoded steps that become a tile
+constexpr std::size_t raw_share = 32;         ///< least ratio of the largest tile to the uncoded values
 constexpr std::size_t fan_in = 4;             ///< tiles merged at once
 constexpr double finer_working = 256;         ///< precision of tiles to be recoded, relative to the target
 constexpr double finer_closed = 64;           ///< precision of closed tiles to be coded once more, likewise

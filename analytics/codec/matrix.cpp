@@ -14,7 +14,8 @@ using simd::Lanes;
 
 [[noreturn]] void refuse(const char* what, std::size_t i, std::size_t cols) {
   throw std::invalid_argument(std::string(what) + " in row " + std::to_string(i / cols) + ", column " +
-                              std::to_string(i % cols) + ": mark values that do not exist as absent, mend the others");
+                              std::to_string(i % cols) +
+                              ": mark values that do not exist as absent, and correct the others");
 }
 
 void check_sizes(std::span<const double> values, std::size_t rows, std::size_t cols,

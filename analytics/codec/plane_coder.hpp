@@ -85,7 +85,7 @@ class PlaneCoder {
   std::vector<std::uint32_t> open_, known_;             ///< columns not yet significant, and the others
   std::size_t open_count_ = 0, known_count_ = 0;
   int plane_ = 0;
-  /// Decisions left with mixing.  Mixing costs time, and pays while little has been learned.
+  /// Decisions left with mixing.  Mixing costs time, and pays only while little has been learned.
   std::int64_t mixed_left_ = mixed_decisions;
   static constexpr std::int64_t mixed_decisions = 1 << 16;
 };

@@ -41,7 +41,7 @@ SharedHistories::Series SharedHistories::describe(const HistoryShare& mine, std:
   nodes_.allreduce(std::span<std::int64_t>(most), ReduceOp::max);
   if (most[0] || most[2] != -most[3])
     throw std::invalid_argument(
-        "a node's history is of another number of rows or steps than it says, or than the others'");
+        "a node's history does not have the number of rows or steps that was stated, or that the other nodes have");
   auto rows = static_cast<std::int64_t>(mine.rows);
   nodes_.allreduce(std::span(&rows, 1), ReduceOp::sum);
   largest = static_cast<std::size_t>(most[1]);

@@ -34,7 +34,7 @@ constexpr double few_values = 1024;
 constexpr double nearly_met = 0.9965;
 // Share of the largest step from which on nothing is left to gain.
 constexpr double near_largest_step = 0.97;
-// Share of the unused bound that becomes smaller size, if only the largest error is known.
+// Share of the unused bound that is turned into a smaller size, if only the largest error is known.
 constexpr double size_per_error = 0.8;
 // Bits of a coded value: a step larger by a factor of 2 saves one of them.
 constexpr double bits_per_value = 6;

@@ -1,4 +1,4 @@
-// In which order slow instances are worth looking at.
+// The order in which slow instances are worth inspecting.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace effort::communication {
 
-/// How much an inspection promises: a severe delay with few ranks and events is the easiest to understand.
+/// How much an inspection is likely to reveal: a severe delay with few ranks and events is the easiest to understand.
 enum class Affinity : std::uint8_t { low, medium, high };
 
 /// "Low", "Medium", "High".
@@ -33,9 +33,9 @@ struct Priority {
 /// criterion holds the ratios of its values, so all its normalised columns are the values divided by their sum, and
 /// these are the weights.  The angle is above 60 degrees for High, below 30 for Low.
 ///
-/// What the paper leaves open: of instances that moved no bytes, such as barriers, severity is the duration per event.
-/// Seconds per byte and per event cannot be compared, so these instances are weighed among themselves.  A single
-/// instance has both weights 1 and is Medium.  Where all severities are 0, so are their weights.
+/// The paper does not define the severity of instances that moved no bytes, such as barriers: here it is their duration
+/// per event.  Seconds per byte and per event cannot be compared, so these instances are weighed among themselves.  A
+/// single instance has both weights 1 and is Medium.  If all severities are 0, their weights are 0 too.
 ///
 /// @return one for each alternative, in their order.  Cost: O(n).
 std::vector<Priority> prioritise(std::span<const Alternative> alternatives);

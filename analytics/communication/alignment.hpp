@@ -1,4 +1,4 @@
-// Which phases of one run correspond to those of another.
+// Matches the phases of one run with those of another.
 #pragma once
 
 #include <cstddef>
@@ -8,10 +8,10 @@
 
 namespace effort::communication {
 
-/// Shares of what a phase consists of; they add up to 1, or are all 0.
+/// The shares of a phase's components; they add up to 1, or are all 0.
 using Shares = std::vector<double>;
 
-/// What two phases have in common, 0 to 1: the sum of the smaller shares.  Both have the same length.
+/// The similarity of two phases, 0 to 1: the sum of the smaller shares.  Both arrays have the same length.
 double similarity(const Shares& a, const Shares& b);
 
 /// A phase of each run, or of one of them alone.
@@ -23,7 +23,7 @@ struct AlignedPhases {
 };
 
 /// Aligns the phases of two runs in their order, so that the sum of the similarities is as large as it can be
-/// (Needleman & Wunsch 1970, without a penalty for gaps).  Phases with less than half in common are never put together.
+/// (Needleman & Wunsch 1970, without a penalty for gaps).  Phases with a similarity below one half are never matched.
 /// @return all phases of both runs, in order
 /// Cost: O(|a| |b|) comparisons, and a double for each.
 std::vector<AlignedPhases> align_phases(std::span<const Shares> a, std::span<const Shares> b);

@@ -7,7 +7,7 @@
 namespace effort::communication {
 
 std::string collective_name(const std::string& region) {
-  // What follows is a call path.
+  // A call path follows.
   const auto end =
       std::find_if(region.begin(), region.end(), [](unsigned char c) { return !std::isalnum(c) && c != '_'; });
   std::string name(region.begin(), end);
@@ -16,7 +16,7 @@ std::string collective_name(const std::string& region) {
   if (name.rfind("mpi_", 0) != 0) return "collective";
   name.erase(0, 4);
   while (!name.empty() && name.back() == '_') name.pop_back();
-  // Of the blocking ones, MPI_Intercomm_create and the like begin with an I, too.
+  // Some blocking calls, such as MPI_Intercomm_create, also begin with an I.
   if (name.rfind('i', 0) == 0 && name.rfind("int", 0) != 0) name.erase(0, 1);
   return name.empty() ? "collective" : name;
 }

@@ -15,13 +15,13 @@ namespace {
 
 constexpr std::int64_t tolerated_ns = 1000;
 
-/// What is known of the offset of rank b minus that of rank a, a < b.
+/// Facts about the offset of rank b minus that of rank a, a < b.
 struct Bounds {
   std::int64_t low = std::numeric_limits<std::int64_t>::min(), high = std::numeric_limits<std::int64_t>::max();
-  std::vector<std::int64_t> differences;  ///< of the times when both left a collective that holds all
+  std::vector<std::int64_t> differences;  ///< of the times at which both left a collective that synchronizes all
 
   bool open() const { return low == INT64_MIN || high == INT64_MAX; }
-  /// How well the offset is known.
+  /// How precisely the offset is known.
   double width() const { return open() ? 1e30 : static_cast<double>(high) - static_cast<double>(low); }
   std::int64_t offset() {
     std::int64_t out = 0;
@@ -66,7 +66,7 @@ class Aligner {
  private:
   bool valid(std::int32_t rank) const { return rank >= 0 && rank < record_.n_ranks; }
 
-  /// A call begins on rank a before another one ends on rank b.
+  /// Records that a call on rank a begins before another one ends on rank b.
   void precedes(std::uint32_t first, std::int32_t a, std::uint32_t second, std::int32_t b) {
     if (a == b || !valid(a) || !valid(b) || !record_.calls[first].begins || !record_.calls[second].ends) return;
     const std::int64_t least = record_.calls[first].begin_ns - record_.calls[second].end_ns;
@@ -79,7 +79,7 @@ class Aligner {
     }
   }
 
-  /// One rank with each of the others: these pairs are enough.
+  /// Pairs one rank with each of the others, which is enough.
   void collective(const Collective& c) {
     const bool all = c.operation == Operation::barrier || c.operation == Operation::nxn;
     const bool rooted = c.operation == Operation::from_root || c.operation == Operation::to_root;
@@ -104,7 +104,7 @@ class Aligner {
     }
   }
 
-  /// Along the pairs that determine an offset best, from the lowest rank of each connected group.
+  /// Follows the pairs that determine an offset best, from the lowest rank of each connected group.
   std::vector<std::int64_t> offsets_of_ranks() {
     const auto n = static_cast<std::size_t>(record_.n_ranks);
     std::vector<std::vector<std::pair<std::size_t, Bounds*>>> neighbours(n);

@@ -1,4 +1,4 @@
-// Clocks that were not synchronized, put right by what ranks did together.
+// Corrects clocks that were not synchronized, from messages and collectives.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace effort::communication {
 struct ClockShift {
   std::int64_t largest_ns = 0;    ///< by which a rank's times were moved, 0: none was
   std::int64_t violation_ns = 0;  ///< by which the times contradicted each other before
-  std::int64_t error_ns = 0;      ///< by which the offset between two ranks may be off, as far as that is bounded
+  std::int64_t error_ns = 0;      ///< bound on the error of the offset between two ranks, where it is bounded
 };
 
 /// Moves the times of ranks so that, as far as possible, no message arrives before it is sent, and no rank leaves a

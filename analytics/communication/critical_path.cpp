@@ -25,7 +25,7 @@ std::vector<Stretch> stretches_of(const Record& record) {
     }
   }
   if (out.empty()) out.push_back({INT64_MIN, INT64_MAX});
-  // Calls may reach over the ends of windows, as each node sees them.
+  // Calls may extend beyond the ends of windows, because each node sees these by its own clock.
   out.front().start_ns = INT64_MIN;
   out.back().end_ns = INT64_MAX;
   return out;
@@ -73,7 +73,7 @@ class Replay {
     for (;;) {
       seen.insert(location);
       std::size_t w = timeline_.waits_until(location, now);
-      // Back on a location at the same time, its waits that end now have been followed already.
+      // The path has returned to a location at the same time: its waits that end now have been followed already.
       bool found = w > timeline_.first_wait(location);
       std::size_t next = location;
       while (found) {

@@ -24,9 +24,10 @@ struct CriticalPath {
 };
 
 /// Backward replay (Böhme, Wolf, de Supinski, Schulz & Geimer 2012, "Scalable critical-path based performance
-/// analysis", IPDPS): from the end of the rank that ended last, always on the rank that was waited for.  Waits are
-/// never on the path.  Parts of a run with a gap between them have a path each, which are added.  Errors of clocks can
-/// make ranks wait for each other at one time: the path then goes on along the rank where it is.
+/// analysis", IPDPS): it starts at the end of the rank that ended last, and at each wait moves to the rank that was
+/// waited for.  Waits are never on the path.  Parts of a run with a gap between them have a path each, and the paths
+/// are added up.  Clock errors can make ranks wait for each other at the same time: the path then stays on its present
+/// rank.
 /// Cost: O(calls + jumps log calls).
 CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline);
 

@@ -10,7 +10,7 @@ namespace effort::communication {
 namespace {
 
 constexpr std::size_t longest_interval = 1000;      // segments
-constexpr std::size_t most_synchronizations = 256;  // looked at in search of the last one of two ranks
+constexpr std::size_t most_synchronizations = 256;  // examined in search of the last one of two ranks
 
 /// Where a rank was synchronized with others.
 struct Synchronization {
@@ -38,7 +38,7 @@ class DelayFinder {
   Delays run() {
     std::vector<std::uint32_t> order(waits_.waits.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = static_cast<std::uint32_t>(i);
-    // Of waits that end at the same time, one may cause the other: the call of the cause ends first.
+    // If waits end at the same time, one may have caused the other: the call of the cause ends first.
     const auto ends = [&](std::uint32_t w) {
       return std::pair(timeline_.end_of(waits_.waits[w]), record_.calls[waits_.waits[w].call].end_ns);
     };
@@ -47,7 +47,7 @@ class DelayFinder {
     Delays out;
     out.unexplained_ns = unexplained_;
     for (const auto& [key, sum] : sums_) {
-      // Behind the paths come those that something outside of all calls came before.
+      // After the paths come entries for time outside of all calls, one for each path that followed it.
       const auto paths = static_cast<std::uint32_t>(tree_.paths.size()), path = static_cast<std::uint32_t>(key);
       out.delays.push_back({static_cast<std::int32_t>(key >> 32), path < paths ? path : none,
                             path < paths ? none : path - paths, sum.first + sum.second, sum.second});
@@ -80,7 +80,8 @@ class DelayFinder {
     }
     for (std::size_t c = 0; c < record_.collectives.size(); ++c) {
       const Collective& collective = record_.collectives[c];
-      // In a barrier or N x N everybody is synchronized; else those that waited and the one they waited for.
+      // A barrier or N x N collective synchronizes all ranks; any other only those that waited with the one they waited
+      // for.
       const bool all = collective.operation == Operation::barrier || collective.operation == Operation::nxn;
       bool any = false;
       for (std::size_t i = collective.first; i < collective.end && !any; ++i) {
@@ -127,7 +128,7 @@ class DelayFinder {
     return {INT64_MIN, INT64_MIN};
   }
 
-  /// Not farther back than the longest interval.
+  /// At most the longest interval back.
   std::int64_t limit(std::size_t location, std::int64_t end_ns) const {
     const std::size_t last = timeline_.segment_at(location, end_ns), first = timeline_.first_segment(location);
     return last > first + longest_interval ? timeline_.segment(last - longest_interval).begin_ns : INT64_MIN;
@@ -164,7 +165,8 @@ class DelayFinder {
     }
     for (std::size_t i = first_late_wait_; i < end_late_wait_; ++i) {
       const double amount = (direct + indirect) * static_cast<double>(waits_.waits[i].ns);
-      divided_[i] ? unexplained_ += amount : propagated_[i] += amount;  // divided already: clocks contradict
+      divided_[i] ? unexplained_ += amount
+                  : propagated_[i] += amount;  // divided already if clocks contradict each other
     }
   }
 
@@ -172,7 +174,7 @@ class DelayFinder {
     return static_cast<double>(std::max<std::int64_t>(0, other_.ns[path] - own_.ns[path]));
   }
 
-  /// What the late rank did.  Many ranks may wait for one, so it is kept.
+  /// The activities of the late rank.  They are kept, because many ranks may wait for one.
   void late_times(std::size_t location, std::int64_t from_ns, std::int64_t to_ns) {
     if (location == late_location_ && from_ns == late_from_ && to_ns == late_to_) return;
     late_location_ = location;

@@ -1,4 +1,4 @@
-// Delays: what the ranks that others waited for did instead.
+// Delays: the work that made ranks late while others waited for them.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@ namespace effort::communication {
 /// The waiting that a rank caused on one call path.
 struct Delay {
   std::int32_t rank = 0;
-  std::uint32_t path = none;    ///< none: outside of all calls, on the way to calls of the path `before`
-  std::uint32_t before = none;  ///< where `path` is none: of the calls that others waited for
-  double ns = 0;                ///< all waiting that it caused
-  double propagated_ns = 0;     ///< of that, through waits of ranks that others waited for in turn
+  std::uint32_t path = none;    ///< none: outside of all calls, before a call on the path `before`
+  std::uint32_t before = none;  ///< if `path` is none: path of the call that others waited for
+  double ns = 0;                ///< all waiting it caused
+  double propagated_ns = 0;     ///< the indirect part, through waits of ranks that others waited for in turn
 };
 
 struct Delays {
   std::vector<Delay> delays;  ///< the largest first
-  /// Waiting without a delay: the rank that came late had done no more than those that waited for it, since they were
-  /// last synchronized.  Latency, transfers and errors of clocks remain here.
+  /// Waiting without a delay: since the ranks were last synchronized, the late one had done no more than those that
+  /// waited for it.  Latency, transfers and clock errors end up here.
   double unexplained_ns = 0;
 };
 
-/// Waits followed back to the rank and call path that took too long (Böhme, Geimer, Wolf & Arnold 2010, "Identifying
+/// Follows waits back to the rank and call path that took too long (Böhme, Geimer, Wolf & Arnold 2010, "Identifying
 /// the root causes of wait states in large-scale parallel applications", ICPP, section 3; delay costs).
 ///
 /// For a rank a that waits for a rank b, the interval of comparison begins where the two were last synchronized: at the
 /// end of the last wait of one for the other, or of the last collective with a wait that both took part in; at their
-/// first record if there is none.  On each call path, what b did longer than a in this interval (without waits) is the
-/// delay.  The wait is divided over the delays and over b's own waits in the interval, in proportion to their lengths
-/// and at most up to them.  The share of b's waits is then divided in the same way among what caused those.
+/// first record if there is none.  On each call path, the delay is the time by which b exceeds a in this interval,
+/// waits excluded.  The wait is divided over the delays and over b's own waits in the interval, in proportion to their
+/// lengths and never by more than these.  The share of b's waits is then divided in the same way among their causes.
 ///
 /// An interval reaches back over at most 1000 changes of a thread's innermost call.
 /// Cost: O(waits x (interval + log calls)).

@@ -8,7 +8,7 @@ namespace effort::communication {
 
 namespace {
 
-/// What the grouping needs to know of each call.
+/// The facts about each call that the grouping needs.
 class Calls {
  public:
   explicit Calls(const Record& record)
@@ -132,7 +132,7 @@ class Grouping {
     std::sort(span_starts_.begin(), span_starts_.end());
   }
 
-  /// Appends the begins of the groups of events [first, end), which are those of a thread.
+  /// Appends the first event of each group in [first, end), the events of one thread.
   void add(const std::vector<Event>& events, std::size_t first, std::size_t end, std::vector<std::size_t>& begins) {
     const std::uint32_t outer = calls_.around(events[first].start, events[end - 1].start);
     begins.push_back(first);

@@ -10,7 +10,7 @@ namespace effort::communication {
 
 namespace {
 
-/// Which neighbours a halo has: those that differ in at most `most` coordinates.
+/// The neighbours in a halo: ranks that differ in at most `most` coordinates.
 struct Stencil {
   std::size_t dimensions = 1, most = 1;
   const char* name = "";
@@ -38,7 +38,7 @@ struct Neighbour {
   friend bool operator<(const Neighbour& a, const Neighbour& b) { return a.rank < b.rank; }
 };
 
-/// The neighbours of a rank in ascending order; one that is reached two ways is listed twice.
+/// The neighbours of a rank in ascending order; one that can be reached in two ways is listed twice.
 void neighbours_of(const Grid& grid, std::uint32_t rank, std::vector<Neighbour>& out) {
   out.clear();
   const std::size_t dimensions = grid.stencil.dimensions;
@@ -74,10 +74,10 @@ class Matcher {
     for (const Link& link : traffic.links) common_ = std::gcd(common_, link.messages);
   }
 
-  /// How many messages all links have in common.
+  /// The number of messages that all links have in common.
   std::uint32_t common() const { return common_; }
 
-  /// @param each  messages to a neighbour, for each way to it
+  /// @param each  messages to a neighbour, for each way of reaching it
   bool matches(const Grid& grid, std::uint32_t each, bool small_corners) {
     std::uint64_t smallest_face = std::numeric_limits<std::uint64_t>::max(), largest_corner = 0;
     for (std::uint32_t rank = 0; rank < traffic_.ranks; ++rank) {

@@ -7,7 +7,7 @@
 
 namespace effort::communication {
 
-/// The grid and stencil that the traffic is the halo of.  No rank has links to itself.
+/// The grid and stencil whose halo exchange is this traffic.  No rank has links to itself.
 /// @param small_corners  whether each message to a corner (or edge) has to be smaller than each one to a face
 std::optional<Shape> recognise_halo(const Traffic& traffic, bool small_corners);
 

@@ -18,7 +18,7 @@ struct EventPieces {
   std::uint32_t count = 0;
 };
 
-/// Numbers what events of a thread do, in the order in which it occurs.
+/// Numbers the different actions of a thread's events in the order in which they first occur.
 class SymbolTable {
  public:
   std::uint32_t symbol(const Event& e) {
@@ -59,7 +59,7 @@ class Sets {
     while (parent_[a] != a) a = parent_[a] = parent_[parent_[a]];
     return a;
   }
-  /// The smaller representative stays, which keeps trees flat enough together with halving of paths.
+  /// The smaller representative stays.  Together with path halving, this keeps trees flat enough.
   void join(std::uint32_t a, std::uint32_t b) {
     a = find(a), b = find(b);
     parent_[std::max(a, b)] = std::min(a, b);
@@ -85,7 +85,7 @@ std::vector<std::uint32_t> bags_of(const Record& record, const std::vector<Event
   return std::move(pieces.of_event);
 }
 
-/// Numbers the bags by their starts, and those that start at the same time by their first event.
+/// Numbers the bags by start time, and those that start at the same time by their first event.
 std::vector<std::uint32_t> numbered_by_start(const Record& record, const std::vector<Event>& events,
                                              std::vector<std::uint32_t> bags, std::size_t& count) {
   struct Begin {
@@ -110,7 +110,7 @@ std::vector<std::uint32_t> numbered_by_start(const Record& record, const std::ve
   return bags;
 }
 
-/// Start and end, bytes, and who starts first and last; its events are those of one rank after the other.
+/// Sets start, end, bytes, and the ranks that start first and last.  The events are ordered by rank.
 void describe(const Record& record, std::span<const Event> events, Instance& instance) {
   instance.start_ns = begin_of(record, events.front());
   instance.end_ns = end_of(record, events.front());
@@ -153,7 +153,7 @@ Patterns join_instances(const Record& record, Events events) {
   const auto by_rank = [](const Event& a, const Event& b) { return a.rank < b.rank; };
   for (Instance& instance : out.instances) {
     const auto own = std::span(out.events).subspan(instance.first_event, instance.end_event - instance.first_event);
-    // Threads usually come in the order of ranks.
+    // Threads are usually ordered by rank.
     if (!std::is_sorted(own.begin(), own.end(), by_rank)) std::stable_sort(own.begin(), own.end(), by_rank);
     describe(record, own, instance);
   }

@@ -5,7 +5,7 @@
 
 namespace effort::communication {
 
-/// Sets Patterns::instances and Patterns::events.  Which pattern an instance is of is left open.
+/// Sets Patterns::instances and Patterns::events, but not the pattern of each instance.
 Patterns join_instances(const Record& record, Events events);
 
 }  // namespace effort::communication

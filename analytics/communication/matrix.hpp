@@ -1,4 +1,4 @@
-// Who sent how much to whom, and where.
+// The communication matrix: bytes, messages and time by sender, receiver and call path.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,12 @@
 
 namespace effort::communication {
 
-/// Point-to-point messages from one rank to another, as one call path of either of them sees them.
+/// Point-to-point messages from one rank to another, on one call path of the sender or the receiver.
 struct Flow {
   std::int32_t a = 0, b = 0;  ///< from a to b; equal for messages of a rank to itself
   std::uint32_t path = none;  ///< of the call that sends, completes a send, receives, or completes a receive
-  std::uint64_t messages = 0, bytes = 0;  ///< counted where they are sent; 0 on other paths
-  double ns = 0;  ///< in calls of this path; a call that completes several messages is divided among them equally
+  std::uint64_t messages = 0, bytes = 0;  ///< counted on the path that sends them; 0 on other paths
+  double ns = 0;  ///< in calls of this path; a call that completes several messages counts in equal parts
 };
 
 /// @param path_of_call  [calls] CallTree::of_call

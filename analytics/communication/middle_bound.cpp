@@ -26,7 +26,7 @@ std::optional<MiddleBound::Window> MiddleBound::window_at(const Segment& segment
                                                           std::size_t quarter) {
   std::optional<Window> longest;
   for (;; quarter *= 2) {
-    // What is outside should be about as long as the half of the window: a short rest would gain much by itself.
+    // The parts outside should be about half as long as the window: cutting off a short rest would gain much by itself.
     if (place < segment.first() + 2 * quarter || place + 2 * quarter > segment.end()) return longest;
     const std::size_t begin = (place - quarter) / (2 * quarter) * (2 * quarter);
     if (begin >= segment.first() + quarter && begin + 5 * quarter <= segment.end())
@@ -120,7 +120,7 @@ void MiddleBound::removing_front(const Segment& segment, std::size_t to) {
     const std::uint32_t symbol = sequence_[first];
     while (end < to && sequence_[end] == symbol) ++end;
     for (Window& w : windows_) {
-      if (w.begin < to) continue;  // it is not used again
+      if (w.begin < to) continue;  // the window is not used again
       const std::size_t count = rank(symbol, w.begin) - ordinal_[first];
       w.before -= table_.value[count] - table_.value[count - (end - first)];
     }

@@ -1,4 +1,4 @@
-// An upper bound of what a cut far from both ends of a segment gains.  Internal.
+// An upper bound on the gain of a cut far from both ends of a segment.  Internal.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,25 @@
 
 namespace effort::communication {
 
-/// In the sequence of an iterative program the best place to cut is often a few symbols from an end, again and again:
-/// each iteration looks like the others, and only at the ends is one incomplete.  To look at all places each time would
-/// cost O(N^2).  This class shows that no place in the middle is better, at a cost of O(log N).
+/// In the sequence of an iterative program, the best place to cut is often a few symbols from an end, again and again:
+/// all iterations look alike, and only those at the ends are incomplete.  Trying all places each time would cost
+/// O(N^2).  This class shows in O(log N) that no place in the middle is better.
 ///
 /// Let M be a window of the segment, A what is before it and C what is after it.  Dividing further never lowers the
 /// gain, so a cut within M gains at most what cutting the segment into A, M and C gains, plus what the cut gains in M
 /// alone.  The latter does not depend on the segment, and is kept for windows of power-of-two lengths on a fixed grid,
-/// for the places in their middle halves.  A few windows, the longer the farther from the ends, have the middle of the
-/// segment in their middle halves.  The sums that the former needs are updated when symbols are removed at an end.
+/// for the places in their middle halves.  The middle halves of a few windows, longer ones farther from the ends, cover
+/// the middle of the segment.  The sums for the cut into A, M and C are updated when symbols are removed at an end.
 class MiddleBound {
  public:
   MiddleBound(std::span<const std::uint32_t> sequence, std::size_t symbols, const LogTable& table);
 
-  /// What is not covered: places up to `front` and from `back` on are left to the caller.
+  /// The places that are not covered: those up to `front` and from `back` on are left to the caller.
   struct Middle {
     std::size_t front = 0, back = 0;
   };
   /// Chooses windows for the segment.  Cost: O(log N), and the distance to the next end for each new window.
-  /// @param quarter  that of the shortest windows, a power of two.  The middle begins 4 quarters from the ends
+  /// @param quarter  quarter of the shortest windows, a power of two.  The middle begins 4 quarters from the ends
   Middle cover(const Segment& segment, std::size_t quarter);
   /// Whether no place in the middle gains more.
   bool below(const Segment& segment, std::int64_t gain);
@@ -37,7 +37,7 @@ class MiddleBound {
   /// To be called before symbols are removed from the segment.  Cost: O(runs of symbols removed x log^2 N).
   void removing_front(const Segment& segment, std::size_t to);
   void removing_back(const Segment& segment, std::size_t from);
-  /// The segment is another one.
+  /// Starts on another segment.
   void forget() { windows_.clear(); }
 
  private:
@@ -69,7 +69,7 @@ class MiddleBound {
   std::vector<std::uint32_t> places_;      ///< of all symbols, ascending for each
   std::vector<std::uint32_t> ordinal_;     ///< how often the symbol at a place occurs before it
   std::vector<std::vector<Known>> known_;  ///< by the logarithm of the quarter
-  std::vector<Window> windows_, next_;     ///< in the order of the ends of their middle halves, which all differ
+  std::vector<Window> windows_, next_;     ///< ordered by the ends of their middle halves, which all differ
   Segment inside_;                         ///< for known()
 };
 

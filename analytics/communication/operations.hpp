@@ -1,4 +1,4 @@
-// What ranks did to communicate, as arrays: the input of all analyses in this folder.
+// The communication of all ranks as arrays: the input of all analyses in this folder.
 #pragma once
 
 #include <cstddef>
@@ -19,11 +19,11 @@ enum class Operation : std::uint8_t {
   send_receive,   ///< MPI_Sendrecv
   wait,           ///< completes one request, or tests whether one is complete
   wait_all,       ///< completes several: the distinctive event of Alawneh & Hamou-Lhadj 2022, section 4.1.1
-  barrier,        ///< nobody leaves before the last has come
-  nxn,            ///< everybody needs data of everybody: allreduce, allgather, alltoall, ...
-  from_root,      ///< broadcast and scatter: the others need the root
-  to_root,        ///< reduce and gather: the root needs the others
-  scan,           ///< a rank needs those before it
+  barrier,        ///< no rank leaves before the last has entered
+  nxn,            ///< each rank needs data from all others: allreduce, allgather, alltoall, ...
+  from_root,      ///< broadcast and scatter: the others need data from the root
+  to_root,        ///< reduce and gather: the root needs data from the others
+  scan,           ///< a rank needs data from the ranks before it
   neighbour,      ///< a neighbourhood collective
   one_sided,
 };
@@ -33,10 +33,10 @@ constexpr bool is_collective(Operation operation) {
   return operation >= Operation::barrier && operation <= Operation::neighbour;
 }
 
-/// "nothing", where an index into one of the arrays is expected.
+/// Stands for "nothing" instead of an index into one of the arrays.
 inline constexpr std::uint32_t none = ~std::uint32_t{0};
 
-/// A call of a function or region, from its begin to its end.
+/// A call of a function or region, from begin to end.
 struct Call {
   std::int64_t begin_ns = 0, end_ns = 0;
   std::uint32_t region = 0;     ///< index in Record::regions
@@ -45,19 +45,19 @@ struct Call {
   bool begins = true, ends = true;  ///< else it began before or ended after the part of the trace that was kept
 };
 
-/// A thread of a rank.  Its calls are in the order of their begins, so that a call comes before those inside it.
+/// A thread of a rank.  Its calls are ordered by start, so a call comes before those inside it.
 struct Location {
   std::int32_t rank = 0, thread = 0;
   std::size_t first_call = 0, end_call = 0;  ///< Record::calls [first_call, end_call)
 };
 
-/// A message of which both ends are known.  A blocking send or receive is started and completed by the same call.
+/// A message with both ends known.  A blocking send or receive is started and completed by the same call.
 struct Message {
   std::int32_t sender = 0, receiver = 0, tag = 0;
   std::uint32_t communicator = 0;
   std::uint64_t bytes = 0;
   std::uint32_t send_start = none, send_done = none;        ///< calls; send_done none: it was never waited for
-  std::uint32_t receive_start = none, receive_done = none;  ///< calls; MPI_Irecv and MPI_Waitall, or twice MPI_Recv
+  std::uint32_t receive_start = none, receive_done = none;  ///< calls: MPI_Irecv and MPI_Waitall, or MPI_Recv for both
 };
 
 /// A rank's part in a collective.
@@ -68,14 +68,14 @@ struct Participation {
   std::uint8_t group = 0;                   ///< of an intercommunicator's two
 };
 
-/// One collective: all ranks' calls that belong together.
+/// One collective: the calls of all ranks that take part in it.
 struct Collective {
   Operation operation = Operation::nxn;
   std::uint32_t communicator = 0;
   std::int32_t root = -1;          ///< rank in MPI_COMM_WORLD, -1 none or not known
   std::size_t first = 0, end = 0;  ///< Record::participations [first, end), in the communicator's order
   bool complete = true;            ///< whether all members of the communicator are there
-  bool inter = false;              ///< of an intercommunicator: a rank needs those of the other group
+  bool inter = false;              ///< of an intercommunicator: a rank needs data from the other group
 };
 
 /// A part of the run without a gap: a window that was kept.  A trace of another tool is one span.
@@ -84,29 +84,29 @@ struct Span {
   std::int64_t start_ns = 0, end_ns = 0;
 };
 
-/// When a rank began a step.
+/// The start of a step on a rank.
 struct Step {
   std::int32_t rank = 0;
   std::int64_t number = 0;
   std::int64_t begin_ns = 0;
 };
 
-/// The trace of a run, or what was kept of it.  Times are those of one clock, as near as it is known.
+/// The trace of a run, or the part that was kept.  Times are on one clock, as precisely as it is known.
 struct Record {
   std::int32_t n_ranks = 0;
   std::vector<std::int32_t> node_of;  ///< [n_ranks], -1 unknown
   std::vector<std::string> regions;   ///< names of functions and regions; "MPI_Send" for one of MPI's, or
                                       ///< "MPI_Send [...]" where calls are told apart by their call paths
-  std::vector<Location> locations;    ///< by rank, then thread; ranks of which nothing was kept have none
+  std::vector<Location> locations;    ///< by rank, then thread; none for ranks of which nothing was kept
   std::vector<Call> calls;
-  std::vector<Message> messages;        ///< in the order of the begin of their sends
-  std::vector<Collective> collectives;  ///< in the order of their first begin
+  std::vector<Message> messages;        ///< ordered by the start of their sends
+  std::vector<Collective> collectives;  ///< ordered by the start of their first call
   std::vector<Participation> participations;
-  std::vector<Span> spans;          ///< in the order of time
-  std::vector<Step> steps;          ///< by rank, then time; none in a trace that does not know them
-  std::int64_t clock_error_ns = 0;  ///< by which times of two ranks may be off against each other
-  double stamp_error = 0;           ///< by which a call's begin and end may be off, relative to its duration
-  std::uint64_t unmatched_sends = 0, unmatched_receives = 0;  ///< ends whose other end is not there
+  std::vector<Span> spans;          ///< ordered by time
+  std::vector<Step> steps;          ///< by rank, then time; none if the trace has no steps
+  std::int64_t clock_error_ns = 0;  ///< bound on the error between the clocks of two ranks
+  double stamp_error = 0;           ///< bound on the error of a call's begin and end, relative to its duration
+  std::uint64_t unmatched_sends = 0, unmatched_receives = 0;  ///< ends whose other end is missing
 };
 
 }  // namespace effort::communication

@@ -41,7 +41,7 @@ std::vector<double> residuals(const TransferFit& fit, std::span<const std::uint6
   return out;
 }
 
-/// Modified Z-scores; where half of the values are equal, by the mean absolute deviation.
+/// Modified Z-scores; if half of the values are equal, by the mean absolute deviation.
 std::vector<double> modified_z(const std::vector<double>& values) {
   std::vector<double> out(values.size(), 0);
   if (values.size() < 5) return out;
@@ -124,7 +124,7 @@ class Details {
       if (m.ns >= 0) m.outlier = z[at++] > cutoff;
   }
 
-  /// Where a rank was in its run when it sent: the number of steps or of collectives that it had begun.
+  /// The position of a rank in its run when it sent: the number of steps or collectives it had begun.
   std::vector<std::int64_t> marks_of(std::int32_t rank) const {
     std::vector<std::int64_t> out;
     for (const Step& step : record_.steps)

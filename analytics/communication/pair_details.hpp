@@ -1,4 +1,4 @@
-// How two ranks exchange messages: sizes, times, and what could be sent together.
+// The messages between two ranks: sizes, times, and which ones could be sent together.
 #pragma once
 
 #include <cstddef>
@@ -10,20 +10,20 @@
 
 namespace effort::communication {
 
-/// The time of messages by their size: t = a + b n.
+/// The time of a message as a function of its size: t = a + b n.
 struct TransferFit {
-  bool known = false;      ///< whether there are two sizes, of which the larger takes longer
+  bool known = false;      ///< whether there are at least two sizes, and larger messages take longer
   double latency_ns = 0;   ///< a; without two sizes, the median time
   double ns_per_byte = 0;  ///< b
   double spread_ns = 0;    ///< median absolute deviation of the times from the fit
 
-  /// Below this size, latency is most of the time: a / b; 0 if it is not known.
+  /// Below this size, latency dominates: a / b; 0 if not known.
   double knee_bytes() const { return known && ns_per_byte > 0 && latency_ns > 0 ? latency_ns / ns_per_byte : 0; }
 };
 
 /// A robust fit: the slope is the median of the slopes between the median times of all pairs of sizes (Theil 1950, Sen
-/// 1968), each weighted by the smaller number of messages; the intercept is the median of t - b n, at least 0.  Of more
-/// than 256 sizes, 256 enter, evenly chosen.
+/// 1968), each weighted by the smaller number of messages; the intercept is the median of t - b n, at least 0.  If
+/// there are more than 256 sizes, 256 evenly spaced ones are used.
 /// @param bytes, ns  [messages] sizes and times
 /// Cost: O(messages log messages + sizes^2).
 TransferFit fit_transfers(std::span<const std::uint64_t> bytes, std::span<const double> ns);
@@ -32,22 +32,22 @@ TransferFit fit_transfers(std::span<const std::uint64_t> bytes, std::span<const 
 struct PairMessage {
   std::size_t message = 0;  ///< index in Record::messages
   bool from_a = true;
-  std::int64_t ns = -1;  ///< from the begin of the send to the end of the receive, -1 not known
+  std::int64_t ns = -1;  ///< from the start of the send to the end of the receive; -1: not known
   bool outlier = false;  ///< modified Z-score of its deviation from the fit above 3.5 (Iglewicz & Hoaglin 1993)
 };
 
-/// Messages that one rank sent to the other in one step, and that could have been one.
+/// Messages that one rank sent to the other within one step, which could have been one message.
 struct Pack {
   bool from_a = true;
-  std::uint32_t path = none;   ///< on which the first of them was sent
+  std::uint32_t path = none;   ///< of the first of them
   std::uint64_t packs = 0;     ///< groups of such messages
   std::uint64_t messages = 0;  ///< in all groups
   std::uint64_t bytes = 0;     ///< in all groups
-  double gain_ns = 0;          ///< latencies saved: one for each message but the first of its group
+  double gain_ns = 0;          ///< latencies saved: one for each message except the first of its group
 };
 
 struct PairDetails {
-  std::vector<PairMessage> messages;  ///< in the order of time
+  std::vector<PairMessage> messages;  ///< ordered by time
   TransferFit fit;
   std::vector<Pack> packs;  ///< the largest gain first
 };

@@ -14,21 +14,21 @@ struct Pair {
   std::int32_t a = 0, b = 0;  ///< a < b
   std::uint64_t messages = 0;
   std::uint64_t bytes = 0;
-  std::int64_t time_ns = 0;   ///< from the begin of the send to the end of the receive, summed
+  std::int64_t time_ns = 0;   ///< from the start of the send to the end of the receive, summed
   std::int64_t calls_ns = 0;  ///< duration of the call that sends and of the one that completes the receive, summed
 };
 
 struct Pairs {
   std::vector<Pair> pairs;         ///< by a, then b
   std::uint64_t to_self = 0;       ///< messages of ranks to themselves: no pair
-  std::uint64_t unknown_ends = 0;  ///< messages of which the begin or the end is not known: counted with no time
+  std::uint64_t unknown_ends = 0;  ///< messages whose start or end is not known: counted, without a time
 };
 
 /// A message that arrives before it is sent, according to the clocks, takes no time.
 /// Cost: O(messages log pairs).
 Pairs find_pairs(const Record& record);
 
-/// Time of one message from the begin of its send to the end of its receive, ns >= 0; -1 if it is not known.
+/// Time of one message from the start of its send to the end of its receive, ns >= 0; -1 if it is not known.
 std::int64_t message_ns(const Record& record, const Message& message);
 
 /// The distance between two ranks that communicate: 1 / time_ns (Aguilera et al. 2006, figure 1; here the time is in

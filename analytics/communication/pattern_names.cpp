@@ -66,7 +66,7 @@ void merge(std::vector<Link>& links) {
   links.resize(n);
 }
 
-/// Whether each rank completes what it exchanges with one rank before it begins with another one.
+/// Whether each rank completes its exchange with one rank before it begins one with another.
 bool in_rounds(const Record& record, std::span<const Event> events) {
   std::int64_t end = 0;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -106,7 +106,7 @@ Shape shape_of(const Record& record, std::span<const Event> events) {
   return recognise(traffic);
 }
 
-/// What all instances of some patterns are together.  Ranks are those of the run.
+/// The traffic of all instances of some patterns together.  Ranks are those of the run.
 class Together {
  public:
   void add(std::span<const Event> events) {
@@ -119,7 +119,7 @@ class Together {
 
   Shape shape(std::int32_t n_ranks) {
     merge(links_);
-    // With enough random messages, all ranks have sent to all; but not equally often.
+    // After enough random messages, every rank has sent to every other one, but not equally often.
     const bool even = std::all_of(links_.begin(), links_.end(),
                                   [&](const Link& link) { return link.messages == links_.front().messages; });
     for (Link& link : links_) link.messages = 1;
@@ -129,7 +129,7 @@ class Together {
     Traffic traffic{numbers.count(), links_, true};
     for (Link& link : traffic.links) link.from = numbers(link.from), link.to = numbers(link.to);
     Shape shape = recognise(traffic);
-    // In a transpose the ranks on the diagonal count, though they exchange nothing.
+    // In a transpose the ranks on the diagonal count, although they exchange nothing.
     if (shape.name == "irregular" && n_ranks > 0 && static_cast<std::size_t>(n_ranks) < 2 * links_.size()) {
       Shape all = recognise({static_cast<std::uint32_t>(n_ranks), links_, true});
       if (all.name == "transpose") shape = std::move(all);
@@ -145,7 +145,7 @@ class Together {
 
 bool between_two(const std::string& name) { return name == "message" || name == "exchange"; }
 
-/// Patterns between two ranks are named by what those of one name and function are together.
+/// Patterns between two ranks are named by the combined traffic of those with the same name and function.
 void name_together(const Record& record, Patterns& patterns) {
   using Key = std::pair<std::string, std::uint32_t>;
   std::vector<const Key*> key_of(patterns.patterns.size(), nullptr);

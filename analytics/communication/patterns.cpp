@@ -11,7 +11,7 @@ namespace effort::communication {
 
 namespace {
 
-/// Instances as sequences of words that are equal where they are of one pattern.
+/// Instances as sequences of words, which are equal if the instances have the same pattern.
 class Words {
  public:
   Words(const Record& record, Symbols symbols) : record_(record), symbols_(symbols) {}
@@ -51,7 +51,7 @@ class Words {
   std::vector<std::uint64_t> words_;
 };
 
-/// The patterns that were seen so far, by their words.
+/// The patterns seen so far, by their words.
 class Known {
  public:
   std::uint32_t number(const std::vector<std::uint64_t>& words) {

@@ -1,4 +1,4 @@
-// Communication patterns: what ranks exchange with each other again and again.
+// Communication patterns: exchanges between ranks that recur.
 #pragma once
 
 #include <cstddef>
@@ -11,10 +11,10 @@
 
 namespace effort::communication {
 
-/// When instances are of one pattern.
+/// When two instances have the same pattern.
 enum class Symbols {
-  relative,  ///< if, with ranks numbered from the lowest that takes part, they do the same with the same partners
-  absolute,  ///< if the same ranks do the same with the same partners in functions of the same name (the paper's)
+  relative,  ///< if they do the same with the same partners, with ranks numbered from the lowest that takes part
+  absolute,  ///< if the same ranks do the same with the same partners in functions of the same name (as in the paper)
 };
 
 struct Pattern {
@@ -29,10 +29,10 @@ struct Pattern {
 /// One occurrence of a pattern.
 struct Instance {
   std::uint32_t pattern = 0;
-  std::int64_t start_ns = 0, end_ns = 0;       ///< of the first event, and of the last event to end
+  std::int64_t start_ns = 0, end_ns = 0;       ///< start of the first event, end of the last event to end
   std::uint64_t bytes = 0;                     ///< sent
-  std::int32_t first_rank = 0, last_rank = 0;  ///< the first and the last to start; the lowest of several
-  std::int64_t last_start_ns = 0;              ///< when the last rank starts
+  std::int32_t first_rank = 0, last_rank = 0;  ///< the first and the last to start; the lowest if there are several
+  std::int64_t last_start_ns = 0;              ///< start of the last rank
   std::size_t first_event = 0, end_event = 0;  ///< Patterns::events [first_event, end_event)
   std::uint32_t function = none;               ///< region around its first event
 
@@ -40,26 +40,26 @@ struct Instance {
 };
 
 struct Patterns {
-  std::vector<Pattern> patterns;    ///< in the order of their first instances
-  std::vector<Instance> instances;  ///< in the order of their starts
-  std::vector<Event> events;        ///< by instance, then rank, then in the order of the program
+  std::vector<Pattern> patterns;    ///< ordered by their first instances
+  std::vector<Instance> instances;  ///< ordered by start
+  std::vector<Event> events;        ///< by instance, then rank, then program order
   std::uint64_t left_out = 0;       ///< see Events
 };
 
 /// Finds the patterns of a record (Alawneh & Hamou-Lhadj 2022, section 4.1.1).
 ///
-/// Each thread's groups of events (collect_events) are cut into their maximal repeats (cut_into_repeats), where events
-/// are equal if they are a send to, or a receive from, the same rank, or the same collective call.  Pieces that share a
-/// message or a collective belong to one instance, the paper's bag of repeats.  Sizes and tags of messages do not
-/// matter.
+/// Each thread's groups of events (collect_events) are cut into their maximal repeats (cut_into_repeats), where two
+/// events are equal if they are sends to, or receives from, the same rank, or the same collective call.  Pieces that
+/// share a message or a collective belong to one instance, the paper's bag of repeats.  Sizes and tags of messages do
+/// not matter.
 ///
-/// What the paper leaves open: an event that does not recur is part of an instance, too, which may be the only one of
-/// its pattern.  Of an instance's ranks, and of instances, those that start at the same time are ordered by rank.
+/// Two points that the paper leaves open: an event that does not recur also belongs to an instance, which may be the
+/// only one of its pattern; and ranks or instances that start at the same time are ordered by rank.
 ///
-/// Where instances of a pattern are single messages or exchanges between two ranks, as in traces without functions, all
-/// of them together may have a name: "gather to a root", "master-worker", "transpose", ...
+/// If the instances of a pattern are single messages or exchanges between two ranks, as in traces without functions,
+/// all of them together may have a name: "gather to a root", "master-worker", "transpose", ...
 ///
-/// Cost: linear in calls and events, but for sorting the instances by time.
+/// Cost: linear in calls and events, except for sorting the instances by time.
 Patterns find_patterns(const Record& record, Symbols symbols);
 
 }  // namespace effort::communication

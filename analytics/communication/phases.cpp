@@ -42,8 +42,8 @@ class Segmentation {
   /// The smaller side of a lopsided cut has at most this share of the symbols.
   static constexpr std::size_t lopsided = 16;
 
-  /// Cuts a part, then the larger one of its parts, and so on, with counts that go on from one to the next; the smaller
-  /// ones are left for later.  So no symbol is counted anew more than log2 N times.
+  /// Cuts a part, then the larger of its two parts, and so on, and updates the counts from one to the next.  The
+  /// smaller parts are left for later, so no symbol is counted anew more than log2 N times.
   void cut_down(Part part) {
     segment_.fill(part.first, part.end);
     if (bound_) bound_->forget();
@@ -70,7 +70,7 @@ class Segmentation {
     segment_.clear();
   }
 
-  /// Searches the ends alone if the last cut was near one, and if no place in the middle can be better.
+  /// Searches only the ends if the last cut was near one and no place in the middle can be better.
   Cut find_cut(bool near_ends) {
     if (!near_ends) {
       quarter_ = shortest_quarter;
@@ -87,7 +87,8 @@ class Segmentation {
     return segment_.best(segment_.first() + 1, segment_.end() - 1);
   }
 
-  /// The ends must be longer than what recurs.  If that does not help, trying each time would double the cost.
+  /// The ends must be longer than the recurring part.  If that does not help, trying it each time would double the
+  /// cost.
   void widen() {
     quarter_ *= 4;
     if (segment_.size() >= 64 * quarter_) return;
@@ -96,7 +97,7 @@ class Segmentation {
     bound_->forget();
   }
 
-  /// Whether a cut is worth it.
+  /// Whether a cut is worthwhile.
   bool judge(const Cut& cut, Split& split) const {
     const auto n = static_cast<double>(segment_.size());
     const double gain = static_cast<double>(cut.gain) / table_.scale;

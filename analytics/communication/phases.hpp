@@ -1,4 +1,4 @@
-// Phases: a sequence of pattern instances, cut where what is exchanged changes.
+// Phases: a sequence of pattern instances, cut where the communication changes.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct PhaseOptions {
 struct Split {
   std::size_t first = 0, end = 0;  ///< instances [first, end)
   std::size_t split = 0;           ///< the first instance of the second part
-  std::size_t depth = 0;           ///< in the tree, that of the whole sequence is 0
+  std::size_t depth = 0;           ///< in the tree; 0 for the whole sequence
   double divergence = 0;           ///< Jensen-Shannon, natural logarithm
   double strength = 0;             ///< above 0
 };
@@ -32,7 +32,7 @@ struct Phase {
 
 struct Phases {
   std::vector<Phase> leaves;  ///< in order; they cover the sequence
-  std::vector<Split> tree;  ///< all parts that were cut, each before those inside it, the first half before the second
+  std::vector<Split> tree;    ///< all parts that were cut, each before the parts inside it, in order
 };
 
 /// Cuts a sequence of symbols where the Jensen-Shannon divergence of both sides is largest, and again inside the parts,
@@ -42,8 +42,8 @@ struct Phases {
 /// With N symbols in a part, k different ones in it and k_l and k_r on the two sides, it is cut if the strength is
 /// above 0: with K = k_l + k_r + 1 - k, (N D - K) / K for AIC (18), (2 N D - K log N) / (K log N) for BIC (15).
 /// Equation (1) lacks a minus sign in print, and the 0.42 and 1.11 of Table 5 are 0.386 and 0.93 with natural
-/// logarithms.  Of several places with the same divergence the first counts; sums are integers, so that equal
-/// divergences compare as equal.
+/// logarithms.  Among places with the same divergence, the first is taken; sums are integers, so that equal divergences
+/// compare as equal.
 ///
 /// @param sequence  symbols, below `symbols`
 /// Cost: O(N) for each level of the tree with a few table look-ups per symbol, and no recursion.  The divergence

@@ -11,7 +11,7 @@ namespace {
 
 using State = SuffixAutomaton::State;
 
-/// The groups that differ, and which one each group is.
+/// The distinct groups, and the distinct group that each group equals.
 struct Distinct {
   std::vector<std::size_t> groups;    ///< the first of each
   std::vector<std::uint64_t> counts;  ///< how often it occurs
@@ -54,7 +54,7 @@ Distinct distinct_groups(const Groups& groups) {
 }
 
 /// Finds the maximal repeats that begin at each symbol of the distinct groups.  The automaton reads the groups
-/// backwards, so that the suffix links of a place lead to the shorter and shorter repeats that begin there.
+/// backwards, so that the suffix links of a place lead to ever shorter repeats that begin there.
 class Finder {
  public:
   Finder(const Groups& groups, const Distinct& distinct) {
@@ -81,7 +81,7 @@ class Finder {
   std::size_t work() const { return automaton_.states() + automaton_.transitions(); }
 
  private:
-  /// How often each state's parts occur, and whether one of them begins a group.
+  /// The number of occurrences of each state's parts, and whether one of them begins a group.
   struct Occurrences {
     std::uint64_t count = 0;
     bool begins = false;
@@ -113,7 +113,7 @@ class Finder {
     repeat_.assign(automaton_.states(), SuffixAutomaton::root);
     for (std::size_t i = 1; i < order.size(); ++i) {
       const State s = order[i];
-      // Its parts are the longest that end where they do (backwards); what is left is to ask for the other side.
+      // Its parts are the longest that end where they do (backwards), so only the other side remains to be checked.
       const bool maximal = occurrences[s].count >= 2 && (occurrences[s].begins || automaton_.branches(s));
       repeat_[s] = maximal ? s : repeat_[automaton_.link(s)];
     }

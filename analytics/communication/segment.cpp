@@ -70,14 +70,14 @@ Cut Segment::best(std::size_t from, std::size_t to) {
 }
 
 Cut Segment::best_in_back(std::size_t from, Cut cut) {
-  // From the end, so that the counts are known; `last` is the first of the best places found so far.
+  // The search runs from the end, because the counts are known there; `last` is the first of the best places so far.
   const std::int64_t constant = table_.value[size()] - sum_;
   std::int64_t sum = sum_;
   std::size_t left_symbols = symbols_, right_symbols = 0;
   Cut last;
   for (std::size_t at = end_ - 1; at >= from; --at) {
     Counts& counts = counts_[sequence_[at]];
-    right_symbols += counts.left == 0;  // here `left` counts those that were moved to the right
+    right_symbols += counts.left == 0;  // here `left` counts the symbols moved to the right
     left_symbols -= counts.right == 1;
     sum += table_.step[counts.left++] - table_.step[--counts.right];
     const std::int64_t gain = constant + sum - table_.value[at - first_] - table_.value[end_ - at];

@@ -1,4 +1,4 @@
-// The part of a sequence that is to be cut.  Internal.
+// The part of a sequence to be cut.  Internal.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,7 @@ struct LogTable {
 struct Cut {
   std::size_t at = 0;                               ///< the first symbol of the second part; 0 none
   std::int64_t gain = 0;                            ///< N times the divergence
-  std::size_t left_symbols = 0, right_symbols = 0;  ///< that differ, on both sides
+  std::size_t left_symbols = 0, right_symbols = 0;  ///< distinct ones, on each side
 };
 
 /// Symbols [first, end) of a sequence, and how often each occurs.
@@ -33,10 +33,10 @@ class Segment {
   std::size_t first() const { return first_; }
   std::size_t end() const { return end_; }
   std::size_t size() const { return end_ - first_; }
-  std::size_t symbols() const { return symbols_; }  ///< that differ
+  std::size_t symbols() const { return symbols_; }  ///< distinct ones
   std::int64_t sum() const { return sum_; }         ///< of n log n over the counts
   std::uint32_t count(std::uint32_t symbol) const { return counts_[symbol].right; }
-  /// The largest difference that rounding of the table can make to that of two gains.
+  /// Bound on the effect of the table's rounding on the difference of two gains.
   std::int64_t rounding() const { return static_cast<std::int64_t>(2 * symbols_ + 2); }
 
   /// Counts all symbols.  The segment was empty.
@@ -45,8 +45,8 @@ class Segment {
   void remove_front(std::size_t to);
   void remove_back(std::size_t from);
 
-  /// Tries the places `from` to `to`, which are within first + 1 and end - 1; of several with the same gain the first
-  /// counts.  Cost: O(to - first).
+  /// Tries the places `from` to `to`, which are within first + 1 and end - 1; among places with the same gain, the
+  /// first is taken.  Cost: O(to - first).
   Cut best(std::size_t from, std::size_t to);
   /// Improves on a cut before `from` by the places `from` to end - 1.  Cost: O(end - from).
   Cut best_in_back(std::size_t from, Cut cut);
@@ -62,7 +62,7 @@ class Segment {
 
   std::span<const std::uint32_t> sequence_;
   const LogTable& table_;
-  std::vector<Counts> counts_;  ///< all of the segment are `right`, but for those that a search has moved
+  std::vector<Counts> counts_;  ///< all symbols of the segment are `right`, except those a search has moved
   std::size_t first_ = 0, end_ = 0, symbols_ = 0;
   std::int64_t sum_ = 0;
 };

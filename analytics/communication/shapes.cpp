@@ -12,7 +12,7 @@ namespace effort::communication {
 
 namespace {
 
-/// Links between different ranks, with ways to ask about them.
+/// Links between different ranks, with queries.
 class Graph {
  public:
   explicit Graph(Traffic traffic) : traffic_(std::move(traffic)), sends_to_(n()), receives_from_(n()) {
@@ -52,7 +52,7 @@ std::optional<Shape> all_to_all(const Graph& g) {
   return Shape{"all-to-all", {}};
 }
 
-/// One rank exchanges with all others, and these with no other.
+/// Whether one rank exchanges with all others, and these only with it.
 std::optional<Shape> root(const Graph& g) {
   const std::uint32_t others = g.n() - 1;
   if (g.links().size() != others && g.links().size() != 2 * std::uint64_t{others}) return std::nullopt;
@@ -73,7 +73,7 @@ std::optional<Shape> ring_or_shift(const Graph& g) {
   const std::uint32_t n = g.n(), distance = (first.to + n - first.from) % n;
   if (!g.all([&](const Link& link) { return (link.to + n - link.from) % n == distance; })) return std::nullopt;
   if (g.links().size() == n) return Shape{distance == 1 || distance == n - 1 ? "ring" : "shift", {}};
-  // Up to the end: from all ranks that have one at this distance above them, or below them.
+  // Not cyclic: from all ranks that have one at this distance above them, or below them.
   const bool up = g.links().size() == n - distance && g.all([](const Link& link) { return link.from < link.to; });
   const bool down = g.links().size() == distance && g.all([](const Link& link) { return link.from > link.to; });
   return up || down ? std::optional(Shape{"shift", {}}) : std::nullopt;
@@ -111,7 +111,7 @@ std::optional<Shape> butterfly(const Graph& g) {
   if (!g.traffic().in_rounds && (g.n() == 4 || g.n() == 8)) return std::nullopt;
   const auto rounds = static_cast<std::uint32_t>(std::bit_width(core) - 1);
   if (g.links().size() != std::uint64_t{core} * rounds + 2 * std::uint64_t{folded}) return std::nullopt;
-  // Where some are folded, these have one partner; the others are numbered anew without them.
+  // If some ranks are folded, these have one partner; the others are renumbered without them.
   std::vector<std::uint32_t> number(g.n());
   std::uint32_t next = 0;
   for (std::uint32_t r = 0; r < g.n(); ++r) {

@@ -1,4 +1,4 @@
-// Names for what ranks exchange: rings, halos, trees, ...
+// Names for traffic between ranks: rings, halos, trees, ...
 #pragma once
 
 #include <cstdint>
@@ -20,10 +20,10 @@ struct Link {
 struct Traffic {
   std::uint32_t ranks = 0;
   std::vector<Link> links;  ///< of ranks below `ranks`; ascending by `from` and `to`, each pair once
-  bool in_rounds = false;   ///< whether a rank completes what it exchanges with one rank before it begins with another
+  bool in_rounds = false;   ///< whether a rank completes its exchange with one rank before it begins one with another
 };
 
-/// What traffic looks like.
+/// The shape of traffic.
 struct Shape {
   std::string name;
   std::vector<std::uint32_t> grid;  ///< of a halo: ranks in each dimension, the last one varying fastest
@@ -41,18 +41,18 @@ struct Shape {
 ///   neighbours.  Messages of a rank to itself, as in periodic dimensions of one rank, do not matter.
 /// - butterfly: each rank exchanges with the ranks that differ from it in one binary digit.  If the number of ranks is
 ///   not a power of two, some ranks first hand their part to another one, which answers at the end.  With 4 and 8 ranks
-///   these are also the neighbours in a grid, so it must go on in rounds.
+///   these are also the neighbours in a grid, so the exchange must take place in rounds.
 /// - dissemination: rank r sends to r + 1, r + 2, r + 4, ..., modulo the number of ranks.
 /// - binomial tree: the parent of a rank is found by clearing its lowest or its highest binary digit, counted from the
 ///   root; towards the root or away from it.
 /// - transpose: rank (i, j) of a square grid exchanges with (j, i).
 ///
-/// In small groups several names would fit; the first of this order counts: all-to-all, roots, ring and shift, trees,
-/// butterfly, halos, dissemination, transpose.  Where all ranks exchange with all, it is a halo with corners instead if
-/// each message to a corner is smaller than each message to a face.
+/// In small groups several names may fit; the first in this order is used: all-to-all, roots, ring and shift, trees,
+/// butterfly, halos, dissemination, transpose.  If all ranks exchange with all others, the name is a halo with corners
+/// instead if each message to a corner is smaller than each message to a face.
 ///
 /// @param traffic  may be empty
-/// Errors: none.  Cost: O(links), times the number of grids that the ranks can form where the traffic of rank 0 fits.
+/// Errors: none.  Cost: O(links) times the number of possible grids that the traffic of rank 0 fits.
 Shape recognise(const Traffic& traffic);
 
 }  // namespace effort::communication

@@ -18,7 +18,7 @@ struct Pause {
   std::int64_t resumed_ns = 0;  ///< end of its longest pause
 };
 
-/// What is asked about the events of an instance.
+/// Queries about the events of an instance.
 class Inside {
  public:
   Inside(const Record& record, const Patterns& patterns, std::size_t instance)
@@ -28,7 +28,7 @@ class Inside {
         events_(
             std::span(patterns.events).subspan(instance_.first_event, instance_.end_event - instance_.first_event)) {}
 
-  /// That of the rank with the longest one.
+  /// The longest pause of any rank.
   Pause pause() const {
     Pause longest;
     longest.rank = events_.front().rank;
@@ -39,7 +39,7 @@ class Inside {
     return longest;
   }
 
-  /// Why others waited for a rank that began, or went on, at this time.
+  /// The cause, if others waited for a rank that began, or continued, at this time.
   SlowCause cause(std::int32_t late, std::int64_t since_ns) const {
     const Event* first = nullptr;
     for (const Event& e : events_) {
@@ -107,7 +107,7 @@ class Inside {
     return pause;
   }
 
-  /// Whether an event's last call was waiting when the other rank came.
+  /// Whether an event's last call was already waiting when the other rank arrived.
   bool waits(const Event& e, std::int64_t since_ns) const {
     const Call& call = record_.calls[e.done == none ? e.start : e.done];
     return call.begin_ns < since_ns && call.end_ns >= since_ns;

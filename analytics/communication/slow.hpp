@@ -1,4 +1,4 @@
-// Instances of patterns that took much longer than others, and why.
+// Finds instances of patterns that took much longer than others, and their causes.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@ namespace effort::communication {
 
 /// Why an instance is slow.
 enum class SlowCause : std::uint8_t {
-  late_sender,    ///< a rank came late, and others waited to receive from it
-  late_receiver,  ///< a rank came late, and others waited to send to it
-  late_partner,   ///< a rank came late to a collective
-  transfer,       ///< nobody was late: the network, or a wait for it
-  noise,          ///< a rank was held up between its calls, this once
+  late_sender,    ///< a rank was late, and others waited to receive from it
+  late_receiver,  ///< a rank was late, and others waited to send to it
+  late_partner,   ///< a rank was late at a collective
+  transfer,       ///< no rank was late: the network, or a wait for it
+  noise,          ///< a rank was held up between its calls, in this instance only
 };
 
 /// "late_sender", ...
@@ -24,9 +24,9 @@ const char* slow_cause_name(SlowCause cause);
 struct SlowInstance {
   std::size_t instance = 0;
   double z = 0;          ///< modified Z-score of its duration
-  double median_ns = 0;  ///< duration of its class
+  double median_ns = 0;  ///< of the durations in its class
   SlowCause cause = SlowCause::transfer;
-  std::int32_t last_rank = 0;                  ///< the rank that was late; without one, the last to start
+  std::int32_t last_rank = 0;                  ///< the rank that was late, or else the last to start
   std::int32_t first_done = 0, last_done = 0;  ///< ranks that are the first and last to finish
   std::size_t shortest = 0, longest = 0;       ///< events: indices in Patterns::events
 };
@@ -36,16 +36,15 @@ struct SlowInstance {
 /// verdict.
 ///
 /// The paper blames the last rank to start, for its first event.  Here it is blamed only if that explains the delay:
-/// - The instance took E longer than the median of its class.  If the last rank came later after the first one than in
-///   the median instance by at least E / 2, it was late.
-/// - Else, if a rank spent longer outside its calls, between its first and last event, than ranks of the class usually
-///   do at most, by at least E / 2, it was held up: noise, unless this rank is held up in other slow instances of the
+/// - The instance took E longer than the median of its class.  If the last rank started at least E / 2 later after the
+///   first one than in the median instance, it was late.
+/// - Else, if between its first and last event a rank spent at least E / 2 longer outside its calls than the usual
+///   maximum of the class, it was held up.  That is noise, unless the rank is held up in other slow instances of the
 ///   class too, which makes it late.
-/// - Else it is the transfer.
-/// A late rank is a late partner if its first event (after the pause) is a collective.  It is a late sender if a call
-/// in which another rank receives from it was already waiting, else a late receiver if one that sends to it was: a send
-/// is often complete without the receiver, a receive never without the sender.  Where nobody waited, its first event
-/// decides, as in the paper.
+/// - Else the cause is the transfer.  A late rank is a late partner if its first event (after the pause) is a
+/// collective.  It is a late sender if a call in which another rank receives from it was already waiting, else a late
+/// receiver if one that sends to it was: a send is often complete without the receiver, a receive never without the
+/// sender.  If no rank waited, its first event decides, as in the paper.
 ///
 /// @param cutoff  e.g. 3.5
 /// @return by instance.  Cost: linear in instances and in the events of classes with a slow instance.

@@ -12,7 +12,7 @@ namespace effort::communication {
 
 namespace {
 
-/// Two groups, by any of their objects, and how far apart they were.
+/// Two groups, each given by one of its objects, and their distance.
 struct Join {
   std::uint32_t a, b;
   double distance;
@@ -44,7 +44,7 @@ class Groups {
   std::vector<std::uint32_t> parent_, label_, size_;
 };
 
-/// Joins in order of their distance, as merges.  What they leave apart is joined at the distance `absent`.
+/// Turns joins into merges, ordered by distance.  Groups that remain apart are joined at the distance `absent`.
 std::vector<Merge> merges_of(std::size_t n, std::vector<Join> joins, double absent) {
   std::stable_sort(joins.begin(), joins.end(), [](const Join& a, const Join& b) { return a.distance < b.distance; });
   Groups groups(n);
@@ -57,7 +57,7 @@ std::vector<Merge> merges_of(std::size_t n, std::vector<Join> joins, double abse
   return out;
 }
 
-/// What is given of the distances between two groups.
+/// The given distances between two groups.
 struct Link {
   double sum = 0, pairs = 0;
 };
@@ -94,7 +94,7 @@ class Chain {
     for (const auto& [other, link] : links_[top]) {
       const double d = distance(link, top, other);
       if (d >= absent_) continue;
-      // The one before counts first, so that the chain ends; then the smallest, so that the result is the same.
+      // Ties go to the previous group, so that the chain ends, then to the smallest, so that the result is unique.
       const bool tie = d == nearest && (before == top || best != before);
       if (d < nearest || (tie && other < best)) best = other, nearest = d;
     }
@@ -110,7 +110,7 @@ class Chain {
 
   void join(std::uint32_t a, std::uint32_t b, double distance) {
     joins_.push_back({a, b, distance});
-    // The shorter list goes into the longer one.
+    // Merge the shorter list into the longer one.
     if (links_[a].size() < links_[b].size()) std::swap(a, b);
     links_[a].erase(b);
     links_[b].erase(a);

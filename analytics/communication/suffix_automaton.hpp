@@ -10,8 +10,7 @@ namespace effort::communication {
 
 /// Accepts all parts of the sequences that were added.  A state stands for all parts that end at the same places; its
 /// length is that of the longest of them (Blumer et al., "The smallest automaton recognizing the subwords of a text",
-/// Theoretical Computer Science 40, 1985).  Of n symbols there are at most 2 n states and 3 n transitions, and adding
-/// them takes O(n).
+/// Theoretical Computer Science 40, 1985).  n symbols make at most 2 n states and 3 n transitions, in O(n) time.
 class SuffixAutomaton {
  public:
   using State = std::uint32_t;
@@ -27,7 +26,7 @@ class SuffixAutomaton {
   std::size_t states() const { return states_.size(); }
   std::size_t transitions() const { return transitions_.size(); }
   std::uint32_t length(State state) const { return states_[state].length; }
-  /// The state of the longest suffix that ends at more places.  Meaningless for the root.
+  /// The state of the longest suffix that ends at more places.  Undefined for the root.
   State link(State state) const { return states_[state].link; }
   /// Whether at least two different symbols follow.
   bool branches(State state) const;

@@ -23,7 +23,7 @@ void append_segments(const Record& record, const Location& location, std::vector
   std::vector<std::uint32_t> stack;
   const std::size_t first = out.size();
   const auto begin = [&](std::int64_t time, std::uint32_t call) {
-    if (out.size() > first) time = std::max(time, out.back().begin_ns);  // where calls are not nested
+    if (out.size() > first) time = std::max(time, out.back().begin_ns);  // if calls are not properly nested
     out.push_back({time, call});
   };
   const auto leave = [&] {

@@ -1,4 +1,4 @@
-// Where each thread was at what time.
+// The innermost call of each thread at any time.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,13 @@
 
 namespace effort::communication {
 
-/// From here to the next segment's begin, a thread is in this call and in none inside it.
+/// From here to the start of the next segment, this is the innermost call of a thread.
 struct TimelineSegment {
   std::int64_t begin_ns = 0;
   std::uint32_t call = none;  ///< none: outside of all calls
 };
 
-/// Time by call path.  Paths that are not in `touched` have none.
+/// Time by call path; zero for paths that are not in `touched`.
 struct PathTimes {
   explicit PathTimes(std::size_t paths) : ns(paths + 1, 0) {}
   void add(std::uint32_t path, std::int64_t amount);
@@ -32,9 +32,9 @@ class Timeline {
   /// Refers to its arguments.  Cost: O(calls); 36 bytes a call.
   Timeline(const Record& record, const CallTree& tree, const Waits& waits);
 
-  /// Adds the time of a location between two times by call path, without its waits.
+  /// Adds a location's time between two instants by call path, waits excluded.
   void times(std::size_t location, std::int64_t from_ns, std::int64_t to_ns, PathTimes& out) const;
-  /// The time of all segments, without waits.
+  /// The same for all segments.
   void times(std::size_t location, PathTimes& out) const;
 
   /// The segments of a location; the last one is empty and outside of all calls.
@@ -44,7 +44,7 @@ class Timeline {
   /// The last segment of a location that begins at or before a time; its first one if none does.
   std::size_t segment_at(std::size_t location, std::int64_t time_ns) const;
 
-  /// The waits of a location, in the order of time: Waits::waits [first_wait(l), first_wait(l + 1)).
+  /// The waits of a location, ordered by time: Waits::waits [first_wait(l), first_wait(l + 1)).
   std::size_t first_wait(std::size_t location) const { return first_wait_[location]; }
   std::int64_t end_of(const Wait& wait) const { return record_.calls[wait.call].begin_ns + wait.ns; }
   /// The waits of a location that end at or before a time: those before this index.

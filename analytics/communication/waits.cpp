@@ -14,7 +14,7 @@ std::string_view cause_text(Cause cause) {
 
 namespace {
 
-/// When a rank came to a collective, as far as others depend on it.
+/// The arrival of a rank at a collective, if others depend on it.
 struct Arrival {
   std::int64_t ns = INT64_MIN;
   std::uint32_t call = none;
@@ -40,7 +40,7 @@ class Finder {
   static std::int64_t duration(const Call& call) { return call.end_ns - call.begin_ns; }
   bool known(std::uint32_t call) const { return call != none && record_.calls[call].begins; }
 
-  /// The call waited until another one began.
+  /// Records that the call waited until another one began.
   void wait(std::uint32_t call, std::uint32_t for_call, Cause cause) {
     const Call& waiting = record_.calls[call];
     const std::int64_t ns = std::min(record_.calls[for_call].begin_ns, waiting.end_ns) - waiting.begin_ns;
@@ -97,7 +97,7 @@ class Finder {
     Arrival last[2];
     for (std::size_t i = c.first; i < c.end; ++i) {
       const Participation& p = record_.participations[i];
-      // In an intercommunicator, those of this group matter to the other one.
+      // In an intercommunicator, the ranks of this group matter to the other one.
       Arrival& of = last[c.inter ? 1 - p.group : 0];
       const Arrival came = arrival(p);
       if (came.ns > of.ns) of = came;
@@ -133,7 +133,7 @@ class Finder {
       ++out_.unknown;
       return;
     }
-    // A rank that contributes nothing to a gather is not waited for, where the record knows of bytes.
+    // If the record has byte counts, a rank that contributes nothing to a gather is not waited for.
     bool bytes_known = false;
     for (std::size_t i = c.first; i < c.end; ++i) bytes_known = bytes_known || record_.participations[i].sent > 0;
     Arrival last;

@@ -8,7 +8,7 @@
 namespace effort::placement {
 namespace {
 
-/// A rank that may be moved, with what its move gained when it was queued.
+/// A rank that may be moved, with the gain of its move when it was queued.
 struct Candidate {
   double gain = 0;
   std::int32_t at = 0;
@@ -102,7 +102,7 @@ class TwoParts {
     std::vector<std::int32_t> moves;
     double now = cut_, best = cut_;
     std::size_t best_moves = 0;
-    // Moves beyond the best state rarely lead to a better one.
+    // Moves far beyond the best state rarely lead to a better one.
     const std::size_t patience = std::max<std::size_t>(100, graph_.size() / 10);
     while (moves.size() < best_moves + 2 * patience) {
       bool both = true;

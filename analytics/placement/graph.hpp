@@ -22,7 +22,7 @@ class TrafficGraph {
     double bytes = 0;  ///< in both directions together
   };
 
-  /// @param exchanges  in any order; several of one pair are added, those of a rank with itself are left out
+  /// @param exchanges  in any order; several of one pair are added up, those of a rank with itself are ignored
   /// @throws std::invalid_argument if a rank is not in [0, ranks), or bytes are negative or not finite
   TrafficGraph(std::int32_t ranks, std::span<const Exchange> exchanges);
 

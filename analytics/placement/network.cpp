@@ -43,7 +43,7 @@ Network::Network(std::int32_t nodes, std::vector<std::int32_t> parent)
   }
   if (depth_[static_cast<std::size_t>(reached.back())] > most_levels)
     throw std::invalid_argument("more than " + std::to_string(most_levels) + " switches are above each other");
-  if (reached.size() != parent_.size()) throw std::invalid_argument("switches are above each other in a circle");
+  if (reached.size() != parent_.size()) throw std::invalid_argument("switches form a cycle");
 }
 
 Network Network::of(std::span<const std::int32_t> nodes) const {

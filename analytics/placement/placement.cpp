@@ -10,7 +10,7 @@ namespace {
 /// Divides the ranks along the tree, top down.
 class Division {
  public:
-  /// @param room  [nodes] ranks that each takes; they sum to the graph's ranks
+  /// @param room  [nodes] ranks on each; they add up to the graph's ranks
   Division(const TrafficGraph& graph, const Network& network, std::vector<std::int32_t> room)
       : graph_(graph), network_(network), room_(std::move(room)), node_of_(static_cast<std::size_t>(graph.ranks()), 0) {
     const std::int32_t root = network.root();
@@ -31,7 +31,7 @@ class Division {
     return room(vertex);
   }
 
-  /// @param vertices  nodes and switches that take the ranks together
+  /// @param vertices  nodes and switches among which the ranks are divided
   void divide(std::span<const std::int32_t> vertices, std::span<std::int32_t> ranks) {
     if (ranks.empty()) return;
     if (vertices.size() == 1) {

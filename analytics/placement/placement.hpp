@@ -36,8 +36,8 @@ Placement place(const TrafficGraph& graph, const Network& network, std::span<con
 /// Divides ranks into two parts such that few bytes are exchanged between them.  One part grows from a rank at the edge
 /// of the graph, always by the rank that exchanges the most bytes with it.  Then ranks change sides in turn, the one
 /// that gains the most first, and the best state is kept (Kernighan & Lin 1970 with the queues of Fiduccia & Mattheyses
-/// 1982), until a pass finds no better one.  The best of four starts at ends of the graph.
-/// @param ranks  distinct; afterwards `first_part` of them, the first part, come first
+/// 1982), until a pass finds no better one.  The best result from four starts at the edges of the graph is returned.
+/// @param ranks  distinct; afterwards the `first_part` ranks of the first part come first
 void bisect(const TrafficGraph& graph, std::span<std::int32_t> ranks, std::size_t first_part);
 
 }  // namespace effort::placement

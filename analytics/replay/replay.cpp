@@ -24,9 +24,10 @@ std::vector<double> repaired(const Cube& cube) {
     x = std::max(x, 0.0);
   }
   if (negative > negative_share * positive)
-    throw std::invalid_argument("the negative loads of the recording sum up to " + std::to_string(negative) +
-                                " s (the others to " + std::to_string(positive) +
-                                " s), repair the recording: only what lossy compression leaves is taken for 0");
+    throw std::invalid_argument(
+        "the negative loads of the recording sum up to " + std::to_string(negative) + " s (the others to " +
+        std::to_string(positive) +
+        " s), repair the recording: only small negative values from lossy compression are taken for 0");
   return values;
 }
 

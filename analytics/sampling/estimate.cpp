@@ -121,7 +121,7 @@ void Draw::add_variance(std::span<const double> values, double size, std::span<c
   double weights = 0, sum = 0;
   for (const std::size_t i : units) weights += 1 / units_[i].probability;
   for (const std::size_t i : units) {
-    // The probability as it turned out: if ranks are lost, those that are left stand for more.
+    // The actual probability: if ranks are lost, the remaining ones represent more ranks.
     const double probability = std::min(1.0, units_[i].probability * weights / size);
     const double away = (values[i] - centre) / probability;
     sum += (1 - probability) * away * away;

@@ -66,7 +66,7 @@ std::int32_t position(std::span<const double>::iterator at, std::span<const doub
   return static_cast<std::int32_t>(at - in.begin());
 }
 
-/// Ranks that are of interest for themselves, in the order of priority.
+/// Ranks that are of interest in themselves, in order of priority.
 std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
   std::vector<std::pair<Reason, std::int32_t>> out;
   for (const std::int32_t rank : w.medoids) out.emplace_back(reason_medoid, rank);
@@ -79,7 +79,7 @@ std::vector<std::pair<Reason, std::int32_t>> certainties(const WindowFacts& w) {
   return out;
 }
 
-/// With the ranks that are kept anyway as a part of their own, if fewer ranks are then kept in all.
+/// Makes the ranks that are kept anyway a part of their own, if fewer ranks are then kept in all.
 PlannedSample cheapest(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
                        std::int64_t affordable) {
   PlannedSample without = plan_sample(targets, w.stratum, w.strata, groups);
@@ -102,7 +102,7 @@ KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int
   std::map<std::int32_t, KeptRanks::Rank> kept;
   const auto add = [&](std::int32_t rank, Reason reason) {
     if (rank < 0 || rank >= n) return;
-    const bool sampled = reason == reason_sample;  // was made to fit
+    const bool sampled = reason == reason_sample;  // was already reduced to fit
     if (!sampled && !kept.count(rank) && static_cast<std::int64_t>(kept.size()) >= affordable) return;
     KeptRanks::Rank& entry = kept[rank];
     entry.rank = rank;

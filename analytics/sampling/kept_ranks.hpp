@@ -15,7 +15,7 @@ enum Reason : std::uint16_t {
   reason_medoid = 1 << 1,       ///< represents its stratum
   reason_critical = 1 << 2,     ///< had the largest load
   reason_outlier = 1 << 3,      ///< its load is far from those of its stratum
-  reason_pin = 1 << 4,          ///< the user wants it
+  reason_pin = 1 << 4,          ///< requested by the user
   reason_rebalance = 1 << 5,    ///< least loaded in a window with a rebalance (the most loaded is critical)
   reason_jump = 1 << 6,         ///< its load changed most in a window in which the loads changed abruptly
   reason_mispredicted = 1 << 7  ///< farthest from its prediction, in a window that was predicted badly
@@ -56,7 +56,7 @@ struct KeptRanks {
   Reached reached;              ///< accuracy of the first target's mean
 };
 
-/// Draws the sample that estimates the targets' means (plan_sample), and adds ranks that are of interest for
+/// Draws the sample that estimates the targets' means (plan_sample), and adds ranks that are of interest in
 /// themselves.  Of those, without groups, the critical rank and outliers are a part of their own that is taken whole if
 /// that saves ranks: a single rank of huge load makes the others look alike, and a sample that may miss it is not
 /// normal.  If not all ranks are affordable, pinned ones come first, then the sample, then the others in the order of
@@ -69,7 +69,7 @@ struct KeptRanks {
 KeptRanks choose_ranks(const WindowFacts& window, std::span<const Target> targets, std::span<const Group> groups,
                        std::int64_t affordable);
 
-/// The same with a sample that was drawn before, which is kept whole.  What accuracy it reached is left open.
+/// The same with a sample that was drawn before, which is kept whole.  The accuracy reached is not computed.
 KeptRanks choose_ranks(const WindowFacts& window, const DrawnSample& sample, std::int64_t affordable);
 
 }  // namespace effort::sampling

@@ -36,7 +36,7 @@ Moments moments_of(const PlannedSample& s, std::span<const double> values) {
   return m;
 }
 
-/// By how much one more rank of a part reduces the variance of the mean; 0 if there is none.
+/// The reduction of the mean's variance by one more rank of a part; 0 if no rank is left.
 double gain(const PlannedSample& s, const Moments& m, std::size_t h) {
   const auto drawn = static_cast<double>(s.size[h]), members = static_cast<double>(s.population[h]);
   if (s.size[h] >= s.population[h]) return 0;
@@ -88,7 +88,7 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
     values.push_back(first.values[r]);
     label.push_back(stratum[r]);
   }
-  // The others may be as far from their own mean as all are allowed to be from theirs.
+  // The others are allowed the same deviation from their own mean.
   const double error = rest > 0 ? first.accuracy.error * (all / rest) : first.accuracy.error;
   const Accuracy relative{first.accuracy.confidence, error};
   PlannedSample s = whole_run(n);
@@ -103,7 +103,7 @@ PlannedSample plan_strata(const Target& first, std::span<const std::int32_t> str
       ++s.population[static_cast<std::size_t>(s.part[r])];
     }
   }
-  // Also where the load alone would need just one: other estimates from the sample need an interval, too.
+  // Even if the load alone needs just one: other estimates from the sample need an interval too.
   for (std::size_t h = 0; h < s.size.size(); ++h)
     s.size[h] = std::max(s.size[h], std::min(least_of_part, s.population[h]));
   return s;

@@ -22,7 +22,7 @@ struct Group {
   std::vector<std::int32_t> members;  ///< ascending; no rank is in two groups.  Others than 0..n-1 are ignored
   std::vector<std::int32_t> pinned;   ///< members that are always drawn, ascending
   Accuracy accuracy;                  ///< of the group's mean of the first target
-  std::int64_t size = 0;              ///< > 0: this many, with the pinned ones, whatever the accuracy
+  std::int64_t size = 0;              ///< > 0: this many, including the pinned ones, regardless of accuracy
 };
 
 /// A sample by parts, which are strata, or groups, or all ranks as one.
@@ -39,9 +39,9 @@ struct PlannedSample {
 
 /// Without groups: as few ranks as keep all accuracies, by stratum if that needs fewer (Gamblin 2009, section 4.2;
 /// Cochran 1977, chapter 5).  With groups: each is drawn by itself, from those that are not pinned; the ranks that are
-/// in no group form another one, with the first target's accuracy.  What the other targets need is added where it helps
-/// most.
-/// @param targets  at least one; a target that is zero everywhere asks for nothing
+/// in no group form another one, with the first target's accuracy.  The additional ranks that other targets need are
+/// added where they help most.
+/// @param targets  at least one; a target that is zero everywhere needs no ranks
 /// @param stratum  [n] 0..strata-1, n at least 1
 /// @param whole  ascending; fewer than n ranks that are all in the sample, as its last part; none with groups
 /// @throws std::invalid_argument as plan_samples()
@@ -50,14 +50,14 @@ PlannedSample plan_sample(std::span<const Target> targets, std::span<const std::
                           std::span<const Group> groups, std::span<const std::int32_t> whole = {});
 
 /// Makes the sample smaller until it has at most `affordable` ranks: every part in proportion, but none below two; if
-/// even that is too much, nothing is drawn, because a few of the parts say nothing about the mean.
+/// even that is too much, nothing is drawn, because some of the parts alone say nothing about the mean.
 void shrink(PlannedSample& sample, std::int64_t affordable);
 
 /// The ranks of one window's draw, ascending.  Depends on its arguments alone, so every node draws the same.
 std::vector<std::int32_t> draw(const PlannedSample& sample, std::size_t n, std::uint64_t window);
 
-/// With which probability every rank is drawn by itself, so that the accuracies are kept on average (AMPL's global
-/// update).  Strata do not help here: nobody sees to it that each has its share of the sample.
+/// The probability with which every rank is drawn independently, such that the accuracies are kept on average (AMPL's
+/// global update).  Strata do not help here, because nothing ensures that each gets its share of the sample.
 /// @param affordable  the most ranks
 /// @throws std::invalid_argument as plan_samples()
 /// Time O(n targets).
@@ -65,7 +65,7 @@ double probability_by_itself(std::span<const Target> targets, std::size_t n, std
                              std::int64_t affordable);
 
 /// Whether a rank is drawn in a window in which every rank is drawn with this probability, independently (AMPL's global
-/// update, Gamblin 2009, section 4.3.2).  Needs nothing of the other ranks.
+/// update, Gamblin 2009, section 4.3.2).  Needs no information about other ranks.
 bool drawn_by_itself(std::int32_t rank, double probability, std::uint64_t window);
 
 /// Accuracy of a mean that is estimated from a sample.

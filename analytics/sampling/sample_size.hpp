@@ -41,7 +41,7 @@ struct SamplePlan {
   std::int64_t per_stratum_total = 0;           ///< ranks needed for the mean of every stratum
   std::vector<std::int64_t> per_stratum;        ///< [k] the parts of per_stratum_total
   std::vector<std::int64_t> neyman_allocation;  ///< [k] the parts of neyman
-  Design cheapest = Design::unified;            ///< which design `stratified` is
+  Design cheapest = Design::unified;            ///< the design that `stratified` uses
   std::vector<std::int64_t> allocation;         ///< [k] ranks of each stratum in the cheapest design; [1] when unified
 };
 

@@ -43,7 +43,7 @@ class Encoder {
   struct Coded {
     std::vector<std::byte> dictionary;  ///< a piece for Decoder::add, empty if the chunk needs nothing new
     std::vector<std::byte> events;      ///< the chunk
-    std::size_t backwards = 0;          ///< events before their predecessor, coded at its time instead
+    std::size_t backwards = 0;          ///< events that precede their predecessor in time; they get its time
   };
 
   /// Codes a chunk.  The order of the events is kept; every time stamp is within the bound of the gap before it, and of

@@ -31,8 +31,8 @@ inline constexpr int n_kinds = 15;
 struct Event {
   std::int64_t time_ns = 0;  ///< clock of the node; a message that starts has the time of the enclosing enter, one that
                              ///< is complete that of the enclosing leave, which costs the coder nothing
-  std::uint64_t bytes = 0;   ///< payload sent or received; of a collective or one-sided: sent by this rank
-  std::uint64_t received_bytes = 0;  ///< of a collective or one-sided only
+  std::uint64_t bytes = 0;   ///< payload sent or received; for collective and one_sided: sent by this rank
+  std::uint64_t received_bytes = 0;  ///< for collective and one_sided only
   std::uint32_t id = 0;              ///< of the run: region or call path, communicator, phase, unit
   std::int32_t peer = -1;            ///< rank in MPI_COMM_WORLD; -1 none, any or unknown
   std::int32_t tag = 0;

@@ -40,7 +40,7 @@ class Models {
  public:
   static constexpr std::uint32_t n_mixers = 128;
 
-  /// @param events  to be coded: a small chunk has a small table, which is quick to set up.  The format depends on it.
+  /// @param events  to be coded: a small chunk has a small table, which is cheap to set up.  The format depends on it.
   explicit Models(std::size_t events)
       : shift_(32 - std::clamp(static_cast<int>(std::bit_width(events)) + 2, 10, 16)),
         table_(std::size_t{1} << (32 - shift_)),

@@ -11,7 +11,7 @@
 
 namespace effort::trace {
 
-/// The part of an event that seldom changes when it recurs.  A peer of a message is relative to the rank itself, so
+/// The part of an event that rarely changes when it recurs.  A peer of a message is relative to the rank itself, so
 /// that ranks share symbols; a root is not.
 struct Symbol {
   Kind kind = Kind::enter;

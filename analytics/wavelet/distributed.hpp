@@ -61,7 +61,7 @@ class Halo {
 /// Collective; groups of a single row are left unchanged.
 ///
 /// @param own   this node's rows of level `level`
-/// @param low, high  receive its rows of level + 1, high bands of a group that ends with an even row one less
+/// @param low, high  receive its rows of level + 1, one row less in the high band of a group that ends with an even row
 void distributed_split(Communicator& nodes, const RowDistribution& distribution, int level, const MatrixView& own,
                        const MatrixView& low, const MatrixView& high, bool halve_cols);
 

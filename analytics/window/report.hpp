@@ -37,7 +37,7 @@ enum Advice : std::uint32_t {
   advice_trend = 2,              ///< the imbalance grows steadily
   advice_jump = 4,               ///< the loads changed abruptly since the previous window
   advice_slow_node = 8,          ///< a node needs more time per unit of work than the others
-  advice_periodic = 16,          ///< steps at regular intervals stand out (a checkpoint, say)
+  advice_periodic = 16,          ///< steps at regular intervals stand out (for example, a checkpoint)
   advice_balanced = 32,          ///< nothing can be gained beyond noise
   advice_unmarked_comm = 64,     ///< equal loads although ranks wait: communication is probably not marked
   advice_no_price = 128,         ///< no rebalance has been measured yet: the threshold decided

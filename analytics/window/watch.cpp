@@ -16,7 +16,7 @@ constexpr double largest_weight = 20.0;  // of a trial, see balance::Trial
 // Steps of a batch on which all trials are evaluated; more add no information.
 constexpr std::int64_t most_trial_steps = 16;
 constexpr double smallest_prediction = 0.05;  // of the mean load, in the change that a rebalance aims at
-// Factor per rebalance by which it fades how near to their aim earlier ones came: a memory of 10 rebalances.
+// Factor per rebalance by which the results of earlier ones fade: a memory of 10 rebalances.
 constexpr double move_memory = 0.9;
 
 balance::DecisionSettings decision_settings(const Settings& s) {

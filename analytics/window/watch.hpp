@@ -71,7 +71,7 @@ class Watch {
   balance::ShiftFinder shifts_;
   balance::Decision decision_;           // used on node 0
   Cadence cadence_;                      // used on node 0
-  std::vector<Rebalance> pending_;       // that take effect after the last step followed
+  std::vector<Rebalance> pending_;       // rebalances that take effect after the last step followed
   std::vector<double> sum_, fresh_sum_;  // [n_local] load since the last look; the part under the present distribution
   std::vector<double> window_sum_;       // [n_local] load since the last window
   std::int64_t window_first_ = 0;
