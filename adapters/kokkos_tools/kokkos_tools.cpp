@@ -1,7 +1,7 @@
 // Kokkos kernels, regions and fences as regions of effort: KOKKOS_TOOLS_LIBS=libeffort_kokkos.so (docs/adapters.md).
 //
 // Kokkos finds these functions by name.  Kernels and profiling regions are COMPUTE, fences WAIT.  On a device, kernels
-// run on after their launch has returned: the time until they are done shows in the fence.
+// continue after their launch has returned: the remaining time shows in the fence.
 #include "effort/effort.h"
 #include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
@@ -48,7 +48,7 @@ std::string readable(std::string_view name) {
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = ' ';
   if (text.size() <= measure::max_name) return text;
-  // Long template names differ anywhere.
+  // Long template names may differ at any place.
   const std::string tail = "...#" + std::to_string(std::hash<std::string>{}(text));
   return text.substr(0, measure::max_name - tail.size()) + tail;
 }
@@ -91,7 +91,7 @@ void end(std::int32_t id) noexcept {
 
 #define EFFORT_KOKKOS_HOOK extern "C" __attribute__((visibility("default")))
 
-/// Begins a session where the host has none yet; one that the host begins later adopts it.
+/// Begins a session if the host has none yet; a session that the host begins later adopts it.
 EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, void*) {
   if (session::AdapterPort* const port = session::adapter_port())
     port->begin();
@@ -100,14 +100,14 @@ EFFORT_KOKKOS_HOOK void kokkosp_init_library(int, std::uint64_t, std::uint32_t, 
         "effort: libeffort_kokkos measures nothing: libeffort is of another build: install both from one\n");
 }
 
-/// Kokkos asks what a tool needs; the first word of its answer is whether all devices are to be idle whenever a kernel
-/// or a region begins or ends.  That would be the default: it makes kernels run one after the other and puts two fences
-/// around each.
+/// Kokkos asks for a tool's requirements.  The first word of the answer says whether all devices must be idle whenever
+/// a kernel or a region begins or ends.  By default they must, which serializes kernels and puts two fences around
+/// each.
 EFFORT_KOKKOS_HOOK void kokkosp_request_tool_settings(std::uint32_t, bool* requires_global_fencing) {
   *requires_global_fencing = false;
 }
 
-/// Ends a session that no host has adopted and that has no ranks, as one step.
+/// Ends a session that no host has adopted and that has no ranks; it counts as one step.
 EFFORT_KOKKOS_HOOK void kokkosp_finalize_library() {
   session::AdapterPort* const port = session::adapter_port();
   if (!port || port->owner() != session::Owner::adapter || port->attached()) return;

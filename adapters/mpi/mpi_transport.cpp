@@ -33,7 +33,7 @@ void MpiTransport::duplicate(MPI_Comm comm) {
   PMPI_Query_thread(&level);
   any_thread_ = level == MPI_THREAD_MULTIPLE;
   if (!ok(PMPI_Comm_dup(comm, &world_), "MPI_Comm_dup")) throw Error(Status::mpi, error_);
-  // A failed call of ours comes back as a code: the host's error handler must not end the host for it.
+  // A failed call of ours must return a code: the host's error handler must not end the host because of it.
   PMPI_Comm_set_errhandler(world_, MPI_ERRORS_RETURN);
   PMPI_Comm_rank(world_, &rank_);
   PMPI_Comm_size(world_, &size_);

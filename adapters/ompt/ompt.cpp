@@ -1,10 +1,10 @@
-// Waiting at OpenMP barriers, as WAIT; and the threads of a team in the region that their parallel construct is in.
-// For runtimes with OMPT (LLVM's libomp and its kin): OMP_TOOL_LIBRARIES=libeffort_ompt.so, or linked
-// (docs/adapters.md).
+// Records waiting at OpenMP barriers as WAIT, and puts the threads of a team into the region that encloses their
+// parallel construct.  For runtimes with OMPT (LLVM's libomp and its derivatives):
+// OMP_TOOL_LIBRARIES=libeffort_ompt.so, or linked (docs/adapters.md).
 //
-// The barrier at the end of a parallel construct holds its workers until the next one begins.  Only what passes until
-// the construct's end is waiting, and a worker learns that end when it is woken: so this wait is added then, and may
-// appear in a later step.  All other barriers are booked as they pass.
+// The barrier at the end of a parallel construct holds its workers until the next one begins.  Only the time until the
+// construct's end is waiting, and a worker learns of that end when it is woken.  The wait is added then, and may appear
+// in a later step.  All other barriers are recorded as they occur.
 #include "effort/effort.h"
 #include "runtime/environment.hpp"
 #include "runtime/measure/boundary.hpp"
@@ -26,7 +26,7 @@ namespace {
 
 /// A parallel construct that is under way, shared by its team.
 struct Team {
-  std::int32_t region;  ///< that the construct was met in; 0: none
+  std::int32_t region;  ///< in which the construct was encountered; 0: none
   std::uint64_t session;
   std::atomic<std::uint64_t> ended{0};  ///< nanoseconds; 0 while it runs
   std::atomic<int> users{1};
@@ -36,11 +36,11 @@ void release(Team* team) {
   if (team && team->users.fetch_sub(1, std::memory_order_acq_rel) == 1) delete team;
 }
 
-/// A thread's part in the construct that it is in as a worker.
+/// A thread's part in the construct in which it is a worker.
 struct Worker {
   Team* team = nullptr;
   bool in_region = false;
-  std::uint64_t waits_since = 0;  ///< at the construct's last barrier; 0: not there
+  std::uint64_t waits_since = 0;  ///< arrival at the construct's last barrier; 0: not there
 };
 /// Constructs nest, and a worker of an outer one may be woken for an inner one only after it: one level per depth.
 constexpr int most_levels = 8;
@@ -53,18 +53,18 @@ struct Barrier {
   std::int32_t id = 0;
 };
 thread_local Barrier barrier;
-thread_local int waits_open = 0;  ///< barriers that were begun as regions
+thread_local int waits_open = 0;  ///< number of barriers begun as regions
 
 /// Requires a session; there is none if the library is of another build (see initialize()).
 session::AdapterPort& port() { return *session::adapter_port(); }
 
-/// The thread's slot in an active session; null without.
+/// The thread's slot in an active session; null if there is none.
 const measure::ThreadSlot* slot() {
   const measure::ThreadSlot* s = measure::this_thread_slot();
   return s && s->known.load(std::memory_order_relaxed) > 0 ? s : port().slot();
 }
 
-/// The number of the active session; 0 without one.
+/// The number of the active session; 0 if there is none.
 std::uint64_t session() {
   const measure::ThreadSlot* s = slot();
   return s ? s->session() : 0;
@@ -89,7 +89,7 @@ void end_wait() {
   effort_end(barrier.id);
 }
 
-/// A worker arrives at a barrier that may be the end of its construct: it leaves the region, for now or for good.
+/// A worker arrives at a barrier that may be the end of its construct: it leaves the region, at least for now.
 void arrive(Worker& w) {
   if (w.in_region) effort_end(w.team->region);
   w.waits_since = measure::monotonic_ns();
@@ -105,7 +105,7 @@ void go_on(Worker& w) {
   w.in_region = w.in_region && effort_begin(w.team->region) == EFFORT_OK;
 }
 
-/// A worker is woken, or ends: what passed from its arrival to the construct's end was waiting.
+/// A worker is woken, or ends: the time from its arrival to the construct's end was waiting.
 void depart(Worker& w) {
   if (w.waits_since == 0 || !w.team) return;
   const std::uint64_t now = measure::monotonic_ns(), ended = w.team->ended.load(std::memory_order_acquire);
@@ -177,7 +177,7 @@ bool is_implicit(ompt_sync_region_t kind) {
          kind == ompt_sync_region_barrier_implicit_parallel;
 }
 
-/// Whether the thread is where its part of the construct began: with regions of its own open it cannot be at the end.
+/// Whether the thread has no open regions of its own: with any open, it cannot be at the end of its construct.
 bool at_base(const Worker& w) {
   const measure::ThreadSlot* s = slot();
   return s && measure::innermost(*s) == static_cast<std::uint32_t>(w.in_region ? w.team->region : 0);
@@ -187,8 +187,8 @@ void on_wait(ompt_sync_region_t kind, ompt_scope_endpoint_t endpoint, ompt_data_
              const void*) {
   if (!is_barrier(kind)) return;
   Worker* const w = worker();
-  // Runtimes up to LLVM 14 call all implicit barriers alike.  Which was the construct's last one shows when it ends:
-  // there is no construct any more.
+  // Runtimes up to LLVM 14 do not distinguish implicit barriers.  The construct's last one is recognized when it ends,
+  // because the construct no longer exists then.
   if (endpoint == ompt_scope_begin) {
     w && w->team&& is_implicit(kind) && at_base(*w) ? arrive(*w) : begin_wait();
   } else if (w && w->waits_since != 0) {

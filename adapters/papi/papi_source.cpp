@@ -19,9 +19,9 @@ using measure::no_reading;
 struct PapiSource::State {
   std::vector<Counter> counters;
   std::vector<EventGroup> groups;
-  std::unique_ptr<std::atomic<bool>[]> seen;  ///< [counters] has given a reading
+  std::unique_ptr<std::atomic<bool>[]> seen;  ///< [counters] whether it has given a reading
   std::mutex mutex;
-  std::vector<std::string> troubles;  ///< of opening, once each
+  std::vector<std::string> troubles;  ///< problems of opening, once each
 
   void trouble(const std::string& text) {
     const std::lock_guard lock(mutex);
@@ -58,7 +58,8 @@ void discard(int set) {
   PAPI_destroy_eventset(&set);
 }
 
-/// An event set of a group's component with what it holds so far; PAPI_NULL with PAPI's code in `error`.
+/// An event set of a group's component with the group's events so far; PAPI_NULL, with PAPI's code in `error`, if it
+/// fails.
 int set_of(const EventGroup& group, int& error) {
   int set = PAPI_NULL;
   error = PAPI_create_eventset(&set);
@@ -115,7 +116,7 @@ class Reader final : public measure::CounterReader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// Until then the application may count in this thread too; the main thread's registration is PAPI's own.
+  /// Until then the application may also count in this thread; the main thread's registration belongs to PAPI.
   void thread_ends() noexcept override { unregister_ = gettid() != getpid(); }
 
   void read(std::int64_t* values) noexcept override {
@@ -179,7 +180,7 @@ class Prober {
  public:
   explicit Prober(bool multiplex) : multiplex_(multiplex) {}
 
-  /// "" or PAPI's reason against counting `event`.
+  /// Empty, or PAPI's reason why `event` cannot be counted.
   std::string add(const std::string& event, std::size_t place) {
     int code = 0;
     if (const int error = PAPI_event_name_to_code(event.c_str(), &code); error != PAPI_OK) return because(error);
@@ -199,7 +200,7 @@ class Prober {
     return reason;
   }
 
-  /// The groups that hold anything.
+  /// The groups that are not empty.
   std::vector<EventGroup> groups() {
     std::erase_if(groups_, [](const EventGroup& g) { return g.codes.empty(); });
     return std::move(groups_);
@@ -212,13 +213,13 @@ class Prober {
     EventGroup g;
     g.component = component;
     g.component_name = info.name;
-    // PAPI gives software-defined events the granularity of threads, too; they count for the process.
+    // PAPI reports thread granularity for software-defined events too, but they count for the process.
     g.per_thread = g.component_name == "perf_event";
     groups_.push_back(std::move(g));
     return groups_.back();
   }
 
-  /// Adds the group's events and starts them, which is when some components notice.
+  /// Adds the group's events and starts them: some components report problems only then.
   std::string attempt(EventGroup& group, bool kernel_multiplex) {
     int error = PAPI_OK;
     int set = set_of(group, error);
@@ -231,7 +232,7 @@ class Prober {
         PAPI_multiplex_init();
         group.multiplexed = true;
         set = set_of(group, error);
-        // PAPI refuses on a machine without hardware counters: what fitted so far is counted all the time.
+        // PAPI refuses on a machine without hardware counters: the events that fitted so far are counted all the time.
         if (error != PAPI_OK) group.multiplexed = false;
       }
     }
@@ -240,7 +241,7 @@ class Prober {
     long long last[measure::most_counters];
     if (error == PAPI_OK) PAPI_stop(set, last);
     discard(set);
-    // Somebody else's set is running now: that is a matter of each thread when it opens.
+    // Another set is running now: each thread checks that when it opens its reader.
     return error == PAPI_OK || error == PAPI_EISRUN ? std::string() : because(error);
   }
 

@@ -9,7 +9,7 @@ namespace effort::adapters {
 bool SdeTool::open(const std::vector<std::string>& events) {
   constexpr std::string_view prefix = "sde:::";
   using NameToCode = int (*)(const char*, std::uint32_t*);
-  // Found as PAPI finds them: in what the application is linked with, or has opened for all to see.
+  // Found as PAPI finds them: in the libraries that the application is linked with, or has opened with RTLD_GLOBAL.
   const auto read = reinterpret_cast<int (*)(std::uint32_t, long long*)>(dlsym(RTLD_DEFAULT, "sde_ti_read_counter"));
   const auto code = reinterpret_cast<NameToCode>(dlsym(RTLD_DEFAULT, "sde_ti_name_to_code"));
   if (!read || !code) return false;

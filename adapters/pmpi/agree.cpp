@@ -12,8 +12,8 @@
 namespace effort::pmpi {
 namespace {
 
-/// The least of all ranks' values; false if some did not answer within this many sleeps of a millisecond.
-/// @param value  stays in use by MPI when they did not
+/// The minimum of all ranks' values; false if some did not answer within this many sleeps of a millisecond.
+/// @param value  remains in use by MPI if they did not answer
 bool least_in_time(int& value, long sleeps) {
   constexpr std::uint64_t spinning_ns = 10'000'000;
   MPI_Request request;
@@ -39,7 +39,7 @@ bool all_ranks_present(double init_seconds) {
   // A rank that the system delays must not cost the run its measurements.  A partial preload is a mistake and is
   // reported.
   constexpr double least_seconds = 10, most_seconds = 40, times_init = 4;
-  static int present = 1;  // MPI may write to it long after
+  static int present = 1;  // MPI may write to it much later
   return least_in_time(present,
                        static_cast<long>(1000 * std::clamp(times_init * init_seconds, least_seconds, most_seconds)));
 }

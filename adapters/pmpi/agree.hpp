@@ -5,13 +5,14 @@ namespace effort::pmpi {
 
 enum class Agreement { all, refused, unanswered };
 
-/// Whether all ranks of MPI_COMM_WORLD have the adapter.  Right after MPI_Init, before anything that takes time.  Uses
-/// non-blocking operations, because a rank without the adapter never joins; those left pending are never completed.
+/// Whether all ranks of MPI_COMM_WORLD have the adapter.  Call it right after MPI_Init, before anything that takes
+/// time.  Uses non-blocking operations, because a rank without the adapter never joins; those left pending are never
+/// completed.
 ///
 /// Ranks leave MPI_Init within milliseconds of each other.  A rank that misses others waits a multiple of the duration
 /// of MPI_Init, which grows with the job and the load of the machine.  It counts its own short sleeps rather than the
 /// clock, so that time in which the machine is suspended does not count.
-/// @param init_seconds  that MPI_Init took
+/// @param init_seconds  duration of MPI_Init
 bool all_ranks_present(double init_seconds);
 
 /// Agrees whether all ranks are ready.  Call it only once all ranks are known to have the adapter.  If a rank arrives

@@ -35,7 +35,7 @@ extern bool armed;
 
 #pragma GCC visibility pop
 
-/// A call path as seen by one thread, with the ids of its regions in the present session.
+/// A call path of one thread, with the ids of its regions in the present session.
 struct Site {
   const void* return_address = nullptr;
   const Path* path = nullptr;
@@ -44,9 +44,9 @@ struct Site {
   std::uint8_t reads =
       most_reads;  ///< further readings of the CPU clock after this call, unless one finds long computation
   static constexpr std::uint8_t most_reads = 64;
-  effort_region_id region = 0;  ///< of the time inside
+  effort_region_id region = 0;  ///< of the time inside the call
   effort_region_id pair = 0;    ///< of the computation between this call and `then`
-  Site* then = &nowhere;        ///< the call that came next the last time; nowhere without a region of it and `pair`
+  Site* then = &nowhere;        ///< the call that came next the last time; `nowhere` unless it and `pair` have regions
   Site* follower = &nowhere;    ///< while events are recorded: the call that came next, whether it splits or not
   std::unique_ptr<Site> next;   ///< same place in the table
   Trail trail;
@@ -57,7 +57,7 @@ struct Site {
     return __builtin_expect(holds(trail, cfa), 1);
   }
 
-  static Site nowhere;  ///< no call stands there
+  static Site nowhere;  ///< matches no call
 };
 
 class MessageCall;
@@ -106,20 +106,19 @@ class Thread {
   }
 
   int nesting = 0;                   ///< wrappers that this thread is in
-  bool polled_in_vain = false;       ///< it asked, and the answer was no
+  bool polled_in_vain = false;       ///< its last poll found nothing
   bool begun = false;                ///< set by enter_carefully()
   bool main = false;                 ///< it called MPI_Init
-  bool driving = false;              ///< it ends a step in the name of the host
+  bool driving = false;              ///< it ends a step on behalf of the host
   Site* last = &landmark_;           ///< the last call that split, or landmark
   Site* previous = &landmark_;       ///< the last call of any kind on the recorded way
-  std::uint64_t per_completion = 0;  ///< what recording a completion takes, ticks, about
+  std::uint64_t per_completion = 0;  ///< approximate cost of recording a completion, ticks
   std::uint32_t completing = 0;      ///< calls so far that recorded completions
-  std::uint64_t left =
-      0;  ///< the clock when it was left; as long as the slot's stamp is the same, nothing happened since
+  std::uint64_t left = 0;  ///< the clock when it was left; if the slot's stamp is the same, nothing has happened since
   std::uint64_t entered = 0;  ///< the clock when the call under way was entered; not set on the usual way
   std::shared_ptr<MessageCall> message_call;  ///< null until a call's messages are recorded
-  std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while that is of interest
-  std::uint64_t calls = 0;                    ///< that split, likewise
+  std::int64_t computed = 0;                  ///< CPU time between calls so far, ticks, while steps are detected
+  std::uint64_t calls = 0;                    ///< number of calls that split, likewise
 
  private:
   static constexpr std::size_t places = 1024;
@@ -131,13 +130,13 @@ class Thread {
   effort_region_id find_pair(Site& site);
 
   std::uint64_t session_ = 0;
-  effort_region_id own_ = 0;          ///< takes the time in which call paths are made out
+  effort_region_id own_ = 0;          ///< region for the time spent determining call paths
   std::int64_t cpu_left_ = not_read;  ///< CPU time when the last call that split was left
   static constexpr std::int64_t not_read = -1, too_many_reads = -2;
   std::uint64_t cpu_reads_ = 0, first_read_ = 0;
   Site* before_ = nullptr;  ///< the call that the computation at hand began after
   Site landmark_;           ///< `last`, if that is not a call
-  int refusals_ = 0;        ///< sites that there was no memory for
+  int refusals_ = 0;        ///< number of sites for which memory ran out
   const std::byte* stack_end_ = nullptr;
   std::unique_ptr<Site> table_[places];
   std::unordered_map<std::uint64_t, effort_region_id> pairs_;  ///< by from << 32 | to
@@ -165,8 +164,8 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain);
 /// Drops the time since the last call was left: it is not charged to any region.
 void disown(Thread& thread, measure::ThreadSlot& slot);
 
-/// Around one call, for every case.  Construct before it, on a thread that has its state (has_thread), and call done()
-/// after it.
+/// Encloses one call, in every case.  Construct it before the call, on a thread that has its state (has_thread), and
+/// call done() afterwards.
 class Passage {
  public:
   Passage(Call call, const void* return_address, const void* cfa)
@@ -183,7 +182,7 @@ class Passage {
   bool seen() const { return site_ != nullptr; }
   /// Not inside another call.
   bool outermost() const { return outermost_; }
-  /// Null if it is not seen.
+  /// Null if it is not measured.
   const Site* site_or_null() const { return site_; }
   Thread& thread() const { return thread_; }
   const Site& site() const { return *site_; }
@@ -218,7 +217,7 @@ struct UsualWay {
                                                     std::uint64_t now) {
     const std::uint64_t before = slot.stamp.load(std::memory_order_relaxed);
     if (__builtin_expect(before != thread.left, 0)) {
-      thread.entered = now;  // for the recorded way, which goes on from here
+      thread.entered = now;  // for the recorded way, which continues from here
       return nullptr;
     }
     // No lookup is needed: most calls follow the same call every time.
@@ -229,7 +228,7 @@ struct UsualWay {
       if (!thread.computation_is_brief(now - before)) return nullptr;
       thread.count_computation(now - before);
     }
-    thread.nesting = 1;  // first: what a signal handler calls from here on is within this call
+    thread.nesting = 1;  // set first: calls that a signal handler makes from here on are nested in this one
     if (__builtin_expect(!measure::begin_outermost(slot, static_cast<std::uint32_t>(site->region), before, now), 0)) {
       thread.nesting = 0;
       if (steps_want_cpu_time) thread.computed -= static_cast<std::int64_t>(now - before);  // close_gap will count it
@@ -247,7 +246,7 @@ struct UsualWay {
                                                    std::uint64_t now) {
     if (__builtin_expect(!measure::end_outermost(slot, static_cast<std::uint32_t>(site.region), now), 0)) return false;
     thread.last = &site;
-    if (polls) thread.polled_in_vain = in_vain;  // meaningless if another call was the last
+    if (polls) thread.polled_in_vain = in_vain;  // meaningless if the last call was another one
     thread.left = now;
     thread.nesting = 0;
     return true;

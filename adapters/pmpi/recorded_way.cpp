@@ -38,7 +38,7 @@ Site* enter_recorded(Thread& thread, measure::ThreadSlot& slot, Call call, const
   }
   if (__builtin_expect(now < slot.stamp.load(std::memory_order_relaxed), 0)) return nullptr;
   slot.gate.close();
-  if (__builtin_expect(!slot.events.on(), 0)) {  // now that the end of the session waits for the gate
+  if (__builtin_expect(!slot.events.on(), 0)) {  // checked with the gate closed, for which the end of a session waits
     slot.gate.open();
     return nullptr;
   }

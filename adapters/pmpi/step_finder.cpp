@@ -16,7 +16,7 @@ constexpr double long_time = 2000;  // least steps
 constexpr double outlier = 2.5;     // times the median
 constexpr double most_long = 0.4, most_in_longer = 2.0 / 3, most = 0.5, least_alike = 0.85;
 
-/// The quantile below which one of `parts` equal parts of the values lies.
+/// The quantile below which a fraction 1 / `parts` of the values lies.
 double lowest(std::vector<double> v, std::size_t parts) {
   const auto at = v.begin() + static_cast<std::ptrdiff_t>(v.size() / parts);
   std::nth_element(v.begin(), at, v.end());
@@ -44,7 +44,7 @@ std::vector<double> intervals_of(std::span<const Event> events, const std::vecto
 
 /// Share of the computation in intervals that is what such an interval usually has.
 double regularity(const std::vector<double>& intervals) {
-  const double usual = lowest(intervals, 3);  // not the median: of bursts of two, half of the intervals are long
+  const double usual = lowest(intervals, 3);  // not the median: in bursts of two, half of the intervals are long
   double all = 0, excess = 0;
   for (double d : intervals) {
     all += d;
@@ -57,8 +57,8 @@ bool alike(double d, double usual) { return d <= outlier * usual && d >= usual /
 
 bool is_long(double d, double usual) { return d > outlier * usual; }
 
-/// The same for paths with two sorts of intervals (some steps also sort their particles): the smaller of two shares,
-/// that of intervals and that of computation, which resemble the others of their sort.
+/// The same for paths with two kinds of intervals (for example, some steps also sort their particles): the share of
+/// intervals, or of computation, that resembles the others of its kind, whichever is smaller.
 double regularity_of_two(const std::vector<double>& intervals) {
   const double usual = median(intervals);
   std::vector<double> longer;
@@ -80,8 +80,8 @@ double regularity_of_two(const std::vector<double>& intervals) {
 
 /// The distances of the longer intervals, and their computation.
 struct Longer {
-  std::size_t apart = 0;   ///< the most frequent distance; 0: there are fewer than two
-  double as_usual = 0;     ///< share of the distances that are this one
+  std::size_t apart = 0;   ///< the most frequent distance; 0: fewer than two intervals
+  double as_usual = 0;     ///< share of the distances that equal it
   double computation = 0;  ///< share of it that lies in them
 
   bool regular() const { return apart >= 2 && as_usual > most_in_longer; }
@@ -159,8 +159,8 @@ StepRule rule_of(std::uint64_t path, const std::vector<std::size_t>& calls, cons
           median(intervals)};
 }
 
-/// Recurrences that are needed: more where calls have followed each other without another in between, and may all lie
-/// in one burst.
+/// The number of recurrences needed: more if calls have followed each other without another one in between, because all
+/// of them may lie in one burst.
 std::size_t needed(const std::vector<std::size_t>& calls) {
   std::size_t longest = 0, run = 0;
   for (std::size_t i = 1; i < calls.size(); ++i) {
@@ -181,7 +181,7 @@ StepRule judge(std::span<const Event> events, std::uint64_t path, double least) 
   return confidence < least_confidence ? StepRule{} : rule_of(path, calls, intervals, confidence);
 }
 
-/// Whether these may be bursts, of which judge_every has not seen enough yet.
+/// Whether these may be bursts of which judge_every has not seen enough yet.
 bool perhaps_in_bursts(std::span<const Event> events, const std::vector<std::size_t>& calls,
                        const std::vector<double>& intervals, const Longer& longer) {
   if (!longer.regular() || intervals.size() >= (least_recurrences + 1) * longer.apart) return false;
@@ -191,7 +191,7 @@ bool perhaps_in_bursts(std::span<const Event> events, const std::vector<std::siz
   return longer.computation > most || silent_bursts(events, calls, between);
 }
 
-/// A path with intervals of two sorts.
+/// A path with two kinds of intervals.
 StepRule judge_uneven(std::span<const Event> events, std::uint64_t path) {
   const std::vector<std::size_t> calls = calls_of(events, path);
   const std::vector<double> intervals = intervals_of(events, calls);
@@ -234,8 +234,8 @@ StepRule find_repeat(std::span<const Event> events, double least) {
   return {};
 }
 
-/// Every k-th call of a path ends a step, if the longest of k intervals always stands at the same place and is seen to
-/// lie between bursts.
+/// Every k-th call of a path ends a step if the longest of k intervals is always at the same position and lies between
+/// bursts.
 /// @param steps  gets the calls that end one
 StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::size_t k,
                      std::vector<std::size_t>& steps) {
@@ -277,8 +277,8 @@ StepRule judge_every(std::span<const Event> events, std::uint64_t path, std::siz
           median(took)};
 }
 
-/// A path that comes in bursts of always the same number: every k-th call ends a step.  Where bursts come in bursts,
-/// the largest.
+/// A path that comes in bursts of always the same number: every k-th call ends a step.  If bursts come in bursts, the
+/// largest ones are used.
 StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
   const std::size_t n = calls_of(events, path, events.size()).size();
   std::vector<std::size_t> steps;
@@ -290,7 +290,7 @@ StepRule find_bursts(std::span<const Event> events, std::uint64_t path) {
     // Steps that occasionally do more work are still steps, in particular if those contain another call.
     if (!longer.in_bursts() || inner(events, steps, intervals)) break;
     rule = judge_every(events, path, rule.every * longer.apart,
-                       steps);  // none: too few of the larger ones so far, perhaps
+                       steps);  // none: perhaps too few of the larger ones so far
   }
   return rule;
 }
@@ -307,7 +307,7 @@ StepRule find_step(std::span<const Event> events, double least) {
   std::sort(by_count.rbegin(), by_count.rend());
 
   StepRule best;
-  std::size_t best_count = 0;  // of steps: the more, the shorter
+  std::size_t best_count = 0;  // number of steps: the more there are, the shorter they are
   for (const auto& [n, path] : by_count) {
     StepRule rule = judge(events, path, least);
     if (rule.path == 0) rule = find_bursts(events, path);

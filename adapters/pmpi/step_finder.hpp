@@ -16,11 +16,11 @@ struct Event {
 
 /// Steps end with every `every`-th call of `path`, counted from the one after `skip` more have passed.
 struct StepRule {
-  std::uint64_t path = 0;  ///< 0: nothing recurs in a way that one could be certain of
+  std::uint64_t path = 0;  ///< 0: nothing recurs with enough certainty
   std::uint32_t every = 1, skip = 0;
   std::uint32_t recurrences = 0;  ///< seen
   std::uint32_t events = 0;       ///< from one end of a step to the next, on average
-  double confidence = 0;          ///< 0 to 1: share of the computation that lies in recurrences like the others
+  double confidence = 0;          ///< 0 to 1: share of the computation that lies in similar recurrences
   double usual = 0;               ///< computation of a step
 };
 
@@ -40,7 +40,7 @@ inline constexpr double least_confidence = 0.8;
 /// A burst can be recognised only at its end.  Consecutive calls are therefore taken for steps only after up to 44 of
 /// them, or once they amount to 2000 times the least computation of a step.  O(n * (log n + distinct paths) + n^2 /
 /// 12), the latter for paths that come in bursts.
-/// @param least  computation that a step has at least
+/// @param least  minimum computation of a step
 StepRule find_step(std::span<const Event> events, double least = 0);
 
 }  // namespace effort::pmpi

@@ -27,7 +27,7 @@ constexpr std::size_t most_events = 4096;
 constexpr double least_step = 50e3;  // ns of computation
 constexpr std::int64_t first_look = 32, last_look = 100000, first_check = 64, longest_apart = 64;
 constexpr std::int64_t least_doubt = 4096,
-                       times_doubt = 8;  // collectives, after which a step that was found is certain
+                       times_doubt = 8;  // number of collectives after which a step that was found counts as certain
 
 enum class Source { off, looking, found, setting, pcontrol };
 
@@ -36,11 +36,11 @@ struct State {
   Source source = Source::off;
   int size = 1, rank = 0;
   bool joined = false;                          ///< by join()
-  MPI_Comm agreeing = MPI_COMM_NULL;            ///< for what ranks agree on here
-  std::vector<std::pair<MPI_Comm, bool>> full;  ///< communicators met: whether all ranks are in
+  MPI_Comm agreeing = MPI_COMM_NULL;            ///< for the agreements of this file
+  std::vector<std::pair<MPI_Comm, bool>> full;  ///< communicators seen so far, and whether they contain all ranks
 
   std::int64_t clock = 0;     ///< collectives of all ranks so far: the same number everywhere
-  std::int64_t together = 0;  ///< the clock at the last one that nobody leaves before all have come
+  std::int64_t together = 0;  ///< the clock at the last one that no rank leaves before all have entered
   std::int64_t next_look = first_look, next_check = 0, check_every = first_check, certain_at = 0;
   std::vector<Event> events;
   StepRule rule;
@@ -95,7 +95,7 @@ bool all_ranks_in(MPI_Comm comm) {
   const bool full = !inter && size == state.size;
   try {
     state.full.emplace_back(comm, full);
-  } catch (const std::exception&) {  // it is asked again the next time
+  } catch (const std::exception&) {  // the question is repeated the next time
   }
   return full;
 }
@@ -129,8 +129,8 @@ std::string percent(double share) { return std::to_string(std::lround(100 * shar
 
 /// The rank that computed most so far proposes a rule, and all compare it with their own events.  The rule stays
 /// provisional for a while: a longer step replaces it if it turns out to be an inner loop (the first solver's
-/// iterations).  The ranks join here, because later each would do so when it recognises the end of a step, which it
-/// might not.  Collective, within a collective of the host's (ranks_meet).
+/// iterations).  The ranks join here.  Otherwise each would have to join when it recognises the end of a step, which
+/// might never happen.  Collective, within a collective of the host's (ranks_meet).
 void look() {
   const LibraryScope scope;
   state.next_look = state.clock + std::max<std::int64_t>(16, state.clock / 4);
@@ -153,7 +153,7 @@ void look() {
     proposal.n = static_cast<std::int64_t>(state.events.size());
   }
   if (PMPI_Bcast(&proposal, sizeof proposal, MPI_BYTE, busiest.rank, agreeing()) != MPI_SUCCESS) return give_up();
-  // bits: this rank wants it; it saw the same
+  // bits: this rank proposes the rule; it saw the same
   int agreed[2] = {port().owner() == Owner::adapter, proposal.rule.path != 0 &&
                                                          proposal.places == places_of(proposal.rule.path) &&
                                                          proposal.n == static_cast<std::int64_t>(state.events.size())};
@@ -171,13 +171,13 @@ void look() {
   state.source = Source::found;
   state.certain_at = std::max(least_doubt, times_doubt * state.clock);
   state.announced = false;
-  // The first step is everything up to the first end of one.
+  // Everything up to the first end of a step is the first step.
   state.seen = state.rule.every > 1 ? state.rule.every - state.rule.skip : 0;
   state.check_every = std::max<std::int64_t>(first_check, 8 * state.rule.events);
   state.next_check = state.clock + state.check_every;
 }
 
-/// Whether all ranks have made equally many steps, and some since the last call.
+/// Whether all ranks have ended the same number of steps, and at least one since the last call.
 void check() {
   state.check_every *= 2;
   state.next_check = state.clock + state.check_every;
@@ -193,7 +193,7 @@ void check() {
   if (state.steps == state.checked_steps) {
     note([] {
       return "after step " + std::to_string(state.steps) +
-             " what ended steps recurred no more, and the step was looked for anew";
+             " the calls that ended steps no longer recurred, and the step was searched for anew";
     });
     state.source = Source::looking;
     steps_want_cpu_time = true;
@@ -306,7 +306,7 @@ void saw_collective(Thread& thread, const Site* site, Role role, MPI_Comm comm) 
   if (steps_want_cpu_time && together && state.clock >= state.next_look) meet(thread, look);
 }
 
-/// What is known of a call path of the setting STEP.
+/// Facts about a call path of the setting STEP.
 static const State::Met& met(Thread& thread, const Site& site) {
   const auto known =
       std::find_if(state.met.begin(), state.met.end(), [&](const auto& m) { return m.path == site.path; });

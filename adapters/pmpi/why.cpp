@@ -32,13 +32,13 @@ void say_nothing_measured(const std::string& reason) noexcept {
 
 const std::time_t loaded = std::time(nullptr);
 
-/// Whether a file was there before this process: of an earlier run.
+/// Whether a file is older than this process, from an earlier run.
 bool is_old(const std::string& path) {
   struct stat file {};
   return stat(path.c_str(), &file) == 0 && file.st_mtim.tv_sec < loaded;
 }
 
-/// True in the process that wrote it.
+/// True in the process that wrote the file.
 bool leave_line(const std::string& path, const std::string& reason) {
   int file = open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
   if (file < 0 && errno == EEXIST && is_old(path)) file = open(path.c_str(), O_WRONLY | O_TRUNC | O_CLOEXEC);

@@ -39,7 +39,7 @@ using namespace effort::pmpi;
 #define EFFORT_PART "adapters/pmpi/calls/other_calls.inc"
 #include "adapters/pmpi/calls/calls.inc"
 
-// The calls that are not in the table.  ierror is absent (null) at times in mpi_f08, and so it stays.
+// The calls that are not in the table.  In mpi_f08, ierror may be absent (null), and is passed on as it is.
 #define EFFORT_INIT(symbol, n)                                  \
   extern "C" __attribute__((weak)) void p##symbol(EFFORT_P##n); \
   EFFORT_WRAPPER void symbol(EFFORT_P##n) {                     \

@@ -14,8 +14,8 @@
 
 namespace effort::pmpi {
 
-/// The MPI library's subroutine if it was not yet loaded with this library (a module opened later with its MPI's
-/// Fortran part) or has no PMPI name (MPICH's mpi_f08).  Never null for a call that was possible at all.
+/// The MPI library's subroutine if it was not loaded together with this library (but by a module opened later, with
+/// MPI's Fortran part) or has no PMPI name (MPICH's mpi_f08).  Never null for a call that was possible at all.
 void* late_subroutine(const char* name, const void* return_address);
 
 template <typename Function>

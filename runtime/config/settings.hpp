@@ -14,7 +14,7 @@ struct Precision {
   double value = 5;
 };
 
-/// When it is decided whose detail is kept: after a window, or before it (AMPL, Gamblin 2009, section 4.3.2).
+/// When the ranks whose events are kept are chosen: after a window, or before it (AMPL, Gamblin 2009, section 4.3.2).
 enum class TraceDesign : std::uint8_t { retrospective, subset, global };
 
 /// Ranges of ranks, first and last, ascending, that neither overlap nor touch.
@@ -28,15 +28,15 @@ struct TraceGroup {
   std::int64_t sample_size = 0;        ///< > 0: this many, with the pinned ones
 };
 
-/// What a region has of its own.
+/// The trace settings of one region.
 struct TracePolicy {
   std::string region;
   double confidence = -1, error = -1;  ///< of its mean time, if one is given; < 0: as for the whole run
-  bool trace = true;                   ///< its begins and ends are kept
+  bool trace = true;                   ///< whether its begins and ends are kept
   bool guides() const { return confidence >= 0 || error >= 0; }
 };
 
-/// Which detail of which ranks is kept.
+/// The settings of traces.
 struct Trace {
   bool on = false;
   std::int64_t memory = std::int64_t{8} << 20;  ///< bytes per rank for events that have not been read yet

@@ -178,7 +178,7 @@ void check_trace_rules(const Settings& s) {
   check_disjoint(s.trace.groups);
   for (std::size_t i = 0; i < s.trace.policies.size(); ++i) {
     const TracePolicy& p = s.trace.policies[i];
-    if (p.region.empty()) wrong("a trace_policy has no region: name the one that it is for (region = \"...\")");
+    if (p.region.empty()) wrong("a trace_policy has no region: name the region it applies to (region = \"...\")");
     if (p.confidence < 0 && p.error < 0 && p.trace)
       wrong("the trace_policy of region '" + record::visible(p.region) +
             "' changes nothing: give it a confidence, an error or trace = false, or remove it");

@@ -18,7 +18,7 @@ RankRanges rank_ranges(const std::string& key, const std::string& value, const s
 void set_trace_groups(Settings& s, const std::string& key, const std::string& value);
 void set_trace_policies(Settings& s, const std::string& key, const std::string& value);
 
-/// That the tables are complete and fit together.  @throws Error(config)
+/// Checks that the tables are complete and consistent.  @throws Error(config)
 void check_trace_rules(const Settings& s);
 
 /// The tables as text that sets them again; "\n" if there are none.

@@ -292,7 +292,7 @@ void Engine::describe_window() {
   if (tracer_ || schedule_.decides_before()) rules_.measure(nodes_, collector_.block(), analyzer_->since(), followed_);
 }
 
-/// Decides who is in the sample of coming windows, if that is to be decided in advance.
+/// Chooses the sample of coming windows, if samples are drawn in advance.
 void Engine::decide_sample() {
   if (!described_ || !schedule_.is_due(appointment_.due)) return;
   schedule_.decide(*known_, rules_, tracer_ ? tracer_->affordable() : log_.setup().n_ranks, appointment_.due);
@@ -324,7 +324,7 @@ void Engine::remember_window(const window::Result& r) {
   log_.add_window(r, loads, last_look_);
 }
 
-/// Keeps detail of the window up to the step `last`, if there is a trace.
+/// Keeps the events of the window up to the step `last`, if there is a trace.
 void Engine::keep_detail(std::int64_t last) {
   if (tracer_) tracer_->keep(*known_, collector_.block().first_step, last, rebalanced_);
   rebalanced_ = false;

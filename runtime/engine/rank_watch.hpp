@@ -15,13 +15,13 @@
 namespace effort::engine {
 
 /// Watches the processes of a node's ranks with a thread that sleeps until one of them ends.  Processes that the system
-/// does not let it watch count as alive.  The end of the watch takes up to a second if the host has closed its
+/// does not allow it to watch count as alive.  The end of the watch takes up to a second if the host has closed its
 /// descriptors.
 class RankWatch {
  public:
   /// @param processes  [n_local] 0: not to be watched
   /// @param notify     called by the thread after each end; must not throw
-  /// @throws std::system_error if there can be no thread
+  /// @throws std::system_error if no thread can be created
   RankWatch(const std::vector<pid_t>& processes, std::function<void()> notify);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
@@ -30,7 +30,7 @@ class RankWatch {
   bool ended(std::size_t local) const noexcept { return ended_[local].load(std::memory_order_acquire); }
 
  private:
-  /// An open descriptor; it may have been closed by a host that closes all, and its number given to a file of the host.
+  /// An open descriptor.  A host that closes all descriptors may have closed it, and reused its number for a file.
   struct Descriptor {
     int number = -1;
     char link[40] = {};  ///< what /proc says it is

@@ -158,8 +158,8 @@ void RunLog::add_uneven_steps(std::int64_t fewest, const std::vector<std::pair<s
       others += ", rank " + std::to_string(e.rank) + " " + std::to_string(e.steps) + (e.final ? "" : " or more");
   uneven_steps_ = "the ranks took different numbers of steps, the fewest " + std::to_string(fewest) + " (most ranks " +
                   std::to_string(usual) + others + (n > most ? ", ..." : "") +
-                  "): from an extra or missing call on, steps that do not belong together were compared, and what came "
-                  "later is not in here; call "
+                  "): from an extra or missing call on, steps that do not belong together were compared, and later "
+                  "results are missing; call "
                   "effort_progress_step equally often on all ranks";
 }
 

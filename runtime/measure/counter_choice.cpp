@@ -68,7 +68,7 @@ void CounterChoice::note_remarks(std::uint32_t fallen, Registry& registry) const
       if ((fallen >> bit++ & 1) == 0 || counter.estimated) continue;
       note(registry,
            "metric '" + counter.name +
-               "' fell during the run, and what it fell by is not counted: if it is a state and not a count, write " +
+               "' fell during the run, and the decrease is not counted: if it is a state and not a count, write " +
                counter.name + "@value");
     }
   }

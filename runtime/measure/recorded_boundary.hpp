@@ -6,7 +6,7 @@
 
 namespace effort::measure {
 
-/// Whether begin_recorded() may be called: no region is open, and nothing else is to be done.
+/// Whether begin_recorded() may be called: no region is open, and nothing else has to be done.
 inline bool may_begin_recorded(const ThreadSlot& s) noexcept {
   return !s.gate.closed() && s.depth == 0 && s.only_recording.load(std::memory_order_relaxed);
 }
@@ -15,7 +15,7 @@ inline bool may_begin_recorded(const ThreadSlot& s) noexcept {
 /// caller has closed the gate.
 inline void begin_recorded(ThreadSlot& s, std::uint32_t region, std::uint64_t now) noexcept {
   const std::uint64_t before = s.stamp.load(std::memory_order_relaxed);
-  s.stamp.store(now, std::memory_order_relaxed);  // no handler moves it while the gate is closed
+  s.stamp.store(now, std::memory_order_relaxed);  // no signal handler moves it while the gate is closed
   Cell* const cells = s.cells.load(std::memory_order_relaxed);
   add_own(cells[outside].ticks, now - before - s.own.before_begin.load(std::memory_order_relaxed));
   count_own(cells[region].begins);

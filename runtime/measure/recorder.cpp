@@ -16,7 +16,7 @@ std::atomic<std::uint64_t> sessions{0};
 
 bool membarrier(int command) noexcept { return syscall(SYS_membarrier, command, 0, 0) == 0; }
 
-/// Records the end of a step.  Regions that are open are split there, so that every step can be read by itself.
+/// Records the end of a step.  Open regions are split there, so that every step can be read on its own.
 /// @param at  after the last boundary
 void record_step(ThreadSlot& s, std::int64_t next_step, std::uint64_t at) noexcept {
   const Busy way(s);
@@ -87,7 +87,7 @@ void Recorder::record_rebalance() noexcept {
   record([](recording::Stream& events) { events.boundary(recording::What::rebalance, 0, ticks()); });
 }
 
-/// Lets the calling thread record something, if it records at all.
+/// Runs a recording action of the calling thread, if it records events.
 template <typename Record>
 void Recorder::record(const Record& record) noexcept {
   ThreadSlot* const own = this_thread_slot();
@@ -121,8 +121,8 @@ bool Recorder::stop_events() noexcept {
     const std::uint64_t start = monotonic_ns();
     for (ThreadSlot* s : slots)
       while (s->gate.closed() && (done = done && monotonic_ns() - start < patience)) std::this_thread::yield();
-    for (ThreadSlot* s : slots) s->events.withdraw();  // from a thread that was about to adopt what was offered
-  } catch (...) {                                      // no memory for the list
+    for (ThreadSlot* s : slots) s->events.withdraw();  // from a thread that was about to accept the offer
+  } catch (...) {                                      // out of memory for the list
     done = false;
   }
   if (!done) static_cast<void>(events_.release());

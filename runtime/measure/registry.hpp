@@ -69,7 +69,7 @@ class Registry {
   void module(const char* base_name, const char* identity);
   /// @param members  see runtime/recording/members.hpp; may be empty: not known
   std::uint32_t communicator(const char* name, const char* members);
-  /// A text that is added twice is one note.
+  /// A text added twice makes one note.
   void note(const char* text);
   /// Copies another registry's definitions except metrics, which depend on the settings.  If this registry is new, the
   /// ids stay the same.

@@ -75,7 +75,7 @@ void ThreadSlot::prepare(std::uint64_t session, std::uint32_t regions, const Slo
     stamp.store(ticks(), std::memory_order_release);
     session_.store(session, std::memory_order_release);
   } else if (!events.on()) {
-    record_events();  // the thread before has closed them
+    record_events();  // the previous thread has closed them
   }
   known.store(regions, std::memory_order_release);
 }

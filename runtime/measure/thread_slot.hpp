@@ -167,7 +167,8 @@ class alignas(64) ThreadSlot : public SlotFront {
   void leave_session() noexcept { registry_.reset(); }
 
   HandlerGate gate;
-  /// Boundaries read the TSC, record events, and do nothing else; for recorded_boundary.hpp.  Set with the gate closed.
+  /// Whether boundaries read the TSC, record events, and do nothing else; for recorded_boundary.hpp.  Set with the gate
+  /// closed.
   std::atomic<bool> only_recording{false};
   SlotSampling sampling;
   Pricing pricing;  ///< while it is open, every call is timed

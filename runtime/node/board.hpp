@@ -29,7 +29,7 @@ struct Appointment {
   std::int64_t due = 0;   ///< step at whose end its hint is delivered, >= last
 };
 
-/// Who is in the sample from a step on, until the next decision.
+/// The sample from a step on, until the next decision.
 struct SampleContent {
   std::int64_t from = -1;               ///< the first step of a window; -1: nothing has been decided
   std::span<const double> probability;  ///< [n_local] with which each rank is in the sample, anew in every window

@@ -59,8 +59,9 @@ std::unique_ptr<Segment> Segment::attach(const Address& address, const SegmentSh
   const std::size_t bytes = size_of(shape);
   std::unique_ptr<Segment> segment(new Segment(Offer::map(address, bytes), bytes, shape));
   if (segment->header().magic != magic)
-    throw Error(Status::memory,
-                "the node's shared memory was made by another version of the library; link all ranks with one");
+    throw Error(
+        Status::memory,
+        "the node's shared memory was created by another version of the library; link all ranks with the same one");
   return segment;
 }
 

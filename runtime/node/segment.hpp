@@ -14,7 +14,7 @@
 
 namespace effort::node {
 
-/// What a rank reports to its node's leader.
+/// The data that a rank reports to its node's leader.
 struct RankArea {
   RingControl ring;
   cpu_set_t cpus;                          ///< processing units that the rank may run on
@@ -37,7 +37,7 @@ struct SegmentHeader {
   Signal news;  ///< background thread to ranks: something is on the board
 };
 
-/// What a segment has room for.
+/// The capacity of a segment.
 struct SegmentShape {
   int n_local = 1;
   BoardShape board;

@@ -12,7 +12,7 @@
 
 namespace effort::recording {
 
-/// Longer texts are left empty, which means that the members are not known.
+/// A longer text is replaced by an empty one, which means that the members are not known.
 inline constexpr std::size_t longest_members = 1000;
 
 /// @param ranks  in MPI_COMM_WORLD; -1: not in it
@@ -26,7 +26,7 @@ inline std::string members_text(std::span<const int> ranks) {
     while (last < ranks.size() && step != 0 && std::int64_t{ranks[last]} - ranks[last - 1] == step) ++last;
     if (!out.empty()) out += ',';
     out += std::to_string(ranks[i]);
-    if (last - i < 3) {  // too short for a range, unless the two are neighbours
+    if (last - i < 3) {  // too short for a range, unless the two ranks are consecutive
       if (last - i < 2 || (step != 1 && step != -1)) last = i + 1;
     }
     if (last - i > 1) out += '-' + std::to_string(ranks[last - 1]);

@@ -1,5 +1,5 @@
 // The trace memory of one rank: blocks that its threads fill in turn, the oldest first, and that the node's background
-// thread reads.  Writers never wait and never look at the reader: what is not read in time is overwritten, and the
+// thread reads.  Writers never wait and never look at the reader: records not read in time are overwritten, and the
 // reader notices.
 #pragma once
 

@@ -10,8 +10,8 @@
 namespace effort::recording {
 
 /// Appends the records of the thread that owns it.  A record costs one comparison and its stores; every 16 KiB another
-/// block is taken.  All methods but offer(), withdraw() and on() belong to the owner.  While it is in one of them, no
-/// signal handler may call another (measure::Busy).
+/// block is taken.  All methods except offer(), withdraw() and on() belong to the owner.  While it is in one of them,
+/// no signal handler may call another (measure::Busy).
 class Stream {
  public:
   // ---- any thread
@@ -25,14 +25,14 @@ class Stream {
   bool on() const noexcept { return memory_.load(std::memory_order_relaxed) != nullptr; }
 
   // ---- the owner
-  /// Takes what is offered.  @param thread  number under which the reader finds the records
+  /// Accepts the offered memory.  @param thread  number under which the reader finds the records
   void adopt(std::uint32_t thread) noexcept {
     block_ = nullptr;
     at_ = end_ = nullptr;
     thread_ = thread;
     memory_.store(offered_.load(std::memory_order_acquire), std::memory_order_relaxed);
   }
-  /// Before the thread ends: others may overwrite its last block.
+  /// Call it before the thread ends: others may then overwrite its last block.
   void close() noexcept {
     if (on() && block_) Memory::release(*block_, last_);
     block_ = nullptr;

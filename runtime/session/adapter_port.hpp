@@ -80,7 +80,7 @@ class AdapterPort {
 
 /// The library's port for an adapter of this build (session::port_build()); null for an adapter of another build, which
 /// must not use the port.  The symbol is weak: a library without it is also of another build, and the host must start
-/// nevertheless.
+/// anyway.
 extern "C" __attribute__((weak, visibility("default"))) effort::session::AdapterPort* effort_adapter_port(
     const char* build);
 

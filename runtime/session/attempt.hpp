@@ -1,4 +1,4 @@
-// A local part of something that all ranks do together.
+// The local part of a collective action.
 #pragma once
 
 #include <cstdio>

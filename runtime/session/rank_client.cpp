@@ -217,7 +217,7 @@ void RankClient::callback_ended(int answer) {
   delivering_ = false;
   attempt([&] {
     const measure::Price price = recorder_.end_price(around_callback_);
-    // Ranks that did not take part report nothing, because their time is not a price.
+    // Ranks that did not take part report nothing, because their time is not part of a price.
     if (answer != 0 && !answered_) push_answer(step_, price, answer, false);
   });
 }

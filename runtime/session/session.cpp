@@ -48,13 +48,13 @@ Session::~Session() {
   if (engine_) engine_->stop();
 }
 
-/// Of each rank, as the settings ask for.
+/// Trace blocks of each rank according to the settings.
 std::size_t Session::trace_blocks() const {
   return settings_.trace.on ? recording::Memory::blocks_in(static_cast<std::size_t>(settings_.trace.memory)) : 0;
 }
 
-/// Of each rank, as far as the machine can spare them.  The memory is mapped at once: more than there is would end
-/// processes of the machine, the host's among them.
+/// Trace blocks of each rank that the machine can spare.  The memory is mapped at once, so asking for more than there
+/// is could kill the host.
 std::size_t Session::trace_blocks(int ranks_on_machine) const {
   if (!settings_.trace.on) return 0;
   const std::uint64_t limit = node::trace_memory_limit(node::available_memory(), ranks_on_machine);
@@ -69,7 +69,7 @@ void Session::note_trace_memory(engine::NodeSetup& setup) const {
                         "the trace");
 }
 
-/// Before the segment is unmapped: no thread may write there any more.
+/// Call it before the segment is unmapped: no thread may write to it afterwards.
 void Session::stop_tracing() {
   if (!recorder_->stop_events()) static_cast<void>(segment_.release());
 }

@@ -41,7 +41,7 @@ std::unique_ptr<node::Segment> Session::share_memory(Node& node) {
   // If the system refuses, it is tried again with less memory for traces, and finally without any.
   for (;; shape.trace_blocks = recording::Memory::fewer_blocks(shape.trace_blocks)) {
     segment = share_memory(node, shape);
-    if (segment) node.shared = {};  // what was refused before does not matter
+    if (segment) node.shared = {};  // earlier refusals do not matter
     if (segment || shape.trace_blocks == 0) return segment;
   }
 }

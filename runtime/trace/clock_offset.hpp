@@ -1,4 +1,4 @@
-// How far a node's clock is from that of node 0, from messages that are exchanged anyway.
+// The offset of a node's clock from that of node 0, derived from messages that are exchanged anyway.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"

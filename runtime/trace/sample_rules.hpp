@@ -1,4 +1,4 @@
-// What the sample of a trace is to estimate, and for whom.
+// The quantities that the sample of a trace estimates, and for which ranks.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -14,17 +14,16 @@
 
 namespace effort::engine {
 
-/// The guiding metric, the regions with an accuracy of their own, and the groups of ranks, by the settings TRACE_GUIDE,
+/// The guiding metric, regions with an accuracy of their own, and groups of ranks, from the settings TRACE_GUIDE,
 /// trace_policy and trace_group.  Used by the engine's thread only.
 class SampleRules {
  public:
   /// @param ranks  global ids of the node's ranks; all references must outlive it
   SampleRules(const config::Settings& settings, int n_ranks, const std::vector<int>& ranks, const NameUnion& names);
 
-  /// Measures a window on all ranks of the run.  Collective, if anything but the load is to be estimated; then
-  /// O(ranks).
+  /// Measures a window on all ranks of the run.  Collective and O(ranks) if anything but the load is estimated.
   void measure(Communicator& nodes, const WindowBlock& block, std::int64_t first, std::int64_t last);
-  /// The guiding metric comes first.  The load takes its place while it is zero everywhere.  Valid until measure().
+  /// The guiding metric comes first; while it is zero everywhere, the load takes its place.  Valid until measure().
   std::vector<sampling::Target> targets(std::span<const double> load) const;
   const std::vector<sampling::Group>& groups() const { return groups_; }
   /// Ranks that are kept in every window.

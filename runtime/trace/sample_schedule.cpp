@@ -35,7 +35,7 @@ sampling::DrawnSample SampleSchedule::of_window(std::int64_t first_step, std::si
   while (decisions_.size() > 1 && decisions_[1].from <= first_step) decisions_.pop_front();
   const bool none = decisions_.empty() || decisions_.front().from > first_step;
   if (!none && settings_.design == config::TraceDesign::subset) return decisions_.front().sample;
-  // Given how many were drawn, each set of so many ranks was equally likely: a simple random sample.
+  // For a given number of drawn ranks, each set of that size was equally likely: a simple random sample.
   sampling::DrawnSample sample{{{}, {static_cast<std::int64_t>(n)}, {0}}, {}};
   if (none) return sample;
   for (std::int32_t r = 0; r < static_cast<std::int32_t>(n); ++r)

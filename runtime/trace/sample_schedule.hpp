@@ -1,4 +1,4 @@
-// Samples that are decided before their windows.
+// Samples that are chosen before their windows.
 #pragma once
 
 #include "analytics/sampling/kept_ranks.hpp"
@@ -14,9 +14,9 @@
 
 namespace effort::engine {
 
-/// Decides from a described window who is in the sample of later ones (AMPL, Gamblin 2009, section 4.3.2), and
-/// remembers it until they have ended.  A decision travels with a hint, so all ranks know it at the same step, and
-/// holds from the next window on that begins after that step.  With `subset` the same ranks are drawn for all windows
+/// Decides from a described window which ranks are in the sample of later ones (AMPL, Gamblin 2009, section 4.3.2), and
+/// remembers it until they have ended.  A decision travels with a hint, so all ranks know it at the same step.  It
+/// holds from the first window that begins after that step.  With `subset` the same ranks are drawn for all windows
 /// until the next decision; with `global` each rank draws by itself in each window, with the probability that was
 /// decided (sampling::drawn_by_itself).  Used by the engine's thread only; the same on all nodes.
 class SampleSchedule {
@@ -31,7 +31,7 @@ class SampleSchedule {
   /// @param known  after a description
   /// @param affordable  the most ranks
   void decide(const window::Result& known, const SampleRules& rules, std::int64_t affordable, std::int64_t due);
-  /// What the local ranks need to know.
+  /// The part that local ranks need.
   node::SampleContent content() const { return {from_, probability_}; }
   /// The sample of a window; forgets those of earlier ones.
   /// @param n  ranks of the run

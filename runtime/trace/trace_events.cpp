@@ -67,7 +67,7 @@ Event event_of(const Word* record) {
 
 std::int64_t TraceEvents::ns(std::uint64_t ticks) const { return measure::ns_of(ticks - origin_); }
 
-/// The ticks of the steps [first, last]; false if that is not known any more.
+/// The ticks of the steps [first, last]; false if they are no longer known.
 bool TraceEvents::find_span(std::int64_t first, std::int64_t last, RankEvents& out, std::uint64_t& from,
                             std::uint64_t& to) const {
   from = origin_;
@@ -76,7 +76,7 @@ bool TraceEvents::find_span(std::int64_t first, std::int64_t last, RankEvents& o
   return false;
 }
 
-/// Drops the steps of which something was lost until now.
+/// Drops the steps of which records have been lost so far.
 void TraceEvents::drop_lost(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to,
                             RankEvents& out) const {
   const std::uint64_t lost_until = memory_.lost_until();
@@ -94,7 +94,7 @@ void TraceEvents::drop_lost(std::int64_t first, std::int64_t last, std::uint64_t
 }
 
 /// Calls `visit(thread, record, ticks)` for the records of [from, to), thread by thread.  Communicators, messages and
-/// work have the time of the record before.
+/// work have the time of the preceding record.
 template <typename Visit>
 void TraceEvents::for_each_record(const std::vector<recording::Piece>& pieces, std::uint64_t from, std::uint64_t to,
                                   const Visit& visit) const {
@@ -115,7 +115,7 @@ void TraceEvents::for_each_record(const std::vector<recording::Piece>& pieces, s
   }
 }
 
-/// The rank's id to the run's; false if that does not know it.
+/// Translates the rank's id to the run's; false if the run does not know it.
 bool TraceEvents::translate_id(Event& e) const {
   if (!has_id(e.kind)) return true;
   const std::int64_t id = translate_(e.kind, e.id);
@@ -126,7 +126,7 @@ bool TraceEvents::translate_id(Event& e) const {
 
 namespace {
 
-/// The events of a thread, the last one so far or a new one.
+/// The events of a thread: the last one so far, or a new one.
 std::vector<Event>& events_of(std::uint32_t thread, RankEvents& out) {
   const auto number = static_cast<std::int32_t>(thread);
   if (out.threads.empty() || out.threads.back().thread != number) out.threads.push_back({number, {}});
@@ -155,7 +155,7 @@ RankEvents TraceEvents::read(std::int64_t first, std::int64_t last, std::uint64_
   RankEvents out;
   out.last_step = last;
   const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
-  // At once, because growing would take as long as everything else.
+  // Reserved at once, because growing would take as long as everything else.
   if (!pieces.empty()) events_of(pieces[0].thread, out).reserve(pieces.size() * recording::Memory::block_words / 2);
   for_each_record(pieces, from, to, [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
     Event e = event_of(record);
@@ -168,11 +168,11 @@ RankEvents TraceEvents::read(std::int64_t first, std::int64_t last, std::uint64_
 
 namespace {
 
-/// Which messages of a rank were exchanged with kept ranks.  A receive from any rank is known to be one when it is
-/// complete, a completed send when its start was.
+/// Selects the messages of a rank that were exchanged with kept ranks.  A receive from any source qualifies when it is
+/// complete, a completed send if its start did.
 class Exchanges {
  public:
-  /// @param several_threads  one may complete what another has started
+  /// @param several_threads  one may complete a request that another has started
   Exchanges(const std::vector<bool>& kept, bool several_threads) : kept_(kept), several_(several_threads) {}
 
   /// A record that may belong to such a message.
@@ -200,7 +200,7 @@ class Exchanges {
     if (!several_) connect(all_.size() - 1);
   }
 
-  /// Those that do, by thread and time.
+  /// The records of such messages, by thread and time.
   std::vector<Candidate> chosen() {
     const auto earlier = [](const Candidate& a, const Candidate& b) { return a.ticks < b.ticks; };
     const auto by_thread = [](const Candidate& a, const Candidate& b) { return a.thread < b.thread; };
@@ -230,7 +230,7 @@ class Exchanges {
   }
 
   std::size_t& start_of(std::size_t request) {
-    if (request >= most_requests) return no_start_ = 0;  // it has no number
+    if (request >= most_requests) return no_start_ = 0;  // the request has no number
     if (request >= starts_.size()) starts_.resize(std::max<std::size_t>(64, 2 * request), 0);
     return starts_[request];
   }

@@ -11,13 +11,13 @@
 
 namespace effort::engine {
 
-/// The events of one thread, in the order of time.
+/// The events of one thread, ordered by time.
 struct ThreadEvents {
   std::int32_t thread = 0;
   std::vector<trace::Event> events;
 };
 
-/// What a rank has recorded in a window.
+/// The events that a rank has recorded in a window.
 struct RankEvents {
   std::vector<ThreadEvents> threads;
   std::int64_t start_ns = 0, end_ns = 0;  ///< of the steps that remain
@@ -40,8 +40,8 @@ class TraceEvents {
   RankEvents read(std::int64_t first, std::int64_t last) const;
   /// The events since the beginning of the step `first`, up to those of the step that has not ended yet.
   RankEvents read_rest(std::int64_t first) const;
-  /// As read(), but only the messages with other ranks that are kept: sends, receives, and what starts and completes
-  /// them.  Time: as read(), less for records that are left out.
+  /// As read(), but only the messages with other ranks that are kept: sends, receives, their starts and completions.
+  /// Time: as read(), less for records that are left out.
   /// @param kept  [n_ranks] by rank of the run
   RankEvents read_messages(std::int64_t first, std::int64_t last, const std::vector<bool>& kept) const;
 

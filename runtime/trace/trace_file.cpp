@@ -27,7 +27,8 @@ void TraceFile::append(const std::vector<std::byte>& chunk) {
     writer_->append(chunk);
 }
 
-/// In each round, every node but the first of a file gives the node before what it received in the round before.
+/// In each round, every node except the first of a file sends to the preceding node what it received in the previous
+/// round.
 void TraceFile::flush() {
   std::vector<std::byte> carried = std::exchange(pending_, {}), received, arrived;
   for (int round = 1; round < group_; ++round) {

@@ -12,9 +12,9 @@
 
 namespace effort::engine {
 
-/// Runs on many nodes must not leave as many files: as many consecutive nodes as necessary share one, which the first
-/// of them writes.  The others pass their chunks on from node to node.  A node with a file of its own writes at once,
-/// and none of this costs anything.  Used by the engine's thread only.
+/// Runs on many nodes must not leave that many files: consecutive nodes share one, which the first of them writes.  The
+/// others pass their chunks on from node to node.  A node with a file of its own writes at once, and pays nothing for
+/// the sharing.  Used by the engine's thread only.
 class TraceFile {
  public:
   static constexpr int most_files = 256;  ///< of a run
@@ -23,15 +23,16 @@ class TraceFile {
       : nodes_(nodes), group_((nodes.size() + most - 1) / most) {}
 
   /// Creates the file in the directory, if this node writes one.
-  /// @param header  with this node alone
-  /// Collective.  @throws std::exception if it cannot be created; what is appended is then lost
+  /// @param header  with this node alone Collective.  @throws std::exception if it cannot be created; appended chunks
+  /// are then lost
   void open(const std::filesystem::path& directory, record::trace::Header header);
   /// Appends a chunk.  @throws std::exception if it cannot be written
   template <typename Chunk>
   void append(const Chunk& chunk) {
     append(record::trace::encode(chunk));
   }
-  /// Passes on what other nodes have appended since the last call.  Collective; blocks on messages and on the disk.
+  /// Passes on the chunks that other nodes have appended since the last call.  Collective; blocks on messages and on
+  /// the disk.
   /// @throws CommunicatorError, others if something cannot be written
   void flush();
   /// Nothing more is written, by this node or for others.
@@ -39,7 +40,7 @@ class TraceFile {
 
   /// Whether this node writes the file of its chunks.
   bool writes() const { return nodes_.rank() % group_ == 0; }
-  /// What this node appends may reach a file.
+  /// Whether appended chunks of this node may still reach a file.
   bool good() const { return writes() ? writer_ != nullptr : opened_; }
   bool is_shared() const { return group_ > 1; }
   /// Bytes of the file that this node writes.

@@ -1,4 +1,4 @@
-// The flight recorder: what is still in memory of ranks and windows that nobody chose.
+// The flight recorder: records still in memory, of ranks and windows that were not chosen.
 #include "runtime/measure/clock.hpp"
 #include "runtime/trace/trace_keeper.hpp"
 
@@ -19,7 +19,7 @@ constexpr std::size_t most_remembered = 128;  // windows; recording::kept_step_e
 void TraceKeeper::remember(record::trace::Window window) {
   std::vector<bool> kept(log_.setup().ranks.size());
   for (const auto& r : window.ranks) {
-    if (r.reasons == record::trace::reason_partner) continue;  // only some of its messages
+    if (r.reasons == record::trace::reason_partner) continue;  // only some of its messages are in the file
     const auto& ranks = log_.setup().ranks;
     kept[static_cast<std::size_t>(std::lower_bound(ranks.begin(), ranks.end(), r.rank) - ranks.begin())] = true;
   }
@@ -46,7 +46,7 @@ void TraceKeeper::save_everything_asked_for() {
 }
 
 void TraceKeeper::save_after_loss(std::int64_t first) {
-  if (!opened_ || !file_.writes()) return;  // other nodes take part in nothing any more
+  if (!opened_ || !file_.writes()) return;  // the other nodes no longer take part in collectives
   attempt(first, [&] {
     if (file_.good()) save_unfinished(first);
   });
@@ -68,7 +68,7 @@ void TraceKeeper::save_rest_of(Written& written, Reason why) {
   if (!found.empty()) write_window(w, found);
 }
 
-/// What ranks have recorded since the last window, up to now.
+/// The records of ranks since the last window.
 void TraceKeeper::save_unfinished(std::int64_t first) {
   std::vector<std::pair<std::int32_t, RankEvents>> found;
   record::trace::Window w;

@@ -54,7 +54,7 @@ TraceKeeper::TraceKeeper(const config::Settings& settings, RunLog& log, node::Se
       clock_([this] { return measure::ns_of(measure::ticks() - origin_); }),
       encoder_(bound_of(settings_)) {}
 
-/// A name of the host as the file has it.
+/// A name of the host, as it is written to the file.
 std::string TraceKeeper::shown(const std::string& name) const {
   return settings_.hash_names ? record::trace::hidden_name(name) : name;
 }
@@ -77,10 +77,10 @@ record::trace::Header TraceKeeper::header() const {
   return h;
 }
 
-/// Collective: node 0 makes the directory, then every node its file.
+/// Collective: node 0 creates the directory, then every node creates its file.
 void TraceKeeper::open() {
   opened_ = true;
-  // Without a batch system, a process number stands for the job, and programs may differ: node 0's names hold for all.
+  // Without a batch system, a process id stands for the job, and programs may differ: node 0's names are used by all.
   struct Names {
     std::array<char, 4096> path;
     std::array<char, 256> application, job;
@@ -136,7 +136,7 @@ std::int64_t TraceKeeper::affordable() {
   const double allowed = static_cast<double>(settings_.budget) * log_.setup().n_ranks * hours;
   const double each = sums[1] > 0 ? static_cast<double>(sums[0] - sums[2]) / static_cast<double>(sums[1]) : guess;
   const double left = std::max(0.0, allowed - static_cast<double>(sums[0]));
-  // Partners come last: a half stays for the ranks of the windows to come.
+  // Partners come last, and half of the budget is left for the ranks of coming windows.
   partners_.allowed = 0.5 * left / nodes_.size();
   return static_cast<std::int64_t>(std::clamp(left / each, 0.0, 1e9));
 }
@@ -191,7 +191,7 @@ TraceEvents TraceKeeper::reader(int local) {
           }};
 }
 
-/// From the end of the step before to that of the last one, on all of the node's ranks, as far as known.
+/// The time from the end of the preceding step to the end of the last one, over the node's ranks for which it is known.
 void TraceKeeper::set_times(record::trace::Window& w) {
   std::uint64_t earliest = ~std::uint64_t{0}, latest = 0, at = 0;
   for (int l = 0; l < segment_.n_local(); ++l) {
@@ -237,7 +237,7 @@ void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std
   remember(std::move(w));
 }
 
-/// Of the local ranks that are not kept, the messages that they exchanged with kept ranks, as far as the budget allows.
+/// The messages that local ranks outside the selection exchanged with kept ranks, as far as the budget allows.
 std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const sampling::KeptRanks& kept,
                                                                           std::int64_t first, std::int64_t last) {
   std::vector<std::pair<std::int32_t, RankEvents>> out;

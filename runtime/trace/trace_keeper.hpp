@@ -1,4 +1,4 @@
-// Keeps the detail of the ranks that a window has shown to matter.
+// Keeps the events of the ranks that turned out to matter in a window.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -36,13 +36,14 @@ class TraceKeeper {
   TraceKeeper(const config::Settings& settings, RunLog& log, node::Segment& segment, const NameUnion& names,
               const Collector& collector, const SampleRules& rules, SampleSchedule& schedule, Communicator& nodes);
 
-  /// The segment has trace memory on this node.
+  /// Whether the segment of this node has trace memory.
   bool records() const { return segment_.trace_blocks() > 0; }
   /// Keeps detail of the steps [first, last], which all local ranks have ended and which `known` describes.
   /// @param rebalanced  a rebalance took place in these steps
   /// Collective; blocks on messages and on the disk.
   void keep(const window::Result& known, std::int64_t first, std::int64_t last, bool rebalanced);
-  /// How many ranks' windows the budget allows now, by the mean size of those so far.  Collective.
+  /// The number of ranks that the budget allows in a window now, from the mean size of a rank's window so far.
+  /// Collective.
   std::int64_t affordable();
   /// Memory of the coder, in bytes; the events are in the segment.
   std::size_t held_bytes() const { return encoder_.held_bytes(); }
@@ -50,19 +51,19 @@ class TraceKeeper {
   // ---- the flight recorder
   /// Adds the windows of all ranks that are still in memory to the trace, beyond the budget.  Collective.
   void save_everything_asked_for();
-  /// The same when a local rank is lost, and what ranks have recorded since step `first`, the first that no window has.
-  /// Not collective: the other nodes cannot be counted on.  Only on nodes that write a file.
+  /// The same when a local rank is lost, plus everything that ranks have recorded since step `first`, the first step in
+  /// no window.  Not collective: the other nodes may not respond.  Only on nodes that write a file.
   void save_after_loss(std::int64_t first);
 
  private:
-  /// A window in the file, and whose events it has.
+  /// A window in the file, and the ranks whose events it has.
   struct Written {
     record::trace::Window window;  ///< without ranks
     std::vector<bool> kept;        ///< [n_local]
   };
 
   void open();
-  /// Writes something.  What cannot be written ends the trace of this node.
+  /// Runs a write.  If it fails, the trace of this node ends.
   template <typename Write>
   void attempt(std::int64_t first, const Write& write) {
     try {
@@ -119,7 +120,7 @@ class TraceKeeper {
   std::vector<bool> hidden_;  ///< by region of the run: begins and ends are not kept
   std::size_t regions_named_ = 0, phases_named_ = 0, units_named_ = 0, communicators_named_ = 0, modules_named_ = 0;
   std::deque<Written> written_;                     ///< the last windows
-  std::uint64_t saved_bytes_ = 0;                   ///< that the flight recorder has written
+  std::uint64_t saved_bytes_ = 0;                   ///< written by the flight recorder
   std::vector<double> last_load_, last_predicted_;  ///< [n_ranks]
 };
 

@@ -1,4 +1,4 @@
-// How the communication of two runs differs, for people and for programs.
+// Differences in the communication of two runs, as text and as JSON.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -11,7 +11,7 @@
 
 namespace effort::tools {
 
-/// What two runs are compared by.
+/// The findings by which two runs are compared.
 struct CommunicationSide {
   CommunicationSide(CommunicationTrace trace, const PatternOptions& options)
       : waits(std::move(trace)), patterns(waits.trace.record, options) {}
@@ -20,16 +20,16 @@ struct CommunicationSide {
   PatternFindings patterns;
 };
 
-/// Something that both runs have, or one of them.
+/// An item of both runs, or of one of them.
 struct NamedChange {
-  std::string name, cause;  ///< a pattern; or a region and why it waited
+  std::string name, cause;  ///< a pattern; or a region and the cause of its waits
   std::size_t count_a = 0, count_b = 0;
   double a_ns = 0, b_ns = 0;
 
   double change_ns() const { return b_ns - a_ns; }
 };
 
-/// Patterns and phases are the same in both runs if their names are: the numbers of ranks may differ.
+/// Patterns and phases of the two runs match if their names do: the numbers of ranks may differ.
 struct CommunicationDiff {
   CommunicationDiff(const CommunicationSide& a, const CommunicationSide& b);
 

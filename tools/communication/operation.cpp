@@ -24,7 +24,7 @@ struct Named {
   std::string_view call;
   Operation operation;
 };
-/// Those that move no data by themselves, such as MPI_Send_init, are not here.
+/// Calls that move no data themselves, such as MPI_Send_init, are not listed.
 constexpr std::array named = {
     Named{"send", Operation::send},
     Named{"ssend", Operation::send},

@@ -14,7 +14,7 @@ using communication::Operation;
 
 namespace {
 
-/// Puts the parts of collectives together.
+/// Combines the parts of collectives.
 class Collectives {
  public:
   Collectives(const Trace& trace, communication::Record& record) : trace_(trace), record_(record) {
@@ -45,7 +45,7 @@ class Collectives {
     std::uint8_t group;
     std::size_t position;
   };
-  /// A part by the collective that it belongs to, and by its place in there.
+  /// A part, by its collective and its place in it.
   struct Numbered {
     std::pair<std::uint32_t, std::int32_t> group;
     std::int64_t step;
@@ -77,7 +77,7 @@ class Collectives {
     return at != places.end() && at->rank == part.rank ? &*at : nullptr;
   }
 
-  /// A communicator whose members are not known, such as MPI_COMM_SELF, is one for each rank.
+  /// A communicator with unknown members, such as MPI_COMM_SELF, counts as a separate one on each rank.
   std::pair<std::uint32_t, std::int32_t> group(const CollectivePart& part) const {
     const bool known = part.communicator < places_.size() && !places_[part.communicator].empty();
     return {part.communicator, known ? -1 : part.rank};
@@ -141,7 +141,7 @@ class Collectives {
 /// A region that names the regions around it is shown with them.
 std::string full_name(const Trace& trace, std::size_t region) {
   std::string out = trace.regions[region].name;
-  constexpr int deepest = 256;  // the names may form a circle in a damaged file
+  constexpr int deepest = 256;  // in a damaged file, the names may form a cycle
   std::int64_t at = trace.regions[region].parent;
   for (int depth = 0; at >= 0 && depth < deepest; ++depth) {
     out = trace.regions[static_cast<std::size_t>(at)].name + "/" + out;
@@ -154,7 +154,7 @@ void note_shift(const communication::ClockShift& shift, std::vector<std::string>
   if (shift.largest_ns == 0) return;
   notes.push_back("the ranks' clocks contradict each other by up to " + std::to_string(shift.violation_ns) +
                   " ns: they were shifted by up to " + std::to_string(shift.largest_ns) +
-                  " ns, so that messages and collectives come in a possible order");
+                  " ns, to bring messages and collectives into a possible order");
 }
 
 void note_contradictions(std::uint64_t contradictions, std::vector<std::string>& notes) {

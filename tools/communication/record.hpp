@@ -1,4 +1,4 @@
-// From a trace to what its ranks did to communicate: the input of the analyses in analytics/communication.
+// Converts a trace to the input of the analyses in analytics/communication.
 #pragma once
 
 #include <string>
@@ -12,14 +12,14 @@ namespace effort::tools {
 
 struct CommunicationTrace {
   communication::Record record;
-  std::vector<std::string> notes;  ///< what limits the analyses, a sentence each; those of the trace come first
+  std::vector<std::string> notes;  ///< limits of the analyses, a sentence each; those of the trace come first
 };
 
 /// Messages get the calls that start and complete each end.  A message outside of any MPI call gets a call of no
 /// length.
 ///
-/// Calls that belong to one collective are those of one communicator, step and ordinal within the step; in an archive
-/// of another tool, of one communicator and ordinal.  If their names contradict each other, something is missing, and
+/// Calls belong to one collective if they have the same communicator, step and ordinal within the step; in an archive
+/// of another tool, the same communicator and ordinal.  If their names contradict each other, something is missing, and
 /// the collective gets Operation::other.  MPI_Alltoallv and MPI_Alltoallw that some rank left before another one came
 /// cannot have been N x N: they get Operation::neighbour.
 ///
@@ -27,7 +27,7 @@ struct CommunicationTrace {
 /// such record: there it is the next MPI_Wait (of the oldest one) or MPI_Waitall, MPI_Waitany or MPI_Waitsome (of all)
 /// on its thread that completes no message.
 ///
-/// The clocks of ranks in an archive of another tool are put right if they contradict each other (align_clocks).
+/// In an archive of another tool, clocks of ranks that contradict each other are corrected (align_clocks).
 ///
 /// @param messages  match_messages(trace)
 /// Errors: std::runtime_error if there are 2^32 - 1 calls or more.

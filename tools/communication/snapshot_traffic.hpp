@@ -23,8 +23,8 @@ struct SnapshotTraffic {
   std::vector<SnapshotFlow> flows;  ///< by a, b, region
 };
 
-/// Errors: record::FormatError; std::runtime_error if the snapshot has no matrix, with how to get one.
-/// @param analysis  what it is needed for, in that message
+/// Errors: record::FormatError; std::runtime_error if the snapshot has no matrix; the message says how to get one.
+/// @param analysis  name of the analysis, for that message
 SnapshotTraffic snapshot_traffic(record::Reader& reader, const std::string& analysis);
 
 }  // namespace effort::tools

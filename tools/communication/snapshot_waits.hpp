@@ -1,4 +1,4 @@
-// What a snapshot says about waits.
+// The information of a snapshot about waits.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -8,8 +8,8 @@
 
 namespace effort::tools {
 
-/// The time that pairs spent in MPI calls for each other.  How much of it was waiting, and for what, needs the times of
-/// single calls: the keys of waits_json for these are null.
+/// The time that pairs spent in MPI calls for each other.  Finding out how much of it was waiting, and for what, needs
+/// the times of single calls: the corresponding keys of waits_json are null.
 nlohmann::ordered_json snapshot_waits_json(const SnapshotTraffic& traffic);
 std::string snapshot_waits_text(const SnapshotTraffic& traffic, bool all);
 

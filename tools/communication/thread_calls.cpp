@@ -103,7 +103,7 @@ void ThreadCalls::leave(std::int64_t time_ns, bool ends) {
   last_left_ = index;
 }
 
-/// What a call has completed may be recorded behind it, with the time of its end.
+/// Completions of a call may be recorded after it, with the time of its end.
 void ThreadCalls::finish_last() {
   if (last_left_ == none) return;
   const communication::Call& call = record_.calls[last_left_];
@@ -126,13 +126,13 @@ void ThreadCalls::note(std::size_t i) {
       (event.kind >= Kind::send && event.kind <= Kind::receive_done) || event.kind == Kind::one_sided;
   if (!is_message) return;
   const std::uint32_t index = messages_.of_event[index_][i];
-  // Also those without another end tell what a call does.
+  // Messages without their other end show the call's operation, too.
   const std::uint32_t call = call_of(event);
   if (event.kind == Kind::receive_done || event.kind == Kind::send_done) completes_ = call;
   if (index != TraceMessages::none) message(event, index, call);
 }
 
-/// The MPI call that an event belongs to; one of no length if it is in none.
+/// The MPI call that an event belongs to; a call of zero length if it is in none.
 std::uint32_t ThreadCalls::call_of(const TraceEvent& event) {
   const bool completes =
       event.kind == Kind::receive || event.kind == Kind::receive_done || event.kind == Kind::send_done;
@@ -216,7 +216,7 @@ void ThreadCalls::complete_collectives(std::uint32_t call) {
   }
 }
 
-/// Of a thread that records no steps: by the time.
+/// For a thread that records no steps: found by time.
 std::int64_t ThreadCalls::step_at(std::int64_t time_ns) const {
   const auto first = record_.steps.begin() + static_cast<std::ptrdiff_t>(first_step_);
   const auto after =

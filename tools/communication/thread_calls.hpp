@@ -1,4 +1,4 @@
-// The calls of one thread, and which of them send, receive and take part in collectives.
+// The calls of one thread, with their messages and parts in collectives.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@
 
 namespace effort::tools {
 
-/// What the calls of a region do.
+/// The properties of a region's calls.
 struct RegionRole {
   communication::Operation operation = communication::Operation::user;
-  bool ambiguous = false;    ///< what a call does shows only by the messages in it
-  bool starts_only = false;  ///< of a collective: another call completes it
+  bool ambiguous = false;    ///< a call's operation shows only in its messages
+  bool starts_only = false;  ///< starts a collective that another call completes
   bool waits = false;        ///< blocks until requests are complete
-  bool sparse = false;       ///< MPI_Alltoallv, MPI_Alltoallw: a rank may need nothing of others
+  bool sparse = false;       ///< MPI_Alltoallv, MPI_Alltoallw: a rank may need no data from others
 };
 std::vector<RegionRole> roles_of(const Trace& trace);
 
@@ -67,13 +67,13 @@ class ThreadCalls {
   std::vector<std::uint32_t> stack_;
   std::uint32_t last_left_ =
       communication::none;                       ///< the call that ended before the present event, if none began since
-  std::uint32_t refined_ = communication::none;  ///< the last call whose operation its messages told
+  std::uint32_t refined_ = communication::none;  ///< the last call whose operation was derived from its messages
   std::uint32_t completes_ = communication::none;  ///< the last call that completed a message or collective
   std::uint32_t has_part_ = communication::none;   ///< the last call with a part in a collective
   std::deque<std::size_t> pending_;                ///< parts that are started and not complete
   std::deque<std::uint32_t> started_;              ///< calls that start a collective of which no part is known yet
   std::size_t first_step_ = 0;                     ///< of the rank, in Record::steps
-  bool steps_here_ = false;                        ///< whether this thread says in which step it is
+  bool steps_here_ = false;                        ///< whether this thread records steps
   std::int64_t step_ = 0;
 };
 

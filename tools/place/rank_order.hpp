@@ -1,4 +1,4 @@
-// Orders of ranks as the starters of MPI programs read them.
+// Rank orders in the formats of MPI launchers.
 #pragma once
 
 #include <cstdint>

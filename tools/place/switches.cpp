@@ -40,7 +40,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) {
                     [](unsigned char x, unsigned char y) { return std::tolower(x) == std::tolower(y); });
 }
 
-/// Nothing for empty lines and comments.
+/// None for empty lines and comments.
 std::optional<Line> parse(std::string text) {
   text.erase(std::find(text.begin(), text.end(), '#'), text.end());
   std::istringstream words(text);
@@ -76,7 +76,7 @@ class Tree {
     for (const auto& [name, at] : switches_)
       if (!defined_.count(name))
         throw std::runtime_error("'" + path + "' names switch '" + name + "' without saying what is below it");
-    // The network wants the nodes first, in the order of the file.
+    // The network needs the nodes first, in the order of the file.
     std::vector<std::string> nodes(nodes_.size());
     std::vector<std::int32_t> index(above_.size(), -1);
     std::int32_t next_node = 0, next_switch = static_cast<std::int32_t>(nodes_.size());

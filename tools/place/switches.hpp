@@ -1,4 +1,4 @@
-// The nodes of a run by name, and the switches between them.
+// The nodes of a run by name, and the switches that connect them.
 #pragma once
 
 #include <cstdint>
@@ -18,8 +18,8 @@ struct Switches {
 
 /// Reads a description in the format of Slurm's topology.conf: lines `SwitchName=s0 Nodes=n[0-15]` and
 /// `SwitchName=top Switches=s[0-3]`; other keys of a line, comments and empty lines are skipped.
-/// @throws std::runtime_error with file and line on lines that say something else, switches that are not one tree, and
-///         files of more than 16 MiB
+/// @throws std::runtime_error with file and line for other lines, switches that do not form one tree, and files of more
+///         than 16 MiB
 Switches read_switches(const std::string& path);
 
 /// The names of a host list such as "n[00-03,7],login": n00, n01, n02, n03, n7, login.

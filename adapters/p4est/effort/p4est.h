@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* Stands in for the forest's user pointer while it is partitioned. */
+/* Replaces the forest's user pointer while it is partitioned. */
 typedef struct effort_p4est_costs {
   const int64_t* cost;
 } effort_p4est_costs;

@@ -102,7 +102,7 @@ constexpr int source_place(Call call) {
 /// The places of the arguments of a call of Role::put; -1: it has none.
 struct AccessPlaces {
   int target, window, op;
-  int sent_count, sent_type, received_count, received_type;  ///< a type without a count: one element
+  int sent_count, sent_type, received_count, received_type;  ///< a type without a count stands for one element
 };
 constexpr AccessPlaces access_places(Call call) {
   switch (plain(call)) {

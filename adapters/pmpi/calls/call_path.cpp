@@ -36,7 +36,7 @@ __attribute__((no_sanitize("address"))) const void* word_at(const std::byte* pla
   return *reinterpret_cast<const void* const*>(place);
 }
 
-/// Where the return address of the frame that was just left lies: on x86-64 right below its canonical frame address.
+/// Address of the return address of the frame that was just left: on x86-64 right below its canonical frame address.
 __attribute__((no_sanitize("address"))) const std::byte* place_of(const void* address, const std::byte* from,
                                                                   const std::byte* cfa) {
   const std::byte* below = cfa - sizeof(void*);
@@ -57,7 +57,7 @@ _Unwind_Reason_Code step(_Unwind_Context* context, void* data) {
   const auto* frame = reinterpret_cast<const std::byte*>(_Unwind_GetCFA(context));
   const std::byte* from = walk.trail.n > 0 ? walk.cfa + walk.trail.frames[walk.trail.n - 1].offset : walk.cfa;
   const std::byte* place = place_of(address, from, frame);
-  if (!place) return _URC_END_OF_STACK;  // the path ends where it could not be recognised again
+  if (!place) return _URC_END_OF_STACK;  // the path ends here, because this frame could not be recognised again
   walk.trail.frames[walk.trail.n++] = {place - walk.cfa, address};
   return _URC_NO_REASON;
 }

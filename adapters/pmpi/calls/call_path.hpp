@@ -29,11 +29,11 @@ struct Frame {
 /// The frames that unwinding found beyond the return address, from the inside out.  A later call through the same
 /// functions is recognised without unwinding, because it has the same return addresses at the same places.
 struct Trail {
-  static constexpr int usual = 3;  ///< frames of most trails, by the default PATH_DEPTH, at most
+  static constexpr int usual = 3;  ///< most frames of a trail at the default PATH_DEPTH
 
   int n = 0;
-  std::uintptr_t highest = 0;        ///< the call's frame is no higher: the trail would go beyond the stack
-  std::uintptr_t usual_highest = 0;  ///< the same where the trail has frames, but no more than usual; else 0
+  std::uintptr_t highest = 0;        ///< limit for the call's frame: above it, the trail would go beyond the stack
+  std::uintptr_t usual_highest = 0;  ///< the same for a trail with 1 to `usual` frames; else 0
   Frame frames[max_depth - 1] = {};
 
   /// Prepares for holds(), once all frames are known.
@@ -82,8 +82,7 @@ struct Location {
 Location locate(const void* address);
 
 /// The path of a call, created if it is new.  Thread-safe; locks.  Reports new modules to the library.
-/// @param trail  shortened to what tells this path from others: nothing beyond the first frame of the C library, where
-/// the path ends
+/// @param trail  shortened to the part that distinguishes this path: it ends at the first frame of the C library
 const Path& path_of(Call call, const void* return_address, Trail& trail);
 /// A path that does not belong to a call: "start" or "step".
 const Path& landmark(const char* name);

@@ -16,10 +16,10 @@ enum class Role : std::uint8_t {
   exchange,  ///< blocking, to or from a rank
   complete,
   poll,    ///< waits for requests; asks once
-  sync,    ///< collective that leaves no rank before all have come
+  sync,    ///< collective that no rank leaves before all have entered
   rooted,  ///< collective that some ranks may leave early
   free,    ///< frees a communicator
-  other,   ///< may block; nothing else to know
+  other,   ///< may block; no other effect
   // The other calls only start an operation: no region of computation ends there.
   put,  ///< reads or writes the memory of another rank
   isend,
@@ -66,7 +66,7 @@ inline constexpr CallInfo call_table[] = {
 };
 constexpr const CallInfo& info(Call call) { return call_table[static_cast<std::size_t>(call)]; }
 
-/// The call without "_c", which has the same arguments but for the size of counts.
+/// The call without "_c", whose arguments differ only in the size of counts.
 constexpr Call plain(Call call) {
   switch (call) {
 #define EFFORT_MPI_UNCOUNTED(Name, name, kind, role, comm, n, parameters, arguments)

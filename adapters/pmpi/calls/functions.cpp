@@ -16,7 +16,7 @@
 namespace effort::pmpi {
 namespace {
 
-/// A file in memory; empty where it cannot be read.
+/// A file in memory; empty if it cannot be read.
 class Mapped {
  public:
   explicit Mapped(const std::string& path) {
@@ -69,11 +69,11 @@ std::string function_at(const Location& at) {
   const auto* const head = file.at<ElfW(Ehdr)>(0, 1);
   if (!head || std::memcmp(head->e_ident, ELFMAG, SELFMAG) != 0) return "?";
   const auto* const sections = file.at<ElfW(Shdr)>(head->e_shoff, head->e_shnum);
-  // The full table first; stripped files have only that of what they export.
+  // The full table first; stripped files have only the table of exported symbols.
   for (const auto type : {SHT_SYMTAB, SHT_DYNSYM})
     for (std::size_t i = 0; sections && i < head->e_shnum; ++i) {
       if (sections[i].sh_type != static_cast<ElfW(Word)>(type) || sections[i].sh_link >= head->e_shnum) continue;
-      // The address is the one returned to: the call may be a function's last instruction.
+      // The address is a return address: the call may be a function's last instruction.
       if (const char* name = symbol_in(file, sections[i], sections[sections[i].sh_link], at.offset - 1))
         return readable_symbol(name);
     }

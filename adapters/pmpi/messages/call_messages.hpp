@@ -1,4 +1,4 @@
-// What a call says about messages, by its name alone.
+// The role of a call for messages, by its name alone.
 #pragma once
 
 #include "adapters/pmpi/calls/arguments.hpp"
@@ -71,7 +71,7 @@ constexpr bool polls_requests(Call call) {
   return info(call).role == Role::poll && call != Call::Iprobe && call != Call::Win_test && call != Call::Parrived;
 }
 
-/// Whether a call says anything about messages before or after it.
+/// Whether a call concerns messages, before or after it.
 constexpr bool tells_before(Call call) {
   switch (info(call).role) {
     case Role::send:
@@ -117,7 +117,7 @@ constexpr bool tells_after(Call call) {
   }
 }
 
-/// Of the calls that start or prepare one request: its place; else -1.
+/// The place of the request that a call starts or prepares; -1: it does not.
 constexpr int new_request_place(Call call) {
   switch (info(call).role) {
     case Role::isend:

@@ -16,7 +16,7 @@ struct Parts {
   Communicator& c;
   Exchanged out;
 
-  /// Of those that the rank exchanges data with; in an intercommunicator, none of them is the rank itself.
+  /// Number of ranks with which the rank exchanges data; in an intercommunicator, none of them is the rank itself.
   Bytes others() const { return static_cast<Bytes>(c.inter ? c.size : c.size - 1); }
   bool is_me(int r) const { return !c.inter && r == c.me; }
 
@@ -90,7 +90,7 @@ void neighbourhood(Parts& p, Call call) {
 
 void all_to_all(Parts& p, Call call) {
   const DataArguments& a = p.a;
-  const bool in_place = a.in_place(0);  // what the rank sends then has the sizes of what it receives
+  const bool in_place = a.in_place(0);  // the rank then sends data of the sizes that it receives
   if (call == Call::Alltoall) {
     p.out.received = p.others() * a.bytes(4, 5);
     p.out.sent = in_place ? p.out.received : p.others() * a.bytes(1, 2);

@@ -1,4 +1,4 @@
-// What a rank sends and receives in a collective.
+// The bytes that a rank sends and receives in a collective.
 #pragma once
 
 #include "adapters/pmpi/messages/communicators.hpp"
@@ -8,14 +8,14 @@
 
 namespace effort::pmpi {
 
-/// A rank's part in a collective.  What it exchanges with itself does not count.
+/// A rank's part in a collective.  Data that it exchanges with itself does not count.
 struct Exchanged {
   std::uint64_t sent = 0, received = 0;  ///< bytes, by the rules of docs/measuring-mpi.md
   int root = -1;                         ///< in MPI_COMM_WORLD; -1: none
 };
 
 /// @param call  blocking or not
-/// Time: linear in the communicator's size where the call has arrays of counts.
+/// Time: linear in the communicator's size if the call has arrays of counts.
 Exchanged exchanged(Call call, const DataArguments& a, Communicator& communicator);
 
 }  // namespace effort::pmpi

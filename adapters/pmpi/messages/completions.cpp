@@ -16,8 +16,8 @@ const MPI_Status* MessageCall::status(MPI_Status& copy) const {
   return from ? static_cast<const MPI_Status*>(std::memcpy(&copy, from, sizeof copy)) : nullptr;
 }
 
-/// Before the call, because it changes the handles.  From the last one on: of several with one handle, the newest is
-/// found first, and is most likely the last in the array.
+/// Runs before the call, which changes the handles.  It starts from the last one: of several requests with one handle,
+/// the newest is found first, and it is most likely the last in the array.
 void MessageCall::claim_requests(Requests given, int status_place, bool status_array) {
   RequestTable& requests = shared().requests;
   const int n = given.n;
@@ -48,7 +48,7 @@ void MessageCall::claim_requests(Requests given, int status_place, bool status_a
 inline void MessageCall::put_received(const Request& r, std::uint32_t number, const char* told) {
   MPI_Status status;
   std::memcpy(&status, told, sizeof status);
-  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  What the host has asked for is right all the same.
+  // MPICH 4.0 leaves the status of MPI_Isendrecv empty.  The values that the host has asked for are right anyway.
   const bool filled = r.tag < 0 || status.MPI_TAG == r.tag;
   const int source = r.peer >= 0 ? r.peer : r.communicator->world_rank(status.MPI_SOURCE);
   put(What::receive_done, r.communicator, source, filled ? received_bytes(status) : 0, filled ? status.MPI_TAG : r.tag,
@@ -83,7 +83,7 @@ void MessageCall::forget(std::uint32_t number) {
   if (companion != none) forget(companion);
 }
 
-/// A claimed request is over.
+/// Ends a claimed request.
 void MessageCall::retire(std::uint32_t number) {
   RequestTable& requests = shared().requests;
   if (!requests[number].persistent) return forget(number);
@@ -172,7 +172,7 @@ void MessageCall::completed_with_error() {
 
 // ---- local calls
 
-/// MPI_Request_get_status: completion is seen here, although the request goes on to exist.
+/// MPI_Request_get_status: the completion is recorded here, although the request continues to exist.
 void MessageCall::look_at_request() {
   RequestTable& requests = shared().requests;
   const MPI_Request handle = a_.fortran ? a_.request(0) : from_word<MPI_Request>(a_.words[0]);
@@ -203,7 +203,7 @@ void MessageCall::free_request() {
   if (const Request& r = shared().requests[number_]; r.active && !r.collective) open();
 }
 
-/// The host does not wait for the request.  A send goes on; whether a receive completes cannot be known.
+/// The host does not wait for the request.  A send continues; whether a receive completes cannot be known.
 void MessageCall::freed_request(bool succeeded) {
   if (number_ == none) return;
   Request& r = shared().requests[number_];

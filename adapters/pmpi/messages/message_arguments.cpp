@@ -7,7 +7,7 @@
 namespace effort::pmpi {
 namespace {
 
-/// Of MPI's Fortran part, as far as it is there; else null.
+/// Addresses in MPI's Fortran part; null if they are not there.
 struct FortranAddresses {
   const void* in_place = nullptr;               ///< Open MPI
   const void* const* in_place_later = nullptr;  ///< MPICH: known once its Fortran part has started
@@ -29,7 +29,7 @@ bool is_predefined(MPI_Datatype type) {
 }
 
 /// Whether a buffer is a descriptor of MPI_IN_PLACE.  MPICH's mpi_f08 passes descriptors, which begin with the address
-/// and which callers make on their stack; what lies elsewhere is data, which is not looked at.
+/// and which callers create on their stack; a buffer elsewhere is data and is not read.
 bool describes_in_place(const void* buffer) {
   constexpr std::uintptr_t near = std::uintptr_t{1} << 20;
   const auto here = reinterpret_cast<std::uintptr_t>(&buffer), at = reinterpret_cast<std::uintptr_t>(buffer);

@@ -12,7 +12,7 @@
 
 namespace effort::pmpi {
 
-/// Finds the special addresses of MPI's Fortran part.  Before the functions below.
+/// Finds the special addresses of MPI's Fortran part.  Call it before the functions below.
 void find_fortran_addresses();
 
 /// Sizes of predefined types by handle, in the order of hashing.
@@ -73,7 +73,7 @@ static_assert(std::is_same_v<MPI_Fint, int>);
 /// Bytes that a completed receive got.
 inline std::uint64_t received_bytes(const MPI_Status& status) {
 #if defined(OPEN_MPI)
-  return status._ucount;  // what PMPI_Get_elements_x gives, without the call
+  return status._ucount;  // the value of PMPI_Get_elements_x, without the call
 #else
   MPI_Count bytes = 0;
   PMPI_Get_elements_x(&status, MPI_BYTE, &bytes);
@@ -81,7 +81,7 @@ inline std::uint64_t received_bytes(const MPI_Status& status) {
 #endif
 }
 
-/// The place of a call's status or statuses among its arguments; -1: it has none that matter here.
+/// The place of a call's status or statuses among its arguments; -1: it has none that matters here.
 constexpr int status_place(Call call) {
   switch (plain(call)) {
     case Call::Wait: return 1;

@@ -78,7 +78,8 @@ void MessageCall::bind(MPI_Request handle) {
   const Word word = word_of(handle);
   if (__builtin_expect(requests.bind_alone(number_, word), 1)) return;
   const std::uint32_t before = requests.find(word);
-  // Only completed sends share a handle.  Anything else was completed by a call that was not seen.
+  // Only completed sends share a handle.  Any other request must have been completed by a call that was not
+  // intercepted.
   if (before != none && (requests[before].persistent || !requests[before].sends || !requests[number_].sends)) {
     requests.claim(word, requests[before].thread);
     if (requests[before].active) put(What::cancelled, nullptr, -1, 0, 0, before);
@@ -89,7 +90,7 @@ void MessageCall::bind(MPI_Request handle) {
   forget(number_);
 }
 
-/// A send and a receive under one handle: the receive's.  Without it, the send's.
+/// A send and a receive share one handle, which stands for the receive, or for the send if there is no receive.
 void MessageCall::start_exchange() {
   Communicator* const c = communicator_at(info(call_).comm);
   if (!c) return;
@@ -166,7 +167,7 @@ void MessageCall::start_persistent() {
   }
 }
 
-/// The call has failed.  Which of the requests it has started is not known.
+/// The call has failed.  It is not known which of the requests it has started.
 void MessageCall::not_started() {
   RequestTable& requests = shared().requests;
   const Requests given = this->requests();

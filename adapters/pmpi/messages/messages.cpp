@@ -11,7 +11,7 @@ Shared* shared_by_threads = nullptr;
 
 namespace {
 
-/// Runs `body`.  If it throws (memory), no more messages are recorded; the host goes on.
+/// Runs `body`.  If it throws (out of memory), no more messages are recorded, and the host continues.
 template <typename Body>
 void stop_on_error(const Body& body) noexcept {
   try {
@@ -50,7 +50,7 @@ void renew_messages() {
 
 void end_messages() noexcept {
   messages_on = false;
-  note([] { return "there was no memory to follow the messages of this rank: its trace has none from then on"; });
+  note([] { return "no memory was left to follow the messages of this rank: its trace has none from then on"; });
 }
 
 // ---- a call

@@ -10,7 +10,7 @@ extern __attribute__((visibility("hidden"))) bool messages_on;
 void begin_messages();
 /// A new session begins.
 void renew_messages();
-/// There was no memory: records no more messages, and says so.
+/// Out of memory: records no more messages, and adds a note.
 void end_messages() noexcept;
 
 }  // namespace effort::pmpi

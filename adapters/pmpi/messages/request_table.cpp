@@ -5,11 +5,11 @@
 namespace effort::pmpi {
 namespace {
 
-constexpr int far_enough = 8;  // how far a request of the same thread is looked for
+constexpr int far_enough = 8;  // distance within which a request of the same thread is searched for
 
 }  // namespace
 
-/// Doubles the room.  On failure nothing has changed.
+/// Doubles the capacity.  On failure nothing has changed.
 void RequestTable::grow() {
   const std::size_t room = requests_.empty() ? per_word : 2 * requests_.size();
   std::vector<std::uint32_t> buckets(room, none);

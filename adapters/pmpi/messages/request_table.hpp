@@ -20,32 +20,32 @@ struct Communicator;
 class RequestTable {
  public:
   static constexpr std::uint32_t none = 0xffffffff;
-  /// Requests that can be known at a time; later ones have no number.
+  /// The most requests that are followed at a time; further ones have no number.
   static constexpr std::uint32_t most = 1u << 18;
   /// Of one handle.  A host that never completes its sends would leave more.
   static constexpr std::uint32_t most_alike = 1u << 14;
 
   struct Request {
     Communicator* communicator = nullptr;
-    std::uint64_t bytes = 0;     ///< of a persistent one
+    std::uint64_t bytes = 0;     ///< of a persistent request
     std::uint64_t received = 0;  ///< of a persistent collective
     std::int32_t peer = -1, tag = 0;
-    std::uint32_t thread = 0;        ///< number of the slot of the one that started it
-    std::uint32_t companion = none;  ///< of a receive: the send that is complete with it, which has no handle
+    std::uint32_t thread = 0;        ///< slot number of the thread that started it
+    std::uint32_t companion = none;  ///< of a receive: the send that completes with it and has no handle
     bool sends : 1 = false, persistent : 1 = false, active : 1 = true;
     bool cancelled : 1 = false;  ///< MPI_Cancel was called
     bool reported : 1 = false;   ///< its completion has been recorded
     bool collective : 1 = false;
     bool partitioned : 1 = false;  ///< a receive has all bytes, and no status
 
-    /// Whether it is a message that was started once, and nothing has been asked about it.
+    /// Whether it is a message that was started once, and about which nothing has been asked.
     bool ordinary() const {
       return active && !persistent && !cancelled && !reported && !collective && !partitioned && companion == none;
     }
 
    private:
     friend class RequestTable;
-    std::uint16_t alike_ = 0;     ///< older ones with the same handle, about
+    std::uint16_t alike_ = 0;     ///< approximate number of older ones with the same handle
     std::uint32_t older_ = none;  ///< with the same handle
     Word handle_ = 0;
     std::uint32_t next_ = none;  ///< newest one of another handle in the same bucket
@@ -100,7 +100,7 @@ inline std::uint32_t RequestTable::add() {
   const int bit = std::countr_one(taken_[first_free_]);
   taken_[first_free_] |= std::uint64_t{1} << bit;
   const auto number = static_cast<std::uint32_t>(first_free_ * per_word + static_cast<std::size_t>(bit));
-  static constexpr Request initial{};  // copied from memory: one made on the stack would wait for its own stores
+  static constexpr Request initial{};  // copied from memory: a copy built on the stack would stall on store forwarding
   requests_[number] = initial;
   ++used_;
   return number;

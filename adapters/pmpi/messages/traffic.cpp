@@ -42,7 +42,7 @@ State& state() {
   return *all;
 }
 
-/// Runs `body` on the state.  If it throws (memory), no more messages are counted; the host goes on.
+/// Runs `body` on the state.  If it throws (out of memory), no more messages are counted, and the host continues.
 template <typename Body>
 void with_state(const Body& body) noexcept {
   try {
@@ -51,7 +51,7 @@ void with_state(const Body& body) noexcept {
     body(s);
   } catch (const std::exception&) {
     traffic_on = false;
-    note([] { return "there was no memory to count the messages of this rank: COMM_MATRIX lacks them from then on"; });
+    note([] { return "no memory was left to count the messages of this rank: COMM_MATRIX lacks them from then on"; });
   }
 }
 
@@ -138,7 +138,7 @@ void starts(Call call, const Arguments& a, const Tally& tally, double seconds, b
   state().requests[word_of(request_at(a, at.request, 0))] = std::move(p);
 }
 
-/// The send counts at once, the time to complete both goes to the rank received from.
+/// The send counts at once; the time to complete both is charged to the rank received from.
 void starts_exchange(Call call, const Arguments& a, const Tally& tally, double seconds) {
   const std::vector<int>& ranks = ranks_of(a.communicator(info(call).comm));
   if (const int to = world_rank(ranks, a.integer(3)); to >= 0) tally.sent(to, bytes_at(a, 1, 2), seconds);
@@ -181,7 +181,7 @@ void one_sided(Call call, const Arguments& a, const Tally& tally, double seconds
   if (receives) tally.received(target, bytes_at(a, places.received_count, places.received_type), share);
 }
 
-/// How many requests a completing call has, and where.
+/// The number of requests of a completing call, and their place.
 std::pair<int, int> requests_of(Call call, const Arguments& a) {
   switch (call) {
     case Call::Wait:

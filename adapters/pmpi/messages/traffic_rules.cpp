@@ -69,7 +69,7 @@ void neighbourhood(Collective& c, MPI_Comm comm) {
 std::vector<Message> messages_of(Call given, const Arguments& a, const std::vector<int>& ranks, int self) {
   const Call call = blocking(given);
   const auto at = std::find(ranks.begin(), ranks.end(), self);
-  if (at == ranks.end()) return {};  // of an intercommunicator these are the others
+  if (at == ranks.end()) return {};  // for an intercommunicator these are the ranks of the other group
   Collective c{call, a, ranks, self, static_cast<int>(at - ranks.begin()), {}};
   switch (call) {
     case Call::Bcast: c.with_root(3, true, 1, 2); break;

@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/** The host's own queries and the weights that belong to them; lives as long as Zoltan may ask. */
+/** The host's own queries and the weights that belong to them.  It must live as long as Zoltan may use it. */
 typedef struct effort_zoltan {
   ZOLTAN_NUM_OBJ_FN* count; /**< the host's ZOLTAN_NUM_OBJ_FN */
   void* count_data;
@@ -37,7 +37,7 @@ static inline void effort_zoltan_list(void* data, int n_gid, int n_lid, ZOLTAN_I
   for (int i = 0; i < n; ++i) weight[(size_t)i * (size_t)n_weights] = (float)host->weight[i];
 }
 
-/** Makes Zoltan ask for one weight per object, and answers.  @returns Zoltan's code */
+/** Makes Zoltan ask for one weight per object, and supplies the weights.  @returns Zoltan's code */
 static inline int effort_zoltan_attach(struct Zoltan_Struct* zoltan, effort_zoltan* host) {
   int code = Zoltan_Set_Param(zoltan, "OBJ_WEIGHT_DIM", "1");
   if (code == ZOLTAN_OK) code = Zoltan_Set_Num_Obj_Fn(zoltan, host->count, host->count_data);

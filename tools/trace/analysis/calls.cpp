@@ -13,7 +13,7 @@ namespace effort::tools {
 
 namespace {
 
-/// What a rank did on a call path.
+/// The activity of a rank on a call path.
 struct Sums {
   double count = 0, seconds = 0, inclusive = 0, bytes = 0;
   double seen = 0;  ///< count, unscaled
@@ -82,7 +82,7 @@ struct Sample {
   }
 };
 
-/// The sample of a window as far as its events are there.
+/// The sampled ranks of a window whose events are there.
 Sample sample_of(const Trace& trace, std::size_t index) {
   const TraceWindow& window = trace.windows[index];
   Sample out;
@@ -139,7 +139,7 @@ class Estimator {
   }
 
  private:
-  /// Dropped steps of sampled ranks: as if they had been like the others.
+  /// Scales sampled ranks with dropped steps, as if these had been like the others.
   void scale(std::size_t w) {
     const TraceWindow& window = trace_.windows[w];
     const auto steps = static_cast<double>(window.last_step - window.first_step + 1);

@@ -19,14 +19,14 @@ struct CallEstimate {
   sampling::Estimate inclusive;  ///< with them, seconds
   sampling::Estimate bytes;      ///< sent and received by its messages and collectives
   double seen = 0;               ///< calls in the trace, of all kept ranks
-  bool sampled = false;          ///< whether a sampled rank called it; else the estimates are 0 and mean nothing
+  bool sampled = false;          ///< whether a sampled rank called it; if not, the estimates are 0 and meaningless
 };
 
 struct CallEstimates {
   std::vector<CallEstimate> calls;  ///< by seconds, the longest first
   std::int64_t steps = 0;           ///< of the windows with a sample
   std::size_t windows = 0;          ///< with a sample
-  std::size_t without_sample = 0;   ///< windows that enter no estimate
+  std::size_t without_sample = 0;   ///< windows that are in no estimate
   std::size_t partly = 0;           ///< windows in which a stratum has no sampled rank; the others represent it
   std::size_t scaled = 0;           ///< sampled ranks and windows with dropped steps, scaled to all steps
 };

@@ -17,8 +17,8 @@ struct Fit {
   double bad_share() const { return pairs == 0 ? 1 : static_cast<double>(bad) / static_cast<double>(pairs); }
 };
 
-/// The mean distance from the median, without the eighth that is farthest away: a single late message must not make a
-/// shift look better that leaves it out.
+/// The mean distance from the median, without the eighth that is farthest away, so that a single late message does not
+/// favour a shift that leaves it out.
 double spread_of(std::vector<double>& values) {
   if (values.size() < 2) return 0;
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
@@ -63,7 +63,7 @@ std::ptrdiff_t best_shift(std::span<const End> sends, std::span<const End> recei
     if (other.pairs < enough && best_fit.bad_share() < 1) return;
     const bool more_possible = other.bad_share() < best_fit.bad_share() - 1e-9;
     const bool as_possible = other.bad_share() <= best_fit.bad_share() + 1e-9;
-    // The spread of a few values is a chance: the fewer, the clearer it must be.
+    // The spread of a few values may be due to chance: the fewer there are, the clearer it must be.
     const double clear = 1 - 1.2 / std::sqrt(static_cast<double>(other.pairs));
     const bool more_even = other.pairs >= fewest_pairs && other.spread < clear * best_fit.spread;
     if (more_possible || (as_possible && more_even)) best = shift, best_fit = other;

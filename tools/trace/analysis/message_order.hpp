@@ -1,4 +1,4 @@
-// The order of sends and receives between two ranks: which send belongs to which receive.
+// Finds which send belongs to which receive, between two ranks, from their order.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ struct End {
   std::int32_t sender = 0, receiver = 0;
   std::uint32_t communicator = 0;
   std::int32_t tag = 0;
-  std::int64_t order_ns = 0;    ///< when the send began or the receive was posted
-  std::size_t order_event = 0;  ///< of those that happened in the same ns
+  std::int64_t order_ns = 0;    ///< start of the send, or posting of the receive
+  std::size_t order_event = 0;  ///< order among those at the same ns
   EventPlace place;
-  std::int64_t time_ns = 0;  ///< when the send began or the receive was complete
+  std::int64_t time_ns = 0;  ///< start of the send, or completion of the receive
   std::uint64_t bytes = 0;
   std::size_t window = 0;
-  std::int64_t error_ns = 0;  ///< how far time_ns may be off
+  std::int64_t error_ns = 0;  ///< bound on the error of time_ns
   bool matched = false;
 
   auto channel() const { return std::tuple(sender, receiver, communicator, tag); }
@@ -33,9 +33,9 @@ struct End {
 /// @param clocks_ns  largest difference between the clocks of the two ranks
 bool possible(const End& send, const End& receive, std::int64_t clocks_ns);
 
-/// The receive of the first send, counted from the first receive; negative: the first sends have none.  Of the shifts
-/// that are possible, that whose transfers take the most even time: a wrong one adds the scatter of the sends to them.
-/// As long as that is not clear, the one nearest to `expected`.
+/// The receive of the first send, counted from the first receive; negative: the first sends have none.  Among the
+/// possible shifts, the one with the most even transfer times is chosen, because a wrong shift adds the scatter of the
+/// sends to them.  If that is not clear, the one nearest to `expected` is chosen.
 std::ptrdiff_t best_shift(std::span<const End> sends, std::span<const End> receives, std::ptrdiff_t expected,
                           std::int64_t clocks_ns);
 

@@ -32,7 +32,7 @@ class Collector {
   void run() {
     for (std::size_t s = 0; s < thread_.spans.size(); ++s) {
       const TraceSpan& span = thread_.spans[s];
-      // Requests do not survive what was not kept: their numbers may mean others by now.
+      // Requests do not survive a gap: their numbers may have been reused.
       const bool follows =
           s > 0 && trace_.windows[span.window].ordinal <= trace_.windows[thread_.spans[s - 1].window].ordinal + 1;
       const KeptRank* const kept = trace_.windows[span.window].find(thread_.rank);
@@ -51,7 +51,7 @@ class Collector {
       case Kind::receive: add(receives_, span, i, event.time_ns, i, event.peer, thread_.rank); break;
       case Kind::receive_done: {
         const std::size_t start = started(event.request, i);
-        // Posted in an earlier window that is not there: before everything else.
+        // Posted in an earlier window that was not kept: it comes before everything else.
         const std::int64_t posted = start == nowhere ? span.start_ns : thread_.events[start].time_ns;
         add(receives_, span, i, posted, start == nowhere ? 0 : start, event.peer, thread_.rank);
         break;
@@ -75,7 +75,7 @@ class Collector {
   void add(std::vector<End>& ends, const TraceSpan& span, std::size_t i, std::int64_t order_ns, std::size_t order_event,
            std::int32_t sender, std::int32_t receiver) {
     const TraceEvent& event = thread_.events[i];
-    if (event.peer < 0) return;  // to or from nobody
+    if (event.peer < 0) return;  // to or from no rank
     ends.push_back({sender,
                     receiver,
                     event.id,
@@ -89,8 +89,8 @@ class Collector {
                     time_error(span, i)});
   }
 
-  /// The coder's promise: within the bound of the gap before the event and of the gap behind it.  These gaps are stored
-  /// times themselves, so they get a little more.
+  /// The coder guarantees an error within the bound of the gap before the event and of the gap after it.  These gaps
+  /// are stored times themselves, so they get a little more.
   std::int64_t time_error(const TraceSpan& span, std::size_t i) const {
     if (trace_.bound.is_exact()) return 0;
     const std::int64_t time = thread_.events[i].time_ns;
@@ -112,7 +112,7 @@ class Collector {
   std::unordered_map<std::uint32_t, std::size_t> starts_;
 };
 
-/// Intervals in which everything between two ranks is there.
+/// Intervals in which all messages between two ranks are there.
 class Segments {
  public:
   explicit Segments(const Trace& trace) : trace_(trace) {}
@@ -129,7 +129,7 @@ class Segments {
     }
   }
   std::int32_t of(std::size_t window) const { return segment_[window]; }
-  /// Whether it begins where the run does, so that nothing was under way.
+  /// Whether it begins at the start of the run, when no message was under way.
   bool from_start(std::size_t window) const {
     return trace_.is_otf2 || (segment_[window] == 0 && trace_.windows[0].ordinal == 0 && there(0) &&
                               !dropped(sender_, 0) && !dropped(receiver_, 0));
@@ -279,8 +279,8 @@ class Matcher {
   void match_in_order(std::span<End> sends, std::span<End> receives) {
     const std::size_t window = std::min(sends[0].window, receives[0].window);
     const bool from_start = segments_.from_start(window);
-    // Few messages are under way when a step ends.  So the sequences begin together; if the first steps of a rank are
-    // missing, they end together.
+    // Few messages are under way when a step ends.  The sequences are therefore aligned at their beginning, or at their
+    // end if the first steps of a rank are missing.
     const bool dropped = segments_.sender_dropped(window) || segments_.receiver_dropped(window);
     const std::ptrdiff_t expected =
         dropped ? static_cast<std::ptrdiff_t>(receives.size()) - static_cast<std::ptrdiff_t>(sends.size()) : 0;
@@ -308,7 +308,7 @@ class Matcher {
       if (possible(s[i], r[i], clocks_ns(s[i]))) add(s[i], r[i]);
   }
 
-  /// How far the clocks of its two ranks may be apart.
+  /// Bound on the difference between the clocks of the two ranks.
   std::int64_t clocks_ns(const End& end) const {
     const std::int32_t node = trace_.node(end.sender);
     return node >= 0 && node == trace_.node(end.receiver) ? 0 : std::max<std::int64_t>(0, trace_.clock_bound_ns);

@@ -98,7 +98,7 @@ class ThreadWriter {
  private:
   void done(OTF2_ErrorCode code) { writer_.check(code); }
 
-  /// OTF2 wants times that never go back.
+  /// OTF2 requires times that never decrease.
   OTF2_TimeStamp time(std::int64_t ns) {
     last_ = std::max(last_, writer_.time(ns));
     return last_;

@@ -216,7 +216,7 @@ void Writer::write_windows() {
                                            OTF2_RMA_WIN_FLAG_NONE));
 }
 
-/// What stands for events that OTF2 does not know.
+/// The substitutes for events that OTF2 does not have.
 void Writer::write_other() {
   check(OTF2_GlobalDefWriter_WriteParameter(definitions_, step, string(step_parameter), OTF2_PARAMETER_TYPE_UINT64));
   check(OTF2_GlobalDefWriter_WriteParameter(definitions_, phase_name, string(phase_parameter),
@@ -258,7 +258,7 @@ std::set<std::pair<std::int32_t, std::int32_t>> Writer::threads() const {
 }
 
 void Writer::finish() {
-  // The library complains about every file that is missing when it reads: ranks that were not kept have empty ones.
+  // The library reports every missing file when it reads, so ranks that were not kept have empty ones.
   const std::set<std::pair<std::int32_t, std::int32_t>> all = threads();
   for (const std::pair<std::int32_t, std::int32_t>& place : all) {
     const auto has = [&](const TraceThread& t) { return std::pair(t.rank, t.thread) == place; };

@@ -1,4 +1,5 @@
-// The operation of a persistent collective, which was given where it was prepared, not where it is started.
+// Finds the operation of a persistent collective, which is named in the call that prepares it, not in the one that
+// starts it.
 #pragma once
 
 #include <set>
@@ -12,7 +13,7 @@ class PersistentCollectives {
   /// Takes the operations that the program has prepared from the names of its regions.
   explicit PersistentCollectives(const Trace& trace);
 
-  /// The OTF2_CollectiveOp of a started one; -1: several could be meant.
+  /// The OTF2_CollectiveOp of a started one; -1: ambiguous.
   int operation(const TraceEvent& event) const;
 
  private:

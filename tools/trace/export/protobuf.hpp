@@ -1,4 +1,4 @@
-// Writes protocol buffers: just what Perfetto's traces need.
+// Writes protocol buffers: only the part that Perfetto's traces need.
 #pragma once
 
 #include <cstdint>

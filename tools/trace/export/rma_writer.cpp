@@ -12,7 +12,7 @@ bool synchronises(const TraceEvent& event, const std::string& call) {
 
 enum class Operation : std::uint8_t { put, get, atomic };
 
-/// Of an access; where its call is not known, by the ways that its data takes.
+/// The kind of an access; if its call is not known, from the directions of its data.
 Operation operation_of(const TraceEvent& event, std::string_view call) {
   if (call.empty())
     return event.received_bytes == 0 ? Operation::put : event.bytes == 0 ? Operation::get : Operation::atomic;
@@ -62,7 +62,7 @@ void RmaWriter::access(const TraceEvent& event, const std::string& call, std::ui
   pending_.push_back({event.id, event.peer, number});
 }
 
-/// A trace does not have the type of a lock, which OTF2's records of locks want.
+/// A trace does not have the type of a lock, which OTF2's lock records require.
 void RmaWriter::synchronise(const TraceEvent& event, std::int64_t target, OTF2_TimeStamp time) {
   constexpr OTF2_RmaSyncLevel level = OTF2_RMA_SYNC_LEVEL_PROCESS | OTF2_RMA_SYNC_LEVEL_MEMORY;
   if (event.kind == trace::Kind::collective) {

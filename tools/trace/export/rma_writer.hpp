@@ -10,8 +10,8 @@
 
 namespace effort::tools::otf2 {
 
-/// Writes them.  A trace does not tell the windows of a communicator apart, so they are one.  It is created where a
-/// thread first uses it and destroyed with the thread's last record.  An access is complete where the thread next
+/// Writes them.  A trace does not distinguish the windows of a communicator, so they are written as one.  It is created
+/// at a thread's first use and destroyed with the thread's last record.  An access completes when the thread next
 /// synchronises with its target.
 class RmaWriter {
  public:
@@ -19,9 +19,9 @@ class RmaWriter {
       : trace_(trace), writer_(writer), events_(events), rank_(rank) {}
 
   /// An event of kind one_sided, or the collective of a fence.
-  /// @param call  that the event is in, as mpi_call() has it; empty: unknown
+  /// @param call  around the event, as returned by mpi_call(); empty: unknown
   void write(const TraceEvent& event, const std::string& call, OTF2_TimeStamp time);
-  /// The call is left in which the last event was.
+  /// The call around the last event is left.
   void leave(OTF2_TimeStamp time);
   /// After the thread's last event.
   void finish(OTF2_TimeStamp time);

@@ -11,7 +11,7 @@
 
 namespace effort::tools {
 
-/// What was read and found out.
+/// The trace and the findings about it.
 struct TraceFindings {
   const Trace& trace;
   const TraceMessages& messages;
@@ -21,11 +21,11 @@ struct TraceFindings {
 /// One object; the keys of the documentation.
 nlohmann::ordered_json trace_info_json(const TraceFindings& findings);
 
-/// The answer in sentences, then tables of windows and call paths, then what limits the trust in them.
+/// The answer in sentences, then tables of windows and call paths, then the limits on their accuracy.
 /// @param all  every window and call path instead of one screen
 std::string trace_info_text(const TraceFindings& findings, bool all, const Terminal& terminal);
 
-/// The limits of its accuracy, a sentence each.
+/// The limits on the accuracy, a sentence each.
 std::vector<std::string> trust_sentences(const TraceFindings& findings);
 
 /// The names of a set of reasons, the most important first: sample, medoid, ...

@@ -72,7 +72,7 @@ std::string steps_text(const Trace& trace) {
   return "steps " + std::to_string(first) + " to " + std::to_string(last);
 }
 
-/// The recording of another tool: all there is.
+/// The recording of another tool, which holds everything.
 std::string whole_answer(const Trace& trace) {
   std::string out = "This archive of " + name_text(trace.recorder, 60) + " holds all that " +
                     plural(trace.n_ranks, "rank") + " recorded";
@@ -109,7 +109,7 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
     else
       others.push_back(std::string(record::trace::reason_text(i)) + " " + times(i));
   }
-  if (!others.empty()) out += " Others were kept for what they are: " + join(others) + ".";
+  if (!others.empty()) out += " Others were kept for other reasons: " + join(others) + ".";
   if (!saved.empty()) out += " Others were saved because they were still in memory: " + join(saved) + ".";
   if (!tally.partners.empty())
     out += " Of " + plural(static_cast<std::int64_t>(tally.partners.size()), "partner") +
@@ -127,7 +127,7 @@ std::string accuracy_answer(const Trace& trace, const Tally& tally) {
   if (trace.error > 0)
     out += tally.worst_error <= trace.error * (1 + 1e-9)
                ? ", as asked for (" + percent_text(trace.error) + ")"
-               : "; " + percent_text(trace.error) + " was asked for, so the sample is too small";
+               : "; " + percent_text(trace.error) + " was requested, so the sample is too small";
   return out + ".\n";
 }
 
@@ -135,7 +135,7 @@ std::string accuracy_answer(const Trace& trace, const Tally& tally) {
 std::string calls_answer(const TraceFindings& f) {
   sampling::Estimate count, seconds;
   for (const CallEstimate& call : f.calls.calls) count += call.count, seconds += call.seconds;
-  if (f.calls.windows == 0) return "No window has a sample, so nothing can be said about all ranks.\n";
+  if (f.calls.windows == 0) return "No window has a sample, so nothing is known about all ranks.\n";
   if (f.calls.calls.empty()) return "There are no calls in it.\n";
   const CallEstimate& first = f.calls.calls[0];
   std::string out = std::string("All ranks together made ") + (f.trace.is_otf2 ? "" : "about ") + grouped(count.total) +

@@ -9,13 +9,13 @@
 
 namespace effort::tools {
 
-/// What was measured of the offsets between the clocks.
+/// The measured offsets between the clocks.
 class NodeClocks {
  public:
   void add(const record::trace::Clock& sample);
 
   /// A time of the node's clock on node 0's.  Offsets are interpolated between measurements and constant outside them;
-  /// a node without measurements counts as in step with node 0.
+  /// a node without measurements counts as synchronized with node 0.
   std::int64_t on_node_0(std::int32_t node, std::int64_t time_ns) const;
 
   /// Largest bound of all measurements, -1 if there are none.

@@ -134,7 +134,7 @@ const std::string& Definitions::text(std::uint32_t string) const {
 
 std::uint32_t Definitions::node_of(const Process& process) const {
   std::uint32_t at = process.system_node;
-  // Parents may form a circle in a damaged archive.
+  // In a damaged archive, parents may form a cycle.
   for (std::size_t i = 0; i <= system_nodes.size(); ++i) {
     const auto found = system_nodes.find(at);
     if (found == system_nodes.end()) break;
@@ -153,7 +153,7 @@ Definitions read_definitions(OTF2_Reader* reader, Messages& messages, const std:
   set_callbacks(callbacks.get());
   check(OTF2_Reader_RegisterGlobalDefCallbacks(reader, definitions, callbacks.get(), &out), messages, file,
         "read the definitions of");
-  // A record takes at least a byte; the library would believe a damaged count and not come back for years.
+  // A record takes at least a byte; with a damaged count, the library would loop almost forever.
   std::error_code missing;
   const std::filesystem::path definition_file = std::filesystem::path(file).replace_extension(".def");
   const std::uint64_t bytes = std::filesystem::file_size(definition_file, missing);

@@ -42,7 +42,7 @@ void limit(int resource, std::uint64_t most) {
   const int nowhere = open("/dev/null", O_RDWR | O_CLOEXEC);
   if (nowhere >= 0) {
     dup2(nowhere, STDOUT_FILENO);
-    dup2(nowhere, STDERR_FILENO);  // what the C library says about a damaged heap
+    dup2(nowhere, STDERR_FILENO);  // the messages of the C library about a damaged heap
   }
   limit(RLIMIT_CORE, 0);
   limit(RLIMIT_CPU, seconds);
@@ -69,7 +69,7 @@ void try_archive(const std::string& anchor) {
     throw std::system_error(errno, std::generic_category(), "cannot start a process to try '" + anchor + "'");
   int status = 0;
   while (waitpid(child, &status, 0) < 0)
-    if (errno != EINTR) return;  // the host's handling of children took it
+    if (errno != EINTR) return;  // the host's handler has already collected the child
   if (WIFEXITED(status)) return;
   const bool loops = WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL;
   throw std::runtime_error("the OTF2 archive '" + anchor + "' is damaged: the OTF2 library " +

@@ -99,7 +99,7 @@ struct LocationReader::Callbacks {
     return OTF2_CALLBACK_SUCCESS;
   }
   static OTF2_CallbackCode plain(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* data, Attributes) {
-    of(data);  // implied by others, such as the begin of a collective
+    of(data);  // implied by other records, such as the start of a collective
     return OTF2_CALLBACK_SUCCESS;
   }
   static OTF2_CallbackCode request_only(OTF2_LocationRef, OTF2_TimeStamp, std::uint64_t, void* data, Attributes,

@@ -18,9 +18,9 @@
 
 namespace effort::tools::otf2 {
 
-/// What was read of all locations together.
+/// Counts over all locations.
 struct Counts {
-  std::uint64_t other_records = 0;      ///< of kinds that effort does not use
+  std::uint64_t other_records = 0;      ///< records of kinds that effort does not use
   std::uint64_t stray_completions = 0;  ///< of requests that were not started
   std::uint64_t started_before = 0;     ///< receives without a start
   std::uint64_t never_completed_sends = 0, never_completed_receives = 0;
@@ -28,7 +28,7 @@ struct Counts {
   std::uint64_t unknown_peers = 0;  ///< messages whose communicator or peer is not defined
   std::uint64_t flushes = 0;        ///< of the recorder's buffer
   std::int64_t flush_ns = 0;
-  std::uint64_t pauses = 0;  ///< recording was switched off
+  std::uint64_t pauses = 0;  ///< times that recording was switched off
 };
 
 /// From the archive's ids to the trace's indices.
@@ -75,7 +75,7 @@ class LocationReader {
   /// Whether the request was started; `number`: its number.
   bool complete(std::uint64_t request, bool send, std::uint32_t& number);
   void switch_recording(OTF2_TimeStamp time, bool on);
-  /// Messages at the begin or end of the call they belong to, as events of effort have them: tools differ in this.
+  /// Puts messages at the begin or end of their call, as in effort's own traces: tools differ in this.
   void place_messages();
   void finish();
 

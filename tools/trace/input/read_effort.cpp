@@ -23,7 +23,7 @@ namespace {
 
 using Chunk = std::pair<const file::Reader*, const file::EventsInfo*>;
 
-/// Puts the files together.
+/// Combines the files.
 class Assembly {
  public:
   explicit Assembly(const std::string& path) { trace_.path = path; }
@@ -59,7 +59,7 @@ class Assembly {
   std::vector<file::Reader> readers_;
   std::map<std::int64_t, std::size_t> window_at_;
   std::map<std::int32_t, std::int64_t> gap_steps_;  ///< of ranks
-  /// Windows and their ranks of which first the messages with kept ranks, later everything was written.
+  /// Windows and ranks of which only the messages with kept ranks were written first, and everything later.
   std::set<std::pair<std::int64_t, std::int32_t>> completed_;
   std::set<std::int32_t> nodes_there_;
   NodeClocks clocks_;
@@ -202,7 +202,7 @@ void Assembly::take_windows() {
   std::map<std::int32_t, std::int64_t> dropped;
   for (const TraceWindow& window : trace_.windows)
     for (const KeptRank& kept : window.ranks) dropped[kept.rank] += kept.dropped_steps;
-  // A gap may be listed by itself and with a kept window as well.
+  // A gap may be listed both on its own and with a kept window.
   for (const auto& [rank, steps] : gap_steps_) dropped[rank] = std::max(dropped[rank], steps);
   for (const auto& [rank, steps] : dropped) trace_.dropped_steps += steps;
   trace_.clock_bound_ns = clocks_.bound_ns();
@@ -294,7 +294,7 @@ void Assembly::find_lost() {
   }
 }
 
-/// Whether no kept rank has anything before its second step.
+/// Whether no kept rank has events before its second step.
 bool Assembly::lacks_first_step() const {
   bool found = false;
   for (const TraceThread& thread : trace_.threads) {
@@ -327,7 +327,7 @@ void Assembly::note_missing() {
     for (const KeptRank& kept : window.ranks) lost += kept.lost ? 1 : 0;
   if (lost > 0)
     notes.push_back("the events of " + count_text(lost, "kept rank") +
-                    " are lost in a window: in estimates, the other sampled ranks of the stratum stand for them");
+                    " are lost in a window: in estimates, the other sampled ranks of the stratum represent them");
   const std::size_t unnamed = regions_.unnamed() + phases_.unnamed() + units_.unnamed() + communicators_.unnamed();
   if (unnamed > 0)
     notes.push_back(count_text(unnamed, "name") + (unnamed == 1 ? " is" : " are") +

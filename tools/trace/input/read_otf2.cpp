@@ -42,8 +42,8 @@ std::uint8_t kind_of(const otf2::Definitions::Region& region) {
   }
 }
 
-/// Whether an event file lacks the record with which every complete one ends.  The library does not notice: it takes
-/// what its buffer held before for the rest of the file.
+/// Whether an event file lacks the record that ends every complete one.  The library does not notice: it takes old
+/// contents of its buffer for the rest of the file.
 bool is_cut_off(const fs::path& file) {
   constexpr char end_of_file = 1;
   std::ifstream in(file, std::ios::binary);
@@ -146,7 +146,7 @@ void Archive::open() {
 void Archive::take_clock() {
   if (definitions_.ticks_per_second == 0)
     throw std::runtime_error("the OTF2 archive '" + anchor_ +
-                             "' does not say how long a tick of its clock is: its times mean nothing");
+                             "' does not say how long a tick of its clock is: its times have no meaning");
   trace_.clock = "ticks of " + std::to_string(definitions_.ticks_per_second) + " Hz since the start of the recording";
   if (definitions_.ticks_per_second != 1'000'000'000)
     trace_.notes.push_back("the clock has " + std::to_string(definitions_.ticks_per_second) +
@@ -285,7 +285,7 @@ std::string Archive::property(const char* name) {
   return out;
 }
 
-/// Of an archive that `effort trace export` wrote.
+/// Reads the sampling of an archive that `effort trace export` wrote.
 bool Archive::restore_sampling() {
   const std::string text = property(otf2::sampling_property);
   if (text.empty()) return false;
@@ -293,7 +293,7 @@ bool Archive::restore_sampling() {
     sampling_from_json(nlohmann::json::parse(text), trace_);
   } catch (const std::exception& e) {
     trace_.notes.push_back("the archive's property " + std::string(otf2::sampling_property) +
-                           " cannot be read, so that nothing is known of how ranks were sampled: " + e.what());
+                           " cannot be read, so it is not known how ranks were sampled: " + e.what());
     return false;
   }
   trace_.is_otf2 = false;
@@ -302,7 +302,7 @@ bool Archive::restore_sampling() {
   return true;
 }
 
-/// One window with every rank: the tool that recorded it recorded all.
+/// Makes one window with every rank, because the recording tool kept all of them.
 void Archive::take_windows() {
   if (restore_sampling()) return;
   TraceWindow window;
@@ -333,7 +333,7 @@ void Archive::note_counts() {
   note(other_locations_, "location", "is of other kinds (accelerator, metric, unknown process) and not used");
   const auto missing = static_cast<std::int64_t>(trace_.n_ranks) - static_cast<std::int64_t>(trace_.node_of.size());
   note(static_cast<std::uint64_t>(std::max<std::int64_t>(0, missing)), "rank",
-       "is without a location in the archive: in estimates, the others stand for it");
+       "has no location in the archive: in estimates, the others represent it");
   note(counts_.other_records, "record", "is of other kinds (threads, I/O, metrics, ...) and not used");
   note(counts_.undefined_regions, "region", "is not defined: its id is shown instead");
   note(counts_.unknown_peers, "message", "names a communicator or a peer that is not defined");
@@ -343,7 +343,7 @@ void Archive::note_counts() {
   note(counts_.never_completed_receives, "started receive",
        "was never completed in the archive: whether and when messages came is not known");
   note(counts_.never_completed_sends, "started send", "was never completed in the archive");
-  note(counts_.pauses, "time", "the recording was switched off: nothing is known of these intervals");
+  note(counts_.pauses, "time", "the recording was switched off: nothing is known about these intervals");
   note(counts_.flushes, "time",
        "the recorder wrote its buffer to disk, " + seconds_text(static_cast<double>(counts_.flush_ns) * 1e-9) +
            " in all, which the program had to wait for");

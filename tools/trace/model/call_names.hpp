@@ -6,7 +6,7 @@
 
 namespace effort::tools {
 
-/// "allreduce" of "MPI_Allreduce", "mpi_allreduce_", or of a call path "MPI_Allreduce [...]"; empty if it is not an MPI
+/// "allreduce" for "MPI_Allreduce", "mpi_allreduce_" or a call path "MPI_Allreduce [...]"; empty if it is not an MPI
 /// call.
 std::string mpi_call(const std::string& region);
 

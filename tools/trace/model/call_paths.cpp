@@ -12,7 +12,7 @@ std::int32_t CallPaths::child(std::int32_t parent, std::uint32_t region) {
 
 std::int32_t CallPaths::enter(std::int32_t parent, std::uint32_t region) {
   if (trace_.regions[region].parent < 0) return child(parent, region);
-  // Outermost first; the names may form a circle in a damaged file.
+  // Outermost first; in a damaged file, the names may form a cycle.
   std::vector<std::uint32_t> chain = {region};
   constexpr std::size_t deepest = 256;
   for (std::int64_t at = trace_.regions[region].parent; at >= 0 && chain.size() < deepest;) {

@@ -39,17 +39,17 @@ class CallPaths {
   std::map<std::pair<std::int32_t, std::uint32_t>, std::int32_t> child_;
 };
 
-/// A call of a region in a span, as far as it lies in there.
+/// The part of a call that lies in a span.
 struct Call {
   std::int32_t path = CallPaths::none;
   std::int64_t begin_ns = 0, end_ns = 0;
   std::int64_t exclusive_ns = 0;  ///< without the calls inside it
   bool begins = true;             ///< else it began before the span
-  bool ends = true;               ///< else it goes on after the span
+  bool ends = true;               ///< else it continues after the span
   std::size_t depth = 0;          ///< calls around it
 };
 
-/// The regions that are open where a span begins, outermost first: those that are left without having been entered.
+/// The regions that are open when a span begins, outermost first: those that are left without having been entered.
 std::vector<std::uint32_t> open_at_start(const TraceThread& thread, const TraceSpan& span);
 
 /// Walks through the events of a span.

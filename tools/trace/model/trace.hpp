@@ -29,7 +29,7 @@ struct TraceCommunicator {
   std::vector<std::int32_t> remote;   ///< of an intercommunicator: the other group
 };
 
-/// A rank in a window of which something was kept.
+/// A rank of which something was kept in a window.
 struct KeptRank {
   std::int32_t rank = 0;
   std::uint16_t reasons = 0;  ///< record::trace::Reason
@@ -40,7 +40,7 @@ struct KeptRank {
   bool lost = false;    ///< events are missing because the file is damaged
 
   bool sampled() const { return (reasons & record::trace::reason_sample) != 0; }
-  /// Only its messages with kept ranks are there.
+  /// Whether only its messages with kept ranks are there.
   bool partner_only() const { return reasons == record::trace::reason_partner; }
 };
 
@@ -58,7 +58,7 @@ struct TraceWindow {
   KeptRank* find(std::int32_t rank);
 };
 
-/// Consecutive events of a thread of which none is missing: those of one window.
+/// Consecutive events of a thread without a gap: those of one window.
 struct TraceSpan {
   std::size_t window = 0;          ///< index in Trace::windows
   std::size_t first = 0, end = 0;  ///< events [first, end) of the thread
@@ -67,8 +67,8 @@ struct TraceSpan {
 
 struct TraceThread {
   std::int32_t rank = 0, thread = 0;
-  std::vector<TraceEvent> events;  ///< on node 0's clock, as near as it is known
-  std::vector<TraceSpan> spans;    ///< in the order of time; they cover the events
+  std::vector<TraceEvent> events;  ///< on node 0's clock, as precisely as it is known
+  std::vector<TraceSpan> spans;    ///< ordered by time; they cover the events
 };
 
 struct Trace {
@@ -93,7 +93,7 @@ struct Trace {
   std::int64_t dropped_steps = 0;    ///< steps of all ranks that found no room in a ring
   std::uint64_t bytes = 0;           ///< of all files
   std::size_t damaged_chunks = 0;    ///< parts of the files that cannot be read
-  std::vector<std::string> notes;    ///< what is missing or was done to the data, a sentence each
+  std::vector<std::string> notes;    ///< missing parts and corrections of the data, a sentence each
 
   std::uint64_t events() const;
   /// The node of a rank, -1 unknown.

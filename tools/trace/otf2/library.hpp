@@ -21,11 +21,11 @@ class Messages {
   OTF2_ErrorCallback before_;
 };
 
-/// Throws std::runtime_error with file, `what` was tried and the library's reason, unless `code` is success.
+/// Unless `code` is success, throws std::runtime_error with file, the action `what`, and the library's reason.
 void check(OTF2_ErrorCode code, Messages& messages, const std::string& file, const char* what);
 [[noreturn]] void fail(OTF2_ErrorCode code, Messages& messages, const std::string& file, const char* what);
 
-/// The archive property that holds what OTF2 has no records for: how ranks were sampled.
+/// The archive property for information that OTF2 has no records for: how ranks were sampled.
 inline constexpr const char* sampling_property = "EFFORT::SAMPLING";
 /// Names of parameters for events that OTF2 has no records for.
 inline constexpr const char* step_parameter = "effort step";

@@ -13,7 +13,7 @@ namespace {
 using nlohmann::json;
 using nlohmann::ordered_json;
 
-/// The plain fields of a window, and of a trace, by name: what writes and what reads them visits the same list.
+/// The plain fields of a window, and of a trace, by name: writer and reader visit the same list.
 template <typename Window, typename Visitor>
 void each_field(Window& window, Visitor&& field) {
   field("window", window.ordinal);

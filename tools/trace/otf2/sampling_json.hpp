@@ -1,4 +1,4 @@
-// How ranks were sampled, as the property of an OTF2 archive.
+// The sampling of ranks, as a property of an OTF2 archive.
 #pragma once
 
 #include <nlohmann/json.hpp>
