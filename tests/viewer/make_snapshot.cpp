@@ -3,7 +3,8 @@
 // slow nodes, call paths, two metrics), exact (with exact values), shared (one history for all nodes), like-amr,
 // like-md, like-pic (loads like those of recorded runs), jolt (one step takes 50 times as long), wide (so large that
 // the report adds pictures to the histories), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128
-// and on 64 nodes).
+// and on 64 nodes), halo and halo-large (48 and 16,384 ranks with a communication matrix over 8 windows: 26 neighbours
+// each, in the second half of the run only 6).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -22,6 +23,7 @@
 #include "analytics/codec/shared_history.hpp"
 #include "analytics/comm/thread_group.hpp"
 #include "record/writer.hpp"
+#include "tests/viewer/halo.hpp"
 
 namespace {
 
@@ -36,6 +38,7 @@ struct Shape {
   enum class Like { mesh, amr, md, pic } like = Like::mesh;
   /// The step that takes 50 times as long as the others; -1: none.
   std::int64_t jolt = -1;
+  bool halo = false;
 };
 
 /// Noise in [0, 1) from a cheap hash.
@@ -121,6 +124,25 @@ void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t fi
   }
 }
 
+/// What the ranks of a node send to their neighbours; they spend longer on messages to a late rank, a third of the way.
+record::Traffic traffic_of(const Shape& shape, std::int64_t window, const std::vector<std::int32_t>& ranks) {
+  const test::Grid grid(shape.ranks);
+  record::Traffic out{{"halo"}, {}};
+  for (std::int64_t first = 0; first + window <= shape.steps; first += window) {
+    for (const std::int32_t rank : ranks) {
+      const auto neighbours = grid.neighbours(rank);
+      for (int k = 0; k < 26; ++k) {
+        if (2 * first >= shape.steps && test::Grid::distance(k) > 1) continue;
+        const std::int32_t to = neighbours[static_cast<std::size_t>(k)];
+        const double bytes = static_cast<double>(test::bytes_to(k)), n = static_cast<double>(window);
+        const double seconds = n * (1e-6 + 1e-10 * bytes) * (1 + noise(key_of(k, rank, first)));
+        out.flows.push_back({first / window, rank, to, 0, n, n * bytes, to == shape.ranks / 3 ? 5 * seconds : seconds});
+      }
+    }
+  }
+  return out;
+}
+
 Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
   const std::vector<std::int32_t> ranks = run.ranks_of_node(node);
   Part out;
@@ -149,6 +171,7 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
     if (shape.steps > 0 && !shape.shared) out.part.tiles.push_back({s, 0, history.serialize_final()});
     out.sums.push_back(std::move(sums));
   }
+  if (shape.halo) out.part.traffic = traffic_of(shape, run.window, ranks);
   return out;
 }
 
@@ -311,6 +334,11 @@ Shape shape_of(const std::string& kind) {
   if (kind == "like-md") return {32, 2, 200, 32, false, false, true, Like::md};
   if (kind == "like-pic") return {32, 1, 200, 5, false, false, false, Like::pic};
   if (kind == "jolt") return {24, 2, 60, 3, false, false, false, Like::mesh, 0};
+  if (kind == "halo" || kind == "halo-large") {
+    Shape shape = kind == "halo" ? Shape{48, 4, 80, 3} : Shape{16384, 128, 80, 3};
+    shape.halo = true;
+    return shape;
+  }
   if (kind == "wide") return {4096, 8, 512, 3};
   if (kind == "large") return {16384, 128, 1024, 32};
   if (kind == "large-shared") return {16384, 64, 1024, 32, false, false, true};

@@ -1,13 +1,14 @@
 // Writes traces for the report's tests: make_trace KIND DIRECTORY
 // KIND: full (of the snapshot "full": 48 ranks on 4 nodes, 12 windows of 10 steps, of which the fourth was not kept),
-// large (the same with 120 times as many calls).
+// large (the same with 120 times as many calls), halo and halo-large (of the snapshots of these names).
 #include <cstdio>
-#include <cstring>
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string>
 
 #include "tests/tools/trace/traces.hpp"
+#include "tests/viewer/halo_trace.hpp"
 
 namespace {
 
@@ -86,11 +87,15 @@ Trace make(bool large) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 3 || (std::strcmp(argv[1], "full") != 0 && std::strcmp(argv[1], "large") != 0))
-    return std::fprintf(stderr, "usage: make_trace full|large DIRECTORY\n"), 2;
+  const std::string kind = argc == 3 ? argv[1] : "";
+  if (kind != "full" && kind != "large" && kind != "halo" && kind != "halo-large")
+    return std::fprintf(stderr, "usage: make_trace full|large|halo|halo-large DIRECTORY\n"), 2;
   const std::filesystem::path directory = argv[2];
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  write_files(make(std::strcmp(argv[1], "large") == 0), directory);
+  write_files(kind == "halo"         ? effort::test::halo_trace(kind, 48, 4, 40)
+              : kind == "halo-large" ? effort::test::halo_trace(kind, 16384, 128, 4)
+                                     : make(kind == "large"),
+              directory);
   return 0;
 }

@@ -36,6 +36,11 @@ void add_report(CLI::App& app) {
       ->add_option("--trace-bytes", a->trace_bytes,
                    "most bytes of a trace's events in the page; the windows that are least like the others come first")
       ->capture_default_str();
+  command
+      ->add_option("--communication-bytes", a->communication_bytes,
+                   "most bytes of a snapshot's communication matrix in the page, and of what is found in a trace; the "
+                   "largest come first")
+      ->capture_default_str();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
   command->add_option("--source", a->source,
                       "directory of the application's source files, to show the lines of regions");

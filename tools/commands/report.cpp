@@ -17,6 +17,7 @@
 #include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/progress.hpp"
+#include "tools/report/report_communication.hpp"
 #include "tools/report/report_data.hpp"
 #include "tools/report/report_page.hpp"
 #include "tools/report/report_trace.hpp"
@@ -113,6 +114,7 @@ struct Described {
   record::Run run;
   std::unique_ptr<Symbols> symbols;
   std::optional<TraceForPage> trace;
+  ordered_json communication = ordered_json::object();  ///< "snapshot", "trace"; null: not known
 };
 
 Described describe(const std::string& path, const ReportArguments& a, std::span<const RankOrder> orders) {
@@ -126,8 +128,14 @@ Described describe(const std::string& path, const ReportArguments& a, std::span<
   ordered_json json = report_json(reader, series, summary, exact, orders);
   auto symbols = std::make_unique<Symbols>(reader.run().modules,
                                            std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
-  return {std::move(json),    report_bytes(reader), std::move(summary.series), std::move(exact), reader.run(),
-          std::move(symbols), std::nullopt};
+  return {std::move(json),
+          report_bytes(reader),
+          std::move(summary.series),
+          std::move(exact),
+          reader.run(),
+          std::move(symbols),
+          std::nullopt,
+          {{"snapshot", snapshot_communication(reader, a.communication_bytes)}, {"trace", nullptr}}};
 }
 
 /// Adds a trace to its run: the one of the same job, or the only one.
@@ -150,6 +158,10 @@ void add_trace(const std::string& path, const ReportArguments& a, std::vector<De
   const TraceMessages messages = match_messages(trace);
   const CallEstimates calls = estimate_calls(trace);
   of->trace = trace_for_page({trace, messages, calls}, a.trace_bytes);
+  CommunicationTrace communication = communication_of(trace, messages);
+  for (std::string& region : communication.record.regions) region = of->symbols->readable(region);
+  of->communication["trace"] =
+      trace_communication(std::move(communication), of->trace->origin_ns, a.communication_bytes);
 }
 
 /// The names of all runs' regions, each once.
@@ -266,6 +278,9 @@ void write_page(const Destination& out, const ordered_json& head, std::vector<De
                       base64(std::as_bytes(std::span(values))));
     }
   }
+  for (std::size_t r = 0; r < runs.size(); ++r)
+    write_element(file, "effort-communication-" + std::to_string(r), "application/json",
+                  script_text(shown(runs[r].communication)));
   for (std::size_t r = 0; r < runs.size(); ++r) {
     if (!runs[r].trace) continue;
     const std::string which = std::to_string(r);

@@ -1,6 +1,7 @@
 // Two ranks of a trace.
 #include <algorithm>
 #include <map>
+#include <memory>
 
 #include "tools/communication/pairs_output.hpp"
 #include "tools/output/output.hpp"
@@ -14,20 +15,14 @@ using Align = Table::Align;
 
 namespace {
 
-constexpr std::size_t intervals = 10;
 constexpr std::size_t most_rows = 20;
 
 std::string time_text(double ns) { return seconds_text(1e-9 * ns); }
 
-std::int64_t start_of(const PairView& v, const PairMessage& m) {
-  const communication::Message& message = v.trace.record.messages[m.message];
-  return message.send_start == none ? -1 : v.trace.record.calls[message.send_start].begin_ns;
-}
-
 std::uint64_t bytes_of(const PairView& v, const PairMessage& m) { return v.trace.record.messages[m.message].bytes; }
 
 std::string path_of(const PairView& v, std::uint32_t path) {
-  return path == none ? "" : communication::path_text(v.trace.record, v.tree, path);
+  return path == none ? "" : communication::path_text(v.trace.record, *v.tree, path);
 }
 
 double median_of(std::vector<double> values) {
@@ -82,33 +77,12 @@ std::string sizes_table(const PairView& v) {
 
 /// Sizes, and communication, over the time of the run.
 std::string course_table(const PairView& v) {
-  std::int64_t first = INT64_MAX, last = INT64_MIN;
-  for (const PairMessage& m : v.details.messages)
-    if (m.ns >= 0) first = std::min(first, start_of(v, m)), last = std::max(last, start_of(v, m) + m.ns);
-  if (first >= last) return "";
-  struct Row {
-    std::size_t messages = 0;
-    double bytes = 0, ns = 0;
-    std::uint64_t least = ~std::uint64_t{0}, most = 0;
-  };
-  std::vector<Row> rows(intervals);
-  const double width = static_cast<double>(last - first) / intervals;
-  for (const PairMessage& m : v.details.messages) {
-    if (m.ns < 0) continue;
-    const auto at = static_cast<std::size_t>(static_cast<double>(start_of(v, m) - first) / width);
-    Row& row = rows[std::min(at, intervals - 1)];
-    ++row.messages;
-    row.bytes += static_cast<double>(bytes_of(v, m));
-    for (std::size_t i = 0; i < rows.size(); ++i) {
-      const double begin = static_cast<double>(start_of(v, m) - first), from = width * static_cast<double>(i);
-      rows[i].ns += std::max(0.0, std::min(begin + static_cast<double>(m.ns), from + width) - std::max(begin, from));
-    }
-    row.least = std::min(row.least, bytes_of(v, m));
-    row.most = std::max(row.most, bytes_of(v, m));
-  }
+  const PairCourse course = course_of(v, 10);
+  const std::vector<PairInterval>& rows = course.intervals;
+  const double width = course.width_ns;
   Table table({{"from"}, {"to"}, {"messages"}, {"bytes"}, {"smallest"}, {"largest"}, {"communicating"}});
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    const Row& row = rows[i];
+    const PairInterval& row = rows[i];
     if (row.messages == 0 && row.ns <= 0) continue;
     const std::string smallest = row.messages == 0 ? "" : bytes_text(static_cast<double>(row.least));
     table.add({time_text(width * static_cast<double>(i)), time_text(width * static_cast<double>(i + 1)),
@@ -147,7 +121,7 @@ std::string outliers_table(const PairView& v, bool all) {
     const communication::Message& message = v.trace.record.messages[list[i]->message];
     table.add({std::to_string(message.sender), time_text(static_cast<double>(start_of(v, *list[i]))),
                bytes_text(static_cast<double>(message.bytes)), time_text(static_cast<double>(list[i]->ns)),
-               name_text(path_of(v, v.tree.of_call[message.send_start]), 60)});
+               name_text(path_of(v, v.tree->of_call[message.send_start]), 60)});
   }
   return "\nMessages that took much longer than others of their size" +
          (n < list.size() ? ", " + std::to_string(n) + " of " + std::to_string(list.size()) + " (--all shows the rest)"
@@ -158,10 +132,44 @@ std::string outliers_table(const PairView& v, bool all) {
 }  // namespace
 
 PairView view_pair(const CommunicationTrace& trace, std::int32_t a, std::int32_t b) {
-  PairView out{trace, a, b, communication::call_tree(trace.record), {}, {}};
-  out.details = communication::pair_details(trace.record, a, b, out.tree.of_call);
-  for (const communication::Flow& f : communication::message_matrix(trace.record, out.tree.of_call))
+  const auto tree = std::make_shared<const communication::CallTree>(communication::call_tree(trace.record));
+  return view_pair(trace, tree, communication::message_matrix(trace.record, tree->of_call), a, b);
+}
+
+PairView view_pair(const CommunicationTrace& trace, const std::shared_ptr<const communication::CallTree>& tree,
+                   const std::vector<communication::Flow>& flows, std::int32_t a, std::int32_t b) {
+  PairView out{trace, a, b, tree, communication::pair_details(trace.record, a, b, tree->of_call), {}};
+  for (const communication::Flow& f : flows)
     if ((f.a == a && f.b == b) || (f.a == b && f.b == a)) out.flows.push_back(f);
+  return out;
+}
+
+std::int64_t start_of(const PairView& v, const PairMessage& m) {
+  const communication::Message& message = v.trace.record.messages[m.message];
+  return message.send_start == none ? -1 : v.trace.record.calls[message.send_start].begin_ns;
+}
+
+PairCourse course_of(const PairView& v, std::size_t intervals) {
+  std::int64_t first = INT64_MAX, last = INT64_MIN;
+  for (const PairMessage& m : v.details.messages)
+    if (m.ns >= 0) first = std::min(first, start_of(v, m)), last = std::max(last, start_of(v, m) + m.ns);
+  if (first >= last) return {};
+  const double width = static_cast<double>(last - first) / static_cast<double>(intervals);
+  PairCourse out{first, width, std::vector<PairInterval>(intervals)};
+  for (const PairMessage& m : v.details.messages) {
+    if (m.ns < 0) continue;
+    const double begin = static_cast<double>(start_of(v, m) - first), end = begin + static_cast<double>(m.ns);
+    const std::size_t at = std::min(static_cast<std::size_t>(begin / width), intervals - 1);
+    PairInterval& in = out.intervals[at];
+    ++in.messages;
+    in.bytes += static_cast<double>(bytes_of(v, m));
+    in.least = std::min(in.least, bytes_of(v, m));
+    in.most = std::max(in.most, bytes_of(v, m));
+    for (std::size_t i = at; i < intervals && width * static_cast<double>(i) < end; ++i) {
+      const double from = width * static_cast<double>(i);
+      out.intervals[i].ns += std::max(0.0, std::min(end, from + width) - std::max(begin, from));
+    }
+  }
   return out;
 }
 

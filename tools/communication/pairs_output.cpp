@@ -6,6 +6,7 @@
 #include <stdexcept>
 
 #include "record/text.hpp"
+#include "tools/communication/pair_traffic.hpp"
 #include "tools/output/output.hpp"
 
 namespace effort::tools {
@@ -26,6 +27,27 @@ std::string more(std::size_t shown, std::size_t all) {
                      : "";
 }
 
+/// Both directions of flows together; the time of a pair is that in calls.
+template <typename Flow>
+communication::Pairs pairs_of(const std::vector<Flow>& flows) {
+  communication::Pairs out;
+  std::map<std::pair<std::int32_t, std::int32_t>, Pair> sums;
+  for (const Flow& f : flows) {
+    if (f.a == f.b) {
+      out.to_self += static_cast<std::uint64_t>(std::llround(f.messages));
+      continue;
+    }
+    const auto key = std::minmax(f.a, f.b);
+    Pair& pair = sums.try_emplace(key, Pair{key.first, key.second}).first->second;
+    pair.messages += static_cast<std::uint64_t>(std::llround(f.messages));
+    pair.bytes += static_cast<std::uint64_t>(std::llround(f.bytes));
+    pair.calls_ns += std::llround(1e9 * f.seconds);
+    pair.time_ns = pair.calls_ns;
+  }
+  for (const auto& [key, pair] : sums) out.pairs.push_back(pair);
+  return out;
+}
+
 }  // namespace
 
 PairFindings::PairFindings(const communication::Record& record, Linkage linkage_method)
@@ -36,20 +58,15 @@ PairFindings::PairFindings(const communication::Record& record, Linkage linkage_
 
 PairFindings::PairFindings(const SnapshotTraffic& traffic, Linkage linkage_method)
     : n_ranks(traffic.n_ranks), node_of(traffic.node_of), method(linkage_method), of_snapshot(true) {
-  std::map<std::pair<std::int32_t, std::int32_t>, Pair> sums;
-  for (const SnapshotFlow& f : traffic.flows) {
-    if (f.a == f.b) {
-      pairs.to_self += static_cast<std::uint64_t>(std::llround(f.messages));
-      continue;
-    }
-    const auto key = std::minmax(f.a, f.b);
-    Pair& pair = sums.try_emplace(key, Pair{key.first, key.second}).first->second;
-    pair.messages += static_cast<std::uint64_t>(std::llround(f.messages));
-    pair.bytes += static_cast<std::uint64_t>(std::llround(f.bytes));
-    pair.calls_ns += std::llround(1e9 * f.seconds);
-    pair.time_ns = pair.calls_ns;
-  }
-  for (const auto& [key, pair] : sums) pairs.pairs.push_back(pair);
+  pairs = pairs_of(traffic.flows);
+  link();
+}
+
+PairFindings::PairFindings(const record::Run& run, const std::vector<PairTraffic>& cells, Linkage linkage_method)
+    : n_ranks(static_cast<std::int32_t>(run.ranks)), method(linkage_method), of_snapshot(true) {
+  for (const record::NodeRun& part : run.placement)
+    node_of.insert(node_of.end(), static_cast<std::size_t>(part.count), part.node);
+  pairs = pairs_of(cells);
   link();
 }
 
@@ -80,7 +97,9 @@ ordered_json same_node(const PairFindings& f, const Pair& pair) {
   return node(pair.a) == node(pair.b);
 }
 
-std::string answer(const PairFindings& f) {
+}  // namespace
+
+std::string pairs_answer(const PairFindings& f) {
   if (f.pairs.pairs.empty()) return "No two ranks exchanged a message.\n";
   double time = 0, bytes = 0, longest = 0, across = 0;
   const Pair* first = nullptr;
@@ -104,6 +123,8 @@ std::string answer(const PairFindings& f) {
     out += "A snapshot does not know when messages arrived: times are those in calls for the pair, of both ranks.\n";
   return out;
 }
+
+namespace {
 
 /// The merges of groups that communicate, nearest first.
 std::string linkage_table(const PairFindings& f, bool all) {
@@ -144,7 +165,7 @@ ordered_json pairs_json(const PairFindings& f) {
 }
 
 std::string pairs_text(const PairFindings& f, bool all) {
-  std::string out = answer(f);
+  std::string out = pairs_answer(f);
   if (f.pairs.pairs.empty()) return out;
   std::vector<Pair> pairs = f.pairs.pairs;
   std::stable_sort(pairs.begin(), pairs.end(), [](const Pair& a, const Pair& b) { return a.time_ns > b.time_ns; });

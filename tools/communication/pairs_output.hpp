@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
@@ -16,12 +17,15 @@
 
 namespace effort::tools {
 
+struct PairTraffic;
+
 /// The pairs of a trace or snapshot, and their dendrogram.
 /// Errors: std::runtime_error if there are more than 2^22 ranks.
 struct PairFindings {
   PairFindings(const communication::Record& record, communication::Linkage linkage);
   /// The time of a pair is what both ranks spent in calls for it: a snapshot does not know when messages arrived.
   PairFindings(const SnapshotTraffic& traffic, communication::Linkage linkage);
+  PairFindings(const record::Run& run, const std::vector<PairTraffic>& cells, communication::Linkage linkage);
 
   std::int32_t n_ranks = 0;
   std::vector<std::int32_t> node_of;
@@ -35,6 +39,8 @@ struct PairFindings {
 };
 
 nlohmann::ordered_json pairs_json(const PairFindings& findings);
+/// Which ranks spent the most time on each other, in sentences of a line each.
+std::string pairs_answer(const PairFindings& findings);
 /// @param all  every pair instead of one screen
 std::string pairs_text(const PairFindings& findings, bool all);
 
@@ -42,11 +48,32 @@ std::string pairs_text(const PairFindings& findings, bool all);
 struct PairView {
   const CommunicationTrace& trace;
   std::int32_t a = 0, b = 0;
-  communication::CallTree tree;
+  std::shared_ptr<const communication::CallTree> tree;
   communication::PairDetails details;
   std::vector<communication::Flow> flows;  ///< between the two
 };
 PairView view_pair(const CommunicationTrace& trace, std::int32_t a, std::int32_t b);
+/// The same for one of many pairs, without a search for call paths each time.
+/// @param flows  message_matrix of the trace
+PairView view_pair(const CommunicationTrace& trace, const std::shared_ptr<const communication::CallTree>& tree,
+                   const std::vector<communication::Flow>& flows, std::int32_t a, std::int32_t b);
+
+/// An interval of a pair's time.
+struct PairInterval {
+  std::size_t messages = 0;
+  double bytes = 0;
+  double ns = 0;  ///< of messages under way; may exceed the interval where several are
+  std::uint64_t least = ~std::uint64_t{0}, most = 0;  ///< sizes
+};
+/// The pair's time from its first message to the end of its last one, in equal intervals.
+struct PairCourse {
+  std::int64_t first_ns = 0;
+  double width_ns = 0;
+  std::vector<PairInterval> intervals;  ///< empty if the times of messages are not known
+};
+PairCourse course_of(const PairView& view, std::size_t intervals);
+/// When a message of the pair was sent; -1: not known.
+std::int64_t start_of(const PairView& view, const communication::PairMessage& message);
 nlohmann::ordered_json pair_json(const PairView& view);
 std::string pair_text(const PairView& view, bool all);
 

@@ -82,7 +82,7 @@ std::int64_t PatternFindings::duration_ns(const Phase& phase) const {
   return end - start;
 }
 
-std::string PatternFindings::contents_of(const Phase& phase) const {
+std::string PatternFindings::contents_of(const Phase& phase, std::size_t width) const {
   std::map<std::uint32_t, std::size_t> counts;
   for (std::size_t i = phase.first; i < phase.end; ++i) ++counts[patterns.instances[i].pattern];
   std::vector<std::pair<std::size_t, std::uint32_t>> order;
@@ -90,7 +90,7 @@ std::string PatternFindings::contents_of(const Phase& phase) const {
   std::stable_sort(order.begin(), order.end(), [](const auto& a, const auto& b) { return a.first > b.first; });
   std::string out;
   for (std::size_t i = 0; i < std::min<std::size_t>(3, order.size()); ++i)
-    out += (i == 0 ? "" : ", ") + name_text(patterns.patterns[order[i].second].name, 24) + " (" +
+    out += (i == 0 ? "" : ", ") + name_text(patterns.patterns[order[i].second].name, width) + " (" +
            std::to_string(order[i].first) + ")";
   return order.size() > 3 ? out + ", ..." : out;
 }

@@ -13,6 +13,8 @@ ordered_json function_of(const PatternFindings& f, const communication::Instance
   return name.empty() ? ordered_json() : ordered_json(name);
 }
 
+}  // namespace
+
 ordered_json slow_json(const PatternFindings& f, std::size_t s) {
   const communication::SlowInstance& slow = f.slow[s];
   const communication::Priority& priority = f.priorities[s];
@@ -36,6 +38,8 @@ ordered_json slow_json(const PatternFindings& f, std::size_t s) {
           {"longest_event_ns", event_ns(slow.longest)},
           {"longest_event_rank", f.patterns.events[slow.longest].rank}};
 }
+
+namespace {
 
 void add_limits(const PatternFindings& f, const std::vector<std::string>& notes, ordered_json& out) {
   out["unmatched"] = f.record.unmatched_sends + f.record.unmatched_receives;

@@ -46,13 +46,23 @@ struct PatternFindings {
   /// From the start of its first instance to the end of the last one to end.
   std::int64_t duration_ns(const communication::Phase& phase) const;
   /// Its patterns, the most frequent first: "2D halo (40), allreduce (20)".
-  std::string contents_of(const communication::Phase& phase) const;
+  /// @param width  of each name
+  std::string contents_of(const communication::Phase& phase, std::size_t width = 24) const;
   /// "2D halo on 3 x 4 ranks", "allreduce of 12 ranks".
   std::string pattern_text(std::uint32_t pattern) const;
 };
 
+/// Patterns, those with the most time first.
+std::vector<std::uint32_t> by_time(const PatternFindings& findings);
+/// Slow instances (indices in `slow`), those that promise most first.
+std::vector<std::size_t> by_promise(const PatternFindings& findings);
+
 nlohmann::ordered_json patterns_json(const PatternFindings& findings, const std::vector<std::string>& notes);
 nlohmann::ordered_json phases_json(const PatternFindings& findings, const std::vector<std::string>& notes);
+/// A slow instance as patterns_json lists it.
+nlohmann::ordered_json slow_json(const PatternFindings& findings, std::size_t slow);
+/// What is exchanged, what was slow, and what to look at first, in sentences of a line each.
+std::string patterns_answer(const PatternFindings& findings);
 /// @param all  everything instead of one screen
 std::string patterns_text(const PatternFindings& findings, const std::vector<std::string>& notes, bool all);
 /// @param depth_given  whether the user asked for a depth: then all phases are shown, else those at shown_depth

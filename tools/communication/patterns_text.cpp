@@ -34,7 +34,8 @@ const char* cause_phrase(SlowCause cause) {
   return "";
 }
 
-/// Patterns, those with the most time first.
+}  // namespace
+
 std::vector<std::uint32_t> by_time(const PatternFindings& f) {
   std::vector<std::uint32_t> order(f.patterns.patterns.size());
   std::iota(order.begin(), order.end(), 0u);
@@ -42,6 +43,8 @@ std::vector<std::uint32_t> by_time(const PatternFindings& f) {
                    [&](std::uint32_t a, std::uint32_t b) { return f.total_ns[a] > f.total_ns[b]; });
   return order;
 }
+
+namespace {
 
 std::string patterns_sentence(const PatternFindings& f) {
   const auto order = by_time(f);
@@ -81,7 +84,8 @@ std::string late_rank_sentence(const PatternFindings& f) {
          std::to_string(all) + ".\n";
 }
 
-/// Slow instances, those that promise most first.
+}  // namespace
+
 std::vector<std::size_t> by_promise(const PatternFindings& f) {
   std::vector<std::size_t> order(f.slow.size());
   std::iota(order.begin(), order.end(), std::size_t{0});
@@ -93,6 +97,8 @@ std::vector<std::size_t> by_promise(const PatternFindings& f) {
   });
   return order;
 }
+
+namespace {
 
 std::string first_sentence(const PatternFindings& f) {
   if (f.slow.empty()) return "";
@@ -210,12 +216,15 @@ std::string trust_text(const PatternFindings& f, const std::vector<std::string>&
   return out;
 }
 
-std::string patterns_text(const PatternFindings& f, const std::vector<std::string>& notes, bool all) {
+std::string patterns_answer(const PatternFindings& f) {
   if (f.patterns.instances.empty())
-    return "There are no messages and collectives of known ranks in the trace, so there are no patterns.\n" +
-           trust_text(f, notes, all);
-  return patterns_sentence(f) + causes_sentence(f) + late_rank_sentence(f) + first_sentence(f) +
-         patterns_table(f, all) + slow_table(f, all) + trust_text(f, notes, all);
+    return "There are no messages and collectives of known ranks in the trace, so there are no patterns.\n";
+  return patterns_sentence(f) + causes_sentence(f) + late_rank_sentence(f) + first_sentence(f);
+}
+
+std::string patterns_text(const PatternFindings& f, const std::vector<std::string>& notes, bool all) {
+  if (f.patterns.instances.empty()) return patterns_answer(f) + trust_text(f, notes, all);
+  return patterns_answer(f) + patterns_table(f, all) + slow_table(f, all) + trust_text(f, notes, all);
 }
 
 std::string phases_text(const PatternFindings& f, const std::vector<std::string>& notes, bool all, bool depth_given) {

@@ -44,6 +44,10 @@ struct WaitFindings {
 };
 
 nlohmann::ordered_json waits_json(const WaitFindings& findings);
+/// Who made the others wait, where and why, in sentences of a line each.
+std::string waits_answer(const WaitFindings& findings);
+/// What limits the findings, a sentence each.
+std::vector<std::string> waits_limits(const WaitFindings& findings);
 /// @param all  every rank, path and part of the critical path instead of one screen
 std::string waits_text(const WaitFindings& findings, bool all);
 

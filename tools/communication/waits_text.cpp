@@ -68,7 +68,9 @@ std::string cause_sentence(const WaitFindings& f) {
   return out + ".\n";
 }
 
-std::string answer(const WaitFindings& f) {
+}  // namespace
+
+std::string waits_answer(const WaitFindings& f) {
   const communication::Record& record = f.trace.record;
   if (record.calls.empty()) return "There are no calls in the trace, so nothing is known of waits.\n";
   if (f.total_ns <= 0) {
@@ -86,6 +88,8 @@ std::string answer(const WaitFindings& f) {
            ") shorter.\n";
   return out;
 }
+
+namespace {
 
 std::string more(std::size_t shown, std::size_t all) {
   return shown < all ? ", the first " + std::to_string(shown) + " of " + std::to_string(all) + " (--all shows the rest)"
@@ -128,8 +132,9 @@ std::string critical_table(const WaitFindings& f, bool all) {
   return "\nCritical path" + more(n, activities.size()) + "\n" + table.text();
 }
 
-/// What is not known, a sentence each.
-std::vector<std::string> limits(const WaitFindings& f) {
+}  // namespace
+
+std::vector<std::string> waits_limits(const WaitFindings& f) {
   const communication::Record& record = f.trace.record;
   std::vector<std::string> out;
   if (record.unmatched_sends + record.unmatched_receives > 0)
@@ -156,13 +161,11 @@ std::vector<std::string> limits(const WaitFindings& f) {
   return out;
 }
 
-}  // namespace
-
 std::string waits_text(const WaitFindings& f, bool all) {
-  std::string out = answer(f);
+  std::string out = waits_answer(f);
   if (f.total_ns > 0) out += ranks_table(f, all) + paths_table(f, all);
   if (f.critical.ns > 0) out += critical_table(f, all);
-  const std::vector<std::string> sentences = limits(f);
+  const std::vector<std::string> sentences = waits_limits(f);
   if (!sentences.empty()) out += "\nTrust\n";
   for (std::size_t i = 0; i < sentences.size(); ++i) {
     if (i >= 2 * most_rows && !all) {

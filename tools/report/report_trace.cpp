@@ -331,6 +331,7 @@ TraceForPage trace_for_page(const TraceFindings& f, std::size_t most_bytes) {
   choose(trace, pieces, most_bytes / 4 * 3);
 
   out.json = description(f, origin);
+  out.origin_ns = origin;
   out.json["duration"] = end - origin;
   ordered_json in = ordered_json::array(), left = ordered_json::array();
   std::size_t slices = 0, slices_left = 0;

@@ -17,6 +17,7 @@ bool names_trace(const std::string& path);
 /// since the trace's first.
 struct TraceForPage {
   nlohmann::ordered_json json;
+  std::int64_t origin_ns = 0;  ///< the trace's first time, on its own clock
   /// The pieces listed in the JSON.  A slice, by time: begin minus that of the slice before (of the piece's start),
   /// duration, region * 4 + 2 (it began before the piece) + 1 (it goes on after it), calls around it.
   std::vector<std::byte> events;

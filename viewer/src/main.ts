@@ -6,6 +6,7 @@ import { Engine } from "./engine";
 import { readReport, Report } from "./report";
 import { State } from "./state";
 import { about } from "./views/about";
+import { communication } from "./views/communication";
 import { compare } from "./views/compare";
 import { costs } from "./views/costs";
 import { load } from "./views/load";
@@ -31,6 +32,7 @@ const TABS: Tab[] = [
   { key: "load", title: "Load", make: load },
   { key: "strata", title: "Strata", make: strata },
   { key: "costs", title: "Costs", make: costs },
+  { key: "communication", title: "Communication", make: communication },
   { key: "timeline", title: "Timeline", make: timeline, when: traced },
   { key: "trust", title: "Trust", make: trust, when: traced },
   {
@@ -185,7 +187,7 @@ class Page {
 
   /** The browser has read the whole page. */
   complete(): void {
-    if (["timeline", "trust"].includes(this.state.tab)) this.show();
+    if (["communication", "timeline", "trust"].includes(this.state.tab)) this.show();
   }
   complain(sentence: string): void {
     this.problem.textContent = sentence;

@@ -22,6 +22,24 @@ export interface Viewport {
 
 export const WHOLE: Viewport = { r0: 0, r1: 1, c0: 0, c1: 1 };
 
+/** What the page on communication shows. */
+export interface CommunicationView {
+  source?: "snapshot" | "trace";
+  quantity?: string;
+  order: string;
+  /** 0: the whole run, else one more than the index of the windows. */
+  window: number;
+  pair?: [number, number];
+  depth?: number;
+}
+
+/** Ranks and a stretch of time, in ns since the trace's first. */
+export interface Focus {
+  ranks: number[];
+  t0: number;
+  t1: number;
+}
+
 type Topic = "run" | "viewport" | "cursor" | "tab";
 
 export class State {
@@ -41,6 +59,9 @@ export class State {
   tab = "overview";
   /** The region whose source is shown, by name. */
   sourceRegion?: string;
+  communication: CommunicationView = { order: "id", window: 0 };
+  /** What the timeline shows when it is opened. */
+  focus?: Focus;
   private readonly listeners = new Map<Topic, Set<() => void>>();
 
   constructor(
@@ -68,6 +89,7 @@ export class State {
     this.panels = [this.defaultPanel(run)];
     if (!run.orders().some(({ key }) => key === this.order)) this.order = "id";
     this.viewport = WHOLE;
+    this.communication = { order: "id", window: 0 };
     this.emit("run");
   }
   setViewport(viewport: Viewport): void {
@@ -88,6 +110,11 @@ export class State {
     this.cursor = { row: at, step: 0.5 };
     this.viewport = { r0: Math.max(0, at - half), r1: Math.min(1, at + half), c0: 0, c1: 1 };
     this.showLoad([], this.run.loadMetric);
+  }
+  /** Shows ranks on the timeline, around a stretch of time. */
+  showTime(ranks: number[], t0: number, t1: number): void {
+    this.focus = { ranks, t0, t1 };
+    this.go("timeline");
   }
   showSource(region: string): void {
     this.sourceRegion = region;

@@ -36,6 +36,8 @@ export interface Painted {
 }
 
 export class Painter {
+  /** A stretch of time that another part of the page pointed to. */
+  marked?: { t0: number; t1: number };
   private readonly kinds: number[];
   private readonly shares = new Map<Piece, number[]>();
   private known?: Colours;
@@ -82,9 +84,30 @@ export class Painter {
     }
     this.messages(ctx, seen, width, view, out);
     if (selected) this.mark(ctx, selected, width, view);
+    if (this.marked) this.stretch(ctx, this.marked, width, height, view);
     ctx.restore();
     this.axis(ctx, width, height, view);
     return out;
+  }
+
+  private stretch(
+    ctx: CanvasRenderingContext2D,
+    { t0, t1 }: { t0: number; t1: number },
+    width: number,
+    height: number,
+    view: TimeView
+  ): void {
+    const x = (time: number) => LABEL + ((time - view.t0) / view.span) * (width - LABEL);
+    ctx.strokeStyle = this.colours.text;
+    ctx.setLineDash([4, 4]);
+    for (const at of [x(t0), x(t1)]) {
+      if (at < LABEL || at > width) continue;
+      ctx.beginPath();
+      ctx.moveTo(at, AXIS);
+      ctx.lineTo(at, height);
+      ctx.stroke();
+    }
+    ctx.setLineDash([]);
   }
 
   private label(ctx: CanvasRenderingContext2D, row: Row, y: number): void {

@@ -113,6 +113,21 @@ export class Rows {
     this.layout(); // once: there may be thousands of rows
   }
 
+  /** Opens the groups of some ranks. */
+  reveal(ranks: number[]): void {
+    const wanted = new Set(ranks),
+      open = (kind: Row["kind"], key: string) => {
+        if (!this.isOpen({ kind, key })) this.flip({ kind, key });
+      };
+    for (const node of this.nodes)
+      for (const stratum of node.strata)
+        if (stratum.ranks.some((rank) => wanted.has(rank))) {
+          open("node", node.key);
+          open("stratum", stratum.key);
+        }
+    this.layout();
+  }
+
   /** Levels of nesting that a lane needs; known once its pieces are decoded. */
   setDepth(rank: number, thread: number, depth: number): boolean {
     const key = `${rank}/${thread}`,

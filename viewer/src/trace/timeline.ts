@@ -6,7 +6,7 @@ import { bytes, percent, seconds } from "../format";
 import { after, laneKey, Trace } from "./data";
 import { AXIS, Found, LABEL, Painter } from "./paint";
 import { parentOf } from "./picture";
-import { Lane, LEVEL, Row, Rows } from "./rows";
+import { HEAD, Lane, LEVEL, Row, Rows } from "./rows";
 import { Keys, TimeView } from "./view";
 
 const TALLEST = 620,
@@ -69,6 +69,19 @@ export class Timeline {
   }
   zoom(factor: number): void {
     this.view.zoom(this.timeAt(this.pointer?.x ?? (LABEL + this.width) / 2), factor);
+    this.schedule();
+  }
+
+  /** Shows ranks and a stretch of time; the first rank is in view, the stretch marked. */
+  reveal({ ranks, t0, t1 }: { ranks: number[]; t0: number; t1: number }): void {
+    this.rows.reveal(ranks);
+    const margin = 0.15 * (t1 - t0) + 20;
+    this.view.show({ t0: t0 - margin, t1: t1 + margin });
+    this.resize(true);
+    const row = this.rows.list.find(({ kind, key }) => kind === "rank" && key === String(ranks[0]));
+    this.view.scroll = 0;
+    this.scrollBy(row ? row.y - 2 * HEAD : 0);
+    this.painter.marked = { t0, t1 };
     this.schedule();
   }
 

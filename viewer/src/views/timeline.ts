@@ -27,6 +27,10 @@ export function timeline(state: State): HTMLElement | { element: HTMLElement; de
   const trace = traceOf(state.run);
   if (!trace) return empty(noTrace(state.run, state.report.head));
   const tracks = new Timeline(trace);
+  if (state.focus) {
+    tracks.reveal(state.focus);
+    state.focus = undefined;
+  }
   const button = (title: string, click: () => void) => h("button", { onclick: click }, title);
   const element = h(
     "section",
