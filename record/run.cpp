@@ -84,4 +84,26 @@ std::int64_t Run::count_of_node(std::int32_t node) const {
   return count;
 }
 
+std::optional<MostAwaited> most_awaited(const Run& run) {
+  const auto is = [&](const Series& s, const std::string& metric) { return run.metrics[s.metric].name == metric; };
+  const Series* most = nullptr;
+  double all = 0;
+  for (const Series& s : run.series) {
+    if (!is(s, "collective_delay")) continue;
+    all += s.total;
+    if (!most || s.total > most->total) most = &s;
+  }
+  if (!most || most->max_over_ranks <= 0) return std::nullopt;
+  MostAwaited out{most->max_rank, most->max_over_ranks, most->max_over_ranks / all, {}};
+  double excess = 0;
+  for (const Series& s : run.series) {
+    if (s.kind != Kind::compute || !is(s, run.load_metric) || s.max_rank != out.rank || s.phase != most->phase)
+      continue;
+    if (s.max_over_ranks - s.mean_over_ranks <= excess) continue;
+    excess = s.max_over_ranks - s.mean_over_ranks;
+    out.region = s.region;
+  }
+  return out;
+}
+
 }  // namespace effort::record

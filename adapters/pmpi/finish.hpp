@@ -2,6 +2,8 @@
 #pragma once
 
 #include "adapters/pmpi/calls/arguments.hpp"
+#include "adapters/pmpi/calls/port.hpp"
+#include "adapters/pmpi/messages/arrivals.hpp"
 #include "adapters/pmpi/messages/message_arguments.hpp"
 #include "adapters/pmpi/messages/message_call.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
@@ -106,6 +108,7 @@ template <Call call, bool fortran, typename Next, typename... T>
 __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   if (!armed || !has_thread()) {
     if (this_thread) this_thread->left = 0;  // what is not seen now must not pass for computation
+    if (armed) arrivals_on = false;          // a collective that is not counted would shift all that follow
     return next(arguments...);
   }
   constexpr Role role = info(call).role;
@@ -124,7 +127,10 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
         passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
     messages->before<call>(given.data(), fortran, *slot, passage.site().region, begun);
   }
+  if (passage.outermost()) note_before<call, fortran>(arguments...);
+  const std::uint64_t entered = arrivals_on ? port().ticks() : 0;
   const auto code = call_with<status_place(call)>(next, given.data(), arguments...);
+  const std::uint64_t left = arrivals_on ? port().ticks() : 0;
   passage.done(in_vain<call>(arguments...));
   if (messages) {
     const measure::Busy way(*slot);
@@ -132,8 +138,10 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   }
   if (traffic_on && passage.seen())
     saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
-  if (passage.outermost())
+  if (passage.outermost()) {
+    note_arrival<call, fortran>(entered, left, arguments...);
     after<call>(passage.thread(), passage.site_or_null(), argument<info(call).comm>(arguments...), fortran);
+  }
   return code;
 }
 
@@ -152,6 +160,7 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   MessageCall& messages = *thread->message_call;
   messages.before<call>(given.data(), fortran, *slot, site->region, true);
   slot->gate.open();
+  note_before<call, fortran>(arguments...);
   const auto code = call_given<T...>(next, given);
   const std::uint64_t left = measure::tsc();
   std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -165,6 +174,7 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
     const measure::Busy way(*slot);
     messages.after<call>(has_succeeded(code, given.back()));
   }
+  note_arrival<call, fortran>(thread->entered, left, arguments...);
   after<call>(*thread, site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
   return code;
 }
@@ -193,6 +203,7 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
       measure::ThreadSlot* const slot = measure::this_thread_slot();
       Site* const site = slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
       if (__builtin_expect(site != nullptr, 1)) {
+        note_before<call, fortran>(arguments...);
         const auto code = next(arguments...);
         const std::uint64_t left = measure::tsc();
         std::atomic_signal_fence(std::memory_order_seq_cst);
@@ -201,6 +212,7 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
           leave_carefully(*thread, site, true, vain);
         else if (__builtin_expect(steps_watch, 0) && steps_want_cpu_time)
           thread->start_computation(*site);
+        note_arrival<call, fortran>(entered, left, arguments...);
         after<call>(*thread, site, argument<info(call).comm>(arguments...), fortran);
         return code;
       }

@@ -1,6 +1,7 @@
 #include "adapters/pmpi/passage.hpp"
 
 #include "adapters/pmpi/calls/port.hpp"
+#include "adapters/pmpi/messages/arrivals.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/traffic.hpp"
 #include "adapters/pmpi/session.hpp"
@@ -114,6 +115,7 @@ bool Thread::prepare() {
       forget_modules();
       new_session();
       renew_messages();
+      begin_arrivals();
     }
     left = slot->stamp.load(std::memory_order_relaxed);
     left -= 1;  // the first call takes the careful way

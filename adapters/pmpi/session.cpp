@@ -3,6 +3,7 @@
 #include "adapters/mpi/mpi_library.hpp"
 #include "adapters/pmpi/agree.hpp"
 #include "adapters/pmpi/calls/port.hpp"
+#include "adapters/pmpi/messages/arrivals.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/traffic.hpp"
 #include "adapters/pmpi/passage.hpp"
@@ -93,6 +94,7 @@ void before_step() {
   if (thread && !thread->driving) leave_steps_to_host();
   if (!armed || !thread || thread->nesting > 0 || !thread->ready(slot)) return;
   if (traffic_on) traffic_step(finalizing);
+  if (arrivals_on) arrivals_step();
   if (!thread->driving) {
     static const Path& boundary = landmark("step");
     port().claim(*slot, static_cast<std::uint32_t>(thread->pair(boundary)));
@@ -169,6 +171,7 @@ void begin(const void* return_address, const void* cfa) {
   answer([] { return look_for_other_tools(), true; }, true);
   begin_traffic();
   begin_messages();
+  begin_arrivals();
   begin_steps();
   after_step();
 }

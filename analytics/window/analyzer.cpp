@@ -6,6 +6,7 @@
 #include "analytics/window/local_loads.hpp"
 #include "analytics/window/measure.hpp"
 #include "analytics/window/strata.hpp"
+#include "analytics/window/waiting.hpp"
 #include "analytics/window/watch.hpp"
 #include "analytics/window/window.hpp"
 
@@ -143,7 +144,7 @@ const Result& Analyzer::State::describe(Communicator& nodes, const Input& input)
   stop(Stage::cost_model);
   strata.find(nodes, layout, pass);
   stop(Stage::strata);
-  described = judge(nodes, pass, advice());
+  described = judge(nodes, pass, advice()) | find_waiting(nodes, layout, pass);
   known.advice = decided | described;
   known.local_region_load.assign(pass.row_mean.begin(),
                                  pass.row_mean.end() - static_cast<std::ptrdiff_t>(pass.rank_mean.size()));
@@ -157,7 +158,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   const Input& in = pass.input;
   constexpr double none = -std::numeric_limits<double>::infinity();
   constexpr std::size_t shapes = 5;
-  std::vector<double> v(1 + 2 * shapes + 5, none);
+  std::vector<double> v(1 + 2 * shapes + 6, none);
   v[0] = error.empty() ? 0 : 1;
   if (error.empty()) {
     const double shape[shapes] = {static_cast<double>(in.n_ranks), static_cast<double>(in.n_regions),
@@ -177,6 +178,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
     for (double x : in.rank_wait) rest[3] = std::max(rest[3], std::fabs(x));
     rest[4] = 0;
     for (double x : in.step_wall) rest[4] = std::max(rest[4], std::fabs(x));
+    rest[5] = in.delay.empty() && !in.ranks.empty() ? 1 : 0;
   }
   nodes.allreduce(std::span<double>(v), ReduceOp::max);
   Agreed agreed;
@@ -188,6 +190,7 @@ Agreed Analyzer::State::agree(Communicator& nodes, Pass& pass, const std::string
   agreed.largest_load = rest[2];
   agreed.largest_wait = rest[3];
   agreed.largest_wall = rest[4];
+  agreed.waits = rest[5] == 0;
   return agreed;
 }
 
@@ -219,7 +222,7 @@ std::array<std::size_t, n_stages> Analyzer::State::stage_bytes(const Pass& pass)
   of(Stage::loads) = watch.bytes() + layout.bytes() + peaks.bytes() + size(pass.rank_mean, pass.row_mean) +
                      2 * rows_of_steps * sizeof(double);
   of(Stage::cost_model) = costs.bytes() + size(r.speed);
-  of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load);
+  of(Stage::prediction) = size(r.load, r.predicted, r.local_region_load, r.delay, r.delay_region);
   // The signatures are a copy of the regions' means.
   of(Stage::strata) = strata.bytes() + size(r.stratum, r.medoid_rank, r.stratum_region_load, r.local_region_load);
   of(Stage::decision) = sizeof(balance::Decision);

@@ -32,6 +32,9 @@ std::string input_error(const Input& input) {
     return wrong_length("rank_wait", input.rank_wait.size(), n);
   if (!input.step_wall.empty() && input.step_wall.size() != n)
     return wrong_length("step_wall", input.step_wall.size(), n);
+  if (!input.delay.empty() && input.delay.size() != n) return wrong_length("delay", input.delay.size(), n);
+  if (input.transfer.size() != input.delay.size())
+    return wrong_length("transfer", input.transfer.size(), input.delay.size());
   return {};
 }
 

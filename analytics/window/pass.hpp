@@ -12,6 +12,7 @@ struct Agreed {
   bool failed = false;
   bool layout_changed = false;  ///< the ranks of some node have changed
   bool wall = false;            ///< step_wall is given
+  bool waits = false;           ///< delay and transfer are given on all nodes
   double largest_load = 0;      ///< largest absolute load of any rank or region in any step
   double largest_wait = 0;
   double largest_wall = 0;

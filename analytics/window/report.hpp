@@ -20,6 +20,7 @@
   X(prediction_error, -1)         /* mean |predicted - seen| / mean seen of the last prediction */               \
   X(parallel_efficiency, -1)      /* POP: mean load / elapsed time */                                            \
   X(communication_efficiency, -1) /* POP: largest load / elapsed time */                                         \
+  X(transfer_efficiency, -1)      /* POP: elapsed time with an ideal network / elapsed time */                   \
   X(ideal_saving, -1)             /* share of the elapsed time that ideal balance in every step would save */
 
 /// Further numbers of the snapshot and of JSON.
@@ -45,6 +46,7 @@ enum Advice : std::uint32_t {
   advice_collinear_units = 512,  ///< some units of work are collinear: their costs are not given
   advice_truncated = 1024,       ///< the hint board has no room for all regions
   advice_trial = 2048,           ///< recommended to learn the price and effect of a rebalance
+  advice_transfer = 4096,        ///< ranks wait at collectives for reasons other than their mean loads
 };
 
 /// The numbers of a window of steps.  Trivially copyable: it is passed through shared memory.

@@ -67,6 +67,9 @@ struct Input {
   std::span<const double> work;                ///< [n_units][n_local][steps]
   std::span<const double> rank_wait;           ///< [n_local][steps] seconds in COMM, WAIT and IO; may be empty
   std::span<const double> step_wall;           ///< [n_local][steps] seconds; may be empty
+  /// [n_local][steps] seconds that other ranks waited for the rank at collectives, and that it spent there without
+  /// waiting; both may be empty
+  std::span<const double> delay, transfer;
   bool failed = false;  ///< this node has failed and only takes part in the exchange; arrays are ignored
 };
 
@@ -81,6 +84,8 @@ struct Result : Report {
   std::vector<double> predicted;      ///< * [n_ranks] seconds per step, for the steps from delivery to the next hint
   std::vector<double> speed;          ///< [n_ranks] time per unit of work, relative to the typical rank's (1)
   std::vector<std::int32_t> stratum;  ///< [n_ranks]
+  std::vector<double> delay;  ///< [n_ranks] seconds per step that others waited for the rank; empty: not measured
+  std::vector<std::int32_t> delay_region;   ///< [n_ranks] the region that made it late; -1: none stands out
   std::vector<std::int32_t> medoid_rank;    ///< [strata]
   std::vector<double> stratum_region_load;  ///< [strata][n_regions] seconds per step, mean over the stratum's ranks
   std::vector<double> unit_cost;            ///< [n_units] seconds per unit; < 0: not identifiable

@@ -25,7 +25,8 @@ module effort_types
   integer(c_int), parameter, public :: EFFORT_ADVICE_STALE = 1, EFFORT_ADVICE_TREND = 2, EFFORT_ADVICE_JUMP = 4, &
     EFFORT_ADVICE_SLOW_NODE = 8, EFFORT_ADVICE_PERIODIC = 16, EFFORT_ADVICE_BALANCED = 32, &
     EFFORT_ADVICE_UNMARKED_COMM = 64, EFFORT_ADVICE_NO_PRICE = 128, EFFORT_ADVICE_TOO_EXPENSIVE = 256, &
-    EFFORT_ADVICE_COLLINEAR_UNITS = 512, EFFORT_ADVICE_TRUNCATED = 1024, EFFORT_ADVICE_TRIAL = 2048
+    EFFORT_ADVICE_COLLINEAR_UNITS = 512, EFFORT_ADVICE_TRUNCATED = 1024, EFFORT_ADVICE_TRIAL = 2048, &
+    EFFORT_ADVICE_TRANSFER = 4096
 
   ! The C struct of effort.h, component by component; arrays by c_f_pointer(hint%load, load, [hint%n_ranks]).
   type, public, bind(C) :: effort_hint
@@ -59,6 +60,8 @@ module effort_types
     real(c_double) :: ideal_saving
     real(c_double) :: expected_saving
     type(c_ptr) :: speed                ! real(c_double) (n_ranks)
+    type(c_ptr) :: delay                ! real(c_double) (n_ranks), or null without COMM_WAITS
+    type(c_ptr) :: delay_region         ! integer(c_int32_t) (n_ranks), from 0, likewise
   end type
 
   abstract interface

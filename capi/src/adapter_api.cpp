@@ -96,6 +96,12 @@ class Port final : public session::AdapterPort {
     });
   }
 
+  void arrivals(const measure::ArrivalsHeader& header, std::span<const std::uint64_t> words) override {
+    guarded([&] {
+      if (session::Session* s = capi::active_session()) s->client().arrivals(header, words);
+    });
+  }
+
   void finalize() override { effort_finalize_forgotten(); }
 
   void module(const std::string& base_name, const std::string& identity) override {

@@ -15,7 +15,8 @@ using session::Session;
 static_assert(int(window::advice_collinear_units) == EFFORT_ADVICE_COLLINEAR_UNITS &&
               int(window::advice_truncated) == EFFORT_ADVICE_TRUNCATED &&
               int(window::advice_unmarked_comm) == EFFORT_ADVICE_UNMARKED_COMM &&
-              int(window::advice_stale) == EFFORT_ADVICE_STALE);
+              int(window::advice_stale) == EFFORT_ADVICE_STALE &&
+              int(window::advice_transfer) == EFFORT_ADVICE_TRANSFER);
 
 namespace {
 
@@ -43,11 +44,12 @@ void fill(effort_hint& out, const session::DeliveredHint& h) {
   out.unit_name = h.unit_name;
   out.unit_cost = h.view.unit_cost;
   out.unit_cost_error = h.view.unit_cost_error;
+  out.delay = h.view.delay;
+  out.delay_region = h.view.delay_region;
   out.rebalance = r.rebalance ? 1 : 0;
   out.advice = r.advice;
   out.worst_region = r.worst_region;
   out.load_balance = 1 / (1 + r.imbalance);
-  out.transfer_efficiency = -1;
 #define EFFORT_NUMBER(name, unknown) out.name = r.name;
   EFFORT_HINT_NUMBERS(EFFORT_NUMBER)
 #undef EFFORT_NUMBER

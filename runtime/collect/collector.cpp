@@ -28,6 +28,8 @@ void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   series.clear();
   work.clear();
   flows.clear();
+  delay.clear();
+  transfer.clear();
   const auto n = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(n_steps);
   for (auto* array : {&load, &wait, &wall}) array->assign(n, 0.0);
 }
@@ -93,6 +95,7 @@ void Collector::read_until(int local, std::int64_t last_step) {
       }
       case Record::frame: read_frame(local, record); break;
       case Record::traffic: read_traffic(local, record); break;
+      case Record::arrivals: read_arrivals(local, record); break;
       case Record::rebalance: {
         measure::RebalanceRecord r;
         std::memcpy(&r, record.data(), sizeof r);
@@ -135,8 +138,6 @@ std::vector<double>& Collector::sized(std::vector<double>& array) const {
 
 NodeId Collector::outside() { return names_.add({Definition::region, 0, measure::Kind::compute, "(outside)", ""}); }
 
-NodeId Collector::whole_step() { return names_.add({Definition::region, 0, measure::Kind::compute, "(step)", ""}); }
-
 void Collector::divide(int local, const FrameHeader& h, std::vector<double> WindowBlock::*where, double value) {
   divide_to(local, h, value, [&](WindowBlock& block) -> std::vector<double>& { return block.*where; });
 }
@@ -152,6 +153,17 @@ void Collector::read_traffic(int local, std::span<const std::byte> record) {
     sum.bytes += f.bytes;
     sum.seconds += f.seconds;
   }
+}
+
+void Collector::read_arrivals(int local, std::span<const std::byte> record) {
+  Rank& rank = ranks_[static_cast<std::size_t>(local)];
+  StepArrivals a{local, 0, {}, {}, {}, {}};
+  std::memcpy(&a.header, record.data(), sizeof a.header);
+  a.communicator = rank.ids[static_cast<std::size_t>(Definition::communicator)][a.header.communicator];
+  a.words.resize((record.size() - sizeof a.header) / sizeof(std::uint64_t));
+  if (!a.words.empty())
+    std::memcpy(a.words.data(), record.data() + sizeof a.header, a.words.size() * sizeof a.words[0]);
+  rank.arrivals.push_back(std::move(a));
 }
 
 void Collector::read_frame(int local, std::span<const std::byte> record) {
@@ -170,12 +182,18 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
       divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.work[unit]); });
     } else {
       const NodeId region = e.region == 0                     ? outside()
-                            : e.region == measure::whole_step ? whole_step()
+                            : e.region == measure::whole_step ? names_.add(whole_step_region())
                                                               : id(Definition::region, e.region);
       const NodeSeries key{region, id(Definition::phase, h.phase), id(Definition::metric, e.series)};
       divide_to(local, h, e.value, [&](WindowBlock& b) -> std::vector<double>& { return sized(b.series[key]); });
     }
   }
+  for (StepArrivals& a : rank.arrivals) {
+    a.step = h.last_step;
+    a.phase = id(Definition::phase, h.phase);
+    arrivals_.push_back(std::move(a));
+  }
+  rank.arrivals.clear();
   rank.next_step = h.last_step + 1;
   const auto bracketed = rebalances_.find(rank.bracketed);
   if (rank.bracketed >= h.first_step && bracketed != rebalances_.end())

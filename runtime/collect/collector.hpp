@@ -11,6 +11,7 @@
 #include <map>
 #include <string>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace effort::engine {
@@ -33,9 +34,26 @@ struct WindowBlock {
   std::vector<double> load, wait, wall;              ///< [n_local][steps] seconds
   std::map<NodeId, std::vector<double>> work;        ///< by unit: [n_local][steps]
   std::map<FlowKey, FlowSum> flows;                  ///< messages seen by the MPI adapter, if COMM_MATRIX is on
+  /// [n_local][steps] seconds that others waited for the rank at collectives, and that it spent there without waiting;
+  /// empty unless COMM_WAITS is on.
+  std::vector<double> delay, transfer;
 
   void reset(std::int64_t first, int n_local, int n_steps);
 };
+
+/// A rank's arrivals at a communicator's collectives in one step.
+struct StepArrivals {
+  int local;
+  std::int64_t step;
+  NodeId phase, communicator;
+  measure::ArrivalsHeader header;
+  std::vector<std::uint64_t> words;
+};
+
+/// The region of what is read once a step.
+inline measure::Defined whole_step_region() {
+  return {measure::Definition::region, 0, measure::Kind::compute, "(step)", ""};
+}
 
 /// The outcome of a rebalance.
 struct RebalanceAnswer {
@@ -86,6 +104,8 @@ class Collector {
   std::int64_t snapshot_step(std::int64_t number, std::string& path) const;
   /// Outcomes since the last call, in order of steps: one per step, with the largest answer of all ranks.
   std::vector<RebalanceAnswer> take_rebalances();
+  /// Arrivals of the steps that have been read since the last call.
+  std::vector<StepArrivals> take_arrivals() { return std::exchange(arrivals_, {}); }
   /// Last step of the current window.
   std::int64_t window_end() const { return current_.first_step + window_ - 1; }
 
@@ -98,15 +118,16 @@ class Collector {
     std::int64_t bracketed = -1;  ///< step of a bracketed rebalance whose frame is still to come
     std::array<std::vector<NodeId>, n_definition_kinds> ids;  ///< the rank's ids -> the node's
     std::vector<std::pair<std::int64_t, std::string>> snapshots;
+    std::vector<StepArrivals> arrivals;  ///< of the step whose frame is still to come
   };
 
   void read_until(int local, std::int64_t last_step);
+  void read_arrivals(int local, std::span<const std::byte> record);
   void read_traffic(int local, std::span<const std::byte> record);
   void read_frame(int local, std::span<const std::byte> record);
   void divide(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
-  NodeId whole_step();  ///< the region of what is read once a step
-  NodeId outside();     ///< the region of application metrics that were given in none
+  NodeId outside();  ///< the region of application metrics that were given in none
   template <typename Find>
   void divide_to(int local, const measure::FrameHeader& h, double value, const Find& find);
 
@@ -116,6 +137,7 @@ class Collector {
   std::vector<Rank> ranks_;
   WindowBlock current_, next_;
   std::map<std::int64_t, RebalanceAnswer> rebalances_;
+  std::vector<StepArrivals> arrivals_;
 };
 
 }  // namespace effort::engine

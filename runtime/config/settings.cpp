@@ -225,6 +225,8 @@ const std::vector<Key>& keys() {
       {trace_policy_key, true, set_trace_policies, trace_policies},
       {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); },
        [](const Settings& s) { return std::string(s.comm_matrix ? "1" : "0"); }},
+      {"COMM_WAITS", true, [](Settings& s, auto& k, auto& v) { s.comm_waits = flag(k, v); },
+       [](const Settings& s) { return std::string(s.comm_waits ? "1" : "0"); }},
   };
   return all;
 }

@@ -90,6 +90,7 @@ struct Settings {
   std::string step = "auto";       ///< auto, off, or CALL[:N][@WHERE]
   int path_depth = 4;  ///< frames of a call path; 0: one region for all calls and another for the code between them
   bool comm_matrix = false;
+  bool comm_waits = false;
   /// Steps of a described window, whose strata, costs and history are shown to the user.
   int tile_steps() const { return window > 0 ? window : 10; }
   std::vector<std::string> notes;  ///< environment variables that look like settings but are not

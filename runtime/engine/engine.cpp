@@ -54,6 +54,8 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       log_(settings_, std::move(setup), names_, segment, nodes),
       input_(settings_, log_.setup().n_ranks, log_.setup().ranks, names_),
       collector_(segment, names_, settings_.tile_steps()),
+      waits_(settings_.comm_waits ? std::make_unique<WaitFinder>(log_.setup().ranks, log_.setup().n_ranks, names_)
+                                  : nullptr),
       history_(segment.n_local(), settings_, nodes.size()),
       analyzer_(std::make_unique<window::Analyzer>(analysis_settings(settings_))),
       rules_(settings_, log_.setup().n_ranks, log_.setup().ranks, names_),
@@ -284,6 +286,7 @@ bool Engine::process_steps() {
 }
 
 void Engine::describe_window() {
+  if (waits_) waits_->find(nodes_, collector_);
   known_ = &analyzer_->describe(nodes_, input_.window(collector_.block(), analyzer_->since(), followed_));
   if (known_->failed)
     throw Error(Status::internal,
@@ -345,6 +348,10 @@ void Engine::end(std::int64_t steps) {
         "no rank counted TRACE_GUIDE '" + settings_.trace.guide +
         "': samples were drawn for the load; name a metric of METRICS, or an application's, and a region of the run");
   if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
+  if (waits_) {
+    waits_->find(nodes_, collector_);
+    if (const std::string account = waits_->account(); !account.empty() && nodes_.rank() == 0) log_.note(account);
+  }
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;
   segment_.board().publish_finished(status);

@@ -4,6 +4,7 @@
 #include "analytics/comm/communicator.hpp"
 #include "analytics/window/window.hpp"
 #include "runtime/collect/collector.hpp"
+#include "runtime/collect/wait_finder.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/engine/background_thread.hpp"
 #include "runtime/engine/placement.hpp"
@@ -100,6 +101,7 @@ class Engine {
   RunLog log_;
   WindowInput input_;
   Collector collector_;
+  std::unique_ptr<WaitFinder> waits_;  ///< null unless COMM_WAITS is on
   HistoryStore history_;
   std::unique_ptr<window::Analyzer> analyzer_;
   SampleRules rules_;

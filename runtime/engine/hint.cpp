@@ -45,6 +45,8 @@ void publish_hint(const window::Result& r, const Look& look, const node::SampleC
   hint.predicted = r.predicted;
   hint.speed = speed;
   hint.stratum = r.stratum;
+  hint.delay = r.delay;
+  hint.delay_region = r.delay_region;
   hint.medoid_rank = r.medoid_rank;
   hint.stratum_region_load = r.stratum_region_load;
   hint.stratum_stride = n_regions;

@@ -66,6 +66,13 @@ window::Input WindowInput::window(const WindowBlock& block, std::int64_t since, 
     add_columns(to->data(), *from, n_local, block.steps, first, steps);
   }
 
+  for (auto [to, from] : {std::pair{&delay_, &block.delay}, {&transfer_, &block.transfer}}) {
+    to->clear();
+    if (from->empty()) continue;
+    to->assign(per_row, 0.0);
+    add_columns(to->data(), *from, n_local, block.steps, first, steps);
+  }
+
   window::Input in;
   in.first_step = block.first_step + first;
   in.last_step = last;
@@ -81,6 +88,8 @@ window::Input WindowInput::window(const WindowBlock& block, std::int64_t since, 
     in.rank_wait = rank_wait_;
     in.step_wall = step_wall_;
   }
+  in.delay = delay_;
+  in.transfer = transfer_;
   return in;
 }
 

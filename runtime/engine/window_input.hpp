@@ -30,7 +30,7 @@ class WindowInput {
   const std::vector<int>& ranks_;
   const NameUnion& names_;
   std::vector<double> step_load_, step_work_;
-  std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_;
+  std::vector<double> region_load_, rank_load_, work_, rank_wait_, step_wall_, delay_, transfer_;
 };
 
 }  // namespace effort::engine

@@ -12,7 +12,15 @@
 
 namespace effort::measure {
 
-enum class Record : std::uint16_t { definition = 1, frame = 2, rebalance = 3, snapshot = 4, final = 5, traffic = 6 };
+enum class Record : std::uint16_t {
+  definition = 1,
+  frame = 2,
+  rebalance = 3,
+  snapshot = 4,
+  final = 5,
+  traffic = 6,
+  arrivals = 7
+};
 
 /// Precedes every record.  Both ends run the same library on the same node, so the compiler's layout is used as is.
 struct RecordHeader {
@@ -62,6 +70,20 @@ struct Flow {
   double messages, bytes, seconds;
 };
 
+/// The rank's arrivals at a communicator's collectives since its last step, followed by one word for each that was
+/// sampled: arrival_word().
+struct ArrivalsHeader {
+  RecordHeader record;
+  std::uint32_t communicator;  ///< the rank's id of the name
+  std::int32_t place, size;    ///< the rank in the communicator, and the communicator's size
+  std::uint32_t level;         ///< of the sample (analytics/communication/instance_sample.hpp)
+  std::uint64_t first, end;    ///< ordinals of the communicator's blocking collectives, `end` excluded
+  std::uint64_t inside;        ///< ticks inside them, whether sampled or not
+};
+/// A clock's ticks, of which the three highest bits are lost, and three bits that say what the rank does
+/// (communication::Part).
+constexpr std::uint64_t arrival_word(std::uint64_t ticks, std::uint8_t part) { return ticks << 3 | part; }
+
 /// A growing byte stream of records.
 class RecordStream {
  public:
@@ -85,6 +107,11 @@ class RecordStream {
     begin(Record::traffic);
     put(flows.data(), flows.size_bytes());
     end();
+  }
+  void arrivals(ArrivalsHeader header, std::span<const std::uint64_t> words) {
+    header.record = {static_cast<std::uint32_t>(sizeof header + words.size_bytes()), Record::arrivals, 0};
+    put(&header, sizeof header);
+    put(words.data(), words.size_bytes());
   }
   template <typename T>
   void fixed(T record, Record type) {

@@ -11,7 +11,8 @@ namespace effort::measure {
 namespace {
 
 /// Beside the built-in counters.
-constexpr std::string_view own_metrics[] = {"time", "calls", "thread_sum", "thread_max", "thread_imbalance"};
+constexpr std::string_view own_metrics[] = {"time", "calls", "thread_sum", "thread_max", "thread_imbalance",
+                                            "collective_delay", "collective_wait", "collective_transfer"};
 
 }  // namespace
 

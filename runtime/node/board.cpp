@@ -23,7 +23,7 @@ struct Board::Control {
 /// Offsets of the arrays in a slot.
 struct Board::SlotLayout {
   std::size_t numbers = 0, load, predicted, speed, stratum_region_load, region_load, unit_cost, unit_cost_error,
-              stratum, medoid, sample, end;
+              stratum, medoid, delay, delay_region, sample, end;
 
   explicit SlotLayout(const BoardShape& s) {
     std::size_t at = sizeof(HintNumbers);
@@ -43,6 +43,8 @@ struct Board::SlotLayout {
     unit_cost_error = take(max_hint_units * 8);
     stratum = take(ranks * 4);
     medoid = take(max_strata * 4);
+    delay = take(ranks * 8);
+    delay_region = take(ranks * 4);
     sample = take(local * 8);
     end = at;
   }
@@ -106,6 +108,11 @@ void Board::publish(const HintContent& content) {
   copy(base, layout.speed, content.speed);
   copy(base, layout.stratum, content.stratum);
   copy(base, layout.sample, content.sample.probability);
+  numbers.has_delays = !content.delay.empty();
+  copy(base, layout.delay, content.delay);
+  std::vector<std::int32_t> delay_region(content.delay_region.begin(), content.delay_region.end());
+  for (std::int32_t& g : delay_region) g = g < numbers.n_regions ? g : -1;
+  copy(base, layout.delay_region, std::span<const std::int32_t>(delay_region));
   copy(base, layout.medoid, content.medoid_rank.first(static_cast<std::size_t>(report.strata)));
   const auto n = static_cast<std::size_t>(numbers.n_regions);
   for (std::size_t s = 0; s < static_cast<std::size_t>(report.strata); ++s)
@@ -152,6 +159,7 @@ bool Board::finished(int& status) const noexcept {
 HintView Board::view(std::int64_t look, int local) const noexcept {
   const SlotLayout layout(shape_);
   std::byte* base = slot(look);
+  const bool has_delays = at<HintNumbers>(base, layout.numbers)->has_delays;
   return {at<HintNumbers>(base, layout.numbers),
           at<double>(base, layout.load),
           at<double>(base, layout.predicted),
@@ -162,6 +170,8 @@ HintView Board::view(std::int64_t look, int local) const noexcept {
           at<double>(base, layout.unit_cost_error),
           at<std::int32_t>(base, layout.stratum),
           at<std::int32_t>(base, layout.medoid),
+          has_delays ? at<double>(base, layout.delay) : nullptr,
+          has_delays ? at<std::int32_t>(base, layout.delay_region) : nullptr,
           at<double>(base, layout.sample)[local]};
 }
 

@@ -41,6 +41,7 @@ struct HintNumbers {
   Appointment now, next;   ///< times of this look and of the next one
   std::int32_t n_regions = 0, n_units = 0;
   std::int64_t sample_from = -1;  ///< SampleContent::from
+  bool has_delays = false;
   window::Report report;
 };
 
@@ -49,6 +50,8 @@ struct HintContent {
   HintNumbers numbers;
   std::span<const double> load, predicted, speed;  ///< [n_ranks]
   std::span<const std::int32_t> stratum;           ///< [n_ranks]
+  std::span<const double> delay;                   ///< [n_ranks]; empty: not measured
+  std::span<const std::int32_t> delay_region;      ///< [n_ranks], likewise
   std::span<const std::int32_t> medoid_rank;       ///< [n_strata]
   std::span<const double> stratum_region_load;     ///< [n_strata][stride], the first n_regions of each row
   std::size_t stratum_stride = 0;
@@ -64,7 +67,9 @@ struct HintView {
   const HintNumbers* numbers;
   const double *load, *predicted, *speed, *stratum_region_load, *region_load, *unit_cost, *unit_cost_error;
   const std::int32_t *stratum, *medoid_rank;
-  double probability;  ///< of SampleContent, for this rank
+  const double* delay;               ///< null: not measured
+  const std::int32_t* delay_region;  ///< likewise
+  double probability;                ///< of SampleContent, for this rank
 };
 
 /// Looks use two slots alternately.  While ranks read the hint of look k, that of look k + 1 may be written.  Look k +

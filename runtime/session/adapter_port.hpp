@@ -64,6 +64,8 @@ class AdapterPort {
   virtual void phase(const char* name) = 0;
   /// Reports the messages that the rank has sent since the last call, for the window of the current step.
   virtual void traffic(std::span<const measure::Flow> flows) = 0;
+  /// Reports the arrivals at a communicator's collectives in the current step; see measure::ArrivalsHeader.
+  virtual void arrivals(const measure::ArrivalsHeader& header, std::span<const std::uint64_t> words) = 0;
   /// Called at the start of MPI_Finalize.
   virtual void finalize() = 0;
 
@@ -89,7 +91,7 @@ namespace effort::session {
 
 /// Identifies the version and the layout of shared structures, which must be equal in an adapter and the library.
 inline std::string port_build() {
-  constexpr int face = 3;  ///< raised with every change of AdapterPort's members between versions
+  constexpr int face = 4;  ///< raised with every change of AdapterPort's members between versions
   return EFFORT_VERSION_STRING " " + std::to_string(face) + " " + std::to_string(sizeof(measure::ThreadSlot)) + " " +
          std::to_string(sizeof(config::Settings)) + " " + std::to_string(sizeof(measure::SlotFront));
 }

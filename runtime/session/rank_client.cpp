@@ -317,6 +317,13 @@ void RankClient::traffic(std::span<const measure::Flow> flows) {
   });
 }
 
+void RankClient::arrivals(const measure::ArrivalsHeader& header, std::span<const std::uint64_t> words) {
+  attempt([&] {
+    recorder_.publish_definitions(pending_);
+    pending_.arrivals(header, words);
+  });
+}
+
 void RankClient::rebalance_begin() {
   rebalancing_since_ = step_;
   attempt([&] { recorder_.begin_price(around_bracket_); });

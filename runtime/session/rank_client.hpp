@@ -54,6 +54,7 @@ class RankClient {
   Status finalize();
   /// Publishes the messages between ranks since the last call.  Call it before the step ends.
   void traffic(std::span<const measure::Flow> flows);
+  void arrivals(const measure::ArrivalsHeader& header, std::span<const std::uint64_t> words);
   /// Called if the callback will not return: it counts as failed, and its step ends.
   void callback_left();
   void rebalance_begin();

@@ -10,7 +10,7 @@
 #include "runtime/config/settings.hpp"
 #include "runtime/history/run_log.hpp"
 #include "runtime/node/segment.hpp"
-#include "runtime/trace/clock_offset.hpp"
+#include "runtime/collect/clock_offset.hpp"
 #include "runtime/trace/sample_rules.hpp"
 #include "runtime/trace/sample_schedule.hpp"
 #include "runtime/trace/trace_events.hpp"

@@ -40,6 +40,7 @@ FIXED(EFFORT_ADVICE_TOO_EXPENSIVE, 256);
 FIXED(EFFORT_ADVICE_COLLINEAR_UNITS, 512);
 FIXED(EFFORT_ADVICE_TRUNCATED, 1024);
 FIXED(EFFORT_ADVICE_TRIAL, 2048);
+FIXED(EFFORT_ADVICE_TRANSFER, 4096);
 FIXED(sizeof(effort_status), 4);
 FIXED(sizeof(effort_kind), 4);
 FIXED(sizeof(effort_region_id), 4);
@@ -80,7 +81,9 @@ FIXED(offsetof(effort_hint, transfer_efficiency), 224);
 FIXED(offsetof(effort_hint, ideal_saving), 232);
 FIXED(offsetof(effort_hint, expected_saving), 240);
 FIXED(offsetof(effort_hint, speed), 248);
-FIXED(sizeof(effort_hint), 256);
+FIXED(offsetof(effort_hint, delay), 256);
+FIXED(offsetof(effort_hint, delay_region), 264);
+FIXED(sizeof(effort_hint), 272);
 #if defined(TEST_EFFORT_INLINE) && defined(__x86_64__)
 FIXED(EFFORT_INLINE_LAYOUT, 3);
 FIXED(offsetof(struct effort_thread_cell, ticks), 0);

@@ -25,7 +25,7 @@ allow(analytics/window analytics/number_text.hpp analytics/comm/ analytics/wavel
   analytics/balance/ analytics/cluster/)
 allow(analytics/replay analytics/comm/ analytics/window/)
 allow(analytics/trace analytics/codec/)
-allow(analytics/communication)
+allow(analytics/communication analytics/comm/)
 allow(analytics/placement)
 allow(record analytics/window/report.hpp analytics/codec/ analytics/comm/)
 allow(record/trace analytics/trace/ record/)
@@ -35,7 +35,8 @@ allow(runtime/recording)
 allow(runtime/measure runtime/recording/ runtime/status)
 allow(runtime/node runtime/recording/ analytics/window/report.hpp runtime/status runtime/quiet_write.hpp)
 allow(runtime/exchange analytics/comm/ runtime/status)
-allow(runtime/collect analytics/comm/ runtime/measure/ runtime/node/ runtime/recording/ runtime/status)
+allow(runtime/collect analytics/comm/ analytics/communication/ runtime/measure/ runtime/node/ runtime/recording/
+  runtime/status)
 allow(runtime/history analytics/ record/ runtime/config/ runtime/node/ runtime/collect/)
 allow(runtime/trace analytics/ record/ runtime/config/ runtime/recording/ runtime/measure/ runtime/node/
   runtime/collect/ runtime/history/ runtime/status)
@@ -65,7 +66,8 @@ allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/confi
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
   runtime/quiet_write.hpp effort/)
 allow(adapters/pmpi/calls runtime/session/adapter_port.hpp runtime/measure/ effort/)
-allow(adapters/pmpi/messages adapters/pmpi/calls/ runtime/config/ runtime/measure/ runtime/recording/ effort/)
+allow(adapters/pmpi/messages adapters/pmpi/calls/ analytics/communication/arrival.hpp runtime/config/ runtime/measure/
+  runtime/recording/ effort/)
 
 # System headers that a layer must not include.  Only one file of capi and the adapters may use MPI, and analytics has
 # no files or output.

@@ -10,6 +10,7 @@
 
 #include "record/reader.hpp"
 #include "tools/commands/commands.hpp"
+#include "tools/commands/kokkos_session.hpp"
 #include "tools/commands/named_trace.hpp"
 #include "tools/communication/pairs_output.hpp"
 #include "tools/communication/record.hpp"
@@ -36,7 +37,8 @@ CommunicationTrace read_communication(const CommArguments& a) {
 SnapshotTraffic read_traffic(const CommArguments& a, const std::string& analysis) {
   record::Reader reader{std::filesystem::path(a.input)};
   reader.verify();
-  SnapshotTraffic traffic = snapshot_traffic(reader, analysis);
+  SnapshotTraffic traffic = snapshot_traffic(reader);
+  require_flows(traffic, reader, analysis);
   if (a.raw_names) return traffic;
   Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
   for (std::string& region : traffic.regions) region = symbols.readable(region);
@@ -59,8 +61,15 @@ void check_rank(std::int32_t rank, const communication::Record& record) {
 
 void run_comm_waits(const CommArguments& a) {
   if (!names_trace(a.input)) {
-    const SnapshotTraffic traffic = read_traffic(a, "effort comm waits");
-    a.json ? print_json(snapshot_waits_json(traffic)) : print(snapshot_waits_text(traffic, a.all));
+    record::Reader reader{std::filesystem::path(a.input)};
+    reader.verify();
+    const KokkosSession kokkos;
+    SnapshotWaits waits = snapshot_waits(reader);
+    if (!waits.most) require_flows(waits.traffic, reader, "effort comm waits");
+    if (waits.most && !a.raw_names)
+      waits.most->region =
+          Symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()}).readable(waits.most->region);
+    a.json ? print_json(snapshot_waits_json(waits)) : print(snapshot_waits_text(waits, a.all));
     return;
   }
   const WaitFindings findings(read_communication(a));

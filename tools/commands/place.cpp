@@ -68,7 +68,8 @@ void run_place(const PlaceArguments& a) {
   record::Reader reader{std::filesystem::path(a.snapshot)};
   reader.verify();
   const std::int32_t nodes = reader.run().nodes;
-  const SnapshotTraffic traffic = snapshot_traffic(reader, "effort place");
+  const SnapshotTraffic traffic = snapshot_traffic(reader);
+  require_flows(traffic, reader, "effort place");
   const std::vector<std::string> hosts = a.hosts.empty() ? std::vector<std::string>() : read_hosts(a.hosts, nodes);
   const placement::Network network = a.topology.empty()
                                          ? placement::Network::flat(nodes)

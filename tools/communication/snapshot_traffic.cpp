@@ -6,7 +6,7 @@
 
 namespace effort::tools {
 
-SnapshotTraffic snapshot_traffic(record::Reader& reader, const std::string& analysis) {
+SnapshotTraffic snapshot_traffic(record::Reader& reader) {
   const record::Run& run = reader.run();
   SnapshotTraffic out;
   out.n_ranks = static_cast<std::int32_t>(run.ranks);
@@ -29,11 +29,14 @@ SnapshotTraffic snapshot_traffic(record::Reader& reader, const std::string& anal
     }
   }
   for (const auto& [key, flow] : flows) out.flows.push_back(flow);
-  if (out.flows.empty())
+  return out;
+}
+
+void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis) {
+  if (traffic.flows.empty())
     throw std::runtime_error("'" + reader.name() + "' holds no communication matrix, which " + analysis +
                              " of a snapshot needs: run the program with EFFORT_COMM_MATRIX=1 and libeffort_pmpi, or "
                              "give a trace (EFFORT_TRACE=on)");
-  return out;
 }
 
 }  // namespace effort::tools

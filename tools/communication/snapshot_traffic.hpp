@@ -23,8 +23,10 @@ struct SnapshotTraffic {
   std::vector<SnapshotFlow> flows;  ///< by a, b, region
 };
 
-/// Errors: record::FormatError; std::runtime_error if the snapshot has no matrix; the message says how to get one.
-/// @param analysis  name of the analysis, for that message
-SnapshotTraffic snapshot_traffic(record::Reader& reader, const std::string& analysis);
+/// The matrix; without flows if the snapshot has none.  Errors: record::FormatError.
+SnapshotTraffic snapshot_traffic(record::Reader& reader);
+/// @param analysis  what the matrix is needed for
+/// @throws std::runtime_error if there is none, with how to get one
+void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis);
 
 }  // namespace effort::tools

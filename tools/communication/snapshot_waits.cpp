@@ -1,8 +1,11 @@
 #include "tools/communication/snapshot_waits.hpp"
 
 #include <algorithm>
+#include <functional>
+#include <numeric>
 #include <vector>
 
+#include "record/series.hpp"
 #include "tools/output/output.hpp"
 
 namespace effort::tools {
@@ -24,35 +27,97 @@ std::vector<double> seconds_by_rank(const SnapshotTraffic& traffic) {
   return out;
 }
 
-}  // namespace
-
-ordered_json snapshot_waits_json(const SnapshotTraffic& traffic) {
-  ordered_json out;
-  out["totals_ns"] = nullptr;
-  out["unmatched"] = nullptr;
-  out["critical_path"] = nullptr;
-  out["communication_seconds"] = seconds_by_rank(traffic);
+/// [ranks] sums over steps, regions and phases of a metric; empty if no series has it.
+std::vector<double> totals_of(const record::Run& run, const record::SeriesReader& series, const std::string& metric) {
+  std::vector<double> out;
+  const record::Grid frame = series.frame(0);
+  for (std::uint32_t i = 0; i < run.series.size(); ++i) {
+    if (run.metrics[run.series[i].metric].name != metric) continue;
+    out.resize(static_cast<std::size_t>(run.ranks), 0);
+    for (const std::int32_t node : series.parts())
+      series.each_piece(i, frame, node, [&](const record::Piece& piece) {
+        for (std::size_t r = 0; r < piece.rows.size(); ++r)
+          for (std::size_t c = 0; c < piece.cols; ++c)
+            out[static_cast<std::size_t>(frame.first_rank[piece.rows[r]])] += piece.values[r * piece.cols + c];
+      });
+  }
   return out;
 }
 
-std::string snapshot_waits_text(const SnapshotTraffic& traffic, bool all) {
-  const std::vector<double> seconds = seconds_by_rank(traffic);
-  std::vector<std::size_t> order(seconds.size());
-  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return seconds[a] > seconds[b]; });
-  std::string out = "Most time in MPI calls went to messages from and to rank " + std::to_string(order[0]) + ": " +
-                    seconds_text(seconds[order[0]]) +
-                    ".\nA snapshot does not tell how much of that was waiting, and for whom: effort comm waits of a "
-                    "trace does (EFFORT_TRACE=on).\n";
+std::vector<std::size_t> largest_first(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] > values[b]; });
+  return order;
+}
+
+/// A table of ranks, at most ten rows unless `all`.
+std::string rank_table(const std::string& title, const std::vector<std::size_t>& order, Table table,
+                       const std::function<std::vector<std::string>(std::size_t rank)>& row, bool all) {
   constexpr std::size_t most_rows = 10;
   const std::size_t n = all ? order.size() : std::min(most_rows, order.size());
-  Table table({{"rank"}, {"in calls, of both ends"}});
-  for (std::size_t i = 0; i < n; ++i) table.add({std::to_string(order[i]), seconds_text(seconds[order[i]])});
-  return out + "\nTime in calls for messages" +
+  for (std::size_t i = 0; i < n; ++i) table.add(row(order[i]));
+  return "\n" + title +
          (n < order.size() ? ", the first " + std::to_string(n) + " of " + std::to_string(order.size()) +
                                  " ranks (--all shows the rest)"
                            : "") +
          "\n" + table.text();
+}
+
+}  // namespace
+
+SnapshotWaits snapshot_waits(record::Reader& reader) {
+  const record::Run& run = reader.run();
+  SnapshotWaits out{snapshot_traffic(reader), {}, {}, record::most_awaited(run)};
+  if (!out.most) return out;
+  const record::SeriesReader series(reader);
+  out.waited = totals_of(run, series, "collective_wait");
+  out.delay = totals_of(run, series, "collective_delay");
+  return out;
+}
+
+ordered_json snapshot_waits_json(const SnapshotWaits& waits) {
+  const auto known = [](const std::vector<double>& values) {
+    return values.empty() ? ordered_json() : ordered_json(values);
+  };
+  ordered_json out;
+  out["totals_ns"] = nullptr;
+  out["unmatched"] = nullptr;
+  out["critical_path"] = nullptr;
+  out["communication_seconds"] =
+      known(waits.traffic.flows.empty() ? std::vector<double>() : seconds_by_rank(waits.traffic));
+  out["collective_wait_seconds"] = known(waits.waited);
+  out["collective_delay_seconds"] = known(waits.delay);
+  return out;
+}
+
+std::string snapshot_waits_text(const SnapshotWaits& waits, bool all) {
+  std::string out;
+  if (waits.most) {
+    out += "Rank " + std::to_string(waits.most->rank) + " made the others wait " + seconds_text(waits.most->seconds) +
+           " at collectives, " + percent_text(waits.most->share) + " of all such waiting" +
+           (waits.most->region.empty() ? "" : ", by " + waits.most->region) + ".\n" +
+           rank_table(
+               "Waits at collectives", largest_first(waits.delay),
+               Table({{"rank"}, {"others waited for it"}, {"it waited"}}),
+               [&](std::size_t r) -> std::vector<std::string> {
+                 return {std::to_string(r), seconds_text(waits.delay[r]), seconds_text(waits.waited[r])};
+               },
+               all);
+  }
+  if (waits.traffic.flows.empty()) return out;
+  const std::vector<double> seconds = seconds_by_rank(waits.traffic);
+  const std::vector<std::size_t> order = largest_first(seconds);
+  return out + (out.empty() ? "" : "\n") + "Most time in MPI calls went to messages from and to rank " +
+         std::to_string(order[0]) + ": " + seconds_text(seconds[order[0]]) +
+         ".\nHow much of it was waiting for messages, and for whom, effort comm waits of a trace says "
+         "(EFFORT_TRACE=on).\n" +
+         rank_table(
+             "Time in calls for messages", order, Table({{"rank"}, {"in calls, of both ends"}}),
+             [&](std::size_t r) -> std::vector<std::string> {
+               return {std::to_string(r), seconds_text(seconds[r])};
+             },
+             all);
 }
 
 }  // namespace effort::tools

@@ -2,15 +2,27 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
+#include <vector>
 
+#include "record/reader.hpp"
 #include "tools/communication/snapshot_traffic.hpp"
 
 namespace effort::tools {
 
-/// The time that pairs spent in MPI calls for each other.  Finding out how much of it was waiting, and for what, needs
-/// the times of single calls: the corresponding keys of waits_json are null.
-nlohmann::ordered_json snapshot_waits_json(const SnapshotTraffic& traffic);
-std::string snapshot_waits_text(const SnapshotTraffic& traffic, bool all);
+/// Waits at collectives, measured with COMM_WAITS, and the time that pairs spent in MPI calls for each other.
+struct SnapshotWaits {
+  SnapshotTraffic traffic;            ///< without flows if the snapshot has no matrix
+  std::vector<double> waited, delay;  ///< [ranks] seconds that a rank waited, and that others waited for it; or empty
+  std::optional<record::MostAwaited> most;
+};
+
+/// Kokkos must be initialised.  Errors: record::FormatError.
+SnapshotWaits snapshot_waits(record::Reader& reader);
+
+/// The keys of waits_json that need the times of single calls are null, and so are others that the snapshot lacks.
+nlohmann::ordered_json snapshot_waits_json(const SnapshotWaits& waits);
+std::string snapshot_waits_text(const SnapshotWaits& waits, bool all);
 
 }  // namespace effort::tools

@@ -177,6 +177,11 @@ ordered_json info_json(record::Reader& reader, const record::SeriesReader& serie
   out["mean_path"] = known(run.mean_path);
   out["ideal_saving"] = saving ? ordered_json(saving->share) : ordered_json(nullptr);
   out["ideal_saving_of"] = saving ? ordered_json(saving->of_time ? "time" : "critical_path") : ordered_json(nullptr);
+  if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
+    out["most_awaited"] = {
+        {"rank", most->rank}, {"seconds", most->seconds}, {"share", most->share}, {"region", most->region}};
+  else
+    out["most_awaited"] = nullptr;
   out["own_cpu_seconds"] = run.own_cpu_seconds_total();
   out["own_cpu_share"] = known(run.own_cpu_share());
   out["own_cpu_seconds_per_node"] = run.own_cpu_seconds;

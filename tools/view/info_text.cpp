@@ -289,7 +289,12 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
          std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" +
          (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
-  return out + saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
+  out += saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
+  if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
+    out += "  rank " + std::to_string(most->rank) + " made the others wait " + seconds_text(most->seconds) +
+           " at collectives, " + percent_text(most->share) + " of all such waiting" +
+           (most->region.empty() ? "" : ", by " + name_text(without_modules(most->region), 60)) + "\n";
+  return out;
 }
 
 std::string load_map_text(record::Reader& reader, const record::SeriesReader& series, const Terminal& terminal,

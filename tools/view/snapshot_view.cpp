@@ -41,9 +41,9 @@ std::optional<IdealSaving> ideal_saving(const record::Run& run) {
 }
 
 std::vector<std::string> advice_names(std::uint32_t bits) {
-  constexpr std::array<const char*, 12> names = {"stale",         "trend",           "jump",          "slow_node",
-                                                 "periodic",      "balanced",        "unmarked_comm", "no_price",
-                                                 "too_expensive", "collinear_units", "truncated",     "trial"};
+  constexpr std::array<const char*, 13> names = {
+      "stale",         "trend",           "jump",      "slow_node", "periodic", "balanced", "unmarked_comm", "no_price",
+      "too_expensive", "collinear_units", "truncated", "trial",     "transfer"};
   std::vector<std::string> out;
   for (std::size_t i = 0; i < 32; ++i) {
     if ((bits >> i & 1) == 0) continue;

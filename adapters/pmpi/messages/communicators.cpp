@@ -159,6 +159,7 @@ std::uint32_t register_id(Communicator& c) {
   State& s = state();
   const bool room = s.named < most_named;
   c.id = room ? port().communicator(c.name, c.members) : port().communicator("(other communicators)", "");
+  c.shares_id = !room;
   s.named += room ? 1 : 0;
   return c.id;
 }

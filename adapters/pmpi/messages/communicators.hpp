@@ -29,6 +29,7 @@ struct Communicator {
   int me = 0;                   ///< this rank's in it; of an intercommunicator, in the local group
   bool inter = false;
   bool freed = false;
+  bool shares_id = false;  ///< there are too many: others have the same id
   int users = 0;           ///< pending requests and messages that refer to it
   std::vector<int> world;  ///< ranks in MPI_COMM_WORLD, -1 unknown, of those that its ranks address (of an
                            ///< intercommunicator, the remote group); empty: they are equal

@@ -48,7 +48,7 @@ class Together {
   Together& operator=(const Together&) = delete;
 };
 
-inline MPI_Comm pointed_at(const DataArguments& a, int place) {
+inline MPI_Comm pointed_at(const Arguments& a, int place) {
   return a.fortran ? PMPI_Comm_f2c(*a.pointer<MPI_Fint>(place)) : *a.pointer<MPI_Comm>(place);
 }
 

@@ -170,7 +170,8 @@ EFFORT_API effort_status effort_work_unit(const char* name, effort_work_id* out)
 EFFORT_API effort_status effort_work(effort_work_id w, double amount);
 /** Registers an application metric and its unit (may be ""), or finds it again.  A metric may be the LOAD_METRIC.
  *  Errors: EFFORT_ERR_CONFLICT for another unit than before, which changes nothing and gives the id, and for the name
- *  of a metric that the library measures itself (time, calls, thread_*, the built-in counters), which gives none. */
+ *  of a metric that the library measures itself (time, calls, thread_*, collective_*, the built-in counters), which
+ *  gives none. */
 EFFORT_API effort_status effort_metric_define(const char* name, const char* unit, effort_metric_id* out);
 /** Adds `value` (0 .. 1e100) to the calling thread's innermost region, or to none, in the current step.
  *  Errors: EFFORT_ERR_UNKNOWN_ID for an id that effort_metric_define did not return. */
@@ -204,7 +205,9 @@ enum {
   EFFORT_ADVICE_TOO_EXPENSIVE = 256,   /**< imbalanced, but rebalancing would not pay */
   EFFORT_ADVICE_COLLINEAR_UNITS = 512, /**< work units that grow together have no cost of their own */
   EFFORT_ADVICE_TRUNCATED = 1024,      /**< the hint has no room for all regions: some are missing */
-  EFFORT_ADVICE_TRIAL = 2048           /**< recommended to measure the cost or the effect, also below the threshold */
+  EFFORT_ADVICE_TRIAL = 2048,          /**< recommended to measure the cost or the effect, also below the threshold */
+  EFFORT_ADVICE_TRANSFER = 4096        /**< ranks wait at collectives for other reasons than their mean loads: the
+                                            network, noise, or loads that alternate; rebalancing does not help */
 };
 
 /** The state of the load and what to do about it.  Bit for bit the same on every rank, except for the fields marked
@@ -241,11 +244,16 @@ typedef struct effort_hint {
    * because the load is not a time.  load_balance x communication = parallel. */
   double parallel_efficiency;      /**< mean load / elapsed time */
   double communication_efficiency; /**< largest load / elapsed time */
-  double transfer_efficiency;      /**< unknown: always < 0 */
+  double transfer_efficiency;      /**< elapsed time with an ideal network / elapsed time, at most; needs COMM_WAITS */
   double ideal_saving;             /**< share of the time that ideal balance in every step would have saved */
   double expected_saving;          /**< seconds that a rebalance now would save until the next good opportunity */
   const double* speed;             /**< [n_ranks] time for the same work relative to the typical rank, 1 = typical;
                                         needs work units; its node's, or its own if that clearly differs */
+  /* Who is waited for, with the MPI adapter and COMM_WAITS=1; NULL otherwise. */
+  const double* delay;         /**< [n_ranks] seconds per step that the others, all together, waited for this rank at
+                                    collectives */
+  const int32_t* delay_region; /**< [n_ranks] index of the region in which the rank exceeds the mean rank most, which
+                                    makes it late; -1: none, or it is not waited for */
 } effort_hint;
 
 /** The application's rebalancer.  Runs inside effort_progress_step on the calling thread, on every rank at the same

@@ -56,9 +56,9 @@ const std::set<std::string> hint_numbers = {EFFORT_HINT_NUMBERS(EFFORT_NUMBER)};
 const std::set<std::string> window_numbers = {EFFORT_WINDOW_NUMBERS(EFFORT_NUMBER)};
 #undef EFFORT_NUMBER
 
-/// The hint has two numbers more: one follows from the imbalance, one is not known yet.
+/// The hint has one number more, which follows from the imbalance.
 std::set<std::string> with_the_hints_own(std::set<std::string> names) {
-  names.insert({"load_balance", "transfer_efficiency"});
+  names.insert("load_balance");
   return names;
 }
 

@@ -28,12 +28,13 @@ struct Run {
   std::function<double(int unit, int rank, std::int64_t step)> work = [](int, int, std::int64_t) { return 0.0; };
   std::function<double(int rank, std::int64_t step)> wait;  ///< empty: not given
   std::function<double(int rank, std::int64_t step)> wall;  ///< empty: not given
+  std::function<double(int rank, std::int64_t step)> delay, transfer;  ///< empty: not given
 };
 
 /// One node's arrays of one window.
 struct Slice {
   std::vector<int> ranks;
-  std::vector<double> region, rank, work, wait, wall;
+  std::vector<double> region, rank, work, wait, wall, delay, transfer;
   Input input;
 
   Slice(const Run& run, int node, int nodes, std::int64_t first, int steps) {
@@ -54,6 +55,8 @@ struct Slice {
       for (int s = 0; s < steps; ++s) {
         if (run.wait) wait.push_back(run.wait(ranks[i], first + s));
         if (run.wall) wall.push_back(run.wall(ranks[i], first + s));
+        if (run.delay) delay.push_back(run.delay(ranks[i], first + s));
+        if (run.transfer) transfer.push_back(run.transfer(ranks[i], first + s));
       }
     input.first_step = first;
     input.last_step = first + steps - 1;
@@ -66,6 +69,8 @@ struct Slice {
     input.work = work;
     input.rank_wait = wait;
     input.step_wall = wall;
+    input.delay = delay;
+    input.transfer = transfer;
   }
 };
 

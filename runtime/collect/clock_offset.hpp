@@ -25,6 +25,12 @@ class ClockOffset {
     most_ = std::numeric_limits<std::int64_t>::max();
     sent_ = -1;
   }
+  /// Allows for the drift of the clocks since the last round.
+  void widen(std::int64_t ns) {
+    if (!known()) return;
+    least_ -= ns;
+    most_ += ns;
+  }
   /// Whether both bounds are known: after two rounds.
   bool known() const {
     return least_ != std::numeric_limits<std::int64_t>::min() && most_ != std::numeric_limits<std::int64_t>::max();

@@ -1,4 +1,4 @@
-#include "runtime/trace/clock_offset.hpp"
+#include "runtime/collect/clock_offset.hpp"
 
 #include <algorithm>
 #include <span>
