@@ -115,6 +115,7 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
   if constexpr (role == Role::quiet)
     if (!messages_on) return next(arguments...);
   Passage passage(call, caller.return_address, caller.cfa);
+  if (passage.outermost()) note_before<call, fortran>(arguments...);
   auto given = words(arguments...);
   const Arguments looked_at = Arguments::of(call, given.data(), fortran);
   if constexpr (role == Role::complete || role == Role::poll)
@@ -127,7 +128,6 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
         passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
     messages->before<call>(given.data(), fortran, *slot, passage.site().region, begun);
   }
-  if (passage.outermost()) note_before<call, fortran>(arguments...);
   const std::uint64_t entered = arrivals_on ? port().ticks() : 0;
   const auto code = call_with<status_place(call)>(next, given.data(), arguments...);
   const std::uint64_t left = arrivals_on ? port().ticks() : 0;
@@ -156,11 +156,11 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   if (thread && slot && !traffic_on && thread->message_call)
     site = enter_recorded(*thread, *slot, call, caller, reads_first ? thread->entered : measure::tsc());
   if (__builtin_expect(!site, 0)) return through_carefully<call, fortran>(next, arguments...);
+  note_before<call, fortran>(arguments...);
   auto given = words(arguments...);
   MessageCall& messages = *thread->message_call;
   messages.before<call>(given.data(), fortran, *slot, site->region, true);
   slot->gate.open();
-  note_before<call, fortran>(arguments...);
   const auto code = call_given<T...>(next, given);
   const std::uint64_t left = measure::tsc();
   std::atomic_signal_fence(std::memory_order_seq_cst);

@@ -12,7 +12,7 @@ namespace {
 // Instances evaluated at a time; more are sampled.
 constexpr std::uint64_t most_instances = std::uint64_t{1} << 16;
 // Instances of a communicator that may wait for a member; one that falls further behind is believed to have stopped.
-constexpr std::uint64_t most_waiting = std::uint64_t{1} << 20;
+constexpr std::uint64_t most_waiting = std::uint64_t{1} << 14;
 
 constexpr std::int64_t nothing = std::numeric_limits<std::int64_t>::min();
 

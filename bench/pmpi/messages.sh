@@ -1,13 +1,14 @@
 #!/bin/sh
-# messages.sh PROGRAM ADAPTER [RANKS [PAIRS]]: alternates runs of bench_pmpi_messages without and with a trace.  Prints
-# the median over the runs of what interception costs in each, per round of calls, and the difference.
-program=$1 adapter=$2 ranks=${3:-2} pairs=${4:-11}
+# messages.sh PROGRAM ADAPTER [RANKS [PAIRS [SETTING]]]: alternates runs of bench_pmpi_messages without and with a
+# trace, or another SETTING that may be on or off (COMM_WAITS, COMM_MATRIX).  Prints the median over the runs of what
+# interception costs in each, per round of calls, and the difference.
+program=$1 adapter=$2 ranks=${3:-2} pairs=${4:-11} setting=${5:-TRACE}
 dir=$(mktemp -d)
 for _ in $(seq "$pairs"); do
-  for trace in off on; do
+  for value in off on; do
     # shellcheck disable=SC2086 # MPIRUN_FLAGS are several words
-    mpirun ${MPIRUN_FLAGS:-} -np "$ranks" env LD_PRELOAD="$adapter" EFFORT_STEP=MPI_Barrier EFFORT_TRACE="$trace" \
-      EFFORT_SNAPSHOT_DIR="$dir" "$program" | sed "s/^/$trace /"
+    mpirun ${MPIRUN_FLAGS:-} -np "$ranks" env LD_PRELOAD="$adapter" EFFORT_STEP=MPI_Barrier "EFFORT_$setting=$value" \
+      EFFORT_SNAPSHOT_DIR="$dir" "$program" | sed "s/^/$value /"
   done
 done | awk '
   { n = $(NF); p = $(NF - 2); how = $1; $1 = ""; NF -= 3; key = $0; all[key] = 1
@@ -18,6 +19,6 @@ done | awk '
     for (i = 2; i <= m; ++i) for (j = i; j > 1 && s[j - 1] > s[j]; --j) { t = s[j]; s[j] = s[j - 1]; s[j - 1] = t }
     return s[int((m + 1) / 2)]
   }
-  END { for (key in all) printf "%s: PMPI %.0f ns; the wrappers add %.1f ns, with a trace %.1f ns: %.1f more\n", key,
+  END { for (key in all) printf "%s: PMPI %.0f ns; the wrappers add %.1f ns, with $setting %.1f ns: %.1f more\n", key,
           med(key, "off", base), med(key, "off", v), med(key, "on", v), med(key, "on", v) - med(key, "off", v) }'
 rm -rf "$dir"

@@ -170,6 +170,7 @@ def adapter_memory(number, draw, case):
     case.host["rank"] = draw.choice([0, case.ranks - 1])
     case.environment["EFFORT_STEP"] = ["auto", "MPI_Allreduce", "MPI_Sendrecv:2@fault_host"][number // 4 % 3]
     case.environment["EFFORT_COMM_MATRIX"] = draw.choice(["0", "1"])
+    case.environment["EFFORT_COMM_WAITS"] = draw.choice(["0", "1"])
     preloaded(case, "malloc", f"errno:{errno.ENOMEM}", 150 + 200 * number if number < 6 else draw.randint(1, 1500),
               draw.random() < 0.7 or number < 6)
 

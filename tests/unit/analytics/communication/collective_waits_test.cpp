@@ -235,6 +235,23 @@ TEST_CASE("A communicator one of whose members reports nothing is dropped, and t
   }
 }
 
+TEST_CASE("A rank that stops to report does not make the others' arrivals pile up") {
+  CollectiveWaits all(std::vector<int>{0, 1}, 2);
+  SelfCommunicator self;
+  const auto arrive = [&](int rank, std::uint64_t first, std::uint64_t end) {
+    ArrivalBatch batch{0, rank, rank, 2, first, end, 0, 0, 0, {}};
+    for (std::uint64_t i = first; i < end; ++i) batch.arrivals.push_back({i, 1000 + rank, gives | waits});
+    all.add(std::move(batch));
+  };
+  arrive(0, 0, 10);
+  arrive(1, 0, 1);
+  CHECK(all.find(self, 1, {}).size() == 2);  // of the instance that both have reached
+  arrive(0, 10, 20'000);
+  CHECK(all.find(self, 1, {}).empty());
+  CHECK(all.dropped() == 19'999);
+  CHECK(all.evaluated() == 1);
+}
+
 TEST_CASE("Waits between nodes that may be errors of the clocks do not count") {
   std::vector<CollectiveWait> found[2];
   run_thread_group(2, [&](Communicator& nodes) {
