@@ -128,9 +128,10 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
         passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
     messages->before<call>(given.data(), fortran, *slot, passage.site().region, begun);
   }
-  const std::uint64_t entered = arrivals_on ? port().ticks() : 0;
+  const bool arrives = meeting(call) != Meeting::none && arrivals_on;
+  const std::uint64_t entered = arrives ? port().ticks() : 0;
   const auto code = call_with<status_place(call)>(next, given.data(), arguments...);
-  const std::uint64_t left = arrivals_on ? port().ticks() : 0;
+  const std::uint64_t left = arrives ? port().ticks() : 0;
   passage.done(in_vain<call>(arguments...));
   if (messages) {
     const measure::Busy way(*slot);

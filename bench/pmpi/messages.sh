@@ -10,7 +10,7 @@ for _ in $(seq "$pairs"); do
     mpirun ${MPIRUN_FLAGS:-} -np "$ranks" env LD_PRELOAD="$adapter" EFFORT_STEP=MPI_Barrier "EFFORT_$setting=$value" \
       EFFORT_SNAPSHOT_DIR="$dir" "$program" | sed "s/^/$value /"
   done
-done | awk '
+done | awk -v setting="$setting" '
   { n = $(NF); p = $(NF - 2); how = $1; $1 = ""; NF -= 3; key = $0; all[key] = 1
     v[key, how, ++c[key, how]] = n; base[key, how, c[key, how]] = p }
   function med(key, how, array,   i, j, t, m) {
@@ -19,6 +19,7 @@ done | awk '
     for (i = 2; i <= m; ++i) for (j = i; j > 1 && s[j - 1] > s[j]; --j) { t = s[j]; s[j] = s[j - 1]; s[j - 1] = t }
     return s[int((m + 1) / 2)]
   }
-  END { for (key in all) printf "%s: PMPI %.0f ns; the wrappers add %.1f ns, with $setting %.1f ns: %.1f more\n", key,
-          med(key, "off", base), med(key, "off", v), med(key, "on", v), med(key, "on", v) - med(key, "off", v) }'
+  END { for (key in all) printf "%s: PMPI %.0f ns; the wrappers add %.1f ns, with %s %.1f ns: %.1f more\n", key,
+          med(key, "off", base), med(key, "off", v), setting, med(key, "on", v),
+          med(key, "on", v) - med(key, "off", v) }'
 rm -rf "$dir"
