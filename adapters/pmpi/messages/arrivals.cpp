@@ -108,9 +108,9 @@ void note_arrival_carefully(Meeting meeting, MPI_Comm comm, Word handle, bool fo
 }
 
 void arrivals_saw_new(Call call, const Arguments& a) noexcept {
-  last_log.log = nullptr;
-  if (messages_on) return;
   stop_on_error([&] {
+    last_log.log = nullptr;
+    if (messages_on) return;
     saw_new(call, a.communicator(0), pointed_at(a, new_communicator_place(call)),
             call == Call::Comm_create_group ? a.integer(2) : 0);
   });
