@@ -14,8 +14,8 @@ namespace effort::window {
 /// POP's: the run time on a network that moves data in no time, relative to the elapsed time.  It is estimated from
 /// the time that ranks spend in collectives without waiting for each other, of the rank that spends least; time in
 /// point-to-point calls counts as waiting, so it is an upper bound.
-/// @return advice_transfer, or 0: more than a twentieth of the ranks' time is waiting or transfer at collectives that
-///         the mean loads do not explain, and that is more than what they do explain
+/// @return advice_transfer or 0.  It is set if transfer, and the waiting that the mean loads do not explain, together
+///         take more than a twentieth of the ranks' time, and more than the waiting that the mean loads explain
 std::uint32_t find_waiting(Communicator& nodes, const Layout& layout, Pass& pass);
 
 }  // namespace effort::window

@@ -88,10 +88,14 @@ void WaitFinder::find(Communicator& nodes, Collector& collector) {
     add(wait_, w.phase, at, waited);
     add(transfer_, w.phase, at, -waited);
   }
+  if (waits_.evaluated() > 0) return;
+  block.delay.clear();  // not measured, rather than nobody waited
+  block.transfer.clear();
 }
 
 std::string WaitFinder::account() const {
-  if (waits_.evaluated() + waits_.dropped() == 0) return {};
+  if (waits_.evaluated() + waits_.dropped() == 0)
+    return "COMM_WAITS is on, but the run has no collectives that were seen: link or preload libeffort_pmpi";
   std::string out = "COMM_WAITS: waits at " + std::to_string(waits_.evaluated()) + " collectives were evaluated";
   if (waits_.dropped() > 0)
     out += ", " + std::to_string(waits_.dropped()) + " were not because the arrival of a rank is missing";

@@ -23,7 +23,7 @@ class WaitFinder {
   /// Evaluates the arrivals up to the step that the collector has read, and adds the waits to its block: the arrays of
   /// the analysis, and series of the history.  Names must have been shared.  Collective; blocks.
   void find(Communicator& nodes, Collector& collector);
-  /// How many collectives were evaluated, and how exactly; empty if there were none.  Identical on all nodes.
+  /// How many collectives were evaluated, and how exactly, as a note.  Identical on all nodes.
   std::string account() const;
 
  private:

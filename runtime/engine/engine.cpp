@@ -350,7 +350,7 @@ void Engine::end(std::int64_t steps) {
   if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
   if (waits_) {
     waits_->find(nodes_, collector_);
-    if (const std::string account = waits_->account(); !account.empty() && nodes_.rank() == 0) log_.note(account);
+    if (nodes_.rank() == 0) log_.note(waits_->account());
   }
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;

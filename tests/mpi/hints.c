@@ -72,6 +72,7 @@ static void right_content(const effort_hint* h) {
   double sum = 0, largest = 0;
   CHECK(h->step == step && h->step == (calls + 1) * window - 1 + lag);
   CHECK(h->rank == rank && h->n_ranks == size);
+  CHECK(!h->delay && !h->delay_region && h->transfer_efficiency < 0); /* nobody sees the collectives */
   /* The window after the rebalance begins with the first new step. */
   const long first = calls * window;
   CHECK(h->window_first == (calls == 3 ? first + lag : first) && h->window_last == first + window - 1);

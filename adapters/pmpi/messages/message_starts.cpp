@@ -90,7 +90,8 @@ void MessageCall::bind(MPI_Request handle) {
   forget(number_);
 }
 
-/// A send and a receive share one handle, which stands for the receive, or for the send if there is no receive.
+/// The call starts a send and a receive under one request.  The request is recorded as that of the receive, or of the
+/// send if the call receives from MPI_PROC_NULL.
 void MessageCall::start_exchange() {
   Communicator* const c = communicator_at(info(call_).comm);
   if (!c) return;
