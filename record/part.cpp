@@ -109,7 +109,7 @@ std::vector<Column<Flow>> flow_columns() {
   return {column("window", &Flow::window),           column("source", &Flow::source),
           column("destination", &Flow::destination), column("region", &Flow::region),
           column("messages", &Flow::messages),       column("bytes", &Flow::bytes),
-          column("seconds", &Flow::seconds)};
+          column("seconds", &Flow::seconds),         column("size_class", &Flow::size_class, Presence::optional)};
 }
 
 const std::vector<Column<Traffic>>& traffic_fields() {
@@ -143,8 +143,10 @@ Traffic decode_traffic(format::View raw, const Run& run) {
   decoder.finish();
   for (const Flow& f : traffic.flows)
     if (f.window < 0 || f.source < 0 || f.source >= run.ranks || f.destination < 0 || f.destination >= run.ranks ||
-        f.region < 0 || static_cast<std::size_t>(f.region) >= traffic.regions.size())
-      throw std::runtime_error("a flow of the communication matrix names a window, rank or region that does not exist");
+        f.size_class < -1 || f.size_class > 64 || f.region < 0 ||
+        static_cast<std::size_t>(f.region) >= traffic.regions.size())
+      throw std::runtime_error(
+          "a flow of the communication matrix names a window, rank, region or class of sizes that does not exist");
   return traffic;
 }
 

@@ -177,6 +177,8 @@ struct Flow {
   std::int32_t source = 0, destination = 0;  ///< ranks of MPI_COMM_WORLD
   std::int32_t region = 0;                   ///< index into Traffic::regions
   double messages = 0, bytes = 0, seconds = 0;
+  /// Of messages of 2^(size_class - 1) to 2^size_class - 1 bytes; 0: empty ones; -1: unknown, or only time.
+  std::int32_t size_class = -1;
 };
 
 /// The sparse communication matrix of the ranks of one node.  Messages and bytes are counted on one side only, so sums

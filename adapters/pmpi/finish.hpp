@@ -53,7 +53,6 @@ inline void after(Thread& thread, const Site* site, Word comm, bool fortran) {
     }
   if constexpr (what.role == Role::free) {
     forget_communicators();
-    if (traffic_on) forget_traffic_communicators();
   }
 }
 
@@ -98,6 +97,21 @@ inline bool has_succeeded(std::nullptr_t, Word last) {
   return !code || *code == MPI_SUCCESS;
 }
 
+/// A call's messages, before and after it.  Out of line, and the same for C and Fortran, so that the library stays
+/// small.
+template <Call call>
+__attribute__((noinline)) void before_messages(MessageCall& messages, Word* given, bool fortran,
+                                               measure::ThreadSlot& slot, effort_region_id region, bool begun) {
+  const measure::Busy way(slot);
+  messages.before<call>(given, fortran, slot, region, begun);
+}
+template <Call call>
+__attribute__((noinline)) void after_messages(MessageCall& messages, measure::ThreadSlot& slot, bool succeeded,
+                                              std::uint64_t ticks) {
+  const measure::Busy way(slot);
+  messages.after<call>(succeeded, ticks);
+}
+
 /// A wrapper's careful half: a function of the same type, out of line.  Not marked as cold, because the compiler would
 /// then optimise what it calls for size, the recorded way included.
 #define EFFORT_CAREFULLY static __attribute__((noinline))
@@ -111,39 +125,41 @@ __attribute__((noinline)) auto through_carefully(Next next, T... arguments) {
     if (armed) arrivals_on = false;          // a collective that is not counted would shift all that follow
     return next(arguments...);
   }
-  constexpr Role role = info(call).role;
-  if constexpr (role == Role::quiet)
+  if constexpr (info(call).role == Role::quiet)
     if (!messages_on) return next(arguments...);
   Passage passage(call, caller.return_address, caller.cfa);
   if (passage.outermost()) note_before<call, fortran>(arguments...);
   auto given = words(arguments...);
-  const Arguments looked_at = Arguments::of(call, given.data(), fortran);
-  if constexpr (role == Role::complete || role == Role::poll)
-    if (traffic_on) before_completion(call, looked_at);
   MessageCall* const messages = messages_on && passage.seen() ? message_call(passage.thread()) : nullptr;
   measure::ThreadSlot* const slot = measure::this_thread_slot();
+  bool begun = false;
   if (messages) {
-    const measure::Busy way(*slot);
-    const bool begun =
-        passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
-    messages->before<call>(given.data(), fortran, *slot, passage.site().region, begun);
+    begun = passage.thread().begun && (slot->current.load(std::memory_order_relaxed) & measure::skipped) == 0;
+    before_messages<call>(*messages, given.data(), fortran, *slot, passage.site().region, begun);
   }
-  const bool arrives = meeting(call) != Meeting::none && arrivals_on;
-  const std::uint64_t entered = arrives ? port().ticks() : 0;
+  const bool reads_clock = (meeting(call) != Meeting::none && arrivals_on) || (traffic_on && !begun);
+  const std::uint64_t entered = reads_clock ? port().ticks() : 0;
   const auto code = call_with<status_place(call)>(next, given.data(), arguments...);
-  const std::uint64_t left = arrives ? port().ticks() : 0;
+  const std::uint64_t left = reads_clock ? port().ticks() : 0;
   passage.done(in_vain<call>(arguments...));
-  if (messages) {
-    const measure::Busy way(*slot);
-    messages->after<call>(has_succeeded(code, given.back()));
-  }
-  if (traffic_on && passage.seen())
-    saw_traffic(call, looked_at, static_cast<std::uint32_t>(passage.site().region), seconds_in_call(passage.thread()));
+  if (messages)
+    after_messages<call>(*messages, *slot, has_succeeded(code, given.back()),
+                         begun ? ticks_in_call(passage.thread(), *slot) : left - entered);
   if (passage.outermost()) {
     note_arrival<call, fortran>(entered, left, arguments...);
     after<call>(passage.thread(), passage.site_or_null(), argument<info(call).comm>(arguments...), fortran);
   }
   return code;
+}
+
+/// Leaves a call that was entered on the usual way.
+template <Call call>
+__attribute__((always_inline)) inline void leave_usual(Thread& thread, measure::ThreadSlot& slot, Site& site, bool vain,
+                                                       std::uint64_t left) {
+  if (__builtin_expect(!UsualWay<call>::leave(thread, slot, site, vain, left), 0))
+    leave_carefully(thread, &site, true, vain);
+  else if (__builtin_expect(steps_watch, 0) && steps_want_cpu_time)
+    thread.start_computation(site);
 }
 
 /// As through_carefully(), for a thread that records its events, outside all regions, where nothing else is to be done.
@@ -154,7 +170,7 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   Thread* const thread = this_thread;
   measure::ThreadSlot* const slot = measure::this_thread_slot();
   Site* site = nullptr;
-  if (thread && slot && !traffic_on && thread->message_call)
+  if (thread && slot && thread->message_call)
     site = enter_recorded(*thread, *slot, call, caller, reads_first ? thread->entered : measure::tsc());
   if (__builtin_expect(!site, 0)) return through_carefully<call, fortran>(next, arguments...);
   note_before<call, fortran>(arguments...);
@@ -167,23 +183,41 @@ __attribute__((noinline, hot)) auto through_recorded(Next next, T... arguments) 
   std::atomic_signal_fence(std::memory_order_seq_cst);
   const bool vain = found_nothing<call>(given.data());
   if (__builtin_expect(leave_recorded(*thread, *slot, *site, vain, left), 1)) {
-    messages.after<call>(has_succeeded(code, given.back()));
+    messages.after<call>(has_succeeded(code, given.back()), left - thread->entered);
     if (messages.completions() > 0) disown_completions(*thread, *slot, messages.completions(), left);
     slot->gate.open();
   } else {
     leave_carefully(*thread, site, true, vain);
     const measure::Busy way(*slot);
-    messages.after<call>(has_succeeded(code, given.back()));
+    messages.after<call>(has_succeeded(code, given.back()), left - thread->entered);
   }
   note_arrival<call, fortran>(thread->entered, left, arguments...);
   after<call>(*thread, site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
   return code;
 }
 
+/// As the usual way, whose entry has succeeded, for a thread whose messages are counted.
+template <Call call, bool fortran, typename Next, typename... T>
+__attribute__((noinline)) auto through_counted(Next next, Thread& thread, measure::ThreadSlot& slot, Site& site,
+                                               std::uint64_t entered, T... arguments) {
+  note_before<call, fortran>(arguments...);
+  auto given = words(arguments...);
+  MessageCall* const messages = message_call(thread);
+  if (messages) before_messages<call>(*messages, given.data(), fortran, slot, site.region, true);
+  const auto code = call_given<T...>(next, given);
+  const std::uint64_t left = measure::tsc();
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  leave_usual<call>(thread, slot, site, found_nothing<call>(given.data()), left);
+  if (messages) after_messages<call>(*messages, slot, has_succeeded(code, given.back()), left - entered);
+  note_arrival<call, fortran>(entered, left, arguments...);
+  after<call>(thread, &site, info(call).comm >= 0 ? given[comm_place(call)] : 0, fortran);
+  return code;
+}
+
 /// The careful half of a wrapper.
 template <Call call, bool fortran, typename Next, typename... T>
 auto through_other_ways(Next next, T... arguments) {
-  if (messages_on && armed) return through_recorded<call, fortran>(next, arguments...);
+  if (messages_traced && armed) return through_recorded<call, fortran>(next, arguments...);
   return through_carefully<call, fortran>(next, arguments...);
 }
 
@@ -204,15 +238,14 @@ __attribute__((always_inline)) inline auto through(const Next& next, const Caref
       measure::ThreadSlot* const slot = measure::this_thread_slot();
       Site* const site = slot ? UsualWay<call>::enter(*thread, *slot, return_address, cfa, entered) : nullptr;
       if (__builtin_expect(site != nullptr, 1)) {
+        if constexpr (tells_before(plain(call)) || tells_after(plain(call)))
+          if (__builtin_expect(messages_on, 0))
+            return through_counted<call, fortran>(next, *thread, *slot, *site, entered, arguments...);
         note_before<call, fortran>(arguments...);
         const auto code = next(arguments...);
         const std::uint64_t left = measure::tsc();
         std::atomic_signal_fence(std::memory_order_seq_cst);
-        const bool vain = in_vain<call>(arguments...);
-        if (__builtin_expect(!UsualWay<call>::leave(*thread, *slot, *site, vain, left), 0))
-          leave_carefully(*thread, site, true, vain);
-        else if (__builtin_expect(steps_watch, 0) && steps_want_cpu_time)
-          thread->start_computation(*site);
+        leave_usual<call>(*thread, *slot, *site, in_vain<call>(arguments...), left);
         note_arrival<call, fortran>(entered, left, arguments...);
         after<call>(*thread, site, argument<info(call).comm>(arguments...), fortran);
         return code;

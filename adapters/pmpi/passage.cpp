@@ -3,7 +3,6 @@
 #include "adapters/pmpi/calls/port.hpp"
 #include "adapters/pmpi/messages/arrivals.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
-#include "adapters/pmpi/messages/traffic.hpp"
 #include "adapters/pmpi/session.hpp"
 
 #include <algorithm>
@@ -259,13 +258,13 @@ void leave_carefully(Thread& thread, Site* site, bool begun, bool in_vain) {
   thread.last = site;
   thread.polled_in_vain = in_vain;
   thread.left_at(slot->stamp.load(std::memory_order_relaxed),
-                 slot->depth == 0 && !traffic_on && !messages_on && armed && thread.ready(slot));
+                 slot->depth == 0 && !messages_traced && armed && thread.ready(slot));
   if (steps_want_cpu_time) thread.start_computation(*site);
 }
 
 void disown(Thread& thread, measure::ThreadSlot& slot) {
   port().claim(slot, measure::outside);
-  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !traffic_on && !messages_on && armed);
+  thread.left_at(slot.stamp.load(std::memory_order_relaxed), slot.depth == 0 && !messages_traced && armed);
 }
 
 }  // namespace effort::pmpi

@@ -253,12 +253,9 @@ struct UsualWay {
   }
 };
 
-/// The duration of the call that has just been left, if it was entered on the careful path.
-inline double seconds_in_call(const Thread& thread) {
-  const measure::ThreadSlot* slot = measure::this_thread_slot();
-  return thread.begun && slot
-             ? static_cast<double>(slot->stamp.load(std::memory_order_relaxed) - thread.entered) * seconds_per_tick
-             : 0;
+/// The duration of the call that has just been left, which was entered and whose region was begun on the careful path.
+inline std::uint64_t ticks_in_call(const Thread& thread, const measure::ThreadSlot& slot) {
+  return slot.stamp.load(std::memory_order_relaxed) - thread.entered;
 }
 
 }  // namespace effort::pmpi

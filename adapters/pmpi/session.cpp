@@ -169,7 +169,6 @@ void begin(const void* return_address, const void* cfa) {
   armed = true;
   this_thread->prepare();  // without memory, at a later call
   answer([] { return look_for_other_tools(), true; }, true);
-  begin_traffic();
   begin_messages();
   begin_arrivals();
   begin_steps();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <map>
 #include <tuple>
 
@@ -20,6 +21,15 @@ std::array<std::uint32_t, 4> calls_of(const Message& m) {
 
 }  // namespace
 
+void add_size(std::vector<SizeCount>& sizes, std::int32_t size_class, std::uint64_t messages) {
+  const auto at = std::lower_bound(sizes.begin(), sizes.end(), size_class,
+                                   [](const SizeCount& s, std::int32_t c) { return s.size_class < c; });
+  if (at != sizes.end() && at->size_class == size_class)
+    at->messages += messages;
+  else
+    sizes.insert(at, {size_class, messages});
+}
+
 std::vector<Flow> message_matrix(const Record& record, const std::vector<std::uint32_t>& path_of_call) {
   std::vector<std::uint32_t> messages_in(record.calls.size(), 0);
   for (const Message& m : record.messages)
@@ -28,11 +38,13 @@ std::vector<Flow> message_matrix(const Record& record, const std::vector<std::ui
   std::map<std::tuple<std::int32_t, std::int32_t, std::uint32_t>, Flow> flows;
   for (const Message& m : record.messages) {
     const auto flow = [&](std::uint32_t path) -> Flow& {
-      return flows.try_emplace({m.sender, m.receiver, path}, Flow{m.sender, m.receiver, path}).first->second;
+      return flows.try_emplace({m.sender, m.receiver, path}, Flow{m.sender, m.receiver, path, 0, 0, {}, 0})
+          .first->second;
     };
     Flow& sent = flow(m.send_start == none ? none : path_of_call[m.send_start]);
     ++sent.messages;
     sent.bytes += m.bytes;
+    add_size(sent.sizes, std::bit_width(static_cast<std::uint64_t>(m.bytes)), 1);
     for (const std::uint32_t call : calls_of(m)) {
       if (call == none) continue;
       const Call& in = record.calls[call];

@@ -148,7 +148,7 @@ void Collector::read_traffic(int local, std::span<const std::byte> record) {
        at += sizeof(measure::Flow)) {
     measure::Flow f;
     std::memcpy(&f, record.data() + at, sizeof f);
-    FlowSum& sum = current_.flows[{f.source, f.destination, ids[f.region]}];
+    FlowSum& sum = current_.flows[{f.source, f.destination, ids[f.region], f.size_class}];
     sum.messages += f.messages;
     sum.bytes += f.bytes;
     sum.seconds += f.seconds;

@@ -20,6 +20,7 @@ namespace effort::engine {
 struct FlowKey {
   std::int32_t source, destination;
   NodeId region;
+  std::int32_t size_class;  ///< measure::Flow::size_class
   auto operator<=>(const FlowKey&) const = default;
 };
 struct FlowSum {

@@ -93,7 +93,8 @@ void HistoryStore::keep_traffic(const WindowBlock& block, const NameUnion& names
     const std::string& name = names.run().at(Definition::region, names.global(Definition::region, key.region)).name;
     const auto [at, fresh] = traffic_regions_.try_emplace(name, static_cast<std::int32_t>(traffic_.regions.size()));
     if (fresh) traffic_.regions.push_back(name);
-    traffic_.flows.push_back({windows_, key.source, key.destination, at->second, sum.messages, sum.bytes, sum.seconds});
+    traffic_.flows.push_back(
+        {windows_, key.source, key.destination, at->second, sum.messages, sum.bytes, sum.seconds, key.size_class});
   }
   ++windows_;
 }

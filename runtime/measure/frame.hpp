@@ -66,7 +66,9 @@ struct FinalRecord {
 /// The messages from one rank to another in calls of a region.  A traffic record is a sequence of these.
 struct Flow {
   std::int32_t source, destination;
-  std::uint32_t region, reserved;
+  std::uint32_t region;
+  /// Of messages of 2^(size_class - 1) to 2^size_class - 1 bytes; 0: empty ones; -1: no messages, only time.
+  std::int32_t size_class;
   double messages, bytes, seconds;
 };
 

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cmath>
 #include <cstdio>
 #include <filesystem>
@@ -136,7 +137,8 @@ record::Traffic traffic_of(const Shape& shape, std::int64_t window, const std::v
         const std::int32_t to = neighbours[static_cast<std::size_t>(k)];
         const double bytes = static_cast<double>(test::bytes_to(k)), n = static_cast<double>(window);
         const double seconds = n * (1e-6 + 1e-10 * bytes) * (1 + noise(key_of(k, rank, first)));
-        out.flows.push_back({first / window, rank, to, 0, n, n * bytes, to == shape.ranks / 3 ? 5 * seconds : seconds});
+        out.flows.push_back({first / window, rank, to, 0, n, n * bytes, to == shape.ranks / 3 ? 5 * seconds : seconds,
+                             static_cast<std::int32_t>(std::bit_width(static_cast<unsigned>(test::bytes_to(k))))});
       }
     }
   }

@@ -196,27 +196,46 @@ std::vector<NamedFlow> flows_of(const communication::Record& record) {
   std::vector<NamedFlow> out;
   for (const communication::Flow& f : communication::message_matrix(record, tree.of_call))
     out.push_back({f.a, f.b, f.path == communication::none ? "" : communication::path_text(record, tree, f.path),
-                   static_cast<double>(f.messages), static_cast<double>(f.bytes), 1e-9 * f.ns});
+                   static_cast<double>(f.messages), static_cast<double>(f.bytes), 1e-9 * f.ns, f.sizes});
   return out;
 }
 
 std::vector<NamedFlow> flows_of(const SnapshotTraffic& traffic) {
   std::vector<NamedFlow> out;
   for (const SnapshotFlow& f : traffic.flows)
-    out.push_back({f.a, f.b, traffic.regions[f.region], f.messages, f.bytes, f.seconds});
+    out.push_back({f.a, f.b, traffic.regions[f.region], f.messages, f.bytes, f.seconds, f.sizes});
   return out;
 }
+
+namespace {
+
+/// The smallest and the largest size of a class, in bytes.
+std::uint64_t least_of(std::int32_t size_class) { return size_class > 0 ? std::uint64_t{1} << (size_class - 1) : 0; }
+std::uint64_t most_of(std::int32_t size_class) { return size_class > 0 ? 2 * (least_of(size_class) - 1) + 1 : 0; }
+
+std::string sizes_text(const std::vector<communication::SizeCount>& sizes) {
+  if (sizes.empty()) return "";
+  return bytes_text(static_cast<double>(least_of(sizes.front().size_class))) + " - " +
+         bytes_text(static_cast<double>(most_of(sizes.back().size_class)));
+}
+
+}  // namespace
 
 ordered_json matrix_json(const std::vector<NamedFlow>& flows) {
   ordered_json out;
   ordered_json& list = out["matrix"] = ordered_json::array();
-  for (const NamedFlow& f : flows)
+  for (const NamedFlow& f : flows) {
+    ordered_json sizes = ordered_json::array();
+    for (const communication::SizeCount& s : f.sizes)
+      sizes.push_back({{"least", least_of(s.size_class)}, {"most", most_of(s.size_class)}, {"messages", s.messages}});
     list.push_back({{"a", f.a},
                     {"b", f.b},
                     {"path", f.path},
                     {"messages", f.messages},
                     {"bytes", f.bytes},
-                    {"seconds", f.seconds}});
+                    {"seconds", f.seconds},
+                    {"sizes", std::move(sizes)}});
+  }
   return out;
 }
 
@@ -242,11 +261,12 @@ std::string matrix_text(const std::vector<NamedFlow>& flows, bool all) {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const NamedFlow& a, const NamedFlow& b) { return a.seconds > b.seconds; });
   const std::size_t n = all ? sorted.size() : std::min(most_rows, sorted.size());
-  Table table({{"from"}, {"to"}, {"call path", Align::left}, {"messages"}, {"bytes"}, {"time"}});
+  Table table({{"from"}, {"to"}, {"call path", Align::left}, {"messages"}, {"bytes"}, {"sizes"}, {"time"}});
   for (std::size_t i = 0; i < n; ++i) {
     const NamedFlow& f = sorted[i];
     table.add({std::to_string(f.a), std::to_string(f.b), name_text(f.path, 60),
-               std::to_string(std::llround(f.messages)), bytes_text(f.bytes), seconds_text(f.seconds)});
+               std::to_string(std::llround(f.messages)), bytes_text(f.bytes), sizes_text(f.sizes),
+               seconds_text(f.seconds)});
   }
   return out + "\nFlows by time" + more(n, sorted.size()) + "\n" + table.text();
 }

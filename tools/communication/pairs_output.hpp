@@ -82,6 +82,7 @@ struct NamedFlow {
   std::int32_t a = 0, b = 0;
   std::string path;
   double messages = 0, bytes = 0, seconds = 0;
+  std::vector<communication::SizeCount> sizes;
 };
 std::vector<NamedFlow> flows_of(const communication::Record& record);
 std::vector<NamedFlow> flows_of(const SnapshotTraffic& traffic);

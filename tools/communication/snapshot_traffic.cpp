@@ -1,5 +1,6 @@
 #include "tools/communication/snapshot_traffic.hpp"
 
+#include <cmath>
 #include <map>
 #include <stdexcept>
 #include <tuple>
@@ -20,12 +21,15 @@ SnapshotTraffic snapshot_traffic(record::Reader& reader) {
       const std::string& name = traffic.regions.at(static_cast<std::size_t>(f.region));
       const auto [at, fresh] = region_at.emplace(name, out.regions.size());
       if (fresh) out.regions.push_back(name);
-      SnapshotFlow& sum =
-          flows.try_emplace({f.source, f.destination, at->second}, SnapshotFlow{f.source, f.destination, at->second})
-              .first->second;
+      SnapshotFlow& sum = flows
+                              .try_emplace({f.source, f.destination, at->second},
+                                           SnapshotFlow{f.source, f.destination, at->second, 0, 0, 0, {}})
+                              .first->second;
       sum.messages += f.messages;
       sum.bytes += f.bytes;
       sum.seconds += f.seconds;
+      if (f.size_class >= 0)
+        communication::add_size(sum.sizes, f.size_class, static_cast<std::uint64_t>(std::llround(f.messages)));
     }
   }
   for (const auto& [key, flow] : flows) out.flows.push_back(flow);

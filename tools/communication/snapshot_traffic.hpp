@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "analytics/communication/matrix.hpp"
 #include "record/reader.hpp"
 
 namespace effort::tools {
@@ -13,6 +14,7 @@ struct SnapshotFlow {
   std::int32_t a = 0, b = 0;  ///< from a to b
   std::size_t region = 0;     ///< index in SnapshotTraffic::regions
   double messages = 0, bytes = 0, seconds = 0;
+  std::vector<communication::SizeCount> sizes;  ///< empty: unknown, or no messages
 };
 
 /// The matrix over all windows and nodes.

@@ -19,8 +19,14 @@ void MessageCall::access() {
     if (type_place < 0) return std::uint64_t{0};
     return count_place < 0 ? type_size(a_.type(type_place)) : a_.bytes(count_place, type_place);
   };
-  access(a_.integer(at.target), sends_to_target(a_, at) ? bytes(at.sent_count, at.sent_type) : 0,
-         bytes(at.received_count, at.received_type));
+  const bool sends = sends_to_target(a_, at);
+  const std::uint64_t sent = sends ? bytes(at.sent_count, at.sent_type) : 0;
+  const std::uint64_t received = bytes(at.received_count, at.received_type);
+  access(a_.integer(at.target), sent, received);
+  if (!traffic_on) return;
+  const int target = communicator_->world_rank(a_.integer(at.target));
+  if (sends) count(target, true, true, sent);
+  if (at.received_type >= 0) count(target, false, true, received);
 }
 
 void MessageCall::synchronise() {

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "adapters/pmpi/calls/arguments.hpp"
+#include "adapters/pmpi/messages/collective_rules.hpp"
 #include "adapters/pmpi/messages/message_arguments.hpp"
-#include "adapters/pmpi/messages/traffic_rules.hpp"
 
 namespace effort::pmpi {
 
@@ -109,10 +109,31 @@ constexpr bool tells_after(Call call) {
     case Role::complete:
     case Role::quiet: return true;
     case Role::poll: return polls_requests(call);
-    case Role::start: return call == Call::Imrecv || call == Call::Comm_idup;
+    case Role::start: return call == Call::Imrecv || call == Call::Comm_idup || starts_collective(call);
     case Role::other:
       return call == Call::Mrecv || call == Call::Mprobe || new_communicator_place(call) >= 0 ||
              new_window_place(call) >= 0;
+    default: return false;
+  }
+}
+
+/// Whether a call counts in the communication matrix.
+constexpr bool counts_in_matrix(Call call) {
+  switch (info(call).role) {
+    case Role::send:
+    case Role::receive:
+    case Role::exchange:
+    case Role::put:
+    case Role::isend:
+    case Role::ireceive:
+    case Role::iexchange:
+    case Role::start_persistent:
+    case Role::complete:
+    case Role::sync:
+    case Role::rooted: return true;
+    case Role::poll: return polls_requests(call);
+    case Role::start: return call == Call::Imrecv || starts_collective(call);
+    case Role::other: return call == Call::Mrecv;
     default: return false;
   }
 }

@@ -1,6 +1,6 @@
 #include "adapters/pmpi/messages/collective_bytes.hpp"
 
-#include "adapters/pmpi/messages/traffic_rules.hpp"
+#include "adapters/pmpi/messages/collective_rules.hpp"
 
 #include <algorithm>
 #include <vector>

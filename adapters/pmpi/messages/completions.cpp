@@ -37,7 +37,7 @@ void MessageCall::claim_requests(Requests given, int status_place, bool status_a
     }
     any_ = true;
     records |= !r.collective;
-    statuses |= (!r.sends && !r.partitioned && !r.reported) || r.cancelled;
+    statuses |= (!r.sends && !r.partitioned && !r.reported && (records_ || r.peer < 0)) || r.cancelled;
   }
   if (!records) return;
   open();
@@ -58,6 +58,7 @@ inline void MessageCall::put_received(const Request& r, std::uint32_t number, co
 /// Records that a request is complete.
 void MessageCall::report(std::uint32_t number, const char* told) {
   Request& r = shared().requests[number];
+  if (traffic_on) count_completed(r, told);
   if (r.reported) return;
   r.reported = true;
   if (r.collective) return;
@@ -75,10 +76,31 @@ void MessageCall::report(std::uint32_t number, const char* told) {
   put_received(r, number, told);
 }
 
+/// The time to complete a request is divided among the messages that the call completes.
+inline void MessageCall::count_completed(const Request& r, const char* told) {
+  if (r.cancelled) return;
+  if (r.parts() != none) {
+    for (Part p : shared().traffic.kept(r.parts())) {
+      p.counts = false;
+      parts_.push_back(p);
+    }
+    return;
+  }
+  int peer = r.peer;
+  if (peer < 0 && told) {
+    MPI_Status status;
+    std::memcpy(&status, told, sizeof status);
+    peer = r.communicator->world_rank(status.MPI_SOURCE);
+  }
+  count_time(peer, r.sends);
+}
+
 void MessageCall::forget(std::uint32_t number) {
   RequestTable& requests = shared().requests;
-  const std::uint32_t companion = requests[number].companion;
-  drop(*requests[number].communicator);
+  const Request& r = requests[number];
+  const std::uint32_t companion = r.collective ? none : r.companion;
+  if (r.parts() != none) shared().traffic.drop(r.parts());
+  drop(*r.communicator);
   requests.release(number);
   if (companion != none) forget(companion);
 }
@@ -95,14 +117,15 @@ void MessageCall::retire(std::uint32_t number) {
 inline void MessageCall::complete_claimed(std::uint32_t number, const char* told) {
   RequestTable& requests = shared().requests;
   const Request& r = requests[number];
-  if (__builtin_expect(!r.ordinary() || (!r.sends && !told), 0)) {
+  if (__builtin_expect(!r.ordinary() || (!r.sends && !told && records_), 0)) {
     report(number, told);
     return retire(number);
   }
+  if (traffic_on) count_completed(r, told);
   ++completions_;
   if (r.sends)
     put(What::send_done, nullptr, -1, 0, 0, number);
-  else
+  else if (told)
     put_received(r, number, told);
   drop(*r.communicator);
   requests.release(number);
@@ -208,7 +231,8 @@ void MessageCall::freed_request(bool succeeded) {
   if (number_ == none) return;
   Request& r = shared().requests[number_];
   if (!succeeded) return shared().requests.put_back(number_);
-  if (r.active && !r.reported && r.companion != none) put(What::send_done, nullptr, -1, 0, 0, r.companion);
+  if (r.active && !r.reported && !r.collective && r.companion != none)
+    put(What::send_done, nullptr, -1, 0, 0, r.companion);
   if (r.active && !r.reported && !r.collective)
     put(r.sends && !r.cancelled ? What::send_done : What::cancelled, nullptr, -1, 0, 0, number_);
   forget(number_);

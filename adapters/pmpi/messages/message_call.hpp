@@ -1,4 +1,4 @@
-// A call whose messages are recorded, from before it begins until after it has ended.
+// A call whose messages are followed, from before it begins until after it has ended.
 #pragma once
 
 #include "adapters/pmpi/messages/call_messages.hpp"
@@ -6,6 +6,7 @@
 #include "adapters/pmpi/messages/message_arguments.hpp"
 #include "adapters/pmpi/messages/messages.hpp"
 #include "adapters/pmpi/messages/request_table.hpp"
+#include "adapters/pmpi/messages/traffic.hpp"
 #include "runtime/measure/careful.hpp"
 
 #include "effort/effort.h"
@@ -29,6 +30,7 @@ struct Shared {
   std::mutex mutex;
   bool concurrent = true;  ///< MPI_THREAD_MULTIPLE; otherwise the host's calls of MPI follow each other
   RequestTable requests;
+  Traffic traffic;
   std::unordered_map<Word, Found> found;            ///< by message
   std::unordered_map<Word, Communicator*> windows;  ///< by window; used as long as it exists
 };
@@ -61,9 +63,10 @@ class MessageCall {
   /// @param begun  the call has a region of its own, which has just been begun
   template <Call call>
   void before(Word* words, bool fortran, measure::ThreadSlot& slot, effort_region_id region, bool begun) noexcept;
-  /// After the call: records what has been completed.
+  /// After the call: records what has been completed, and counts the call in the communication matrix.
+  /// @param ticks  spent in the call
   template <Call call>
-  void after(bool succeeded) noexcept;
+  void after(bool succeeded, std::uint64_t ticks) noexcept;
   /// How many completions the present call has recorded.
   std::uint32_t completions() const { return completions_; }
 
@@ -86,6 +89,8 @@ class MessageCall {
   void start_persistent();
   void not_started();
   void collective();
+  void keep_parts(Request& r, Communicator& c);
+  void started_collective(bool succeeded);
   void with_doublings(int count_place);
   void found_message();
   void receive_found();
@@ -122,6 +127,7 @@ class MessageCall {
   void put_received(const Request& r, std::uint32_t number, const char* status);
   void retire(std::uint32_t number);
   void forget(std::uint32_t number);
+  void count_completed(const Request& r, const char* status);
   /// The first status, of whatever alignment; null if there is none.
   const char* statuses() const;
   /// It, in `copy`; null if there is none.
@@ -131,7 +137,16 @@ class MessageCall {
   void start_as();
   template <Call call>
   void end_as(bool succeeded);
+  template <Call call>
+  void count_call(bool succeeded, std::uint64_t ticks);
   void close();
+
+  /// A part of the call in the communication matrix.  Messages of a rank to itself do not count.
+  void count(int peer, bool sends, bool counts, std::uint64_t bytes, float weight = 1) {
+    if (peer >= 0 && peer != shared().traffic.me()) parts_.push_back({peer, weight, bytes, sends, counts});
+  }
+  void count_message(int to, std::uint64_t bytes, float weight = 1) { count(to, true, true, bytes, weight); }
+  void count_time(int peer, bool sends) { count(peer, sends, false, 0); }
 
   /// Records happen at the call's boundaries.  Makes them where the call has no region of its own.
   void open() {
@@ -162,9 +177,11 @@ class MessageCall {
   Communicator* communicator_ = nullptr;  ///< of a receive; used until it is over
   std::uint32_t number_ = none;           ///< of the request that the call is about
   bool any_ = false;
+  bool records_ = false;  ///< into the trace
   std::uint32_t completions_ = 0;
   std::vector<std::uint32_t> claimed_;  ///< if any_: by position among the call's requests
   std::vector<MPI_Status> statuses_;
+  std::vector<Part> parts_;  ///< of the present call in the matrix
 };
 
 template <Call call>
@@ -235,6 +252,8 @@ inline void MessageCall::end_as(bool succeeded) {
     received(succeeded);
   else if constexpr (role == Role::isend || role == Role::ireceive || role == Role::iexchange || call == Call::Imrecv)
     started(succeeded, new_request_place(call));
+  else if constexpr (starts_collective(call))
+    started_collective(succeeded);
   else if constexpr (role == Role::persistent_send || role == Role::persistent_receive)
     succeeded ? persistent(role == Role::persistent_send) : void();
   else if constexpr (role == Role::persistent_collective)
@@ -267,6 +286,7 @@ inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& 
   slot_ = &slot;
   begun_ = begun;
   apart_ = own_status_ = any_ = false;
+  records_ = slot.events.on();
   region_ = static_cast<std::uint32_t>(region);
   communicator_ = nullptr;
   number_ = none;
@@ -281,16 +301,33 @@ inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& 
   }
 }
 
+template <Call call>
+inline void MessageCall::count_call(bool succeeded, std::uint64_t ticks) {
+  constexpr Role role = info(call).role;
+  Traffic& traffic = shared().traffic;
+  if constexpr (role == Role::sync || role == Role::rooted || starts_collective(call)) {
+    Communicator* const c = succeeded ? communicator_at(info(call).comm) : nullptr;
+    if (c) traffic.add(region_, call, a_, *c, ticks);
+  } else if (!parts_.empty()) {
+    if (succeeded) traffic.add(region_, parts_, ticks);
+    parts_.clear();
+  }
+}
+
 template <Call given>
-inline void MessageCall::after(bool succeeded) noexcept {
+inline void MessageCall::after(bool succeeded, std::uint64_t ticks) noexcept {
   constexpr Call call = plain(given);
   if constexpr (tells_before(call))
     if (__builtin_expect(apart_, 0)) close();
-  if constexpr (tells_after(call)) {
+  if constexpr (tells_after(call) || counts_in_matrix(call)) {
     if (!messages_on) return;
+    if constexpr (!tells_after(call))
+      if (!traffic_on) return;
     try {
       const Together held;
-      end_as<call>(succeeded);
+      if constexpr (tells_after(call)) end_as<call>(succeeded);
+      if constexpr (counts_in_matrix(call))
+        if (traffic_on) count_call<call>(succeeded, ticks);
     } catch (const std::exception&) {
       end_messages();
     }

@@ -22,7 +22,13 @@ void MessageCall::send() {
   Communicator* const c = communicator_at(info(call_).comm);
   if (!c) return;
   open();
-  put(What::send, c, c->world_rank(rank), a_.bytes(1, 2), a_.integer(4), 0);
+  const int peer = c->world_rank(rank);
+  const std::uint64_t bytes = a_.bytes(1, 2);
+  put(What::send, c, peer, bytes, a_.integer(4), 0);
+  // The time of an exchange is charged to the rank received from.
+  if (traffic_on)
+    count_message(peer, bytes,
+                  info(call_).role == Role::exchange && a_.integer(source_place(call_)) != MPI_PROC_NULL ? 0.0f : 1.0f);
 }
 
 void MessageCall::receive() {
@@ -31,7 +37,7 @@ void MessageCall::receive() {
   if (!communicator_) return;
   use(*communicator_);
   open();
-  want_status(1);
+  if (records_ || a_.integer(source_place(call_)) == MPI_ANY_SOURCE) want_status(1);
 }
 
 /// A blocking receive is complete.
@@ -41,6 +47,10 @@ void MessageCall::received(bool succeeded) {
   const MPI_Status* const s = succeeded ? status(copy) : nullptr;
   ++completions_;
   if (s) put(What::receive, communicator_, communicator_->world_rank(s->MPI_SOURCE), received_bytes(*s), s->MPI_TAG, 0);
+  if (traffic_on) {
+    const int source = s ? s->MPI_SOURCE : call_ == Call::Mrecv ? MPI_ANY_SOURCE : a_.integer(source_place(call_));
+    count_time(communicator_->world_rank(source), false);
+  }
   drop(*communicator_);
 }
 
@@ -69,7 +79,9 @@ void MessageCall::start(bool sends) {
   const int peer = peer_of(*c, rank), tag = tag_of(a_.integer(4));
   add(*c, peer, tag, sends);
   open();
-  put(sends ? What::send_start : What::receive_start, c, peer, sends ? a_.bytes(1, 2) : 0, tag, number_);
+  const std::uint64_t bytes = sends ? a_.bytes(1, 2) : 0;
+  put(sends ? What::send_start : What::receive_start, c, peer, bytes, tag, number_);
+  if (traffic_on) count(peer, sends, sends, bytes);
 }
 
 /// Enters the number_-th request under its handle.
@@ -99,7 +111,9 @@ void MessageCall::start_exchange() {
   if (to != MPI_PROC_NULL) {
     add(*c, c->world_rank(to), a_.integer(4), true);
     open();
-    put(What::send_start, c, c->world_rank(to), a_.bytes(1, 2), a_.integer(4), number_);
+    const std::uint64_t bytes = a_.bytes(1, 2);
+    put(What::send_start, c, c->world_rank(to), bytes, a_.integer(4), number_);
+    if (traffic_on) count_message(c->world_rank(to), bytes);
   }
   if (from == MPI_PROC_NULL) return;
   const std::uint32_t send = number_;
@@ -146,6 +160,7 @@ void MessageCall::persistent_collective() {
   r->received = e.received;
   r->persistent = r->collective = true;
   r->active = false;
+  keep_parts(*r, *c);
   bind(a_.request(info(call_).comm + 2));
 }
 
@@ -165,6 +180,11 @@ void MessageCall::start_persistent() {
     else
       put(r.sends ? What::send_start : What::receive_start, r.communicator, r.peer, r.sends ? r.bytes : 0, r.tag,
           number);
+    if (!traffic_on) continue;
+    if (r.parts() != none)
+      for (const Part& p : shared().traffic.kept(r.parts())) parts_.push_back(p);
+    else if (!r.collective)
+      count(r.peer, r.sends, r.sends, r.bytes);
   }
 }
 
@@ -222,6 +242,28 @@ void MessageCall::collective() {
   if (!slot_->events.on()) return;
   const Exchanged e = exchanged(call_, a_, *c);
   put(What::collective, c, e.root, e.sent, e.received);
+}
+
+/// So that the time of its completion counts for the same pairs.
+void MessageCall::keep_parts(Request& r, Communicator& c) {
+  if (!traffic_on) return;
+  std::vector<Part> parts;
+  add_parts(parts, call_, a_, c, size_of(call_, a_, c));
+  for (Part& p : parts) p.weight = 1.0f / static_cast<float>(parts.size());
+  if (!parts.empty()) r.companion = shared().traffic.keep(std::move(parts));
+}
+
+/// In the trace, a collective ends where it starts.
+void MessageCall::started_collective(bool succeeded) {
+  if (!traffic_on || !succeeded) return;
+  Communicator* const c = communicator_at(info(call_).comm);
+  const MPI_Request handle = c ? a_.request(info(call_).comm + 1) : MPI_REQUEST_NULL;
+  if (handle == MPI_REQUEST_NULL) return;
+  Request* const r = add(*c, -1, 0, true);
+  if (!r) return;
+  r->collective = true;
+  keep_parts(*r, *c);
+  bind(handle);
 }
 
 void MessageCall::made_communicator(bool succeeded) {

@@ -5,13 +5,13 @@
 
 namespace effort::pmpi {
 
-bool messages_on = false;
+bool messages_on = false, messages_traced = false;
 
 Shared* shared_by_threads = nullptr;
 
 namespace {
 
-/// Runs `body`.  If it throws (out of memory), no more messages are recorded, and the host continues.
+/// Runs `body`.  If it throws (out of memory), no more messages are followed, and the host continues.
 template <typename Body>
 void stop_on_error(const Body& body) noexcept {
   try {
@@ -25,7 +25,7 @@ void stop_on_error(const Body& body) noexcept {
 
 void begin_messages() {
   const config::Settings* settings = port().settings();
-  if (messages_on || !settings || !settings->trace.on) return;
+  if (messages_on || !settings || (!settings->trace.on && !settings->comm_matrix)) return;
   stop_on_error([&] {
     if (!shared_by_threads) shared_by_threads = new Shared;
     shared().requests = {};  // they refer to communicators that are forgotten below
@@ -36,21 +36,29 @@ void begin_messages() {
     shared().concurrent = level == MPI_THREAD_MULTIPLE;
     find_fortran_addresses();
     begin_communicators();
+    begin_traffic(*settings);
+    messages_traced = settings->trace.on;
     messages_on = true;
   });
 }
 
 void renew_messages() {
   const config::Settings* settings = port().settings();
-  if (!settings || !settings->trace.on) messages_on = false;
+  if (!settings || (!settings->trace.on && !settings->comm_matrix)) messages_on = traffic_on = messages_traced = false;
   if (!messages_on) return begin_messages();
-  const Together held;
-  renew_ids();
+  stop_on_error([&] {
+    const Together held;
+    renew_ids();
+    begin_traffic(*settings);
+    messages_traced = settings->trace.on;
+  });
 }
 
 void end_messages() noexcept {
-  messages_on = false;
-  note([] { return "no memory was left to follow the messages of this rank: its trace has none from then on"; });
+  messages_on = messages_traced = traffic_on = false;
+  note([] {
+    return "no memory was left to follow the messages of this rank: its trace and COMM_MATRIX have none from then on";
+  });
 }
 
 // ---- a call

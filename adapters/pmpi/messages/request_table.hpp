@@ -31,7 +31,8 @@ class RequestTable {
     std::uint64_t received = 0;  ///< of a persistent collective
     std::int32_t peer = -1, tag = 0;
     std::uint32_t thread = 0;        ///< slot number of the thread that started it
-    std::uint32_t companion = none;  ///< of a receive: the send that completes with it and has no handle
+    std::uint32_t companion = none;  ///< of a receive: the send that completes with it and has no handle; of a
+                                     ///< collective: see parts()
     bool sends : 1 = false, persistent : 1 = false, active : 1 = true;
     bool cancelled : 1 = false;  ///< MPI_Cancel was called
     bool reported : 1 = false;   ///< its completion has been recorded
@@ -42,6 +43,9 @@ class RequestTable {
     bool ordinary() const {
       return active && !persistent && !cancelled && !reported && !collective && !partitioned && companion == none;
     }
+
+    /// Of a collective: its number in Traffic::keep(), or none.
+    std::uint32_t parts() const { return collective ? companion : none; }
 
    private:
     friend class RequestTable;

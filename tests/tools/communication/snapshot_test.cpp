@@ -1,4 +1,5 @@
 // effort comm of snapshots.
+#include <algorithm>
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
@@ -33,7 +34,7 @@ std::vector<std::byte> snapshot(bool matrix) {
       part.traffic = {{"MPI_Send [app+0x10]"}, {{0, 0, 1, 0, 3, 300, 0.5}, {1, 0, 1, 0, 2, 200, 0.25}}};
     else
       part.traffic = {{"MPI_Recv [app+0x20]", "MPI_Send [app+0x10]"},
-                      {{0, 1, 2, 0, 0, 0, 1.5}, {0, 1, 2, 1, 4, 4000, 0.125}, {1, 2, 1, 1, 1, 8, 0.0625}}};
+                      {{0, 1, 2, 0, 0, 0, 1.5}, {0, 1, 2, 1, 4, 4000, 0.125, 10}, {1, 2, 1, 1, 1, 8, 0.0625}}};
     parts.push_back(record::encode_part(part));
   }
   return record::encode(run, parts);
@@ -51,8 +52,11 @@ TEST_CASE("the matrix of a snapshot, over windows and nodes") {
                            {"path", "MPI_Send [app+0x10]"},
                            {"messages", 5.0},
                            {"bytes", 500.0},
-                           {"seconds", 0.75}}));
+                           {"seconds", 0.75},
+                           {"sizes", json::array()}}));
   CHECK(matrix[1]["a"] == 1);
+  const json large({{"least", 512}, {"most", 1023}, {"messages", 4}});
+  CHECK(std::any_of(matrix.begin(), matrix.end(), [&](const json& row) { return row["sizes"] == json({large}); }));
   CHECK(matrix[3]["a"] == 2);
 
   const json pairs = scratch.run({"comm", "pairs", "--json", "run.effort"}).json();
