@@ -291,6 +291,7 @@ inline void MessageCall::before(Word* words, bool fortran, measure::ThreadSlot& 
   communicator_ = nullptr;
   number_ = none;
   completions_ = 0;
+  parts_.clear();
   if constexpr (tells_before(call)) {
     try {
       const Together held;
@@ -310,7 +311,6 @@ inline void MessageCall::count_call(bool succeeded, std::uint64_t ticks) {
     if (c) traffic.add(region_, call, a_, *c, ticks);
   } else if (!parts_.empty()) {
     if (succeeded) traffic.add(region_, parts_, ticks);
-    parts_.clear();
   }
 }
 
