@@ -14,30 +14,38 @@ struct Stretch {
   std::int64_t start_ns, end_ns;
 };
 
-std::vector<Stretch> stretches_of(const Record& record) {
+std::vector<Stretch> stretches_of(const Record& record, const std::vector<bool>& chosen) {
   std::vector<Stretch> out;
+  const auto wanted = [&](std::size_t i) { return chosen.empty() || chosen[i]; };
   for (std::size_t i = 0; i < record.spans.size(); ++i) {
     const Span& span = record.spans[i];
-    if (i > 0 && span.first_step <= record.spans[i - 1].last_step + 1) {
+    if (!wanted(i)) continue;
+    if (i > 0 && wanted(i - 1) && span.first_step <= record.spans[i - 1].last_step + 1) {
       out.back().end_ns = std::max(out.back().end_ns, span.end_ns);
     } else {
       out.push_back({span.start_ns, span.end_ns});
     }
   }
-  if (out.empty()) out.push_back({INT64_MIN, INT64_MAX});
+  if (record.spans.empty()) return {{INT64_MIN, INT64_MAX}};
   // Calls may extend beyond the ends of windows, because each node sees these by its own clock.
-  out.front().start_ns = INT64_MIN;
-  out.back().end_ns = INT64_MAX;
+  if (wanted(0)) out.front().start_ns = INT64_MIN;
+  if (wanted(record.spans.size() - 1)) out.back().end_ns = INT64_MAX;
   return out;
 }
 
 class Replay {
  public:
-  Replay(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline)
-      : record_(record), tree_(tree), waits_(waits), timeline_(timeline), times_(tree.paths.size()) {}
+  Replay(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline,
+         const std::vector<bool>& chosen)
+      : record_(record),
+        tree_(tree),
+        waits_(waits),
+        timeline_(timeline),
+        stretches_(stretches_of(record, chosen)),
+        times_(tree.paths.size()) {}
 
   CriticalPath run() {
-    for (const Stretch& stretch : stretches_of(record_)) follow(stretch);
+    for (const Stretch& stretch : stretches_) follow(stretch);
     CriticalPath out;
     for (const auto& [key, ns] : sums_) {
       const std::uint32_t path = key.second == tree_.paths.size() ? none : key.second;
@@ -105,7 +113,7 @@ class Replay {
     std::set<std::int32_t> ranks;
     for (std::size_t l = 0; l < record_.locations.size(); ++l) {
       ranks.insert(record_.locations[l].rank);
-      timeline_.times(l, times_);
+      for (const Stretch& stretch : stretches_) timeline_.times(l, stretch.start_ns, stretch.end_ns, times_);
     }
     std::map<std::uint32_t, std::int64_t> on_path;
     for (const auto& [key, ns] : sums_) on_path[key.second] += ns;
@@ -122,14 +130,16 @@ class Replay {
   const CallTree& tree_;
   const Waits& waits_;
   const Timeline& timeline_;
+  std::vector<Stretch> stretches_;
   PathTimes times_;
   std::map<std::pair<std::int32_t, std::uint32_t>, std::int64_t> sums_;  ///< of ranks and indices in PathTimes::ns
 };
 
 }  // namespace
 
-CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline) {
-  return Replay(record, tree, waits, timeline).run();
+CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline,
+                           const std::vector<bool>& chosen) {
+  return Replay(record, tree, waits, timeline, chosen).run();
 }
 
 }  // namespace effort::communication

@@ -28,7 +28,9 @@ struct CriticalPath {
 /// waited for.  Waits are never on the path.  Parts of a run with a gap between them have a path each, and the paths
 /// are added up.  Clock errors can make ranks wait for each other at the same time: the path then stays on its present
 /// rank.
+/// @param chosen  [spans] the spans to follow it through; the imbalance is that of these spans, too.  Empty: all
 /// Cost: O(calls + jumps log calls).
-CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline);
+CriticalPath critical_path(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline,
+                           const std::vector<bool>& chosen = {});
 
 }  // namespace effort::communication

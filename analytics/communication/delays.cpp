@@ -1,6 +1,8 @@
 #include "analytics/communication/delays.hpp"
 
 #include <algorithm>
+#include <map>
+#include <numeric>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -21,6 +23,10 @@ struct Synchronization {
   std::uint32_t other_call = none;  ///< the peer's
 };
 
+bool larger(const Delay& a, const Delay& b) {
+  return a.ns != b.ns ? a.ns > b.ns : std::tuple(a.rank, a.path, a.before) < std::tuple(b.rank, b.path, b.before);
+}
+
 class DelayFinder {
  public:
   DelayFinder(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline)
@@ -30,8 +36,11 @@ class DelayFinder {
         timeline_(timeline),
         propagated_(waits.waits.size(), 0),
         divided_(waits.waits.size(), false),
+        span_of_(spans_of(record, waits, tree.location_of)),
         own_(tree.paths.size()),
-        other_(tree.paths.size()) {
+        other_(tree.paths.size()),
+        unexplained_(record.spans.size() + 1, 0),
+        sums_(record.spans.size() + 1) {
     collect_synchronizations();
   }
 
@@ -45,16 +54,21 @@ class DelayFinder {
     std::stable_sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return ends(a) > ends(b); });
     for (const std::uint32_t w : order) divide(w);
     Delays out;
-    out.unexplained_ns = unexplained_;
-    for (const auto& [key, sum] : sums_) {
-      // After the paths come entries for time outside of all calls, one for each path that followed it.
-      const auto paths = static_cast<std::uint32_t>(tree_.paths.size()), path = static_cast<std::uint32_t>(key);
-      out.delays.push_back({static_cast<std::int32_t>(key >> 32), path < paths ? path : none,
-                            path < paths ? none : path - paths, sum.first + sum.second, sum.second});
+    out.unexplained_of = unexplained_;
+    out.unexplained_ns = std::accumulate(unexplained_.begin(), unexplained_.end(), 0.0);
+    const auto paths = static_cast<std::uint32_t>(tree_.paths.size());
+    for (std::size_t span = 0; span < sums_.size(); ++span) {
+      const auto first = static_cast<std::ptrdiff_t>(out.delays.size());
+      for (const auto& [key, sum] : sums_[span]) {
+        // After the paths come entries for time outside of all calls, one for each path that followed it.
+        const auto path = static_cast<std::uint32_t>(key);
+        out.delays.push_back({static_cast<std::int32_t>(key >> 32),
+                              span < record_.spans.size() ? static_cast<std::uint32_t>(span) : none,
+                              path < paths ? path : none, path < paths ? none : path - paths, sum.first + sum.second,
+                              sum.second});
+      }
+      std::sort(out.delays.begin() + first, out.delays.end(), larger);
     }
-    std::sort(out.delays.begin(), out.delays.end(), [](const Delay& a, const Delay& b) {
-      return a.ns != b.ns ? a.ns > b.ns : std::tuple(a.rank, a.path, a.before) < std::tuple(b.rank, b.path, b.before);
-    });
     return out;
   }
 
@@ -149,23 +163,26 @@ class DelayFinder {
     double sum = late_waits_;
     for (const std::uint32_t path : other_.touched) sum += excess(path);
     const auto ns = static_cast<double>(wait.ns);
+    const std::size_t span = std::min<std::size_t>(span_of_[w], record_.spans.size());
+    double& unexplained = unexplained_[span];
     if (sum <= 0) {
-      unexplained_ += ns + propagated_[w];
+      unexplained += ns + propagated_[w];
       return;
     }
     const double direct = std::min(ns / sum, 1.0), indirect = propagated_[w] / sum;
-    unexplained_ += ns - direct * sum;
+    unexplained += ns - direct * sum;
     for (const std::uint32_t path : other_.touched) {
       const double amount = excess(path);
       if (amount <= 0) continue;
       const std::uint32_t shown = path < tree_.paths.size() ? path : path + tree_.of_call[wait.for_call];
-      auto& [own, propagated] = sums_[std::uint64_t{static_cast<std::uint32_t>(rank_of(wait.for_call))} << 32 | shown];
+      auto& [own, propagated] =
+          sums_[span][std::uint64_t{static_cast<std::uint32_t>(rank_of(wait.for_call))} << 32 | shown];
       own += direct * amount;
       propagated += indirect * amount;
     }
     for (std::size_t i = first_late_wait_; i < end_late_wait_; ++i) {
       const double amount = (direct + indirect) * static_cast<double>(waits_.waits[i].ns);
-      divided_[i] ? unexplained_ += amount
+      divided_[i] ? unexplained += amount
                   : propagated_[i] += amount;  // divided already if clocks contradict each other
     }
   }
@@ -196,18 +213,35 @@ class DelayFinder {
   std::vector<std::vector<Synchronization>> synchronizations_;  ///< [ranks] by time
   std::vector<double> propagated_;                              ///< [waits] ns
   std::vector<bool> divided_;                                   ///< [waits]
+  std::vector<std::uint32_t> span_of_;                          ///< [waits]
   PathTimes own_, other_;
   std::size_t late_location_ = ~std::size_t{0}, first_late_wait_ = 0, end_late_wait_ = 0;
   std::int64_t late_from_ = 0, late_to_ = 0;
   double late_waits_ = 0;
-  double unexplained_ = 0;
-  std::unordered_map<std::uint64_t, std::pair<double, double>> sums_;  ///< by rank and path: direct, propagated
+  std::vector<double> unexplained_;  ///< [spans + 1]; the last one: outside of all spans
+  std::vector<std::unordered_map<std::uint64_t, std::pair<double, double>>>
+      sums_;  ///< [spans + 1] by rank and path: direct, propagated
 };
 
 }  // namespace
 
 Delays find_delays(const Record& record, const CallTree& tree, const Waits& waits, const Timeline& timeline) {
   return DelayFinder(record, tree, waits, timeline).run();
+}
+
+std::vector<Delay> delays_of(const Delays& delays, const std::vector<bool>& chosen) {
+  std::map<std::tuple<std::int32_t, std::uint32_t, std::uint32_t>, Delay> sums;
+  for (const Delay& d : delays.delays) {
+    if (!chosen[std::min<std::size_t>(d.span, chosen.size() - 1)]) continue;
+    Delay& sum =
+        sums.try_emplace({d.rank, d.path, d.before}, Delay{d.rank, none, d.path, d.before, 0, 0}).first->second;
+    sum.ns += d.ns;
+    sum.propagated_ns += d.propagated_ns;
+  }
+  std::vector<Delay> out;
+  for (const auto& [key, sum] : sums) out.push_back(sum);
+  std::sort(out.begin(), out.end(), larger);
+  return out;
 }
 
 }  // namespace effort::communication

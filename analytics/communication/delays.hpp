@@ -8,9 +8,10 @@
 
 namespace effort::communication {
 
-/// The waiting that a rank caused on one call path.
+/// The waiting that a rank caused on one call path, in one span.
 struct Delay {
   std::int32_t rank = 0;
+  std::uint32_t span = none;    ///< index in Record::spans: of the calls that waited for this rank itself
   std::uint32_t path = none;    ///< none: outside of all calls, before a call on the path `before`
   std::uint32_t before = none;  ///< if `path` is none: path of the call that others waited for
   double ns = 0;                ///< all waiting it caused
@@ -18,11 +19,17 @@ struct Delay {
 };
 
 struct Delays {
-  std::vector<Delay> delays;  ///< the largest first
+  std::vector<Delay> delays;  ///< by span; within a span the largest first
   /// Waiting without a delay: since the ranks were last synchronized, the late one had done no more than those that
   /// waited for it.  Latency, transfers and clock errors end up here.
   double unexplained_ns = 0;
+  std::vector<double> unexplained_of;  ///< [spans + 1] the same by span; the last one: outside of all spans
 };
+
+/// Adds up the delays of spans.
+/// @param chosen  [spans + 1]; the last one: outside of all spans
+/// @return the largest first; their `span` is none
+std::vector<Delay> delays_of(const Delays& delays, const std::vector<bool>& chosen);
 
 /// Follows waits back to the rank and call path that took too long (Böhme, Geimer, Wolf & Arnold 2010, "Identifying
 /// the root causes of wait states in large-scale parallel applications", ICPP, section 3; delay costs).

@@ -58,6 +58,7 @@ struct Message {
   std::uint64_t bytes = 0;
   std::uint32_t send_start = none, send_done = none;        ///< calls; send_done none: it was never waited for
   std::uint32_t receive_start = none, receive_done = none;  ///< calls: MPI_Irecv and MPI_Waitall, or MPI_Recv for both
+  std::uint32_t probe = none;                               ///< MPI_Probe or MPI_Mprobe before its receive
 };
 
 /// A rank's part in a collective.

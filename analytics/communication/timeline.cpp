@@ -93,8 +93,4 @@ void Timeline::times(std::size_t location, std::int64_t from_ns, std::int64_t to
   }
 }
 
-void Timeline::times(std::size_t location, PathTimes& out) const {
-  for (std::size_t s = first_[location]; s + 1 < first_[location + 1]; ++s) add(s, INT64_MIN, INT64_MAX, out);
-}
-
 }  // namespace effort::communication

@@ -34,8 +34,6 @@ class Timeline {
 
   /// Adds a location's time between two instants by call path, waits excluded.
   void times(std::size_t location, std::int64_t from_ns, std::int64_t to_ns, PathTimes& out) const;
-  /// The same for all segments.
-  void times(std::size_t location, PathTimes& out) const;
 
   /// The segments of a location; the last one is empty and outside of all calls.
   std::size_t first_segment(std::size_t location) const { return first_[location]; }

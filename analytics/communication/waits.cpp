@@ -55,7 +55,10 @@ class Finder {
       ++out_.reversed;
       out_.largest_reversal = std::max(out_.largest_reversal, reversal);
     }
-    if (known(m.send_start) && m.send_start != m.receive_done) wait(m.receive_done, m.send_start, Cause::late_sender);
+    if (!known(m.send_start)) return;
+    if (m.send_start != m.receive_done) wait(m.receive_done, m.send_start, Cause::late_sender);
+    const std::int64_t sent = record_.calls[m.send_start].begin_ns - record_.clock_error_ns;
+    if (m.probe != none && sent <= record_.calls[m.probe].end_ns) wait(m.probe, m.send_start, Cause::late_sender);
   }
 
   void late_receiver(const Message& m) {
@@ -166,6 +169,27 @@ class Finder {
 }  // namespace
 
 Waits find_waits(const Record& record) { return Finder(record).run(); }
+
+std::vector<std::uint32_t> spans_of(const Record& record, const Waits& waits,
+                                    const std::vector<std::uint32_t>& location_of) {
+  std::vector<std::uint32_t> out;
+  out.reserve(waits.waits.size());
+  const auto before = [&](const Step& step, std::pair<std::int32_t, std::int64_t> at) {
+    return std::pair(step.rank, step.begin_ns) <= at;
+  };
+  for (const Wait& w : waits.waits) {
+    const std::pair at(record.locations[location_of[w.call]].rank, record.calls[w.call].begin_ns);
+    auto step = std::lower_bound(record.steps.begin(), record.steps.end(), at, before);
+    const bool known = step != record.steps.begin() && (--step)->rank == at.first;
+    const auto span = std::upper_bound(
+        record.spans.begin(), record.spans.end(), known ? step->number : at.second,
+        [&](std::int64_t place, const Span& s) { return place < (known ? s.first_step : s.start_ns); });
+    const bool inside = span != record.spans.begin() &&
+                        (known ? step->number <= (span - 1)->last_step : at.second <= (span - 1)->end_ns);
+    out.push_back(inside ? static_cast<std::uint32_t>(span - record.spans.begin() - 1) : none);
+  }
+  return out;
+}
 
 WaitTotals total_waits(const Record& record, const Waits& waits, const std::vector<std::uint32_t>& location_of) {
   WaitTotals out;

@@ -14,7 +14,7 @@
 namespace effort::communication {
 
 enum class Cause : std::uint8_t {
-  late_sender,     ///< a receive, or the completion of one, began before the send
+  late_sender,     ///< a receive, the completion of one, or a probe began before the send
   late_receiver,   ///< a send, or the completion of one, was held up until the receive was posted
   barrier,         ///< until the last rank reached a barrier
   nxn,             ///< until the last rank reached an allreduce, alltoall, allgather, ...
@@ -46,7 +46,8 @@ struct Waits {
 };
 
 /// - Late sender: from the start of the call that completes the receive to the start of the call that sends.  A call
-///   that completes several messages waits for the one sent last.
+///   that completes several messages waits for the one sent last.  A blocking probe waits for the message that its
+///   thread receives next, unless it was over before that was sent.
 /// - Late receiver: from the start of the call that completes the send to the start of the call that posts the receive,
 ///   if the former was not over by then, to the accuracy of clocks and time stamps.  A rendezvous ends soon after the
 ///   receive is posted, so an error of either would hide the whole wait; a buffered send mistaken for one is short.  A
@@ -59,6 +60,12 @@ struct Waits {
 /// are neighbourhood collectives, because the record does not say which ranks are neighbours.
 /// Cost: O(calls + messages + participations); 24 bytes a call.
 Waits find_waits(const Record& record);
+
+/// The span that each wait belongs to: by the step in which the waiting call began, or by its time if the rank has no
+/// steps.  none: no span.
+/// @return [waits] indices in Record::spans.  Cost: O(waits log (steps of a rank + spans)).
+std::vector<std::uint32_t> spans_of(const Record& record, const Waits& waits,
+                                    const std::vector<std::uint32_t>& location_of);
 
 /// Seconds by cause and rank, in ns: [causes][ranks].
 using WaitTotals = std::array<std::vector<std::int64_t>, n_causes>;

@@ -49,6 +49,19 @@ std::vector<std::string> names_apart(const std::vector<std::string>& names, std:
   return out;
 }
 
+/// "MPI_Wait [app+0x12]" for "MPI_Wait [app+0x12 app+0x3 libc.so+0x45]", for sentences.
+std::string innermost_frames(const std::string& region) {
+  std::string out;
+  std::size_t at = 0;
+  for (std::size_t open = region.find(" ["); open != std::string::npos; open = region.find(" [", at)) {
+    const std::size_t close = region.find(']', open), address = region.find("+0x", open);
+    if (close == std::string::npos) break;
+    out += region.substr(at, std::min(region.find(' ', address), close) - at);
+    at = close;
+  }
+  return out + region.substr(at);
+}
+
 /// Index of the load metric; run.metrics.size() if no rank has defined it.
 std::uint32_t load_metric(const record::Run& run) {
   std::uint32_t m = 0;
@@ -148,8 +161,9 @@ std::string summary(const record::Run& run, const RunTotals& t) {
   if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
     out += line("  rank %d made the others wait %s s at collectives, %s %% of all such waiting%s%s",
                 static_cast<int>(most->rank), general_text(most->seconds, 4).c_str(),
-                fixed_text(100 * most->share, 1).c_str(), most->region.empty() ? "" : ", by ",
-                visible(most->region).substr(0, 200).c_str());
+                fixed_text(100 * most->share, 1).c_str(),
+                most->region.empty() ? "" : "; it exceeds the mean rank most in ",
+                visible(innermost_frames(most->region)).substr(0, 200).c_str());
   out += line("  effort itself: %s s of CPU time in the background (%s %% of what %d ranks computed)%s",
               general_text(run.own_cpu_seconds_total(), 4).c_str(),
               fixed_text(100 * std::max(0.0, run.own_cpu_share()), 3).c_str(), static_cast<int>(run.ranks),

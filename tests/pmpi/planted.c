@@ -1,6 +1,8 @@
 /* A program with planted waits: late senders, receivers and partners, of 20 ms each.  Every rank writes down when it
  * began and ended each of its calls, planted-RANK.txt with lines "ROUND PHASE BEGIN END" (ns of the machine's monotonic
  * clock), from which planted.py knows what each call waited.  At least 3 ranks on one machine. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -70,6 +72,31 @@ static void messages(double late) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* In every second round, inside a communication region of the host, if effort is there. */
+static void probe(double late) {
+  char data[100] = {0};
+  int (*const region)(const char*, int, int*) = (int (*)(const char*, int, int*))dlsym(RTLD_DEFAULT, "effort_region");
+  int (*const enter)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "effort_begin");
+  int (*const leave)(int) = (int (*)(int))dlsym(RTLD_DEFAULT, "effort_end");
+  int id = 0;
+  const int inside = iteration % 2 == 1 && region && enter && leave && region("exchange", 1, &id) == 0;
+  if (rank == 0) {
+    MPI_Message message;
+    if (inside) enter(id);
+    begin();
+    MPI_Mprobe(1, 4, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    end("probe");
+    MPI_Mrecv(data, 100, MPI_CHAR, &message, MPI_STATUS_IGNORE);
+    if (inside) leave(id);
+  } else if (rank == 1) {
+    work(late);
+    begin();
+    MPI_Send(data, 100, MPI_CHAR, 0, 4, MPI_COMM_WORLD);
+    end("probe");
+  }
+  MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void collectives(double late) {
   double x = rank, y = 0;
   if (rank == 2) work(late);
@@ -101,6 +128,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3; ++i) MPI_Barrier(MPI_COMM_WORLD); /* the trace begins with the second step */
   for (iteration = 0; iteration < rounds; ++iteration) {
     messages(20);
+    probe(20);
     collectives(20);
   }
   fclose(list);

@@ -31,7 +31,7 @@ def own_waits(directory, without):
     for (_, phase), ranks in calls.items():
         if phase in without:
             continue
-        if phase == "late_sender":
+        if phase in ("late_sender", "probe"):
             add("late_sender", ranks[0], ranks[1][0])
         elif phase == "waitall":
             add("late_sender", ranks[0], max(ranks[1][0], ranks[2][0]))

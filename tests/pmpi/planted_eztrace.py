@@ -38,7 +38,8 @@ def main():
     if "built without OTF2" in probe.stderr:
         skip("this effort was built without OTF2")
     check = pathlib.Path(__file__).with_name("planted.py")
-    sys.exit(subprocess.run([sys.executable, check, directory, effort, archives[0].relative_to(directory), "waitall"])
+    sys.exit(subprocess.run([sys.executable, check, directory, effort, archives[0].relative_to(directory), "waitall",
+                             "probe"])
              .returncode)
 
 

@@ -138,6 +138,45 @@ TEST_CASE("call paths become functions, files and lines") {
   CHECK(scratch.run({"info", "run.effort", "--raw-names"}).out.find("libsymbols_fixture") != std::string::npos);
 }
 
+TEST_CASE("the rank that is waited for most is named with the innermost function that is known") {
+  const Scratch scratch;
+  const Fixture f = call_fixture();
+  scratch.write("run.effort", file_of(fixture_run(f, {})));
+  require_libdw(scratch);
+  const auto at = [](const std::string& function, int line) {
+    return function + " (symbols_fixture.cpp:" + std::to_string(line) + ")";
+  };
+  const std::string exchange = at("fixture::Solver::exchange", f.exchange_line),
+                    plain = at("fixture_plain", f.plain_line), unknown = "libunknown.so+0x12";
+  for (const auto& [region, name] : std::vector<std::pair<std::string, std::string>>{
+           {"solve", "solve"},
+           {"MPI_Allreduce [" + f.exchange + " " + f.plain + "]", "MPI_Allreduce: " + exchange},
+           {"MPI_Send [" + unknown + " libunknown.so+0x34 " + f.plain + " " + f.exchange + "]", "MPI_Send: " + plain},
+           {"MPI_Send [" + unknown + " libunknown.so+0x34]", "MPI_Send: " + unknown},
+           {"MPI_Send [" + unknown + " " + f.plain + "] > MPI_Wait [libunknown.so+0x56 " + f.exchange + "]",
+            plain + " -> " + exchange},
+           {"MPI_Send [" + f.plain + "] > MPI_Wait [" + f.plain + "]", plain},
+           {"start > MPI_Wait [" + f.plain + " " + f.exchange + "]", "start -> " + plain}}) {
+    Run run = run_of(4, 10, {{region, Kind::compute, 1, 0.5}, {"(step)", Kind::wait, 0.5, 2}});
+    run.metrics.push_back({"collective_delay", "s"});
+    run.series[1].metric = 1;
+    run.windows.resize(1);
+    run.windows[0].last = 9;
+    run.modules = {{library.filename(), library, build_id_of(scratch, library)}};
+    scratch.write("waits.effort", file_of(run));
+    const std::string sentence =
+        "ank 1 made the others wait 1.5 s at collectives, 75.0 % of all such waiting; it exceeds the mean rank most in "
+        "`";
+    const auto waits = scratch.run({"comm", "waits", "--json", "waits.effort"}).json();
+    CHECK(waits["most_awaited"]["name"] == name);
+    CHECK(waits["most_awaited"]["region"] == region);
+    CHECK(scratch.run({"info", "--json", "waits.effort"}).json()["most_awaited"] == waits["most_awaited"]);
+    CHECK(scratch.run({"comm", "waits", "waits.effort"}).out.starts_with("R" + sentence + name + "`.\n"));
+    CHECK(scratch.run({"info", "waits.effort"}).out.find("R" + sentence + name + "`.\n") != std::string::npos);
+    CHECK(scratch.run({"info", "--json", "--raw-names", "waits.effort"}).json()["most_awaited"]["name"] == region);
+  }
+}
+
 TEST_CASE("exports carry resolved names") {
   const Scratch scratch;
   const Fixture f = call_fixture();

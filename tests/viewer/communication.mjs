@@ -11,12 +11,14 @@ run(makeSnapshot, ["halo", file("halo.effort")]);
 run(makeTrace, ["halo", file("halo-7.trace")]);
 run(makeSnapshot, ["halo-large", file("halo-large.effort")]);
 run(makeSnapshot, ["one-step", file("none.effort")]);
+run(makeSnapshot, ["waits", file("waits.effort")]);
 const report = (out, ...inputs) => run(effort, ["report", ...inputs, "-o", file(out)]);
 report("trace.html", file("halo.effort"), file("halo-7.trace"));
 report("snapshot.html", file("halo.effort"));
 report("large.html", file("halo-large.effort"));
 report("small.html", file("halo-large.effort"), "--communication-bytes", "400000");
 report("none.html", file("none.effort"));
+report("waits.html", file("waits.effort"));
 const comm = (what, input, ...more) => JSON.parse(run(effort, ["comm", what, file(input), "--json", ...more]));
 const waits = comm("waits", "halo-7.trace"),
   pairs = comm("pairs", "halo-7.trace"),
@@ -167,6 +169,31 @@ await page.close();
 const alone = await open(chromium, file("snapshot.html"), { tab: "communication" });
 await settled(alone);
 check((await alone.$$("#comm-waits, #comm-phases, #comm-slow")).length === 0, "parts that only a trace has");
+
+// Waits at collectives, which the snapshot has of all ranks; the page says where they are from.
+const inSeconds = (text) => parseFloat(text) * { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 }[text.split(/\s/)[1]];
+async function collectives(page, input, title) {
+  const known = comm("waits", input),
+    delays = known.collective_delay_seconds,
+    head = await page.innerText("#comm-collectives .heading");
+  check(head.startsWith(title) && /From the snapshot/.test(head), `the source of the waits: ${head}`);
+  check(/In 5 of the 6 windows with waits, it was rank 7 most/.test(head), `windows that name the rank: ${head}`);
+  const [first, second] = await rows(page, "awaited");
+  check(first[0] === "7" && second[0] === "20", `ranks that others waited for: ${first}, ${second}`);
+  near(inSeconds(first[1]), delays[7], 0.01, "how long others waited for rank 7");
+  near(inSeconds(second[1]), delays[20], 0.01, "how long others waited for rank 20");
+  near(inSeconds(first[3]), known.collective_wait_seconds[7], 0.01, "how long rank 7 waited");
+  check((await rows(page, "waiters")).length === 10, "the ranks that waited");
+  const windows = await rows(page, "awaitedwindows");
+  check(windows.length === 8, `${windows.length} windows`);
+  check(windows[0][0] === "0..9" && windows[0][2] === "7", `the first window: ${windows[0]}`);
+  check(parseFloat(windows[0][3]) > 90, `the share of rank 7: ${windows[0]}`);
+  check(windows[5][2] === "-" && windows[7][2] === "20", `windows without waits and of another rank: ${windows[7]}`);
+  const { most_awaited: most } = known;
+  check(most.rank === 7 && most.seconds > 0, `the rank that is waited for most: ${JSON.stringify(most)}`);
+}
+await collectives(alone, "halo.effort", "Who waits for whom");
+check(/^Rank 7 made the others wait/.test(await alone.innerText(".lead.comm")), "the answer begins with the waits");
 const every = comm("matrix", "halo.effort").matrix;
 check(Number((await dataset(alone, "canvas.matrix")).pairs) === every.length, "pairs of the snapshot");
 await alone.fill("input[aria-label=windows]", "8");
@@ -206,6 +233,13 @@ check(there > 1000 && there < 16384 * 26, `${there} pairs fit`);
 const heading = await small.innerText("#comm-matrix .heading");
 check(heading.includes(`${(16384 * 26 - there).toLocaleString("en")} cells with`), `left out: ${heading}`);
 await small.close();
+
+const measured = await open(chromium, file("waits.html"), { tab: "communication" });
+await measured.waitForSelector("#comm-collectives");
+await collectives(measured, "waits.effort", "Who waits for whom");
+check(/EFFORT_COMM_MATRIX=1/.test(await measured.innerText("main")), "how to record messages");
+check((await measured.$$("canvas.matrix, #comm-calls")).length === 0, "parts that only a matrix has");
+await measured.close();
 
 const none = await open(chromium, file("none.html"), { tab: "communication" });
 await none.waitForSelector(".sentence");

@@ -4,7 +4,8 @@
 // like-md, like-pic (loads like those of recorded runs), jolt (one step takes 50 times as long), wide (so large that
 // the report adds pictures to the histories), large and large-shared (16,384 ranks x 1,024 steps x 32 regions, on 128
 // and on 64 nodes), halo and halo-large (48 and 16,384 ranks with a communication matrix over 8 windows: 26 neighbours
-// each, in the second half of the run only 6).
+// each, in the second half of the run only 6; and waits at collectives: in 5 windows for rank 7, in the last for rank
+// 20), waits (the waits of halo without the matrix).
 #include <Kokkos_Core.hpp>
 
 #include <algorithm>
@@ -39,7 +40,7 @@ struct Shape {
   enum class Like { mesh, amr, md, pic } like = Like::mesh;
   /// The step that takes 50 times as long as the others; -1: none.
   std::int64_t jolt = -1;
-  bool halo = false;
+  bool halo = false, waits = false;
 };
 
 /// Noise in [0, 1) from a cheap hash.
@@ -94,6 +95,17 @@ double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step
                           : 0.2 * static_cast<double>(step * 8 / std::max<std::int64_t>(shape.steps, 1) % 2);
   return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step))) * (step == shape.jolt ? 50 : 1);
 }
+
+/// Seconds at collectives in a step: that others waited for the rank, that it waited itself, and otherwise.
+double collective(const Shape& shape, std::size_t metric, std::int32_t rank, std::int64_t step) {
+  const std::int64_t window = step / 10;
+  const std::int32_t late = window < 5 ? 7 : window == 7 ? 20 : -1;
+  const double each = 1e-3 * static_cast<double>(1 + step % 3);
+  if (metric == 0) return rank == late ? each * (shape.ranks - 1) : 0;
+  if (metric == 1) return late >= 0 && rank != late ? each : 0;
+  return 1e-4;
+}
+constexpr const char* collective_metrics[] = {"collective_delay", "collective_wait", "collective_transfer"};
 
 std::string name_of(const Shape& shape, int region) {
   if (shape.full && region == 2)
@@ -150,6 +162,7 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
   Part out;
   out.part.node = node;
   constexpr std::int64_t window = 64;
+  const auto loads = static_cast<std::uint32_t>(shape.regions * (shape.full ? 2 : 1));
   out.step_loads.assign(ranks.size() * static_cast<std::size_t>(shape.steps), 0.0);
   for (std::uint32_t s = 0; s < run.series.size(); ++s) {
     const int region = static_cast<int>(s) % shape.regions;
@@ -160,8 +173,9 @@ Part part_of(const Shape& shape, const record::Run& run, std::int32_t node) {
       std::vector<double> block;
       for (std::size_t r = 0; r < ranks.size(); ++r)
         for (std::int64_t k = 0; k < n; ++k) {
-          const double value =
-              load(shape, region, ranks[r], first + k) * (s >= static_cast<std::uint32_t>(shape.regions) ? 2e6 : 1);
+          const double value = s >= loads ? collective(shape, s - loads, ranks[r], first + k)
+                                          : load(shape, region, ranks[r], first + k) *
+                                                (s >= static_cast<std::uint32_t>(shape.regions) ? 2e6 : 1);
           block.push_back(value);
           sums[r] += value;
         }
@@ -256,6 +270,16 @@ record::Run run_of(const Shape& shape, const std::string& name) {
       run.series.push_back(std::move(s));
     }
   }
+  for (const char* const metric :
+       shape.waits ? std::vector<const char*>(std::begin(collective_metrics), std::end(collective_metrics))
+                   : std::vector<const char*>()) {
+    record::Series s;
+    s.region = "(step)";
+    s.kind = record::Kind::wait;
+    s.metric = static_cast<std::uint32_t>(run.metrics.size());
+    run.metrics.push_back({metric, "s"});
+    run.series.push_back(std::move(s));
+  }
   add_windows(run, shape);
   if (shape.full) run.unit_costs = {{"cells", 2e-7, 1e-9}, {"particles", 3.5e-8, 4e-10}};
   if (shape.full) run.speeds = {{12, 1}, {12, 1.3}, {1, 1.1}, {23, 1}};
@@ -336,9 +360,10 @@ Shape shape_of(const std::string& kind) {
   if (kind == "like-md") return {32, 2, 200, 32, false, false, true, Like::md};
   if (kind == "like-pic") return {32, 1, 200, 5, false, false, false, Like::pic};
   if (kind == "jolt") return {24, 2, 60, 3, false, false, false, Like::mesh, 0};
-  if (kind == "halo" || kind == "halo-large") {
-    Shape shape = kind == "halo" ? Shape{48, 4, 80, 3} : Shape{16384, 128, 80, 3};
-    shape.halo = true;
+  if (kind == "halo" || kind == "halo-large" || kind == "waits") {
+    Shape shape = kind == "halo-large" ? Shape{16384, 128, 80, 3} : Shape{48, 4, 80, 3};
+    shape.halo = kind != "waits";
+    shape.waits = true;
     return shape;
   }
   if (kind == "wide") return {4096, 8, 512, 3};

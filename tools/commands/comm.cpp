@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <optional>
@@ -50,6 +51,23 @@ void print(const std::string& text) {
   std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
+/// "A-B" or "A"; nothing if empty.
+std::optional<StepRange> steps_of(const std::string& text) {
+  if (text.empty()) return std::nullopt;
+  StepRange out;
+  const char* const end = text.data() + text.size();
+  auto [at, error] = std::from_chars(text.data(), end, out.first);
+  out.last = out.first;
+  if (error == std::errc() && at != end && *at == '-') {
+    const auto second = std::from_chars(at + 1, end, out.last);
+    at = second.ptr;
+    error = second.ec;
+  }
+  if (error != std::errc() || at != end || out.first < 0 || out.last < out.first)
+    throw UsageError("--steps cannot be '" + text + "': give the first and the last step, such as 20-39");
+  return out;
+}
+
 /// A rank of the trace.
 void check_rank(std::int32_t rank, const communication::Record& record) {
   if (rank >= 0 && rank < record.n_ranks) return;
@@ -59,20 +77,22 @@ void check_rank(std::int32_t rank, const communication::Record& record) {
 
 }  // namespace
 
-void run_comm_waits(const CommArguments& a) {
+void run_comm_waits(const CommWaitsArguments& a) {
+  const std::optional<StepRange> steps = steps_of(a.steps);
   if (!names_trace(a.input)) {
+    if (steps) throw UsageError("--steps needs the windows of a trace, and this is a snapshot");
     record::Reader reader{std::filesystem::path(a.input)};
     reader.verify();
     const KokkosSession kokkos;
     SnapshotWaits waits = snapshot_waits(reader);
     if (!waits.most) require_flows(waits.traffic, reader, "effort comm waits");
     if (waits.most && !a.raw_names)
-      waits.most->region =
-          Symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()}).readable(waits.most->region);
+      waits.most_region =
+          Symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()}).short_name(waits.most->region);
     a.json ? print_json(snapshot_waits_json(waits)) : print(snapshot_waits_text(waits, a.all));
     return;
   }
-  const WaitFindings findings(read_communication(a));
+  const WaitFindings findings(read_communication(a), steps);
   a.json ? print_json(waits_json(findings)) : print(waits_text(findings, a.all));
 }
 

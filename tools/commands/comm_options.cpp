@@ -22,10 +22,11 @@ void add_common(CLI::App& command, CommArguments& a, const char* input, const ch
 }
 
 void add_waits(CLI::App& app) {
-  auto a = std::make_shared<CommArguments>();
+  auto a = std::make_shared<CommWaitsArguments>();
   CLI::App* command = app.add_subcommand(
       "waits", "Tells who waited for whom, where and why: wait states, critical path, and the delays that caused them");
   add_common(*command, *a, "TRACE", input_help);
+  command->add_option("--steps", a->steps, "of a trace: only the windows with any of the steps A-B, or with step A");
   command->callback([a] { run_comm_waits(*a); });
 }
 

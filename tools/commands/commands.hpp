@@ -121,7 +121,10 @@ struct CommArguments {
   std::vector<std::string> module_paths;
   bool all = false, raw_names = false, json = false;
 };
-void run_comm_waits(const CommArguments& arguments);
+struct CommWaitsArguments : CommArguments {
+  std::string steps;  ///< "A-B" or "A"; empty: all
+};
+void run_comm_waits(const CommWaitsArguments& arguments);
 void run_comm_matrix(const CommArguments& arguments);
 
 struct CommPairsArguments : CommArguments {

@@ -17,6 +17,7 @@
 #include "tools/files/output_file.hpp"
 #include "tools/output/output.hpp"
 #include "tools/output/progress.hpp"
+#include "tools/report/report_collectives.hpp"
 #include "tools/report/report_communication.hpp"
 #include "tools/report/report_data.hpp"
 #include "tools/report/report_page.hpp"
@@ -114,7 +115,7 @@ struct Described {
   record::Run run;
   std::unique_ptr<Symbols> symbols;
   std::optional<TraceForPage> trace;
-  ordered_json communication = ordered_json::object();  ///< "snapshot", "trace"; null: not known
+  ordered_json communication = ordered_json::object();  ///< "snapshot", "trace", "collectives"; null: not known
 };
 
 Described describe(const std::string& path, const ReportArguments& a, std::span<const RankOrder> orders) {
@@ -128,6 +129,7 @@ Described describe(const std::string& path, const ReportArguments& a, std::span<
   ordered_json json = report_json(reader, series, summary, exact, orders);
   auto symbols = std::make_unique<Symbols>(reader.run().modules,
                                            std::vector<fs::path>(a.module_path.begin(), a.module_path.end()));
+  ordered_json collectives = collective_waits_json(reader, series, *symbols);
   return {std::move(json),
           report_bytes(reader),
           std::move(summary.series),
@@ -135,7 +137,9 @@ Described describe(const std::string& path, const ReportArguments& a, std::span<
           reader.run(),
           std::move(symbols),
           std::nullopt,
-          {{"snapshot", snapshot_communication(reader, a.communication_bytes)}, {"trace", nullptr}}};
+          {{"snapshot", snapshot_communication(reader, a.communication_bytes)},
+           {"trace", nullptr},
+           {"collectives", std::move(collectives)}}};
 }
 
 /// Adds a trace to its run: the one of the same job, or the only one.
@@ -159,6 +163,7 @@ void add_trace(const std::string& path, const ReportArguments& a, std::vector<De
   const CallEstimates calls = estimate_calls(trace);
   of->trace = trace_for_page({trace, messages, calls}, a.trace_bytes);
   CommunicationTrace communication = communication_of(trace, messages);
+  for (std::string& name : communication.short_names) name = of->symbols->short_name(name);
   for (std::string& region : communication.record.regions) region = of->symbols->readable(region);
   of->communication["trace"] =
       trace_communication(std::move(communication), of->trace->origin_ns, a.communication_bytes);

@@ -143,7 +143,7 @@ std::string page(const Follower& f, const Terminal& terminal) {
   const std::size_t height = terminal.interactive ? terminal.height : 40;
   const std::size_t map = height > 30 ? std::min<std::size_t>(12, height - 26) : height > 22 ? 5 : 0;
   std::string out = head(f);
-  const std::string balance = balance_text(run, terminal);
+  const std::string balance = balance_text(run, terminal, &f.symbols());
   out += balance + last_window(run, f.symbols());
   if (map > 0) out += load_map_text(f.reader(), f.series(), terminal, map);
   const auto used = static_cast<std::size_t>(std::count(out.begin(), out.end(), '\n'));

@@ -172,7 +172,11 @@ CommunicationTrace communication_of(const Trace& trace, const TraceMessages& mes
   out.notes = trace.notes;
   record.n_ranks = trace.n_ranks;
   for (std::int32_t rank = 0; rank < trace.n_ranks; ++rank) record.node_of.push_back(trace.node(rank));
-  for (std::size_t r = 0; r < trace.regions.size(); ++r) record.regions.push_back(full_name(trace, r));
+  for (std::size_t r = 0; r < trace.regions.size(); ++r) {
+    record.regions.push_back(full_name(trace, r));
+    out.short_names.push_back(trace.regions[r].short_name.empty() ? trace.regions[r].name
+                                                                  : trace.regions[r].short_name);
+  }
   for (const TraceWindow& w : trace.windows) record.spans.push_back({w.first_step, w.last_step, w.start_ns, w.end_ns});
   record.messages.reserve(messages.matched.size());
   for (const TraceMessage& m : messages.matched) {
@@ -187,6 +191,8 @@ CommunicationTrace communication_of(const Trace& trace, const TraceMessages& mes
   std::vector<CollectivePart> parts;
   ThreadCalls calls(trace, messages, record, parts);
   for (std::size_t t = 0; t < trace.threads.size(); ++t) calls.append(t);
+  for (std::size_t r = out.short_names.size(); r < record.regions.size(); ++r)
+    out.short_names.push_back(record.regions[r]);
   Collectives collectives(trace, record);
   collectives.run(std::move(parts));
   note_contradictions(collectives.contradictions(), out.notes);

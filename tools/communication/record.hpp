@@ -12,7 +12,8 @@ namespace effort::tools {
 
 struct CommunicationTrace {
   communication::Record record;
-  std::vector<std::string> notes;  ///< limits of the analyses, a sentence each; those of the trace come first
+  std::vector<std::string> short_names;  ///< of Record::regions, for sentences: without call paths
+  std::vector<std::string> notes;        ///< limits of the analyses, a sentence each; those of the trace come first
 };
 
 /// Messages get the calls that start and complete each end.  A message outside of any MPI call gets a call of no

@@ -7,6 +7,7 @@
 
 #include "record/series.hpp"
 #include "tools/output/output.hpp"
+#include "tools/output/most_awaited.hpp"
 
 namespace effort::tools {
 
@@ -68,11 +69,14 @@ std::string rank_table(const std::string& title, const std::vector<std::size_t>&
 
 SnapshotWaits snapshot_waits(record::Reader& reader) {
   const record::Run& run = reader.run();
-  SnapshotWaits out{snapshot_traffic(reader), {}, {}, record::most_awaited(run)};
+  SnapshotWaits out{snapshot_traffic(reader), {}, {}, record::most_awaited(run), {}};
   if (!out.most) return out;
+  out.most_region = out.most->region;
   const record::SeriesReader series(reader);
   out.waited = totals_of(run, series, "collective_wait");
   out.delay = totals_of(run, series, "collective_delay");
+  for (std::vector<double>* const values : {&out.waited, &out.delay})
+    values->resize(static_cast<std::size_t>(run.ranks));
   return out;
 }
 
@@ -88,15 +92,14 @@ ordered_json snapshot_waits_json(const SnapshotWaits& waits) {
       known(waits.traffic.flows.empty() ? std::vector<double>() : seconds_by_rank(waits.traffic));
   out["collective_wait_seconds"] = known(waits.waited);
   out["collective_delay_seconds"] = known(waits.delay);
+  out["most_awaited"] = waits.most ? most_awaited_json(*waits.most, waits.most_region) : ordered_json();
   return out;
 }
 
 std::string snapshot_waits_text(const SnapshotWaits& waits, bool all) {
   std::string out;
   if (waits.most) {
-    out += "Rank " + std::to_string(waits.most->rank) + " made the others wait " + seconds_text(waits.most->seconds) +
-           " at collectives, " + percent_text(waits.most->share) + " of all such waiting" +
-           (waits.most->region.empty() ? "" : ", by " + waits.most->region) + ".\n" +
+    out += most_awaited_text(*waits.most, waits.most_region) + "\n" +
            rank_table(
                "Waits at collectives", largest_first(waits.delay),
                Table({{"rank"}, {"others waited for it"}, {"it waited"}}),

@@ -16,6 +16,7 @@ struct SnapshotWaits {
   SnapshotTraffic traffic;            ///< without flows if the snapshot has no matrix
   std::vector<double> waited, delay;  ///< [ranks] seconds that a rank waited, and that others waited for it; or empty
   std::optional<record::MostAwaited> most;
+  std::string most_region;  ///< its region for sentences
 };
 
 /// Kokkos must be initialised.  Errors: record::FormatError.

@@ -25,6 +25,7 @@ std::vector<RegionRole> roles_of(const Trace& trace) {
     const bool unnamed = call.empty() && (region.kind == 1 || region.kind == 2);
     role.ambiguous = unnamed || call == "start" || call == "startall";
     role.waits = call.starts_with("wait") || region.name == "(MPI, waiting)";
+    role.probes = call == "probe" || call == "mprobe";
     role.sparse = call.ends_with("alltoallv") || call.ends_with("alltoallw");
     out.push_back(role);
   }
@@ -45,7 +46,7 @@ void ThreadCalls::append(std::size_t thread) {
     const TraceSpan& span = thread_->spans[s];
     const bool follows =
         s > 0 && trace_.windows[span.window].ordinal <= trace_.windows[thread_->spans[s - 1].window].ordinal + 1;
-    if (!follows) pending_.clear(), started_.clear();
+    if (!follows) pending_.clear(), started_.clear(), probed_ = none;
     walk(span);
   }
   location.end_call = record_.calls.size();
@@ -100,6 +101,7 @@ void ThreadCalls::leave(std::int64_t time_ns, bool ends) {
   call.ends = ends;
   const RegionRole& role = roles_[call.region];
   if (role.starts_only && !role.ambiguous && has_part_ != index) started_.push_back(index);
+  if (role.probes && ends) probed_ = index;
   last_left_ = index;
 }
 
@@ -130,6 +132,7 @@ void ThreadCalls::note(std::size_t i) {
   const std::uint32_t call = call_of(event);
   if (event.kind == Kind::receive_done || event.kind == Kind::send_done) completes_ = call;
   if (index != TraceMessages::none) message(event, index, call);
+  if (event.kind == Kind::receive || event.kind == Kind::receive_start) probed_ = none;
 }
 
 /// The MPI call that an event belongs to; a call of zero length if it is in none.
@@ -166,8 +169,14 @@ void ThreadCalls::message(const TraceEvent& event, std::uint32_t index, std::uin
     case Kind::send: m.send_start = m.send_done = call; break;
     case Kind::send_start: m.send_start = call; break;
     case Kind::send_done: m.send_done = call; break;
-    case Kind::receive: m.receive_start = m.receive_done = call; break;
-    case Kind::receive_start: m.receive_start = call; break;
+    case Kind::receive:
+      m.receive_start = m.receive_done = call;
+      m.probe = probed_;
+      break;
+    case Kind::receive_start:
+      m.receive_start = call;
+      m.probe = probed_;
+      break;
     case Kind::receive_done: m.receive_done = call; break;
     default: break;
   }

@@ -19,6 +19,7 @@ struct RegionRole {
   bool starts_only = false;  ///< starts a collective that another call completes
   bool waits = false;        ///< blocks until requests are complete
   bool sparse = false;       ///< MPI_Alltoallv, MPI_Alltoallw: a rank may need no data from others
+  bool probes = false;       ///< MPI_Probe, MPI_Mprobe: blocks until there is a message
 };
 std::vector<RegionRole> roles_of(const Trace& trace);
 
@@ -69,6 +70,7 @@ class ThreadCalls {
       communication::none;                       ///< the call that ended before the present event, if none began since
   std::uint32_t refined_ = communication::none;  ///< the last call whose operation was derived from its messages
   std::uint32_t completes_ = communication::none;  ///< the last call that completed a message or collective
+  std::uint32_t probed_ = communication::none;     ///< the last blocking probe, if nothing was received since
   std::uint32_t has_part_ = communication::none;   ///< the last call with a part in a collective
   std::deque<std::size_t> pending_;                ///< parts that are started and not complete
   std::deque<std::uint32_t> started_;              ///< calls that start a collective of which no part is known yet

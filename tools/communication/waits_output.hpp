@@ -2,6 +2,7 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,23 @@ struct WaitedFor {
   communication::Delay most;  ///< the largest part of that; 0 ns: there is none
 };
 
+/// Steps of the run, both included.
+struct StepRange {
+  std::int64_t first = 0, last = 0;
+};
+
+/// The waits of one window.
+struct WindowWaits {
+  std::int64_t first_step = 0, last_step = 0;
+  double ns = 0;                  ///< all waiting
+  std::optional<WaitedFor> most;  ///< whose delays in this window caused most of it
+};
+
 /// The waits of a trace, where they came from, and the critical path.
 struct WaitFindings {
-  explicit WaitFindings(CommunicationTrace communication);
+  /// @param steps  only the windows with any of these steps.  Waits are followed back beyond them, but the delays found
+  ///               there do not count.  Errors: std::runtime_error if the trace has no such window.
+  explicit WaitFindings(CommunicationTrace communication, const std::optional<StepRange>& steps = {});
 
   CommunicationTrace trace;
   communication::CallTree tree;
@@ -31,16 +46,24 @@ struct WaitFindings {
   communication::WaitTotals totals;
   std::vector<communication::PathWaits> by_path;
   communication::CriticalPath critical;
-  communication::Delays delays;
-  std::vector<WaitedFor> waited_for;  ///< ranks that others waited for, by delay_ns, then direct_ns
-  double total_ns = 0;                ///< all waiting
+  std::vector<communication::Delay> delays;  ///< the largest first
+  double unexplained_ns = 0;                 ///< communication::Delays::unexplained_ns
+  std::vector<WaitedFor> waited_for;         ///< ranks that others waited for, by delay_ns, then direct_ns
+  std::vector<WindowWaits> windows;          ///< by step
+  double total_ns = 0;                       ///< all waiting
 
   /// Of a path's innermost region; "(outside of all regions)" of none.
   std::string region_text(std::uint32_t path) const;
   std::string path_text(std::uint32_t path) const;
+  /// A region's name for sentences: without the call path that an intercepted region has in its name.
+  std::string short_text(std::uint32_t path) const;
   /// The same of a delay; "(before MPI_Send)" of what was outside of all regions.
   std::string region_text(const communication::Delay& delay) const;
   std::string path_text(const communication::Delay& delay) const;
+  std::string short_text(const communication::Delay& delay) const;
+  /// path_text of short names, for tables.
+  std::string short_path_text(std::uint32_t path) const;
+  std::string short_path_text(const communication::Delay& delay) const;
 };
 
 nlohmann::ordered_json waits_json(const WaitFindings& findings);

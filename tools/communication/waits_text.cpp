@@ -48,12 +48,28 @@ std::string blame_sentence(const WaitFindings& f) {
            percent_text(w.delay_ns / f.total_ns) + " of all waiting, " +
            (w.most.ns < 0.995 * w.delay_ns ? "most of it " : "") +
            (w.most.before == communication::none
-                ? "in `" + name_text(f.region_text(w.most), name_width) + "`"
-                : "on the way to `" + name_text(f.region_text(w.most.before), name_width) + "`");
+                ? "in `" + name_text(f.short_text(w.most.path), name_width) + "`"
+                : "on the way to `" + name_text(f.short_text(w.most.before), name_width) + "`");
     ++named;
   }
   if (named > 0) return out + ".\n";
   return "No rank stands out as the one that the others wait for.\n";
+}
+
+/// How often the rank and region of the sentence before are those of a window.
+std::string windows_sentence(const WaitFindings& f) {
+  if (f.windows.size() < 2 || f.waited_for.empty() || f.waited_for[0].most.ns <= 0) return "";
+  const WaitedFor& first = f.waited_for[0];
+  std::size_t waiting = 0, rank = 0, region = 0;
+  for (const WindowWaits& w : f.windows) {
+    waiting += w.ns > 0 ? 1 : 0;
+    if (!w.most || w.most->most.ns <= 0 || w.most->rank != first.rank) continue;
+    ++rank;
+    if (f.region_text(w.most->most) == f.region_text(first.most)) ++region;
+  }
+  return "Of the " + count_text(waiting, "window") + " in which ranks waited, it was rank " +
+         std::to_string(first.rank) + " most in " + std::to_string(rank) + ", and that region in " +
+         std::to_string(region) + ".\n";
 }
 
 std::string cause_sentence(const WaitFindings& f) {
@@ -78,7 +94,7 @@ std::string waits_answer(const WaitFindings& f) {
       return "There are no messages and collectives in the trace, so nobody can be seen to wait.\n";
     return "No rank waited for another one.\n";
   }
-  std::string out = blame_sentence(f) + cause_sentence(f);
+  std::string out = blame_sentence(f) + windows_sentence(f) + cause_sentence(f);
   if (f.critical.ns > 0)
     out += "The critical path is " + time_text(static_cast<double>(f.critical.ns)) +
            " long; with perfect balance, it "
@@ -102,7 +118,7 @@ std::string ranks_table(const WaitFindings& f, bool all) {
   for (std::size_t i = 0; i < n; ++i) {
     const WaitedFor& w = f.waited_for[i];
     table.add({std::to_string(w.rank), time_text(w.delay_ns), time_text(w.direct_ns),
-               w.most.ns > 0 ? name_text(f.path_text(w.most), name_width) : ""});
+               w.most.ns > 0 ? name_text(f.short_path_text(w.most), name_width) : ""});
   }
   return "\nWho was waited for: because of its delays, and directly" + more(n, f.waited_for.size()) + "\n" +
          table.text();
@@ -113,11 +129,25 @@ std::string paths_table(const WaitFindings& f, bool all) {
   Table table({{"call path", Align::left}, {"cause", Align::left}, {"waits"}, {"time"}, {"of all"}});
   for (std::size_t i = 0; i < n; ++i) {
     const communication::PathWaits& p = f.by_path[i];
-    table.add({name_text(f.path_text(p.path), name_width), std::string(communication::cause_text(p.cause)),
+    table.add({name_text(f.short_path_text(p.path), name_width), std::string(communication::cause_text(p.cause)),
                std::to_string(p.count), time_text(static_cast<double>(p.ns)),
                percent_text(static_cast<double>(p.ns) / f.total_ns)});
   }
   return "\nWhere ranks waited" + more(n, f.by_path.size()) + "\n" + table.text();
+}
+
+std::string windows_table(const WaitFindings& f, bool all) {
+  if (f.windows.size() < 2) return "";
+  const std::size_t n = all ? f.windows.size() : std::min(most_rows, f.windows.size());
+  Table table({{"steps"}, {"waited"}, {"rank"}, {"delays"}, {"mostly in", Align::left}});
+  for (std::size_t i = 0; i < n; ++i) {
+    const WindowWaits& w = f.windows[i];
+    const bool known = w.most && w.most->most.ns > 0;
+    table.add({std::to_string(w.first_step) + ".." + std::to_string(w.last_step), time_text(w.ns),
+               known ? std::to_string(w.most->rank) : "", known ? time_text(w.most->delay_ns) : "",
+               known ? name_text(f.short_text(w.most->most), name_width) : ""});
+  }
+  return "\nWho was waited for most in each window" + more(n, f.windows.size()) + "\n" + table.text();
 }
 
 std::string critical_table(const WaitFindings& f, bool all) {
@@ -126,7 +156,8 @@ std::string critical_table(const WaitFindings& f, bool all) {
   Table table({{"rank"}, {"call path", Align::left}, {"time"}, {"of the path"}});
   for (std::size_t i = 0; i < n; ++i) {
     const communication::CriticalActivity& a = activities[i];
-    table.add({std::to_string(a.rank), name_text(f.path_text(a.path), name_width), time_text(static_cast<double>(a.ns)),
+    table.add({std::to_string(a.rank), name_text(f.short_path_text(a.path), name_width),
+               time_text(static_cast<double>(a.ns)),
                percent_text(static_cast<double>(a.ns) / static_cast<double>(f.critical.ns))});
   }
   return "\nCritical path" + more(n, activities.size()) + "\n" + table.text();
@@ -153,9 +184,8 @@ std::vector<std::string> waits_limits(const WaitFindings& f) {
     out.push_back(count_text(f.waits.reversed, "message") + " arrived before being sent, by up to " +
                   time_text(static_cast<double>(f.waits.largest_reversal)) +
                   " according to the clocks: waits are cut off at the end of their calls");
-  if (f.total_ns > 0 && f.delays.unexplained_ns > 0.001 * f.total_ns)
-    out.push_back(time_text(f.delays.unexplained_ns) + " of the waiting (" +
-                  percent_text(f.delays.unexplained_ns / f.total_ns) +
+  if (f.total_ns > 0 && f.unexplained_ns > 0.001 * f.total_ns)
+    out.push_back(time_text(f.unexplained_ns) + " of the waiting (" + percent_text(f.unexplained_ns / f.total_ns) +
                   ") has no delay of the rank that was waited for: latency, transfers, clocks");
   out.insert(out.end(), f.trace.notes.begin(), f.trace.notes.end());
   return out;
@@ -163,7 +193,7 @@ std::vector<std::string> waits_limits(const WaitFindings& f) {
 
 std::string waits_text(const WaitFindings& f, bool all) {
   std::string out = waits_answer(f);
-  if (f.total_ns > 0) out += ranks_table(f, all) + paths_table(f, all);
+  if (f.total_ns > 0) out += ranks_table(f, all) + windows_table(f, all) + paths_table(f, all);
   if (f.critical.ns > 0) out += critical_table(f, all);
   const std::vector<std::string> sentences = waits_limits(f);
   if (!sentences.empty()) out += "\nTrust\n";

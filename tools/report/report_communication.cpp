@@ -98,6 +98,7 @@ ordered_json waits_page_json(const WaitFindings& f) {
     waiting.push_back(std::move(row));
   }
   out.erase("totals_ns");
+  out.erase("windows");
   out["causes"] = std::move(causes);
   out["cause_ns"] = std::move(sums);
   out["waiting"] = std::move(waiting);

@@ -144,6 +144,29 @@ std::string Symbols::readable(const std::string& region, std::size_t depth) {
   return paths[0].call + ": " + text_of(paths[0], depth);
 }
 
+std::string Symbols::innermost_text(const CallPath& path) {
+  if (path.frames.empty()) return path.call;
+  for (const Frame& frame : path.frames) {
+    const std::vector<Location>& locations = resolve(frame);
+    if (!locations.empty() && !locations.front().function.empty()) return tools::text_of(locations.front());
+  }
+  return raw_text(path.frames.front());
+}
+
+std::string Symbols::short_name(const std::string& region) {
+  std::vector<CallPath> paths = call_paths(region);
+  if (paths.empty()) return region;
+  if (paths.size() == 1) return paths[0].call + ": " + innermost_text(paths[0]);
+  const auto alone = [](CallPath& path) { path.frames.resize(std::min<std::size_t>(path.frames.size(), 1)); };
+  const std::string from = innermost_text(paths[0]), to = innermost_text(paths[1]);
+  if (from == to) return from;
+  alone(paths[0]);
+  alone(paths[1]);
+  // In one function, "norm (solver.cpp:88-95)".
+  const std::string work = work_text(paths[0], paths[1], 1);
+  return work.find(" -> ") == std::string::npos ? work : from + " -> " + to;
+}
+
 std::string Symbols::sentence(const std::string& text) {
   std::string out;
   std::size_t done = 0;

@@ -33,6 +33,10 @@ class Symbols {
   /// @param depth  frames per call path, 0: all
   std::string readable(const std::string& region, std::size_t depth = 0);
 
+  /// The same in a few words, for sentences: only the innermost function that is known, "norm (solver.cpp:88)", or
+  /// the innermost frame if none is.  Names of different regions may be equal.
+  std::string short_name(const std::string& region);
+
   /// A sentence with call paths in it: frames in brackets resolved, the rest as it is.
   std::string sentence(const std::string& text);
 
@@ -56,6 +60,7 @@ class Symbols {
   std::vector<std::filesystem::path> candidates(const std::string& name) const;
   std::string text_of(const Frame& frame);
   std::string text_of(const CallPath& path, std::size_t depth);
+  std::string innermost_text(const CallPath& path);
   std::string work_text(const CallPath& from, const CallPath& to, std::size_t depth);
 
   std::vector<record::Module> recorded_;

@@ -1,6 +1,7 @@
 #include "tools/view/info_json.hpp"
 
 #include "tools/output/output.hpp"
+#include "tools/output/most_awaited.hpp"
 #include "tools/view/snapshot_view.hpp"
 #include "tools/view/strata_moves.hpp"
 
@@ -178,8 +179,8 @@ ordered_json info_json(record::Reader& reader, const record::SeriesReader& serie
   out["ideal_saving"] = saving ? ordered_json(saving->share) : ordered_json(nullptr);
   out["ideal_saving_of"] = saving ? ordered_json(saving->of_time ? "time" : "critical_path") : ordered_json(nullptr);
   if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
-    out["most_awaited"] = {
-        {"rank", most->rank}, {"seconds", most->seconds}, {"share", most->share}, {"region", most->region}};
+    out["most_awaited"] =
+        most_awaited_json(*most, symbols != nullptr ? symbols->short_name(most->region) : most->region);
   else
     out["most_awaited"] = nullptr;
   out["own_cpu_seconds"] = run.own_cpu_seconds_total();

@@ -8,6 +8,7 @@
 #include "tools/symbols/call_path.hpp"
 #include "tools/view/heat_map.hpp"
 #include "tools/view/load_picture.hpp"
+#include "tools/output/most_awaited.hpp"
 #include "tools/view/snapshot_view.hpp"
 #include "tools/view/strata_moves.hpp"
 
@@ -260,7 +261,7 @@ std::string saving_text(const Run& run, double of_windows) {
   return of_windows >= 0 ? "  ideal balance would run this in " + percent_text(of_windows) + " less time\n" : "";
 }
 
-std::string balance_text(const Run& run, const Terminal& terminal) {
+std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symbols) {
   if (run.windows.empty()) return "";
   std::vector<double> imbalance;
   double sum = 0, saving = 0, saving_steps = 0, steps = 0, price = 0;
@@ -291,9 +292,8 @@ std::string balance_text(const Run& run, const Terminal& terminal) {
          (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
   out += saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
   if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
-    out += "  rank " + std::to_string(most->rank) + " made the others wait " + seconds_text(most->seconds) +
-           " at collectives, " + percent_text(most->share) + " of all such waiting" +
-           (most->region.empty() ? "" : ", by " + name_text(without_modules(most->region), 60)) + "\n";
+    out +=
+        "  " + most_awaited_text(*most, symbols != nullptr ? symbols->short_name(most->region) : most->region) + "\n";
   return out;
 }
 
@@ -325,7 +325,7 @@ std::string info_text(record::Reader& reader, const record::SeriesReader& series
     out +=
         load_map_text(reader, series, options.terminal,
                       std::min<std::size_t>(map_lines, std::max<std::size_t>(4, static_cast<std::size_t>(run.ranks))));
-  out += balance_text(run, options.terminal);
+  out += balance_text(run, options.terminal, options.symbols);
   if (!run.series.empty()) out += regions_table(run, options);
   if (!run.windows.empty()) out += windows_table(run, options);
   if (!run.strata.empty()) {

@@ -28,7 +28,7 @@ std::string load_map_text(record::Reader& reader, const record::SeriesReader& se
                           std::size_t lines);
 
 /// Imbalance over the windows as a line of bars, with rebalances and the saving by ideal balance.
-std::string balance_text(const record::Run& run, const Terminal& terminal);
+std::string balance_text(const record::Run& run, const Terminal& terminal, Symbols* symbols);
 
 /// Names of these regions for a table.
 std::vector<std::string> table_names(const std::vector<std::string>& regions, Symbols* symbols, std::size_t width);

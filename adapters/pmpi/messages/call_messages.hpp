@@ -90,7 +90,7 @@ constexpr bool tells_before(Call call) {
     case Role::poll: return polls_requests(call);
     case Role::start: return call == Call::Imrecv || starts_collective(call);
     case Role::other:
-      return call == Call::Mrecv || call == Call::Mprobe || call == Call::Win_free ||
+      return call == Call::Mrecv || call == Call::Mprobe || call == Call::Probe || call == Call::Win_free ||
              synchronised_window_place(call) >= 0;
     default: return false;
   }

@@ -215,6 +215,7 @@ inline void MessageCall::start_as() {
   if constexpr (role == Role::quiet) call == Call::Cancel ? cancel_request() : free_request();
   if constexpr (call == Call::Mrecv) receive_found();
   if constexpr (call == Call::Mprobe) want_status(1);
+  if constexpr (call == Call::Mprobe || call == Call::Probe) open();  // it may wait for a late sender
   if constexpr (call == Call::Win_free) free_window();
   if constexpr (synchronised_window_place(call) >= 0) synchronise();
 }

@@ -135,6 +135,58 @@ TEST_CASE("waits that were planted are found, and none where nothing was") {
   }
 }
 
+TEST_CASE("waits window by window, and of some windows only") {
+  const Scratch scratch;
+  const Planted planted(true);
+  write_files(planted.trace, scratch / "run-17.trace");
+  const json all = scratch.run({"comm", "waits", "--json", "run-17.trace"}).json();
+  REQUIRE(all["windows"].size() == 20);
+  double waited = 0;
+  std::size_t named = 0;
+  for (std::size_t w = 0; w < 20; ++w) {
+    const json& window = all["windows"][w];
+    CHECK(window["first"] == w);
+    CHECK(window["last"] == w);
+    waited += window["seconds"].get<double>();
+    named += window["rank"] == 2 && window["region"] == "solve" ? 1 : 0;
+  }
+  double total = 0;
+  for (const auto& [cause, ranks] : all["totals_ns"].items())
+    for (const json& ns : ranks) total += 1e-9 * ns.get<double>();
+  CHECK(waited == Approx(total));
+  const std::string text = scratch.run({"comm", "waits", "--all", "run-17.trace"}).out;
+  INFO(text);
+  CHECK(text.find("Of the 20 windows in which ranks waited, it was rank 2 most in " + std::to_string(named) + ",") !=
+        std::string::npos);
+  CHECK(text.find("Who was waited for most in each window") != std::string::npos);
+
+  // The parts of some windows add up to the whole.
+  const json first = scratch.run({"comm", "waits", "--json", "--steps", "0-6", "run-17.trace"}).json(),
+             second = scratch.run({"comm", "waits", "--json", "--steps", "7-99", "run-17.trace"}).json();
+  CHECK(first["windows"].size() == 7);
+  CHECK(first["windows"][3] == all["windows"][3]);
+  CHECK(second["windows"][0] == all["windows"][7]);
+  for (const auto& [cause, ranks] : all["totals_ns"].items())
+    CHECK(sum(first["totals_ns"], cause) + sum(second["totals_ns"], cause) == sum(all["totals_ns"], cause));
+  CHECK(first["unexplained_seconds"].get<double>() + second["unexplained_seconds"].get<double>() ==
+        Approx(all["unexplained_seconds"].get<double>()).margin(1e-12));
+  // Between the last call of step 6 and the next window, of 1 s, nothing is on the path of the first part.
+  const double parts = first["critical_path_seconds"].get<double>() + second["critical_path_seconds"].get<double>(),
+               whole = all["critical_path_seconds"].get<double>();
+  CHECK(parts <= whole);
+  CHECK(parts > whole - 1);
+  const json one = scratch.run({"comm", "waits", "--json", "--steps", "4", "run-17.trace"}).json();
+  REQUIRE(one["windows"].size() == 1);
+  CHECK(one["waited_for"][0]["rank"] == one["windows"][0]["rank"]);
+  CHECK(one["waited_for"][0]["delay_seconds"] == one["windows"][0]["delay_seconds"]);
+
+  const Outcome nowhere = scratch.run({"comm", "waits", "--steps", "20-29", "run-17.trace"});
+  CHECK(nowhere.code == 1);
+  CHECK(nowhere.err.find("its steps are 0 to 19") != std::string::npos);
+  for (const std::string bad : {"x", "3-2", "-1", "1-", "1-2-3", "1 2"})
+    CHECK(scratch.run({"comm", "waits", "--steps=" + bad, "run-17.trace"}).code == 2);
+}
+
 TEST_CASE("the archive of a trace has the waits of the trace") {
   const Scratch scratch;
   write_files(Planted(true).trace, scratch / "run-17.trace");

@@ -124,6 +124,30 @@ TEST_CASE("completions behind the end of their call belong to it") {
   CHECK(waits(record, Cause::late_sender) == Ns{250 + 100, 0});
 }
 
+TEST_CASE("a blocking probe belongs to the message that its thread receives next") {
+  Trace trace = empty_trace(2);
+  trace.bound = effort::trace::TimeBound::exact();
+  const std::uint32_t probe = add_region(trace, "MPI_Mprobe", 2), poll = add_region(trace, "MPI_Iprobe", 2);
+  add_window(trace, 0, 0, 1000);
+  Events sender(0), receiver(0);
+  sender.at(500).enter(region_send).message(Kind::send, 1, 0, 8).wait(10).leave(region_send);
+  sender.at(530).enter(region_send).message(Kind::send, 1, 1, 8).wait(10).leave(region_send);
+  sender.at(560).enter(region_send).message(Kind::send, 1, 2, 8).wait(10).leave(region_send);
+  receiver.at(100).enter(probe).at(505).leave(probe);
+  receiver.enter(region_receive).at(520).leave(region_receive).message(Kind::receive, 0, 0, 8);
+  receiver.at(525).enter(region_receive).at(545).leave(region_receive).message(Kind::receive, 0, 1, 8);
+  receiver.enter(poll).at(548).leave(poll);
+  receiver.enter(region_receive).at(580).leave(region_receive).message(Kind::receive, 0, 2, 8);
+  keep(trace, 0, why::reason_pin, 0, -1, sender);
+  keep(trace, 1, why::reason_pin, 0, -1, receiver);
+  const Record record = taken(trace).record;
+  REQUIRE(record.messages.size() == 3);
+  CHECK(name(record, record.messages[0].probe) == "MPI_Mprobe");
+  CHECK(record.messages[1].probe == none);
+  CHECK(record.messages[2].probe == none);
+  CHECK(waits(record, Cause::late_sender) == Ns{0, 400 + 5 + 12});
+}
+
 TEST_CASE("collectives belong together by step and ordinal, not by how many came before") {
   Trace trace = empty_trace(2);
   const std::uint32_t barrier = add_region(trace, "MPI_Barrier", 2);

@@ -21,6 +21,7 @@ struct TraceRegion {
   std::uint8_t kind = 0;     ///< 0 COMPUTE, 1 COMM, 2 WAIT, 3 IO
   std::int64_t parent = -1;  ///< index of the enclosing region of a call path, -1 none
   bool loop = false;         ///< an iteration, by which a trace can be cut into segments
+  std::string short_name{};  ///< for sentences, without the call path; empty: the name
 };
 
 struct TraceCommunicator {

@@ -282,9 +282,30 @@ export class Side {
   }
 }
 
+/** Waits at collectives, measured on all ranks while the program ran. Seconds. */
+export interface CollectivesJson {
+  answer: string;
+  /** Of all ranks: waited, and in collectives without waiting. */
+  totals: [number, number];
+  /** [rank, others waited for it, it waited, in collectives without waiting], the longest awaited first. */
+  ranks: [number, number, number, number][];
+  ranks_count: number;
+  waiters: [number, number][];
+  waiters_count: number;
+  /** [first step, last step, the rank waited for most or -1, for it, for all]. */
+  windows: [number, number, number, number, number][];
+}
+
 export interface Communication {
+  collectives?: CollectivesJson;
   snapshot?: Side;
   trace?: Side;
+}
+
+interface SourcesJson {
+  snapshot: SideJson | null;
+  trace: SideJson | null;
+  collectives: CollectivesJson | null;
 }
 
 const known = new Map<number, Communication>();
@@ -293,8 +314,9 @@ const known = new Map<number, Communication>();
 export function communicationOf(run: Run): Communication | undefined {
   if (!known.has(run.index) && document.readyState !== "loading") {
     const text = document.getElementById(`effort-communication-${run.index}`)?.textContent;
-    const json = text ? (JSON.parse(text) as { snapshot: SideJson | null; trace: SideJson | null }) : undefined;
+    const json = text ? (JSON.parse(text) as SourcesJson) : undefined;
     known.set(run.index, {
+      collectives: json?.collectives ?? undefined,
       snapshot: json?.snapshot ? new Side("snapshot", json.snapshot) : undefined,
       trace: json?.trace ? new Side("trace", json.trace) : undefined,
     });

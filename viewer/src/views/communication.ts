@@ -4,6 +4,7 @@ import { Communication, communicationOf, Side } from "../communication/data";
 import { Dendrogram } from "../communication/tree";
 import { empty, h, heading, select } from "../dom";
 import { State } from "../state";
+import { collectivesOf } from "./communication/collectives";
 import { matrixOf } from "./communication/matrix";
 import { pairOf } from "./communication/pair";
 import { phasesOf } from "./communication/phases";
@@ -13,8 +14,11 @@ import { callsOf, waitsOf } from "./communication/waits";
 
 const NONE =
   "This run recorded no communication. EFFORT_COMM_MATRIX=1 with libeffort_pmpi keeps who sends how much to whom in " +
-  "the snapshot; EFFORT_TRACE=on keeps a trace, which also tells who waits for whom: pass it to effort report with " +
-  "the snapshot.";
+  "the snapshot; EFFORT_COMM_WAITS=1 who is waited for at collectives; EFFORT_TRACE=on keeps a trace, which also " +
+  "tells who waits for whom: pass it to effort report with the snapshot.";
+
+const ONLY_COLLECTIVES =
+  "The snapshot has no messages: EFFORT_COMM_MATRIX=1 keeps who sends how much to whom, and EFFORT_TRACE=on a trace.";
 
 function dendrogramOf(state: State, side: Side): HTMLElement | null {
   const { tree } = side;
@@ -73,10 +77,14 @@ export function communication(state: State): HTMLElement {
   if (!data) return empty("Reading the communication ...");
   const chosen = state.communication.source === "snapshot" ? data.snapshot : data.trace,
     side = chosen ?? data.trace ?? data.snapshot;
-  if (!side) return empty(NONE);
+  const waits = data.collectives ? collectivesOf(state, data.collectives, data.trace !== undefined) : null;
+  if (!side) {
+    if (!data.collectives) return empty(NONE);
+    return h("div", { class: "communication" }, sentences([data.collectives.answer, ONLY_COLLECTIVES]), waits);
+  }
   const pair = pairOf(state, data, side);
   const parts = [
-    data.trace ? waitsOf(state, data.trace, pair.show) : callsOf(state, side),
+    ...(data.trace ? [waitsOf(state, data.trace, pair.show), waits] : [waits, callsOf(state, side, waits === null)]),
     sourceOf(state, data),
     h(
       "div",
@@ -88,7 +96,13 @@ export function communication(state: State): HTMLElement {
     ...(data.trace ? [phasesOf(state, data.trace), slowOf(state, data.trace), patternsOf(data.trace)] : []),
     data.trace ? limits(data.trace) : null,
   ];
-  return h("div", { class: "communication" }, sentences((data.trace ?? side).json.answer), parts);
+  const answer = (data.trace ?? side).json.answer;
+  return h(
+    "div",
+    { class: "communication" },
+    sentences(data.collectives && !data.trace ? [data.collectives.answer, ...answer] : answer),
+    parts
+  );
 }
 
 function limits(side: Side): HTMLElement | null {

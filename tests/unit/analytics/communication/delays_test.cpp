@@ -133,6 +133,43 @@ TEST_CASE("the comparison begins at the last synchronization") {
   CHECK(a.on_path(1, "solve") == 290);
 }
 
+TEST_CASE("a delay belongs to the span in which others waited for the rank itself") {
+  Made made(3);  // 2 is slow in the first span; 1 waits for it there, and 0 in the second span for 1
+  made.call(0, Op::user, 0, 520, "solve");
+  made.call(1, Op::user, 0, 100, "solve");
+  made.call(2, Op::user, 0, 400, "solve");
+  const At r0 = made.call(0, Op::receive, 520, 620, "MPI_Recv");
+  const At r1 = made.call(1, Op::receive, 100, 400, "MPI_Recv");
+  const At s2 = made.call(2, Op::send, 400, 410, "MPI_Send");
+  made.call(1, Op::user, 400, 600, "pack");
+  const At s1 = made.call(1, Op::send, 600, 610, "MPI_Send");
+  made.message(s2, r1);
+  made.message(s1, r0);
+  Record record = made.done();
+  record.spans = {{0, 0, 0, 500}, {1, 1, 500, 1000}, {5, 5, 5000, 6000}};
+  const Analysed a(record);
+  const auto sum = [&](std::vector<bool> chosen, std::int32_t rank) {
+    double out = 0;
+    for (const Delay& d : delays_of(a.delays, chosen)) out += d.rank == rank ? d.ns : 0;
+    return out;
+  };
+  // Rank 0 waits 80 ns, in proportion to the 200 that rank 1 packed and the 300 that it waited.
+  CHECK(sum({true, false, false, false}, 2) == Approx(300 + 80.0 * 300 / 500));
+  CHECK(sum({true, false, false, false}, 1) == 0);
+  CHECK(sum({false, true, false, false}, 1) == Approx(80.0 * 200 / 500));
+  CHECK(sum({false, true, false, false}, 2) == 0);
+  CHECK(delays_of(a.delays, {false, false, true, true}).empty());
+  double all = 0;
+  for (const Delay& d : delays_of(a.delays, {true, true, true, true})) all += d.ns;
+  CHECK(all == Approx(a.sum_of_waits() - a.delays.unexplained_ns));
+
+  const CriticalPath second = critical_path(a.record, a.tree, a.waits, a.timeline, {false, true, false});
+  CHECK(second.ns == 500 - 380);  // from 620 back to the span's begin
+  REQUIRE(!second.activities.empty());
+  CHECK(second.activities[0].rank == 1);
+  CHECK(a.name(second.activities[0].path) == "pack");
+}
+
 TEST_CASE("what is outside of all regions is named by the call that it led to") {
   Made made(2);
   const At receive = made.call(0, Op::receive, 10, 510, "MPI_Recv");

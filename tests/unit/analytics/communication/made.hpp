@@ -42,10 +42,12 @@ class Made {
   Call& at(At place) { return calls_[static_cast<std::size_t>(place.rank)][place.index]; }
 
   void message(At send_start, At send_done, At receive_start, At receive_done, std::uint64_t bytes = 8) {
-    messages_.push_back({send_start, send_done, receive_start, receive_done, bytes});
+    messages_.push_back({send_start, send_done, receive_start, receive_done, bytes, {}});
   }
   /// A blocking send and a blocking receive.
   void message(At send, At receive, std::uint64_t bytes = 8) { message(send, send, receive, receive, bytes); }
+
+  void probe_of_last_message(At probe) { messages_.back().probe = probe; }
 
   struct Part {
     At start, done;
@@ -87,6 +89,7 @@ class Made {
       m.send_done = index(e.send_done);
       m.receive_start = index(e.receive_start);
       m.receive_done = index(e.receive_done);
+      m.probe = index(e.probe);
       record_.messages.push_back(m);
     }
     for (std::size_t c = 0; c < parts_.size(); ++c) {
@@ -106,6 +109,7 @@ class Made {
   struct Ends {
     At send_start, send_done, receive_start, receive_done;
     std::uint64_t bytes;
+    At probe;
   };
   Record record_;
   std::vector<std::vector<Call>> calls_;

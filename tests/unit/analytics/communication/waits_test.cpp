@@ -61,6 +61,39 @@ TEST_CASE("of several messages that one call completes, the one sent last decide
   CHECK(only(made.done(), Cause::late_sender) == Ns{450, 0, 0, 0});
 }
 
+TEST_CASE("a probe waits for the message that is received next") {
+  for (const std::int64_t sent : {400, 700}) {  // while the probe lasts; after it, so it found another message
+    Made made(2);
+    const At probe = made.call(0, Op::other, 100, 500, "MPI_Mprobe"), receive = made.call(0, Op::receive, 510, 760);
+    made.message(made.call(1, Op::send, sent, sent + 50), receive);
+    made.probe_of_last_message(probe);
+    CHECK(only(made.done(), Cause::late_sender) == Ns{sent == 400 ? 300 : 190, 0});
+  }
+}
+
+TEST_CASE("a wait belongs to the span of the step in which its call began") {
+  Made made(2);
+  for (const std::int64_t t : {0, 1000, 2000, 5000})
+    made.collective(Op::barrier, -1,
+                    {made.call(0, Op::barrier, t + 100, t + 510), made.call(1, Op::barrier, t + 500, t + 520)});
+  Record record = made.done();
+  const auto spans = [&] {
+    std::vector<std::uint32_t> location_of(record.calls.size());
+    for (std::size_t l = 0; l < record.locations.size(); ++l)
+      for (std::size_t c = record.locations[l].first_call; c < record.locations[l].end_call; ++c)
+        location_of[c] = static_cast<std::uint32_t>(l);
+    return spans_of(record, find_waits(record), location_of);
+  };
+  // By time, as far as it goes.
+  record.spans = {{0, 1, 0, 2000}, {2, 2, 2000, 3000}};
+  CHECK(spans() == std::vector<std::uint32_t>{0, 0, 1, none});
+  // By steps: the second barrier is in step 2 on rank 0, and step 3 is in no span.
+  record.steps = {{0, 0, 0}, {0, 2, 900}, {0, 2, 1900}, {0, 3, 4000}, {1, 0, 0}, {1, 1, 5000}};
+  CHECK(spans() == std::vector<std::uint32_t>{0, 1, 1, none});
+  record.steps = {{1, 0, 0}};
+  CHECK(spans() == std::vector<std::uint32_t>{0, 0, 1, none});
+}
+
 TEST_CASE("late receiver: only while the send is held up") {
   for (const std::int64_t end : {350, 200}) {  // rendezvous; buffered
     Made made(2);

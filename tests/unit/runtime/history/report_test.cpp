@@ -55,6 +55,24 @@ TEST_CASE("names in the summary are cut so that rows stay distinct") {
   for (const auto& row : rows) CHECK(row.size() <= 50);
 }
 
+TEST_CASE("the rank that is waited for most is named, with the innermost frames of its region") {
+  record::Run run = run_of({"MPI_Wait [app+0x1f app+0x2 libc.so.6+0x3] > MPI_Send [app+0x4 app+0x5]"});
+  run.series[0].max_rank = 1;
+  run.series[0].max_over_ranks = 6;
+  run.series[0].mean_over_ranks = 5;
+  run.metrics.push_back({"collective_delay", "s"});
+  record::Series delay;
+  delay.region = "(step)";
+  delay.metric = 2;
+  delay.total = 4;
+  delay.max_rank = 1;
+  delay.max_over_ranks = 3;
+  run.series.push_back(delay);
+  CHECK(engine::summary(run, {}).find("rank 1 made the others wait 3 s at collectives, 75.0 % of all such waiting; "
+                                      "it exceeds the mean rank most in MPI_Wait [app+0x1f] > MPI_Send [app+0x4]\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("the library's own time is a share of what the ranks computed") {
   CHECK(engine::summary(run_of({"solve", "flux"}), {}).find("(5.000 % of what 2 ranks computed)") != std::string::npos);
 }

@@ -167,7 +167,8 @@ export function waitsOf(state: State, side: Side, show: (a: number, b: number) =
     { id: "comm-waits" },
     heading(
       "Who waits for whom",
-      "A rank that comes late may itself have waited: delays are followed back to the rank that took longer. " +
+      "From the trace: the ranks and windows that it holds. A rank that comes late may itself have waited: delays " +
+        "are followed back to the rank that took longer. " +
         (waits.unexplained_seconds > 1e-3 * waits.total_seconds
           ? `${seconds(waits.unexplained_seconds)} of ${seconds(waits.total_seconds)} have no such rank ` +
             "(latency, transfers, clocks)."
@@ -190,7 +191,7 @@ export function waitsOf(state: State, side: Side, show: (a: number, b: number) =
 }
 
 /** Of a snapshot: the ranks whose messages took the most time in calls. */
-export function callsOf(state: State, side: Side): HTMLElement {
+export function callsOf(state: State, side: Side, waitsUnknown: boolean): HTMLElement {
   const { matrix } = side,
     values = matrix.values("seconds"),
     sums = new Float64Array(state.run.info.ranks);
@@ -209,7 +210,10 @@ export function callsOf(state: State, side: Side): HTMLElement {
     heading(
       "Time in calls by rank",
       `Of both ends of a rank's messages; ${count(state.run.info.ranks, "rank")} in all. ` +
-        "How much of it was waiting, and for whom, a snapshot does not know: a trace does (EFFORT_TRACE=on)."
+        (waitsUnknown
+          ? "How much of it was waiting, and for whom, is not known: EFFORT_COMM_WAITS=1 measures it at collectives, " +
+            "a trace (EFFORT_TRACE=on) everywhere."
+          : "How much of it was waiting for messages, a trace knows (EFFORT_TRACE=on).")
     ),
     table(
       "ranking",
