@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "record/series.hpp"
-#include "tools/output/output.hpp"
 #include "tools/output/most_awaited.hpp"
+#include "tools/output/output.hpp"
 
 namespace effort::tools {
 
@@ -67,12 +67,20 @@ std::string rank_table(const std::string& title, const std::vector<std::size_t>&
 
 }  // namespace
 
+double collective_nrmse(const record::Run& run, const record::SeriesReader& series) {
+  double out = 0;
+  for (std::uint32_t i = 0; i < run.series.size(); ++i)
+    if (run.metrics[run.series[i].metric].name.starts_with("collective_")) out = std::max(out, series.nrmse(i));
+  return out;
+}
+
 SnapshotWaits snapshot_waits(record::Reader& reader) {
   const record::Run& run = reader.run();
-  SnapshotWaits out{snapshot_traffic(reader), {}, {}, record::most_awaited(run), {}};
+  SnapshotWaits out{snapshot_traffic(reader), {}, {}, record::most_awaited(run), {}, 0};
   if (!out.most) return out;
   out.most_region = out.most->region;
   const record::SeriesReader series(reader);
+  out.nrmse = collective_nrmse(run, series);
   out.waited = totals_of(run, series, "collective_wait");
   out.delay = totals_of(run, series, "collective_delay");
   for (std::vector<double>* const values : {&out.waited, &out.delay})
@@ -92,6 +100,7 @@ ordered_json snapshot_waits_json(const SnapshotWaits& waits) {
       known(waits.traffic.flows.empty() ? std::vector<double>() : seconds_by_rank(waits.traffic));
   out["collective_wait_seconds"] = known(waits.waited);
   out["collective_delay_seconds"] = known(waits.delay);
+  out["collective_nrmse"] = waits.most ? ordered_json(waits.nrmse) : ordered_json();
   out["most_awaited"] = waits.most ? most_awaited_json(*waits.most, waits.most_region) : ordered_json();
   return out;
 }
@@ -107,6 +116,9 @@ std::string snapshot_waits_text(const SnapshotWaits& waits, bool all) {
                  return {std::to_string(r), seconds_text(waits.delay[r]), seconds_text(waits.waited[r])};
                },
                all);
+    if (waits.nrmse > 0)
+      out += "These sums are from the compressed history, within an nrmse of " + percent_text(waits.nrmse) +
+             ": small ones are not certain.\n";
   }
   if (waits.traffic.flows.empty()) return out;
   const std::vector<double> seconds = seconds_by_rank(waits.traffic);

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/reader.hpp"
+#include "record/series.hpp"
 #include "tools/communication/snapshot_traffic.hpp"
 
 namespace effort::tools {
@@ -17,7 +18,11 @@ struct SnapshotWaits {
   std::vector<double> waited, delay;  ///< [ranks] seconds that a rank waited, and that others waited for it; or empty
   std::optional<record::MostAwaited> most;
   std::string most_region;  ///< its region for sentences
+  double nrmse = 0;         ///< of waited and delay, which are from the compressed history
 };
+
+/// The largest nrmse of the histories of waits at collectives; 0 if there are none.
+double collective_nrmse(const record::Run& run, const record::SeriesReader& series);
 
 /// Kokkos must be initialised.  Errors: record::FormatError.
 SnapshotWaits snapshot_waits(record::Reader& reader);

@@ -1,6 +1,7 @@
 #include "tools/report/report_collectives.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 #include <numeric>
 #include <optional>
@@ -8,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "tools/communication/snapshot_waits.hpp"
 #include "tools/output/most_awaited.hpp"
 
 namespace effort::tools {
@@ -76,23 +78,29 @@ ordered_json list(const std::vector<std::size_t>& order, const std::function<ord
   return out;
 }
 
-ordered_json windows_json(const record::Run& run, const record::SeriesReader& series) {
+ordered_json windows_json(const record::Run& run, const record::SeriesReader& series, double nrmse) {
   const std::vector<Steps> windows = windows_of(run);
   const auto ranks = static_cast<std::size_t>(run.ranks);
   std::vector<double> delay(windows.size() * ranks, 0);
+  double largest = 0;
   each_value(run, series, "collective_delay", [&](std::size_t rank, std::int64_t step, double value) {
+    largest = std::max(largest, value);
     const auto after = std::upper_bound(windows.begin(), windows.end(), step,
                                         [](std::int64_t s, const Steps& window) { return s < window.first; });
     if (after == windows.begin() || step > (after - 1)->second) return;
     delay[static_cast<std::size_t>(after - windows.begin() - 1) * ranks + rank] += value;
   });
+  const double error = 3 * nrmse * largest;  // of one step, with three standard deviations
   ordered_json out = ordered_json::array();
   for (std::size_t w = 0; w < windows.size(); ++w) {
     const auto first = delay.begin() + static_cast<std::ptrdiff_t>(w * ranks), end = first + run.ranks;
     const auto most = std::max_element(first, end);
-    const bool known = *most > 0;
-    out.push_back({windows[w].first, windows[w].second, known ? most - first : -1, known ? *most : 0.0,
-                   std::accumulate(first, end, 0.0)});
+    const auto steps = static_cast<double>(windows[w].second - windows[w].first + 1);
+    const bool known = *most > error * std::sqrt(steps);
+    // Decoded values are approximate: some sums are below zero.
+    const double all =
+        std::accumulate(first, end, 0.0, [](double sum, double value) { return sum + std::max(value, 0.0); });
+    out.push_back({windows[w].first, windows[w].second, known ? most - first : -1, known ? *most : 0.0, all});
   }
   return out;
 }
@@ -119,7 +127,8 @@ ordered_json collective_waits_json(record::Reader& reader, const record::SeriesR
   out["ranks_count"] = awaited.size();
   out["waiters"] = list(waiters, [&](std::size_t r) -> ordered_json { return {r, waited[r]}; });
   out["waiters_count"] = waiters.size();
-  out["windows"] = windows_json(run, series);
+  out["nrmse"] = collective_nrmse(run, series);
+  out["windows"] = windows_json(run, series, out["nrmse"].get<double>());
   return out;
 }
 

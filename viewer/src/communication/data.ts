@@ -294,6 +294,8 @@ export interface CollectivesJson {
   waiters_count: number;
   /** [first step, last step, the rank waited for most or -1, for it, for all]. */
   windows: [number, number, number, number, number][];
+  /** Of all this, which comes from the compressed history. */
+  nrmse: number;
 }
 
 export interface Communication {

@@ -86,7 +86,11 @@ export function collectivesOf(state: State, waits: CollectivesJson, traced: bool
       "From the snapshot: measured on all ranks during the run, at collectives only (COMM_WAITS). A wait is charged " +
         "to the rank that came last, even if a message had made it late." +
         (traced ? "" : " A trace also has the waits for messages, and follows delays back to their cause.") +
-        often(waits)
+        often(waits) +
+        (waits.nrmse > 0
+          ? ` Values of ranks and windows are from the compressed history (nrmse ${percent(waits.nrmse)}): ` +
+            "small ones are not certain."
+          : "")
     ),
     h(
       "div",
