@@ -115,6 +115,14 @@ struct TraceExportArguments {
 };
 void run_trace_export(const TraceExportArguments& arguments);
 
+struct TraceReduceArguments {
+  std::string trace, method = "bounded";
+  std::vector<std::string> segments;  ///< names of regions; empty: loop iterations, or steps
+  std::vector<std::string> module_paths;
+  bool all = false, thresholds = false, raw_names = false, json = false;
+};
+void run_trace_reduce(const TraceReduceArguments& arguments);
+
 /// What all analyses of communication are asked for.
 struct CommArguments {
   std::string input;  ///< a trace, or for some a snapshot

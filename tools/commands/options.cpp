@@ -289,11 +289,39 @@ void add_trace_export(CLI::App& app) {
   command->callback([a] { run_trace_export(*a); });
 }
 
+void add_trace_reduce(CLI::App& app) {
+  auto a = std::make_shared<TraceReduceArguments>();
+  CLI::App* command = app.add_subcommand(
+      "reduce", "Finds repeated segments, and tells what is lost if one of each kind is kept for all similar ones");
+  command->add_option("TRACE", a->trace, trace_help)->required();
+  CLI::Option* const method = command->add_option(
+      "--method", a->method,
+      "NAME or NAME:THRESHOLD: relDiff, absDiff (ns), Manhattan, Euclidean, Chebyshev, iter_k, iter_avg, avgWave, "
+      "haarWave, or bounded: the share of a rank's waiting that may be lost");
+  method->capture_default_str();
+  CLI::Option* const all = command->add_flag("--all", a->all, "all methods, with their default thresholds");
+  command->add_flag("--thresholds", a->thresholds, "all methods, each with several thresholds")
+      ->excludes(all)
+      ->excludes(method);
+  all->excludes(method);
+  command
+      ->add_option("--segment", a->segments,
+                   "regions whose calls are segments, separated by commas (by default loop iterations if the trace "
+                   "marks them, else steps)")
+      ->delimiter(',');
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--raw-names", a->raw_names, "leave call paths as they are in the trace");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_trace_reduce(*a); });
+}
+
 void add_trace(CLI::App& app) {
   CLI::App* command = app.add_subcommand("trace", "Shows and exports the events of sampled ranks");
   command->require_subcommand(1);
   add_trace_info(*command);
   add_trace_export(*command);
+  add_trace_reduce(*command);
 }
 
 }  // namespace

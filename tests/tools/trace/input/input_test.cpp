@@ -232,7 +232,8 @@ TEST_CASE("what is not a trace is refused") {
   CHECK(scratch.run({"trace", "info"}).code == 2);
   CHECK(scratch.run({"trace", "export", "x.otf2", "--format", "pdf", "-o", "y"}).code == 2);
   CHECK(scratch.run({"trace", "infos"}).err ==
-        "effort: unknown command 'infos' (did you mean 'info'?): the commands of effort trace are info, export\n");
+        "effort: unknown command 'infos' (did you mean 'info'?): the commands of effort trace are info, export, "
+        "reduce\n");
   write_files(small_trace(false), scratch / "app-17.trace");
   Trace other = small_trace(false);
   other.job = "18";

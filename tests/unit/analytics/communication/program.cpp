@@ -74,11 +74,16 @@ void Program::wait_all(std::int32_t rank, std::int64_t ns) {
 
 void Program::collective(const std::string& name, Operation operation, const std::vector<std::int32_t>& members,
                          std::int32_t root, std::int64_t until, std::uint64_t bytes) {
+  std::vector<std::int64_t> ends;
+  for (const std::int32_t rank : members) ends.push_back(until == 0 ? now(rank) + 100 : until);
+  collective(name, operation, members, root, ends, bytes);
+}
+
+void Program::collective(const std::string& name, Operation operation, const std::vector<std::int32_t>& members,
+                         std::int32_t root, const std::vector<std::int64_t>& until, std::uint64_t bytes) {
   Together together{operation, root, bytes, {}};
-  for (const std::int32_t rank : members) {
-    const std::int64_t ns = until == 0 ? 100 : until - now(rank);
-    together.parts.push_back({rank, call(rank, name, operation, ns)});
-  }
+  for (std::size_t i = 0; i < members.size(); ++i)
+    together.parts.push_back({members[i], call(members[i], name, operation, until[i] - now(members[i]))});
   collectives_.push_back(together);
 }
 

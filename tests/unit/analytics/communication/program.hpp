@@ -34,6 +34,9 @@ class Program {
   /// @param until  when the call ends, on all ranks: 0: 100 ns after its begin
   void collective(const std::string& name, Operation operation, const std::vector<std::int32_t>& members,
                   std::int32_t root = -1, std::int64_t until = 0, std::uint64_t bytes = 8);
+  /// @param until  [members] when each call ends
+  void collective(const std::string& name, Operation operation, const std::vector<std::int32_t>& members,
+                  std::int32_t root, const std::vector<std::int64_t>& until, std::uint64_t bytes = 8);
 
   /// The k-th send of a pair of ranks is received by the k-th receive; what is left over is unmatched.
   Record record() const;

@@ -1,0 +1,70 @@
+// A trace reduced to representative segments, and what that has lost.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "analytics/communication/waits.hpp"
+#include "analytics/reduction/methods.hpp"
+#include "analytics/reduction/segments.hpp"
+
+namespace effort::reduction {
+
+/// Bytes of a plain file: an event is a number and a time, one end of a message or part in a collective has its
+/// parameters, an execution of a segment is a number and a time.
+inline constexpr std::uint64_t bytes_per_event = 12, bytes_per_exchange = 16, bytes_per_execution = 12;
+
+/// A cause of waiting that a rank would be diagnosed with wrongly from the reduced trace.
+struct Violation {
+  communication::Cause cause = communication::Cause::late_sender;
+  std::int32_t rank = 0;
+  std::int64_t full_ns = 0, reduced_ns = 0;
+};
+
+/// A method's result by the four criteria of Mohror & Karavanic 2009, section 4.3.
+struct Reduced {
+  Method method;
+  std::uint64_t segments = 0, stored = 0;
+  std::uint64_t classes = 0;  ///< of segments that may match; of one thread each
+  double degree = 1;          ///< matches / (segments - classes); 1 if none can match
+  std::uint64_t full_bytes = 0, size_bytes = 0;
+  std::int64_t distance90_ns = 0;     ///< 90 % of the stamps of the rebuilt trace are off by at most this
+  communication::WaitTotals waits;    ///< of the rebuilt trace: [causes][ranks] ns
+  std::vector<Violation> violations;  ///< none: all performance trends are retained
+};
+
+/// Reduces one trace by one method after the other.
+class Reducer {
+ public:
+  /// Copies the record.  Refers to the segments.
+  Reducer(const communication::Record& record, const Segments& segments);
+
+  /// Time stamps of a rebuilt segment are those of its representative, after the segment's own start.  A call that
+  /// would end before it begins gets no length.  find_waits() is told that clocks of the rebuilt trace are off by twice
+  /// distance90_ns more, whatever the method.
+  ///
+  /// Similarity::bounded looks for the fewest bytes with which no trend is off by more than its threshold: it tries the
+  /// mean of each class, then Representatives with tolerances from the longest segment downwards, by factors of 2, and
+  /// refines the first one that is small enough in four steps.
+  ///
+  /// A trend is retained if a cause's waiting on a rank is off by at most 20 %, provided that it is at least 1 % of all
+  /// waiting; less must stay below 2 %.
+  Reduced reduce(const Method& method);
+
+  /// [causes][ranks] ns of the full trace.
+  const communication::WaitTotals& waits() const { return waits_; }
+
+ private:
+  Reduced reduce_with(const Method& method, double tolerance_ns);
+  communication::WaitTotals totals();
+
+  const communication::Record& full_;
+  communication::Record rebuilt_;
+  const Segments& segments_;
+  std::vector<std::uint32_t> location_of_;
+  communication::WaitTotals waits_;
+  std::int64_t all_waiting_ = 0;
+};
+
+}  // namespace effort::reduction

@@ -1,0 +1,43 @@
+// A trace in segments: what a thread did between two boundaries.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "analytics/communication/operations.hpp"
+
+namespace effort::reduction {
+
+/// The begin or the end of a call.
+struct Stamp {
+  std::uint32_t call = 0;  ///< index in Record::calls
+  bool ends = false;
+};
+
+/// Segments with equal structure have the same context, calls in the same order, and messages and collectives with the
+/// same partners, communicators, tags, roots and sizes.
+struct Segment {
+  std::uint64_t structure = 0;  ///< a hash of it
+  std::int64_t begin_ns = 0, end_ns = 0;
+  std::size_t first = 0, end = 0;      ///< Segments::stamps [first, end)
+  std::uint32_t location = 0;          ///< index in Record::locations
+  std::uint32_t ends_of_messages = 0;  ///< that its calls start or complete, and parts in collectives
+};
+
+struct Segments {
+  std::vector<Segment> segments;  ///< by location, then time; each has a stamp
+  std::vector<Stamp> stamps;
+};
+
+/// Cuts where the calls of some regions begin and end, as Mohror & Karavanic 2009 do with loop iterations (section 3.1
+/// and figure 1).  An iteration within another one interrupts that one; what follows in the outer one is a segment with
+/// a context of its own.  So is what comes before and after all of them.
+/// @param regions  [Record::regions] whether calls of the region are segments
+/// Cost: O(calls + messages + participations).
+Segments cut_at_regions(const communication::Record& record, const std::vector<bool>& regions);
+
+/// Cuts where steps begin.  What comes before the first one is a segment of its own.
+Segments cut_at_steps(const communication::Record& record);
+
+}  // namespace effort::reduction

@@ -1,0 +1,70 @@
+// effort trace reduce TRACE --method NAME[:T] | --all | --thresholds
+#include <unistd.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "analytics/reduction/methods.hpp"
+#include "analytics/reduction/reduction.hpp"
+#include "record/text.hpp"
+#include "tools/commands/commands.hpp"
+#include "tools/commands/named_trace.hpp"
+#include "tools/communication/record.hpp"
+#include "tools/output/output.hpp"
+#include "tools/output/terminal.hpp"
+#include "tools/reduction/reduction_output.hpp"
+#include "tools/trace/analysis/messages.hpp"
+#include "tools/view/info_text.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+std::vector<reduction::Method> methods_of(const TraceReduceArguments& a) {
+  if (!a.all && !a.thresholds) {
+    const auto method = reduction::method_from(a.method);
+    if (method) return {*method};
+    std::string names;
+    for (std::size_t i = 0; i < reduction::n_similarities; ++i)
+      names += (i > 0 ? ", " : "") + std::string(reduction::similarity_text(static_cast<reduction::Similarity>(i)));
+    throw UsageError("--method '" + record::visible(a.method) + "' is not a method with a positive threshold: give " +
+                     names + ", each but iter_avg with :THRESHOLD or without");
+  }
+  std::vector<reduction::Method> out;
+  for (std::size_t i = 0; i < reduction::n_similarities; ++i) {
+    const auto similarity = static_cast<reduction::Similarity>(i);
+    if (a.thresholds)
+      for (const double threshold : reduction::studied_thresholds(similarity)) out.push_back({similarity, threshold});
+    else
+      out.push_back({similarity, reduction::default_threshold(similarity)});
+  }
+  return out;
+}
+
+}  // namespace
+
+void run_trace_reduce(const TraceReduceArguments& a) {
+  const std::vector<reduction::Method> methods = methods_of(a);
+  std::vector<bool> loops;
+  const CommunicationTrace communication = [&] {
+    const Trace trace = read_named_trace(a.trace, a.raw_names, a.module_paths);
+    for (const TraceRegion& region : trace.regions) loops.push_back(region.loop);
+    return communication_of(trace, match_messages(trace));
+  }();
+  loops.resize(communication.record.regions.size(), false);
+  const SegmentChoice choice = choose_segments(communication.record, a.segments, loops);
+  reduction::Reducer reducer(communication.record, choice.segments);
+  std::vector<reduction::Reduced> all;
+  for (const reduction::Method& method : methods) all.push_back(reducer.reduce(method));
+  if (a.json) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const reduction::Reduced& r : all) list.push_back(reduced_json(reducer, r));
+    a.all || a.thresholds ? print_json({{"methods", std::move(list)}}) : print_json(list[0]);
+    return;
+  }
+  const std::string text = fitted(reduced_text(choice, reducer, all), terminal_of(STDOUT_FILENO));
+  std::fwrite(text.data(), 1, text.size(), stdout);
+}
+
+}  // namespace effort::tools
