@@ -26,7 +26,8 @@ std::unique_ptr<MpiTransport> MpiTransport::over(MPI_Comm comm) {
   return transport;
 }
 
-MpiTransport::MpiTransport(std::size_t ranks) : counts_(ranks), offsets_(ranks) {}
+MpiTransport::MpiTransport(std::size_t ranks)
+    : counts_(ranks), offsets_(ranks), sent_counts_(ranks), sent_offsets_(ranks) {}
 
 void MpiTransport::duplicate(MPI_Comm comm) {
   int level = MPI_THREAD_SINGLE;
@@ -121,20 +122,21 @@ bool MpiTransport::form_leaders(bool leader, int& place, int& n_leaders) {
   return true;
 }
 
-bool MpiTransport::layout(const Operation& o) {
+bool MpiTransport::layout(const std::size_t* bytes, std::vector<int>& counts, std::vector<int>& offsets) {
   std::size_t at = 0;
   for (std::size_t r = 0; r < static_cast<std::size_t>(leaders_size_); ++r) {
-    if (!fits(at + o.counts[r])) return false;
-    counts_[r] = static_cast<int>(o.counts[r]);
-    offsets_[r] = static_cast<int>(at);
-    at += o.counts[r];
+    if (!fits(at + bytes[r])) return false;
+    counts[r] = static_cast<int>(bytes[r]);
+    offsets[r] = static_cast<int>(at);
+    at += bytes[r];
   }
   return true;
 }
 
 bool MpiTransport::start(const Operation& o) {
   if (!fits(o.count) || !fits(o.to_previous_bytes) || !fits(o.to_next_bytes)) return false;
-  if (o.counts && !layout(o)) return false;
+  if (o.counts && !layout(o.counts, counts_, offsets_)) return false;
+  if (o.sent_counts && !layout(o.sent_counts, sent_counts_, sent_offsets_)) return false;
   const int n = static_cast<int>(o.count);
   const MPI_Op op = o.op == ReduceOp::sum ? MPI_SUM : o.op == ReduceOp::min ? MPI_MIN : MPI_MAX;
   n_requests_ = 1;
@@ -153,6 +155,10 @@ bool MpiTransport::start(const Operation& o) {
       return ok(PMPI_Igatherv(o.send, n, MPI_BYTE, o.receive, counts_.data(), offsets_.data(), MPI_BYTE, o.root,
                               leaders_, requests_),
                 "MPI_Igatherv");
+    case Operation::Type::alltoallv:
+      return ok(PMPI_Ialltoallv(o.send, sent_counts_.data(), sent_offsets_.data(), MPI_BYTE, o.receive, counts_.data(),
+                                offsets_.data(), MPI_BYTE, leaders_, requests_),
+                "MPI_Ialltoallv");
     case Operation::Type::bcast:
       return ok(PMPI_Ibcast(o.receive, n, MPI_BYTE, o.root, leaders_, requests_), "MPI_Ibcast");
     case Operation::Type::neighbours: {

@@ -44,14 +44,15 @@ class MpiTransport final : public exchange::Transport {
   void duplicate(MPI_Comm comm);
   bool ok(int code, const char* call);
   bool fits(std::size_t bytes);
-  bool layout(const exchange::Operation& operation);
+  bool layout(const std::size_t* bytes, std::vector<int>& counts, std::vector<int>& offsets);
 
   MPI_Comm world_ = MPI_COMM_NULL, node_ = MPI_COMM_NULL, leaders_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1, leaders_size_ = 1, leaders_rank_ = -1;
   bool any_thread_ = false;
   MPI_Request requests_[4] = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL, MPI_REQUEST_NULL};
   int n_requests_ = 0;
-  std::vector<int> counts_, offsets_;  // of the operation under way; room for all ranks: nothing is allocated later
+  // Of the operation under way; room for all ranks: nothing is allocated later.
+  std::vector<int> counts_, offsets_, sent_counts_, sent_offsets_;
   std::string error_;
 };
 

@@ -60,6 +60,15 @@ class Communicator {
   Gathered<T> gatherv(std::span<const T> mine, int root) {
     return typed<T>(gatherv_bytes(std::as_bytes(mine), root));
   }
+  /// Rank d receives part d of every rank (lengths may differ), in rank order.
+  /// @param parts  size() of them
+  template <typename T>
+  Gathered<T> alltoallv(const Gathered<T>& parts) {
+    std::vector<std::size_t> offsets;
+    offsets.reserve(parts.offsets.size());
+    for (std::size_t offset : parts.offsets) offsets.push_back(offset * sizeof(T));
+    return typed<T>(alltoallv_bytes(std::as_bytes(std::span<const T>(parts.values)), offsets));
+  }
   /// The root's values replace those of all ranks; lengths are equal.
   template <typename T>
   void bcast(std::span<T> values, int root) {
@@ -80,6 +89,9 @@ class Communicator {
  protected:
   virtual Gathered<std::byte> allgatherv_bytes(std::span<const std::byte> mine) = 0;
   virtual Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int root) = 0;
+  /// @param offsets  [size() + 1] of the parts in `mine`
+  virtual Gathered<std::byte> alltoallv_bytes(std::span<const std::byte> mine,
+                                              std::span<const std::size_t> offsets) = 0;
   virtual void bcast_bytes(std::span<std::byte> values, int root) = 0;
   virtual void neighbour_exchange_bytes(std::span<const std::byte> to_previous, std::span<const std::byte> to_next,
                                         std::span<std::byte> from_previous, std::span<std::byte> from_next) = 0;
@@ -116,6 +128,9 @@ class SelfCommunicator final : public Communicator {
     return {std::vector<std::byte>(mine.begin(), mine.end()), {0, mine.size()}};
   }
   Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int) override { return allgatherv_bytes(mine); }
+  Gathered<std::byte> alltoallv_bytes(std::span<const std::byte> mine, std::span<const std::size_t>) override {
+    return allgatherv_bytes(mine);
+  }
   void bcast_bytes(std::span<std::byte>, int) override {}
   void neighbour_exchange_bytes(std::span<const std::byte>, std::span<const std::byte>, std::span<std::byte>,
                                 std::span<std::byte>) override {}

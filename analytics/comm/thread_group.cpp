@@ -91,6 +91,20 @@ class ThreadCommunicator final : public Communicator {
     return gather(mine, root == rank_);
   }
 
+  Gathered<std::byte> alltoallv_bytes(std::span<const std::byte> mine, std::span<const std::size_t> offsets) override {
+    publish(mine, std::as_bytes(offsets));
+    Gathered<std::byte> out;
+    out.offsets.push_back(0);
+    for (const auto& slot : group_.slots) {
+      const auto* const cuts = reinterpret_cast<const std::size_t*>(slot.second.data()) + rank_;
+      const auto part = slot.first.subspan(cuts[0], cuts[1] - cuts[0]);
+      out.values.insert(out.values.end(), part.begin(), part.end());
+      out.offsets.push_back(out.values.size());
+    }
+    group_.barrier();
+    return out;
+  }
+
   void bcast_bytes(std::span<std::byte> values, int root) override {
     publish(values, {});
     if (rank_ != root) {

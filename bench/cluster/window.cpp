@@ -40,6 +40,13 @@ class Staged final : public Communicator {
     timed([&] { result = inner_.gatherv(mine, root); });
     return result;
   }
+  Gathered<std::byte> alltoallv_bytes(std::span<const std::byte> mine, std::span<const std::size_t> offsets) override {
+    Gathered<std::byte> result;
+    timed([&] {
+      result = inner_.alltoallv(Gathered<std::byte>{{mine.begin(), mine.end()}, {offsets.begin(), offsets.end()}});
+    });
+    return result;
+  }
   void bcast_bytes(std::span<std::byte> values, int root) override {
     timed([&] { inner_.bcast(values, root); });
   }

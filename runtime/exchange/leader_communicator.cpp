@@ -211,6 +211,71 @@ Gathered<std::byte> LeaderCommunicator::gatherv_bytes(std::span<const std::byte>
   return gather(mine, Operation::Type::gatherv, root);
 }
 
+Gathered<std::byte> LeaderCommunicator::alltoallv_bytes(std::span<const std::byte> mine,
+                                                        std::span<const std::size_t> offsets) {
+  constexpr auto type = Operation::Type::alltoallv;
+  agree_on(type);
+  Gathered<std::byte> out;
+  if (size_ == 1) {
+    out.values.assign(mine.begin(), mine.end());
+    out.offsets = {0, mine.size()};
+    return out;
+  }
+  const auto n = static_cast<std::size_t>(size_);
+  std::vector<std::size_t> sent(n), counts(n), words(n, sizeof(std::size_t));
+  for (std::size_t r = 0; r < n; ++r) sent[r] = offsets[r + 1] - offsets[r];
+  Operation o;
+  o.type = type;
+  o.send = sent.data();
+  o.receive = counts.data();
+  o.counts = o.sent_counts = words.data();
+  executor_.run(o);
+  out.offsets.assign(1, 0);
+  std::partial_sum(counts.begin(), counts.end(), std::back_inserter(out.offsets));
+  out.values.resize(out.offsets.back());
+  agree_on(type);  // a node that had no memory for the result reports it here
+  std::int64_t longest = static_cast<std::int64_t>(*std::max_element(sent.begin(), sent.end()));
+  o = {};
+  o.type = Operation::Type::allreduce_int64;
+  o.receive = &longest;
+  o.count = 1;
+  executor_.run(o);
+  const std::size_t piece = std::max<std::size_t>(1, most_bytes_ / n);
+  for (std::size_t at = 0; at < static_cast<std::size_t>(longest); at += piece)
+    alltoallv_piece(mine, offsets, at, piece, out);
+  bytes_sent_ += mine.size() + n * sizeof(std::size_t);
+  return out;
+}
+
+/// Exchanges `piece` bytes of every part, from the place `at` on.
+void LeaderCommunicator::alltoallv_piece(std::span<const std::byte> mine, std::span<const std::size_t> offsets,
+                                         std::size_t at, std::size_t piece, Gathered<std::byte>& out) {
+  const auto n = static_cast<std::size_t>(size_);
+  const auto length = [&](std::size_t all) { return std::min(piece, all - std::min(at, all)); };
+  std::vector<std::size_t> sent(n), counts(n);
+  std::vector<std::byte> from, to;
+  from.reserve(mine.size() + 1);  // never null
+  for (std::size_t r = 0; r < n; ++r) {
+    sent[r] = length(offsets[r + 1] - offsets[r]);
+    counts[r] = length(out.offsets[r + 1] - out.offsets[r]);
+    const auto part = mine.subspan(offsets[r] + (sent[r] > 0 ? at : 0), sent[r]);
+    from.insert(from.end(), part.begin(), part.end());
+  }
+  const std::size_t received = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  to.reserve(received + 1);
+  to.resize(received);
+  Operation o;
+  o.type = Operation::Type::alltoallv;
+  o.send = from.data();
+  o.receive = to.data();
+  o.counts = counts.data();
+  o.sent_counts = sent.data();
+  executor_.run(o);
+  const std::byte* next = to.data();
+  for (std::size_t r = 0; r < n; next += counts[r++])
+    std::copy_n(next, counts[r], out.values.data() + out.offsets[r] + (counts[r] > 0 ? at : 0));
+}
+
 void LeaderCommunicator::bcast_bytes(std::span<std::byte> values, int root) {
   agree_on(Operation::Type::bcast);
   if (size_ == 1 || values.empty()) return;

@@ -93,6 +93,7 @@ class LeaderCommunicator final : public Communicator {
  protected:
   Gathered<std::byte> allgatherv_bytes(std::span<const std::byte> mine) override;
   Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int root) override;
+  Gathered<std::byte> alltoallv_bytes(std::span<const std::byte> mine, std::span<const std::size_t> offsets) override;
   void bcast_bytes(std::span<std::byte> values, int root) override;
   void neighbour_exchange_bytes(std::span<const std::byte> to_previous, std::span<const std::byte> to_next,
                                 std::span<std::byte> from_previous, std::span<std::byte> from_next) override;
@@ -101,6 +102,8 @@ class LeaderCommunicator final : public Communicator {
   void agree_on(Operation::Type next);
   void gather_sizes(std::vector<std::size_t>& counts);  ///< [size]; this rank's own count is already set
   Gathered<std::byte> gather(std::span<const std::byte> mine, Operation::Type type, int root);
+  void alltoallv_piece(std::span<const std::byte> mine, std::span<const std::size_t> offsets, std::size_t at,
+                       std::size_t piece, Gathered<std::byte>& out);
   void gather_in_pieces(Operation o, std::span<const std::byte> mine, const std::vector<std::size_t>& counts,
                         Gathered<std::byte>& out);
 

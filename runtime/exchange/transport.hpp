@@ -13,14 +13,16 @@ namespace effort::exchange {
 /// One non-blocking collective among node leaders, or a neighbour exchange.  Buffers belong to the caller, who must not
 /// touch them until the operation is complete.
 struct Operation {
-  enum class Type { allreduce_int64, allreduce_double, allgather, allgatherv, gatherv, bcast, neighbours };
+  enum class Type { allreduce_int64, allreduce_double, allgather, allgatherv, gatherv, alltoallv, bcast, neighbours };
   Type type = Type::bcast;
   ReduceOp op = ReduceOp::max;
   int root = 0;
   const void* send = nullptr;  ///< null for allreduce: `receive` is reduced in place
   void* receive = nullptr;
-  std::size_t count = 0;                ///< elements (allreduce) or bytes that this rank contributes
-  const std::size_t* counts = nullptr;  ///< [size] bytes per rank (allgatherv, gatherv at the root)
+  std::size_t count = 0;  ///< elements (allreduce) or bytes that this rank contributes
+  /// [size] bytes received per rank (allgatherv, gatherv at the root, alltoallv).
+  const std::size_t* counts = nullptr;
+  const std::size_t* sent_counts = nullptr;  ///< [size] bytes per rank (alltoallv)
   // neighbours
   const void *to_previous = nullptr, *to_next = nullptr;
   void *from_previous = nullptr, *from_next = nullptr;

@@ -39,6 +39,7 @@ class ThreadTransport : public exchange::Transport {
         case Type::allgather:
         case Type::allgatherv:
         case Type::gatherv: gather(o); break;
+        case Type::alltoallv: alltoallv(o); break;
         case Type::bcast: group_.bcast(std::span(static_cast<std::byte*>(o.receive), o.count), o.root); break;
         case Type::neighbours:
           group_.neighbour_exchange(bytes(o.to_previous, o.to_previous_bytes), bytes(o.to_next, o.to_next_bytes),
@@ -66,6 +67,19 @@ class ThreadTransport : public exchange::Transport {
   void gather(const exchange::Operation& o) {
     const bool all = o.type != exchange::Operation::Type::gatherv;
     auto result = all ? group_.allgatherv(bytes(o.send, o.count)) : group_.gatherv(bytes(o.send, o.count), o.root);
+    if (!result.values.empty()) std::memcpy(o.receive, result.values.data(), result.values.size());
+  }
+
+  void alltoallv(const exchange::Operation& o) {
+    const auto n = static_cast<std::size_t>(size());
+    Gathered<std::byte> parts;
+    parts.offsets.assign(1, 0);
+    std::partial_sum(o.sent_counts, o.sent_counts + n, std::back_inserter(parts.offsets));
+    const auto all = bytes(o.send, parts.offsets.back());
+    parts.values.assign(all.begin(), all.end());
+    const auto result = group_.alltoallv(parts);
+    for (std::size_t r = 0; r < n; ++r)
+      if (result.offsets[r + 1] - result.offsets[r] != o.counts[r]) throw CommunicatorError("alltoallv: counts differ");
     if (!result.values.empty()) std::memcpy(o.receive, result.values.data(), result.values.size());
   }
 

@@ -96,6 +96,9 @@ class Counting final : public Communicator {
   Gathered<std::byte> gatherv_bytes(std::span<const std::byte> mine, int root) override {
     return ++count, inner_.gatherv(mine, root);
   }
+  Gathered<std::byte> alltoallv_bytes(std::span<const std::byte> mine, std::span<const std::size_t> offsets) override {
+    return ++count, inner_.alltoallv(Gathered<std::byte>{{mine.begin(), mine.end()}, {offsets.begin(), offsets.end()}});
+  }
   void bcast_bytes(std::span<std::byte> values, int root) override { ++count, inner_.bcast(values, root); }
   void neighbour_exchange_bytes(std::span<const std::byte> a, std::span<const std::byte> b, std::span<std::byte> c,
                                 std::span<std::byte> d) override {

@@ -31,6 +31,18 @@ TEST_CASE("collectives of a thread group give the results of MPI") {
         auto at_root = comm.gatherv(std::span<const int>(mine), size - 1);
         if (r == size - 1 ? at_root.values != all.values : !at_root.values.empty()) ++wrong;
 
+        Gathered<int> parts;  // rank r sends r + d values to rank d
+        parts.offsets.push_back(0);
+        for (int d = 0; d < size; ++d) {
+          parts.values.insert(parts.values.end(), std::size_t(r + d), 10 * r + d);
+          parts.offsets.push_back(parts.values.size());
+        }
+        const auto dealt = comm.alltoallv(parts);
+        for (int other = 0; other < size; ++other) {
+          if (dealt.of(other).size() != std::size_t(other + r)) ++wrong;
+          for (int v : dealt.of(other)) wrong += v != 10 * other + r;
+        }
+
         double value = r == 0 ? 3.5 : 0;
         comm.bcast(std::span(&value, 1), 0);
         if (value != 3.5) ++wrong;

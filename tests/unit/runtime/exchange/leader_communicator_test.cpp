@@ -30,6 +30,18 @@ int check_all(Communicator& comm) {
     for (int n = 0; n < size; ++n) wrong += all.of(n).size() != static_cast<std::size_t>((n + round) % 3);
     const auto rooted = comm.gatherv(std::span<const int>(mine), size - 1);
     wrong += r == size - 1 ? rooted.values != all.values : !rooted.values.empty();
+    Gathered<int> parts;  // rank r sends d + 1 values to rank d, none to itself in odd rounds
+    parts.offsets.push_back(0);
+    for (int d = 0; d < size; ++d) {
+      if (d != r || round % 2 == 0)
+        parts.values.insert(parts.values.end(), static_cast<std::size_t>(d + 1), 10 * r + d);
+      parts.offsets.push_back(parts.values.size());
+    }
+    const auto dealt = comm.alltoallv(parts);
+    for (int n = 0; n < size; ++n) {
+      const std::size_t length = n == r && round % 2 == 1 ? 0 : static_cast<std::size_t>(r + 1);
+      wrong += !std::ranges::equal(dealt.of(n), std::vector<int>(length, 10 * n + r));
+    }
     double v = r == 0 ? 2.5 : 0;
     comm.bcast(std::span(&v, 1), 0);
     wrong += v != 2.5;
