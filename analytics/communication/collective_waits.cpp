@@ -79,8 +79,8 @@ struct CollectiveWaits::Range {
 /// One call of find().
 class CollectiveWaits::Evaluation {
  public:
-  Evaluation(const CollectiveWaits& all, Packing packing, const NodeClock& clock)
-      : all_(all), packing_(packing), clock_(clock) {}
+  Evaluation(const CollectiveWaits& all, Packing packing, const NodeClock& clock, bool wants_edges)
+      : all_(all), packing_(packing), clock_(clock), wants_edges_(wants_edges) {}
 
   void find(Communicator& nodes, const std::vector<Range>& ranges, bool scans) {
     for (const Range& r : ranges) collect(r);
@@ -96,6 +96,18 @@ class CollectiveWaits::Evaluation {
   std::vector<CollectiveWait> take() {
     std::vector<CollectiveWait> out;
     for (const auto& [key, wait] : found_) out.push_back(wait);
+    return out;
+  }
+  /// Ordered by waiting and late rank.
+  std::vector<WaitEdge> take_edges() {
+    std::vector<WaitEdge> out;
+    const auto key = [](const WaitEdge& e) { return std::pair(e.waiting, e.late); };
+    std::stable_sort(edges_.begin(), edges_.end(), [&](const auto& a, const auto& b) { return key(a) < key(b); });
+    for (const WaitEdge& e : edges_)
+      if (!out.empty() && key(out.back()) == key(e))
+        out.back().seconds += e.seconds;
+      else
+        out.push_back(e);
     return out;
   }
 
@@ -138,7 +150,12 @@ class CollectiveWaits::Evaluation {
   CollectiveWait& of(const Reached& r) {
     return found_.try_emplace({r.local, r.step}, CollectiveWait{r.local, r.step, r.phase, 0, 0}).first->second;
   }
-  void waited(const Reached& r, std::int64_t ns) { of(r).waited += seconds(ns, r.instance); }
+  void waited(const Reached& r, std::int64_t ns, std::int64_t for_whom) {
+    of(r).waited += seconds(ns, r.instance);
+    if (wants_edges_)
+      edges_.push_back(
+          {all_.ranks_[static_cast<std::size_t>(r.local)], packing_.rank_of(for_whom), seconds(ns, r.instance)});
+  }
   void delayed(const Reached& r, std::int64_t ns) { of(r).delay += seconds(ns, r.instance); }
 
   void find_last(Communicator& nodes) {
@@ -150,7 +167,7 @@ class CollectiveWaits::Evaluation {
       if ((r.part & (waits | scans)) != waits || last[r.instance] < 0) continue;
       const std::int64_t wait = wait_for(last[r.instance], r);
       if (wait <= 0) continue;
-      waited(r, wait);
+      waited(r, wait, last[r.instance]);
       total[r.instance] += wait;
     }
     nodes.allreduce(std::span<std::int64_t>(total), ReduceOp::sum);
@@ -189,7 +206,7 @@ class CollectiveWaits::Evaluation {
         for (; next != mine.end() && in_run(*next); ++next) {
           const std::int64_t wait = latest < 0 ? 0 : wait_for(latest, *next);
           if (wait > 0) {
-            waited(*next, wait);
+            waited(*next, wait, latest);
             charges.push_back({next->instance, wait, packing_.rank_of(latest), 0});
           }
           latest = std::max(latest, packed(*next));
@@ -207,6 +224,8 @@ class CollectiveWaits::Evaluation {
   const CollectiveWaits& all_;
   const Packing packing_;
   const NodeClock clock_;
+  const bool wants_edges_;
+  std::vector<WaitEdge> edges_;
   std::size_t instances_ = 0;
   std::vector<int> levels_;                                       ///< [instances]
   std::vector<Reached> reached_;                                  ///< sampled instances, in no particular order
@@ -300,13 +319,14 @@ void CollectiveWaits::forget(Group& group, std::uint64_t before) {
 }
 
 std::vector<CollectiveWait> CollectiveWaits::find(Communicator& nodes, std::size_t n_communicators,
-                                                  const NodeClock& clock) {
+                                                  const NodeClock& clock, std::vector<WaitEdge>* edges) {
   next_.resize(n_communicators, 0);
   const Shared shared = agree(nodes, n_communicators, clock.offset);
   const std::vector<Range> ranges = choose(shared);
-  Evaluation evaluation(*this, Packing(n_ranks_, shared.base), clock);
+  Evaluation evaluation(*this, Packing(n_ranks_, shared.base), clock, edges != nullptr);
   evaluation.find(nodes, ranges, shared.scans());
   for (auto& [communicator, group] : groups_) forget(group, next_[communicator]);
+  if (edges) *edges = evaluation.take_edges();
   return evaluation.take();
 }
 

@@ -3,6 +3,8 @@
 
 #include "analytics/comm/communicator.hpp"
 #include "analytics/communication/arrival.hpp"
+#include "analytics/communication/follow_back.hpp"
+#include "analytics/communication/node_clock.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -34,13 +36,6 @@ struct CollectiveWait {
   double delay = 0;   ///< that others waited for it, summed over them
 };
 
-/// A node's clock against that of node 0, in ns.
-struct NodeClock {
-  std::int64_t offset = 0;  ///< this node's minus node 0's
-  std::int64_t bound = 0;   ///< of the error of a difference of two nodes' times; a wait for a rank of another node
-                            ///< that is not longer does not count, because there may have been none
-};
-
 /// Finds who was last at each instance.  The waits of ranks on one node are exact; between nodes they are as exact as
 /// the offsets of the clocks.  A wait is charged to the rank that came last, as Scalasca does for "Wait at N x N" and
 /// its relatives (Geimer et al. 2010).
@@ -56,7 +51,9 @@ class CollectiveWaits {
   /// integers per instance and six per communicator.
   /// @param n_communicators  in the run's table, identical on all nodes
   /// @param clock  identical bounds on all nodes
-  std::vector<CollectiveWait> find(Communicator& nodes, std::size_t n_communicators, const NodeClock& clock);
+  /// @param edges  if not null, gets how long each of this node's ranks waited for each other rank
+  std::vector<CollectiveWait> find(Communicator& nodes, std::size_t n_communicators, const NodeClock& clock,
+                                   std::vector<WaitEdge>* edges = nullptr);
 
   /// Instances that were evaluated, and those that were not because a member's arrivals are missing or because there
   /// were too many.  Identical on all nodes.

@@ -1,0 +1,44 @@
+// Waiting followed back to the ranks that caused it.
+#pragma once
+
+#include "analytics/comm/communicator.hpp"
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace effort::communication {
+
+/// How long a rank waited directly for another one in a window.
+struct WaitEdge {
+  std::int32_t waiting = 0;  ///< -1: several ranks, which nobody remembers
+  std::int32_t late = 0;
+  double seconds = 0;
+};
+
+/// Passes waiting on from ranks that were late because they waited themselves.
+///
+/// Let a rank a have waited w seconds for a rank b in a window.  As a and b spend equally long in it, b was late for
+/// two reasons: it was busier than a, or it waited more.  The time by which b was busier, at most w, is charged to b.
+/// The rest is divided over the ranks for which b waited, in proportion to how long it did, and passed on from them in
+/// the same way.  What has not found its cause after 128 passages, or nobody to be passed to, stays where it is.
+///
+/// This is Böhme, Geimer, Wolf & Arnold's delay analysis (2010) with a whole window as the interval of comparison
+/// instead of the time since two ranks last met, which takes sums over the window instead of all events.  Causes that
+/// follow each other within a window are mixed in proportion.
+///
+/// @param edges  of all ranks, at most one for each pair
+/// @param busy  [n_ranks] seconds that each rank spent outside of calls in which it might have waited
+/// @return [n_ranks] seconds of all ranks' waiting that each rank caused; their sum is that of the edges
+std::vector<double> follow_back(std::span<const WaitEdge> edges, std::span<const double> busy);
+
+/// As above, of ranks on several nodes.  Collective; blocks.  Node 0 evaluates the edges of all: 131,072 at most, of
+/// each node the longest.  Shorter ones are charged to the rank that was waited for.
+/// @param ranks  of this node
+/// @param mine  edges of which this node's ranks are the waiting ones
+/// @param busy  [ranks]
+/// @return [ranks]
+std::vector<double> follow_back(Communicator& nodes, std::span<const int> ranks, int n_ranks,
+                                std::vector<WaitEdge> mine, std::span<const double> busy);
+
+}  // namespace effort::communication
