@@ -84,12 +84,15 @@ std::int64_t Run::count_of_node(std::int32_t node) const {
   return count;
 }
 
-std::optional<MostAwaited> most_awaited(const Run& run) {
+namespace {
+
+/// @param delay  the metric with the seconds that others waited for a rank
+std::optional<MostAwaited> most_awaited_by(const Run& run, const std::string& delay) {
   const auto is = [&](const Series& s, const std::string& metric) { return run.metrics[s.metric].name == metric; };
   const Series* most = nullptr;
   double all = 0;
   for (const Series& s : run.series) {
-    if (!is(s, "collective_delay")) continue;
+    if (!is(s, delay)) continue;
     all += s.total;
     if (!most || s.total > most->total) most = &s;
   }
@@ -103,6 +106,16 @@ std::optional<MostAwaited> most_awaited(const Run& run) {
     excess = s.max_over_ranks - s.mean_over_ranks;
     out.region = s.region;
   }
+  return out;
+}
+
+}  // namespace
+
+std::optional<MostAwaited> most_awaited(const Run& run) { return most_awaited_by(run, "collective_delay"); }
+std::optional<MostAwaited> most_to_blame(const Run& run) {
+  std::optional<MostAwaited> out = most_awaited_by(run, "caused_wait");
+  if (!out) return most_awaited(run);
+  out->followed_back = true;
   return out;
 }
 

@@ -202,15 +202,18 @@ inline constexpr std::int64_t max_steps = std::int64_t{1} << 40;
 inline constexpr std::int64_t max_series = std::int64_t{1} << 20;
 inline constexpr std::size_t max_moves = 4096;
 
-/// The rank that the others waited for longest at collectives.
+/// The rank that the others waited for longest.
 struct MostAwaited {
   std::int32_t rank = 0;
   double seconds = 0;  ///< that the others waited for it, summed over them
-  double share = 0;    ///< of all waiting at collectives, 0 to 1
+  double share = 0;    ///< of all such waiting, 0 to 1
   std::string region;  ///< of those of largest load on this rank, the one that exceeds the mean rank most; or empty
+  bool followed_back = false;  ///< it caused waiting, also for messages, but others may have come last
 };
-/// Known only if the run measured it (COMM_WAITS) and somebody waited.  In a run with phases, it is that of the phase
-/// with the most waiting.
+/// At collectives.  Known only if the run measured it (COMM_WAITS) and somebody waited.  In a run with phases, it is
+/// that of the phase with the most waiting.
 std::optional<MostAwaited> most_awaited(const Run& run);
+/// The rank that caused most waiting, at collectives and for messages, followed back; without a trace, as above.
+std::optional<MostAwaited> most_to_blame(const Run& run);
 
 }  // namespace effort::record

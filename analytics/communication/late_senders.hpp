@@ -43,8 +43,8 @@ struct LateSender {
 
 /// Finds waits for late senders, as analytics/communication/waits.hpp defines them: from the start of the call that
 /// completes a receive to the start of the call that sends, and at most to the end of the former; a call that completes
-/// several messages waits for the one sent last.  A message from another node only counts if it was late by more than
-/// the clocks' bound.
+/// several messages waits for the one sent last.  Probes are not evaluated.  A message from another node only counts if
+/// it was late by more than the clocks' bound.
 ///
 /// Sends and receives are matched as MPI does it: of two ranks, a communicator and a tag, the k-th send belongs to the
 /// k-th receive in the order in which receives were posted.  For this, the records must be complete from the first

@@ -1,4 +1,4 @@
-// Who is waited for at collectives, and whether the loads explain it.
+// Who is waited for, and whether the loads explain it.
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
@@ -12,8 +12,8 @@ namespace effort::window {
 ///
 /// A delay is blamed on the region in which the rank exceeds the mean of all ranks most.  The transfer efficiency is
 /// POP's: the run time on a network that moves data in no time, relative to the elapsed time.  It is estimated from
-/// the time that ranks spend in collectives without waiting for each other, of the rank that spends least; time in
-/// point-to-point calls counts as waiting, so it is an upper bound.
+/// the time that ranks spend communicating without waiting for each other, of the rank that spends least.  Unless late
+/// senders are known, time in point-to-point calls counts as waiting, so it is an upper bound.
 /// @return advice_transfer or 0.  It is set if transfer, and the waiting that the mean loads do not explain, together
 ///         take more than a twentieth of the ranks' time, and more than the waiting that the mean loads explain
 std::uint32_t find_waiting(Communicator& nodes, const Layout& layout, Pass& pass);

@@ -32,6 +32,7 @@ void WindowBlock::reset(std::int64_t first, int n_local, int n_steps) {
   transfer.clear();
   const auto n = static_cast<std::size_t>(n_local) * static_cast<std::size_t>(n_steps);
   for (auto* array : {&load, &wait, &wall}) array->assign(n, 0.0);
+  phase.assign(n, NodeId{});
 }
 
 Collector::Collector(node::Segment& segment, NameUnion& names, int window)
@@ -116,18 +117,24 @@ void Collector::read_until(int local, std::int64_t last_step) {
   }
 }
 
-template <typename Find>
-void Collector::divide_to(int local, const FrameHeader& h, double value, const Find& find) {
-  // A frame of several steps (the ring was full) is divided among them equally.
-  const double share = value / static_cast<double>(h.last_step - h.first_step + 1);
+/// Calls `visit(block, at)` for the steps of a frame, which are several if the ring was full.
+template <typename Visit>
+void Collector::for_each_step(int local, const FrameHeader& h, const Visit& visit) {
   for (std::int64_t s = h.first_step; s <= h.last_step; ++s) {
     const bool later = s > window_end();
     WindowBlock& block = later ? next_ : current_;
     const std::int64_t column = s - block.first_step;
     if (column < 0 || column >= window_) continue;
-    find(block)[static_cast<std::size_t>(local) * static_cast<std::size_t>(window_) +
-                static_cast<std::size_t>(column)] += share;
+    visit(block,
+          static_cast<std::size_t>(local) * static_cast<std::size_t>(window_) + static_cast<std::size_t>(column));
   }
+}
+
+/// Divides a value among the steps of a frame equally.
+template <typename Find>
+void Collector::divide_to(int local, const FrameHeader& h, double value, const Find& find) {
+  const double share = value / static_cast<double>(h.last_step - h.first_step + 1);
+  for_each_step(local, h, [&](WindowBlock& block, std::size_t at) { find(block)[at] += share; });
 }
 
 std::vector<double>& Collector::sized(std::vector<double>& array) const {
@@ -174,6 +181,8 @@ void Collector::read_frame(int local, std::span<const std::byte> record) {
   divide(local, h, &WindowBlock::wait, h.wait);
   divide(local, h, &WindowBlock::wall, h.wall);
   const auto id = [&](Definition what, std::uint32_t i) { return rank.ids[static_cast<std::size_t>(what)][i]; };
+  for_each_step(local, h,
+                [&](WindowBlock& block, std::size_t at) { block.phase[at] = id(Definition::phase, h.phase); });
   for (std::uint32_t i = 0; i < h.n_entries; ++i) {
     Entry e;
     std::memcpy(&e, record.data() + sizeof h + i * sizeof e, sizeof e);

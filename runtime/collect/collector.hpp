@@ -33,10 +33,11 @@ struct WindowBlock {
   int steps = 0;                                     ///< columns of every array
   std::map<NodeSeries, std::vector<double>> series;  ///< [n_local][steps]
   std::vector<double> load, wait, wall;              ///< [n_local][steps] seconds
+  std::vector<NodeId> phase;                         ///< [n_local][steps]
   std::map<NodeId, std::vector<double>> work;        ///< by unit: [n_local][steps]
   std::map<FlowKey, FlowSum> flows;                  ///< messages seen by the MPI adapter, if COMM_MATRIX is on
-  /// [n_local][steps] seconds that others waited for the rank at collectives, and that it spent there without waiting;
-  /// empty unless COMM_WAITS is on.
+  /// [n_local][steps] seconds that others waited for the rank, and that it spent in such calls without waiting; empty
+  /// unless COMM_WAITS is on.
   std::vector<double> delay, transfer;
 
   void reset(std::int64_t first, int n_local, int n_steps);
@@ -129,6 +130,8 @@ class Collector {
   void divide(int local, const measure::FrameHeader& h, std::vector<double> WindowBlock::*where, double value);
   std::vector<double>& sized(std::vector<double>& array) const;
   NodeId outside();  ///< the region of application metrics that were given in none
+  template <typename Visit>
+  void for_each_step(int local, const measure::FrameHeader& h, const Visit& visit);
   template <typename Find>
   void divide_to(int local, const measure::FrameHeader& h, double value, const Find& find);
 

@@ -63,7 +63,11 @@ Engine::Engine(config::Settings settings, NodeSetup setup, node::Segment& segmen
       tracer_(settings_.trace.on ? std::make_unique<TraceKeeper>(settings_, log_, segment, names_, collector_, rules_,
                                                                  schedule_, nodes)
                                  : nullptr),
-      appointment_(first_look(settings_)) {}
+      appointment_(first_look(settings_)) {
+  // Samples drawn in advance do not record all messages.
+  if (waits_ && tracer_ && !schedule_.decides_before())
+    waits_->follow_messages(log_.setup().ranks, log_.setup().n_ranks, segment, collector_);
+}
 
 Engine::~Engine() { stop(); }
 
@@ -286,7 +290,7 @@ bool Engine::process_steps() {
 }
 
 void Engine::describe_window() {
-  if (waits_) waits_->find(nodes_, collector_);
+  if (waits_) waits_->find(nodes_, collector_, followed_);
   known_ = &analyzer_->describe(nodes_, input_.window(collector_.block(), analyzer_->since(), followed_));
   if (known_->failed)
     throw Error(Status::internal,
@@ -349,8 +353,9 @@ void Engine::end(std::int64_t steps) {
         "': samples were drawn for the load; name a metric of METRICS, or an application's, and a region of the run");
   if (known_ && steps > collector_.block().first_step) keep_detail(steps - 1);
   if (waits_) {
-    waits_->find(nodes_, collector_);
-    if (nodes_.rank() == 0) log_.note(waits_->account());
+    waits_->find(nodes_, collector_, steps - 1);
+    const std::string account = waits_->account(nodes_);
+    if (nodes_.rank() == 0) log_.note(account);
   }
   close_window(static_cast<int>(std::max<std::int64_t>(0, steps - collector_.block().first_step)));
   const int status = steps > 0 ? write_snapshot("", Occasion::end) : 0;

@@ -158,10 +158,10 @@ std::string summary(const record::Run& run, const RunTotals& t) {
       out += line("  ideal balance would shorten the critical path by %s %%",
                   fixed_text(100 * saved / t.critical_path, 1).c_str());
   }
-  if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
-    out += line("  rank %d made the others wait %s s at collectives, %s %% of all such waiting%s%s",
+  if (const std::optional<record::MostAwaited> most = record::most_to_blame(run))
+    out += line("  rank %d made the others wait %s s at collectives%s, %s %% of all such waiting%s%s",
                 static_cast<int>(most->rank), general_text(most->seconds, 4).c_str(),
-                fixed_text(100 * most->share, 1).c_str(),
+                most->followed_back ? " and for messages" : "", fixed_text(100 * most->share, 1).c_str(),
                 most->region.empty() ? "" : "; it exceeds the mean rank most in ",
                 visible(innermost_frames(most->region)).substr(0, 200).c_str());
   out += line("  effort itself: %s s of CPU time in the background (%s %% of what %d ranks computed)%s",

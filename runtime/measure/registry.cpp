@@ -11,8 +11,17 @@ namespace effort::measure {
 namespace {
 
 /// Beside the built-in counters.
-constexpr std::string_view own_metrics[] = {"time", "calls", "thread_sum", "thread_max", "thread_imbalance",
-                                            "collective_delay", "collective_wait", "collective_transfer"};
+constexpr std::string_view own_metrics[] = {"time",
+                                            "calls",
+                                            "thread_sum",
+                                            "thread_max",
+                                            "thread_imbalance",
+                                            "collective_delay",
+                                            "collective_wait",
+                                            "collective_transfer",
+                                            "late_sender_wait",
+                                            "message_transfer",
+                                            "caused_wait"};
 
 }  // namespace
 

@@ -101,4 +101,26 @@ class Memory {
   std::size_t n_blocks_ = 0;
 };
 
+/// Calls `visit(thread, record, ticks)` for the records of [from, to) in the pieces, thread by thread.  A record
+/// without ticks has those of the preceding one.
+template <typename Visit>
+void for_each_record(const Memory& memory, const std::vector<Piece>& pieces, std::uint64_t from, std::uint64_t to,
+                     const Visit& visit) {
+  std::vector<Word> buffer(Memory::block_words);
+  std::uint64_t now = 0;
+  for (std::size_t i = 0; i < pieces.size(); ++i) {
+    if (i > 0 && pieces[i].thread != pieces[i - 1].thread) now = 0;
+    const std::span<const Word> words = memory.copy(pieces[i], buffer);
+    for (std::size_t at = 0; at < words.size();) {
+      const Word* const record = words.data() + at;
+      const What what = what_of(record[0]);
+      const std::size_t length = words_of(what);
+      if (length == 0 || static_cast<int>(what) >= n_kinds || at + length > words.size()) break;
+      at += length;
+      if (has_ticks(what)) now = record[1];
+      if (now >= from && now < to) visit(pieces[i].thread, record, now);
+    }
+  }
+}
+
 }  // namespace effort::recording

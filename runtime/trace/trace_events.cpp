@@ -3,7 +3,6 @@
 #include "runtime/measure/clock.hpp"
 
 #include <algorithm>
-#include <span>
 
 namespace effort::engine {
 
@@ -93,28 +92,6 @@ void TraceEvents::drop_lost(std::int64_t first, std::int64_t last, std::uint64_t
   std::erase_if(out.threads, [](const ThreadEvents& t) { return t.events.empty(); });
 }
 
-/// Calls `visit(thread, record, ticks)` for the records of [from, to), thread by thread.  Communicators, messages and
-/// work have the time of the preceding record.
-template <typename Visit>
-void TraceEvents::for_each_record(const std::vector<recording::Piece>& pieces, std::uint64_t from, std::uint64_t to,
-                                  const Visit& visit) const {
-  std::vector<Word> buffer(recording::Memory::block_words);
-  std::uint64_t now = 0;
-  for (std::size_t i = 0; i < pieces.size(); ++i) {
-    if (i > 0 && pieces[i].thread != pieces[i - 1].thread) now = 0;
-    const std::span<const Word> words = memory_.copy(pieces[i], buffer);
-    for (std::size_t at = 0; at < words.size();) {
-      const Word* const record = words.data() + at;
-      const What what = recording::what_of(record[0]);
-      const std::size_t length = recording::words_of(what);
-      if (length == 0 || static_cast<int>(what) >= recording::n_kinds || at + length > words.size()) break;
-      at += length;
-      if (recording::has_ticks(what)) now = record[1];
-      if (now >= from && now < to) visit(pieces[i].thread, record, now);
-    }
-  }
-}
-
 /// Translates the rank's id to the run's; false if the run does not know it.
 bool TraceEvents::translate_id(Event& e) const {
   if (!has_id(e.kind)) return true;
@@ -157,11 +134,12 @@ RankEvents TraceEvents::read(std::int64_t first, std::int64_t last, std::uint64_
   const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
   // Reserved at once, because growing would take as long as everything else.
   if (!pieces.empty()) events_of(pieces[0].thread, out).reserve(pieces.size() * recording::Memory::block_words / 2);
-  for_each_record(pieces, from, to, [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
-    Event e = event_of(record);
-    e.time_ns = ns(ticks);
-    if (translate_id(e)) events_of(thread, out).push_back(e);
-  });
+  recording::for_each_record(memory_, pieces, from, to,
+                             [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
+                               Event e = event_of(record);
+                               e.time_ns = ns(ticks);
+                               if (translate_id(e)) events_of(thread, out).push_back(e);
+                             });
   drop_lost(first, last, from, to, out);
   return out;
 }
@@ -250,9 +228,9 @@ RankEvents TraceEvents::read_messages(std::int64_t first, std::int64_t last, con
   if (!find_span(first, last, out, from, to)) return out;
   const std::vector<recording::Piece> pieces = memory_.pieces(from, to);
   Exchanges exchanges(kept, !pieces.empty() && pieces.front().thread != pieces.back().thread);
-  for_each_record(pieces, from, to, [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) {
-    exchanges.look_at(thread, record, ticks);
-  });
+  recording::for_each_record(
+      memory_, pieces, from, to,
+      [&](std::uint32_t thread, const Word* record, std::uint64_t ticks) { exchanges.look_at(thread, record, ticks); });
   for (const Exchanges::Candidate& c : exchanges.chosen()) {
     Event e = event_of(c.words);
     e.time_ns = ns(c.ticks);

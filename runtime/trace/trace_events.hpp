@@ -49,9 +49,6 @@ class TraceEvents {
   RankEvents read(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to) const;
   bool find_span(std::int64_t first, std::int64_t last, RankEvents& out, std::uint64_t& from, std::uint64_t& to) const;
   void drop_lost(std::int64_t first, std::int64_t last, std::uint64_t from, std::uint64_t to, RankEvents& out) const;
-  template <typename Visit>
-  void for_each_record(const std::vector<recording::Piece>& pieces, std::uint64_t from, std::uint64_t to,
-                       const Visit& visit) const;
   std::int64_t ns(std::uint64_t ticks) const;
   bool translate_id(trace::Event& event) const;
 

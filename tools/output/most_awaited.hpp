@@ -1,4 +1,4 @@
-// The rank that the others waited for most at collectives, for people and for programs.
+// The rank that the others waited for most, for people and for programs.
 #pragma once
 
 #include <nlohmann/json.hpp>
@@ -13,7 +13,7 @@ namespace effort::tools {
 /// @param region  most.region for people: Symbols::short_name
 std::string most_awaited_text(const record::MostAwaited& most, const std::string& region);
 
-/// `rank`, `seconds`, `share`, `region` (as in the list of regions) and `name` (`region` above).
+/// `rank`, `seconds`, `share`, `region` (as in the list of regions), `name` (`region` above) and `followed_back`.
 nlohmann::ordered_json most_awaited_json(const record::MostAwaited& most, const std::string& region);
 
 }  // namespace effort::tools

@@ -178,7 +178,7 @@ ordered_json info_json(record::Reader& reader, const record::SeriesReader& serie
   out["mean_path"] = known(run.mean_path);
   out["ideal_saving"] = saving ? ordered_json(saving->share) : ordered_json(nullptr);
   out["ideal_saving_of"] = saving ? ordered_json(saving->of_time ? "time" : "critical_path") : ordered_json(nullptr);
-  if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
+  if (const std::optional<record::MostAwaited> most = record::most_to_blame(run))
     out["most_awaited"] =
         most_awaited_json(*most, symbols != nullptr ? symbols->short_name(most->region) : most->region);
   else

@@ -291,7 +291,7 @@ std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symb
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" +
          (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";
   out += saving_text(run, saving_steps > 0 ? saving / saving_steps : record::absent);
-  if (const std::optional<record::MostAwaited> most = record::most_awaited(run))
+  if (const std::optional<record::MostAwaited> most = record::most_to_blame(run))
     out +=
         "  " + most_awaited_text(*most, symbols != nullptr ? symbols->short_name(most->region) : most->region) + "\n";
   return out;

@@ -251,7 +251,9 @@ typedef struct effort_hint {
                                         needs work units; its node's, or its own if that clearly differs */
   /* Who is waited for, with the MPI adapter and COMM_WAITS=1; NULL otherwise. */
   const double* delay;         /**< [n_ranks] seconds per step that the others, all together, waited for this rank at
-                                    collectives */
+                                    collectives.  With a trace (TRACE=on), seconds per step that others waited at
+                                    collectives or for messages because of this rank: waiting for a rank that was late
+                                    only because it waited itself is charged to the rank that caused it */
   const int32_t* delay_region; /**< [n_ranks] index of the region in which the rank exceeds the mean rank most, which
                                     makes it late; -1: none, or it is not waited for */
 } effort_hint;
