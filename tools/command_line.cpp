@@ -18,6 +18,7 @@ namespace {
 
 constexpr int data_error = 1;
 constexpr int usage_error = 2;
+constexpr int unmet = 3;
 
 int complain(const std::string& message, int code) {
   std::fflush(stdout);
@@ -91,7 +92,8 @@ int run(int argc, const char* const* argv) {
   app.set_version_flag("--version", EFFORT_VERSION_TEXT);
   app.require_subcommand(1);
   app.footer(
-      "Exit status: 0 success, 1 bad data, 2 bad arguments.\n'effort COMMAND --help' lists the options of a command.");
+      "Exit status: 0 success, 1 bad data, 2 bad arguments, 3 a check that does not hold.\n"
+      "'effort COMMAND --help' lists the options of a command.");
   add_commands(app);
   try {
     app.parse(argc, argv);
@@ -110,6 +112,8 @@ int run_command(int argc, const char* const* argv) {
     // A full disk or a closed pipe is detected here at the latest.
     if (std::fflush(stdout) != 0 || std::ferror(stdout)) return complain("cannot write to standard output", data_error);
     return code;
+  } catch (const Unmet&) {
+    return std::fflush(stdout) == 0 ? unmet : complain("cannot write to standard output", data_error);
   } catch (const UsageError& e) {
     return complain(e.what(), usage_error);
   } catch (const std::bad_alloc&) {

@@ -107,6 +107,17 @@ struct TraceInfoArguments {
 };
 void run_trace_info(const TraceInfoArguments& arguments);
 
+struct CheckArguments {
+  std::string snapshot, baseline;
+  std::optional<double> max_imbalance;
+  std::vector<std::string> max_regions;  ///< "NAME:SHARE%"
+  double tolerance = 0.02;
+  std::vector<std::string> module_paths;
+  bool json = false;
+};
+/// @throws Unmet if something does not hold
+void run_check(const CheckArguments& arguments);
+
 struct TraceExportArguments {
   std::string trace, format, out;
   std::vector<std::string> module_paths;

@@ -88,6 +88,29 @@ void add_diff(CLI::App& app) {
   command->callback([a] { run_diff(*a); });
 }
 
+void add_check(CLI::App& app) {
+  auto a = std::make_shared<CheckArguments>();
+  CLI::App* command = app.add_subcommand("check", "Checks the balance of a run, for a program's own tests");
+  command->add_option("SNAP", a->snapshot, "snapshot file")->required();
+  command
+      ->add_option("--max-imbalance", a->max_imbalance,
+                   "most by which the critical path of the load may exceed the mean of all ranks (0.2: by a fifth)")
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--max-region", a->max_regions,
+                      "NAME:SHARE%: most of a mean step that a region may cost because it takes longer on its largest "
+                      "rank than on the mean one (repeatable)");
+  command->add_option("--baseline", a->baseline,
+                      "snapshot of an earlier run: neither the imbalance nor what regions cost by theirs may exceed "
+                      "what they were there");
+  command->add_option("--tolerance", a->tolerance, "by how much they may, as a share")
+      ->capture_default_str()
+      ->check(CLI::NonNegativeNumber);
+  command->add_option("--module-path", a->module_paths,
+                      "directory or file of a program or library that call paths point into (repeatable)");
+  command->add_flag("--json", a->json, "print one JSON object");
+  command->callback([a] { run_check(*a); });
+}
+
 void add_export(CLI::App& app) {
   auto a = std::make_shared<ExportArguments>();
   CLI::App* command =
@@ -331,6 +354,7 @@ void add_commands(CLI::App& app) {
   add_report(app);
   add_top(app);
   add_diff(app);
+  add_check(app);
   add_export(app);
   add_encode(app);
   add_decode(app);

@@ -1,6 +1,7 @@
-// Mistakes in a command's arguments.
+// Mistakes in a command's arguments, and checks that do not hold.
 #pragma once
 
+#include <exception>
 #include <stdexcept>
 
 namespace effort::tools {
@@ -10,5 +11,8 @@ class UsageError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
+
+/// A check has found, and printed, that something does not hold: the program ends with 3.
+class Unmet : public std::exception {};
 
 }  // namespace effort::tools
