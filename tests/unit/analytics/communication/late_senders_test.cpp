@@ -337,6 +337,25 @@ TEST_CASE("After records have been lost, counting begins anew at the end of a st
   }
 }
 
+TEST_CASE("A receive from any source that was posted first takes the first message, though it is completed last") {
+  LateSenders all(std::vector<int>{0, 1}, 2);
+  SelfCommunicator self;
+  const std::vector<MessagePart> sends{{Type::send, 1, 7, 0, 0, 2000, 2000, 0},
+                                       {Type::send, 1, 7, 0, 0, 5000, 5000, 0}};
+  const std::vector<MessagePart> receives{{Type::receive_start, -1, -1, 0, 3, 500, 500, 0},
+                                          {Type::receive, 0, 7, 0, 0, 1000, 6000, 0},
+                                          {Type::receive_done, 0, 7, 0, 3, 7000, 7100, 0}};
+  all.add(0, sends);
+  all.add(1, std::span(receives).first(2));
+  CHECK(all.find(self, {}).empty());  // nobody knows yet which message the blocking receive has got
+  all.add(1, std::span(receives).last(1));
+  const std::vector<LateSender> waits = all.find(self, {});
+  REQUIRE(waits.size() == 1);
+  CHECK(waits[0].local == 1);
+  CHECK(waits[0].late == 0);
+  CHECK(waits[0].ns == 4000);
+}
+
 TEST_CASE("Where nobody sends late, nobody waits") {
   LateSenders all(std::vector<int>{0, 1}, 2);
   SelfCommunicator self;
