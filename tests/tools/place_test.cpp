@@ -98,6 +98,42 @@ TEST_CASE("a ring is placed in arcs, and the order is written for each starter")
   CHECK(slurm.starts_with("c"));
 }
 
+TEST_CASE("inside a node, ranks that exchange many bytes share its parts") {
+  const Scratch scratch;
+  scratch.write("a.effort", scattered_ring(2));
+  const auto json =
+      scratch.run({"place", "a.effort", "--node", "2x2x2", "--format", "mpich", "-o", "order", "--json"}).json();
+  CHECK(json["off_node"] == 2000);    // two arcs of eight
+  CHECK(json["off_domain"] == 4000);  // each of two arcs of four
+  CHECK(json["off_domain_before"].get<double>() > 4000);
+  const std::vector<std::vector<int>> nodes = lists(scratch.read_text("order"));
+  REQUIRE(nodes.size() == 2);
+  const auto place_in_ring = [](int rank) { return 13 * rank % 16; };  // 5 * 13 = 65 = 1 mod 16
+  for (const std::vector<int>& node : nodes) {
+    REQUIRE(node.size() == 8);
+    for (std::size_t i = 0; i < 8; i += 2) {  // pairs of a cache are neighbours
+      const int apart = (place_in_ring(node[i]) - place_in_ring(node[i + 1]) + 16) % 16;
+      CHECK((apart == 1 || apart == 15));
+    }
+  }
+  const Outcome text = scratch.run({"place", "a.effort", "--node", "2x2x2", "-o", "rankfile"});
+  CHECK(text.out.find("In the order of 'rankfile', 25.0 % leave their NUMA domain: 3.9 KiB instead of") != std::string::npos);
+  const std::string rankfile = scratch.read_text("rankfile");
+  for (std::size_t core = 0; core < 8; ++core)
+    CHECK(rankfile.find("rank " + std::to_string(nodes[1][core]) + "=+n1 slot=" + std::to_string(core) + "\n") !=
+          std::string::npos);
+  // Without it, nothing is said of domains.
+  CHECK(scratch.run({"place", "a.effort", "-o", "order", "--json"}).json()["off_domain"].is_null());
+  for (const std::string bad : {"x", "2x", "x2", "0x2", "2x-1", "2 x2", "65536x2", "99999999999"})
+    CHECK(scratch.run({"place", "a.effort", "--node", bad, "-o", "order"}).code == 2);
+  const Outcome small = scratch.run({"place", "a.effort", "--node", "2x3", "-o", "order"});
+  CHECK(small.code == 1);
+  CHECK(small.err.find("a node has 8 ranks, but only 6 cores") != std::string::npos);
+  scratch.write_text("hosts", "a\nb\n");
+  CHECK(scratch.run({"place", "a.effort", "--node", "2x4", "--hosts", "hosts", "--format", "slurm", "-o", "s"}).code ==
+        2);
+}
+
 TEST_CASE("switches are read from Slurm's description, by the names of hosts or in its order") {
   const Scratch scratch;
   scratch.write("a.effort", scattered_ring(8));

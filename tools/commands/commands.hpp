@@ -167,6 +167,7 @@ struct CommDiffArguments : CommPatternsArguments {
 void run_comm_diff(const CommDiffArguments& arguments);
 struct PlaceArguments {
   std::string snapshot, topology, hosts, format = "rankfile", out;
+  std::string node;  ///< "2x4x8": parts of a node; empty: not known
   bool json = false;
 };
 void run_place(const PlaceArguments& arguments);

@@ -271,6 +271,9 @@ void add_place(CLI::App& app) {
       ->check(CLI::IsMember({"rankfile", "mpich", "slurm"}));
   command->add_option("-o", a->out, "file to write")->required();
   command->add_flag("--json", a->json, "print one JSON object");
+  command->add_option("--node", a->node,
+                      "the cores of a node as its equal parts at each level, NUMA domains first: 2x4x8 is two domains "
+                      "with four caches of eight cores each; ranks are ordered inside their nodes, too");
   command->callback([a] { run_place(*a); });
 }
 

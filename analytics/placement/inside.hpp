@@ -1,0 +1,49 @@
+// Which core of its node each rank should run on, so that ranks that exchange many bytes share caches and memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "analytics/placement/graph.hpp"
+
+namespace effort::placement {
+
+/// The equal parts of a node at each level, from the outermost, which are its NUMA domains: {2, 4, 8} is a node of two
+/// domains with four caches of eight cores each.  Cores are numbered through.
+class NodeShape {
+ public:
+  static constexpr std::int32_t most_cores = 1 << 16;
+
+  /// @throws std::invalid_argument if there is no level, a number is below 1, or there are more than `most_cores` cores
+  explicit NodeShape(std::vector<std::int32_t> levels);
+
+  const std::vector<std::int32_t>& levels() const { return levels_; }
+  std::int32_t cores() const { return cores_; }
+  std::int32_t domain_of(std::int32_t core) const { return core / (cores_ / levels_.front()); }
+
+ private:
+  std::vector<std::int32_t> levels_;
+  std::int32_t cores_ = 1;
+};
+
+/// The cores that ranks take if those of each node fill its cores in ascending order, as launchers do.
+/// @param node_of  [ranks] >= 0
+/// @return [ranks] cores, from 0 on each node
+std::vector<std::int32_t> cores_in_order(std::span<const std::int32_t> node_of);
+
+/// Bytes between ranks in different domains of a node, or on different nodes, counting each pair once.
+/// @param core_of  [ranks] cores of their nodes
+/// O(pairs).
+double off_domain(const TrafficGraph& graph, const NodeShape& shape, std::span<const std::int32_t> node_of,
+                  std::span<const std::int32_t> core_of);
+
+/// Orders the ranks of each node on the cores that cores_in_order gives them together.  The ranks of a node are divided
+/// along its levels as `place` divides those of a switch; with no fewer bytes times levels than in ascending order,
+/// they stay in that.  Deterministic.
+/// @throws std::invalid_argument if a node has more ranks than cores, or `node_of` has another size than the graph
+/// Time: as `place`, for each node.
+std::vector<std::int32_t> place_inside(const TrafficGraph& graph, const NodeShape& shape,
+                                       std::span<const std::int32_t> node_of);
+
+}  // namespace effort::placement
