@@ -117,7 +117,8 @@ TEST_CASE("inside a node, ranks that exchange many bytes share its parts") {
     }
   }
   const Outcome text = scratch.run({"place", "a.effort", "--node", "2x2x2", "-o", "rankfile"});
-  CHECK(text.out.find("In the order of 'rankfile', 25.0 % leave their NUMA domain: 3.9 KiB instead of") != std::string::npos);
+  CHECK(text.out.find("In the order of 'rankfile', 25.0 % leave their NUMA domain: 3.9 KiB instead of") !=
+        std::string::npos);
   const std::string rankfile = scratch.read_text("rankfile");
   for (std::size_t core = 0; core < 8; ++core)
     CHECK(rankfile.find("rank " + std::to_string(nodes[1][core]) + "=+n1 slot=" + std::to_string(core) + "\n") !=
