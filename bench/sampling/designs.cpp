@@ -16,7 +16,7 @@ constexpr std::size_t update = 4;  // windows for which AMPL's subset stays, as 
 using sampling::Draw;
 using sampling::Unit;
 
-/// One draw, and what was kept for it.
+/// One draw and the ranks kept for it.
 struct Drawn {
   std::vector<std::int64_t> population;
   std::vector<std::int32_t> ranks;

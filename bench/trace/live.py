@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""How often the estimates of a trace are inside their intervals, in a run of which everything was kept.
+"""How often the estimates of a trace are inside their intervals, in a run with all ranks kept.
 
     EFFORT_TRACE=on EFFORT_TRACE_PIN=0-15 EFFORT_TRACE_BUDGET=10000000000 mpirun -np 16 ./simulation
     live.py effort NAME-JOB.trace

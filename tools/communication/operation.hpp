@@ -17,8 +17,8 @@ communication::Operation operation_of_call(const std::string& call);
 /// Whether the call starts a collective that another one completes: MPI_Iallreduce, MPI_Start.
 bool starts_only(const std::string& call);
 
-/// The operation of a call of which only the kind is known, from the first message or collective in it.  Among
-/// collectives without a root, only a barrier can be distinguished from N x N.
+/// The operation of a call whose name is unknown, from the first message or collective in it.  Among collectives
+/// without a root, only a barrier can be distinguished from N x N.
 /// @param rank  that recorded the event: its data shows whether the root of a collective receives or sends
 communication::Operation operation_of_event(const TraceEvent& event, std::int32_t rank);
 

@@ -24,7 +24,7 @@ struct PairTraffic {
 /// @return by a, then b.  Cost: O(n log n) in flows and waits.
 std::vector<PairTraffic> pair_traffic(const std::vector<communication::Flow>& flows, const WaitFindings& waits);
 
-/// The matrix of a snapshot by windows.  `waiting` is 0: a snapshot does not know it.
+/// The matrix of a snapshot by windows.  `waiting` is 0: a snapshot does not store it.
 struct WindowTraffic {
   std::int32_t block = 1;  ///< ranks that count as one, so that the cells of all windows together are few enough
   std::vector<std::pair<std::int64_t, std::int64_t>> windows;  ///< first and last, [frames]

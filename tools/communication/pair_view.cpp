@@ -32,7 +32,7 @@ double median_of(std::vector<double> values) {
 
 std::string answer(const PairView& v) {
   const std::string both = "Ranks " + std::to_string(v.a) + " and " + std::to_string(v.b);
-  if (v.details.messages.empty()) return both + " exchanged no message of which both ends are in the trace.\n";
+  if (v.details.messages.empty()) return both + " exchanged no message with both ends in the trace.\n";
   double bytes = 0, gain = 0;
   std::size_t outliers = 0;
   for (const PairMessage& m : v.details.messages) {
@@ -49,9 +49,9 @@ std::string answer(const PairView& v) {
            count_text(outliers, "message") + " took much longer.\n";
   } else {
     out += "A message takes " + time_text(fit.latency_ns) + ", within " + time_text(fit.spread_ns) +
-           " for half of them; the sizes do not tell what a byte costs.\n";
+           " for half of them; the sizes do not show the cost of a byte.\n";
   }
-  if (gain > 0) out += "Sending small messages of a step together would save up to " + time_text(gain) + ".\n";
+  if (gain > 0) out += "Combining small messages of a step would save up to " + time_text(gain) + ".\n";
   return out;
 }
 

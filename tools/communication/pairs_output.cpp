@@ -184,7 +184,7 @@ std::string pairs_text(const PairFindings& f, bool all) {
   out += "\nPairs by time" + more(n, pairs.size()) + "\n" + table.text() + linkage_table(f, all);
   if (f.pairs.to_self + f.pairs.unknown_ends > 0) out += "\nTrust\n";
   if (f.pairs.to_self > 0)
-    out += "  " + count_text(f.pairs.to_self, "message") + " of ranks to themselves count for no pair\n";
+    out += "  " + count_text(f.pairs.to_self, "message") + " of ranks to themselves belong to no pair\n";
   if (f.pairs.unknown_ends > 0)
     out += "  of " + count_text(f.pairs.unknown_ends, "message") +
            " the begin or the end is not in the trace: they count with no time\n";

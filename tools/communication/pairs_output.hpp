@@ -23,7 +23,7 @@ struct PairTraffic;
 /// Errors: std::runtime_error if there are more than 2^22 ranks.
 struct PairFindings {
   PairFindings(const communication::Record& record, communication::Linkage linkage);
-  /// The time of a pair is what both ranks spent in calls for it: a snapshot does not know when messages arrived.
+  /// The time of a pair is the time of both ranks in calls for it: a snapshot has no arrival times of messages.
   PairFindings(const SnapshotTraffic& traffic, communication::Linkage linkage);
   PairFindings(const record::Run& run, const std::vector<PairTraffic>& cells, communication::Linkage linkage);
 

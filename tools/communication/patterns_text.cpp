@@ -27,9 +27,9 @@ const char* cause_phrase(SlowCause cause) {
   switch (cause) {
     case SlowCause::late_sender: return "because of a late sender";
     case SlowCause::late_receiver: return "because of a late receiver";
-    case SlowCause::late_partner: return "because of a rank that came late to a collective";
-    case SlowCause::transfer: return "in the transfer, with nobody late";
-    case SlowCause::noise: return "because of a rank that was held up once";
+    case SlowCause::late_partner: return "because of a rank that entered a collective late";
+    case SlowCause::transfer: return "in the transfer, with no rank late";
+    case SlowCause::noise: return "because of a rank that was delayed once";
   }
   return "";
 }
@@ -57,7 +57,7 @@ std::string patterns_sentence(const PatternFindings& f) {
 }
 
 std::string causes_sentence(const PatternFindings& f) {
-  if (f.slow.empty()) return "None of them took much longer than others of its pattern and size.\n";
+  if (f.slow.empty()) return "None took much longer than others of the same pattern and size.\n";
   std::map<SlowCause, std::uint64_t> causes;
   for (const SlowInstance& s : f.slow) ++causes[s.cause];
   std::string out = count_text(f.slow.size(), "instance") + (f.slow.size() == 1 ? " was" : " were") +
@@ -205,7 +205,7 @@ std::string trust_text(const PatternFindings& f, const std::vector<std::string>&
                         count_text(f.record.unmatched_receives, "receive") + ": they are part of no pattern");
   if (f.patterns.left_out > 0)
     sentences.push_back(count_text(f.patterns.left_out, "end") +
-                        " of messages and collectives are at ranks or calls that the trace does not have");
+                        " of messages and collectives are at ranks or calls missing from the trace");
   sentences.insert(sentences.end(), notes.begin(), notes.end());
   std::string out = sentences.empty() ? "" : "\nTrust\n";
   for (std::size_t i = 0; i < sentences.size(); ++i) {

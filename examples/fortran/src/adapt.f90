@@ -51,7 +51,7 @@ contains
     if (jump < coarsen_jump) wish = coarsen
   end function wish_of
 
-  ! Each rank knows the wishes of its own leaves and has zeros elsewhere.
+  ! Each rank sets the entries of its own leaves and has zeros elsewhere.
   subroutine unite(mesh, wish)
     type(mesh_t), intent(in) :: mesh
     integer, intent(inout) :: wish(:)

@@ -1,4 +1,4 @@
-// What the page knows of a run's communication: a sparse matrix, a dendrogram, and what was found in a trace.
+// The communication data of a run: a sparse matrix, a dendrogram, and findings from a trace.
 
 import { bytesOf, floats, integers } from "../packed";
 import { Run } from "../run";

@@ -74,7 +74,7 @@ export interface Level {
   region: Uint32Array;
 }
 
-/** A stretch of a thread of which all events are there. */
+/** A stretch of a thread with all its events. */
 export class Piece {
   readonly window: number;
   readonly rank: number;

@@ -1,4 +1,4 @@
-// The canvas of the timeline: what the pointer and the keys do, and what is under the pointer.
+// The canvas of the timeline: its pointer and key input, and the details under the pointer.
 
 import { pathTree } from "../callpath";
 import { h } from "../dom";
