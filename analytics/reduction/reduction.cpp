@@ -22,7 +22,7 @@ std::int64_t stamp_ns(const communication::Record& record, const Stamp& stamp) {
 /// Of the waiting of a rank by a cause, for the trend to be retained.
 constexpr double may_be_off = 0.2;
 
-/// @param off  the same of which nothing is a violation
+/// @param off  share by which a wait may be off
 std::vector<Violation> violations_of(const WaitTotals& full, const WaitTotals& reduced, std::int64_t all, double off) {
   constexpr double counts = 0.01, may_become = 0.02;  // shares of all waiting
   std::vector<Violation> out;
