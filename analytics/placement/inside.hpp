@@ -15,7 +15,7 @@ class NodeShape {
  public:
   static constexpr std::int32_t most_cores = 1 << 16;
 
-  /// @throws std::invalid_argument if there is no level, a number is below 1, or there are more than `most_cores` cores
+  /// @throws std::invalid_argument without a level, with a number below 1, or with more than `most_cores` cores
   explicit NodeShape(std::vector<std::int32_t> levels);
 
   const std::vector<std::int32_t>& levels() const { return levels_; }

@@ -111,7 +111,7 @@ static void odd_requests(void) {
   }
   MPI_Request_free(&r[0]);
   MPI_Request_free(&r[1]);
-  /* A receive that is cancelled is no message. */
+  /* A cancelled receive does not count. */
   MPI_Irecv(in[0], 8, MPI_BYTE, next(1), 999, MPI_COMM_WORLD, &r[0]);
   MPI_Cancel(&r[0]);
   MPI_Wait(&r[0], MPI_STATUS_IGNORE);

@@ -120,21 +120,10 @@ constexpr bool tells_after(Call call) {
 /// Whether a call counts in the communication matrix.
 constexpr bool counts_in_matrix(Call call) {
   switch (info(call).role) {
-    case Role::send:
-    case Role::receive:
-    case Role::exchange:
-    case Role::put:
-    case Role::isend:
-    case Role::ireceive:
-    case Role::iexchange:
-    case Role::start_persistent:
-    case Role::complete:
-    case Role::sync:
-    case Role::rooted: return true;
-    case Role::poll: return polls_requests(call);
-    case Role::start: return call == Call::Imrecv || starts_collective(call);
+    case Role::free:
+    case Role::quiet: return false;
     case Role::other: return call == Call::Mrecv;
-    default: return false;
+    default: return tells_before(call);
   }
 }
 
