@@ -66,7 +66,7 @@ def main():
     archive = directory / "archive"
     done = subprocess.run([effort, "trace", "export", trace, "--format", "otf2", "-o", archive], capture_output=True)
     if done.returncode == 2:
-        print("archives are not tried: this effort has no OTF2")
+        print("archives are not tried: effort was built without OTF2")
         return
     check(done.returncode == 0, f"the export: {done.stderr}")
     other = find(effort, "patterns", str(archive / "traces.otf2"))

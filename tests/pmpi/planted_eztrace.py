@@ -36,7 +36,7 @@ def main():
         sys.exit(f"EZTrace left {len(archives)} archives\n{run.stderr}")
     probe = subprocess.run([effort, "comm", "waits", archives[0]], capture_output=True, text=True)
     if "built without OTF2" in probe.stderr:
-        skip("this effort was built without OTF2")
+        skip("effort was built without OTF2")
     check = pathlib.Path(__file__).with_name("planted.py")
     sys.exit(subprocess.run([sys.executable, check, directory, effort, archives[0].relative_to(directory), "waitall",
                              "probe"])

@@ -10,7 +10,7 @@ using effort::record::Run;
 
 namespace {
 
-/// Two regions, of which solve costs `imbalance` x 0.6 of a step by its imbalance.
+/// Two regions; the imbalance of solve costs `imbalance` x 0.6 of a step.
 Run run_with(double imbalance, double critical) {
   Run run = run_of(4, 100, {{"solve", Kind::compute, 6, imbalance}, {"halo", Kind::comm, 4, 0}});
   run.critical_path = critical;
@@ -20,7 +20,7 @@ Run run_with(double imbalance, double critical) {
 
 }  // namespace
 
-TEST_CASE("a check ends with 3 if the balance is worse than it may be") {
+TEST_CASE("a check ends with 3 if the balance is worse than allowed") {
   const Scratch scratch;
   scratch.write("run.effort", file_of(run_with(0.1, 11)));
   const auto code = [&](const std::vector<std::string>& options) {
@@ -38,8 +38,8 @@ TEST_CASE("a check ends with 3 if the balance is worse than it may be") {
   const Outcome outcome = scratch.run({"check", "run.effort", "--max-imbalance", "0.05", "--max-region", "solve:7%"});
   CHECK(outcome.code == 3);
   CHECK(outcome.out ==
-        "does not hold: imbalance is 10.0 %, and may be 5.0 %\n"
-        "holds: the imbalance of 'solve' costs 6.0 %, and may be 7.0 %\n");
+        "does not hold: imbalance is 10.0 %, at most 5.0 % is allowed\n"
+        "holds: the imbalance of 'solve' costs 6.0 %, at most 7.0 % is allowed\n");
   CHECK(outcome.err.empty());
   const auto json = scratch.run({"check", "run.effort", "--max-imbalance", "0.05", "--json"}).json();
   CHECK(json["holds"] == false);

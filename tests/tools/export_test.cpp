@@ -163,13 +163,13 @@ void compare_all(const std::string& format, const std::string& reader) {
 
 TEST_CASE("hdf5: h5py reads the values, dimensions, units and errors") {
   const Scratch scratch;
-  if (!hdf5_is_built(scratch)) SKIP("this effort was built without HDF5");
+  if (!hdf5_is_built(scratch)) SKIP("effort was built without HDF5");
   compare_all("hdf5", "hdf5");
 }
 
 TEST_CASE("hdf5: h5dump reads it") {
   const Scratch scratch;
-  if (!hdf5_is_built(scratch)) SKIP("this effort was built without HDF5");
+  if (!hdf5_is_built(scratch)) SKIP("effort was built without HDF5");
   if (scratch.run_program("h5dump", {"--version"}).code != 0) SKIP("h5dump is not installed (hdf5-tools)");
   scratch.write("run.effort", golden_file(false));
   REQUIRE(scratch.run({"export", "run.effort", "--format", "hdf5", "-o", "out.h5"}).code == 0);
@@ -182,7 +182,7 @@ TEST_CASE("hdf5: h5dump reads it") {
 
 TEST_CASE("hdf5: xarray reads it") {
   const Scratch scratch;
-  if (!hdf5_is_built(scratch)) SKIP("this effort was built without HDF5");
+  if (!hdf5_is_built(scratch)) SKIP("effort was built without HDF5");
   compare_all("hdf5", "xarray");
 }
 

@@ -126,7 +126,7 @@ TEST_CASE("info: the heat map shows the load in its place") {
   REQUIRE(outcome.code == 0);
   const std::vector<std::string> map = map_of(outcome.out);
   REQUIRE(map.size() == 8);
-  // The front is at rank r in step 8 r. With 60 columns for 60 steps, the darkest cell is there.
+  // The front is at rank r in step 8 r. With 60 columns for 60 steps, the darkest cell lies there.
   const std::string ink = " .:-=+*#%@";
   for (std::size_t rank = 0; rank < map.size(); ++rank) {
     REQUIRE(map[rank].size() == 60);

@@ -36,7 +36,7 @@ const std::vector<Command> writers = {
     {"replay", "--regions", "1", "--ranks", "4", "--steps", "4", "-o", "OUT", "MATRIX"}};
 
 bool is_missing(const Outcome& outcome) {
-  return outcome.err.find("not built into") != std::string::npos ||
+  return outcome.err.find("built without") != std::string::npos ||
          outcome.err.find("has no report page") != std::string::npos;
 }
 

@@ -58,7 +58,7 @@ std::string topology(const Scratch& scratch, const std::string& text) {
 
 }  // namespace
 
-TEST_CASE("a ring is placed in arcs, and the order is written for each starter") {
+TEST_CASE("a ring is placed in arcs, and the order is written for each launcher") {
   const Scratch scratch;
   scratch.write("a.effort", scattered_ring());
   const Outcome mpich = scratch.run({"place", "a.effort", "--format", "mpich", "-o", "order", "--json"});
@@ -123,7 +123,7 @@ TEST_CASE("inside a node, ranks that exchange many bytes share its parts") {
   for (std::size_t core = 0; core < 8; ++core)
     CHECK(rankfile.find("rank " + std::to_string(nodes[1][core]) + "=+n1 slot=" + std::to_string(core) + "\n") !=
           std::string::npos);
-  // Without it, nothing is said of domains.
+  // Without it, domains are not mentioned.
   CHECK(scratch.run({"place", "a.effort", "-o", "order", "--json"}).json()["off_domain"].is_null());
   for (const std::string bad : {"x", "2x", "x2", "0x2", "2x-1", "2 x2", "65536x2", "99999999999"})
     CHECK(scratch.run({"place", "a.effort", "--node", bad, "-o", "order"}).code == 2);

@@ -85,7 +85,7 @@ nlohmann::json info(const Scratch& scratch, std::vector<std::string> options = {
 void require_libdw(const Scratch& scratch) {
   const auto json = info(scratch);
   for (const auto& note : json["symbol_notes"]) {
-    if (note.get<std::string>().find("without libdw") != std::string::npos) SKIP("this effort was built without libdw");
+    if (note.get<std::string>().find("without libdw") != std::string::npos) SKIP("effort was built without libdw");
   }
 }
 

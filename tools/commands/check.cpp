@@ -18,7 +18,7 @@ namespace effort::tools {
 
 namespace {
 
-/// What was asked, and how the run stands.
+/// A limit to check, and the run's value.
 struct Finding {
   std::string what;  ///< "imbalance", or a region's name
   double value = 0, limit = 0;
@@ -41,13 +41,14 @@ std::pair<std::string, double> limit_of(const std::string& text) {
                    "' is not a region with a share: write NAME:SHARE%, such as solve:5%");
 }
 
-/// Of the load's critical path beyond the mean of all ranks, exactly if the run knows it.
+/// The excess of the load's critical path over the mean of all ranks, as a share; exact if the run has the sums of all
+/// steps.
 double imbalance_of(const record::Run& run, const RunSide& side) {
   if (run.critical_path >= 0 && run.mean_path > 0) return run.critical_path / run.mean_path - 1;
   return side.imbalance;
 }
 
-/// How much longer the ranks' steps are because a region takes longer on its largest rank than on the mean one.
+/// The time of a region on its slowest rank beyond its mean over ranks, as a share of a mean step.
 double cost_of(const RegionSide& region, const RunSide& run) {
   const double all = run.compute + run.other;
   return all > 0 ? (region.largest - region.mean) / all : 0;
@@ -63,15 +64,15 @@ void check_imbalance(double limit, double value, bool of_baseline, std::vector<F
 std::string finding_text(const Finding& f) {
   const std::string is =
       f.what == "imbalance" ? "imbalance is " : "the imbalance of '" + name_text(f.what) + "' costs ";
-  return (f.holds() ? "holds: " : "does not hold: ") + is + percent_text(f.value) +
-         (f.of_baseline ? ", and may be, going by the baseline, " : ", and may be ") + percent_text(f.limit) + "\n";
+  return (f.holds() ? "holds: " : "does not hold: ") + is + percent_text(f.value) + ", at most " +
+         percent_text(f.limit) + " is allowed" + (f.of_baseline ? " by the baseline\n" : "\n");
 }
 
 }  // namespace
 
 void run_check(const CheckArguments& a) {
   if (!a.max_imbalance && a.max_regions.empty() && a.baseline.empty())
-    throw UsageError("nothing is to be checked: give --max-imbalance, --max-region or --baseline");
+    throw UsageError("there is nothing to check: give --max-imbalance, --max-region or --baseline");
   std::vector<std::pair<std::string, double>> limits;
   for (const std::string& text : a.max_regions) limits.push_back(limit_of(text));
   record::Reader snapshot{std::filesystem::path(a.snapshot)};

@@ -99,8 +99,7 @@ void run_comm_waits(const CommWaitsArguments& a) {
 void run_comm_pairs(const CommPairsArguments& a) {
   const auto linkage = a.linkage == "single" ? communication::Linkage::single : communication::Linkage::average;
   if (!names_trace(a.input)) {
-    if (!a.pair.empty())
-      throw UsageError("--pair needs the single messages, which a snapshot does not hold: give a trace");
+    if (!a.pair.empty()) throw UsageError("--pair needs single messages, which a snapshot does not hold: give a trace");
     const PairFindings findings(read_traffic(a, "effort comm pairs"), linkage);
     a.json ? print_json(pairs_json(findings)) : print(pairs_text(findings, a.all));
     return;

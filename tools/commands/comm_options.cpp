@@ -24,24 +24,24 @@ void add_common(CLI::App& command, CommArguments& a, const char* input, const ch
 void add_waits(CLI::App& app) {
   auto a = std::make_shared<CommWaitsArguments>();
   CLI::App* command = app.add_subcommand(
-      "waits", "Tells who waited for whom, where and why: wait states, critical path, and the delays that caused them");
+      "waits", "Shows which ranks waited for which, where and why: wait states, their causes, and the critical path");
   add_common(*command, *a, "TRACE", input_help);
-  command->add_option("--steps", a->steps, "of a trace: only the windows with any of the steps A-B, or with step A");
+  command->add_option("--steps", a->steps, "only the windows of a trace that contain any of the steps A-B, or step A");
   command->callback([a] { run_comm_waits(*a); });
 }
 
 void add_pairs(CLI::App& app) {
   auto a = std::make_shared<CommPairsArguments>();
   CLI::App* command = app.add_subcommand(
-      "pairs", "Tells which ranks communicate most, and clusters them by the time that they spend on each other");
+      "pairs", "Shows which ranks communicate most, and clusters them by the time that they spend on each other");
   add_common(*command, *a, "TRACE", input_help);
-  command->add_option("--linkage", a->linkage, "of the dendrogram")
+  command->add_option("--linkage", a->linkage, "linkage of the dendrogram")
       ->capture_default_str()
       ->check(CLI::IsMember({"single", "average"}));
   command
       ->add_option("--pair", a->pair,
-                   "two ranks A,B of a trace: their messages by size and time, what a byte costs, call paths, and "
-                   "messages that could be sent together")
+                   "two ranks A,B of a trace: their messages by size and time, the cost per byte, call paths, and "
+                   "small messages that could be combined")
       ->delimiter(',')
       ->expected(2);
   command->callback([a] { run_comm_pairs(*a); });

@@ -15,8 +15,8 @@ const char* const trace_help =
 void add_common(CLI::App& command, CommPatternsArguments& a) {
   command
       .add_option("--symbols", a.symbols,
-                  "which instances are of one pattern: relative (the same in other places) or absolute (the same "
-                  "ranks and functions)")
+                  "which instances belong to one pattern: relative (the same communication among other ranks), or "
+                  "absolute (the same ranks and functions)")
       ->check(CLI::IsMember({"relative", "absolute"}));
   command.add_option("--module-path", a.module_paths,
                      "directory or file of a program or library that call paths point into (repeatable)");
@@ -26,7 +26,7 @@ void add_common(CLI::App& command, CommPatternsArguments& a) {
 }
 
 void add_phase_options(CLI::App& command, CommPatternsArguments& a) {
-  command.add_option("--criterion", a.criterion, "when a phase is worth a cut: AIC, or BIC for fewer phases")
+  command.add_option("--criterion", a.criterion, "criterion for cutting a phase: AIC, or BIC for fewer phases")
       ->check(CLI::IsMember({"AIC", "BIC"}));
   command.add_option("--length", a.length, "phases with fewer instances are not cut");
 }
@@ -41,7 +41,7 @@ void add_cutoff(CLI::App& command, CommPatternsArguments& a) {
 void add_comm_patterns(CLI::App& comm) {
   auto a = std::make_shared<CommPatternsArguments>();
   CLI::App* command = comm.add_subcommand(
-      "patterns", "Finds recurring communication, names it, and lists the instances that were slow, and why");
+      "patterns", "Finds and names recurring communication, and shows which instances were slow, and why");
   command->add_option("TRACE", a->input, trace_help)->required();
   add_common(*command, *a);
   add_cutoff(*command, *a);
@@ -62,9 +62,9 @@ void add_comm_phases(CLI::App& comm) {
 void add_comm_diff(CLI::App& comm) {
   auto a = std::make_shared<CommDiffArguments>();
   CLI::App* command = comm.add_subcommand(
-      "diff", "Compares the communication of two runs: waits and patterns that changed, and phases, aligned");
+      "diff", "Compares the communication of two runs: changed waits and patterns, and aligned phases");
   command->add_option("A", a->input, trace_help)->required();
-  command->add_option("B", a->other, "the same of the other run")->required();
+  command->add_option("B", a->other, "the same for the other run")->required();
   add_common(*command, *a);
   add_phase_options(*command, *a);
   command->add_option("--depth", a->depth, "levels of the trees of cuts")->check(CLI::Range(0, 12));

@@ -1,4 +1,4 @@
-// The subcommands of `effort`: what each is asked for, and what runs it.
+// The subcommands of `effort`: the arguments of each, and the function that runs it.
 //
 // Errors are exceptions: UsageError ends the program with 2, any other with 1.
 #pragma once
@@ -134,7 +134,7 @@ struct TraceReduceArguments {
 };
 void run_trace_reduce(const TraceReduceArguments& arguments);
 
-/// What all analyses of communication are asked for.
+/// Arguments that all analyses of communication share.
 struct CommArguments {
   std::string input;  ///< a trace, or for some a snapshot
   std::vector<std::string> module_paths;

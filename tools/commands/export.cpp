@@ -79,7 +79,7 @@ void write(const Selection& selection, const std::string& format, const Destinat
 void run_export(const ExportArguments& a) {
   if (a.format == "hdf5" && !hdf5_available())
     throw UsageError(
-        "--format hdf5 is not built into this effort (HDF5 was missing), install libhdf5-dev and build it again, or "
+        "effort was built without HDF5, which --format hdf5 needs: install libhdf5-dev and build it again, or "
         "give vtk, csv or npy");
   if (a.exact && a.level > 0) throw UsageError("--exact values have no approximations, omit --level");
   std::vector<std::filesystem::path> inputs(a.module_paths.begin(), a.module_paths.end());

@@ -28,27 +28,25 @@ void add_report(CLI::App& app) {
   auto a = std::make_shared<ReportArguments>();
   CLI::App* command =
       app.add_subcommand("report", "Writes one self-contained page that shows runs in any browser, offline");
-  command
-      ->add_option("SNAP", a->inputs,
-                   "snapshot files, several of which are compared; the trace of a run beside its snapshot")
+  command->add_option("SNAP", a->inputs, "snapshot files (several are compared), and the traces of their runs")
       ->required();
   command
       ->add_option("--trace-bytes", a->trace_bytes,
-                   "most bytes of a trace's events in the page; the windows that are least like the others come first")
+                   "limit on the bytes of trace events in the page; the most unusual windows come first")
       ->capture_default_str();
   command
       ->add_option("--communication-bytes", a->communication_bytes,
-                   "most bytes of a snapshot's communication matrix in the page, and of what is found in a trace; the "
-                   "largest come first")
+                   "limit on the bytes of a snapshot's communication matrix in the page, and of the findings in a "
+                   "trace; the largest come first")
       ->capture_default_str();
   command->add_option("-o", a->out, "page to write (HTML)")->required();
   command->add_option("--source", a->source,
                       "directory of the application's source files, to show the lines of regions");
   command->add_option("--module-path", a->module_path,
                       "directory or file of a program or library that call paths point into (repeatable)");
-  command->add_option(
-      "--order", a->orders,
-      "[NAME=]FILE: an order of ranks to offer, such as that of the topology; the file holds every rank once");
+  command->add_option("--order", a->orders,
+                      "[NAME=]FILE: an order of ranks to offer in the page, such as that of the topology; the file "
+                      "lists every rank once");
   command->add_option("--title", a->title, "title of the page (by default the names of the runs)");
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_report(*a); });
@@ -56,7 +54,7 @@ void add_report(CLI::App& app) {
 
 void add_top(CLI::App& app) {
   auto a = std::make_shared<TopArguments>();
-  CLI::App* command = app.add_subcommand("top", "Follows a running job by its snapshots; q quits");
+  CLI::App* command = app.add_subcommand("top", "Follows a running job through its snapshots; q quits");
   command->add_option("SNAP_DIR", a->directory, "directory into which the run writes snapshots")->required();
   command->add_option("--job", a->job, "job to follow (by default the one that wrote last)");
   command->add_option("--interval", a->interval, "seconds between two updates")
@@ -71,10 +69,10 @@ void add_top(CLI::App& app) {
 
 void add_diff(CLI::App& app) {
   auto a = std::make_shared<DiffArguments>();
-  CLI::App* command =
-      app.add_subcommand("diff", "Compares two runs with any numbers of ranks: what got better and what got worse");
-  command->add_option("A", a->a, "snapshot file before")->required();
-  command->add_option("B", a->b, "snapshot file after")->required();
+  CLI::App* command = app.add_subcommand(
+      "diff", "Compares two runs, of any numbers of ranks: shows what got better and what got worse");
+  command->add_option("A", a->a, "snapshot file of the run before the change")->required();
+  command->add_option("B", a->b, "snapshot file of the run after it")->required();
   command->add_option("--metric", a->metric, "metric to compare (by default the first run's load metric)");
   command
       ->add_option("--threshold", a->threshold,
@@ -94,15 +92,15 @@ void add_check(CLI::App& app) {
   command->add_option("SNAP", a->snapshot, "snapshot file")->required();
   command
       ->add_option("--max-imbalance", a->max_imbalance,
-                   "most by which the critical path of the load may exceed the mean of all ranks (0.2: by a fifth)")
+                   "largest allowed excess of the load's critical path over the mean of all ranks (0.2: a fifth)")
       ->check(CLI::NonNegativeNumber);
   command->add_option("--max-region", a->max_regions,
-                      "NAME:SHARE%: most of a mean step that a region may cost because it takes longer on its largest "
-                      "rank than on the mean one (repeatable)");
-  command->add_option("--baseline", a->baseline,
-                      "snapshot of an earlier run: neither the imbalance nor what regions cost by theirs may exceed "
-                      "what they were there");
-  command->add_option("--tolerance", a->tolerance, "by how much they may, as a share")
+                      "NAME:SHARE%: largest allowed cost of a region's imbalance: its time on the slowest rank beyond "
+                      "its mean over ranks, as a share of a mean step (repeatable)");
+  command->add_option(
+      "--baseline", a->baseline,
+      "snapshot of an earlier run, whose imbalance, and cost of each region's imbalance, may not be exceeded");
+  command->add_option("--tolerance", a->tolerance, "share by which the baseline may be exceeded")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--module-path", a->module_paths,
@@ -140,13 +138,16 @@ void add_encode(CLI::App& app) {
   CLI::App* command = app.add_subcommand("encode", "Compresses a raw matrix (little-endian float64, C order), lossily");
   command->add_option("--rows", a->rows, "number of rows (ranks)")->required()->check(CLI::PositiveNumber);
   command->add_option("--cols", a->cols, "number of columns (steps)")->required()->check(CLI::PositiveNumber);
-  CLI::Option_group* target = command->add_option_group("target", "when the encoding stops (default: 5 passes)");
+  CLI::Option_group* target = command->add_option_group("target", "when encoding stops (default: 5 passes)");
   target->add_option("--passes", a->passes, "bit-plane passes");
   target->add_option("--nrmse", a->nrmse, "at most this root mean square error over the range of the values");
   target->add_option("--max-error", a->max_error, "at most this absolute error");
   target->add_option("--max-bytes", a->max_bytes, "at most this size of the result");
   target->require_option(0, 1);
-  command->add_option("--coder", a->coder, "context, or ezw: zerotrees, run lengths and Huffman codes")
+  command
+      ->add_option(
+          "--coder", a->coder,
+          "context (the default: context models, arithmetic coding), or ezw (zerotrees, run lengths, Huffman codes)")
       ->check(CLI::IsMember({"context", "ezw"}));
   command->add_option("in", a->in, "raw matrix")->required();
   command->add_option("out", a->out, "compressed file to write")->required();
@@ -156,7 +157,7 @@ void add_encode(CLI::App& app) {
 
 void add_decode(CLI::App& app) {
   auto a = std::make_shared<DecodeArguments>();
-  CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode to a raw matrix");
+  CLI::App* command = app.add_subcommand("decode", "Expands a file written by encode into a raw matrix");
   command->add_option("--passes", a->passes, "use only this many bit-plane passes")->check(CLI::PositiveNumber);
   command->add_option("--level", a->level, "the approximation that is 2^L times coarser in both directions")
       ->check(CLI::Range(0, 30));
@@ -206,7 +207,7 @@ void add_sample_size(CLI::App& app) {
   command->add_option("--confidence", a->confidence, "probability that the error is not exceeded")
       ->capture_default_str()
       ->check(CLI::Validator(open_unit, "in (0, 1)"));
-  command->add_option("--error", a->error, "relative to the column's mean")
+  command->add_option("--error", a->error, "error of each column's mean, relative to the mean")
       ->capture_default_str()
       ->check(CLI::PositiveNumber);
   command->add_option("in", a->in, "raw matrix")->required();
@@ -221,9 +222,9 @@ void add_replay(CLI::App& app) {
   command->add_option("--regions", a->regions, "number of regions")->required()->check(CLI::Range(1, 1 << 20));
   command->add_option("--ranks", a->ranks, "number of ranks")->required()->check(CLI::Range(1, 1 << 26));
   command->add_option("--steps", a->steps, "number of steps")->required()->check(CLI::Range(1, 1 << 30));
-  command->add_option("--window", a->window, "steps per window, or auto: a look after every step")
+  command->add_option("--window", a->window, "steps per window, or auto: an analysis after every step")
       ->capture_default_str();
-  command->add_option("--lag", a->lag, "steps from a look to a rebalance (0; 2 with a fixed window)")
+  command->add_option("--lag", a->lag, "steps from an analysis to its rebalance (default: 0; 2 with a fixed window)")
       ->check(CLI::Range(0, 1 << 20));
   command
       ->add_option("--rebalancer", a->rebalancer,
@@ -234,8 +235,10 @@ void add_replay(CLI::App& app) {
       ->check(CLI::Range(0, 30));
   command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("--price-unknown", a->price_unknown, "the decision learns the price from its first rebalance");
-  command->add_option("--threshold", a->threshold, "imbalance that decides while no price is known")
+  command->add_flag("--price-unknown", a->price_unknown, "the price is unknown until the first rebalance shows it");
+  command
+      ->add_option("--threshold", a->threshold,
+                   "imbalance above which a rebalance is recommended while its price is unknown")
       ->capture_default_str()
       ->check(CLI::NonNegativeNumber);
   command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
@@ -259,21 +262,22 @@ void add_replay(CLI::App& app) {
 void add_place(CLI::App& app) {
   auto a = std::make_shared<PlaceArguments>();
   CLI::App* command = app.add_subcommand(
-      "place", "Orders the ranks such that fewer bytes leave a node, for the next run with as many ranks");
+      "place", "Finds an order of ranks with less traffic between nodes, for the next run with as many ranks");
   command->add_option("SNAP", a->snapshot, "snapshot file of a run with COMM_MATRIX=1")->required();
-  command->add_option("--topology", a->topology,
-                      "switches between the nodes, as in Slurm's topology.conf (by default all nodes are equally far)");
-  command->add_option("--hosts", a->hosts, "names of the run's nodes, one per line, that of node 0 first");
+  command->add_option(
+      "--topology", a->topology,
+      "switches between the nodes, as in Slurm's topology.conf (by default all nodes are equally far apart)");
+  command->add_option("--hosts", a->hosts, "file with the names of the run's nodes, one per line, node 0 first");
   command
       ->add_option("--format", a->format,
-                   "rankfile: of Open MPI's mpirun; mpich: MPICH_RANK_ORDER of Cray MPICH; slurm: SLURM_HOSTFILE")
+                   "rankfile: for Open MPI's mpirun; mpich: MPICH_RANK_ORDER of Cray MPICH; slurm: SLURM_HOSTFILE")
       ->capture_default_str()
       ->check(CLI::IsMember({"rankfile", "mpich", "slurm"}));
   command->add_option("-o", a->out, "file to write")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->add_option("--node", a->node,
-                      "the cores of a node as its equal parts at each level, NUMA domains first: 2x4x8 is two domains "
-                      "with four caches of eight cores each; ranks are ordered inside their nodes, too");
+                      "number of equal parts of a node at each level, NUMA domains first: 2x4x8 is two domains with "
+                      "four caches of eight cores each; ranks are then ordered inside their nodes, too");
   command->callback([a] { run_place(*a); });
 }
 
@@ -283,7 +287,7 @@ const char* const trace_help =
 void add_trace_info(CLI::App& app) {
   auto a = std::make_shared<TraceInfoArguments>();
   CLI::App* command = app.add_subcommand(
-      "info", "Tells what was kept and why, and estimates the calls of all ranks, with confidence intervals");
+      "info", "Shows what was kept and why, and estimates the calls of all ranks, with confidence intervals");
   command->add_option("TRACE", a->trace, trace_help)->required();
   command->add_option("--module-path", a->module_paths,
                       "directory or file of a program or library that call paths point into (repeatable)");
@@ -308,7 +312,8 @@ void add_trace_export(CLI::App& app) {
       ->check(CLI::IsMember({"otf2", "perfetto", "csv"}));
   command->add_option("-o", a->out, "file (otf2: directory) to write")->required();
   command
-      ->add_option("--part-bytes", a->part_bytes, "perfetto: begin another file, OUT.2, OUT.3, ..., before this size")
+      ->add_option("--part-bytes", a->part_bytes,
+                   "perfetto: continue in OUT.2, OUT.3, ... before a file exceeds this size")
       ->capture_default_str()
       ->check(CLI::Range(std::uint64_t{1} << 16, std::uint64_t{1} << 40));
   command->add_flag("--json", a->json, "print one JSON object");
@@ -318,7 +323,7 @@ void add_trace_export(CLI::App& app) {
 void add_trace_reduce(CLI::App& app) {
   auto a = std::make_shared<TraceReduceArguments>();
   CLI::App* command = app.add_subcommand(
-      "reduce", "Finds repeated segments, and tells what is lost if one of each kind is kept for all similar ones");
+      "reduce", "Finds repeated segments, and shows what is lost if only one of several similar ones is kept");
   command->add_option("TRACE", a->trace, trace_help)->required();
   CLI::Option* const method = command->add_option(
       "--method", a->method,

@@ -149,9 +149,9 @@ void add_trace(const std::string& path, const ReportArguments& a, std::vector<De
   for (Described& run : runs)
     if (!trace.job.empty() && run.json["info"]["job"] == trace.job && run.json["info"]["name"] == trace.name) of = &run;
   if (of == nullptr)
-    throw UsageError("none of the snapshots is of the run of trace '" + path + "'" +
+    throw UsageError("none of the snapshots belongs to the run of trace '" + path + "'" +
                      (trace.job.empty() ? "" : " (job " + trace.job + ")") +
-                     ", give its snapshot as well, or one snapshot alone");
+                     ": give the snapshot of that run as well, or a single snapshot");
   if (of->trace)
     throw UsageError("'" + path + "' is a second trace of " + of->json["file"].get<std::string>() +
                      ", a run can have one in a report");
@@ -311,7 +311,7 @@ std::string title_of(const ReportArguments& a, const std::vector<Described>& run
 void run_report(const ReportArguments& a) {
   if (page_template().before.empty())
     throw std::runtime_error(
-        "this effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
+        "effort has no report page, because Node.js was missing when it was built: install nodejs and npm, then "
         "configure and build it again");
   const Destination out(a.out, inputs_of(a));
   std::vector<RankOrder> orders;
@@ -323,7 +323,8 @@ void run_report(const ReportArguments& a) {
     for (const std::string& path : a.inputs)
       if (!names_trace(path)) runs.push_back(describe(path, a, orders));
   }
-  if (runs.empty()) throw UsageError("no snapshot among the inputs: a trace needs that of its run, so add it");
+  if (runs.empty())
+    throw UsageError("no snapshot among the inputs: a trace is shown with the snapshot of its run, so add that");
   for (const std::string& path : a.inputs)
     if (names_trace(path)) add_trace(path, a, runs);
   ordered_json head;

@@ -46,7 +46,7 @@ void run_trace_info(const TraceInfoArguments& a) {
 void run_trace_export(const TraceExportArguments& a) {
   if (a.format == "otf2" && !otf2_available())
     throw UsageError(
-        "--format otf2 is not built into this effort (OTF2 was missing), install libopen-trace-format2-dev and build "
+        "effort was built without OTF2, which --format otf2 needs: install libopen-trace-format2-dev and build "
         "it again, or give perfetto or csv");
   std::vector<std::filesystem::path> inputs;
   for (const std::string& file : trace_files(a.trace)) inputs.emplace_back(file);

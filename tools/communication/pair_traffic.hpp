@@ -1,4 +1,4 @@
-// What one rank sent to another, over all call paths: the cells of a communication matrix.
+// The cells of a communication matrix: messages from one rank to another, summed over call paths.
 #pragma once
 
 #include <cstddef>

@@ -49,7 +49,7 @@ std::string answer(const PairView& v) {
            count_text(outliers, "message") + " took much longer.\n";
   } else {
     out += "A message takes " + time_text(fit.latency_ns) + ", within " + time_text(fit.spread_ns) +
-           " for half of them; the sizes do not show the cost of a byte.\n";
+           " for half of them; the cost per byte cannot be told from these sizes.\n";
   }
   if (gain > 0) out += "Combining small messages of a step would save up to " + time_text(gain) + ".\n";
   return out;
@@ -106,7 +106,7 @@ std::string packs_table(const PairView& v) {
   for (const communication::Pack& p : v.details.packs)
     table.add({std::to_string(p.from_a ? v.a : v.b), name_text(path_of(v, p.path), 60), std::to_string(p.messages),
                std::to_string(p.packs), bytes_text(static_cast<double>(p.bytes)), time_text(p.gain_ns)});
-  return "\nMessages below " + bytes_text(v.details.fit.knee_bytes()) + " that could be sent together\n" + table.text();
+  return "\nMessages below " + bytes_text(v.details.fit.knee_bytes()) + " that could be combined\n" + table.text();
 }
 
 std::string outliers_table(const PairView& v, bool all) {

@@ -39,7 +39,7 @@ struct PairFindings {
 };
 
 nlohmann::ordered_json pairs_json(const PairFindings& findings);
-/// Which ranks spent the most time on each other, in sentences of a line each.
+/// The ranks that spent the most time on each other, in sentences of a line each.
 std::string pairs_answer(const PairFindings& findings);
 /// @param all  every pair instead of one screen
 std::string pairs_text(const PairFindings& findings, bool all);

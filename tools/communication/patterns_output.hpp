@@ -61,7 +61,7 @@ nlohmann::ordered_json patterns_json(const PatternFindings& findings, const std:
 nlohmann::ordered_json phases_json(const PatternFindings& findings, const std::vector<std::string>& notes);
 /// A slow instance as patterns_json lists it.
 nlohmann::ordered_json slow_json(const PatternFindings& findings, std::size_t slow);
-/// What is exchanged, what was slow, and what to look at first, in sentences of a line each.
+/// The patterns, the slow instances, and the one to look at first, in sentences of a line each.
 std::string patterns_answer(const PatternFindings& findings);
 /// @param all  everything instead of one screen
 std::string patterns_text(const PatternFindings& findings, const std::vector<std::string>& notes, bool all);
@@ -69,7 +69,7 @@ std::string patterns_text(const PatternFindings& findings, const std::vector<std
 std::string phases_text(const PatternFindings& findings, const std::vector<std::string>& notes, bool all,
                         bool depth_given);
 
-/// What limits the findings, a sentence each, under the heading "Trust"; empty without any.
+/// The limits on the findings, a sentence each, under the heading "Trust"; empty without any.
 std::string trust_text(const PatternFindings& findings, const std::vector<std::string>& notes, bool all);
 
 }  // namespace effort::tools

@@ -57,7 +57,7 @@ std::string patterns_sentence(const PatternFindings& f) {
 }
 
 std::string causes_sentence(const PatternFindings& f) {
-  if (f.slow.empty()) return "None took much longer than others of the same pattern and size.\n";
+  if (f.slow.empty()) return "No instance took much longer than others of the same pattern and size.\n";
   std::map<SlowCause, std::uint64_t> causes;
   for (const SlowInstance& s : f.slow) ++causes[s.cause];
   std::string out = count_text(f.slow.size(), "instance") + (f.slow.size() == 1 ? " was" : " were") +
@@ -183,8 +183,8 @@ std::string phases_table(const PatternFindings& f, const communication::Phases& 
 
 std::string phases_sentence(const PatternFindings& f, const communication::Phases& phases) {
   if (f.phases.tree.empty())
-    return "The communication is the same from begin to end: " + count_text(f.patterns.instances.size(), "instance") +
-           " of " + count_text(f.patterns.patterns.size(), "pattern") + ", and no place to cut them.\n";
+    return "The communication does not change over the run: " + count_text(f.patterns.instances.size(), "instance") +
+           " of " + count_text(f.patterns.patterns.size(), "pattern") + ", not worth cutting anywhere.\n";
   const communication::Split& first = f.phases.tree.front();
   std::string out = "The communication has " + count_text(phases.leaves.size(), "phase");
   if (phases.leaves.size() < f.phases.leaves.size())
@@ -201,8 +201,9 @@ std::string phases_sentence(const PatternFindings& f, const communication::Phase
 std::string trust_text(const PatternFindings& f, const std::vector<std::string>& notes, bool all) {
   std::vector<std::string> sentences;
   if (f.record.unmatched_sends + f.record.unmatched_receives > 0)
-    sentences.push_back("the other end is not there of " + count_text(f.record.unmatched_sends, "send") + " and " +
-                        count_text(f.record.unmatched_receives, "receive") + ": they are part of no pattern");
+    sentences.push_back(count_text(f.record.unmatched_sends, "send") + " and " +
+                        count_text(f.record.unmatched_receives, "receive") +
+                        " lack their other end: they are part of no pattern");
   if (f.patterns.left_out > 0)
     sentences.push_back(count_text(f.patterns.left_out, "end") +
                         " of messages and collectives are at ranks or calls missing from the trace");

@@ -118,14 +118,14 @@ std::string snapshot_waits_text(const SnapshotWaits& waits, bool all) {
                all);
     if (waits.nrmse > 0)
       out += "These sums are from the compressed history, within an nrmse of " + percent_text(waits.nrmse) +
-             ": small ones are not certain.\n";
+             ": small values are uncertain.\n";
   }
   if (waits.traffic.flows.empty()) return out;
   const std::vector<double> seconds = seconds_by_rank(waits.traffic);
   const std::vector<std::size_t> order = largest_first(seconds);
   return out + (out.empty() ? "" : "\n") + "Most time in MPI calls went to messages from and to rank " +
          std::to_string(order[0]) + ": " + seconds_text(seconds[order[0]]) +
-         ".\nHow much of it was waiting for messages, and for whom, effort comm waits of a trace says "
+         ".\neffort comm waits of a trace shows how much of it was waiting for messages, and for whom "
          "(EFFORT_TRACE=on).\n" +
          rank_table(
              "Time in calls for messages", order, Table({{"rank"}, {"in calls, of both ends"}}),

@@ -52,12 +52,12 @@ struct WaitFindings {
   std::vector<WindowWaits> windows;          ///< by step
   double total_ns = 0;                       ///< all waiting
 
-  /// Of a path's innermost region; "(outside of all regions)" of none.
+  /// The name of a path's innermost region; "(outside of all regions)" for `none`.
   std::string region_text(std::uint32_t path) const;
   std::string path_text(std::uint32_t path) const;
   /// A region's name for sentences: without the call path that an intercepted region has in its name.
   std::string short_text(std::uint32_t path) const;
-  /// The same of a delay; "(before MPI_Send)" of what was outside of all regions.
+  /// The same for a delay; "(before MPI_Send)" if it was outside of all regions.
   std::string region_text(const communication::Delay& delay) const;
   std::string path_text(const communication::Delay& delay) const;
   std::string short_text(const communication::Delay& delay) const;
@@ -67,9 +67,9 @@ struct WaitFindings {
 };
 
 nlohmann::ordered_json waits_json(const WaitFindings& findings);
-/// Who made the others wait, where and why, in sentences of a line each.
+/// The ranks that made others wait, where and why, in sentences of a line each.
 std::string waits_answer(const WaitFindings& findings);
-/// What limits the findings, a sentence each.
+/// The limits on the findings, a sentence each.
 std::vector<std::string> waits_limits(const WaitFindings& findings);
 /// @param all  every rank, path and part of the critical path instead of one screen
 std::string waits_text(const WaitFindings& findings, bool all);

@@ -56,7 +56,7 @@ std::string blame_sentence(const WaitFindings& f) {
   return "No rank stands out as the one that the others wait for.\n";
 }
 
-/// How often the rank and region of the sentence before are those of a window.
+/// In how many windows the rank and the region of the previous sentence come first, too.
 std::string windows_sentence(const WaitFindings& f) {
   if (f.windows.size() < 2 || f.waited_for.empty() || f.waited_for[0].most.ns <= 0) return "";
   const WaitedFor& first = f.waited_for[0];
@@ -88,10 +88,10 @@ std::string cause_sentence(const WaitFindings& f) {
 
 std::string waits_answer(const WaitFindings& f) {
   const communication::Record& record = f.trace.record;
-  if (record.calls.empty()) return "There are no calls in the trace, so nothing is known of waits.\n";
+  if (record.calls.empty()) return "There are no calls in the trace, so nothing is known about waits.\n";
   if (f.total_ns <= 0) {
     if (record.messages.empty() && record.collectives.empty())
-      return "There are no messages and collectives in the trace, so nobody can be seen to wait.\n";
+      return "There are no messages and collectives in the trace, so it shows no waits.\n";
     return "No rank waited for another one.\n";
   }
   std::string out = blame_sentence(f) + windows_sentence(f) + cause_sentence(f);
@@ -169,14 +169,15 @@ std::vector<std::string> waits_limits(const WaitFindings& f) {
   const communication::Record& record = f.trace.record;
   std::vector<std::string> out;
   if (record.unmatched_sends + record.unmatched_receives > 0)
-    out.push_back("the other end is not there of " + count_text(record.unmatched_sends, "send") + " and " +
-                  count_text(record.unmatched_receives, "receive") + ": waits for these are not known");
+    out.push_back(count_text(record.unmatched_sends, "send") + " and " +
+                  count_text(record.unmatched_receives, "receive") +
+                  " lack their other end: waits for them are not known");
   if (f.waits.lower_bounds > 0)
     out.push_back("ranks are missing in " + count_text(f.waits.lower_bounds, "collective") +
-                  ": there, waits are those for the ranks that are there, and may have been longer");
+                  ": waits there count only the recorded ranks, and may have been longer");
   if (f.waits.unknown > 0)
-    out.push_back("nothing is known of the waits at " + count_text(f.waits.unknown, "collective") +
-                  " of which the root is missing or the calls contradict each other");
+    out.push_back("nothing is known about the waits at " + count_text(f.waits.unknown, "collective") +
+                  " whose root is missing or whose calls contradict each other");
   if (f.waits.unfinished > 0)
     out.push_back("the trace does not say which call completed a non-blocking collective in " +
                   count_text(f.waits.unfinished, "case") + ": waits there are not known");
@@ -186,7 +187,7 @@ std::vector<std::string> waits_limits(const WaitFindings& f) {
                   " according to the clocks: waits are cut off at the end of their calls");
   if (f.total_ns > 0 && f.unexplained_ns > 0.001 * f.total_ns)
     out.push_back(time_text(f.unexplained_ns) + " of the waiting (" + percent_text(f.unexplained_ns / f.total_ns) +
-                  ") has no delay of the rank that was waited for: latency, transfers, clocks");
+                  ") cannot be traced to a delay of the rank that was waited for: latency, transfers, clocks");
   out.insert(out.end(), f.trace.notes.begin(), f.trace.notes.end());
   return out;
 }

@@ -6,8 +6,6 @@
 namespace effort::tools {
 
 bool hdf5_available() { return false; }
-void export_hdf5(const Selection&, const Destination&) {
-  throw std::runtime_error("HDF5 is not built into this effort");
-}
+void export_hdf5(const Selection&, const Destination&) { throw std::runtime_error("effort was built without HDF5"); }
 
 }  // namespace effort::tools

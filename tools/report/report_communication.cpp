@@ -66,7 +66,7 @@ ordered_json windows_json(const record::Run& run, const WindowTraffic& traffic, 
   return out;
 }
 
-/// Cuts a list of an object to its first entries and tells how many there were.
+/// Cuts a list of an object to its first entries and adds how many there were.
 void cut(ordered_json& object, const std::string& name) {
   object[name + "_count"] = object[name].size();
   ordered_json& list = object[name];

@@ -122,7 +122,7 @@ std::vector<double> oddness(const Trace& trace) {
   return out;
 }
 
-/// The most telling ranks of a window first.
+/// The most informative ranks of a window first.
 int order_of(const KeptRank* kept) {
   if (kept == nullptr) return 9;
   const std::uint16_t order[] = {why::reason_critical, why::reason_medoid,       why::reason_rebalance,

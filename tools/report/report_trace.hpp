@@ -13,8 +13,8 @@ namespace effort::tools {
 /// Whether a path names a trace rather than a snapshot: a directory, or a file of a trace or of an archive.
 bool names_trace(const std::string& path);
 
-/// What the page holds of a trace.  Numbers in `events` and `messages` are varints (unsigned LEB128), times are ns
-/// since the trace's first.
+/// The part of a trace that the page holds.  Numbers in `events` and `messages` are varints (unsigned LEB128), times
+/// are ns since the trace's first.
 struct TraceForPage {
   nlohmann::ordered_json json;
   std::int64_t origin_ns = 0;  ///< the trace's first time, on its own clock

@@ -68,7 +68,7 @@ std::vector<fs::path> Symbols::candidates(const std::string& name) const {
 Symbols::Module Symbols::open(const std::string& name) const {
   if (!DebugInfo::available())
     return {nullptr,
-            "call paths are not resolved: this effort was built without libdw, install libdw-dev and build it again"};
+            "call paths are not resolved: effort was built without libdw, install libdw-dev and build it again"};
   std::string wanted, problem;
   for (const record::Module& module : recorded_) {
     if (module.name == name) wanted = module.build_id;

@@ -32,8 +32,7 @@ struct StrataMovement {
 
 /// @param most_windows  windows between which flows are given, at least 2: the first, the last, those around the
 ///                      largest moves, and others in between
-/// Empty if fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks
-/// that moved).
+/// Empty if fewer than two windows are kept.  Time: O(windows kept + ranks x most_windows + ranks that moved).
 StrataMovement strata_movement(const record::Run& run, std::size_t most_windows, std::size_t most_movers);
 
 /// For the page.

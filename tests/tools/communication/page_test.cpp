@@ -1,4 +1,4 @@
-// Communication as the report's page holds it.
+// Communication in the report's page.
 #include <catch2/catch_approx.hpp>
 #include <catch2/catch_test_macros.hpp>
 
@@ -74,7 +74,7 @@ std::vector<PairTraffic> unpacked(const ordered_json& json, bool waiting) {
   return out;
 }
 
-/// Cells with times of many magnitudes; one of 40 is empty but for waiting.
+/// Cells with times of many magnitudes; one in 40 has only waiting.
 std::vector<PairTraffic> cells(std::int32_t ranks) {
   std::vector<PairTraffic> out;
   for (std::int32_t a = 0; a < ranks; a += 1 + a % 3)

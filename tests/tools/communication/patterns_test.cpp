@@ -116,7 +116,7 @@ TEST_CASE("two runs") {
 }
 
 TEST_CASE("an archive has the patterns of the trace that it was exported from") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   write_files(two_phases(40), scratch / "run.trace");
   REQUIRE(scratch.run({"trace", "export", "run.trace", "--format", "otf2", "-o", "archive"}).code == 0);

@@ -1,4 +1,4 @@
-// From traces to what their ranks did to communicate.
+// Converting traces to records of their communication.
 #include "tools/communication/record.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -45,7 +45,7 @@ using effort::communication::Cause;
 
 }  // namespace
 
-TEST_CASE("what calls do, by their names") {
+TEST_CASE("operations of calls, by their names") {
   CHECK(operation_of_call("") == Operation::user);
   CHECK(operation_of_call("issend") == Operation::send_start);
   CHECK(operation_of_call("recv") == Operation::receive);
@@ -104,7 +104,7 @@ TEST_CASE("calls nest, and messages know the calls of both ends") {
   }
 }
 
-TEST_CASE("completions behind the end of their call belong to it") {
+TEST_CASE("completions after the end of their call belong to it") {
   Trace trace = empty_trace(2);
   const std::uint32_t recv = add_region(trace, "MPI_Recv [app+0x10]"), wait = add_region(trace, "MPI_Wait", 2);
   add_window(trace, 0, 0, 1000);

@@ -1,4 +1,4 @@
-// The trace as the report's page holds it: every call once, cut into pieces, and as much as fits.
+// The trace in the report's page: every call once, cut into pieces, as many as fit.
 #include <catch2/catch_test_macros.hpp>
 
 #include <cstdint>
@@ -110,7 +110,7 @@ TEST_CASE("long windows are cut; a call across a cut is in all of its pieces") {
   CHECK(step == calls * 15 + 1);
 }
 
-TEST_CASE("what does not fit is left out and counted; odd windows come first") {
+TEST_CASE("pieces that do not fit are left out and counted; unusual windows come first") {
   Trace trace = empty_trace(4);
   namespace why = effort::record::trace;
   for (std::int64_t w = 0; w < 6; ++w) {
@@ -132,7 +132,7 @@ TEST_CASE("what does not fit is left out and counted; odd windows come first") {
   CHECK(page_of(trace, 0).json["slices"] == 0);
 }
 
-TEST_CASE("the ranks that are shown first are there in every window") {
+TEST_CASE("the ranks that are shown first are in every window") {
   Trace trace = empty_trace(8);
   namespace why = effort::record::trace;
   for (std::int64_t w = 0; w < 4; ++w) {

@@ -47,7 +47,7 @@ std::int64_t sum(const json& totals, const std::string& cause) {
 TEST_CASE("a trace is reduced by steps, and the waits are compared") {
   const Scratch scratch;
   write_files(late_rank(30), scratch / "run-17.trace");
-  // Two kinds of steps: what has two representatives of each rank loses nothing.
+  // There are two kinds of steps, so two representatives per rank lose nothing.
   const json two = scratch.run({"trace", "reduce", "--method", "absDiff:1000", "--json", "run-17.trace"}).json();
   CHECK(two["method"] == "absDiff:1000");
   CHECK(two["segments"] == 90);

@@ -82,7 +82,7 @@ struct Sample {
   }
 };
 
-/// The sampled ranks of a window whose events are there.
+/// The sampled ranks of a window, except those whose events are lost.
 Sample sample_of(const Trace& trace, std::size_t index) {
   const TraceWindow& window = trace.windows[index];
   Sample out;
@@ -139,7 +139,7 @@ class Estimator {
   }
 
  private:
-  /// Scales sampled ranks with dropped steps, as if these had been like the others.
+  /// Scales up sampled ranks that dropped steps, as if the dropped steps had been like the others.
   void scale(std::size_t w) {
     const TraceWindow& window = trace_.windows[w];
     const auto steps = static_cast<double>(window.last_step - window.first_step + 1);

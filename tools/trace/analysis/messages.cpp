@@ -89,8 +89,8 @@ class Collector {
                     time_error(span, i)});
   }
 
-  /// The coder guarantees an error within the bound of the gap before the event and of the gap after it.  These gaps
-  /// are stored times themselves, so they get a little more.
+  /// The coder bounds the error of a time relative to the gap before the event and to the gap after it.  Both gaps are
+  /// computed from stored times, which have errors themselves, so the bound is widened slightly.
   std::int64_t time_error(const TraceSpan& span, std::size_t i) const {
     if (trace_.bound.is_exact()) return 0;
     const std::int64_t time = thread_.events[i].time_ns;
@@ -112,7 +112,7 @@ class Collector {
   std::unordered_map<std::uint32_t, std::size_t> starts_;
 };
 
-/// Intervals in which all messages between two ranks are there.
+/// Intervals in which all messages between two ranks are recorded.
 class Segments {
  public:
   explicit Segments(const Trace& trace) : trace_(trace) {}
@@ -293,8 +293,8 @@ class Matcher {
     }
   }
 
-  /// Messages that were under way when a window began whose first steps one of the ranks has lost.  If it is the
-  /// receiver, the last of them are there; if it is the sender, the first.
+  /// Messages that were under way at the begin of a window whose first steps one of the ranks has lost.  If that is the
+  /// receiver, the last of them are recorded; if it is the sender, the first.
   void match_over_dropped(std::span<End> sends, std::span<End> receives) {
     const std::size_t window = receives[0].window;
     if (!segments_.follows(window) || segments_.sender_dropped(window) == segments_.receiver_dropped(window)) return;

@@ -26,7 +26,7 @@ class PendingDirectory {
   explicit PendingDirectory(const fs::path& target) : target_(target) {
     if (fs::exists(target_) && !replaceable())
       throw UsageError("'" + target_.string() +
-                       "' is there and holds other things than an OTF2 archive traces.otf2: give another name");
+                       "' exists and holds more than an OTF2 archive traces.otf2: give another name");
     fs::path name = target_.filename().empty() ? target_.parent_path() : target_;
     target_ = name;
     temporary_ = name.parent_path() / ("." + name.filename().string() + ".part");

@@ -6,7 +6,7 @@
 namespace effort::tools {
 
 TraceExported export_trace_otf2(const Trace&, const TraceMessages&, const Destination&) {
-  throw std::runtime_error("OTF2 is not built into this effort");
+  throw std::runtime_error("effort was built without OTF2");
 }
 
 }  // namespace effort::tools

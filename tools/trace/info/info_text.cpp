@@ -113,7 +113,7 @@ std::string sampled_answer(const Trace& trace, const Tally& tally) {
   if (!saved.empty()) out += " Others were saved because they were still in memory: " + join(saved) + ".";
   if (!tally.partners.empty())
     out += " Of " + plural(static_cast<std::int64_t>(tally.partners.size()), "partner") +
-           " there are only the messages with ranks that were kept.";
+           " only the messages with kept ranks were recorded.";
   return out + "\n";
 }
 
@@ -135,7 +135,7 @@ std::string accuracy_answer(const Trace& trace, const Tally& tally) {
 std::string calls_answer(const TraceFindings& f) {
   sampling::Estimate count, seconds;
   for (const CallEstimate& call : f.calls.calls) count += call.count, seconds += call.seconds;
-  if (f.calls.windows == 0) return "No window has a sample, so nothing is known about all ranks.\n";
+  if (f.calls.windows == 0) return "No window has a sample, so nothing can be said about all ranks.\n";
   if (f.calls.calls.empty()) return "There are no calls in it.\n";
   const CallEstimate& first = f.calls.calls[0];
   std::string out = std::string("All ranks together made ") + (f.trace.is_otf2 ? "" : "about ") + grouped(count.total) +
@@ -218,8 +218,8 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
   const std::uint64_t unmatched = m.unmatched_sends + m.unmatched_receives;
   if (!m.matched.empty() || unmatched > 0)
     out.push_back(grouped_count(m.matched.size(), "message") + " with both ends" +
-                  (unmatched > 0 ? "; the other end is not there of " + grouped_count(m.unmatched_sends, "send") +
-                                       " and " + grouped_count(m.unmatched_receives, "receive")
+                  (unmatched > 0 ? "; " + grouped_count(m.unmatched_sends, "send") + " and " +
+                                       grouped_count(m.unmatched_receives, "receive") + " lack their other end"
                                  : ""));
   if (m.other_communicator > 0)
     out.push_back(grouped_count(m.other_communicator, "message") +
@@ -233,13 +233,13 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
                   " of single ranks found no room in the ring and are missing: EFFORT_TRACE_MEMORY sets its size");
   if (f.calls.scaled > 0)
     out.push_back("sampled ranks with missing steps (" + std::to_string(f.calls.scaled) +
-                  " times) count as if those steps had been like their others");
+                  " times) are scaled up as if the missing steps had been like the others");
   if (f.calls.without_sample > 0 && !trace.is_otf2)
     out.push_back(plural(static_cast<std::int64_t>(f.calls.without_sample), "window") +
-                  " without a sample: the estimates are for the others alone");
+                  " without a sample: the estimates leave them out");
   if (f.calls.partly > 0)
     out.push_back("in " + plural(static_cast<std::int64_t>(f.calls.partly), "window") +
-                  " a part of the ranks has no sample: the others stand for it");
+                  " some of the ranks have no sample: the others stand for them");
   if (trace.clock_bound_ns >= 0)
     out.push_back("clocks of different nodes agree within " +
                   seconds_text(1e-9 * static_cast<double>(trace.clock_bound_ns)));
@@ -255,7 +255,7 @@ std::string trace_info_text(const TraceFindings& f, bool all, const Terminal& te
   const Tally tally(trace);
   std::string out;
   if (trace.windows.empty()) {
-    out = "Nothing of " + plural(trace.n_ranks, "rank") + " was kept.\n";
+    out = "Nothing was kept of " + plural(trace.n_ranks, "rank") + ".\n";
   } else {
     out = trace.is_otf2 ? whole_answer(trace) : sampled_answer(trace, tally) + accuracy_answer(trace, tally);
     out += calls_answer(f);

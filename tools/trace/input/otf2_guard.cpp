@@ -61,7 +61,7 @@ void limit(int resource, std::uint64_t most) {
 }  // namespace
 
 void try_archive(const std::string& anchor) {
-  // Reading takes well below a second for 100 MB.
+  // Reading 100 MB takes well under a second.
   const std::uint64_t seconds = 4 + size_of(anchor) / 10'000'000;
   const pid_t child = fork();
   if (child == 0) try_in_child(anchor, seconds);
@@ -73,7 +73,7 @@ void try_archive(const std::string& anchor) {
   if (WIFEXITED(status)) return;
   const bool loops = WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGKILL;
   throw std::runtime_error("the OTF2 archive '" + anchor + "' is damaged: the OTF2 library " +
-                           (loops ? "does not come to an end" : "crashes") +
+                           (loops ? "does not return" : "crashes") +
                            " reading its definitions; write the archive again or restore a copy");
 }
 

@@ -1,4 +1,4 @@
-// Tries an OTF2 archive in a child process, where a damaged one does no harm.
+// Tries an OTF2 archive in a child process, so that a damaged one does no harm.
 #pragma once
 
 #include <string>

@@ -39,7 +39,7 @@ Trace read_trace(const std::string& path) {
   if (anchor.empty()) return read_effort_trace(path);
   if (!otf2_available())
     throw std::runtime_error("'" + anchor.string() +
-                             "' is an OTF2 archive, and this effort was built without OTF2: install "
+                             "' is an OTF2 archive, and effort was built without OTF2: install "
                              "libopen-trace-format2-dev and build it again");
   return read_otf2_trace(anchor.string());
 }

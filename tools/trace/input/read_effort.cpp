@@ -59,7 +59,7 @@ class Assembly {
   std::vector<file::Reader> readers_;
   std::map<std::int64_t, std::size_t> window_at_;
   std::map<std::int32_t, std::int64_t> gap_steps_;  ///< of ranks
-  /// Windows and ranks of which only the messages with kept ranks were written first, and everything later.
+  /// Windows and ranks of which at first only the messages with kept ranks were written, and everything later.
   std::set<std::pair<std::int64_t, std::int32_t>> completed_;
   std::set<std::int32_t> nodes_there_;
   NodeClocks clocks_;

@@ -57,7 +57,7 @@ void check_files(const fs::path& anchor) {
     std::error_code ignored;
     const fs::file_status status = fs::status(path, ignored);
     if (fs::exists(status) && !fs::is_regular_file(status) && !fs::is_directory(status))
-      throw std::runtime_error("can only read regular files, and '" + path.string() + "' is none");
+      throw std::runtime_error("can only read regular files, which '" + path.string() + "' is not");
   };
   const fs::path stem = fs::path(anchor).replace_extension();
   check(anchor);
@@ -102,7 +102,7 @@ class Archive {
   void take_size();
   std::string property(const char* name);
   void note(std::uint64_t count, const std::string& noun, const std::string& text) {
-    // The verb is "is" or "was"; times need none.
+    // The text begins with "is" or "was", which does not suit times.
     std::string rest = text;
     if (count > 1 && rest.starts_with("is ")) rest.replace(0, 2, "are");
     if (count > 1 && rest.starts_with("was ")) rest.replace(0, 3, "were");
@@ -129,10 +129,9 @@ void Archive::open() {
   if (!reader_) {
     const std::string reason = messages_.take();
     if (reason.find("version conflicts") != std::string::npos)
-      throw std::runtime_error("the OTF2 archive '" + anchor_ +
-                               "' is of another version of the format than the OTF2 library of this effort reads (" +
-                               OTF2_VERSION +
-                               "): build effort with the library that wrote the archive, or a newer one");
+      throw std::runtime_error(
+          "the OTF2 archive '" + anchor_ + "' is of another version of the format than effort's OTF2 library reads (" +
+          OTF2_VERSION + "): build effort with the library that wrote the archive, or a newer one");
     throw std::runtime_error("cannot open the OTF2 archive '" + anchor_ + "': " + reason);
   }
   otf2::check(OTF2_Reader_SetSerialCollectiveCallbacks(reader_.get()), messages_, anchor_, "read the OTF2 archive");
@@ -336,12 +335,12 @@ void Archive::note_counts() {
        "has no location in the archive: in estimates, the others represent it");
   note(counts_.other_records, "record", "is of other kinds (threads, I/O, metrics, ...) and not used");
   note(counts_.undefined_regions, "region", "is not defined: its id is shown instead");
-  note(counts_.unknown_peers, "message", "names a communicator or a peer that is not defined");
+  note(counts_.unknown_peers, "message", "names an undefined communicator or peer");
   note(counts_.stray_completions, "completion", "was reported without a start before it: not used");
   note(counts_.started_before, "receive",
        "was completed without having been started: the time of the completion counts");
   note(counts_.never_completed_receives, "started receive",
-       "was never completed in the archive: whether and when messages came is not known");
+       "was never completed in the archive: it is not known whether and when its message arrived");
   note(counts_.never_completed_sends, "started send", "was never completed in the archive");
   note(counts_.pauses, "time", "the recording was switched off: nothing is known about these intervals");
   note(counts_.flushes, "time",

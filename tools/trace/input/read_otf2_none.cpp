@@ -8,7 +8,7 @@ namespace effort::tools {
 bool otf2_available() { return false; }
 
 Trace read_otf2_trace(const std::string& anchor) {
-  throw std::runtime_error("'" + anchor + "' cannot be read: OTF2 is not built into this effort");
+  throw std::runtime_error("'" + anchor + "' cannot be read: effort was built without OTF2");
 }
 
 }  // namespace effort::tools

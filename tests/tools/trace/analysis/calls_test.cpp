@@ -1,4 +1,4 @@
-// Estimates of calls for all ranks, from the events of sampled ones, against the whole population.
+// Estimates of the calls of all ranks, from the events of sampled ones, compared with the whole population.
 #include "tools/trace/analysis/calls.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -23,7 +23,7 @@ namespace {
 constexpr int n_windows = 4;
 const std::vector<int> strata = {40, 25, 5};
 
-/// What a rank does in a window: how often it sends, and how long it solves.
+/// The activity of a rank in a window: how often it sends, and how long it solves.
 struct Work {
   int sends = 0;
   std::int64_t solve_ns = 0;
@@ -122,7 +122,7 @@ TEST_CASE("certainties and partners enter no estimate") {
   const auto all = population();
   Trace trace = sampled(all, 3);
   const CallEstimates before = estimate_calls(trace);
-  // Every rank that is not in the sample, kept for another reason and doing something outrageous.
+  // Every rank that is not in the sample is kept for another reason, and behaves very differently.
   const std::size_t last = trace.windows.size() - 1;
   for (std::int32_t rank = 0; rank < 70; ++rank) {
     if (trace.windows[last].find(rank) != nullptr) continue;
@@ -133,7 +133,7 @@ TEST_CASE("certainties and partners enter no estimate") {
   CHECK(find(after, "step/MPI_Send").count.total == find(before, "step/MPI_Send").count.total);
   CHECK(find(after, "step/MPI_Send").count.variance == find(before, "step/MPI_Send").count.variance);
   CHECK(find(after, "step/MPI_Send").seen > find(before, "step/MPI_Send").seen);
-  CHECK(find(after, "step/MPI_Send").seen < 40'000);  // of medoids, not of partners
+  CHECK(find(after, "step/MPI_Send").seen < 40'000);  // those of medoids, not of partners
   // A rank that is a medoid and in the sample does.
   KeptRank& both = trace.windows[last].ranks[0];
   both.reasons |= why::reason_medoid;
@@ -172,7 +172,7 @@ TEST_CASE("lost ranks, dropped steps, windows without a sample") {
   CHECK(estimate_calls(trace).calls.empty());
 }
 
-TEST_CASE("call paths: nesting, time without inner calls, what is cut at the ends of a window") {
+TEST_CASE("call paths: nesting, time without inner calls, calls cut at the ends of a window") {
   Trace trace = empty_trace(1);
   TraceWindow& window = add_window(trace, 0, 100, 200);
   window.strata = {{1, 1}};

@@ -1,4 +1,4 @@
-// Sends and receives are put together by communicator, sender, receiver, tag and order.
+// Sends and receives are matched by communicator, sender, receiver, tag and order.
 #include "tools/trace/analysis/messages.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -16,7 +16,7 @@ namespace why = effort::record::trace;
 
 namespace {
 
-/// A message of the truth: sizes are unique, so a wrong match shows.
+/// A true message: sizes are unique, so a wrong match shows.
 struct Truth {
   std::int64_t send_ns, receive_ns;
   std::uint64_t bytes;
@@ -35,7 +35,7 @@ std::size_t verify(const Trace& trace, const TraceMessages& messages) {
   return messages.matched.size();
 }
 
-/// Messages from rank 0 to rank 1, in windows of 1000 ns, of which some are kept.
+/// Messages from rank 0 to rank 1, in windows of 1000 ns, some of which are kept.
 Trace stream(const std::vector<Truth>& truth, const std::vector<std::int64_t>& windows) {
   Trace out = empty_trace(2);
   for (const std::int64_t w : windows) {
@@ -86,7 +86,7 @@ TEST_CASE("the receive posted first gets the message, whichever is complete firs
   CHECK(verify(trace, match_messages(trace)) == 2);
 }
 
-TEST_CASE("messages to nobody and cancelled requests are none") {
+TEST_CASE("messages to MPI_PROC_NULL and cancelled requests do not count") {
   Trace trace = empty_trace(2);
   add_window(trace, 0, 0, 1000);
   Events e(10);
@@ -102,7 +102,7 @@ TEST_CASE("messages to nobody and cancelled requests are none") {
   CHECK(messages.of_event[0][3] == 0);
 }
 
-TEST_CASE("tags, communicators and directions are apart") {
+TEST_CASE("tags, communicators and directions are matched separately") {
   Trace trace = empty_trace(2);
   add_window(trace, 0, 0, 1000);
   Events a(10), b(5);
@@ -163,7 +163,7 @@ TEST_CASE("stored times are inexact: a receive that seems complete before its se
   trace.bound = effort::trace::TimeBound::usual();
   add_window(trace, 0, 0, 1'000'000);
   keep(trace, 0, why::reason_sample, 1, 0, Events(10));
-  add_window(trace, 2, 2'000'000, 3'000'000);  // nothing is known of the one before
+  add_window(trace, 2, 2'000'000, 3'000'000);  // nothing is known about the one before
   Events sends(0), receives(0);
   for (const std::int64_t t : {2'200'000, 2'400'000, 2'600'000, 2'800'000}) {
     // The gaps are 200 us, so each time may be off by 2 us.
@@ -255,7 +255,7 @@ TEST_CASE("steps that found no room: messages under way before and after them ke
   }
 }
 
-TEST_CASE("the check finds a wrong match out") {
+TEST_CASE("the check detects a wrong match") {
   const Trace trace = small_trace(true);
   TraceMessages messages = match_messages(trace);
   REQUIRE(verify(trace, messages) == 6);

@@ -16,7 +16,7 @@ using effort::trace::Kind;
 
 namespace {
 
-/// The starts of time of two traces differ by a constant.
+/// The origins of time of two traces differ by a constant.
 Trace shifted(Trace trace, std::int64_t ns) {
   for (TraceThread& thread : trace.threads)
     for (TraceEvent& event : thread.events) event.time_ns += ns;
@@ -54,7 +54,7 @@ TEST_CASE("csv: one line per event") {
 }
 
 TEST_CASE("otf2: what is written reads back") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   const Trace trace = small_trace(true);
   const Trace same = round_trip(scratch, trace, "archive");
@@ -90,7 +90,7 @@ TEST_CASE("otf2: what is written reads back") {
 }
 
 TEST_CASE("otf2: as if another tool had recorded it") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   Trace trace = small_trace(true);
   trace.is_otf2 = true;
@@ -103,7 +103,7 @@ TEST_CASE("otf2: as if another tool had recorded it") {
 }
 
 TEST_CASE("otf2: halves of messages and of calls") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   Trace trace = small_trace(false);
   // Of rank 1, the second window begins inside of calls and ends inside of others.
@@ -134,7 +134,7 @@ TEST_CASE("otf2: halves of messages and of calls") {
 }
 
 TEST_CASE("otf2: otf2-print and Python read it") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   export_trace_otf2(small_trace(false), match_messages(small_trace(false)), to(scratch, "archive"));
   const Outcome printed = scratch.run_program("otf2-print", {"archive/traces.otf2"});
@@ -159,7 +159,7 @@ TEST_CASE("otf2: otf2-print and Python read it") {
 }
 
 TEST_CASE("otf2: a message of more than 4 GiB") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   Trace trace = empty_trace(2);
   add_window(trace, 0, 0, 1000).strata = {{2, 2}};
@@ -175,7 +175,7 @@ TEST_CASE("otf2: a message of more than 4 GiB") {
 }
 
 TEST_CASE("otf2: replaces an older archive and nothing else") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   const Trace trace = small_trace(true);
   round_trip(scratch, trace, "archive");
@@ -212,7 +212,7 @@ TEST_CASE("perfetto: protoc reads it") {
   CHECK(count(text, "counter_value: 850\n") == 2);
 }
 
-TEST_CASE("perfetto: parts below a size, each of which opens by itself") {
+TEST_CASE("perfetto: parts below a size, each of which can be opened alone") {
   const Scratch scratch;
   Trace trace = empty_trace(3);
   for (std::int64_t w = 0; w < 6; ++w) {

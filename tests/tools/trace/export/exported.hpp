@@ -1,4 +1,4 @@
-// What the tests of exports share.
+// Helpers of the tests of exports.
 #pragma once
 
 #include <catch2/catch_test_macros.hpp>
@@ -30,7 +30,7 @@ inline std::vector<std::string> described(const Trace& trace, const TraceThread&
     if (e.kind == effort::trace::Kind::enter || e.kind == effort::trace::Kind::leave) name = trace.regions[e.id].name;
     if (e.kind == effort::trace::Kind::phase) name = trace.phases[e.id];
     if (e.kind == effort::trace::Kind::work) name = trace.units[e.id];
-    // What a receive was posted for is not in OTF2.
+    // OTF2 does not hold the source and tag that a receive was posted with.
     const bool posted = e.kind == effort::trace::Kind::receive_start;
     out.push_back(std::to_string(e.time_ns) + " " + std::string(effort::trace::kind_text(e.kind)) + " " + name + " " +
                   std::to_string(posted ? -1 : e.peer) + " " + std::to_string(posted ? -1 : e.tag) + " " +
@@ -56,7 +56,7 @@ inline std::string decoded(const Scratch& scratch, const std::string& name) {
   return out.out;
 }
 
-/// What python3-otf2 prints of `archive`, with the names of its events in `names`; skips the test without it.
+/// The output of python3-otf2 for `archive`, with the names of its events in `names`; skips the test without it.
 /// @param prints  lines of Python, indented by four
 inline std::string read_by_python(const Scratch& scratch, const std::string& prints) {
   scratch.write_text("read.py", R"(

@@ -63,7 +63,7 @@ double bytes_of(const Trace& trace) {
 }  // namespace
 
 TEST_CASE("otf2: one-sided communication reads back") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   const Trace trace = accesses(), same = round_trip(scratch, trace, "archive");
   REQUIRE(same.threads.size() == 2);
@@ -75,7 +75,7 @@ TEST_CASE("otf2: one-sided communication reads back") {
 }
 
 TEST_CASE("otf2: otf2-print and Python read one-sided communication") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   export_trace_otf2(accesses(), match_messages(accesses()), to(scratch, "archive"));
   const Outcome printed = scratch.run_program("otf2-print", {"archive/traces.otf2"});
@@ -104,7 +104,7 @@ TEST_CASE("otf2: otf2-print and Python read one-sided communication") {
 }
 
 TEST_CASE("otf2: the operation of a persistent collective") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   Trace trace = accesses();
   add_window(trace, 1, 10'000, 20'000).strata = {{2, 2}};

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Two ranks, of which rank 0 sends to rank 1 each second; every number is chosen by the test.
+/// Two ranks; rank 0 sends to rank 1 each second. The test chooses every number.
 struct Archive {
   std::uint64_t ticks_per_second = 1'000'000'000, start = 0;  ///< ticks of the clock when the recording began
   std::vector<std::int64_t> clock_offsets = {0, 0};           ///< ticks, of ranks
@@ -180,7 +180,7 @@ TEST_CASE("archives: messages without their other end") {
     CHECK(messages.matched.size() == static_cast<std::size_t>(std::min(sends, receives)));
     CHECK(messages.unmatched_sends == static_cast<std::uint64_t>(std::max(0, sends - receives)));
     CHECK(messages.unmatched_receives == static_cast<std::uint64_t>(std::max(0, receives - sends)));
-    CHECK(scratch.run({"trace", "info", "archive"}).out.find("the other end is not there of") != std::string::npos);
+    CHECK(scratch.run({"trace", "info", "archive"}).out.find("lack their other end") != std::string::npos);
     CHECK(scratch.run({"trace", "export", "archive", "--format", "otf2", "-o", "again"}).code == 0);
   }
 }

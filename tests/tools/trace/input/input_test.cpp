@@ -32,7 +32,7 @@ bool mentions(const std::vector<std::string>& notes, const std::string& text) {
                      [&](const std::string& note) { return note.find(text) != std::string::npos; });
 }
 
-/// The command ends well, or with one sentence that names the file.
+/// The command succeeds, or fails with one sentence that names the file.
 bool clear(const Outcome& outcome, const std::string& file) {
   if (outcome.code == 0) return true;
   return outcome.code == 1 && outcome.err.find(file) != std::string::npos &&
@@ -43,7 +43,7 @@ void cut(const fs::path& file, std::uintmax_t bytes) { fs::resize_file(file, byt
 
 }  // namespace
 
-TEST_CASE("what a partner did is complete once a snapshot has saved it") {
+TEST_CASE("the records of a partner are complete once a snapshot has saved them") {
   const Scratch scratch;
   Trace trace = empty_trace(1);
   trace.n_nodes = 1;
@@ -115,7 +115,7 @@ TEST_CASE("clocks of nodes are brought together") {
   CHECK(got.windows[0].end_ns == 1000);
 }
 
-TEST_CASE("a single file, and a missing one") {
+TEST_CASE("a single file, and a missing file") {
   const Scratch scratch;
   written(scratch);
   const Trace one = read_trace((scratch / "app-17.trace/node-00000.trc").string());
@@ -181,7 +181,7 @@ TEST_CASE("info: windows that were saved from memory are no sample") {
                   "rank of the node was lost.") != std::string::npos);
   CHECK(text.find("lost 1 time") == std::string::npos);
   CHECK(text.find("in every window with a sample") != std::string::npos);
-  // Nothing else is there.
+  // The trace holds nothing else.
   Trace saved = empty_trace(2);
   add_window(saved, 0, 0, 1000);
   keep(saved, 0, effort::record::trace::reason_lost, 0, -1, Events(10).enter(region_solve).wait(1).leave(region_solve));
@@ -219,7 +219,7 @@ TEST_CASE("damaged files: never a crash, always a sentence") {
   (void)path;
 }
 
-TEST_CASE("what is not a trace is refused") {
+TEST_CASE("inputs that are not traces are refused") {
   const Scratch scratch;
   fs::create_directory(scratch / "empty");
   CHECK(scratch.run({"trace", "info", "empty"}).code == 1);
@@ -264,8 +264,8 @@ TEST_CASE("a copy of a file in a trace does not count twice") {
   CHECK(outcome.err.find("node-00002.trc' holds node 1") != std::string::npos);
 }
 
-TEST_CASE("otf2: no part of an archive is waited for") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+TEST_CASE("otf2: pipes in an archive are refused, not waited for") {
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   foreign(scratch);
   for (const char* name : {"traces.otf2", "traces.def", "traces/0.evt", "traces/1.def"}) {
@@ -302,7 +302,7 @@ TEST_CASE("exports never replace their input") {
 }
 
 TEST_CASE("otf2: missing and damaged files of locations") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   const fs::path archive = foreign(scratch);
   CHECK(scratch.run({"trace", "info", "archive"}).out.starts_with("This archive of effort"));
@@ -318,7 +318,7 @@ TEST_CASE("otf2: missing and damaged files of locations") {
 }
 
 TEST_CASE("otf2: damaged archives: never a crash, always a sentence") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   foreign(scratch);
   for (const char* name :
@@ -343,7 +343,7 @@ TEST_CASE("otf2: damaged archives: never a crash, always a sentence") {
 }
 
 TEST_CASE("otf2: anchor files that let the library loop or crash are refused") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   const Trace trace = small_trace(true);
   export_trace_otf2(trace, match_messages(trace), Destination(scratch / "archive", {}));
@@ -367,7 +367,7 @@ TEST_CASE("otf2: anchor files that let the library loop or crash are refused") {
 }
 
 TEST_CASE("otf2: the definitions of 10,000 ranks") {
-  if (!otf2_available()) SKIP("this effort was built without OTF2");
+  if (!otf2_available()) SKIP("effort was built without OTF2");
   const Scratch scratch;
   constexpr std::int32_t ranks = 10'000;
   Trace trace = empty_trace(ranks);
