@@ -1,5 +1,5 @@
 # One target for every external library that the project uses.
-set(EFFORT_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Where scripts/setup puts Kokkos and Catch2")
+set(EFFORT_DEPS_DIR "${PROJECT_SOURCE_DIR}/.deps" CACHE PATH "Directory of the Kokkos and Catch2 from scripts/setup")
 
 set(_setup "${PROJECT_SOURCE_DIR}/scripts/setup" --libraries)
 set(_needed kokkos-private)
@@ -62,7 +62,7 @@ if(EFFORT_ENABLE_MPI)
   if(EFFORT_ENABLE_FORTRAN)
     find_package(MPI REQUIRED COMPONENTS Fortran)
   endif()
-  # What came with MPI 4. Some libraries have a part of it.
+  # Functions that came with MPI 4. Some libraries have only a part of them.
   include(CheckSymbolExists)
   set(CMAKE_REQUIRED_LIBRARIES MPI::MPI_C)
   set(EFFORT_MPI_HAS "")
@@ -96,7 +96,7 @@ if(EFFORT_ENABLE_OMPT)
 endif()
 if(EFFORT_ENABLE_TOOLS)
   find_package(CLI11 REQUIRED)
-  # If one of these is missing, the command lacks the part that needs it, and says so.
+  # If one of these is missing, the command lacks the part that needs it, and reports that.
   pkg_check_modules(LIBDW IMPORTED_TARGET libdw)
   pkg_check_modules(OTF2 IMPORTED_TARGET otf2)
   find_package(HDF5 COMPONENTS C HL)

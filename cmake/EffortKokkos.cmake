@@ -1,6 +1,6 @@
 # effort_kokkos is the Kokkos of the command, the tests and the benchmarks. It is the machine's Kokkos if that works,
 # else the one with OpenMP from scripts/setup if it was built (tests and benchmarks need it), else the private one, with
-# which the command uses one thread. A package found on the machine may be broken in ways that stop CMake, so it is
+# which the command runs on one thread. A package found on the machine may be broken in ways that stop CMake, so it is
 # tried in a separate project.
 if(NOT DEFINED EFFORT_MACHINE_KOKKOS_WORKS)
   set(_probe "${CMAKE_BINARY_DIR}/kokkos-probe")

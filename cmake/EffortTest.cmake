@@ -1,5 +1,5 @@
-# effort_add_test(module.unit SOURCES a.cpp ... [LIBRARIES ...] [LABELS unit] [RANKS 2 4] [ARGS ...] [TIMEOUT s]) Adds a
-# Catch2 executable and its ctest entries: one, or one per number of ranks, named module.unit.npN.
+# effort_add_test(module.unit SOURCES a.cpp ... [LIBRARIES ...] [LABELS unit] [RANKS 2 4] [ARGS ...] [TIMEOUT s])
+# Adds a Catch2 executable and its ctest entries: one, or one per number of ranks, named module.unit.npN.
 function(effort_add_test name)
   cmake_parse_arguments(arg "" "TIMEOUT" "SOURCES;LIBRARIES;LABELS;RANKS;ARGS;ENVIRONMENT" ${ARGN})
   if(NOT arg_LABELS)
@@ -11,7 +11,7 @@ function(effort_add_test name)
   if(EFFORT_SANITIZE)
     math(EXPR arg_TIMEOUT "3 * ${arg_TIMEOUT}")
   endif()
-  if(EFFORT_SANITIZE MATCHES "thread")  # which cannot see what OpenMP's runtime orders
+  if(EFFORT_SANITIZE MATCHES "thread")  # which cannot see the synchronisation of OpenMP's runtime
     list(TRANSFORM arg_ENVIRONMENT REPLACE "^OMP_NUM_THREADS=.*" "OMP_NUM_THREADS=1")
   endif()
   string(REPLACE "." "_" target "test_${name}")

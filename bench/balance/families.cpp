@@ -111,7 +111,7 @@ void constant(Shape& shape, Random& random) {
   shape.fill([&](int r, std::int64_t) { return fixed[static_cast<std::size_t>(r)]; });
 }
 
-// Loads that wander about their mean, like those of a program with its own rebalancer.
+// Loads that wander around their mean, like those of a program with its own rebalancer.
 void wandering(Shape& shape, Random& random) {
   const double memory = uniform(random, 5, 60), keep = std::exp(-1 / memory), sigma = uniform(random, 0.03, 0.12);
   std::normal_distribution<double> draw(0, sigma * std::sqrt(1 - keep * keep));

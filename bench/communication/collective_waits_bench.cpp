@@ -1,7 +1,7 @@
-// bench_collective_waits [NODES [RANKS_PER_NODE [INSTANCES [WINDOWS]]]]: what a node spends on the waits at the
-// collectives of a window; 64 nodes of 256 ranks with 100 barriers in a window of 10 steps by default.  Nodes are
-// threads, so elapsed times mean little; CPU seconds are of one node, the median over windows, and bytes are what it
-// contributes to reductions.
+// bench_collective_waits [NODES [RANKS_PER_NODE [INSTANCES [WINDOWS]]]]: the cost of the waits at the collectives of a
+// window, per node; by default 64 nodes of 256 ranks with 100 barriers in a window of 10 steps.  Nodes are threads, so
+// elapsed times mean little: CPU seconds are those of one node, medians over windows, and bytes are its contribution to
+// reductions.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>

@@ -1,7 +1,7 @@
-// bench_late_senders [NODES [WINDOWS]]: what a node of 256 ranks spends on the late senders of a window; 64 nodes by
-// default, and a power of two.  Each rank exchanges messages with its 26 neighbours on a grid in each of 10 steps, and
-// completes them in one call.  Nodes are threads, so elapsed times mean little; CPU seconds are of one node, the median
-// over nodes and windows.
+// bench_late_senders [NODES [WINDOWS]]: the cost of the late senders of a window for a node of 256 ranks; 64 nodes by
+// default, a power of two.  Each rank exchanges messages with its 26 neighbours on a grid in each of 10 steps, and
+// completes them in one call.  Nodes are threads, so elapsed times mean little: CPU seconds are those of one node,
+// medians over nodes and windows.
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -80,14 +80,14 @@ class Grid {
   std::array<int, 3> nodes_ = {1, 1, 1};
 };
 
-/// When a rank sends in a step, ns.
+/// The time at which a rank sends in a step, ns.
 std::int64_t sends_at(int rank, std::int64_t step) {
   std::uint64_t z = static_cast<std::uint64_t>(rank) * 0x9e3779b97f4a7c15u ^ static_cast<std::uint64_t>(step) << 32;
   z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
   return step * 1'000'000 + static_cast<std::int64_t>((z ^ (z >> 27)) % 500'000);
 }
 
-/// What a rank records in a step.
+/// The records of a rank in a step.
 std::vector<MessagePart> parts_of(const Grid& grid, int rank, std::int64_t step) {
   const std::vector<int> peers = grid.neighbours(rank);
   std::vector<MessagePart> out;

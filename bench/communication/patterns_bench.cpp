@@ -1,5 +1,4 @@
-// bench_patterns phases [INSTANCES]    cuts sequences of pattern instances into phases: blocks, random ones, and those
-// of
+// bench_patterns phases [INSTANCES]    cuts sequences of pattern instances into phases: blocks, random ones, and
 //                                      iterative programs, whose trees are deep; 10^6 instances by default
 // bench_patterns patterns [EVENTS]     finds patterns and slow instances in the record of a halo exchange with a
 //                                      reduction on 64 ranks, and of irregular messages; 10^6 events by default
@@ -35,7 +34,7 @@ void cut(const char* what, const Sequence& sequence, std::size_t symbols) {
   Phases phases;
   const double seconds = seconds_of([&] { phases = find_phases(sequence, symbols); });
   std::size_t depth = 0;
-  double symbols_of_nodes = 0;  // what a search of all places of each part would look at
+  double symbols_of_nodes = 0;  // symbols that a search of all places of each part would visit
   for (const Split& split : phases.tree) {
     depth = std::max(depth, split.depth + 1);
     symbols_of_nodes += static_cast<double>(split.end - split.first);

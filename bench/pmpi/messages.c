@@ -1,5 +1,6 @@
-/* What recording messages adds to MPI calls.  With the adapter preloaded, chunks of calls that it intercepts and of the
- * same calls by their PMPI_ names alternate.  Compare a run with EFFORT_TRACE=on with one without (messages.sh).
+/* The cost that recording messages adds to MPI calls.  With the adapter preloaded, chunks of calls that it intercepts
+ * and of the same calls by their PMPI_ names alternate.  Compare a run with EFFORT_TRACE=on with one without it
+ * (messages.sh).
  *   mpirun -np 2 env LD_PRELOAD=libeffort_pmpi.so EFFORT_STEP=MPI_Barrier [EFFORT_TRACE=on] bench_pmpi_messages
  * Prints the median times of a round of each: PMPI, MPI, and the median of the differences in nanoseconds. */
 #include "rounds.h"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # messages.sh PROGRAM ADAPTER [RANKS [PAIRS [SETTING]]]: alternates runs of bench_pmpi_messages without and with a
-# trace, or another SETTING that may be on or off (COMM_WAITS, COMM_MATRIX).  Prints the median over the runs of what
-# interception costs in each, per round of calls, and the difference.
+# trace, or another SETTING that may be on or off (COMM_WAITS, COMM_MATRIX).  Prints the cost of interception per round
+# of calls in each, as the median over the runs, and the difference.
 program=$1 adapter=$2 ranks=${3:-2} pairs=${4:-11} setting=${5:-TRACE}
 dir=$(mktemp -d)
 for _ in $(seq "$pairs"); do

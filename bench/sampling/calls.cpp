@@ -11,7 +11,7 @@
 namespace effort::bench {
 namespace {
 
-/// What each rank did in a region: calls and their total time.
+/// The activity of each rank in a region: calls and their total time.
 struct Calls {
   std::vector<double> totals, events;
 };

@@ -47,16 +47,16 @@ sampling::WindowFacts facts_of(std::span<const double> load, const Strata& strat
   return facts;
 }
 
-/// What the library does at the end of a window (runtime/trace/trace_keeper.cpp).
+/// The library's choice at the end of a window (runtime/trace/trace_keeper.cpp).
 Drawn retrospective(std::span<const double> load, const Strata& strata, std::size_t window,
                     const sampling::Accuracy& accuracy, std::int64_t stream) {
   return drawn_of(sampling::choose_ranks(facts_of(load, strata, window, stream), {{{load, accuracy}}}, {},
                                          static_cast<std::int64_t>(load.size())));
 }
 
-/// What the library decides before a window (runtime/trace/sample_schedule.cpp), from the loads and strata of the last
-/// window of the interval before.  AMPL's subset is one draw for the interval; with its global, each rank is drawn by
-/// itself in each window.
+/// The library's choice before a window (runtime/trace/sample_schedule.cpp), from the loads and strata of the last
+/// window of the interval before.  AMPL's `subset` is one draw for the interval; with its `global`, each rank is drawn
+/// independently in each window.
 sampling::DrawnSample subset(std::span<const double> before, const Strata& strata, std::size_t window,
                              const sampling::Accuracy& accuracy, std::int64_t stream) {
   sampling::DrawnSample out;
@@ -113,7 +113,7 @@ Outcome evaluate(const Population& population, const Strata& strata, Kept design
   std::vector<sampling::DrawnSample> held(static_cast<std::size_t>(draws));
   for (std::size_t w = 0; w < population.windows.size(); ++w) {
     const std::vector<double> load = population.loads(w);
-    // The designs that decide before a window need a window before it; all are judged by the same ones.
+    // The designs that decide before a window need a window before it; all designs are judged by the same windows.
     if (w == 0) continue;
     const std::size_t start = (w - 1) / update * update;  // last window of the interval before
     const std::vector<double> before = design == Kept::retrospective ? load : population.loads(start);

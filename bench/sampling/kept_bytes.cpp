@@ -1,5 +1,5 @@
-// What is kept, in bytes: recorded loads have no events, so every rank of a generated run gets those of a halo exchange
-// whose computation takes its load.
+// Bytes of the kept events.  Recorded loads have no events, so every rank of a generated run gets the events of a halo
+// exchange whose computation takes as long as its load.
 #include <time.h>
 
 #include <algorithm>

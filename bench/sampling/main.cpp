@@ -1,5 +1,5 @@
 // How often the estimates of sampled ranks are as good as promised (trace confidence, Gamblin 2009, section 4.4.4; its
-// indicator is printed the wrong way round), and what they cost.
+// indicator is printed the wrong way round), and their cost.
 // usage: bench_sampling [--draws N] [--strata K] designs|strata|calls|bytes|nodes [NAME.cpu.f64 ...]
 #include <Kokkos_Core.hpp>
 #include <cstdio>

@@ -37,7 +37,7 @@ enum class Kept { retrospective, subset, global };
 inline constexpr Kept kept_designs[] = {Kept::retrospective, Kept::subset, Kept::global};
 const char* name_of(Kept design);
 
-/// What a design achieved over windows and repeated draws.
+/// The results of a design over windows and repeated draws.
 struct Outcome {
   double confidence = 0;  ///< trace confidence: share of windows in which the estimated mean is within the bound
   double sampled = 0;     ///< ranks in the sample, mean of the windows
@@ -54,7 +54,7 @@ void bench_calls(std::span<const sampling::Accuracy> accuracies, int draws);
 
 /// Bytes of the coded events of the ranks that are kept, of AMPL's unified sample and of all ranks.  Prints a row.
 void bench_bytes(const Population& population, int k, std::span<const sampling::Accuracy> accuracies);
-/// What a node does for a window: choosing the ranks of the whole run, and coding those of its own.  Prints a row.
+/// The work of a node for a window: choosing the ranks of the whole run, and coding its own ranks.  Prints a row.
 void bench_nodes(const Population& population, int k, const sampling::Accuracy& accuracy, std::int32_t per_node);
 
 }  // namespace effort::bench

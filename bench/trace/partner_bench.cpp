@@ -1,8 +1,8 @@
-// What the background thread spends on the records of a rank that is not kept, to find its messages with kept ranks,
-// beside reading all of them:
+// The time that the background thread spends on the records of a rank that is not kept, to find its messages with kept
+// ranks, compared with reading all of them:
 //   bench_partners [rounds]
-// The records are those of a halo exchange with six neighbours: 3 calls and 4 messages for each, and one sum.  No, one
-// or or all of the neighbours are kept.  Prints medians in nanoseconds per record.
+// The records are those of a halo exchange with six neighbours: 3 calls and 4 messages for each, and one sum.  None,
+// one or all of the neighbours are kept.  Prints medians in nanoseconds per record.
 #include "runtime/measure/clock.hpp"
 #include "runtime/recording/stream.hpp"
 #include "runtime/trace/trace_events.hpp"

@@ -1,6 +1,6 @@
-// What a pair of effort_begin and effort_end costs in a session that records a trace, beside one that does not:
+// The cost of a pair of effort_begin and effort_end in a session that records a trace, compared with one that does not:
 //   bench_recording [rounds]
-// Sessions alternate.  Each gives the median of many short chunks, and the table the median over the sessions.
+// Sessions alternate.  Each yields the median of many short chunks; the output is the median over the sessions.
 #include <effort/effort.h>
 
 #include <algorithm>

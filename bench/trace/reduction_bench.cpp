@@ -1,5 +1,5 @@
-// Reductions of traces: ten methods by four criteria on the programs of Mohror & Karavanic 2009, and the time to
-// decide.
+// Reductions of traces: ten methods by four criteria on the programs of Mohror & Karavanic 2009, and the time that a
+// decision takes.
 //   bench_reduction [time | thresholds]
 // Without an argument: a line per method and program, and sums per method.
 #include <chrono>

@@ -1,6 +1,6 @@
 // bench_trace [--window STEPS] [FILE.flat ...]
 //
-// Bytes and time of the trace coder, on a generated halo exchange of 27 ranks and on flat files of events:
+// Bytes and time of the trace coder for a generated halo exchange of 27 ranks, and for flat files of events:
 //   8 bytes "EFFLAT01", the number of events (64 bits), then for each event, rank by rank in the order of time:
 //   rank, thread (32 bits each), time in ns, bytes, received bytes (64 each), id, peer, tag, request, kind, 0 (32
 //   each); all little-endian, steps numbered from 0.
@@ -30,7 +30,7 @@ using effort::trace::Kind;
 using effort::trace::Place;
 using effort::trace::TimeBound;
 
-/// A chunk to be.
+/// The events of a future chunk.
 struct Chunk {
   Place place;
   std::int64_t window = 0;
@@ -153,7 +153,7 @@ double cpu_seconds() {
   return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
 }
 
-/// Whether all came back, times within the bound of the gap to the last earlier event.
+/// Whether all events came back, with times within the bound of the gap to the last earlier event.
 bool same(const Chunk& chunk, const std::vector<Event>& decoded, TimeBound bound) {
   if (decoded.size() != chunk.events.size()) return false;
   std::int64_t last = chunk.place.start_ns, gap = 0;

@@ -14,8 +14,7 @@ typedef struct options {
   uint64_t seed;     /* seed of the thermal velocities */
 } options;
 
-/* Fills *o from the command line.  Returns 0, or 1 on an error, which is printed on
- * stderr if `verbose`. */
+/* Fills *o from the command line.  Returns 0, or 1 on an error, which is printed on stderr if `verbose`. */
 int options_read(options* o, int argc, char** argv, int verbose);
 
 const char* balance_name(balance_mode mode);

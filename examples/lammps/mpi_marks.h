@@ -1,4 +1,4 @@
-/* Tells effort where LAMMPS communicates, and measures the time spent there. */
+/* Marks LAMMPS's communication for effort, and measures the time spent in it. */
 #ifndef MPI_MARKS_H
 #define MPI_MARKS_H
 

@@ -19,8 +19,8 @@ module adapt
 contains
 
   ! Refines and coarsens blocks by their temperature jumps; ghosts must be filled. New blocks stay on the rank of the
-  ! block they came from, so the load shifts with the front. `changed` tells whether anything changed; it is the same on
-  ! all ranks. Collective.
+  ! block they came from, so the load shifts with the front. `changed`: whether anything changed, the same on all ranks.
+  ! Collective.
   subroutine adapt_mesh(mesh, changed)
     type(mesh_t), intent(inout) :: mesh
     logical, intent(out) :: changed

@@ -65,7 +65,7 @@ contains
     call clock_switch(in_other)
   end subroutine advance
 
-  ! Brackets rebalances outside the callback so that effort knows of them.
+  ! Brackets rebalances outside the callback, so that effort knows about them.
   subroutine rebalance_now()
     call effort_rebalance_begin()
     call simulation_rebalance(sim)

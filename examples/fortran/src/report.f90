@@ -56,7 +56,7 @@ contains
     state%n_finest = count(mesh%tree%leaf%level == mesh%tree%finest)
   end function measure_state
 
-  ! Prints the final state beside the initial one on rank 0; `good` tells on all ranks whether the physics holds.
+  ! Prints the final state beside the initial one on rank 0; `good`: whether the physics holds, on all ranks.
   subroutine print_physics(sim, first, last, good)
     type(simulation_t), intent(in) :: sim
     type(state_t), intent(in) :: first, last
