@@ -1,4 +1,4 @@
-/* The binary interface of 0.1, fixed for ever: FIXED(what, value) does not compile if they differ.  A new version adds
+/* The binary interface of 0.1, fixed forever: FIXED(what, value) does not compile if they differ.  A new version adds
  * rows, and appends members to effort_hint, which then is larger; nothing else changes.  tests/structure/abi.cmake
  * checks that no value and no member is missing here. */
 FIXED(EFFORT_OK, 0);

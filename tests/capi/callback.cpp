@@ -65,7 +65,7 @@ int bracketed_twice(const effort_hint*, void* calls) {
   CHECK_FAILS(effort_rebalance_begin(), EFFORT_ERR_NESTING, "twice");
   CHECK_OK(effort_rebalance_end());
   CHECK_FAILS(effort_rebalance_end(), EFFORT_ERR_NESTING, "without");
-  return 1;  // and says so as well: one rebalance, one price
+  return 1;  // besides the brackets: one rebalance, one price
 }
 
 void brackets_inside() {

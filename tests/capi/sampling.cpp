@@ -1,4 +1,4 @@
-// The sample for other tracers: who is told what and when, and what is refused.
+// The sample for other tracers: which rank is notified when, and what is refused.
 #include "check.h"
 
 #include <csetjmp>

@@ -31,7 +31,7 @@ static inline const char* info_json(const char* snapshot) {
   const char* tool = getenv("EFFORT_TEST_COMMAND");
   text[0] = '\0';
   if (!CHECK(tool != NULL)) return text;
-  /* Under mpiexec the command must not take itself for a rank. */
+  /* Under mpiexec, the command must not start as a rank. */
   snprintf(command, sizeof command, "'%s' info --json '%s'", tool, snapshot);
   FILE* pipe = popen(command, "r");
   if (!CHECK(pipe != NULL)) return text;
@@ -41,7 +41,7 @@ static inline const char* info_json(const char* snapshot) {
   return text;
 }
 
-/* The number that follows `key` behind `anchor` ("" for the top level); NaN where there is none. */
+/* The number that follows `key` after `anchor` ("" for the top level); NaN if there is none. */
 static inline double number_in(const char* json, const char* anchor, const char* key) {
   char quoted[256];
   const char* at = strstr(json, anchor);

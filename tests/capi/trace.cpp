@@ -110,7 +110,7 @@ void no_budget() {
   traces();
 }
 
-/// The host runs on, and the snapshot is there.
+/// The host runs on, and the snapshot is written.
 void nowhere_to_write() {
   fs::remove_all(directory);
   std::ofstream(directory) << "a file where the directory should be";

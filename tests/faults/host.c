@@ -123,7 +123,7 @@ static void advance(uint64_t* now, uint64_t* next, MPI_Comm comm) {
   }
 }
 
-/* What solvers agree on in every step, such as the largest residual. */
+/* A value that solvers agree on in every step, such as the largest residual. */
 static void agree(uint64_t* residual, MPI_Comm comm) {
   if (size > 1) MPI_Allreduce(MPI_IN_PLACE, residual, 1, MPI_UINT64_T, MPI_MAX, comm);
 }

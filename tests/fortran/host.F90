@@ -286,7 +286,7 @@ contains
     call effort_on_sampling(on_sampling, c_loc(first), ierr=ierr)
     call check_status(ierr, EFFORT_OK, 'on_sampling')
     call effort_region('solve', EFFORT_COMPUTE, id, ierr=ierr)
-    call check(.not. effort_sampled(), 'nobody is in the sample at first')
+    call check(.not. effort_sampled(), 'no rank is in the sample at first')
     do s = 1, 40
       call effort_add(id, 0.5d0, ierr=ierr)
       call progress_step(ierr=ierr)

@@ -71,7 +71,7 @@ int main(int argc, char** argv) {
     CHECK(ended < 0 || status == EFFORT_ERR_SWITCHED_OFF || (strict && off_at < 0 && status == EFFORT_ERR_INTERNAL));
     // STRICT's code may come at the step that switches off or earlier.
     if (strict && status == EFFORT_ERR_INTERNAL && effort_add(solve, 0.0) == EFFORT_ERR_SWITCHED_OFF) off_at = s;
-    MPI_Barrier(MPI_COMM_WORLD);  // the host goes on communicating
+    MPI_Barrier(MPI_COMM_WORLD);  // the host continues to communicate
   }
   // All ranks switch off at the same step, when the first hint without the failed node is due.
   CHECK(off_at > fails_from && off_at <= fails_from + 30);

@@ -26,7 +26,7 @@ namespace {
 
 effort_region_id solve;
 
-/// Equal loads: few ranks are enough for the sample, so most are kept for no reason.
+/// Equal loads: few ranks are enough for the sample, so there is no reason to keep most of them.
 void step() {
   effort_begin(solve);
   effort_add(solve, 0.5);
@@ -79,7 +79,7 @@ void init() {
   effort_region("solve", EFFORT_COMPUTE, &solve);
 }
 
-/// After a snapshot, every rank is there in every complete window, once; later ones hold only those that were chosen.
+/// After a snapshot, every complete window holds every rank once; later windows hold only the chosen ranks.
 void snapshot(const std::string& directory, int rank, int n_ranks) {
   init();
   for (int s = 0; s < 33; ++s) step();

@@ -33,8 +33,8 @@ static int threads_named(const char* name, long* naps) {
   return found;
 }
 
-/* Registered before the library's own handler, so called after it: nothing of the library runs any more.  The thread of
- * an exchange that cannot be taken back sleeps, and does not wake. */
+/* Registered before the library's own handler, so called after it: no thread of the library runs any more.  The thread
+ * of an exchange that cannot be taken back sleeps, and does not wake. */
 static void after_the_library(void) {
   long before = -1, naps = -1;
   for (int look = 0; look < 50; ++look) { /* it may just be falling asleep */

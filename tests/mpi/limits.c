@@ -115,7 +115,7 @@ int main(int argc, char** argv) {
   CHECK(signals == 1);
   handlers(SIG_DFL);
 
-  /* The summary, notes under VERBOSE and what is wrong go where nobody reads. */
+  /* The summary, notes under VERBOSE and errors go to a stream that is not read. */
   setenv("EFFORT_REPORT", "summary", 1);
   setenv("EFFORT_VERBOSE", "1", 1);
   setenv("EFFORT_NO_SUCH_SETTING", "1", 1);

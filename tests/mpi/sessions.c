@@ -42,7 +42,7 @@ static effort_status init_mpi(MPI_Comm comm) {
   return status;
 }
 
-/* A session over `comm`, which sees as many ranks as that has. */
+/* A session over `comm`; it sees the ranks of that communicator. */
 static void session(MPI_Comm comm) {
   effort_hint h;
   CHECK_OK(init_mpi(comm));
@@ -125,7 +125,7 @@ static void attach_later(void) {
   CHECK_OK(effort_finalize());
 }
 
-/* Too late on one rank is too late on all. */
+/* If it is too late on one rank, it is too late on all. */
 static void attach_too_late(void) {
   CHECK_OK(effort_init(NULL));
   if (rank == size - 1) CHECK_OK(effort_progress_step());

@@ -1,4 +1,4 @@
-// Whether a trace has both ends of every message of a kept rank, and of other ranks nothing but these.
+// Checks that a trace has both ends of every message of a kept rank, and nothing else of other ranks.
 //   check_partners DIRECTORY   the folder of a run of test_pmpi_partners
 #include "record/trace/reader.hpp"
 
@@ -29,7 +29,7 @@ using Channel = std::tuple<std::uint32_t, int, int, int>;
 
 /// One window of the run, all nodes together.
 struct Window {
-  std::map<int, bool> partner;                                    ///< by rank: whether it is nothing else
+  std::map<int, bool> partner;                                    ///< by rank: whether it is only a partner
   std::map<Channel, std::vector<std::uint64_t>> out, in;          ///< bytes, in order
   std::map<std::pair<int, std::uint32_t>, std::int64_t> pending;  ///< starts by rank and request
   int kept = 0, partners = 0;

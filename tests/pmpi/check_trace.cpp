@@ -1,4 +1,4 @@
-// Compares a trace with what the program says that it has done (expected_events.h).
+// Compares a trace with the program's own list of events (expected_events.h).
 //   check_trace DIRECTORY THREADS   the run's folder, and how many threads of each rank made a list
 // For every list, one of the rank's threads must have exactly these messages and collectives, in this order, each start
 // within its call and each completion at the end of one.  Communicators must have one id on all ranks, and every
@@ -119,7 +119,7 @@ std::vector<std::vector<Event>> between_marks(const std::vector<Event>& events) 
   return out;
 }
 
-/// What names mean, so far: the same in all lists of a rank, or of all ranks.
+/// The meanings of names so far: the same in all lists of a rank, or of all ranks.
 struct Meanings {
   std::map<std::string, std::uint32_t> communicators;
   std::map<std::pair<int, int>, std::uint32_t> requests;  ///< by rank and number in the list

@@ -1,5 +1,5 @@
 /* A halo on a grid of WIDTH x HEIGHT ranks.  With FILE, the rank in slot i of the world is the i-th one in it, as a
-   starter that reads an order of ranks would have it.  halo WIDTH HEIGHT [FILE] */
+ * launcher that reads an order of ranks would have it.  halo WIDTH HEIGHT [FILE] */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,6 @@
 /* Messages of more than 2 GiB, with counts that fit an int and, where MPI has them, with larger ones.  No such data is
- * moved: this program's own PMPI_ functions send nothing in their place, and tell the receiver that all has come. */
+ * moved: this program's own PMPI_ functions send nothing in their place, and report to the receiver that everything has
+ * arrived. */
 #define _GNU_SOURCE
 #include "expected_events.h"
 

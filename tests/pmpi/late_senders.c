@@ -76,7 +76,7 @@ static void step_of(enum kind kind, int late) {
   work(kind != nobody && rank == late ? 22 : 2);
   effort_end(slow);
   switch (kind) {
-    case nobody: /* everything is there when it is received */
+    case nobody: /* everything has arrived when it is received */
       for (int r = 0; r < n_ranks; ++r)
         if (r != rank) MPI_Send(next_send(), 1, MPI_INT, r, kind, MPI_COMM_WORLD);
       PMPI_Barrier(MPI_COMM_WORLD);
@@ -143,7 +143,7 @@ static int check_hint(const effort_hint* h, void* user) {
   }
   /* 1 % for what happens between the two readings of the clock, and one interruption of 1 ms there. */
   const double tolerance = 0.01 * want + 1e-3 * n_ranks / window;
-  /* In the first window, the library makes out the call paths of new calls. */
+  /* In the first window, the library determines the call paths of new calls. */
   if (hints > n_kinds && !over_nodes && fabs(got - want) > tolerance) {
     if (rank == 0) fprintf(stderr, "hint %d: %.6f s of waiting, %.6f by the program's clock\n", hints, got, want);
     wrong = 1;
@@ -154,7 +154,7 @@ static int check_hint(const effort_hint* h, void* user) {
     wrong = 1;
   }
   if (kind == nobody && got > 0.002) {
-    if (rank == 0) fprintf(stderr, "hint %d: %.6f s of waiting where nobody is late\n", hints, got);
+    if (rank == 0) fprintf(stderr, "hint %d: %.6f s of waiting although no rank is late\n", hints, got);
     wrong = 1;
   }
   const int region = h->delay_region[late];

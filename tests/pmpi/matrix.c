@@ -52,7 +52,7 @@ static void blocking(void) {
   MPI_Sendrecv(out, 5, MPI_BYTE, rank, 0, in[0], 5, MPI_BYTE, rank, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 receives from all others, of which 2 is late. Sources are given in every other round. */
+/* Rank 0 receives from all others; rank 2 is late. Sources are given in every other round. */
 static void any_of_several(FILE* file) {
   for (int round = 0; round < rounds; ++round) {
     MPI_Barrier(MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
-/* Messages of all kinds between ranks of which a trace keeps a few: blocking, from any rank, non-blocking, persistent,
- * between two groups, to nobody.  In every step each rank talks to its neighbours and to the rank opposite, and loads
- * differ, so that the trace keeps some ranks for what they are. */
+/* Messages of all kinds between ranks, a few of which a trace keeps: blocking, from any rank, non-blocking, persistent,
+ * between two groups, to MPI_PROC_NULL.  In every step each rank talks to its neighbours and to the rank opposite, and
+ * loads differ, so that the trace keeps some ranks for various reasons. */
 #include <mpi.h>
 
 enum { steps = 60, tags = 5 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks that calls from one place, and the computation between them, are told apart by their callers.
+"""Checks that calls from one place, and the computation between them, are distinguished by their callers.
 
 paths.py FOLDER EFFORT ROUNDS: the folder of the snapshot of `odd paths`, the effort command, the program's rounds.
 """

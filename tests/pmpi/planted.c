@@ -1,6 +1,6 @@
 /* A program with planted waits: late senders, receivers and partners, of 20 ms each.  Every rank writes down when it
  * began and ended each of its calls, planted-RANK.txt with lines "ROUND PHASE BEGIN END" (ns of the machine's monotonic
- * clock), from which planted.py knows what each call waited.  At least 3 ranks on one machine. */
+ * clock), from which planted.py computes how long each call waited.  At least 3 ranks on one machine. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <mpi.h>
@@ -72,7 +72,7 @@ static void messages(double late) {
   MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* In every second round, inside a communication region of the host, if effort is there. */
+/* In every second round, inside a communication region of the host, if effort is loaded. */
 static void probe(double late) {
   char data[100] = {0};
   int (*const region)(const char*, int, int*) = (int (*)(const char*, int, int*))dlsym(RTLD_DEFAULT, "effort_region");

@@ -1,6 +1,6 @@
 ! Messages of a Fortran program, with "mpi" (TEST_MPI), "mpi_f08" (TEST_MPI_F08) or mpif.h: statuses that are ignored
 ! and others, wildcards, persistent requests, MPI_IN_PLACE, Testany and Testsome, whose places count from 1, one-sided
-! communication, and what came with MPI 4.
+! communication, and functions of MPI 4.
 program traced
 #if defined(TEST_MPI_F08)
   use mpi_f08
@@ -75,7 +75,7 @@ program traced
     MPI_COMM_WORLD, one, ierror)
   wrong = wrong .or. SOURCE_OF(one) /= before
 
-  ! Wildcards whose statuses nobody wants.
+  ! Wildcards whose statuses are ignored.
   do i = 1, 3
     call expect("receive_start", "world", -1, 10 + i, 0, 0, i)
     call MPI_Irecv(y(:, i), 10, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, 10 + i, MPI_COMM_WORLD, r(i), ierror)

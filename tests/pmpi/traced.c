@@ -1,5 +1,6 @@
-/* Messages of all kinds, each of which its trace must hold.  traced [threads|multiple]: several threads; or
- * one thread with MPI_THREAD_MULTIPLE; else one without.  Ends with 0 if MPI behaves as it does without the library. */
+/* Messages of all kinds, all of which the trace must hold.  traced [threads|multiple]: several threads; or one thread
+ * with MPI_THREAD_MULTIPLE; without an argument, one thread without it.  Ends with 0 if MPI behaves as it does without
+ * the library. */
 #include "traced.h"
 
 #include <pthread.h>

@@ -42,7 +42,7 @@ static void some(void) {
   MPI_Status status[6];
   int flag = 0, index = -1, outcount = 0, indices[6], left = 6;
   in_vain();
-  barrier(); /* the ranks go on together, so that only one message is there at a time */
+  barrier(); /* the ranks go on together, so that only one message is under way at a time */
   send_to_next(3);
   MPI_Waitany(6, r, &index, MPI_STATUS_IGNORE);
   CHECK(index == 3 && r[3] == MPI_REQUEST_NULL);
@@ -110,7 +110,7 @@ static void looks(void) {
 static void without_end(void) {
   MPI_Status status;
   int cancelled = 0;
-  for (int i = 0; i < 2; ++i) { /* nobody sends what they wait for */
+  for (int i = 0; i < 2; ++i) { /* no rank sends what they wait for */
     n[i] = starts("receive_start", "world", before, 900, 0);
     MPI_Irecv(&in[i], 1, MPI_INT, before, 900, MPI_COMM_WORLD, &r[i]);
     MPI_Cancel(&r[i]);
@@ -178,7 +178,7 @@ static void persistent(void) {
   for (int i = 0; i < 4; ++i) MPI_Request_free(&r[i]);
 }
 
-/* A message that is too long for its receive, for a host that goes on after errors. */
+/* A message that is too long for its receive, for a host that continues after errors. */
 static void errors(void) {
   MPI_Comm comm;
   int codes[2], long_out[4] = {0}, short_in[2] = {0};

@@ -72,7 +72,7 @@ static void small_sends(void) {
     expect("receive", "world", before, 40 + i, 1, 0, 0);
     MPI_Recv(&y, 1, MPI_CHAR, before, 40 + i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
   }
-  /* Which of them a Wait completes cannot be told if they share the handle; the newest is taken. */
+  /* If they share the handle, it is unknown which of them a Wait completes; the newest is taken. */
   const int alike = r[0] == r[1] && r[1] == r[2] && r[2] == r[3] && r[3] == r[4];
   for (int i = 0; i < 5; ++i) {
     MPI_Wait(&r[i], MPI_STATUS_IGNORE);

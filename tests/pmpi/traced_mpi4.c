@@ -1,4 +1,4 @@
-/* What came with MPI 4, as far as this MPI has it. */
+/* Functions that came with MPI 4, as far as this MPI has them. */
 #include "traced.h"
 
 #include <stddef.h>

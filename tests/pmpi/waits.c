@@ -44,7 +44,7 @@ static void arrive(int sub, enum type type, int root) {
   arrived[n_instances++] = now();
 }
 
-/* Who is in the half of rank r, and its place there. */
+/* The ranks in the half of rank r, and its place there. */
 static int place_of(int r) { return r / 2; }
 static int same_half(int a, int b) { return a % 2 == b % 2; }
 
@@ -84,7 +84,7 @@ static int check_hint(const effort_hint* h, void* user) {
     total += want[r];
     if (want[r] > want[worst]) worst = r;
   }
-  /* In the first window, ranks come late because the library makes out the call paths of new calls.
+  /* In the first window, ranks come late because the library determines the call paths of new calls.
    * 1 % for what happens between the two readings of the clock, and one interruption of 1 ms there. */
   const double tolerance = 0.01 * total + 1e-3 * size / window;
   double delay = 0;

@@ -29,7 +29,7 @@ std::vector<TraceChunk> sample_chunks() {
   return out;
 }
 
-/// What `effort report` takes from a trace, with room for little and for all.
+/// The parts of a trace that `effort report` takes, with little and with ample room.
 void make_page(const std::string& path) {
   using namespace effort::tools;
   try {

@@ -1,4 +1,4 @@
-// Where fuzzed commands read and write, and how they are run.
+// The directory in which fuzzed commands read and write, and functions that run them.
 #pragma once
 
 #include <fcntl.h>

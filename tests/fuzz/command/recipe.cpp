@@ -144,7 +144,7 @@ void change_section(RawFile& file, std::size_t i, std::size_t where, unsigned va
   }
 }
 
-/// Whatever the payload is.
+/// For any payload.
 void change_bytes(Bytes& payload, unsigned how, std::size_t where, unsigned value) {
   switch (how) {
     case 4:

@@ -43,7 +43,7 @@ std::vector<std::string> names() {
   return out;
 }
 
-/// What rank 0 sends to the others must mean the same there.
+/// Settings that rank 0 sends to the others must mean the same there.
 void send_to_other_ranks(const config::Settings& settings) {
   const std::string text = config::to_text(settings);
   config::Settings there;

@@ -35,7 +35,7 @@ std::vector<std::string> names(const std::string& text) {
   return out;
 }
 
-/// What the first group of `declaration` matches, one after the other.
+/// The matches of the first group of `declaration`, one after the other.
 std::string all(const std::string& text, const std::string& declaration) {
   std::string out;
   const std::regex pattern(declaration);

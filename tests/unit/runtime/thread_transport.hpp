@@ -1,4 +1,4 @@
-// A transport among threads of one process, for tests of what is built on transports.
+// A transport among threads of one process, for tests of code that uses a transport.
 #pragma once
 
 #include "analytics/comm/thread_group.hpp"
@@ -8,7 +8,8 @@
 
 namespace effort::testing {
 
-/// Runs each operation as a blocking collective of a thread group; start() has done it all, test() says so.
+/// Runs each operation as a blocking collective of a thread group; start() carries it out, and test() reports it
+/// complete.
 class ThreadTransport : public exchange::Transport {
  public:
   explicit ThreadTransport(Communicator& group) : group_(group) {}

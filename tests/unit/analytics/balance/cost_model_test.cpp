@@ -129,7 +129,7 @@ TEST_CASE("costs and speeds do not depend on the split of the ranks into nodes",
   }
 }
 
-TEST_CASE("a rank that differs from its node is told from one that does not", "[balance]") {
+TEST_CASE("a rank that differs from its node is distinguished from one that does not", "[balance]") {
   std::mt19937 engine(11);
   const std::vector<double> truth(cost, cost + 2);
   int found = 0, wrong = 0;

@@ -4,7 +4,7 @@
 
 using namespace effort::balance;
 
-TEST_CASE("a program that divides the work of the next step is found out, and rebalanced before its work moves",
+TEST_CASE("a program that divides the work of the next step is recognised, and rebalanced before its work moves",
           "[balance]") {
   // The mesh is adapted at the end of steps 4, 9, ...; a rebalance in the same step divides the new mesh.  Trials
   // divide by the loads of the old one.
@@ -21,7 +21,7 @@ TEST_CASE("a program that divides the work of the next step is found out, and re
   CHECK(in_time >= 38);
   CHECK(outcome.rebalanced.size() <= 70);
 
-  // One that does not is asked a few times only.
+  // One that does not is asked only a few times.
   course.real = nullptr;
   const Outcome other = follow(course, 300, at_price(0.5));
   int asked = 0;

@@ -1,4 +1,4 @@
-// Decisions in programs whose single steps take much longer, as checkpoints do.
+// Decisions in programs in which single steps take much longer, such as checkpoints.
 #include "analytics/balance/decision.hpp"
 
 #include <catch2/catch_test_macros.hpp>

@@ -280,9 +280,9 @@ TEST_CASE("a look without a new step recommends nothing", "[balance]") {
   CHECK_FALSE(decision.decide(look).rebalance);
 }
 
-TEST_CASE("a lasting change of the loads is answered as soon as it is known to be one, whatever came before",
+TEST_CASE("a lasting change of the loads is answered as soon as it is known to last, whatever came before",
           "[balance]") {
-  // A node becomes slow: after 100 steps without a loss even a division of ten steps' price pays within 20 steps.
+  // A node becomes slow: after 100 steps without a loss even a division at the price of ten steps pays within 20 steps.
   constexpr int slow_from = 100;
   Decision decision(at_price(10));
   int rebalanced = -1;

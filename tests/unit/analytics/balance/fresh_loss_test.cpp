@@ -24,7 +24,7 @@ FreshLoss cyclic(int steps) {
   return fresh;
 }
 
-// A program whose work moves at the end of every fifth step: what was divided before that step loses 0.8 in the next.
+// A program whose work moves at the end of every fifth step: a division made before that step loses 0.8 in the next.
 FreshLoss moving(int steps) {
   FreshLoss fresh;
   for (int s = 1; s <= steps; ++s) {
@@ -54,7 +54,7 @@ TEST_CASE("a real division counts where it loses less than trials say", "[balanc
   CHECK(at_one(fresh, 62) == Approx(by_trials));  // another phase
 }
 
-TEST_CASE("what real divisions once achieved is forgotten when they lose more again", "[balance]") {
+TEST_CASE("good results of real divisions are forgotten when they lose more again", "[balance]") {
   FreshLoss fresh = cyclic(60);
   fresh.learn_real(Predictor::last, 61, 1, 0.1, by_trials);
   for (int n = 0; n < 10; ++n) fresh.learn_real(Predictor::last, 61, 1, 0.9, 0.1);
@@ -73,7 +73,7 @@ TEST_CASE("a division before the work moves is tried once, and remembered if it 
   CHECK(fresh.trial_gain(Predictor::last, 65) == 0);
   CHECK(fresh.may_anticipate(Predictor::last, 70));
   CHECK(at_one(fresh, 70) == Approx(0.06));
-  // The trial beside such a division shows nothing of what another would have lost without it.
+  // The trial beside such a division does not show what another would have lost without it.
   fresh.learn(66, std::vector<TrialLoss>{{Predictor::last, 1, 0.06}}, 65);
   fresh.learn_real(Predictor::last, 70, 1, 0.9, 0.06);
   CHECK(at_one(fresh, 75) == Approx(0.48));  // the mean of 0.06 and 0.9, and no longer that of the phase after it

@@ -9,7 +9,7 @@
 using namespace effort::balance;
 using Catch::Approx;
 
-TEST_CASE("a curve gives back what was seen, between and beyond", "[balance]") {
+TEST_CASE("a curve returns the observed values, and interpolates and extrapolates them", "[balance]") {
   LossCurve curve;
   CHECK_FALSE(curve.known());
   for (int s = 0; s < 50; ++s)
@@ -44,7 +44,7 @@ TEST_CASE("a curve never falls, and forgets", "[balance]") {
   CHECK(loss[2] == Approx(0.2).epsilon(0.01));
 }
 
-TEST_CASE("what a rebalance leaves is learned: a share of it, or a floor", "[balance]") {
+TEST_CASE("the loss that a rebalance leaves is learned: a share of it, or a floor", "[balance]") {
   const RebalanceEffect unseen;
   CHECK(unseen.after(0.5) < 0.15);
   RebalanceEffect bounded, coarse, useless;

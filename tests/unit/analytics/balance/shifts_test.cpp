@@ -8,7 +8,7 @@
 using namespace effort::balance;
 using Catch::Approx;
 
-TEST_CASE("a shift is found one step after it, a single step that stands out is none", "[balance]") {
+TEST_CASE("a shift is found one step later; a single outlying step does not count", "[balance]") {
   std::mt19937 random(3);
   std::normal_distribution<double> noise(0, 0.01);
   ShiftFinder finder;
@@ -40,6 +40,6 @@ TEST_CASE("the time to the next shift is learned from earlier ones", "[balance]"
   }
   for (int s = 0; s < 10; ++s) regimes.step();
   CHECK(regimes.remaining(100) == Approx((4 * 20 + 0.5 * 100) / 4.5));
-  for (int s = 0; s < 30; ++s) regimes.step();  // longer than any regime before: they say nothing
+  for (int s = 0; s < 30; ++s) regimes.step();  // longer than any regime before, so these give no estimate
   CHECK(regimes.remaining(100) == Approx(100));
 }

@@ -52,7 +52,7 @@ TEST_CASE("offsets of clocks are found") {
   CHECK(find_waits(record).reversed == 0);
 }
 
-TEST_CASE("clocks that contradict nothing are left as they are") {
+TEST_CASE("clocks without contradictions are left as they are") {
   Record record = run(0, 0);
   CHECK(align_clocks(record).largest_ns == 0);
   CHECK(barrier_waits(record) == barrier_waits(run(0, 0)));

@@ -48,7 +48,7 @@ struct Totals {
   bool operator==(const Totals&) const = default;
 };
 
-/// The definitions, written down plainly.
+/// The definitions, implemented directly.
 Totals expected(const Run& run, int level = 0) {
   Totals t{std::vector<std::int64_t>(static_cast<std::size_t>(run.n_ranks)),
            std::vector<std::int64_t>(static_cast<std::size_t>(run.n_ranks))};
@@ -76,7 +76,7 @@ Totals expected(const Run& run, int level = 0) {
   return t;
 }
 
-/// What the library finds if ranks are dealt to nodes in blocks, or round robin.
+/// The library's results if ranks are assigned to nodes in blocks, or round robin.
 Totals found(const Run& run, int n_nodes, bool round_robin) {
   Totals t{std::vector<std::int64_t>(static_cast<std::size_t>(run.n_ranks)),
            std::vector<std::int64_t>(static_cast<std::size_t>(run.n_ranks))};
@@ -235,7 +235,7 @@ TEST_CASE("A communicator one of whose members reports nothing is dropped, and t
   }
 }
 
-TEST_CASE("A rank that stops to report does not make the others' arrivals pile up") {
+TEST_CASE("A rank that stops reporting does not make the others' arrivals pile up") {
   CollectiveWaits all(std::vector<int>{0, 1}, 2);
   SelfCommunicator self;
   const auto arrive = [&](int rank, std::uint64_t first, std::uint64_t end) {

@@ -1,4 +1,4 @@
-// The critical path, and delays that waits come from.
+// The critical path, and the delays that cause waits.
 #include "analytics/communication/delays.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -58,7 +58,7 @@ struct Analysed {
 
 }  // namespace
 
-TEST_CASE("nothing has no critical path and no delays") {
+TEST_CASE("an empty record has no critical path and no delays") {
   const Analysed empty{Record()};
   CHECK(empty.path.activities.empty());
   CHECK(empty.path.ns == 0);
@@ -88,7 +88,7 @@ TEST_CASE("the rank that computes longer is to blame, and is on the critical pat
   CHECK(a.path.imbalance_ns == 400 - 250 + 20 - 10 + 80 - 40);
 }
 
-TEST_CASE("a wait that a wait caused goes back to its cause") {
+TEST_CASE("a wait that another wait caused is traced to the cause of that") {
   Made made(3);  // 2 is slow, 1 waits for it, 0 waits for 1
   made.call(0, Op::user, 0, 100, "solve");
   made.call(1, Op::user, 0, 100, "solve");
@@ -170,7 +170,7 @@ TEST_CASE("a delay belongs to the span in which others waited for the rank itsel
   CHECK(a.name(second.activities[0].path) == "pack");
 }
 
-TEST_CASE("what is outside of all regions is named by the call that it led to") {
+TEST_CASE("time outside of all regions is named by the call that it led to") {
   Made made(2);
   const At receive = made.call(0, Op::receive, 10, 510, "MPI_Recv");
   made.call(1, Op::other, 0, 10, "MPI_Init");
@@ -185,7 +185,7 @@ TEST_CASE("what is outside of all regions is named by the call that it led to") 
   CHECK(a.sum_of_delays() == Approx(a.sum_of_waits()));
 }
 
-TEST_CASE("ranks that wait for each other at one time, by wrong clocks: the path ends") {
+TEST_CASE("the path ends at ranks that, by wrong clocks, wait for each other at the same time") {
   Made made(2);
   const At a = made.call(0, Op::receive, 100, 200), a_send = made.call(0, Op::send, 200, 310);
   const At b = made.call(1, Op::receive, 100, 200), b_send = made.call(1, Op::send, 200, 310);

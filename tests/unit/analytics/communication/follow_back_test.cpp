@@ -22,8 +22,8 @@ double sum(const std::vector<WaitEdge>& edges) {
   return out;
 }
 
-/// A halo on a line of ranks without collectives, in which each rank starts a step when both neighbours' messages of
-/// the step before are there.  Adds who waited for whom, and how long each rank worked.
+/// A halo exchange on a line of ranks without collectives: each rank starts a step when both neighbours' messages of
+/// the step before have arrived.  Adds the waits by pair, and how long each rank worked.
 void run_line(const std::vector<double>& work, int steps, std::vector<WaitEdge>& edges, std::vector<double>& busy) {
   const std::size_t n = work.size();
   std::vector<double> ready(n, 0.0), sent(n);
@@ -82,18 +82,18 @@ TEST_CASE("Of two ranks that wait for each other, the busier one is to blame") {
   const std::vector<double> caused = follow_back(edges, std::vector<double>{12.0, 10.0});
   CHECK(caused[0] > 3.0);
   CHECK(caused[0] + caused[1] == Approx(4.0));
-  // Equally busy: nobody is, and all of it is charged to somebody.
+  // Equally busy: neither is to blame, but all of the waiting is charged to one of them.
   const std::vector<double> even = follow_back(edges, std::vector<double>{10.0, 10.0});
   CHECK(even[0] + even[1] == Approx(4.0));
 }
 
-TEST_CASE("A rank that waits for nobody keeps all, and unknown waiting ranks change nothing") {
+TEST_CASE("A rank that waits for no other keeps all of its delay, and unknown waiting ranks change nothing") {
   const std::vector<WaitEdge> edges{{0, 1, 1.0}, {-1, 2, 5.0}};
   const std::vector<double> caused = follow_back(edges, std::vector<double>{10.0, 10.0, 0.0});
   CHECK(caused == std::vector<double>{0.0, 1.0, 5.0});
 }
 
-TEST_CASE("Nodes find together what one finds alone") {
+TEST_CASE("Several nodes find the same as one") {
   std::mt19937 random(11);
   const int n = 24;
   std::vector<WaitEdge> edges;

@@ -49,7 +49,7 @@ int node_of(const Run& run, int rank, int n_nodes, bool round_robin) {
   return round_robin ? rank % n_nodes : rank * n_nodes / run.n_ranks;
 }
 
-/// The definition, written down plainly.
+/// The definition, implemented directly.
 Waits expected(const Run& run, std::int64_t bound, int n_nodes, bool round_robin) {
   Waits out;
   for (const Completing& c : run.calls) {
@@ -73,7 +73,7 @@ struct Found {
   std::uint64_t reversed = 0;
 };
 
-/// What the library finds if it looks every third step.
+/// The library's results if it looks every third step.
 Found found(const Run& run, std::int64_t bound, int n_nodes, bool round_robin) {
   Found out;
   std::mutex mutex;
@@ -248,7 +248,7 @@ TEST_CASE("A message from another node counts only if it was late by more than t
   }
 }
 
-TEST_CASE("Of many calls that wait for other nodes, a sample stands for all") {
+TEST_CASE("If many calls wait for other nodes, a sample stands for all") {
   const Run run = made_up(3, 6, 40, 150, false);
   const Waits want = expected(run, 0, 3, true);
   double total = 0, got = 0;
@@ -298,7 +298,7 @@ void one_message(LateSenders& all, int rank, int local, int step, bool crosses, 
 
 }  // namespace
 
-TEST_CASE("After records have been lost, counting begins anew at the end of a step") {
+TEST_CASE("After records have been lost, counting starts again at the end of a step") {
   for (const bool crosses : {false, true}) {
     for (const int n_nodes : {1, 2}) {
       CAPTURE(crosses, n_nodes);
@@ -347,7 +347,7 @@ TEST_CASE("A receive from any source that was posted first takes the first messa
                                           {Type::receive_done, 0, 7, 0, 3, 7000, 7100, 0}};
   all.add(0, sends);
   all.add(1, std::span(receives).first(2));
-  CHECK(all.find(self, {}).empty());  // nobody knows yet which message the blocking receive has got
+  CHECK(all.find(self, {}).empty());  // it is not known yet which message the blocking receive has got
   all.add(1, std::span(receives).last(1));
   const std::vector<LateSender> waits = all.find(self, {});
   REQUIRE(waits.size() == 1);
@@ -356,7 +356,7 @@ TEST_CASE("A receive from any source that was posted first takes the first messa
   CHECK(waits[0].ns == 4000);
 }
 
-TEST_CASE("Where nobody sends late, nobody waits") {
+TEST_CASE("Without late senders there are no waits") {
   LateSenders all(std::vector<int>{0, 1}, 2);
   SelfCommunicator self;
   for (int s = 0; s < 10; ++s) {

@@ -67,7 +67,7 @@ TEST_CASE("the matrix counts messages at the sender, and divides a call among it
   CHECK(ns == 10 + 20 + 60 + 50 + 70);
 }
 
-TEST_CASE("the fit finds latency and cost of a byte, whatever the outliers") {
+TEST_CASE("the fit finds latency and cost per byte despite outliers") {
   std::vector<std::uint64_t> bytes;
   std::vector<double> ns;
   for (int i = 0; i < 200; ++i) {
@@ -79,7 +79,7 @@ TEST_CASE("the fit finds latency and cost of a byte, whatever the outliers") {
   CHECK(fit.ns_per_byte == Approx(0.25).epsilon(0.01));
   CHECK(fit.latency_ns == Approx(5000).epsilon(0.01));
   CHECK(fit.knee_bytes() == Approx(20000).epsilon(0.02));
-  // One size says nothing of bytes; a thousand sizes are not too many.
+  // One size does not show the cost per byte; a thousand sizes are not too many.
   const TransferFit flat = fit_transfers(std::vector<std::uint64_t>(9, 8), std::vector<double>(9, 700));
   CHECK(!flat.known);
   CHECK(flat.latency_ns == 700);
@@ -90,7 +90,7 @@ TEST_CASE("the fit finds latency and cost of a byte, whatever the outliers") {
   CHECK(fit_transfers(bytes, ns).ns_per_byte == Approx(2));
 }
 
-TEST_CASE("small messages of one step could be one") {
+TEST_CASE("small messages of one step could be combined") {
   Made made(2);
   std::int64_t now = 0;
   for (int step = 0; step < 4; ++step) {
@@ -123,7 +123,7 @@ TEST_CASE("small messages of one step could be one") {
   CHECK(pair_details(record, 0, 5, tree.of_call).messages.empty());
 }
 
-TEST_CASE("without steps, messages between two collectives could be one") {
+TEST_CASE("without steps, messages between two collectives could be combined") {
   Made made(2);
   std::int64_t now = 0;
   for (int round = 0; round < 3; ++round) {

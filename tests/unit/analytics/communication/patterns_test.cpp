@@ -67,7 +67,7 @@ std::vector<std::uint32_t> sequence_of(const Patterns& patterns) {
   return sequence;
 }
 
-/// What holds for all results.
+/// Properties of all results.
 void check(const Record& record, const Patterns& patterns) {
   std::vector<std::size_t> counts(patterns.patterns.size());
   std::size_t event = 0;
@@ -194,7 +194,7 @@ TEST_CASE("the same halo in two places") {
   REQUIRE(absolute.patterns.size() == 3);
 }
 
-TEST_CASE("contexts tell patterns apart, if symbols are absolute") {
+TEST_CASE("contexts distinguish patterns if symbols are absolute") {
   Program program(4);
   for (std::int32_t r = 0; r < 4; ++r) program.enter(r, "main");
   for (int step = 0; step < 3; ++step) {
@@ -273,7 +273,7 @@ TEST_CASE("single messages have a name together") {
   }
 }
 
-TEST_CASE("who starts first and last") {
+TEST_CASE("the ranks that start first and last") {
   Program program(3);
   program.compute(0, 500), program.compute(1, 200), program.compute(2, 300);
   for (std::int32_t r = 0; r < 3; ++r) program.send_receive(r, (r + 1) % 3, (r + 2) % 3, 10);

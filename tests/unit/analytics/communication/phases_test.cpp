@@ -1,4 +1,4 @@
-// Jensen-Shannon segmentation against one that follows the formulas literally.
+// Jensen-Shannon segmentation compared with one that follows the formulas literally.
 #include "analytics/communication/phases.hpp"
 
 #include <catch2/catch_approx.hpp>

@@ -1,4 +1,4 @@
-// Programs that communicate, as records: what each rank calls, one call after the other.
+// Records of artificial programs: the calls of each rank, one after the other.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace effort::communication::test {
 
-/// Ranks with a clock each.  A call takes 100 ns unless stated; nobody waits for anybody.
+/// Ranks with a clock each.  A call takes 100 ns unless stated; ranks never wait.
 class Program {
  public:
   explicit Program(std::int32_t ranks);
@@ -29,7 +29,7 @@ class Program {
   void send(std::int32_t rank, std::int32_t to, std::uint64_t bytes = 8, std::int64_t ns = 100);
   void receive(std::int32_t rank, std::int32_t from, std::int64_t ns = 100);
   void send_receive(std::int32_t rank, std::int32_t to, std::int32_t from, std::uint64_t bytes = 8);
-  /// Completes all that was started.
+  /// Completes all requests that were started.
   void wait_all(std::int32_t rank, std::int64_t ns = 100);
   /// @param until  when the call ends, on all ranks: 0: 100 ns after its begin
   void collective(const std::string& name, Operation operation, const std::vector<std::int32_t>& members,

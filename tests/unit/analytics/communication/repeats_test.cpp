@@ -27,7 +27,7 @@ Groups groups_of(const std::vector<Word>& words) {
   return groups;
 }
 
-/// All maximal repeats: occurrences with what is before and after them; the borders of groups are all different.
+/// All maximal repeats: occurrences with the symbols before and after them; the borders of groups are all different.
 std::set<Word> maximal_repeats(const std::vector<Word>& words) {
   struct Sides {
     std::size_t count = 0;
@@ -112,7 +112,7 @@ TEST_CASE("pieces are the longest maximal repeats") {
   }
 }
 
-TEST_CASE("the automaton is linear in what differs") {
+TEST_CASE("the automaton is linear in the number of distinct parts") {
   const auto work = [](const std::vector<Word>& words) {
     const Pieces pieces = cut_into_repeats(groups_of(words));
     REQUIRE(pieces.work <= 5 * pieces.distinct + 1);
@@ -130,7 +130,7 @@ TEST_CASE("the automaton is linear in what differs") {
     std::fill(worst.begin() + static_cast<std::ptrdiff_t>(n / 2), worst.end(), 1);  // a...ab...b has most transitions
     worst.push_back(2);
     for (const Word& word : {same, different, binary, fibonacci, worst}) work({word});
-    // What recurs costs nothing.
+    // Repetitions cost nothing.
     const auto [distinct, cost] = work(std::vector<Word>(50, different));
     REQUIRE(distinct == n);
     REQUIRE(cost == work({different}).second);

@@ -30,7 +30,7 @@ std::vector<cluster::Merge> dense(std::size_t n, const std::vector<Distance>& di
 }  // namespace
 
 TEST_CASE("the worked example") {
-  // 0 and 1 are near, 2 is nearer to 1 than to 0, and 3 meets nobody.
+  // 0 and 1 are near, 2 is nearer to 1 than to 0, and 3 meets no other rank.
   const std::vector<Distance> distances = {{0, 1, 1}, {1, 2, 2}, {2, 0, 4}};
   const std::vector<Merge> average = sparse_linkage(4, distances, 8, Linkage::average);
   REQUIRE(average.size() == 3);

@@ -1,4 +1,4 @@
-// Every cause of a wait, and what is none.
+// Every cause of a wait, and calls that do not wait.
 #include "analytics/communication/waits.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -26,7 +26,7 @@ using Ns = std::vector<std::int64_t>;
 
 }  // namespace
 
-TEST_CASE("nothing, and one rank") {
+TEST_CASE("an empty record, and one rank") {
   CHECK(find_waits(Record()).waits.empty());
   Made one(1);
   one.collective(Op::barrier, -1, {one.call(0, Op::barrier, 10, 20)});
@@ -146,7 +146,7 @@ TEST_CASE("rooted collectives") {
                     bcast.call(2, Op::from_root, 600, 610)});
   CHECK(only(bcast.done(), Cause::late_broadcast) == Ns{300, 0, 0});
 
-  Made reduce(3);  // the root waits for the last one; nobody else does
+  Made reduce(3);  // only the root waits, for the last one
   reduce.collective(Op::to_root, 0,
                     {reduce.call(0, Op::to_root, 100, 710), reduce.call(1, Op::to_root, 200, 210),
                      reduce.call(2, Op::to_root, 700, 705)});
@@ -206,7 +206,7 @@ TEST_CASE("missing ranks: lower bounds, and nothing without the root") {
   CHECK(waits.unknown == 2);
 }
 
-TEST_CASE("ends that are not there, and clocks that contradict each other") {
+TEST_CASE("missing ends of messages, and clocks that contradict each other") {
   Made made(2);
   made.message(made.call(1, Op::send, 800, 810), {}, {}, {}, 8);  // never received in the trace
   const At receive = made.call(0, Op::receive, 100, 400), send = made.call(1, Op::send, 1000, 1010);

@@ -38,9 +38,9 @@ TEST_CASE("pairs are undirected, and repeated ones are added") {
   CHECK_THROWS(TrafficGraph(2, std::vector<Exchange>{{0, 1, -1}}));
 }
 
-TEST_CASE("two groups with one weak link are told apart") {
+TEST_CASE("two groups with one weak link are separated") {
   std::vector<Exchange> exchanges;
-  // Even ranks exchange much with each other, and odd ranks do.
+  // Even ranks exchange much with each other, and so do odd ranks.
   for (std::int32_t a = 0; a < 20; ++a)
     for (std::int32_t b = a + 2; b < 20; b += 2) exchanges.push_back({a, b, 10});
   exchanges.push_back({4, 7, 1});

@@ -70,7 +70,7 @@ TEST_CASE("each node's ranks keep its cores, and no order is worse than the asce
   }
 }
 
-TEST_CASE("shapes that are none, and nodes that are too small, are refused") {
+TEST_CASE("invalid shapes, and nodes that are too small, are refused") {
   CHECK_THROWS_AS(NodeShape({}), std::invalid_argument);
   CHECK_THROWS_AS(NodeShape({2, 0}), std::invalid_argument);
   CHECK_THROWS_AS(NodeShape({1 << 10, 1 << 10}), std::invalid_argument);

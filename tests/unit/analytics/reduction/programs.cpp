@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t ms = 1'000'000, us = 1'000;
 
-/// Computes and communicates; nobody leaves a call before what it needs is there.
+/// Computes and communicates; no rank leaves a call before its data has arrived.
 class Machine {
  public:
   Machine(std::int32_t ranks, std::uint64_t seed) : program(ranks), random_(seed) {

@@ -1,4 +1,4 @@
-// Trace reduction, against the worked examples and the programs of Mohror & Karavanic 2009.
+// Trace reduction, compared with the worked examples and on the programs of Mohror & Karavanic 2009.
 #include "analytics/reduction/reduction.hpp"
 
 #include <algorithm>
@@ -277,11 +277,11 @@ TEST_CASE("the four criteria, by hand") {
   CHECK(first.violations[0].full_ns == 600);
   CHECK(first.violations[0].reduced_ns == 300);
 
-  // A second look at the first method finds the same: nothing is left of the one in between.
+  // Trying the first method again gives the same: the one in between leaves no trace.
   CHECK(reducer.reduce({Similarity::abs_diff, 1}).waits == exact.waits);
 }
 
-TEST_CASE("bounded retains what is waited for in all programs of the paper") {
+TEST_CASE("bounded retains the waits in all programs of the paper") {
   std::size_t lost_by_mean = 0;
   for (const std::string& name : test::program_names()) {
     const Record record = test::program(name);

@@ -41,12 +41,12 @@ TEST_CASE("strata of one size are drawn independently of each other") {
   std::vector<std::int32_t> labels;
   for (std::int32_t i = 0; i < 200; ++i) labels.push_back(i / 100);
   const auto drawn = draw_by_stratum(labels, std::vector<std::int64_t>{20, 20}, {}, 1, 0);
-  // Not the same places of the second hundred and the first.
+  // The places drawn in the second hundred differ from those in the first.
   CHECK_FALSE(std::equal(drawn.begin(), drawn.begin() + 20, drawn.begin() + 20, drawn.end(),
                          [](std::int32_t a, std::int32_t b) { return a + 100 == b; }));
 }
 
-TEST_CASE("strata give as many members as are allocated to them") {
+TEST_CASE("strata yield as many members as are allocated to them") {
   std::vector<std::int32_t> labels;
   for (int i = 0; i < 90; ++i) labels.push_back(i % 3);
   const std::vector<std::int64_t> allocation = {2, 5, 40};

@@ -1,4 +1,4 @@
-// Estimates of totals: unbiased, and inside their intervals as often as promised, against whole populations.
+// Estimates of totals: unbiased, and with intervals that hold the truth of whole populations as often as promised.
 #include "analytics/sampling/estimate.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -37,7 +37,7 @@ std::vector<std::int64_t> sizes_of(const Population& population) {
 /// An estimate from a drawn sample, given by the draw's number.
 using Sampled = std::function<Estimate(int draw)>;
 
-/// What an estimator did over many draws, against the truth.
+/// The results of an estimator over many draws, compared with the truth.
 struct Record {
   double bias = 0;      ///< of the mean estimate, in standard errors of that mean
   double coverage = 0;  ///< share of draws whose interval at 90 % holds the truth
@@ -141,7 +141,7 @@ TEST_CASE("unbiased and honest over many draws") {
   }
 }
 
-TEST_CASE("draws whose size is chance: every rank by its own probability") {
+TEST_CASE("draws of random size: every rank with its own probability") {
   // Inclusion probabilities that differ within a stratum, independent: the estimator weighs by their inverse.
   const Population population = normal_strata({400}, 0, 10, 5);
   std::vector<double> probability;
@@ -209,7 +209,7 @@ TEST_CASE("lost ranks: the others stand for them") {
   CAPTURE(record.coverage, record.honesty);
   CHECK(std::abs(record.bias) < 4);
   CHECK(record.coverage > 0.88);
-  // A stratum of which nothing is left is given the others' mean.
+  // A stratum without any remaining rank is given the others' mean.
   const Draw part({60, 40}, {{0, 0.1}, {0, 0.1}});
   CHECK(part.covered() == 60);
   CHECK(part.total(std::vector<double>{3, 3}).total == Approx(300));
@@ -228,7 +228,7 @@ TEST_CASE("estimates of independent draws add up") {
   CHECK(record.coverage < 0.93);
 }
 
-TEST_CASE("the judge finds wrong estimators out") {
+TEST_CASE("the judge detects wrong estimators") {
   const Population population = normal_strata({40, 400, 60}, 50, 10, 3);
   const double truth = total_of(population);
   const auto right = [&](int draw) { return draw_from(population, {4, 12, 6}, draw); };

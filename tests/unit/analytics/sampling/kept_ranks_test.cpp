@@ -159,7 +159,7 @@ TEST_CASE("medoids, the critical rank, outliers and pinned ranks are kept, and d
   CHECK(drawn == planned);
 }
 
-TEST_CASE("what happened in a window brings its own ranks") {
+TEST_CASE("events in a window add ranks of their own") {
   const Population p(64, 1, 0.1, 5);
   WindowFacts w = p.facts();
   std::vector<double> before = p.load, predicted = p.load;
@@ -177,7 +177,7 @@ TEST_CASE("what happened in a window brings its own ranks") {
   for (const auto& k : choose(w, {}, plenty).ranks) CHECK_FALSE(k.reasons & reason_mispredicted);
 }
 
-TEST_CASE("what does not fit is left out in the order of priority, and the error says so") {
+TEST_CASE("ranks that do not fit are left out in the order of priority, and the error shows it") {
   const Population p(1000, 4, 0.8, 11);
   WindowFacts w = p.facts();
   const std::vector<std::int32_t> pinned{1};
@@ -202,7 +202,7 @@ TEST_CASE("what does not fit is left out in the order of priority, and the error
   CHECK(choose({}, {}, plenty).ranks.empty());
 }
 
-TEST_CASE("equal and absent loads need no care") {
+TEST_CASE("equal loads, and no loads at all") {
   std::vector<double> zero(10, 0.0);
   const std::vector<std::int32_t> stratum(10, 0), medoids{0};
   WindowFacts w;

@@ -1,4 +1,4 @@
-// Samples of groups and of several quantities, and draws that a rank makes by itself.
+// Samples of groups and of several quantities, and draws that a rank makes on its own.
 #include "analytics/sampling/planned_sample.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -40,7 +40,7 @@ double estimate(const PlannedSample& plan, const std::vector<std::int32_t>& draw
   return sum / (last + 1 - first);
 }
 
-/// That at least the promised share of draws is within the bound: three standard deviations of a binomial count below.
+/// At least the promised share of draws is within the bound, less three standard deviations of a binomial count.
 void check_share(int good, int draws, double confidence) {
   CHECK(static_cast<double>(good) / draws >= confidence - 3 * std::sqrt(confidence * (1 - confidence) / draws));
 }
@@ -126,7 +126,7 @@ TEST_CASE("the sample grows until all targets are as accurate as asked for") {
   CHECK(more.total() < n);
 }
 
-TEST_CASE("a sample that does not fit is smaller, or there is none") {
+TEST_CASE("a sample that does not fit is made smaller, or omitted") {
   PlannedSample s{{}, {1000}, {100}};
   shrink(s, 40);
   CHECK(s.total() <= 40);
@@ -139,7 +139,7 @@ TEST_CASE("a sample that does not fit is smaller, or there is none") {
   CHECK(reached(s, {std::vector<double>(6, 1.0), {}}).error == -1);
 }
 
-TEST_CASE("a rank that draws by itself is drawn as often as it should be, independently of others and windows") {
+TEST_CASE("a rank that draws on its own is drawn as often as it should be, independently of others and windows") {
   constexpr int ranks = 50, windows = 400;
   constexpr double p = 0.2;
   int drawn = 0, twice = 0, with_neighbour = 0;
@@ -161,7 +161,7 @@ TEST_CASE("a rank that draws by itself is drawn as often as it should be, indepe
   CHECK_FALSE(drawn_by_itself(7, 0.0, 3));
 }
 
-TEST_CASE("ranks that draw by themselves keep the promise although strata would make the sample small") {
+TEST_CASE("ranks that draw on their own keep the promise although strata would make the sample small") {
   constexpr int n = 2000, draws = 1000;
   const Accuracy accuracy{0.90, 0.08};
   std::vector<double> values = values_of(n, 0.02, 3);

@@ -1,4 +1,4 @@
-// What tests of traces share: random programs, and a check of decoded events that knows nothing of the coder.
+// Helpers for tests of traces: random programs, and a check of decoded events that does not depend on the coder.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// The check itself: it accepts what is right and finds each kind of wrong answer.
+// The check itself: it accepts right answers and detects each kind of wrong answer.
 #include <catch2/catch_test_macros.hpp>
 
 #include "check.hpp"

@@ -72,7 +72,7 @@ TEST_CASE("a window that repeats needs no dictionary") {
   CHECK(pieces == 3);  // the first rank, the last rank, and all ranks between them
 }
 
-TEST_CASE("equal programs of different ranks share what they do, whatever their times") {
+TEST_CASE("equal programs of different ranks share their sequences, whatever their times") {
   std::mt19937_64 random(3);
   Encoder encoder(TimeBound::exact());
   const Place first{2, 0, 0, 0}, second{5, 3, 70, 123'456};
@@ -108,7 +108,7 @@ TEST_CASE("time that runs backwards is counted and held") {
   CHECK(decoded[3].time_ns == 120);
 }
 
-TEST_CASE("a lost piece of the dictionary costs only what needs it") {
+TEST_CASE("a lost piece of the dictionary costs only the chunks that need it") {
   Encoder encoder(TimeBound::usual());
   const std::vector<Chunk> chunks = code(encoder, 11, 8, 4, true);
   for (std::size_t lost = 0; lost < chunks.size(); lost += 5) {
@@ -131,7 +131,7 @@ TEST_CASE("a lost piece of the dictionary costs only what needs it") {
   }
 }
 
-TEST_CASE("the dictionary starts anew when it is full") {
+TEST_CASE("the dictionary is restarted when it is full") {
   // Each chunk has its own region, so each is a new sequence with a new symbol.
   Encoder encoder(TimeBound::exact());
   Decoder decoder;

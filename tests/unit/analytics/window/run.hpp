@@ -26,8 +26,8 @@ struct Run {
   int n_ranks = 8, n_regions = 2, n_units = 0;
   std::function<double(int region, int rank, std::int64_t step)> load = [](int, int, std::int64_t) { return 1.0; };
   std::function<double(int unit, int rank, std::int64_t step)> work = [](int, int, std::int64_t) { return 0.0; };
-  std::function<double(int rank, std::int64_t step)> wait;  ///< empty: not given
-  std::function<double(int rank, std::int64_t step)> wall;  ///< empty: not given
+  std::function<double(int rank, std::int64_t step)> wait;             ///< empty: not given
+  std::function<double(int rank, std::int64_t step)> wall;             ///< empty: not given
   std::function<double(int rank, std::int64_t step)> delay, transfer;  ///< empty: not given
 };
 
@@ -84,7 +84,7 @@ inline Result analyze(Analyzer& analyzer, Communicator& nodes, const Input& in,
 }
 
 /// Results of all windows on all nodes, [node][window].
-/// `rebalances(window)` tells which rebalances become known before that window.
+/// `rebalances(window)`: the rebalances that become known before that window.
 inline std::vector<std::vector<Result>> analyze(
     const Run& run, const Settings& settings, int nodes, int windows,
     const std::function<std::vector<Rebalance>(int)>& rebalances = [](int) { return std::vector<Rebalance>{}; }) {

@@ -1,4 +1,4 @@
-// Who is waited for, and whether the loads explain it.
+// The ranks that others wait for, and whether the loads explain it.
 #include "tests/unit/analytics/window/run.hpp"
 
 #include <catch2/catch_approx.hpp>
@@ -69,7 +69,7 @@ TEST_CASE("time in collectives without waiting is transfer", "[window]") {
   CHECK((r.advice & advice_transfer) != 0);
 }
 
-TEST_CASE("without measured waits, nothing is said about them", "[window]") {
+TEST_CASE("without measured waits, the result contains none", "[window]") {
   Run run = run_with([](int r, std::int64_t) { return r == 5 ? 3.0 : 2.0; }, 0.0);
   run.delay = run.transfer = nullptr;
   const Result r = analyze(run, windows_of_ten(), 2, 1)[0][0];

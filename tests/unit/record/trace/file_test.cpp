@@ -52,7 +52,7 @@ TEST_CASE("a trace file is read as it was written") {
   check_sample(Reader(file_of(chunks), "memory"), s);
 }
 
-TEST_CASE("what was appended is there after kill -9") {
+TEST_CASE("appended chunks survive kill -9") {
   const Directory directory;
   const fs::path path = directory.path / "killed.trc";
   const Sample s = sample();
@@ -89,7 +89,7 @@ TEST_CASE("a full disk leaves a readable file, and writing goes on when there is
   check_sample(Reader(path), s);
 }
 
-TEST_CASE("what a host opens under the number of a trace file that it has closed is left alone") {
+TEST_CASE("a file that the host opens under the descriptor of a trace file that it has closed is left alone") {
   const Directory directory;
   const fs::path path = directory.path / file_name(0), other = directory.path / "host";
   const Sample s = sample();
@@ -131,7 +131,7 @@ TEST_CASE("a file that is cut anywhere reads up to the last complete chunk") {
   }
 }
 
-TEST_CASE("a changed byte costs one chunk and what needs it") {
+TEST_CASE("a changed byte costs one chunk and those that need it") {
   const Sample s = sample();
   const auto chunks = encoded(s);
   const std::vector<std::byte> whole = file_of(chunks);

@@ -130,7 +130,7 @@ TEST_CASE("a step whose end is not known yet is read later, as a whole") {
   CHECK(reader.parts().size() == 1);
 }
 
-TEST_CASE("lost records are noticed, and those after them are there") {
+TEST_CASE("lost records are noticed, and those after them are read") {
   Recorder r;
   MessageReader reader = reader_of(r.test.memory);
   const auto step = [&] {

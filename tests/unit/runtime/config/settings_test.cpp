@@ -158,7 +158,7 @@ TEST_CASE("later sources win: given, file, environment") {
                ContainsSubstring(path.string()) && ContainsSubstring("line 1") && ContainsSubstring("WINDOW"));
   }
   std::filesystem::remove(path);
-  CHECK_THROWS_AS(resolve({}), Error);  // a file that is not there is an error too
+  CHECK_THROWS_AS(resolve({}), Error);  // a missing file is an error too
   unsetenv("EFFORT_CONFIG");
   CHECK_THROWS_AS(resolve({{"WINDOW", "4"}, {"HINT_LAG", "5"}}), Error);
 }
@@ -367,7 +367,7 @@ TEST_CASE("files are named relative to where the process was when the settings w
   CHECK(resolve({{"REPORT", "summary"}}).report == "summary");
 }
 
-TEST_CASE("variables that are no settings are noted, with the one that was meant if it is near") {
+TEST_CASE("variables that are no settings are noted, with the likely one if a name is similar") {
   const auto mention = [](const std::vector<std::string>& notes, const std::string& a, const std::string& b) {
     return std::any_of(notes.begin(), notes.end(),
                        [&](const auto& n) { return n.find(a + " ") != std::string::npos && n.ends_with(b); });

@@ -80,7 +80,7 @@ TEST_CASE("windows that end before a rebalance are stale, and those with new ste
   CHECK(hints[1].numbers.report.rebalance == 0);
   CHECK((hints[2].numbers.report.advice & 1u) == 0);
   CHECK(hints[2].numbers.report.rebalance == 1);  // nothing changed: recommended again
-  // With a load that is no time there is no price, however long the callback took.
+  // If the load is not a time there is no price, however long the callback took.
   CHECK(hints[4].numbers.report.rebalance_cost < 0);
 }
 
@@ -114,9 +114,9 @@ TEST_CASE(
   CHECK(united({{5, 0.4, 0.3, 1, 1}, {5, 0.4, 0.1, 1, 1}, {5, 0.9, 0.2, 1, 1}}) ==
         0.4);  // by the wall clock, transfer included
   CHECK(united({{5, 0.1, -1, 1, 1}, {5, 0.5, 0.2, 1, 1}}) ==
-        0.2);  // a rank without a mark has nothing to say beside others
-  CHECK(united({{5, 9.0, 9.0, -5, 0}, {5, 0.2, 0.1, 1, 0}, {5, 8, 8, -5, 0}}) == 0.2);  // nor has one that failed
-  CHECK(united({{5, -1, -1, 1, 1}, {5, 0.2, -1, 1, 1}}) == 0.2);  // nor one whose clock is not known
+        0.2);  // a rank without a mark does not count beside others
+  CHECK(united({{5, 9.0, 9.0, -5, 0}, {5, 0.2, 0.1, 1, 0}, {5, 8, 8, -5, 0}}) == 0.2);  // nor does one that failed
+  CHECK(united({{5, -1, -1, 1, 1}, {5, 0.2, -1, 1, 1}}) == 0.2);  // nor one whose clock is unknown
   CHECK(united({{5, -1, -1, 1, 1}, {5, -1, -1, 1, 1}}) < 0);
 }
 
@@ -127,7 +127,7 @@ TEST_CASE("a step belongs to the distribution under which most of it ran") {
   CHECK(answered.last_old_step() == 5);
 }
 
-TEST_CASE("a node that fails switches all ranks off at the same step, and finalize comes back") {
+TEST_CASE("a node that fails switches all ranks off at the same step, and finalize returns") {
   World w;
   w.ranks_per_node = {2, 1, 2};
   w.steps = 60;

@@ -74,7 +74,7 @@ TEST_CASE("the last snapshot of several nodes is as small as one node's, at the 
 
 TEST_CASE("step loads are kept far more precisely than the histories, the same on all node splits, in every snapshot") {
   const int n = 10, steps = 127;
-  // One stall: it is all that the histories lose most of, and what a critical path is made of.
+  // One stall: the histories lose most of it, but the critical path consists of it.
   const auto load = [](int rank, int step) {
     return 1 + 0.1 * ((rank * 104729 + step * 1299709) % 97) / 97.0 + (rank == 3 && step == 41 ? 30 : 0);
   };

@@ -12,7 +12,7 @@ using namespace effort::engine::test;
 
 namespace {
 
-/// Which ranks were kept in which windows and why, whatever files they are in.
+/// The kept ranks by window, and why they were kept, from all files.
 std::set<std::string> kept_ranks(const World& w) {
   std::set<std::string> out;
   for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
@@ -92,7 +92,7 @@ Sampled run_and_note_samples(World& w) {
   return out;
 }
 
-/// Who was in the sample by the files, and that the stored parts agree.
+/// The ranks in the sample according to the files; checks that the stored parts agree.
 Sampled sampled_by_the_files(const World& w) {
   Sampled out;
   std::map<std::int64_t, std::int64_t> planned;

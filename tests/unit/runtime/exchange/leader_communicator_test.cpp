@@ -14,7 +14,7 @@ using effort::testing::ThreadTransport;
 
 namespace {
 
-// What every collective must give on `size` nodes; counts what does not.
+// The results that every collective must give on `size` nodes; counts the wrong ones.
 int check_all(Communicator& comm) {
   int wrong = 0;
   const int r = comm.rank(), size = comm.size();
@@ -234,7 +234,7 @@ TEST_CASE("a node that fails answers once, and all others throw at their next co
       ++told;
     }
     try {
-      comm.bcast(std::span(&one, 1), 0);  // nobody is there any more: an error at once, no hang
+      comm.bcast(std::span(&one, 1), 0);  // all others are gone: an error at once, no hang
     } catch (const LeaderCommunicator::PeerFailure&) {
       ++later;
     }

@@ -33,7 +33,7 @@ record::Run run_of(const std::vector<std::string>& regions) {
   return run;
 }
 
-/// What stands before the kind in each row.
+/// The text before the kind in each row.
 std::vector<std::string> names(const std::string& text) {
   std::vector<std::string> out;
   std::istringstream in(text);

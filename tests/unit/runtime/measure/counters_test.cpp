@@ -1,4 +1,4 @@
-// Counters beside the clock: wrapping, what the kernel counts, reading at boundaries and once a step, threads.
+// Counters beside the clock: wrapping, the kernel's counts, reading at boundaries and once a step, threads.
 #include "frames.hpp"
 
 #include "runtime/measure/metric_source.hpp"

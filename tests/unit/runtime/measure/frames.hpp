@@ -57,7 +57,7 @@ inline double spin(double seconds) {
   return static_cast<double>(monotonic_ns() - start) * 1e-9;
 }
 
-/// All that a slot has booked, and the moment up to which: each tick belongs to one cell, whatever interrupted what.
+/// All ticks that a slot has booked, and up to which moment: each belongs to one cell, whatever was interrupted.
 inline std::uint64_t unbooked(const ThreadSlot& s) {
   std::uint64_t sum = 0;
   for (std::uint32_t r = 0; r <= s.known.load(); ++r) sum += s.cells.load()[r].ticks.load();

@@ -14,7 +14,7 @@ namespace {
 
 constexpr PairCost cost{20e-9, 5e-9};
 
-/// Counters at boundaries make a timed call far dearer than one that is skipped, on any machine.
+/// Counters at boundaries make a timed call far more expensive than a skipped one, on any machine.
 Options limited(double max_overhead) {
   Options options;
   options.max_overhead = max_overhead;
@@ -52,7 +52,7 @@ TEST_CASE("above the limit the regions that are hit most are sampled until it is
   CHECK(periods[4] == 1);
   CHECK(share_with(begins, periods, 1.0) <= 0.02);
   CHECK_FALSE(guard.exhausted());
-  // The next interval is as it was meant to be: nothing changes.
+  // The next interval meets the limit: nothing changes.
   const std::vector<std::uint32_t> before(periods.begin(), periods.end());
   for (int i = 0; i < 20; ++i) CHECK_FALSE(guard.look(begins, 0, 1.0, cost));
   CHECK(std::equal(before.begin(), before.end(), guard.periods().begin()));
@@ -180,7 +180,7 @@ TEST_CASE("waiting is timed at every call whatever the cost, and so is a load th
     open_region(slot, step);
     pairs(halo, 20000);
     close_region(slot, step);
-    pairs(kernel, 4000);  // in no other region: what it is given or taken, the load is
+    pairs(kernel, 4000);  // in no other region, so corrections of its time change the load
     skips = slot.sampling.skips();
     rec.end_step(s, s, stream);
     for (auto& text : notes_in(stream)) notes.push_back(text);
@@ -189,7 +189,7 @@ TEST_CASE("waiting is timed at every call whatever the cost, and so is a load th
   CHECK(skips == 0);
   CHECK(std::any_of(notes.begin(), notes.end(),
                     [](const std::string& n) { return n.find("MAX_OVERHEAD") != std::string::npos; }));
-  // Many calls scatter little in all: then even these are sampled, later where interruptions make them scatter.
+  // The sum of many calls scatters little: then even these are sampled, or later if interruptions make them scatter.
   for (int s = 40; s < 2000 && slot.sampling.skips() == 0; ++s) {
     pairs(kernel, 20000);
     rec.end_step(s, s, stream);

@@ -56,7 +56,7 @@ TEST_CASE("a region open across steps is split at each of them") {
   end(rec);
   spin(0.001);
   rec.end_step(3, 3, stream);
-  CHECK(read(stream).values.count({r, 0}) == 1);  // what passed between the step and the end, and no more
+  CHECK(read(stream).values.count({r, 0}) == 1);  // only the time between the step and the end
   rec.end_step(4, 4, stream);
   CHECK(read(stream).values.count({r, 0}) == 0);
 }
@@ -129,7 +129,7 @@ TEST_CASE("load over threads is the largest or the sum") {
     const Frame f = read(stream);
     leave = true;
     b.join();
-    // Thread b took over the slot of a: what came one after the other on a slot counts as one thread.
+    // Thread b took over the slot of a: successive threads of a slot count as one.
     CHECK(f.header.load == (how == LoadThreads::sum ? 10.0 : 7.0));
   }
 }
@@ -268,7 +268,7 @@ TEST_CASE("the library's own time is not load, in regions and between them, reco
   for (const char* metric : {"time", "cpu_time"})
     for (const Kind kind : {Kind::compute, Kind::comm})
       for (const bool traced : {false, true}) {
-        // The price is measured anew in every attempt: the core may become slower afterwards.
+        // The price is measured again in every attempt, because the core may become slower.
         double least = 1;
         for (int attempt = 0; attempt < 5 && least >= 0.3; ++attempt)
           least = std::min(least, share_of_load(metric, kind, traced));

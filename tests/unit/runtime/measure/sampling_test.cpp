@@ -1,4 +1,4 @@
-// Estimates from sampled calls: unbiased for the region and for what is around it, whatever the pattern of the calls.
+// Estimates from sampled calls: unbiased for the region and for the one around it, whatever the pattern of the calls.
 #include "runtime/measure/boundary.hpp"
 
 #include <catch2/catch_test_macros.hpp>
@@ -13,7 +13,7 @@ using namespace effort::measure;
 
 namespace {
 
-// A clock that the test sets, as a counter at every boundary: what is booked to where can then be known exactly.
+// A clock that the test sets, as a counter at every boundary: the correct bookings are then known exactly.
 std::int64_t now = 0;
 
 class TestReader final : public CounterReader {
@@ -103,7 +103,8 @@ double sum(const std::map<std::uint32_t, double>& values) {
   return all;
 }
 
-/// Many runs that differ in what is sampled only: the mean of the estimates lies within what their scatter allows.
+/// Many runs that differ only in the sampled calls: the mean of the estimates is as near to the truth as their scatter
+/// allows.
 void expect_unbiased(std::array<std::uint32_t, n_regions + 1> periods) {
   constexpr int runs = 400;
   std::map<std::uint32_t, double> mean, square;
@@ -125,7 +126,7 @@ void expect_unbiased(std::array<std::uint32_t, n_regions + 1> periods) {
                    << deviation);
     CHECK(std::abs(bias) <= 4 * deviation + 1e-9);
   }
-  // The estimate is good as well as unbiased: its scatter is what so many independent calls would have, at most.
+  // The estimate is good as well as unbiased: it scatters at most as much as so many independent calls would.
   if (periods[hot] > 1) {
     const double calls = 16000, per_call = last.truth[hot] / calls;
     CHECK(std::sqrt(square[hot]) < 1.2 * std::sqrt(calls * periods[hot]) * 2.5 * per_call);

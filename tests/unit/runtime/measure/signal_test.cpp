@@ -71,7 +71,7 @@ void expect_whole_frames(const Options& options, const std::vector<std::string>&
       for (const auto& [key, value] : f.values) {
         if (key.second != 0) continue;
         CHECK(value >= 0);
-        CHECK(value <= f.header.wall * 200);  // an estimate that was held back may come late, nothing else is larger
+        CHECK(value <= f.header.wall * 200);  // a deferred estimate may come late; nothing else is larger
         regions += value;
       }
     }
@@ -157,7 +157,7 @@ TEST_CASE("after every single instruction of a boundary") {
 #endif
 
 #ifdef EFFORT_SINGLE_STEPS
-TEST_CASE("after one instruction of a boundary, whichever") {
+TEST_CASE("after any one instruction of a boundary") {
   Recorder rec({"time"}, "time", LoadThreads::max);
   const auto outer = rec.registry().region("outer", Kind::compute).id,
              inner = rec.registry().region("inner", Kind::compute).id;

@@ -46,7 +46,7 @@ TEST_CASE("pushed bytes are popped in order, whatever the sizes") {
   CHECK(received == sent);
 }
 
-TEST_CASE("a full ring accepts what fits and returns how much that was") {
+TEST_CASE("a full ring accepts as much as fits and returns how much that was") {
   OwnRing own(64);
   const auto sent = pattern(100, 3);
   CHECK(own.ring.push(sent) == 64);

@@ -16,7 +16,7 @@ using namespace effort::node;
 
 namespace {
 
-/// Those of this user in /dev/shm that a process has made.
+/// Segments of this user in /dev/shm that a process has made.
 std::size_t names_of(pid_t process) {
   const std::string mine = "effort-" + std::to_string(getuid()) + "-" + std::to_string(process) + "-";
   std::size_t n = 0;

@@ -28,7 +28,7 @@ TEST_CASE("Members come back in their order") {
     CHECK(members_of(members_text(ranks)) == ranks);
 }
 
-TEST_CASE("What cannot be described is left empty") {
+TEST_CASE("Members that cannot be described are left empty") {
   std::vector<int> scattered;
   for (int i = 0; i < 2000; ++i) scattered.push_back(i * i);
   CHECK(members_text(scattered).empty());

@@ -1,4 +1,4 @@
-// Records come back whole and in order, and what was overwritten is known to be lost.
+// Records come back whole and in order, and overwritten ones are known to be lost.
 #include "runtime/recording/stream.hpp"
 
 #include "test_memory.hpp"
@@ -59,7 +59,7 @@ TEST_CASE("every kind of record keeps its contents") {
   CHECK(static_cast<std::int64_t>(w[9]) == -1);
 }
 
-TEST_CASE("the newest records are there, and lost_until tells which are not") {
+TEST_CASE("the newest records are kept, and lost_until names the lost ones") {
   TestMemory test(4);
   Stream stream;
   start(stream, test.memory, 0);
@@ -157,7 +157,7 @@ TEST_CASE("a reader beside writers sees whole records of each thread, in order")
   CHECK(seen > 0);
 }
 
-TEST_CASE("too little memory is none") {
+TEST_CASE("too little memory counts as none") {
   CHECK(Memory::blocks_in(0) == 0);
   CHECK(Memory::blocks_in(sizeof(Control) + 3 * Memory::block_bytes) == 0);
   CHECK(Memory::blocks_in(Memory::bytes(4)) == 4);

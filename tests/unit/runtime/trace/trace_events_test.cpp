@@ -106,7 +106,7 @@ void start(recording::Stream& s, What what, int peer, std::uint64_t request) {
   s.message(recording::message(what, 2, peer), 8, 3 | request << 32);
 }
 
-/// Request, or kind where there is none, of all events.
+/// The request of each event, or its kind if it has none.
 std::vector<std::string> texts(const RankEvents& window) {
   std::vector<std::string> out;
   for (const ThreadEvents& t : window.threads)
@@ -118,7 +118,7 @@ std::vector<std::string> texts(const RankEvents& window) {
 
 }  // namespace
 
-TEST_CASE("of a partner there are the messages with kept ranks, and what starts and completes them") {
+TEST_CASE("of a partner, the messages with kept ranks are recorded, with their starts and completions") {
   recording::TestMemory test(4);
   recording::Stream s;
   s.offer(&test.memory);

@@ -25,7 +25,7 @@ std::filesystem::path fresh_directory(const std::string& name) {
   return path;
 }
 
-/// Every node appends a window and several gaps, which tell its chunks apart, in each of three rounds.
+/// Every node appends a window and several gaps, which identify its chunks, in each of three rounds.
 void write_files(const std::filesystem::path& directory, int n_nodes, int most) {
   run_thread_group(n_nodes, [&](Communicator& nodes) {
     TraceFile file(nodes, most);
@@ -46,7 +46,8 @@ void write_files(const std::filesystem::path& directory, int n_nodes, int most) 
 
 }  // namespace
 
-TEST_CASE("nodes share as many files as there may be, and every file has the chunks of its nodes in their order") {
+TEST_CASE(
+    "nodes share the largest allowed number of files, and every file has the chunks of its nodes in their order") {
   for (const auto& [n_nodes, most, expected] : {std::tuple{7, 3, 3}, {5, 5, 5}, {6, 2, 2}, {5, 1, 1}, {9, 4, 3}}) {
     const auto directory = fresh_directory("shared");
     write_files(directory, n_nodes, most);

@@ -30,7 +30,7 @@ TEST_CASE("symbols are written as in the source") {
   CHECK(readable_symbol("_Z_no_such") == "_Z_no_such");
 }
 
-TEST_CASE("a function that is not exported has a name; without a file there is none") {
+TEST_CASE("a function that is not exported has a name; without a file it has none") {
   CHECK(solver::step(3).find("solver::(anonymous namespace)::step<int>") != std::string::npos);
   CHECK(functions_of(nullptr, {}) == "?");
 }

@@ -57,7 +57,7 @@ TEST_CASE("A claimed request is not found by its handle until it is put back") {
   CHECK(table.find(42) == fresh);
 }
 
-TEST_CASE("Of several requests with one handle, the thread's newest is found") {
+TEST_CASE("Among several requests with one handle, the thread's newest is found") {
   RequestTable table;
   const std::uint32_t a = start(table, 7, 1), b = start(table, 7, 2), c = start(table, 7, 2);
   CHECK(table.claim(7, 1) == a);
