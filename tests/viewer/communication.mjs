@@ -1,5 +1,5 @@
-// The page on communication: what it says is what `effort comm` says, for a trace and for a snapshot alone; a run of
-// 16,384 ranks; what does not fit; a run without communication.  Takes screenshots.
+// The page on communication: it agrees with `effort comm`, for a trace and for a snapshot alone; a run of 16,384 ranks;
+// a page that is too small; a run without communication.  Takes screenshots.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, drawn, finish, near, open, PATIENCE, run, settings } from "./harness.mjs";
@@ -170,7 +170,7 @@ const alone = await open(chromium, file("snapshot.html"), { tab: "communication"
 await settled(alone);
 check((await alone.$$("#comm-waits, #comm-phases, #comm-slow")).length === 0, "parts that only a trace has");
 
-// Waits at collectives, which the snapshot has of all ranks; the page says where they are from.
+// Waits at collectives, which the snapshot has for all ranks; the page names their source.
 const inSeconds = (text) => parseFloat(text) * { s: 1, ms: 1e-3, us: 1e-6, ns: 1e-9 }[text.split(/\s/)[1]];
 async function collectives(page, input, title) {
   const known = comm("waits", input),
@@ -222,10 +222,10 @@ for (const [name, ms] of Object.entries(times))
   console.log(`${name} of 16,384 ranks: ${ms.sort((a, b) => a - b)[2]} ms`);
 await large.fill("input[aria-label=windows]", "3");
 await settled(large);
-check(/ranks together/.test(await large.innerText("#comm-matrix output")), "ranks that count as one are not told");
+check(/ranks together/.test(await large.innerText("#comm-matrix output")), "blocks of ranks are not mentioned");
 await large.close();
 
-// What does not fit is told.
+// The page says what it leaves out.
 const small = await open(chromium, file("small.html"), { tab: "communication" });
 await settled(small);
 const there = Number((await dataset(small, "canvas.matrix")).pairs);

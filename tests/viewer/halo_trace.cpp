@@ -1,4 +1,4 @@
-// The trace of a halo exchange, of which all ranks are kept.
+// The trace of a halo exchange in which all ranks are kept.
 #include "tests/viewer/halo_trace.hpp"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ struct Halo {
   bool first_half(std::int64_t step) const { return 2 * step < steps; }
   /// Corners and edges take part in the first half of the run only.
   bool takes_part(int direction, std::int64_t step) const { return first_half(step) || Grid::distance(direction) == 1; }
-  /// When a rank has computed: the late one 0.4 ms after the others, in one step 1.2 ms.
+  /// The time at which a rank has computed: the late one 0.4 ms after the others, in one step 1.2 ms.
   std::int64_t computed(std::int32_t rank, std::int64_t step) const {
     std::int64_t busy = 200'000 + (rank * 7919 + step * 104729) % 20'000;
     if (rank == late_rank(ranks)) busy += step == steps / 4 ? 1'200'000 : 400'000;

@@ -1,4 +1,4 @@
-// The trace of a halo exchange, of which all ranks are kept.
+// The trace of a halo exchange in which all ranks are kept.
 #pragma once
 
 #include <cstdint>

@@ -96,7 +96,7 @@ double load(const Shape& shape, int region, std::int32_t rank, std::int64_t step
   return base * (1 + mesh + 0.05 * noise(key_of(region, rank, step))) * (step == shape.jolt ? 50 : 1);
 }
 
-/// Seconds at collectives in a step: that others waited for the rank, that it waited itself, and otherwise.
+/// A rank's seconds at collectives in a step: that others waited for it, that it waited itself, and the rest.
 double collective(const Shape& shape, std::size_t metric, std::int32_t rank, std::int64_t step) {
   const std::int64_t window = step / 10;
   const std::int32_t late = window < 5 ? 7 : window == 7 ? 20 : -1;
@@ -137,7 +137,7 @@ void add_step_loads(Part& out, const std::vector<double>& block, std::int64_t fi
   }
 }
 
-/// What the ranks of a node send to their neighbours; they spend longer on messages to a late rank, a third of the way.
+/// The messages of a node's ranks to their neighbours; messages to a late rank, number ranks / 3, take longer.
 record::Traffic traffic_of(const Shape& shape, std::int64_t window, const std::vector<std::int32_t>& ranks) {
   const test::Grid grid(shape.ranks);
   record::Traffic out{{"halo"}, {}};

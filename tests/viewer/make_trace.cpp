@@ -1,6 +1,6 @@
 // Writes traces for the report's tests: make_trace KIND DIRECTORY
-// KIND: full (of the snapshot "full": 48 ranks on 4 nodes, 12 windows of 10 steps, of which the fourth was not kept),
-// large (the same with 120 times as many calls), halo and halo-large (of the snapshots of these names).
+// KIND: full (of the snapshot "full": 48 ranks on 4 nodes, 12 windows of 10 steps; the fourth was not kept), large (the
+// same with 120 times as many calls), halo and halo-large (of the snapshots of these names).
 #include <cstdio>
 #include <filesystem>
 #include <map>

@@ -1,5 +1,5 @@
-// The timeline and the page on trust: numbers as `effort trace info --json` prints them, keys, groups, what was not
-// kept or does not fit, and the time that a picture takes.  Takes screenshots.
+// The timeline and the page on trust: numbers as `effort trace info --json` prints them, keys, groups, windows that
+// were not kept or do not fit, and the time that a picture takes.  Takes screenshots.
 import { statSync } from "node:fs";
 import { join } from "node:path";
 import { browser, check, drawn, finish, near, open, PATIENCE, run, settings } from "./harness.mjs";
@@ -166,7 +166,7 @@ const size = statSync(pages.large).size - statSync(pages.bare).size;
 check(size < 21e6 && size > 15e6, `a large trace takes ${size} bytes`);
 const full = await open(chromium, pages.large, { tab: "timeline" });
 await settled(full);
-check(/did not fit and are dotted/.test(await full.innerText("main")), "what is left out is not said");
+check(/did not fit and are dotted/.test(await full.innerText("main")), "the page does not say what it leaves out");
 await full.click("text=all ranks");
 await settled(full);
 const times = [];

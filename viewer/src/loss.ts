@@ -15,7 +15,7 @@ export interface Loss {
   regions: Part<number>[];
   /** By the rank with the largest load; the largest first. */
   ranks: Part<number>[];
-  /** The first and the last step of the twentieth of the run that loses most, and its share of the steps. */
+  /** The first and the last step of the twentieth of the run with the largest loss, and its share of the steps. */
   stretch: Part<[number, number]> & { ofSteps: number };
 }
 

@@ -22,7 +22,7 @@ export interface Viewport {
 
 export const WHOLE: Viewport = { r0: 0, r1: 1, c0: 0, c1: 1 };
 
-/** What the page on communication shows. */
+/** The contents of the page on communication. */
 export interface CommunicationView {
   source?: "snapshot" | "trace";
   quantity?: string;
@@ -60,7 +60,7 @@ export class State {
   /** The region whose source is shown, by name. */
   sourceRegion?: string;
   communication: CommunicationView = { order: "id", window: 0 };
-  /** What the timeline shows when it is opened. */
+  /** The contents of the timeline when it is opened. */
   focus?: Focus;
   private readonly listeners = new Map<Topic, Set<() => void>>();
 

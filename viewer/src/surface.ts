@@ -97,7 +97,7 @@ class Surface implements SurfaceView {
     this.renderer.domElement.setAttribute("role", "img");
     this.renderer.domElement.setAttribute(
       "aria-label",
-      "Load by rank and step as a surface; the heat map shows the same."
+      "Load by rank and step as a surface; the heat map shows the same data."
     );
     this.renderer.domElement.tabIndex = 0;
     this.camera.position.set(1.05, 0.92, 1.18);

@@ -84,7 +84,7 @@ export interface SlowJson {
 export interface PhaseJson {
   first: number;
   end: number;
-  /** The level of the tree at which it appears, and the one at which it is cut; null: not in the page. */
+  /** The level of the tree at which it appears, and the one at which it is cut; null: that is not in the page. */
   from: number;
   to: number | null;
   start: number;
@@ -184,7 +184,7 @@ export class Sparse {
     }
     return out;
   }
-  /** Index of the cell of two ranks, -1: nothing is known of them. */
+  /** Index of the cell of two ranks; -1: there is none. */
   find(row: number, column: number): number {
     let low = 0,
       high = this.size;
@@ -251,7 +251,7 @@ export function messagesOf(pair: PairDetailsJson): Message[] {
   return out;
 }
 
-/** What a snapshot or a trace knows. */
+/** The data from a snapshot or a trace. */
 export class Side {
   readonly matrix: Sparse;
   private readonly decoded: (Sparse | undefined)[] = [];
@@ -276,7 +276,7 @@ export class Side {
       distances: floats(dendrogram.distances),
     });
   }
-  /** What only a trace knows. */
+  /** The data that only a trace has. */
   get found(): TraceSideJson | undefined {
     return this.of === "trace" ? (this.json as TraceSideJson) : undefined;
   }
@@ -294,7 +294,7 @@ export interface CollectivesJson {
   waiters_count: number;
   /** [first step, last step, the rank waited for most or -1, for it, for all]. */
   windows: [number, number, number, number, number][];
-  /** Of all this, which comes from the compressed history. */
+  /** Of all values of ranks and windows: they come from the compressed history. */
   nrmse: number;
 }
 

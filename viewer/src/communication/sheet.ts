@@ -50,7 +50,7 @@ export class Sheet {
     Object.assign(this.canvas.dataset, { done: "yes", ms: (performance.now() - began).toFixed(1) });
   }
 
-  /** Where in the sheet an event of the pointer was. */
+  /** The position of a pointer event in the sheet. */
   place(event: MouseEvent): { x: number; y: number } {
     const box = this.canvas.getBoundingClientRect();
     return { x: event.clientX - box.left, y: event.clientY - box.top };

@@ -9,7 +9,7 @@ export interface View {
   rows: number;
   cols: number;
   values: Float32Array;
-  /** Ends of the scale, and the largest value, which is above it if peaks are rare. */
+  /** Ends of the scale, and the largest value, which lies above the scale if peaks are rare. */
   low: number;
   high: number;
   most: number;

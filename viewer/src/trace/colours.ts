@@ -28,7 +28,7 @@ export class Colours {
   readonly names: string[];
   /** Nothing is known of this time. */
   readonly unknown: CanvasPattern | string;
-  /** It was kept, but is not in the page. */
+  /** This time was kept, but is not in the page. */
   readonly leftOut: CanvasPattern | string;
 
   constructor(ctx: CanvasRenderingContext2D, kinds: number[]) {

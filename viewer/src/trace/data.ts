@@ -162,7 +162,7 @@ export class Trace {
   readonly pieces = new Map<number, Piece[]>();
   readonly leftOut = new Map<number, Piece[]>();
   readonly nodeOf = new Map<number, number>();
-  /** Per rank: window -> what was kept of it. */
+  /** Per rank: window -> the rank's entry in it. */
   readonly keptOf = new Map<number, Map<number, Kept>>();
   private packed?: Uint8Array;
   private unpacked?: Messages;
@@ -248,7 +248,7 @@ export function traceOf(run: Run): Trace | undefined {
   return known.get(run.index);
 }
 
-/** What a view says instead of a trace. */
+/** The text of a view that has no trace to show. */
 export function noTrace(run: Run, head: Head): string {
   return head.traces[run.index] && document.readyState === "loading"
     ? "Reading the trace ..."

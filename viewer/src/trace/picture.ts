@@ -1,4 +1,4 @@
-// What a piece looks like from far away: per level of nesting and bin of time, the region with the largest share.
+// A piece seen from far away: per level of nesting and bin of time, the region with the largest share.
 
 import { Level, Piece } from "./data";
 

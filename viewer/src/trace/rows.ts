@@ -41,7 +41,7 @@ const MOST_LEVELS = 8,
   MANY_NODES = 4;
 
 export class Rows {
-  /** Groups and ranks that differ from how they are at first. */
+  /** Groups and ranks that differ from their initial state. */
   private readonly toggled = new Set<string>();
   private readonly nodes: (Group & { strata: Group[] })[] = [];
   private readonly threads = new Map<number, number[]>();

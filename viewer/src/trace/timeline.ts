@@ -220,7 +220,7 @@ export class Timeline {
     return this.rowAt(y)?.lanes.find((lane) => at >= lane.y - 2 && at < lane.y + lane.height + 2);
   }
 
-  /** What is at a place: a slice, or a time of a lane. */
+  /** The slice at a place, or the time of the lane. */
   private find(p: { x: number; y: number }): { lane: Lane; time: number; slice?: Found } | undefined {
     const lane = this.laneAt(p.y);
     if (!lane || p.x < LABEL) return undefined;
@@ -261,7 +261,7 @@ export class Timeline {
     const why = kept
       ? `kept in steps ${windows[index].first}..${windows[index].last}: ${trace.reasonsOf(kept).join(", ") || "all"}` +
         (kept[1] & 1 ? ` (drawn with probability ${percent(kept[2])})` : "")
-      : "not kept at this time: what it did is not known";
+      : "not kept at this time: its activity is unknown";
     readout.dataset.why = why;
     if (!slice) {
       readout.replaceChildren(h("b", {}, who), h("span", { class: "quiet" }, ` ${why}`));

@@ -1,4 +1,4 @@
-// Who sends how much to whom, who waits for whom, and where the communication changes.
+// Traffic between ranks, waits, and changes of the communication over the run.
 
 import { Communication, communicationOf, Side } from "../communication/data";
 import { Dendrogram } from "../communication/tree";
@@ -13,12 +13,12 @@ import { nodesOf, sentences } from "./communication/tables";
 import { callsOf, waitsOf } from "./communication/waits";
 
 const NONE =
-  "This run recorded no communication. EFFORT_COMM_MATRIX=1 with libeffort_pmpi keeps who sends how much to whom in " +
-  "the snapshot; EFFORT_COMM_WAITS=1 who is waited for at collectives; EFFORT_TRACE=on keeps a trace, which also " +
-  "tells who waits for whom: pass it to effort report with the snapshot.";
+  "This run recorded no communication. With libeffort_pmpi, EFFORT_COMM_MATRIX=1 adds the communication matrix to " +
+  "the snapshot, and EFFORT_COMM_WAITS=1 the waits at collectives. EFFORT_TRACE=on writes a trace, which has all " +
+  "waits: pass it to effort report with the snapshot.";
 
 const ONLY_COLLECTIVES =
-  "The snapshot has no messages: EFFORT_COMM_MATRIX=1 keeps who sends how much to whom, and EFFORT_TRACE=on a trace.";
+  "The snapshot has no messages: EFFORT_COMM_MATRIX=1 adds the communication matrix, EFFORT_TRACE=on writes a trace.";
 
 function dendrogramOf(state: State, side: Side): HTMLElement | null {
   const { tree } = side;
@@ -29,7 +29,7 @@ function dendrogramOf(state: State, side: Side): HTMLElement | null {
           {},
           heading(
             "Dendrogram",
-            "It is left out, because it would be too large for the page (effort report --communication-bytes, effort " +
+            "It is omitted, because it would be too large for the page (effort report --communication-bytes, effort " +
               "comm pairs)."
           )
         )
@@ -43,7 +43,7 @@ function dendrogramOf(state: State, side: Side): HTMLElement | null {
       "Dendrogram",
       `Ranks by the time that they spend on each other (${tree.method} linkage, distance 1 / time; logarithmic). ` +
         "Groups that join far down belong together; the strip has a colour for each node. A group of several colours " +
-        "communicates across nodes: effort place says where its ranks should sit."
+        "communicates across nodes: effort place finds better places for its ranks."
     ),
     h("div", { class: "toolbar" }, h("button", { onclick: () => drawing.showAll() }, "all ranks")),
     drawing.sheet.element

@@ -12,12 +12,12 @@ function contents({ json }: Trace): string {
   const what = json.otf2
     ? `${json.file}, recorded by ${json.recorder}, holds all ranks.`
     : `Of ${count(json.ranks, "rank")}, ${kept.toLocaleString("en")} were kept in at least one of ` +
-      `${count(json.windows.length, "window")}. Hatched times were not kept: what happened then is not known.`;
+      `${count(json.windows.length, "window")}. Hatched times were not kept: the activity in them is unknown.`;
   if (json.slices_left_out === 0) return `${what} The page holds all ${count(json.slices, "call")}.`;
   const windows = new Set(json.left_out.map(([window]) => window)).size;
   return (
     `${what} The page holds ${count(json.slices, "call")}, ` +
-    "those of the ranks shown at first, then those of the windows that are least like the others; " +
+    "first those of the ranks shown initially, then those of the most unusual windows; " +
     `${count(json.slices_left_out, "call")} in ${count(windows, "window")} did not fit and are dotted ` +
     "(effort report --trace-bytes, effort trace export)."
   );

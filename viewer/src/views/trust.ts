@@ -20,8 +20,8 @@ function answer({ json }: Trace): string {
   if (json.otf2) return "Another tool recorded all ranks: nothing was sampled, and the sums below are exact.";
   const errors = json.windows.flatMap((w) => (w.error === null ? [] : [w.error])),
     worst = Math.max(...errors);
-  if (errors.length === 0) return "No window has a sample, so the trace says nothing about ranks that were not kept.";
-  const asked = json.error === null ? "" : ` (${percent(json.error)} was asked for)`;
+  if (errors.length === 0) return "No window has a sample, so nothing can be said about ranks that were not kept.";
+  const asked = json.error === null ? "" : ` (${percent(json.error)} was requested)`;
   return (
     `The mean ${json.guide || "load"} of all ranks is known within ${percent(worst)} in every window with a sample, ` +
     `with a confidence of ${percent(json.confidence)}${asked}.`
@@ -77,7 +77,7 @@ function windows({ json }: Trace): HTMLElement {
 function calls({ json, run }: Trace): HTMLElement {
   const cell = (call: CallJson, value: number, half: number | null, text: (v: number) => string) =>
     !call.sampled
-      ? "only in ranks that stand for nobody"
+      ? "only in ranks outside the sample"
       : half === 0
         ? text(value)
         : `${text(value)} \u00b1 ${half === null ? "?" : text(half)}`;
@@ -146,8 +146,12 @@ export function trust(state: State): HTMLElement {
       "clocks of nodes agree within",
       json.clock_bound === null ? "not known" : seconds(json.clock_bound * 1e-9),
     ],
-    ["unmatched", "messages with one end only", `${grouped(unmatched)} of ${grouped(json.matched + unmatched)}`],
-    ["clamped", "messages received before they were sent, by the clocks", grouped(json.clamped)],
+    [
+      "unmatched",
+      "messages that lack their other end",
+      `${grouped(unmatched)} of ${grouped(json.matched + unmatched)}`,
+    ],
+    ["clamped", "messages received before they were sent, according to the clocks", grouped(json.clamped)],
     ["damaged", "damaged parts of the file", grouped(json.damaged)],
   ];
   return h(

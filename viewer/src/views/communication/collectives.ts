@@ -1,4 +1,4 @@
-// Who was waited for at collectives: measured on all ranks while the program ran, without a trace.
+// Waits at collectives, measured on all ranks while the program ran, without a trace.
 
 import { h, heading } from "../../dom";
 import { percent, seconds } from "../../format";
@@ -23,7 +23,7 @@ function awaited(state: State, waits: CollectivesJson): HTMLElement {
       { title: "others waited for it" },
       { title: "of all waiting", number: true },
       { title: "it waited", number: true },
-      { title: "in collectives otherwise", number: true },
+      { title: "in collectives, not waiting", number: true },
     ],
     waits.ranks.map(([rank, delay, waited, transfer]) => [
       rankLink(state, rank),
@@ -66,7 +66,7 @@ function windows(state: State, waits: CollectivesJson): HTMLElement {
   );
 }
 
-/** How often the rank that was waited for most over the run was also that of a window. */
+/** In how many windows the rank that was waited for most over the run comes first, too. */
 function often(waits: CollectivesJson): string {
   const waiting = waits.windows.filter(([, , rank]) => rank >= 0);
   if (waits.ranks.length === 0 || waiting.length < 2) return "";
@@ -89,7 +89,7 @@ export function collectivesOf(state: State, waits: CollectivesJson, traced: bool
         often(waits) +
         (waits.nrmse > 0
           ? ` Values of ranks and windows are from the compressed history (nrmse ${percent(waits.nrmse)}): ` +
-            "small ones are not certain."
+            "small values are uncertain."
           : "")
     ),
     h(

@@ -1,4 +1,4 @@
-// Two ranks: what they send to each other, sizes over time, time over size, call paths, what could be sent together.
+// Two ranks: their messages, sizes over time, time over size, call paths, and messages that could be combined.
 
 import { h, heading, unbroken } from "../../dom";
 import { amount, bytes, count, middle, seconds } from "../../format";
@@ -48,7 +48,7 @@ function sentence({ fit, outliers }: PairDetailsJson): string {
   const late = outliers === 0 ? "No message" : count(outliers, "message"),
     rest = `${late} took much longer than others of the same size.`;
   if (fit.ns_per_byte === null)
-    return `A message takes ${time(fit.latency_ns)}; the sizes do not tell what a byte costs. ${rest}`;
+    return `A message takes ${time(fit.latency_ns)}; the cost per byte cannot be told from these sizes. ${rest}`;
   return (
     `A message takes ${time(fit.latency_ns)} and ${time(1e6 * fit.ns_per_byte)} for each MB, within ` +
     `${time(fit.spread_ns ?? 0)} for half of them. ${rest}` +
@@ -122,10 +122,10 @@ function plots(state: State, pair: PairDetailsJson, messages: Message[]): HTMLEl
       {},
       h("h3", {}, "Messages under way, share of the time"),
       scatter({
-        label: "Share of the time in which messages were under way",
+        label: "Messages under way over time",
         x: { title: "time since the first event of the trace", format: time },
         y: { title: "messages under way", format: (v) => amount(v, "") },
-        groups: [{ title: "messages under way at a time, mean of an interval", colour: 0, shape: "line" }],
+        groups: [{ title: "messages under way at a time, mean over an interval", colour: 0, shape: "line" }],
         points: course.share.map((y, i) => ({ x: course.first + (i + 0.5) * course.width, y, group: 0 })),
         describe: (i) =>
           `${time(course.first + i * course.width)}: ${course.share[i].toPrecision(3)} messages under way`,
@@ -169,7 +169,7 @@ function lists(state: State, pair: PairDetailsJson, messages: Message[]): HTMLEl
       ? h(
           "div",
           {},
-          h("h3", {}, "Small messages of one step that could be sent together"),
+          h("h3", {}, "Small messages of one step that could be combined"),
           table(
             "packs",
             [

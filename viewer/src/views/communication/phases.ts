@@ -171,8 +171,8 @@ export function phasesOf(state: State, side: Side): HTMLElement | null {
     { id: "comm-phases" },
     heading(
       "Phases",
-      "The sequence of pattern instances, cut where what is exchanged changes. " +
-        "Colours tell the most frequent pattern. " +
+      "The sequence of pattern instances, cut where the communication changes. " +
+        "The colour shows the most frequent pattern. " +
         (phases.levels < phases.deepest
           ? `The page holds ${count(phases.levels, "level")} of ${phases.deepest.toLocaleString("en")} of the tree, ` +
             `which ends in ${count(phases.count, "phase")} (effort comm phases).`

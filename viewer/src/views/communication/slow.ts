@@ -94,7 +94,7 @@ export function slowOf(state: State, side: Side): HTMLElement | null {
       h(
         "div",
         {},
-        h("h3", {}, `${count(found.slow_count, "instance")}, those that promise most first`),
+        h("h3", {}, `${count(found.slow_count, "instance")}, the most promising first`),
         table(
           "slow",
           [

@@ -1,4 +1,4 @@
-// Who waits for whom: the ranks that made others wait, the pairs, the causes, and the critical path.
+// Waits: the ranks that made others wait, the pairs, the causes, and the critical path.
 
 import { h, heading, unbroken } from "../../dom";
 import { count, middle, percent, seconds } from "../../format";
@@ -167,11 +167,11 @@ export function waitsOf(state: State, side: Side, show: (a: number, b: number) =
     { id: "comm-waits" },
     heading(
       "Who waits for whom",
-      "From the trace: the ranks and windows that it holds. A rank that comes late may itself have waited: delays " +
+      "From the trace: the ranks and windows that it holds. A rank that comes late may itself have waited, so delays " +
         "are followed back to the rank that took longer. " +
         (waits.unexplained_seconds > 1e-3 * waits.total_seconds
-          ? `${seconds(waits.unexplained_seconds)} of ${seconds(waits.total_seconds)} have no such rank ` +
-            "(latency, transfers, clocks)."
+          ? `${seconds(waits.unexplained_seconds)} of ${seconds(waits.total_seconds)} cannot be traced to such a ` +
+            "rank (latency, transfers, clocks)."
           : "")
     ),
     causes(waits),
@@ -209,11 +209,11 @@ export function callsOf(state: State, side: Side, waitsUnknown: boolean): HTMLEl
     { id: "comm-calls" },
     heading(
       "Time in calls by rank",
-      `Of both ends of a rank's messages; ${count(state.run.info.ranks, "rank")} in all. ` +
+      `Time in calls of both ends of a rank's messages; ${count(state.run.info.ranks, "rank")} in all. ` +
         (waitsUnknown
-          ? "How much of it was waiting, and for whom, is not known: EFFORT_COMM_WAITS=1 measures it at collectives, " +
-            "a trace (EFFORT_TRACE=on) everywhere."
-          : "How much of it was waiting for messages, a trace knows (EFFORT_TRACE=on).")
+          ? "The run did not measure how much of it was waiting, and for whom. EFFORT_COMM_WAITS=1 does so at " +
+            "collectives, a trace (EFFORT_TRACE=on) everywhere."
+          : "A trace (EFFORT_TRACE=on) shows how much of it was waiting for messages.")
     ),
     table(
       "ranking",
