@@ -34,11 +34,11 @@ void hints_note_work(const simulation* s, double particles, double pairs) {
 static void compare_costs(const effort_hint* hint) {
   const double load = hint->load[hint->rank];
   if (forecast.costs.pair > 0.0) {
-    double said = 0.0;
+    double modelled = 0.0;
     for (int64_t k = hint->window_first; k <= hint->window_last; ++k)
-      said += forecast.costs.particle * forecast.particles[k] + forecast.costs.pair * forecast.pairs[k];
-    said /= (double)(hint->window_last - hint->window_first + 1);
-    forecast.error[forecast.n_errors++] = load > 0.0 ? fabs(said / load - 1.0) : 1.0;
+      modelled += forecast.costs.particle * forecast.particles[k] + forecast.costs.pair * forecast.pairs[k];
+    modelled /= (double)(hint->window_last - hint->window_first + 1);
+    forecast.error[forecast.n_errors++] = load > 0.0 ? fabs(modelled / load - 1.0) : 1.0;
   }
   forecast.costs.pair = -1.0;
   for (int u = 0; u < hint->n_units; ++u) {

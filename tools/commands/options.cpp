@@ -174,14 +174,16 @@ void add_cluster(CLI::App& app) {
   command->add_option("--rows", a->rows, "number of rows (objects)")->required()->check(CLI::PositiveNumber);
   command->add_option("--cols", a->cols, "values per row")->required()->check(CLI::PositiveNumber);
   command->add_option("-k", a->k_text, "number of strata, or auto")->required();
-  command->add_option("--algorithm", a->algorithm, "how")
+  command->add_option("--algorithm", a->algorithm, "algorithm")
       ->capture_default_str()
       ->check(CLI::IsMember({"clara", "pam", "quality", "hierarchical"}));
-  command->add_option("--linkage", a->linkage, "of hierarchical")
+  command->add_option("--linkage", a->linkage, "linkage of hierarchical")
       ->capture_default_str()
       ->check(CLI::IsMember({"average", "complete", "single", "ward"}));
   command->add_option("--seed", a->seed, "seed of the random draws")->capture_default_str();
-  command->add_option("--samples", a->samples, "of clara")->capture_default_str()->check(CLI::PositiveNumber);
+  command->add_option("--samples", a->samples, "number of samples that clara searches")
+      ->capture_default_str()
+      ->check(CLI::PositiveNumber);
   command->add_option("--sample-size", a->sample_size, "sample size of clara (40 + 2 k by default)")
       ->check(CLI::PositiveNumber);
   command->add_option("--medoids", a->medoids, "write the medoids to this file, one per line");
@@ -235,7 +237,7 @@ void add_replay(CLI::App& app) {
       ->check(CLI::Range(0, 30));
   command->add_option("--price", a->price, "seconds that a rebalance costs (by default unknown)")
       ->check(CLI::NonNegativeNumber);
-  command->add_flag("--price-unknown", a->price_unknown, "the price is unknown until the first rebalance shows it");
+  command->add_flag("--price-unknown", a->price_unknown, "the decision knows the price only after its first rebalance");
   command
       ->add_option("--threshold", a->threshold,
                    "imbalance above which a rebalance is recommended while its price is unknown")

@@ -186,8 +186,8 @@ std::string pairs_text(const PairFindings& f, bool all) {
   if (f.pairs.to_self > 0)
     out += "  " + count_text(f.pairs.to_self, "message") + " of ranks to themselves belong to no pair\n";
   if (f.pairs.unknown_ends > 0)
-    out += "  of " + count_text(f.pairs.unknown_ends, "message") +
-           " the begin or the end is not in the trace: they count with no time\n";
+    out += "  " + count_text(f.pairs.unknown_ends, "message") +
+           " without a start or an end in the trace: they count with no time\n";
   return out;
 }
 

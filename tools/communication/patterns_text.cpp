@@ -80,7 +80,7 @@ std::string late_rank_sentence(const PatternFindings& f) {
   if (all == 0) return "";
   const auto most =
       std::max_element(ranks.begin(), ranks.end(), [](const auto& a, const auto& b) { return a.second < b.second; });
-  return "Rank " + std::to_string(most->first) + " was the one to blame in " + std::to_string(most->second) + " of " +
+  return "Rank " + std::to_string(most->first) + " was to blame in " + std::to_string(most->second) + " of " +
          std::to_string(all) + ".\n";
 }
 

@@ -120,7 +120,7 @@ std::string ranks_table(const WaitFindings& f, bool all) {
     table.add({std::to_string(w.rank), time_text(w.delay_ns), time_text(w.direct_ns),
                w.most.ns > 0 ? name_text(f.short_path_text(w.most), name_width) : ""});
   }
-  return "\nWho was waited for: because of its delays, and directly" + more(n, f.waited_for.size()) + "\n" +
+  return "\nRanks that made others wait, by their delays and directly" + more(n, f.waited_for.size()) + "\n" +
          table.text();
 }
 
@@ -147,7 +147,7 @@ std::string windows_table(const WaitFindings& f, bool all) {
                known ? std::to_string(w.most->rank) : "", known ? time_text(w.most->delay_ns) : "",
                known ? name_text(f.short_text(w.most->most), name_width) : ""});
   }
-  return "\nWho was waited for most in each window" + more(n, f.windows.size()) + "\n" + table.text();
+  return "\nThe rank that made others wait most in each window" + more(n, f.windows.size()) + "\n" + table.text();
 }
 
 std::string critical_table(const WaitFindings& f, bool all) {

@@ -32,10 +32,10 @@ nlohmann::ordered_json trace_communication(CommunicationTrace trace, std::int64_
 /// if they would take more than `most_bytes`.
 nlohmann::ordered_json dendrogram_json(const PairFindings& findings, std::size_t most_bytes);
 
-/// Messages of the pairs with the most time, as many as fit: pair_json with "messages" packed (varints: begin since the
-/// message before, duration + 1 or 0, bytes, 2 if it is an outlier + 1 if `a` sent it), "messages_count", "left_out" of
-/// it, and "course": the share of time under way in equal intervals.  If not all messages of a pair fit, its outliers
-/// come first, then every n-th of the others.
+/// Messages of the pairs with the most time, as many as fit: pair_json with "messages" packed (varints: start since
+/// that of the message before, duration + 1 or 0, bytes, 2 if it is an outlier + 1 if `a` sent it), "messages_count",
+/// "left_out" of it, and "course": the share of time under way in equal intervals.  If not all messages of a pair fit,
+/// its outliers come first, then every n-th of the others.
 nlohmann::ordered_json pair_details_json(const CommunicationTrace& trace,
                                          const std::shared_ptr<const communication::CallTree>& tree,
                                          const std::vector<communication::Flow>& flows, const PairFindings& pairs,

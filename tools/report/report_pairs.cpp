@@ -26,7 +26,7 @@ void append(std::vector<std::byte>& out, std::uint64_t value) {
   out.push_back(static_cast<std::byte>(value));
 }
 
-/// The messages with a known begin that are shown, by time: outliers first, the longest of them if they are too many,
+/// The messages with a known start that are shown, by time: outliers first, the longest of them if they are too many,
 /// and every n-th of the others.
 std::vector<PairMessage> chosen(const PairView& view) {
   std::vector<PairMessage> outliers, others;

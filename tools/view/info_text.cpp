@@ -4,11 +4,11 @@
 #include <array>
 #include <cstdio>
 
+#include "tools/output/most_awaited.hpp"
 #include "tools/output/output.hpp"
 #include "tools/symbols/call_path.hpp"
 #include "tools/view/heat_map.hpp"
 #include "tools/view/load_picture.hpp"
-#include "tools/output/most_awaited.hpp"
 #include "tools/view/snapshot_view.hpp"
 #include "tools/view/strata_moves.hpp"
 
@@ -286,7 +286,7 @@ std::string balance_text(const Run& run, const Terminal& terminal, Symbols* symb
     out += "  imbalance   ";
   // Of single steps if known, because successive imbalances can cancel within a window.
   const double average = run.mean_path > 0 ? run.critical_path / run.mean_path - 1 : sum / steps;
-  out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " at worst (steps " +
+  out += percent_text(average) + " on average, " + percent_text(worst->imbalance) + " in the worst window (steps " +
          std::to_string(worst->first) + ".." + std::to_string(worst->last) + ")\n";
   out += "  rebalances  " + std::to_string(done) + " done, " + std::to_string(recommended) + " recommended" +
          (priced > 0 ? ", the last known price " + seconds_text(price) : "") + "\n";

@@ -43,14 +43,14 @@ contains
     type(effort_hint), intent(in) :: hint
     real(dp), intent(in) :: cost(2)
     real(c_double), pointer :: load(:)
-    real(dp) :: said
+    real(dp) :: modelled
     integer :: first, last    ! effort counts steps from 0
     first = int(hint%window_first) + 1 - settling_steps
     last = int(hint%window_last) + 1 - settling_steps
-    said = dot_product(cost, sum(sim%work(:, first:last), dim=2)) / (last - first + 1)
+    modelled = dot_product(cost, sum(sim%work(:, first:last), dim=2)) / (last - first + 1)
     call c_f_pointer(hint%load, load, [hint%n_ranks])
     pace = 1
-    if (said > 0) pace = 1 + 0.5_dp * (load(sim%mesh%rank + 1) / said - 1)
+    if (modelled > 0) pace = 1 + 0.5_dp * (load(sim%mesh%rank + 1) / modelled - 1)
   end function pace
 
   ! Seconds; negative if effort could not fit it.

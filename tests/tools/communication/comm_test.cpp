@@ -158,7 +158,7 @@ TEST_CASE("waits window by window, and of some windows only") {
   INFO(text);
   CHECK(text.find("Of the 20 windows in which ranks waited, it was rank 2 most in " + std::to_string(named) + ",") !=
         std::string::npos);
-  CHECK(text.find("Who was waited for most in each window") != std::string::npos);
+  CHECK(text.find("The rank that made others wait most in each window") != std::string::npos);
 
   // The parts of some windows add up to the whole.
   const json first = scratch.run({"comm", "waits", "--json", "--steps", "0-6", "run-17.trace"}).json(),

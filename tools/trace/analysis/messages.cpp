@@ -75,7 +75,7 @@ class Collector {
   void add(std::vector<End>& ends, const TraceSpan& span, std::size_t i, std::int64_t order_ns, std::size_t order_event,
            std::int32_t sender, std::int32_t receiver) {
     const TraceEvent& event = thread_.events[i];
-    if (event.peer < 0) return;  // to or from no rank
+    if (event.peer < 0) return;  // the peer is not known
     ends.push_back({sender,
                     receiver,
                     event.id,
@@ -154,7 +154,7 @@ class Segments {
     const KeptRank *const sender = trace_.windows[w].find(sender_), *const receiver = trace_.windows[w].find(receiver_);
     const auto readable = [](const KeptRank* kept) { return kept != nullptr && kept->events && !kept->lost; };
     if (!readable(sender) || !readable(receiver)) return false;
-    return !sender->partner_only() || !receiver->partner_only();  // messages of two partners are not there
+    return !sender->partner_only() || !receiver->partner_only();  // messages between two partners are not recorded
   }
   /// A ring that is full loses the oldest steps of a window.
   bool dropped(std::int32_t rank, std::size_t w) const {
@@ -293,7 +293,7 @@ class Matcher {
     }
   }
 
-  /// Messages that were under way at the begin of a window whose first steps one of the ranks has lost.  If that is the
+  /// Messages that were under way at the start of a window whose first steps one of the ranks has lost.  If that is the
   /// receiver, the last of them are recorded; if it is the sender, the first.
   void match_over_dropped(std::span<End> sends, std::span<End> receives) {
     const std::size_t window = receives[0].window;

@@ -38,7 +38,7 @@ struct TraceMessages {
 
 /// Matches by communicator, sender, receiver, tag and order: of the receives that got messages of one sender and tag,
 /// the one posted first got the one sent first (MPI 4.0, section 3.5).  If the preceding events are missing (the
-/// previous window was not kept, or the first steps of this one found no room in the ring), the first message may have
+/// previous window was not kept, or the first steps of this one did not fit into the ring), the first message may have
 /// been sent earlier or received already.  The sequences are then shifted until sizes agree, no receive completes
 /// before its send begins (within the errors of stored times and clocks), and transfer times are even.  EZTrace names a
 /// wrong communicator in some receives: in an archive of another tool, the remaining ends are matched without the

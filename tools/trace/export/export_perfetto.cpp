@@ -106,7 +106,7 @@ class Part {
   void describe_thread(const TraceThread& thread) {
     Protobuf inner;
     inner.varint(field::pid, static_cast<std::uint64_t>(thread.rank));
-    // The first thread's number is the process's, by which Perfetto knows the main thread.
+    // The first thread has the process's number, by which Perfetto recognises the main thread.
     inner.varint(field::tid, thread.thread == 0 ? static_cast<std::uint64_t>(thread.rank)
                                                 : (static_cast<std::uint64_t>(thread.rank) + 1) * 4096 +
                                                       static_cast<std::uint64_t>(thread.thread));
@@ -235,7 +235,7 @@ class SpanWriter {
 
   /// No arrow is drawn, because the target records no event.
   void access(const TraceEvent& event) {
-    if (event.bytes == 0 && event.received_bytes == 0) return;  // a synchronisation: the call's slice says it
+    if (event.bytes == 0 && event.received_bytes == 0) return;  // a synchronisation, which the call's slice shows
     Protobuf out = event_of(instant);
     out.varint(field::name_iid, event.received_bytes == 0 ? name_put : event.bytes == 0 ? name_get : name_update);
     if (event.peer >= 0) annotate(out, note_peer, static_cast<std::uint64_t>(event.peer));

@@ -230,7 +230,7 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
                   " according to the clocks: the transfer counts as 0 s");
   if (trace.dropped_steps > 0)
     out.push_back(grouped_count(static_cast<std::uint64_t>(trace.dropped_steps), "step") +
-                  " of single ranks found no room in the ring and are missing: EFFORT_TRACE_MEMORY sets its size");
+                  " of individual ranks did not fit into the ring and are missing: EFFORT_TRACE_MEMORY sets its size");
   if (f.calls.scaled > 0)
     out.push_back("sampled ranks with missing steps (" + std::to_string(f.calls.scaled) +
                   " times) are scaled up as if the missing steps had been like the others");

@@ -75,7 +75,7 @@ class LocationReader {
   /// Whether the request was started; `number`: its number.
   bool complete(std::uint64_t request, bool send, std::uint32_t& number);
   void switch_recording(OTF2_TimeStamp time, bool on);
-  /// Puts messages at the begin or end of their call, as in effort's own traces: tools differ in this.
+  /// Puts messages at the start or end of their call, as in effort's own traces: tools differ in this.
   void place_messages();
   void finish();
 

@@ -37,7 +37,7 @@ class Ids {
     return index_.at(id);
   }
 
-  /// Ids that were asked for without having been defined.
+  /// Ids that were looked up but never defined.
   std::size_t unnamed() const { return unnamed_; }
 
  private:

@@ -30,7 +30,7 @@ struct TraceCommunicator {
   std::vector<std::int32_t> remote;   ///< of an intercommunicator: the other group
 };
 
-/// A rank of which something was kept in a window.
+/// A rank whose events, or some of them, were kept in a window.
 struct KeptRank {
   std::int32_t rank = 0;
   std::uint16_t reasons = 0;  ///< record::trace::Reason
@@ -91,7 +91,7 @@ struct Trace {
   std::vector<std::string> phases, units;
   std::vector<TraceWindow> windows;  ///< ascending
   std::vector<TraceThread> threads;  ///< by rank, then thread
-  std::int64_t dropped_steps = 0;    ///< steps of all ranks that found no room in a ring
+  std::int64_t dropped_steps = 0;    ///< steps of all ranks that did not fit into a ring
   std::uint64_t bytes = 0;           ///< of all files
   std::size_t damaged_chunks = 0;    ///< parts of the files that cannot be read
   std::vector<std::string> notes;    ///< missing parts and corrections of the data, a sentence each

@@ -287,7 +287,7 @@ export class MatrixMap {
       cell = this.cursor;
     if (!cell || !this.picture) {
       readout.replaceChildren(
-        h("span", { class: "quiet" }, "Point at a cell; click it to zoom in, or, if it is a single pair, to show that.")
+        h("span", { class: "quiet" }, "Point at a cell; click to zoom in, or to show the pair of a single cell.")
       );
       return;
     }

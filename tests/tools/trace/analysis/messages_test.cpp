@@ -86,7 +86,7 @@ TEST_CASE("the receive posted first gets the message, whichever is complete firs
   CHECK(verify(trace, match_messages(trace)) == 2);
 }
 
-TEST_CASE("messages to MPI_PROC_NULL and cancelled requests do not count") {
+TEST_CASE("messages without a known peer and cancelled requests do not count") {
   Trace trace = empty_trace(2);
   add_window(trace, 0, 0, 1000);
   Events e(10);

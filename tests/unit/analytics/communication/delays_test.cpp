@@ -164,7 +164,7 @@ TEST_CASE("a delay belongs to the span in which others waited for the rank itsel
   CHECK(all == Approx(a.sum_of_waits() - a.delays.unexplained_ns));
 
   const CriticalPath second = critical_path(a.record, a.tree, a.waits, a.timeline, {false, true, false});
-  CHECK(second.ns == 500 - 380);  // from 620 back to the span's begin
+  CHECK(second.ns == 500 - 380);  // from 620 back to the start of the span
   REQUIRE(!second.activities.empty());
   CHECK(second.activities[0].rank == 1);
   CHECK(a.name(second.activities[0].path) == "pack");

@@ -16,7 +16,7 @@ struct At {
   std::size_t index = 0;
 };
 
-/// Builds a record: calls of each rank in the order of their begins.
+/// Builds a record: calls of each rank in the order of their starts.
 class Made {
  public:
   explicit Made(std::int32_t ranks) : calls_(static_cast<std::size_t>(ranks)) {

@@ -31,7 +31,7 @@ class Program {
   void send_receive(std::int32_t rank, std::int32_t to, std::int32_t from, std::uint64_t bytes = 8);
   /// Completes all requests that were started.
   void wait_all(std::int32_t rank, std::int64_t ns = 100);
-  /// @param until  when the call ends, on all ranks: 0: 100 ns after its begin
+  /// @param until  when the call ends, on all ranks: 0: 100 ns after its start
   void collective(const std::string& name, Operation operation, const std::vector<std::int32_t>& members,
                   std::int32_t root = -1, std::int64_t until = 0, std::uint64_t bytes = 8);
   /// @param until  [members] when each call ends

@@ -91,7 +91,7 @@ export function matrixOf(state: State, side: Side, show: (a: number, b: number) 
     heading(
       "Matrix",
       (side.of === "trace"
-        ? "Point-to-point messages of which the trace has both ends, and waits. "
+        ? "Point-to-point messages with both ends in the trace, and waits. "
         : "Messages and, by rule, collectives of all ranks. ") +
         "Rows send, columns receive." +
         leftOut(side.matrix)

@@ -278,7 +278,7 @@ export function pairOf(
     heading(
       "Pairs",
       side.of === "trace"
-        ? "Time from the begin of the send to the end of the receive, both directions."
+        ? "Time from the start of the send to the end of the receive, both directions."
         : "Time in calls for the pair, of both ranks."
     ),
     table(
