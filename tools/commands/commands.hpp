@@ -165,6 +165,23 @@ struct CommDiffArguments : CommPatternsArguments {
   std::string other;
 };
 void run_comm_diff(const CommDiffArguments& arguments);
+
+struct CallsEncodeArguments {
+  std::vector<std::string> inputs;
+  std::string out;
+  unsigned width = 2;
+  bool json = false;
+};
+void run_calls_encode(const CallsEncodeArguments& arguments);
+
+struct CallsDecodeArguments {
+  std::string in, out;
+  std::optional<std::uint64_t> stream;
+  unsigned width = 0;  ///< 0: as before coding
+  bool json = false;
+};
+void run_calls_decode(const CallsDecodeArguments& arguments);
+
 struct PlaceArguments {
   std::string snapshot, topology, hosts, format = "rankfile", out;
   std::string node;  ///< "2x4x8": parts of a node; empty: not known

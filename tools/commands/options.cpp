@@ -374,6 +374,7 @@ void add_commands(CLI::App& app) {
   add_place(app);
   add_trace(app);
   add_comm(app);
+  add_calls(app);
 }
 
 }  // namespace effort::tools

@@ -14,4 +14,7 @@ void add_comm_patterns(CLI::App& comm);
 void add_comm_phases(CLI::App& comm);
 void add_comm_diff(CLI::App& comm);
 
+/// `effort calls`, with its subcommands.
+void add_calls(CLI::App& app);
+
 }  // namespace effort::tools

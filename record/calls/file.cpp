@@ -1,0 +1,238 @@
+#include "record/calls/file.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "analytics/codec/codec.hpp"
+#include "record/calls/format.hpp"
+#include "record/reader.hpp"
+
+namespace effort::record::calls {
+
+namespace {
+
+using format::Bytes;
+using format::View;
+using record::format::put_varint;
+
+Bytes file_start() {
+  Bytes out;
+  for (const unsigned char c : format::magic) out.push_back(static_cast<std::byte>(c));
+  record::format::put(out, format::major);
+  record::format::put(out, format::minor);
+  record::format::put(out, std::uint32_t{0});
+  record::format::put(out, record::format::hash(out));
+  return out;
+}
+
+void put_frame(Bytes& out, std::uint32_t type, View payload) {
+  Bytes frame;
+  record::format::put(frame, type);
+  record::format::put(frame, static_cast<std::uint32_t>(payload.size()));
+  record::format::put(frame, record::format::hash(payload));
+  record::format::put(frame, static_cast<std::uint32_t>(record::format::hash(frame)));
+  out.insert(out.end(), frame.begin(), frame.end());
+  out.insert(out.end(), payload.begin(), payload.end());
+}
+
+void put_text(Bytes& out, const std::string& text) {
+  const std::size_t n = std::min<std::size_t>(text.size(), format::most_text);
+  put_varint(out, n);
+  for (const char c : text.substr(0, n)) out.push_back(static_cast<std::byte>(c));
+}
+
+void put_signed(Bytes& out, std::int64_t value) {
+  put_varint(out, static_cast<std::uint64_t>(value) << 1 ^ static_cast<std::uint64_t>(value >> 63));
+}
+
+Bytes names_payload(const Names& names) {
+  Bytes out;
+  put_varint(out, names.width);
+  put_varint(out, names.modules.size());
+  for (const Module& m : names.modules) {
+    put_text(out, m.name);
+    put_text(out, m.build_id);
+    put_text(out, m.path);
+  }
+  put_varint(out, names.functions.size());
+  std::uint64_t before = 0;
+  for (const Function& f : names.functions) {
+    put_varint(out, f.module);
+    put_signed(out, static_cast<std::int64_t>(f.offset - before));
+    before = f.offset;
+  }
+  put_varint(out, names.streams.size());
+  for (const Stream& s : names.streams) {
+    put_signed(out, s.rank);
+    put_varint(out, s.process);
+    put_varint(out, s.thread);
+    put_varint(out, s.events);
+    put_varint(out, s.left_out);
+    put_text(out, s.label);
+  }
+  return out;
+}
+
+std::string text_of(record::format::Cursor& in) {
+  const View text = in.take(in.varint(format::most_text, "the length of a text"));
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+std::int64_t signed_of(record::format::Cursor& in) {
+  const std::uint64_t value = in.varint();
+  return static_cast<std::int64_t>(value >> 1) ^ -static_cast<std::int64_t>(value & 1);
+}
+
+/// The length of a list whose elements have at least a byte each.
+std::uint64_t length_of(record::format::Cursor& in, std::uint64_t most, const char* what) {
+  return in.varint(std::min<std::uint64_t>(most, in.left()), what);
+}
+
+Names parse_names(View payload) {
+  record::format::Cursor in(payload);
+  Names names;
+  names.width = static_cast<std::uint32_t>(in.varint(4, "the width of ids"));
+  if (names.width != 2 && names.width != 4)
+    throw std::runtime_error("the width of ids is " + std::to_string(names.width) + ", not 2 or 4");
+  names.modules.resize(length_of(in, format::most_functions, "the number of modules"));
+  for (Module& m : names.modules) {
+    m.name = text_of(in);
+    m.build_id = text_of(in);
+    m.path = text_of(in);
+  }
+  names.functions.resize(length_of(in, format::most_functions, "the number of functions"));
+  std::uint64_t before = 0;
+  for (Function& f : names.functions) {
+    f.module = static_cast<std::uint32_t>(in.varint(names.modules.size(), "the module of a function"));
+    if (f.module >= names.modules.size()) throw std::runtime_error("a function's module does not exist");
+    f.offset = before += static_cast<std::uint64_t>(signed_of(in));
+  }
+  names.streams.resize(length_of(in, format::most_streams, "the number of streams"));
+  for (Stream& s : names.streams) {
+    s.rank = signed_of(in);
+    s.process = in.varint();
+    s.thread = in.varint();
+    s.events = in.varint();
+    s.left_out = in.varint();
+    s.label = text_of(in);
+  }
+  in.finish();
+  return names;
+}
+
+constexpr std::uint64_t most_events = ~std::uint64_t{0} - 1;
+
+}  // namespace
+
+FileMaker::FileMaker() : bytes_(file_start()) {}
+
+void FileMaker::begin(std::uint64_t stream) {
+  encoder_.begin_run(stream);
+  in_block_ = true;
+}
+
+void FileMaker::append(std::uint64_t stream, std::span<const std::uint32_t> events) {
+  if (stream >= events_.size()) {
+    if (stream != events_.size()) throw std::invalid_argument("streams are appended one after the other");
+    events_.push_back(0);
+    begin(stream);
+  } else if (stream + 1 != events_.size()) {
+    throw std::invalid_argument("streams are appended one after the other");
+  }
+  events_.back() += events.size();
+  while (!events.empty()) {
+    if (!in_block_) begin(stream);
+    events = events.subspan(encoder_.append(events));
+    if (!events.empty()) end_block();
+  }
+}
+
+void FileMaker::end_block() {
+  put_frame(bytes_, format::type_block, encoder_.finish());
+  in_block_ = false;
+}
+
+std::vector<std::byte> FileMaker::finish(Names names) {
+  if (in_block_) end_block();
+  events_.resize(names.streams.size());
+  for (std::size_t i = 0; i < events_.size(); ++i) names.streams[i].events = events_[i];
+  put_frame(bytes_, format::type_names, names_payload(names));
+  return std::move(bytes_);
+}
+
+bool is_calls_file(std::span<const std::byte> bytes) {
+  return bytes.size() >= format::magic.size() &&
+         std::ranges::equal(bytes.first(format::magic.size()), format::magic,
+                            [](std::byte a, unsigned char b) { return std::to_integer<unsigned char>(a) == b; });
+}
+
+CallsFile::CallsFile(std::vector<std::byte> bytes, std::string name)
+    : bytes_(std::move(bytes)), name_(std::move(name)) {
+  const View all(bytes_);
+  if (!is_calls_file(all))
+    throw FormatError("this is not a file of calls", name_, 0, "name a file that ends in .calls");
+  if (all.size() < format::header_bytes)
+    throw FormatError("the file is cut within its header", name_, all.size(), "copy it again");
+  if (record::format::get<std::uint64_t>(all, 16) != record::format::hash(all.first(16)))
+    throw FormatError("the header is damaged", name_, 0, "copy the file again");
+  const auto major = record::format::get<std::uint16_t>(all, 8);
+  if (major != format::major || record::format::get<std::uint32_t>(all, 12) != 0)
+    throw FormatError("the file has format version " + std::to_string(major) + " or features that this version (" +
+                          std::to_string(format::major) + ") does not know",
+                      name_, 8, "use the effort command of the version that wrote it");
+  bool named = false;
+  for (std::size_t at = format::header_bytes; at < all.size();) {
+    const View rest = all.subspan(at);
+    if (rest.size() < format::frame_bytes || record::format::get<std::uint32_t>(rest, 16) !=
+                                                 static_cast<std::uint32_t>(record::format::hash(rest.first(16))))
+      throw FormatError("the file is damaged or cut", name_, at, "encode the calls again");
+    const auto type = record::format::get<std::uint32_t>(rest, 0), length = record::format::get<std::uint32_t>(rest, 4);
+    if (length > rest.size() - format::frame_bytes)
+      throw FormatError("the file is cut", name_, all.size(), "copy it again");
+    const View payload = rest.subspan(format::frame_bytes, length);
+    if (record::format::hash(payload) != record::format::get<std::uint64_t>(rest, 8))
+      throw FormatError("the checksum of a part is wrong", name_, at, "copy the file again");
+    if (type == format::type_block) {
+      blocks_.push_back({at + format::frame_bytes, length});
+    } else if (type == format::type_names) {
+      try {
+        names_ = parse_names(payload);
+      } catch (const std::runtime_error& e) {
+        throw FormatError(e.what(), name_, at, "encode the calls again");
+      }
+      named = true;
+    }
+    at += format::frame_bytes + length;
+  }
+  if (!named) throw FormatError("the list of streams is missing", name_, all.size(), "copy the file again");
+}
+
+void CallsFile::read(const effort::calls::EventSink& sink) const {
+  std::vector<std::uint64_t> seen(names_.streams.size());
+  std::uint64_t current = 0;
+  for (const Block& block : blocks_) {
+    const auto bytes = std::span(bytes_).subspan(block.offset, block.size);
+    try {
+      effort::calls::decode_block(bytes, most_events, [&](std::uint64_t stream, std::span<const std::uint32_t> events) {
+        if (stream < current || stream >= seen.size())
+          throw FormatError("the streams are not in order", name_, block.offset, "encode the calls again");
+        current = stream;
+        seen[stream] += events.size();
+        if (seen[stream] > names_.streams[stream].events)
+          throw FormatError("a stream has more events than its list says", name_, block.offset,
+                            "encode the calls again");
+        sink(stream, events);
+      });
+    } catch (const codec::CodecError& e) {
+      throw FormatError("the calls are damaged: " + std::string(e.what()) + " of the part", name_, block.offset,
+                        "encode the calls again");
+    }
+  }
+  for (std::size_t i = 0; i < seen.size(); ++i)
+    if (seen[i] != names_.streams[i].events)
+      throw FormatError("stream " + std::to_string(i) + " has " + std::to_string(seen[i]) + " events instead of " +
+                            std::to_string(names_.streams[i].events),
+                        name_, bytes_.size(), "copy the file again");
+}
+
+}  // namespace effort::record::calls

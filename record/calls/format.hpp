@@ -1,0 +1,28 @@
+// The constants of FORMAT.md.  Internal.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+
+#include "record/format.hpp"
+
+namespace effort::record::calls::format {
+
+using record::format::Bytes;
+using record::format::View;
+
+inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'C', 'L', '\r', '\n', 0x1a, '\n'};
+inline constexpr std::uint16_t major = 1;
+inline constexpr std::uint16_t minor = 0;
+inline constexpr std::size_t header_bytes = 24;
+inline constexpr std::size_t frame_bytes = 20;
+
+inline constexpr std::uint32_t type_block = record::format::four("CALL");
+inline constexpr std::uint32_t type_names = record::format::four("NAME");
+
+inline constexpr std::uint64_t most_streams = std::uint64_t{1} << 20;
+inline constexpr std::uint64_t most_functions = std::uint64_t{1} << 24;
+inline constexpr std::uint64_t most_text = 4096;
+
+}  // namespace effort::record::calls::format
