@@ -81,7 +81,7 @@ std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int ar
     if (!named && !inner.starts_with('-')) return unknown_command(*command, inner, word);
     if (named) command = named, word += " " + inner, first = 3;
   }
-  std::string text = command ? unknown_option(*command, first, argc, argv) : "";
+  std::string text = unknown_option(command ? *command : app, command ? first : 1, argc, argv);
   if (text.empty()) text = error.what();
   std::replace(text.begin(), text.end(), '\n', ' ');
   return text + ": see 'effort " + (command ? word + " " : "") + "--help'";

@@ -53,7 +53,7 @@ struct Reader::State {
     const format::Bytes start = source->read(0, n);
     for (std::size_t i = 0; i < format::magic.size(); ++i) {
       if (i >= start.size() || std::to_integer<unsigned char>(start[i]) != format::magic[i])
-        refuse("this is not a trace file of effort", 0, "name a file that ends in .trc");
+        refuse("this is not a trace file of effort", 0, "name the directory NAME-JOB.trace or a .trc file in it");
     }
     if (start.size() < format::header_bytes) refuse("the file is cut within its header", start.size(), "copy it again");
     const format::View view(start);

@@ -48,6 +48,7 @@ TEST_CASE("a wrong word is answered with suggestions") {
   }
   const auto error_of = [&](const std::vector<std::string>& line) { return scratch.run(line).err; };
   CHECK(error_of({"info", "--nonsense", "a"}) == "effort: unknown option '--nonsense': see 'effort info --help'\n");
+  CHECK(error_of({"--nonsense"}) == "effort: unknown option '--nonsense': see 'effort --help'\n");
   CHECK(error_of({"replay", "a", "--prize=3"}) ==
         "effort: unknown option '--prize' (did you mean '--price'?): see 'effort replay --help'\n");
 }

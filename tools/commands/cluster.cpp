@@ -38,8 +38,8 @@ int parse_k(const std::string& text, std::size_t rows) {
   if (error != std::errc() || end != text.data() + text.size() || k < 1)
     throw UsageError("-k: '" + text + "' is neither auto nor a number of at least 1");
   if (static_cast<std::size_t>(k) > rows)
-    throw UsageError("-k: " + text + " strata of " + std::to_string(rows) +
-                     " rows, give at most as many as there are rows");
+    throw UsageError("-k: " + text + " strata for " + std::to_string(rows) +
+                     " rows: give at most as many as there are rows");
   return k;
 }
 

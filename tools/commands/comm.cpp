@@ -29,6 +29,9 @@ namespace effort::tools {
 
 namespace {
 
+/// The other remedy if a snapshot has no communication matrix.
+constexpr const char* or_a_trace = ", or give a trace (EFFORT_TRACE=on)";
+
 /// The trace itself is given up, because a record of many events needs the memory.
 CommunicationTrace read_communication(const CommArguments& a) {
   const Trace trace = read_named_trace(a.input, a.raw_names, a.module_paths);
@@ -39,7 +42,7 @@ SnapshotTraffic read_traffic(const CommArguments& a, const std::string& analysis
   record::Reader reader{std::filesystem::path(a.input)};
   reader.verify();
   SnapshotTraffic traffic = snapshot_traffic(reader);
-  require_flows(traffic, reader, analysis);
+  require_flows(traffic, reader, analysis, or_a_trace);
   if (a.raw_names) return traffic;
   Symbols symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()});
   for (std::string& region : traffic.regions) region = symbols.readable(region);
@@ -85,7 +88,7 @@ void run_comm_waits(const CommWaitsArguments& a) {
     reader.verify();
     const KokkosSession kokkos;
     SnapshotWaits waits = snapshot_waits(reader);
-    if (!waits.most) require_flows(waits.traffic, reader, "effort comm waits");
+    if (!waits.most) require_flows(waits.traffic, reader, "effort comm waits", or_a_trace);
     if (waits.most && !a.raw_names)
       waits.most_region =
           Symbols(reader.run().modules, {a.module_paths.begin(), a.module_paths.end()}).short_name(waits.most->region);

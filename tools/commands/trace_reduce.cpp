@@ -28,8 +28,9 @@ std::vector<reduction::Method> methods_of(const TraceReduceArguments& a) {
     std::string names;
     for (std::size_t i = 0; i < reduction::n_similarities; ++i)
       names += (i > 0 ? ", " : "") + std::string(reduction::similarity_text(static_cast<reduction::Similarity>(i)));
-    throw UsageError("--method '" + record::visible(a.method) + "' is not a method with a positive threshold: give " +
-                     names + ", each but iter_avg with :THRESHOLD or without");
+    throw UsageError("--method '" + record::visible(a.method) +
+                     "' is not a method, or its threshold is not positive: give " + names +
+                     ", all but iter_avg optionally with :THRESHOLD");
   }
   std::vector<reduction::Method> out;
   for (std::size_t i = 0; i < reduction::n_similarities; ++i) {

@@ -36,11 +36,11 @@ SnapshotTraffic snapshot_traffic(record::Reader& reader) {
   return out;
 }
 
-void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis) {
+void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis,
+                   const std::string& or_else) {
   if (traffic.flows.empty())
     throw std::runtime_error("'" + reader.name() + "' holds no communication matrix, which " + analysis +
-                             " of a snapshot needs: run the program with EFFORT_COMM_MATRIX=1 and libeffort_pmpi, or "
-                             "give a trace (EFFORT_TRACE=on)");
+                             " needs: run the program with EFFORT_COMM_MATRIX=1 and libeffort_pmpi" + or_else);
 }
 
 }  // namespace effort::tools

@@ -27,8 +27,10 @@ struct SnapshotTraffic {
 
 /// The matrix; without flows if the snapshot has none.  Errors: record::FormatError.
 SnapshotTraffic snapshot_traffic(record::Reader& reader);
-/// @param analysis  what the matrix is needed for
-/// @throws std::runtime_error if there is none, with how to get one
-void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis);
+/// @param analysis  that needs the matrix, for the message
+/// @param or_else   appended to the remedy
+/// @throws std::runtime_error if there is none; the message says how to get one
+void require_flows(const SnapshotTraffic& traffic, const record::Reader& reader, const std::string& analysis,
+                   const std::string& or_else = "");
 
 }  // namespace effort::tools
