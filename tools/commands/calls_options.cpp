@@ -10,13 +10,14 @@ namespace {
 
 void add_encode(CLI::App& app) {
   auto a = std::make_shared<CallsEncodeArguments>();
-  CLI::App* command = app.add_subcommand("encode", "Codes streams of function calls; common parts are stored once");
+  CLI::App* command =
+      app.add_subcommand("encode", "Compresses streams of function calls; parts in common are stored once");
   command
       ->add_option("IN", a->inputs,
-                   "raw streams of little-endian ids, a function's at its entry, 0 at a return: one of each thread "
-                   "or rank, in the order of ranks")
+                   "raw streams, one per thread or rank, in the order of ranks: little-endian ids, that of a function "
+                   "at its entry and 0 at its return")
       ->required();
-  command->add_option("--width", a->width, "bytes of an id")->capture_default_str()->check(CLI::IsMember({2, 4}));
+  command->add_option("--width", a->width, "bytes per id")->capture_default_str()->check(CLI::IsMember({2, 4}));
   command->add_option("-o", a->out, "file to write (.calls)")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_calls_encode(*a); });
@@ -24,11 +25,11 @@ void add_encode(CLI::App& app) {
 
 void add_decode(CLI::App& app) {
   auto a = std::make_shared<CallsDecodeArguments>();
-  CLI::App* command = app.add_subcommand("decode", "Spells out coded calls as raw streams, one behind the other");
+  CLI::App* command = app.add_subcommand("decode", "Expands coded calls into raw streams, one after the other");
   command->add_option("IN", a->in, "file of coded calls (.calls)")->required();
   command->add_option("OUT", a->out, "file to write")->required();
   command->add_option("--stream", a->stream, "only this stream, counted from 0");
-  command->add_option("--width", a->width, "bytes of an id (by default as before coding)")
+  command->add_option("--width", a->width, "bytes per id (by default as in the encoded streams)")
       ->check(CLI::IsMember({2, 4}));
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_calls_decode(*a); });
