@@ -88,7 +88,7 @@ std::string problem_of(const CLI::App& app, const CLI::ParseError& error, int ar
 }
 
 int run(int argc, const char* const* argv) {
-  CLI::App app{"Shows the snapshots of runs, and runs the library's algorithms on files.", "effort"};
+  CLI::App app{"Shows the snapshots and traces of runs, and runs the library's algorithms on files.", "effort"};
   app.set_version_flag("--version", EFFORT_VERSION_TEXT);
   app.require_subcommand(1);
   app.footer(

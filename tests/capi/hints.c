@@ -265,7 +265,7 @@ static int forbidden_calls(const effort_hint* h, void* user) {
   CHECK_FAILS(effort_snapshot(NULL), EFFORT_ERR_CALLBACK, "effort_snapshot");
   /* Everything else is allowed. */
   CHECK_OK(effort_hint_latest(&latest));
-  char name[32]; /* a region that nobody knew, in every hint */
+  char name[32]; /* a new region in every hint */
   snprintf(name, sizeof name, "in callback %d", forbidden);
   CHECK(region_of(h, name) < 0);
   CHECK_OK(effort_region(name, EFFORT_COMPUTE, &id));
