@@ -8,6 +8,7 @@ option(EFFORT_ENABLE_PMPI "Build libeffort_pmpi, which measures programs through
 option(EFFORT_ENABLE_PAPI "Build libeffort_papi, which counts PAPI events" ON)
 option(EFFORT_ENABLE_KOKKOS_TOOLS "Build libeffort_kokkos, which makes regions of Kokkos kernels" ON)
 option(EFFORT_ENABLE_OMPT "Build libeffort_ompt, which measures waiting in OpenMP barriers" ON)
+option(EFFORT_ENABLE_FUNCTIONS "Build libeffort_functions, which records calls of instrumented functions" ON)
 option(EFFORT_ENABLE_HWLOC "Place the background thread with hwloc" ON)
 option(EFFORT_ENABLE_TOOLS "Build the effort command" ON)
 option(EFFORT_ENABLE_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})

@@ -15,6 +15,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <string_view>
 #include <utility>
 
 #include <unistd.h>
@@ -294,6 +295,8 @@ void apply_environment(Settings& s) {
   Source source(s);
   for (const Key& k : keys())
     if (const char* value = environment((std::string("EFFORT_") + k.name).c_str())) {
+      if (k.name == std::string_view("TRACE") && value == std::string_view("functions"))
+        continue;  // libeffort_functions
       try {
         source.apply(k.name, value);
       } catch (const Error& e) {
@@ -317,6 +320,10 @@ void fix_place(std::string& path) {
   if (!none) path = whole.lexically_normal().string();
 }
 
+/// The settings of libeffort_functions, which reads the environment itself.
+constexpr std::string_view functions_keys[] = {"FUNCTIONS", "FUNCTIONS_DEPTH", "FUNCTIONS_MODULES",
+                                               "FUNCTIONS_OVERHEAD"};
+
 /// Finds variables that look like settings but are not.  They are not errors, since other programs may use the prefix.
 std::vector<std::string> unknown_variables() {
   std::vector<std::string> out;
@@ -326,6 +333,7 @@ std::vector<std::string> unknown_variables() {
         !environment(variable.c_str()))
       continue;
     const std::string key = variable.substr(7);
+    if (std::find(std::begin(functions_keys), std::end(functions_keys), key) != std::end(functions_keys)) continue;
     const auto nearer = [&](const Key& a, const Key& b) {
       return record::distance(key, a.name) < record::distance(key, b.name);
     };

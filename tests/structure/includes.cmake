@@ -55,7 +55,7 @@ allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weig
   record/text.hpp)
 allow(tools analytics/ record/)
 allow(tools/place analytics/placement/ record/text.hpp)
-allow(tools/calls tools/output/ tools/symbols/ analytics/calls/ record/)
+allow(tools/calls tools/files/ tools/output/ tools/symbols/ analytics/calls/ record/)
 allow(tools/communication tools/trace/model/ tools/trace/analysis/ tools/trace/input/ tools/output/
   analytics/communication/ record/)
 allow(tools/reduction tools/trace/model/ tools/output/ analytics/reduction/ analytics/communication/ record/)
@@ -67,6 +67,7 @@ allow(tools/trace/export tools/trace/model/ tools/trace/otf2/ tools/trace/analys
   tools/files/ tools/output/ analytics/number_text.hpp record/text.hpp)
 allow(tools/trace/info tools/trace/model/ tools/trace/analysis/ tools/output/ tools/view/ record/text.hpp)
 allow(viewer analytics/ record/)
+allow(adapters/functions analytics/calls/live.hpp record/calls/recording.hpp runtime/environment.hpp)
 allow(adapters/pmpi adapters/mpi/ runtime/session/adapter_port.hpp runtime/config/ runtime/exchange/transport.hpp
   runtime/measure/ runtime/recording/ runtime/status runtime/host_scope.hpp runtime/environment.hpp
   runtime/quiet_write.hpp effort/)

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "record/calls/file.hpp"
+#include "tools/calls/input.hpp"
 #include "tools/calls/raw_stream.hpp"
 #include "tools/commands/commands.hpp"
 #include "tools/files/output_file.hpp"
@@ -42,20 +43,23 @@ void check_space(const std::filesystem::path& out, std::uint64_t events, unsigne
 void run_calls_encode(const CallsEncodeArguments& a) {
   const Destination out(a.out, {a.inputs.begin(), a.inputs.end()});
   const Stopwatch watch;
+  const CallInput input(a.inputs, a.width);
+  record::calls::Names names = input.names();
   record::calls::FileMaker maker;
-  record::calls::Names names;
-  names.width = a.width;
-  std::uint64_t events = 0;
-  for (std::size_t i = 0; i < a.inputs.size(); ++i) {
-    read_raw_calls(a.inputs[i], a.width, [&](std::span<const std::uint32_t> piece) {
-      maker.append(i, piece);
-      events += piece.size();
-    });
-    maker.append(i, {});
-    names.streams.push_back({});
-    names.streams.back().rank = a.inputs.size() > 1 ? static_cast<std::int64_t>(i) : -1;
-    names.streams.back().label = std::filesystem::path(a.inputs[i]).filename().string();
-  }
+  std::uint64_t events = 0, begun = 0;
+  const auto begin = [&](std::uint64_t streams) {
+    for (; begun < streams; ++begun) maker.append(begun, {});
+  };
+  input.read([&](std::uint64_t stream, std::span<const std::uint32_t> piece) {
+    begin(stream);
+    begun = stream + 1;
+    maker.append(stream, piece);
+    events += piece.size();
+  });
+  begin(names.streams.size());
+  // Raw streams are those of the ranks, in their order.
+  for (std::size_t i = 0; i < names.streams.size() && !input.has_names() && names.streams.size() > 1; ++i)
+    names.streams[i].rank = static_cast<std::int64_t>(i);
   const std::vector<std::byte> bytes = maker.finish(std::move(names));
   OutputFile file(out);
   file.write(bytes);

@@ -13,11 +13,14 @@ void add_encode(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("encode", "Compresses streams of function calls; parts in common are stored once");
   command
-      ->add_option("IN", a->inputs,
-                   "raw streams, one per thread or rank, in the order of ranks: little-endian ids, that of a function "
-                   "at its entry and 0 at its return")
+      ->add_option(
+          "IN", a->inputs,
+          "recordings of libeffort_functions (.rec, or their directory), or raw streams, one per thread or "
+          "rank, in the order of ranks: little-endian ids, that of a function at its entry and 0 at its return")
       ->required();
-  command->add_option("--width", a->width, "bytes per id")->capture_default_str()->check(CLI::IsMember({2, 4}));
+  command->add_option("--width", a->width, "bytes per id of raw streams")
+      ->capture_default_str()
+      ->check(CLI::IsMember({2, 4}));
   command->add_option("-o", a->out, "file to write (.calls)")->required();
   command->add_flag("--json", a->json, "print one JSON object");
   command->callback([a] { run_calls_encode(*a); });

@@ -1,5 +1,5 @@
-// Any bytes are refused or decode to as many events as they announce: a block of calls, whose first byte says whether
-// it is in a file.
+// Any bytes are refused or decode to as many events as they announce: a block of calls (after a byte 0), a file, or a
+// recording.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "analytics/calls/block.hpp"
 #include "analytics/codec/codec.hpp"
 #include "record/calls/file.hpp"
+#include "record/calls/recording_file.hpp"
 #include "record/reader.hpp"
 
 namespace {
@@ -27,9 +28,26 @@ void read_block(std::span<const std::byte> bytes) {
   if (events > most_events) std::abort();
 }
 
+struct Enough {};
+
+void read_recording(std::vector<std::byte> bytes) {
+  using namespace effort::record::calls;
+  std::uint64_t events = 0;
+  try {
+    const RecordingFile file(std::move(bytes), "fuzz.rec");
+    for (std::size_t i = 0; i < file.names().streams.size(); ++i)
+      file.read(i, [&](std::span<const std::uint32_t> e) {
+        for (const std::uint32_t event : e)
+          if (event > file.names().functions.size() && event != 65535) std::abort();
+        if ((events += e.size()) > most_events) throw Enough();
+      });
+  } catch (const effort::record::FormatError&) {
+  } catch (const Enough&) {
+  }
+}
+
 void read_file(std::vector<std::byte> bytes) {
   using namespace effort::record::calls;
-  struct Enough {};
   std::uint64_t events = 0;
   try {
     const CallsFile file(std::move(bytes), "fuzz.calls");
@@ -49,6 +67,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::span<const std::byte> bytes(reinterpret_cast<const std::byte*>(data), size);
   if (data[0] == 0) {
     read_block(bytes.subspan(1));
+  } else if (effort::record::calls::is_recording(bytes)) {
+    read_recording({bytes.begin(), bytes.end()});
   } else {
     read_file({bytes.begin(), bytes.end()});
   }

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "record/calls/file.hpp"
+#include "recordings.hpp"
 #include "streams.hpp"
 
 int main(int argc, char** argv) {
@@ -32,4 +33,8 @@ int main(int argc, char** argv) {
     names.streams.resize(i + 1);
     write("file" + std::to_string(i), maker.finish(std::move(names)));
   }
+  effort::record::calls::test::RecordingMaker recording(60);
+  recording.thread(0, streams[0]);
+  recording.thread(1, test::any_events(5, 400, 60, 0.5));
+  write("recording", recording.bytes());
 }

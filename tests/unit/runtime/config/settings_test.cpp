@@ -376,7 +376,11 @@ TEST_CASE("variables that are no settings are noted, with the likely one if a na
   setenv("EFFORT_LOADMETRIC", "cpu_time", 1);
   setenv("EFFORT_HINT_LAG", "2", 1);
   setenv("EFFORT_GARBAGE", "1", 1);
+  setenv("EFFORT_FUNCTIONS_DEPTH", "2", 1);  // of libeffort_functions
+  setenv("EFFORT_TRACE", "functions", 1);
   const Settings s = resolve({});
+  unsetenv("EFFORT_TRACE");
+  unsetenv("EFFORT_FUNCTIONS_DEPTH");
   unsetenv("EFFORT_GARBAGE");
   unsetenv("EFFORT_WINDOWS");
   unsetenv("EFFORT_LOADMETRIC");
@@ -386,5 +390,7 @@ TEST_CASE("variables that are no settings are noted, with the likely one if a na
   CHECK(mention(s.notes, "EFFORT_LOADMETRIC", "did you mean EFFORT_LOAD_METRIC?"));
   CHECK(mention(s.notes, "EFFORT_GARBAGE", "is not a setting and was ignored"));
   CHECK_FALSE(mention(s.notes, "EFFORT_HINT_LAG", ""));
+  CHECK_FALSE(mention(s.notes, "EFFORT_FUNCTIONS_DEPTH", ""));
+  CHECK_FALSE(s.trace.on);
   CHECK_FALSE(mention(resolve({}).notes, "EFFORT_WINDOWS", ""));
 }

@@ -1,0 +1,40 @@
+#include <fcntl.h>
+#include <linux/falloc.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <ctime>
+
+#include "adapters/functions/process.hpp"
+
+namespace effort::functions::direct {
+
+int open(const char* path, int flags, unsigned mode) {
+  return static_cast<int>(::syscall(SYS_openat, AT_FDCWD, path, flags | O_CLOEXEC, mode));
+}
+
+void close(int fd) { ::syscall(SYS_close, fd); }
+
+bool reserve(int fd, std::uint64_t offset, std::uint64_t bytes) {
+  // Beyond the limit of file sizes, the kernel would send SIGXFSZ.
+  rlimit limit;
+  if (::getrlimit(RLIMIT_FSIZE, &limit) != 0 || offset + bytes > limit.rlim_cur) return false;
+  if (::syscall(SYS_fallocate, fd, 0, offset, bytes) == 0) return true;
+  if (errno != EOPNOTSUPP && errno != ENOSYS) return false;
+  // File systems without fallocate: written zeros take their space.
+  static const char zeros[4096] = {};
+  for (std::uint64_t done = 0; done < bytes; done += sizeof zeros)
+    if (::syscall(SYS_pwrite64, fd, zeros, sizeof zeros, offset + done) != static_cast<long>(sizeof zeros))
+      return false;
+  return true;
+}
+
+std::uint64_t monotonic_ns() {
+  timespec now;
+  ::clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+}
+
+}  // namespace effort::functions::direct

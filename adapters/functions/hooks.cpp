@@ -1,0 +1,95 @@
+// libeffort_functions: keeps every call and return of functions compiled with -finstrument-functions (GCC, Clang,
+// gfortran).  Linked, or preloaded: the C library has hooks of the same name that do nothing.  docs/calls.md is the
+// guide.
+#include <pthread.h>
+
+#include "adapters/functions/process.hpp"
+#include "adapters/functions/thread.hpp"
+
+namespace effort::functions {
+
+namespace {
+
+#define EFFORT_INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+
+EFFORT_INITIAL_EXEC thread_local Thread* mine = nullptr;
+/// In make_mine(), or after the thread's end.
+EFFORT_INITIAL_EXEC thread_local bool closed = false;
+
+pthread_key_t key;
+bool has_key = false;
+
+/// Other destructors of the thread may still make calls: they are not recorded.
+void end_thread(void* thread) {
+  closed = true;
+  mine = nullptr;
+  Thread::destroy(static_cast<Thread*>(thread));
+}
+
+/// The calling thread's first call.
+Thread* make_mine() {
+  if (closed) return nullptr;
+  closed = true;
+  const ErrorNumber kept;
+  Thread* thread = nullptr;
+  if (process.start()) {
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    ::pthread_once(&once, [] { has_key = ::pthread_key_create(&key, end_thread) == 0; });
+    thread = Thread::make();
+    if (thread) {
+      mine = thread;
+      if (has_key) ::pthread_setspecific(key, thread);
+    }
+  }
+  closed = thread == nullptr;
+  return thread;
+}
+
+/// Null if this call is not to be recorded.
+inline Thread* begin() {
+  if (process.state() == State::off) return nullptr;
+  Thread* thread = mine;
+  if (!thread) [[unlikely]] {
+    thread = make_mine();
+    if (!thread) return nullptr;
+  }
+  if (thread->busy) [[unlikely]] {
+    thread->count_skipped();
+    return nullptr;
+  }
+  thread->busy = true;
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  return thread;
+}
+
+inline void end(Thread* thread) {
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+  thread->busy = false;
+}
+
+}  // namespace
+
+void forget_parent() {
+  if (mine) mine->restart();
+}
+
+}  // namespace effort::functions
+
+using namespace effort::functions;
+
+#define EFFORT_HOOK extern "C" __attribute__((visibility("default"), no_instrument_function, noinline))
+
+EFFORT_HOOK void __cyg_profile_func_enter(void* function, void* site) {
+  Thread* const thread = begin();
+  if (!thread) return;
+  thread->enter(reinterpret_cast<std::uintptr_t>(function), reinterpret_cast<std::uintptr_t>(site),
+                reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
+  end(thread);
+}
+
+EFFORT_HOOK void __cyg_profile_func_exit(void* function, void*) {
+  Thread* const thread = begin();
+  if (!thread) return;
+  thread->leave(reinterpret_cast<std::uintptr_t>(function), reinterpret_cast<std::uintptr_t>(__builtin_dwarf_cfa()));
+  end(thread);
+}

@@ -1,0 +1,188 @@
+#include "adapters/functions/process.hpp"
+
+#include <fcntl.h>
+#include <link.h>
+#include <pthread.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+
+#include "adapters/functions/settings.hpp"
+
+namespace effort::functions {
+
+constinit Process process;
+
+/// Held for a moment only.  A signal handler cannot wait for its own thread: hooks inside hooks do nothing.
+class Lock {
+ public:
+  explicit Lock(Process& p) : p_(p) {
+    while (p_.locked_.exchange(true, std::memory_order_acquire)) ::sched_yield();
+  }
+  ~Lock() { p_.locked_.store(false, std::memory_order_release); }
+  Lock(const Lock&) = delete;
+  Lock& operator=(const Lock&) = delete;
+
+ private:
+  Process& p_;
+};
+
+namespace {
+
+void* anonymous(std::size_t bytes) {
+  void* const at = ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  return at == MAP_FAILED ? nullptr : at;
+}
+
+}  // namespace
+
+bool Process::start() {
+  const Lock lock(*this);
+  if (state() == State::unknown)
+    state_.store(read_settings() && open() ? State::on : State::off, std::memory_order_release);
+  return state() == State::on;
+}
+
+bool Process::read_settings() {
+  const Settings s = functions::read_settings();
+  all_modules_ = s.all_modules;
+  modules_wanted_ = s.modules;
+  depth_limit_ = s.depth != 0 ? s.depth : ~0u;
+  least_ns_ = s.least_ns;
+  return s.on;
+}
+
+bool Process::open() {
+  if (!make_path(path_, sizeof path_)) return false;
+  int fd = -1;
+  const std::size_t end = std::strlen(path_);
+  for (int n = 1; n < 1000 && fd < 0; ++n) {  // a file of another process with this number is never overwritten
+    if (n > 1) std::snprintf(path_ + end - 4, sizeof path_ - end + 4, "-%d.rec", n);
+    fd = direct::open(path_, O_RDWR | O_CREAT | O_EXCL, 0644);
+    if (fd < 0 && errno != EEXIST) return false;
+  }
+  if (fd < 0) return false;
+  struct stat status;
+  void* at = MAP_FAILED;
+  if (direct::reserve(fd, 0, layout::header_bytes) && ::fstat(fd, &status) == 0)
+    at = ::mmap(nullptr, layout::header_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+  direct::close(fd);
+  if (at == MAP_FAILED) return false;
+  device_ = status.st_dev;
+  inode_ = status.st_ino;
+  if (!table_) table_ = static_cast<Slot*>(anonymous(sizeof(Slot) << table_bits));
+  if (!table_) return false;
+  header_ = static_cast<layout::Header*>(at);
+  header_->version = layout::version;
+  header_->chunk_bytes = layout::chunk_bytes;
+  header_->process = static_cast<std::uint64_t>(::getpid());
+  header_->rank = rank_of_process();
+  timespec now;
+  ::clock_gettime(CLOCK_REALTIME, &now);
+  header_->started_unix_ns =
+      static_cast<std::uint64_t>(now.tv_sec) * 1'000'000'000u + static_cast<std::uint64_t>(now.tv_nsec);
+  std::memcpy(header_->magic, layout::magic.data(), layout::magic.size());
+  if (!has_fork_handler_) has_fork_handler_ = ::pthread_atfork(nullptr, nullptr, [] { process.forked(); }) == 0;
+  return true;
+}
+
+void Process::forked() {
+  // The parent's mappings are shared with it: nothing may be written there any more.
+  locked_.store(false, std::memory_order_relaxed);
+  if (state() != State::on) return;
+  header_ = nullptr;
+  functions_chunk_ = modules_chunk_ = nullptr;
+  n_functions_ = n_modules_ = n_known_ = 0;
+  std::fill(std::begin(entries_), std::end(entries_), nullptr);
+  ::munmap(table_, sizeof(Slot) << table_bits);
+  table_ = nullptr;
+  state_.store(State::unknown, std::memory_order_release);
+  forget_parent();
+}
+
+namespace {
+
+/// Pages may be larger than chunks: the bytes of an offset or address behind the page's begin.
+std::size_t in_page(std::uint64_t at) { return at & (static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) - 1); }
+
+}  // namespace
+
+layout::ChunkHeader* Process::new_chunk() {
+  const std::uint32_t index = __atomic_fetch_add(&header_->chunks, 1, __ATOMIC_RELAXED);
+  const std::uint64_t offset = layout::header_bytes + std::uint64_t{layout::chunk_bytes} * index;
+  // The file is opened anew each time: the host may have closed all descriptors, or use the number for another file.
+  const int fd = direct::open(path_, O_RDWR, 0);
+  if (fd < 0) return nullptr;
+  struct stat status;
+  void* at = MAP_FAILED;
+  const std::size_t before = in_page(offset);
+  if (::fstat(fd, &status) == 0 && status.st_dev == device_ && status.st_ino == inode_ &&
+      direct::reserve(fd, offset, layout::chunk_bytes))
+    at = ::mmap(nullptr, before + layout::chunk_bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd,
+                static_cast<off_t>(offset - before));
+  direct::close(fd);
+  if (at == MAP_FAILED) return nullptr;
+  return reinterpret_cast<layout::ChunkHeader*>(static_cast<char*>(at) + before);
+}
+
+void Process::unmap(layout::ChunkHeader* chunk) {
+  const std::size_t before = in_page(reinterpret_cast<std::uintptr_t>(chunk));
+  ::munmap(reinterpret_cast<char*>(chunk) - before, before + layout::chunk_bytes);
+}
+
+std::uint32_t Process::next_thread() { return __atomic_fetch_add(&header_->threads, 1, __ATOMIC_RELAXED); }
+
+std::uint32_t Process::add(std::uintptr_t address) {
+  const ErrorNumber kept;
+  const Lock lock(*this);
+  std::size_t i = place(address);
+  for (; table_[i].address.load(std::memory_order_relaxed) != 0; i = (i + 1) & mask)
+    if (table_[i].address.load(std::memory_order_relaxed) == address)
+      return table_[i].bits.load(std::memory_order_relaxed);
+  const std::uint32_t bits = new_function(address);
+  if (n_functions_ >= layout::other_functions - 1) return bits;  // the table keeps free slots
+  table_[i].bits.store(bits, std::memory_order_relaxed);
+  table_[i].address.store(address, std::memory_order_release);
+  return bits;
+}
+
+std::uint32_t Process::new_function(std::uintptr_t address) {
+  const Module* const module = module_of(address);
+  if (!module || n_functions_ >= layout::other_functions - 1) return layout::other_functions;
+  const std::uint32_t chunk = n_functions_ / layout::functions_per_chunk;
+  const std::uint32_t in_chunk = n_functions_ % layout::functions_per_chunk;
+  if (in_chunk == 0) {
+    layout::ChunkHeader* const next = new_chunk();
+    if (!next) return layout::other_functions;
+    next->sequence = chunk;
+    __atomic_store_n(&next->kind, layout::functions, __ATOMIC_RELEASE);
+    entries_[chunk] = reinterpret_cast<layout::FunctionEntry*>(next + 1);
+  }
+  layout::FunctionEntry& entry = entries_[chunk][in_chunk];
+  entry.offset = address - module->base;
+  entry.module = module->index;
+  entry.flags = module->left_out ? std::uint32_t{layout::filtered} : 0;
+  const std::uint32_t id = ++n_functions_;
+  __atomic_store_n(&header_->functions, id, __ATOMIC_RELEASE);
+  return id | (module->left_out ? left_out : 0u);
+}
+
+void Process::leave_out_hot(std::uint32_t id) {
+  const Lock lock(*this);
+  if (id == 0 || id > n_functions_) return;
+  entries_[(id - 1) / layout::functions_per_chunk][(id - 1) % layout::functions_per_chunk].flags |= layout::hot;
+  for (std::size_t i = 0; i <= mask; ++i) {
+    const std::uint32_t bits = table_[i].bits.load(std::memory_order_relaxed);
+    if ((bits & id_bits) == id) table_[i].bits.store(bits | left_out, std::memory_order_relaxed);
+  }
+}
+
+}  // namespace effort::functions

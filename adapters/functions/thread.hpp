@@ -1,0 +1,96 @@
+// The calls of one thread on their way into the file.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+
+#include "adapters/functions/process.hpp"
+#include "analytics/calls/live.hpp"
+
+namespace effort::functions {
+
+using calls::LiveEvent;
+
+/// A call that has not returned.
+struct Frame {
+  std::uintptr_t stack;     ///< stack pointer of the function when it called the hook
+  std::uintptr_t function;  ///< its address
+  std::uint32_t site;       ///< lower half of its return address
+  LiveEvent id;
+};
+
+/// One thread's state, about 3.5 MB of zeros that take memory as they are used.
+class Thread {
+ public:
+  void enter(std::uintptr_t function, std::uintptr_t site, std::uintptr_t stack);
+  void leave(std::uintptr_t function, std::uintptr_t stack);
+
+  /// The state of the calling thread; null if it has ended or there is no memory.
+  static Thread* make();
+  /// The thread has ended; calls that are still open have no return.
+  static void destroy(Thread* thread);
+  /// In a child of fork(): goes on in a file of its own.
+  void restart();
+
+  /// Calls of hooks inside hooks: from signal handlers, or from functions that the hooks need.
+  bool busy;
+  void count_skipped() {
+    ++skipped_;
+    if (chunk_) chunk_->skipped = skipped_;
+  }
+
+  /// Events between two looks at their rate.
+  static constexpr std::uint32_t look_every = 61 * 1024;
+
+ private:
+  static constexpr std::uint32_t most_depth = 32768;
+  /// Odd, because every second event is often a return.
+  static constexpr std::uint32_t sample_every = 61, samples_per_look = 1024;
+  static constexpr std::uintptr_t usual_jump = 1 << 18;
+
+  void record(LiveEvent event) {
+    if (predictor_.expects(event)) [[likely]] {
+      predictor_.hit(event);
+      // One store, so that a process that is killed at any moment leaves a consistent record.
+      __atomic_store_n(&chunk_->state, chunk_->state + 1, __ATOMIC_RELAXED);
+    } else {
+      write(event);
+    }
+    if (--until_sample_ == 0) [[unlikely]]
+      sample(event);
+  }
+  void write(LiveEvent event);
+  bool begin_chunk();
+  void pop() {
+    --depth_;
+    record(0);
+  }
+  void close_ended(std::uintptr_t stack) {
+    // A frame below the stack pointer has ended, although its return was not seen: longjmp, an exception.
+    while (depth_ > 0 && frames_[depth_ - 1].stack < stack) [[unlikely]] {
+        if (stack - frames_[depth_ - 1].stack > usual_jump && on_other_stack()) return;
+        pop();
+      }
+  }
+  void close_repeated(std::uintptr_t function, std::uint32_t site, std::uintptr_t stack);
+  static bool on_other_stack();
+  bool may_be_left_out(std::uintptr_t function) const;
+  bool is_deepest() const { return depth_ == most_depth || depth_ >= process.depth_limit(); }
+  void after_fork();
+  void sample(LiveEvent event);
+  void look();
+
+  layout::ChunkHeader* chunk_;
+  std::uint32_t used_, depth_, until_sample_, n_samples_;
+  std::uint32_t number_, sequence_;
+  bool stopped_;    ///< the file cannot grow
+  bool restarted_;  ///< in a child of fork()
+  std::uint64_t left_out_, skipped_, looked_ns_;
+  LiveEvent samples_[samples_per_look];
+  std::uint8_t sample_counts_[65536];
+  Frame frames_[most_depth];
+  calls::LivePredictor predictor_;
+};
+
+}  // namespace effort::functions

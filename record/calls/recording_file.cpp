@@ -1,0 +1,185 @@
+#include "record/calls/recording_file.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <map>
+#include <memory>
+#include <utility>
+
+#include "analytics/calls/live.hpp"
+#include "record/calls/recording.hpp"
+#include "record/reader.hpp"
+
+namespace effort::record::calls {
+
+namespace layout = recording;
+
+namespace {
+
+template <typename T>
+T at(std::span<const std::byte> bytes, std::size_t offset) {
+  T value;
+  std::memcpy(&value, bytes.data() + offset, sizeof value);
+  return value;
+}
+
+/// Gives events out in pieces.
+class Pieces {
+ public:
+  explicit Pieces(const std::function<void(std::span<const std::uint32_t>)>& sink) : sink_(sink), events_(room) {}
+  void put(std::uint32_t event) {
+    events_[n_++] = event;
+    if (n_ == room) flush();
+  }
+  void flush() {
+    if (n_ > 0) sink_(std::span(events_).first(n_));
+    n_ = 0;
+  }
+
+ private:
+  static constexpr std::size_t room = std::size_t{1} << 15;
+  const std::function<void(std::span<const std::uint32_t>)>& sink_;
+  std::vector<std::uint32_t> events_;
+  std::size_t n_ = 0;
+};
+
+std::string hexadecimal(const char* bytes, std::size_t n) {
+  std::string out;
+  for (std::size_t i = 0; i < n; ++i)
+    for (const int shift : {4, 0}) out += "0123456789abcdef"[static_cast<unsigned char>(bytes[i]) >> shift & 15];
+  return out;
+}
+
+}  // namespace
+
+bool is_recording(std::span<const std::byte> bytes) {
+  return bytes.size() >= layout::magic.size() &&
+         std::memcmp(bytes.data(), layout::magic.data(), layout::magic.size()) == 0;
+}
+
+void RecordingFile::refuse(const std::string& problem, std::size_t offset) const {
+  throw FormatError(problem, name_, offset, "copy the file again");
+}
+
+RecordingFile::RecordingFile(std::vector<std::byte> bytes, std::string name)
+    : bytes_(std::move(bytes)), name_(std::move(name)) {
+  if (!is_recording(bytes_))
+    throw FormatError("this is not a recording of calls", name_, 0, "name a file that ends in .rec");
+  if (bytes_.size() < layout::header_bytes) refuse("the recording is cut within its header", bytes_.size());
+  const auto header = at<layout::Header>(bytes_, 0);
+  if (header.version != layout::version || header.chunk_bytes != layout::chunk_bytes)
+    throw FormatError("the recording has version " + std::to_string(header.version) + ", which this version (" +
+                          std::to_string(layout::version) + ") does not know",
+                      name_, 8, "use the effort command of the version that wrote it");
+  find_chunks();
+}
+
+void RecordingFile::find_chunks() {
+  const auto header = at<layout::Header>(bytes_, 0);
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<std::uint32_t, std::size_t>> found;
+  for (std::size_t o = layout::header_bytes; o + layout::chunk_bytes <= bytes_.size(); o += layout::chunk_bytes) {
+    const auto chunk = at<layout::ChunkHeader>(bytes_, o);
+    if (chunk.kind == layout::unused) continue;
+    if (chunk.kind > layout::calls) refuse("a chunk is of unknown kind " + std::to_string(chunk.kind), o);
+    if (!found[{chunk.kind, chunk.thread}].emplace(chunk.sequence, o).second) refuse("a chunk occurs twice", o);
+  }
+  std::vector<std::size_t> function_chunks, module_chunks;
+  for (const auto& [key, sequence] : found) {
+    std::vector<std::size_t> chunks;
+    for (const auto& [number, offset] : sequence) {
+      if (number != chunks.size()) refuse("a chunk is missing before this one", offset);
+      chunks.push_back(offset);
+    }
+    if (key.first == layout::functions && key.second == 0)
+      function_chunks = std::move(chunks);
+    else if (key.first == layout::modules && key.second == 0)
+      module_chunks = std::move(chunks);
+    else if (key.first == layout::calls)
+      threads_.push_back({key.second, std::move(chunks)});
+  }
+  read_modules(header.modules, module_chunks);
+  read_functions(header.functions, function_chunks);
+  for (const Thread& thread : threads_) {
+    const auto last = at<layout::ChunkHeader>(bytes_, thread.chunks.back());
+    Stream s;
+    s.rank = header.rank;
+    s.process = header.process;
+    s.thread = thread.number;
+    s.left_out = last.left_out + last.skipped;
+    names_.streams.push_back(s);
+  }
+}
+
+void RecordingFile::read_modules(std::uint32_t n, const std::vector<std::size_t>& chunks) {
+  if (n > chunks.size() * layout::modules_per_chunk) refuse("modules are missing", bytes_.size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::size_t o = chunks[i / layout::modules_per_chunk] + sizeof(layout::ChunkHeader) +
+                          i % layout::modules_per_chunk * sizeof(layout::ModuleEntry);
+    const auto entry = at<layout::ModuleEntry>(bytes_, o);
+    if (entry.path_bytes > sizeof entry.path || entry.build_id_bytes > sizeof entry.build_id)
+      refuse("the name of a module is damaged", o);
+    const std::string path(entry.path, entry.path_bytes);
+    names_.modules.push_back(
+        {path.substr(path.find_last_of('/') + 1), path, hexadecimal(entry.build_id, entry.build_id_bytes)});
+  }
+}
+
+void RecordingFile::read_functions(std::uint32_t n, const std::vector<std::size_t>& chunks) {
+  if (n >= layout::other_functions || n > chunks.size() * layout::functions_per_chunk)
+    refuse("functions are missing", bytes_.size());
+  for (std::uint32_t i = 0; i < n; ++i) {
+    const std::size_t o = chunks[i / layout::functions_per_chunk] + sizeof(layout::ChunkHeader) +
+                          i % layout::functions_per_chunk * sizeof(layout::FunctionEntry);
+    const auto entry = at<layout::FunctionEntry>(bytes_, o);
+    if (entry.module >= names_.modules.size()) refuse("the module of a function does not exist", o);
+    names_.functions.push_back({entry.module, entry.offset});
+    flags_.push_back(entry.flags);
+  }
+}
+
+void RecordingFile::read(std::size_t stream, const std::function<void(std::span<const std::uint32_t>)>& sink) const {
+  const Thread& thread = threads_.at(stream);
+  const auto predictor = std::make_unique<effort::calls::LivePredictor>();
+  Pieces pieces(sink);
+  const auto expected_events = [&](std::uint64_t n, std::size_t offset) {
+    for (; n > 0; --n) {
+      bool known;
+      const effort::calls::LiveEvent event = predictor->expected(known);
+      if (!known) refuse("a record expects events where none are known", offset);
+      predictor->hit(event);
+      pieces.put(event);
+    }
+  };
+  for (std::size_t c = 0; c < thread.chunks.size(); ++c) {
+    const std::size_t begin = thread.chunks[c] + sizeof(layout::ChunkHeader);
+    const auto chunk = at<layout::ChunkHeader>(bytes_, thread.chunks[c]);
+    const std::uint64_t used = chunk.state >> layout::run_bits;
+    if (used > layout::room) refuse("a chunk has more records than room", thread.chunks[c]);
+    std::size_t o = begin;
+    const std::size_t end = begin + used;
+    const auto number = [&](int most_bits) {
+      std::uint64_t value = 0;
+      for (int shift = 0; shift < most_bits && o < end; shift += 7) {
+        const auto byte = std::to_integer<std::uint64_t>(bytes_[o++]);
+        value |= (byte & 127) << shift;
+        if (byte < 128) return value;
+      }
+      refuse("a record is damaged", o);
+    };
+    while (o < end) {
+      const std::size_t record = o;
+      const std::uint64_t head = number(layout::run_bits + 2);
+      expected_events(head >> 1, record);
+      const std::uint64_t event = (head & 1) != 0 ? number(21) : predictor->second();
+      if (event > names_.functions.size() && event != layout::other_functions)
+        refuse("a record has the id " + std::to_string(event) + ", which was never defined", record);
+      predictor->miss(static_cast<effort::calls::LiveEvent>(event));
+      pieces.put(static_cast<std::uint32_t>(event));
+    }
+    if (c + 1 == thread.chunks.size())
+      expected_events(chunk.state & ((std::uint64_t{1} << layout::run_bits) - 1), thread.chunks[c]);
+  }
+  pieces.flush();
+}
+
+}  // namespace effort::record::calls

@@ -1,0 +1,51 @@
+// Recordings (.rec): the files in which libeffort_functions keeps the calls of a process.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "record/calls/contents.hpp"
+
+namespace effort::record::calls {
+
+/// Whether bytes begin as a recording does.
+bool is_recording(std::span<const std::byte> bytes);
+
+/// A recording, of a process that runs, has ended or was killed.  Bytes are untrusted.  Errors of every member:
+/// FormatError, naming file and offset.  Threads: reading from any number at a time.
+class RecordingFile {
+ public:
+  /// @param name  of the file, for messages
+  RecordingFile(std::vector<std::byte> bytes, std::string name);
+
+  /// Modules, functions, and a stream for each thread, in the order of their first calls; `events` is not known (0).
+  /// Id 65535 stands for all functions that ids could not tell apart.
+  const Names& names() const { return names_; }
+  /// Flags of functions (recording::FunctionFlags), by index.
+  const std::vector<std::uint32_t>& flags() const { return flags_; }
+
+  /// The events of a stream, in pieces.
+  void read(std::size_t stream, const std::function<void(std::span<const std::uint32_t>)>& sink) const;
+
+ private:
+  struct Thread {
+    std::uint32_t number;
+    std::vector<std::size_t> chunks;  ///< offsets, in order
+  };
+  [[noreturn]] void refuse(const std::string& problem, std::size_t offset) const;
+  void find_chunks();
+  void read_modules(std::uint32_t n, const std::vector<std::size_t>& chunks);
+  void read_functions(std::uint32_t n, const std::vector<std::size_t>& chunks);
+
+  std::vector<std::byte> bytes_;
+  std::string name_;
+  Names names_;
+  std::vector<std::uint32_t> flags_;
+  std::vector<Thread> threads_;
+};
+
+}  // namespace effort::record::calls

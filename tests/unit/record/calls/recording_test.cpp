@@ -1,0 +1,97 @@
+#include <catch2/catch_test_macros.hpp>
+
+#include <algorithm>
+#include <random>
+#include <string>
+
+#include "record/calls/recording_file.hpp"
+#include "record/reader.hpp"
+#include "recordings.hpp"
+#include "streams.hpp"
+
+namespace {
+
+using namespace effort::record::calls;
+using effort::calls::test::any_events;
+using effort::calls::test::program;
+using Events = effort::calls::test::Stream;
+
+Events read(const RecordingFile& file, std::size_t stream) {
+  Events out;
+  file.read(stream,
+            [&](std::span<const std::uint32_t> events) { out.insert(out.end(), events.begin(), events.end()); });
+  return out;
+}
+
+std::string refusal(std::vector<std::byte> bytes) {
+  try {
+    const RecordingFile file(std::move(bytes), "x.rec");
+    for (std::size_t i = 0; i < file.names().streams.size(); ++i) read(file, i);
+  } catch (const effort::record::FormatError& e) {
+    return e.what();
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("recorded calls come back, in one chunk or many") {
+  effort::record::calls::test::RecordingMaker maker(65534);
+  const Events streams[] = {program(1, 300), any_events(2, 60'000, 65534, 0.5), {}, {1}, {0, 0, 0}};
+  for (std::uint32_t i = 0; i < 5; ++i) maker.thread(i, streams[i]);
+  const RecordingFile file(maker.bytes(), "x.rec");
+  REQUIRE(file.names().streams.size() == 5);
+  CHECK(file.names().streams[0].rank == 3);
+  CHECK(file.names().streams[0].process == 4711);
+  CHECK(file.names().functions.size() == 65534);
+  CHECK(file.names().functions[1].offset == 0x1010);
+  CHECK(file.names().modules.at(0).name == "app");
+  CHECK(file.names().modules.at(0).build_id == "01ff");
+  for (std::uint32_t i = 0; i < 5; ++i) CHECK(std::ranges::equal(read(file, i), streams[i]));
+}
+
+TEST_CASE("a loop costs nothing while it repeats") {
+  effort::record::calls::test::RecordingMaker maker(10);
+  Events loop;
+  for (int i = 0; i < 1'000'000; ++i) loop.insert(loop.end(), {1, 2, 0, 0});
+  maker.thread(0, loop);
+  CHECK(maker.bytes().size() == recording::header_bytes + 3 * recording::chunk_bytes);
+  CHECK(std::ranges::equal(read(RecordingFile(maker.bytes(), "x.rec"), 0), loop));
+}
+
+TEST_CASE("an id that was never defined is refused with the place of its record") {
+  effort::record::calls::test::RecordingMaker maker(4);
+  maker.thread(0, Events{1, 0, 9, 0});
+  const std::string message = refusal(maker.bytes());
+  CHECK(message.find("the id 9, which was never defined") != std::string::npos);
+  CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
+}
+
+TEST_CASE("damaged recordings are refused or read, and cut ones too") {
+  effort::record::calls::test::RecordingMaker maker(60);
+  maker.thread(0, any_events(5, 30'000, 60, 0.5));
+  const std::vector<std::byte>& good = maker.bytes();
+  REQUIRE(refusal(good) == "");
+  std::mt19937_64 random(1);
+  int refused = 0;
+  for (int i = 0; i < 400; ++i) {
+    std::vector<std::byte> bad = good;
+    // The fields that say how long things are, and records.  (The run of a thread's last chunk may be any number.)
+    const std::size_t chunk =
+        recording::header_bytes +
+        random() % ((bad.size() - recording::header_bytes) / recording::chunk_bytes) * recording::chunk_bytes;
+    const std::size_t at = i % 4 == 0   ? random() % 64
+                           : i % 4 == 1 ? chunk + random() % 16
+                                        : chunk + 64 + random() % (recording::room / 8);
+    bad[at] ^= static_cast<std::byte>(1 + random() % 255);
+    const std::string message = refusal(std::move(bad));
+    if (message.empty()) continue;
+    ++refused;
+    CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
+  }
+  CHECK(refused > 100);
+  for (std::size_t n = 0; n < good.size(); n += 4099) {
+    const std::string message = refusal({good.begin(), good.begin() + static_cast<std::ptrdiff_t>(n)});
+    if (!message.empty()) CHECK(message.find("(file 'x.rec', byte ") != std::string::npos);
+  }
+}

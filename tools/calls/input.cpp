@@ -1,0 +1,131 @@
+#include "tools/calls/input.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "record/calls/recording.hpp"
+#include "tools/calls/raw_stream.hpp"
+#include "tools/files/raw_file.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+std::vector<std::byte> first_bytes(const fs::path& path) {
+  std::vector<std::byte> start;
+  const std::unique_ptr<std::FILE, int (*)(std::FILE*)> file(std::fopen(path.c_str(), "rb"), std::fclose);
+  if (!file) return start;
+  start.resize(8);
+  start.resize(std::fread(start.data(), 1, start.size(), file.get()));
+  return start;
+}
+
+}  // namespace
+
+CallInput::CallInput(const std::vector<std::string>& inputs, unsigned width) : width_(width) {
+  names_.width = width == 4 ? 4 : 2;
+  for (const std::string& input : inputs) {
+    if (!fs::is_directory(input)) {
+      add(input);
+      continue;
+    }
+    std::vector<std::pair<std::int64_t, fs::path>> recordings;
+    for (const fs::directory_entry& entry : fs::directory_iterator(input))
+      if (entry.path().extension() == ".rec") {
+        const record::calls::RecordingFile file(read_bytes(entry.path()), entry.path().string());
+        recordings.push_back({file.names().streams.empty() ? -1 : file.names().streams[0].rank, entry.path()});
+      }
+    if (recordings.empty())
+      throw std::runtime_error("the directory '" + input + "' has no recordings (.rec), name another one");
+    std::sort(recordings.begin(), recordings.end());
+    for (const auto& [rank, path] : recordings) add(path);
+  }
+  if (names_.functions.size() > 65535) names_.width = 4;
+}
+
+void CallInput::add(const fs::path& path) {
+  Part part;
+  part.path = path.string();
+  part.first = names_.streams.size();
+  const std::vector<std::byte> start = first_bytes(path);
+  if (record::calls::is_calls_file(start)) {
+    part.coded = std::make_unique<record::calls::CallsFile>(read_bytes(path), part.path);
+    names_.width = std::max(names_.width, part.coded->names().width);
+    add_names(part, part.coded->names(), {});
+  } else if (record::calls::is_recording(start)) {
+    part.recording = std::make_unique<record::calls::RecordingFile>(read_bytes(path), part.path);
+    add_names(part, part.recording->names(), part.recording->flags());
+  } else {
+    if (width_ == 0)
+      throw std::runtime_error(
+          "'" + part.path +
+          "' is neither a file of calls nor a recording (byte 0), give --width if it is a raw stream");
+    record::calls::Stream stream;
+    stream.label = path.filename().string();
+    names_.streams.push_back(std::move(stream));
+  }
+  part.n = names_.streams.size() - part.first;
+  parts_.push_back(std::move(part));
+}
+
+void CallInput::add_names(Part& part, const record::calls::Names& names, const std::vector<std::uint32_t>& flags) {
+  names_.streams.insert(names_.streams.end(), names.streams.begin(), names.streams.end());
+  if (names.functions.empty()) return;
+  std::vector<std::uint32_t> modules;
+  for (const record::Module& m : names.modules) {
+    const auto [found, is_new] =
+        modules_.emplace(m.name + '\n' + (m.build_id.empty() ? m.path : m.build_id), names_.modules.size());
+    if (is_new) names_.modules.push_back(m);
+    modules.push_back(found->second);
+  }
+  part.ids.push_back(0);
+  for (std::size_t i = 0; i < names.functions.size(); ++i) {
+    const record::calls::Function f{modules[names.functions[i].module], names.functions[i].offset};
+    const auto [found, is_new] = functions_.emplace(std::pair{f.module, f.offset}, names_.functions.size() + 1);
+    if (is_new) {
+      names_.functions.push_back(f);
+      hot_.push_back(false);
+    }
+    part.ids.push_back(found->second);
+    if (i < flags.size() && (flags[i] & record::calls::recording::hot) != 0) hot_[found->second - 1] = true;
+  }
+}
+
+void CallInput::read(const effort::calls::EventSink& sink) const {
+  for (const Part& part : parts_) read(part, nullptr, sink);
+}
+
+void CallInput::read(std::size_t stream, const effort::calls::EventSink& sink) const {
+  for (const Part& part : parts_)
+    if (stream >= part.first && stream < part.first + part.n) {
+      const std::size_t inside = stream - part.first;
+      read(part, &inside, sink);
+    }
+}
+
+void CallInput::read(const Part& part, const std::size_t* only, const effort::calls::EventSink& sink) const {
+  std::vector<std::uint32_t> translated;
+  const auto pass = [&](std::size_t stream, std::span<const std::uint32_t> events) {
+    if (only && stream != *only) return;
+    if (part.ids.empty()) {
+      sink(part.first + stream, events);
+      return;
+    }
+    translated.assign(events.begin(), events.end());
+    for (std::uint32_t& event : translated)
+      event = event < part.ids.size() ? part.ids[event] : static_cast<std::uint32_t>(names_.functions.size()) + 1;
+    sink(part.first + stream, translated);
+  };
+  if (part.coded) {
+    part.coded->read(pass);
+  } else if (part.recording) {
+    for (std::size_t i = 0; i < part.n; ++i)
+      if (!only || i == *only) part.recording->read(i, [&](std::span<const std::uint32_t> events) { pass(i, events); });
+  } else {
+    read_raw_calls(part.path, width_, [&](std::span<const std::uint32_t> events) { pass(0, events); });
+  }
+}
+
+}  // namespace effort::tools
