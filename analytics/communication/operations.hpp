@@ -83,6 +83,7 @@ struct Collective {
 struct Span {
   std::int64_t first_step = 0, last_step = 0;
   std::int64_t start_ns = 0, end_ns = 0;
+  std::int64_t stamp_error_ns = 0;  ///< bound on the error of most time stamps, where these are of similar steps
 };
 
 /// The start of a step on a rank.

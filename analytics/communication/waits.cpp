@@ -22,7 +22,9 @@ struct Arrival {
 
 class Finder {
  public:
-  explicit Finder(const Record& record) : record_(record), longest_(record.calls.size()) {}
+  explicit Finder(const Record& record) : record_(record), longest_(record.calls.size()) {
+    for (const Span& span : record.spans) rebuilt_ = rebuilt_ || span.stamp_error_ns > 0;
+  }
 
   Waits run() {
     for (const Message& m : record_.messages) late_sender(m);
@@ -39,6 +41,14 @@ class Finder {
  private:
   static std::int64_t duration(const Call& call) { return call.end_ns - call.begin_ns; }
   bool known(std::uint32_t call) const { return call != none && record_.calls[call].begins; }
+
+  /// How far the times of two calls on different ranks may be off against each other.
+  std::int64_t error_at(const Call& call) const {
+    if (!rebuilt_) return record_.clock_error_ns;
+    const auto after = std::upper_bound(record_.spans.begin(), record_.spans.end(), call.begin_ns,
+                                        [](std::int64_t ns, const Span& span) { return ns < span.start_ns; });
+    return record_.clock_error_ns + (after == record_.spans.begin() ? 0 : 2 * (after - 1)->stamp_error_ns);
+  }
 
   /// Records that the call waited until another one began.
   void wait(std::uint32_t call, std::uint32_t for_call, Cause cause) {
@@ -57,7 +67,7 @@ class Finder {
     }
     if (!known(m.send_start)) return;
     if (m.send_start != m.receive_done) wait(m.receive_done, m.send_start, Cause::late_sender);
-    const std::int64_t sent = record_.calls[m.send_start].begin_ns - record_.clock_error_ns;
+    const std::int64_t sent = record_.calls[m.send_start].begin_ns - error_at(record_.calls[m.send_start]);
     if (m.probe != none && sent <= record_.calls[m.probe].end_ns) wait(m.probe, m.send_start, Cause::late_sender);
   }
 
@@ -67,7 +77,7 @@ class Finder {
     if (longest_[m.send_done].cause == Cause::late_sender && longest_[m.send_done].ns > 0) return;
     const Call& receiving = record_.calls[m.receive_start];
     const double inexact = record_.stamp_error * static_cast<double>(duration(sending) + duration(receiving));
-    if (sending.end_ns + record_.clock_error_ns + static_cast<std::int64_t>(inexact) <= receiving.begin_ns) return;
+    if (sending.end_ns + error_at(sending) + static_cast<std::int64_t>(inexact) <= receiving.begin_ns) return;
     wait(m.send_done, m.receive_start, Cause::late_receiver);
   }
 
@@ -162,6 +172,7 @@ class Finder {
   }
 
   const Record& record_;
+  bool rebuilt_ = false;       ///< whether some spans have the times of similar steps
   std::vector<Wait> longest_;  ///< [calls] ns 0: none
   Waits out_;
 };

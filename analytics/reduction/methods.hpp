@@ -44,6 +44,12 @@ std::string method_text(const Method& method);
 /// (iter_k: a positive integer).
 std::optional<Method> method_from(const std::string& text);
 
+/// Whether a method can be used while the program runs, when only the segments so far are known.  iter_avg needs the
+/// mean of all, `bounded` the waits of all ranks.
+constexpr bool decides_at_once(Similarity similarity) {
+  return similarity != Similarity::iter_avg && similarity != Similarity::bounded;
+}
+
 /// The transform of avg_wave and haar_wave (section 3.2.1 and figure 3): means and differences of pairs, and again of
 /// the means, down to one.  The differences are (second - first) / 2, which gives the figure's distance of 1.9; the
 /// text does not say.  For haar_wave both are multiplied by the root of 2 at each level, which preserves distances. The

@@ -19,12 +19,13 @@ std::int64_t stamp_ns(const communication::Record& record, const Stamp& stamp) {
   return stamp.ends ? call.end_ns : call.begin_ns;
 }
 
-/// Of the waiting of a rank by a cause, for the trend to be retained.
-constexpr double may_be_off = 0.2;
+}  // namespace
 
-/// @param off  share by which a wait may be off
-std::vector<Violation> violations_of(const WaitTotals& full, const WaitTotals& reduced, std::int64_t all, double off) {
+std::vector<Violation> violations(const WaitTotals& full, const WaitTotals& reduced, double may_be_off) {
   constexpr double counts = 0.01, may_become = 0.02;  // shares of all waiting
+  std::int64_t all = 0;
+  for (const auto& ranks : full)
+    for (const std::int64_t ns : ranks) all += ns;
   std::vector<Violation> out;
   for (std::size_t cause = 0; cause < full.size(); ++cause) {
     for (std::size_t rank = 0; rank < full[cause].size(); ++rank) {
@@ -33,7 +34,7 @@ std::vector<Violation> violations_of(const WaitTotals& full, const WaitTotals& r
         return static_cast<double>(ns) / static_cast<double>(std::max<std::int64_t>(all, 1));
       };
       const bool good = share(before) >= counts
-                            ? std::abs(static_cast<double>(after - before)) <= off * static_cast<double>(before)
+                            ? std::abs(static_cast<double>(after - before)) <= may_be_off * static_cast<double>(before)
                             : share(after) < may_become || after <= before;
       if (!good)
         out.push_back({static_cast<communication::Cause>(cause), static_cast<std::int32_t>(rank), before, after});
@@ -42,13 +43,9 @@ std::vector<Violation> violations_of(const WaitTotals& full, const WaitTotals& r
   return out;
 }
 
-}  // namespace
-
 Reducer::Reducer(const communication::Record& record, const Segments& segments)
     : full_(record), rebuilt_(record), segments_(segments), location_of_(communication::call_tree(record).location_of) {
   waits_ = totals();
-  for (const auto& ranks : waits_)
-    for (const std::int64_t ns : ranks) all_waiting_ += ns;
 }
 
 WaitTotals Reducer::totals() {
@@ -57,9 +54,7 @@ WaitTotals Reducer::totals() {
 
 Reduced Reducer::reduce(const Method& method) {
   if (method.similarity != Similarity::bounded) return reduce_with(method, 0);
-  const auto within = [&](const Reduced& r) {
-    return violations_of(waits_, r.waits, all_waiting_, method.threshold).empty();
-  };
+  const auto within = [&](const Reduced& r) { return violations(waits_, r.waits, method.threshold).empty(); };
   // Fewer segments than one of each class are impossible.
   if (Reduced out = reduce_with({Similarity::iter_avg, 0}, 0); within(out)) {
     out.method = method;
@@ -136,7 +131,7 @@ Reduced Reducer::reduce_with(const Method& method, double tolerance) {
     out.degree = static_cast<double>(out.segments - out.stored) / static_cast<double>(out.segments - out.classes);
   rebuilt_.clock_error_ns = full_.clock_error_ns + 2 * out.distance90_ns;
   out.waits = totals();
-  out.violations = violations_of(waits_, out.waits, all_waiting_, may_be_off);
+  out.violations = violations(waits_, out.waits);
   return out;
 }
 

@@ -22,6 +22,12 @@ struct Violation {
   std::int64_t full_ns = 0, reduced_ns = 0;
 };
 
+/// Which waits of a reduced trace would mislead.  A trend is retained if a cause's waiting on a rank is off by at most
+/// the share `may_be_off`, provided that it is at least 1 % of all waiting; less must stay below 2 %.
+/// @param full, reduced  [causes][ranks] ns
+std::vector<Violation> violations(const communication::WaitTotals& full, const communication::WaitTotals& reduced,
+                                  double may_be_off = 0.2);
+
 /// A method's result by the four criteria of Mohror & Karavanic 2009, section 4.3.
 struct Reduced {
   Method method;
@@ -64,7 +70,6 @@ class Reducer {
   const Segments& segments_;
   std::vector<std::uint32_t> location_of_;
   communication::WaitTotals waits_;
-  std::int64_t all_waiting_ = 0;
 };
 
 }  // namespace effort::reduction

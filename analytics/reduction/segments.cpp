@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "analytics/reduction/mixed.hpp"
+
 namespace effort::reduction {
 
 using communication::Call;
@@ -10,14 +12,6 @@ using communication::none;
 using communication::Record;
 
 namespace {
-
-/// SplitMix64's output function over both.
-constexpr std::uint64_t mixed(std::uint64_t a, std::uint64_t b) {
-  std::uint64_t z = a * 0x9e3779b97f4a7c15u + b + 0x9e3779b97f4a7c15u;
-  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9u;
-  z = (z ^ (z >> 27)) * 0x94d049bb133111ebu;
-  return z ^ (z >> 31);
-}
 
 /// What each call exchanges.  Several messages of a call are added up, in no order.
 struct Exchanges {

@@ -123,6 +123,11 @@ KeptRanks choose_ranks(const WindowFacts& w, const DrawnSample& sample, std::int
   return out;
 }
 
+bool KeptRanks::is_odd() const {
+  constexpr int of_the_window = reason_rebalance | reason_jump;
+  return std::any_of(ranks.begin(), ranks.end(), [](const Rank& r) { return (r.reasons & of_the_window) != 0; });
+}
+
 KeptRanks choose_ranks(const WindowFacts& w, std::span<const Target> targets, std::span<const Group> groups,
                        std::int64_t affordable) {
   if (w.load.empty()) return {};

@@ -21,6 +21,12 @@ enum Reason : std::uint16_t {
   reason_mispredicted = 1 << 7  ///< farthest from its prediction, in a window that was predicted badly
 };
 
+/// Whether a rank was kept only because it stands for others.  The events of such a rank may be reduced to those of
+/// similar steps; of the others, one wants to see what really happened.
+constexpr bool stands_for_others(std::uint16_t reasons) {
+  return reasons != 0 && (reasons & ~(reason_sample | reason_medoid)) == 0;
+}
+
 /// A window as all nodes know it.
 struct WindowFacts {
   std::span<const double> load;           ///< [n] finite, not negative
@@ -54,6 +60,9 @@ struct KeptRanks {
   std::vector<Rank> ranks;      ///< ascending
   std::vector<Stratum> strata;  ///< the parts of the sample
   Reached reached;              ///< accuracy of the first target's mean
+
+  /// Whether something happened in the window that concerns all ranks: a rebalance or a jump.
+  bool is_odd() const;
 };
 
 /// Draws the sample that estimates the targets' means (plan_sample), and adds ranks that are of interest in

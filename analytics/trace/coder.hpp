@@ -30,6 +30,9 @@ class TraceError : public std::runtime_error {
 /// The most events of a chunk.  Split a longer window into several chunks.
 inline constexpr std::size_t most_events = std::size_t{1} << 20;
 
+/// Limits of a chunk of which segments have representatives.
+inline constexpr std::size_t most_reduced_events = std::size_t{1} << 16, most_segments = 1024;
+
 /// Codes the chunks of one stream (a node).  Threads: one at a time.  Memory: bounded (see memory()), independent of
 /// the length of the run: a full dictionary is started anew.
 class Encoder {
@@ -52,12 +55,53 @@ class Encoder {
   /// Errors: std::invalid_argument; std::bad_alloc.  Cost: linear, no more than about 100 ns an event.
   Coded encode(const Place& place, std::span<const Event> events);
 
+  /// A segment without a representative: its time stamps are stored.
+  static constexpr std::int64_t in_full = -1;
+
+  /// Which representative each segment of a chunk has.  Segments begin at the first event and at each `step`.
+  struct Plan {
+    /// [segments] in_full, or the number of a representative; numbers count from 0 over all chunks.  A representative
+    /// has the symbols of its segments (what happens, with which ids and relative peers).
+    std::vector<std::int64_t> representatives;
+    /// Those that are new, in the order of their numbers, in which they also occur first: the times of their events
+    /// since the first one, ascending from 0.
+    std::vector<std::vector<std::int64_t>> added;
+    std::vector<std::int64_t> forgotten;  ///< numbers that later chunks will not use
+  };
+  struct Reduced {
+    Coded coded;                             ///< coded.events for Decoder::decode_reduced
+    std::vector<std::byte> representatives;  ///< for Decoder::add_representatives, empty if none is new
+    std::size_t segments = 0, rebuilt = 0;   ///< rebuilt: those with a representative
+    std::int64_t largest_error_ns = 0;       ///< of the time stamps of rebuilt segments
+    std::int64_t error90_ns = 0;             ///< of 90 % of them
+  };
+
+  /// Codes a chunk whose segments have the time stamps of their representatives, after their own begins.  What happened
+  /// is stored as encode() does, for all segments.  So is the time in each region, within 1 %.
+  /// @param events  at most most_reduced_events, with at most most_segments segments
+  /// @param end_ns  of the chunk: no stamp of its last segment is later
+  /// Errors: as encode(); std::invalid_argument for a plan that does not fit.  Cost: linear.
+  Reduced encode_reduced(const Place& place, std::span<const Event> events, std::int64_t end_ns, const Plan& plan);
+
   /// Bytes of memory in use.  Cost: linear in the dictionary.
   std::size_t held_bytes() const;
 
  private:
   struct State;
   std::unique_ptr<State> state_;
+};
+
+/// A chunk of which some segments have the time stamps of their representatives.
+struct Rebuilt {
+  std::vector<Event> events;
+  std::size_t segments = 0, rebuilt = 0;              ///< rebuilt: those with a representative
+  std::int64_t largest_error_ns = 0, error90_ns = 0;  ///< as the encoder found them, rounded up by at most a quarter
+  struct Correction {
+    std::uint32_t region = 0;
+    std::int64_t ns = 0;  ///< to be added to the region's time in this chunk (without the regions inside it), as the
+                          ///< events give it
+  };
+  std::vector<Correction> corrections;
 };
 
 /// Decodes the chunks of one stream.  Bytes are untrusted.  Threads: decode() from any number at a time, add() alone.
@@ -76,6 +120,12 @@ class Decoder {
   /// The events of a chunk; `place` must be that of its encoding.  Chunks decode in any order.
   /// Errors: TraceError.  Cost: linear in the events.
   std::vector<Event> decode(const Place& place, std::span<const std::byte> events) const;
+
+  /// Takes representatives.  As add(), and the pieces of both kinds in the order in which they were made.
+  void add_representatives(std::span<const std::byte> representatives);
+  /// A chunk of encode_reduced().  Errors: TraceError.  Cost: linear in its events and those of the chunks that its
+  /// representatives are from; the latest ones are held, up to some 30 MB.
+  Rebuilt decode_reduced(const Place& place, std::span<const std::byte> events) const;
 
  private:
   struct State;

@@ -1,3 +1,7 @@
+#include <iterator>
+#include <map>
+#include <memory>
+#include <mutex>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -5,6 +9,7 @@
 #include "analytics/codec/bytes.hpp"
 #include "analytics/trace/coder.hpp"
 #include "analytics/trace/piece.hpp"
+#include "analytics/trace/segments.hpp"
 #include "analytics/trace/structure.hpp"
 #include "analytics/trace/times.hpp"
 
@@ -30,6 +35,100 @@ struct Decoder::State {
                        " of the dictionary is missing (its piece is lost), skip "
                        "the chunk");
     return found->second;
+  }
+
+  /// The times of the representatives of a piece, since the begin of each, one after the other.
+  using Times = std::shared_ptr<const std::vector<std::int64_t>>;
+
+  std::map<std::uint64_t, RepresentativePiece> representatives;  ///< by the number of the first one
+  mutable std::mutex latest_mutex;
+  mutable std::map<std::uint64_t, Times> latest;  ///< decoded pieces of representatives
+  mutable std::size_t latest_events = 0;
+
+  const RepresentativePiece& piece_of(std::int64_t representative) const {
+    const auto number = static_cast<std::uint64_t>(representative);
+    auto at = representatives.upper_bound(number);
+    if (at == representatives.begin() || number - (--at)->first >= at->second.parts.size())
+      throw TraceError("representative " + std::to_string(number) + " is missing (its piece is lost), skip the chunk");
+    return at->second;
+  }
+
+  Times times_of(const RepresentativePiece& piece) const {
+    {
+      const std::lock_guard lock(latest_mutex);
+      const auto found = latest.find(piece.first);
+      if (found != latest.end()) return found->second;
+    }
+    const Times times = std::make_shared<const std::vector<std::int64_t>>(decode_representatives(piece));
+    constexpr std::size_t most_latest = std::size_t{1} << 22;
+    const std::lock_guard lock(latest_mutex);
+    if (latest_events + times->size() > most_latest) {
+      latest.clear();
+      latest_events = 0;
+    }
+    if (latest.emplace(piece.first, times).second) latest_events += times->size();
+    return times;
+  }
+
+  std::vector<std::int64_t> decode_representatives(const RepresentativePiece& piece) const {
+    const Sequence whole = sequence(piece.sequence);
+    std::vector<std::uint32_t> parts;
+    for (const RepresentativePiece::Part& part : piece.parts) {
+      if (part.begin + part.length > whole.symbols.size())
+        throw TraceError("a representative is not part of its sequence, skip the chunk");
+      const auto first = whole.symbols.begin() + static_cast<std::ptrdiff_t>(part.begin);
+      parts.insert(parts.end(), first, first + static_cast<std::ptrdiff_t>(part.length));
+    }
+    std::vector<std::int64_t> times = decode_times(parts, this->piece(piece.sequence).bound, piece.body);
+    std::size_t at = 0;
+    for (const RepresentativePiece::Part& part : piece.parts) {
+      const std::int64_t begin = times[at];
+      for (const std::size_t end = at + part.length; at < end; ++at) times[at] -= begin;
+    }
+    return times;
+  }
+
+  /// The representatives of a chunk's segments.
+  struct Offsets {
+    std::vector<Times> held;
+    std::vector<std::span<const std::int64_t>> of_segment;
+  };
+  Offsets offsets_of(const ReducedChunk& chunk, std::span<const std::size_t> begins, std::size_t events) const {
+    Offsets out;
+    std::map<std::uint64_t, Times> used;
+    for (std::size_t s = 0; s < begins.size(); ++s) {
+      out.of_segment.emplace_back();
+      if (chunk.representatives[s] == Encoder::in_full) continue;
+      const RepresentativePiece& piece = piece_of(chunk.representatives[s]);
+      const std::size_t length = (s + 1 < begins.size() ? begins[s + 1] : events) - begins[s];
+      const std::size_t part = static_cast<std::uint64_t>(chunk.representatives[s]) - piece.first;
+      if (piece.parts[part].length != length)
+        throw TraceError("a representative has another number of events than its segment, skip the chunk");
+      Times& times = used[piece.first];
+      if (used.size() > most_pieces_of_chunk) throw TraceError("a chunk needs too many representatives, skip it");
+      if (!times) times = times_of(piece);
+      std::size_t at = 0;
+      for (std::size_t p = 0; p < part; ++p) at += piece.parts[p].length;
+      out.of_segment.back() = std::span(*times).subspan(at, length);
+    }
+    for (const auto& [first, times] : used) out.held.push_back(times);
+    return out;
+  }
+
+  std::vector<Event> events_of(const Place& place, const Sequence& sequence,
+                               const std::vector<std::int64_t>& times) const {
+    std::vector<Event> decoded;
+    decoded.reserve(times.size());
+    Values values(place);
+    const std::uint64_t* at = sequence.values.data();
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      const Symbol& symbol = this->symbol(sequence.symbols[i]);
+      decoded.push_back(values.event(symbol, at));
+      at += values_of(symbol.kind).size();
+      if (__builtin_add_overflow(place.start_ns, times[i], &decoded.back().time_ns))
+        throw TraceError("the time stamps of a chunk are damaged, skip it");
+    }
+    return decoded;
   }
 
   /// Decodes a sequence, and before it those that it is coded against.
@@ -79,18 +178,51 @@ std::vector<Event> Decoder::decode(const Place& place, std::span<const std::byte
   const Sequence sequence = state_->sequence(number);
   const std::vector<std::int64_t> times = decode_times(sequence.symbols, state_->piece(number).bound, body);
 
-  std::vector<Event> decoded;
-  decoded.reserve(times.size());
-  Values values(place);
-  const std::uint64_t* at = sequence.values.data();
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    const Symbol& symbol = state_->symbol(sequence.symbols[i]);
-    decoded.push_back(values.event(symbol, at));
-    at += values_of(symbol.kind).size();
-    if (__builtin_add_overflow(place.start_ns, times[i], &decoded.back().time_ns))
-      throw TraceError("the time stamps of a chunk are damaged, skip it");
+  return state_->events_of(place, sequence, times);
+}
+
+void Decoder::add_representatives(std::span<const std::byte> representatives) {
+  RepresentativePiece piece = read_representatives(representatives);
+  auto& all = state_->representatives;
+  const auto next = all.lower_bound(piece.first);
+  const bool meets_next = next != all.end() && next->first < piece.first + piece.parts.size();
+  const bool meets_last =
+      next != all.begin() && std::prev(next)->first + std::prev(next)->second.parts.size() > piece.first;
+  if (meets_next || meets_last) throw TraceError("a piece of representatives came twice, skip it");
+  const std::uint64_t first = piece.first;
+  all.emplace(first, std::move(piece));
+}
+
+Rebuilt Decoder::decode_reduced(const Place& place, std::span<const std::byte> bytes) const {
+  const ReducedChunk chunk = read_reduced(bytes);
+  const Sequence sequence = state_->sequence(chunk.sequence);
+  const SymbolOf symbol = [this](std::uint32_t number) -> const Symbol& { return state_->symbol(number); };
+  const std::size_t n = sequence.symbols.size();
+  const std::vector<std::size_t> begins = segment_begins(sequence.symbols, symbol);
+  if (begins.size() != chunk.representatives.size() || n > most_reduced_events)
+    throw TraceError("a chunk has another number of segments than its sequence, skip it");
+  const State::Offsets offsets = state_->offsets_of(chunk, begins, n);
+  const std::vector<std::int64_t> stamps = decode_times(stamp_symbols(sequence.symbols, begins, chunk.representatives),
+                                                        state_->piece(chunk.sequence).bound, chunk.body);
+  const std::vector<std::int64_t> times = rebuild(n, begins, offsets.of_segment, stamps);
+
+  Rebuilt out;
+  out.events = state_->events_of(place, sequence, times);
+  out.segments = begins.size();
+  for (const std::int64_t r : chunk.representatives) out.rebuilt += r == Encoder::in_full ? 0 : 1;
+  out.largest_error_ns = chunk.largest_error_ns;
+  out.error90_ns = chunk.error90_ns;
+  const std::vector<RegionTime> regions = region_times(sequence.symbols, symbol, times, stamps.back());
+  if (regions.size() != chunk.corrections.size())
+    throw TraceError("a chunk has another number of regions than its sequence, skip it");
+  for (std::size_t r = 0; r < regions.size(); ++r) {
+    std::int64_t ns = 0;
+    if (__builtin_mul_overflow(chunk.corrections[r], correction_unit(regions[r].ns), &ns) || ns > 2 * most_time ||
+        ns < -2 * most_time)
+      throw TraceError("a correction of a chunk is out of range, skip it");
+    if (ns != 0) out.corrections.push_back({regions[r].region, ns});
   }
-  return decoded;
+  return out;
 }
 
 }  // namespace effort::trace

@@ -12,6 +12,7 @@
 #include "analytics/trace/coder.hpp"
 #include "analytics/trace/models.hpp"
 #include "analytics/trace/piece.hpp"
+#include "analytics/trace/representative_coder.hpp"
 #include "analytics/trace/structure.hpp"
 #include "analytics/trace/times.hpp"
 
@@ -138,6 +139,7 @@ struct Encoder::State {
   std::map<std::pair<std::int32_t, std::int32_t>, Location> locations;
   Location newest;  ///< of any thread, for threads that have none
   std::uint64_t next_sequence = 0;
+  RepresentativeCoder representatives;
   bool incomplete = false;  ///< an exception may have left entries that no piece contains
 
   /// Starts the dictionary anew if it is full.
@@ -178,6 +180,25 @@ struct Encoder::State {
                                  [this](std::uint32_t symbol) { return symbols.at(symbol).kind; });
     return write_piece(piece);
   }
+
+  /// Finds the sequence of events, or adds it to the dictionary.
+  Base sequence_of(const Place& place, std::span<const Event> events, Coded& coded) {
+    begin_chunk();
+    const std::uint32_t known_symbols = symbols.end();
+    const auto s = std::make_shared<const Sequence>(sequence(place, events));
+    const auto [location, is_new] = locations.try_emplace({place.rank, place.thread}, newest);
+    const auto [entry, is_new_sequence] = sequences.try_emplace(digest(*s));
+    Known& known = entry->second;
+    Location& here = location->second;
+    if (is_new_sequence) {
+      const Base base = here.last.sequence && here.last.known.depth < most_depth ? here.last : here.root;
+      coded.dictionary = add(*s, known_symbols, base, known);
+    }
+    here.last = {known, s};
+    if (known.depth == 0) here.root = here.last;
+    if (is_new_sequence) newest = here;
+    return here.last;
+  }
 };
 
 Encoder::Encoder(TimeBound bound) : state_(std::make_unique<State>()) {
@@ -194,34 +215,35 @@ Encoder::Coded Encoder::encode(const Place& place, std::span<const Event> events
   State& x = *state_;
   Coded coded;
   const std::vector<std::int64_t> times = ascending_times(place, events, coded.backwards);
-  x.begin_chunk();
-  const std::uint32_t known_symbols = x.symbols.end();
-  const auto sequence = std::make_shared<const Sequence>(x.sequence(place, events));
-
-  const auto [location, is_new] = x.locations.try_emplace({place.rank, place.thread}, x.newest);
-  const auto [entry, is_new_sequence] = x.sequences.try_emplace(digest(*sequence));
-  Known& known = entry->second;
-  Location& here = location->second;
-  if (is_new_sequence) {
-    const Base base = here.last.sequence && here.last.known.depth < most_depth ? here.last : here.root;
-    coded.dictionary = x.add(*sequence, known_symbols, base, known);
-  }
-  here.last = {known, sequence};
-  if (known.depth == 0) here.root = here.last;
-  if (is_new_sequence) x.newest = here;
-
-  codec::put_varint(coded.events, known.number);
-  const std::vector<std::byte> body = encode_times(sequence->symbols, times, x.bound);
+  const Base sequence = x.sequence_of(place, events, coded);
+  codec::put_varint(coded.events, sequence.known.number);
+  const std::vector<std::byte> body = encode_times(sequence.sequence->symbols, times, x.bound);
   coded.events.insert(coded.events.end(), body.begin(), body.end());
   x.incomplete = false;
   return coded;
+}
+
+Encoder::Reduced Encoder::encode_reduced(const Place& place, std::span<const Event> events, std::int64_t end_ns,
+                                         const Plan& plan) {
+  check(place, events);
+  State& x = *state_;
+  Reduced out;
+  const std::vector<std::int64_t> times = ascending_times(place, events, out.coded.backwards);
+  const std::int64_t end = std::clamp(end_ns - place.start_ns, times.empty() ? 0 : times.back(), most_time);
+  const Base sequence = x.sequence_of(place, events, out.coded);
+  x.representatives.code({sequence.known.number, *sequence.sequence, times, end, x.bound,
+                          [&x](std::uint32_t symbol) -> const Symbol& { return x.symbols.at(symbol); }},
+                         plan, out);
+  x.incomplete = false;
+  return out;
 }
 
 std::size_t Encoder::held_bytes() const {
   const auto bytes = [](const Base& base) {
     return base.sequence ? base.sequence->symbols.capacity() * 4 + base.sequence->values.capacity() * 8 : 0;
   };
-  std::size_t total = sizeof(State) + state_->symbols.held_bytes() + state_->sequences.size() * 64;
+  std::size_t total = sizeof(State) + state_->symbols.held_bytes() + state_->sequences.size() * 64 +
+                      state_->representatives.held_bytes();
   for (const auto& [key, location] : state_->locations)
     total += sizeof(Location) + 64 + bytes(location.last) + bytes(location.root);
   return total;

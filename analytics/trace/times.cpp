@@ -118,10 +118,14 @@ std::uint32_t doublings(std::int64_t unit, std::int64_t allowed) {
 }  // namespace
 
 std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std::span<const std::int64_t> times,
-                                    TimeBound bound) {
+                                    TimeBound bound, std::vector<std::int64_t>* decoded_times) {
   using Coder = StampCoder<codec::RangeEncoder>;
   codec::RangeEncoder io;
   Coder coder(io, symbols.size(), bound);
+  if (decoded_times != nullptr) {
+    decoded_times->clear();
+    decoded_times->reserve(times.size());
+  }
   const std::vector<std::int64_t> behind = bound.is_exact() ? std::vector<std::int64_t>{} : gaps_behind(times);
   const std::int64_t unit = unit_of(bound);
   std::int64_t decoded = 0, last = 0;
@@ -137,6 +141,7 @@ std::vector<std::byte> encode_times(std::span<const std::uint32_t> symbols, std:
     }
     stamp = coder.code(i > 0 ? symbols[i - 1] : ~0u, symbols[i], i + 1 < symbols.size() ? symbols[i + 1] : ~0u, stamp);
     decoded += static_cast<std::int64_t>(stamp.units) * (unit << stamp.doublings);
+    if (decoded_times != nullptr) decoded_times->push_back(decoded);
   }
   return io.finish();
 }

@@ -10,12 +10,12 @@ namespace effort::record::trace {
 
 namespace format {
 
-Bytes file_start() {
+Bytes file_start(std::uint32_t features) {
   Bytes out;
   for (const unsigned char c : magic) out.push_back(static_cast<std::byte>(c));
   record::format::put(out, major);
   record::format::put(out, minor);
-  record::format::put(out, std::uint32_t{0});
+  record::format::put(out, features);
   record::format::put(out, record::format::hash(out));
   return out;
 }
@@ -118,6 +118,7 @@ std::vector<std::byte> encode(const Header& h) {
   p.count(h.n_ranks, "the number of ranks").count(h.n_nodes, "the number of nodes").real(h.confidence).real(h.error);
   p.number(h.bound.relative_ppm).number(h.bound.absolute_ns).number(h.nodes.size());
   for (const Header::Node& node : h.nodes) p.count(node.node, "a node").ranks(node.ranks);
+  if (!h.reduction.empty()) p.text(h.reduction);
   return checked(format::type_header, p, format::parse_header);
 }
 
@@ -147,6 +148,12 @@ std::vector<std::byte> encode(const Dictionary& d) {
   return checked(format::type_dictionary, p, format::parse_dictionary);
 }
 
+std::vector<std::byte> encode(const Representatives& r) {
+  Payload p;
+  p.count(r.node, "a node").raw(r.coded);
+  return checked(format::type_representatives, p, format::parse_representatives);
+}
+
 std::vector<std::byte> encode(const Window& w) {
   Payload p;
   p.count(w.node, "a node").count(w.window, "a window").count(w.first_step, "a step");
@@ -166,7 +173,8 @@ std::vector<std::byte> encode(const Events& e) {
   Payload p;
   p.count(e.node, "a node").count(e.window, "a window").count(e.rank, "a rank").count(e.thread, "a thread");
   p.number(e.events).raw(e.coded);
-  return checked(format::type_events, p, [](format::View payload) { format::parse_events(payload, false); });
+  return checked(e.reduced ? format::type_reduced : format::type_events, p,
+                 [](format::View payload) { format::parse_events(payload, false); });
 }
 
 std::vector<std::byte> encode(const Gap& g) {

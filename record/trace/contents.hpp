@@ -34,6 +34,7 @@ struct Header {
     std::vector<std::int32_t> ranks;  ///< ascending
   };
   std::vector<Node> nodes;  ///< whose events this file holds, ascending
+  std::string reduction;    ///< the method by which steps are reduced, such as "avgWave:0.2"; empty: none is
 };
 
 /// Names that are new since the last such chunk.  Ids are those of the events, the same on all nodes.
@@ -124,12 +125,19 @@ struct Events {
   std::int32_t thread = 0;
   std::uint64_t events = 0;      ///< their number, for readers that only count
   std::vector<std::byte> coded;  ///< effort::trace::Encoder::Coded::events
+  bool reduced = false;          ///< the chunk is one of encode_reduced()
 };
 
 /// A piece of a node's dictionary.  Write it before the chunk that needs it.
 struct Dictionary {
   std::int32_t node = 0;
   std::vector<std::byte> coded;  ///< effort::trace::Encoder::Coded::dictionary
+};
+
+/// Representatives of a node.  Write them after the dictionary, before the chunk that needs them.
+struct Representatives {
+  std::int32_t node = 0;
+  std::vector<std::byte> coded;  ///< effort::trace::Encoder::Reduced::representatives
 };
 
 /// Steps of a node that are missing because a ring was full, in windows of which nothing was kept as well.

@@ -17,7 +17,9 @@ using record::format::View;
 
 inline constexpr std::array<unsigned char, 8> magic = {0x89, 'E', 'T', 'R', '\r', '\n', 0x1a, '\n'};
 inline constexpr std::uint16_t major = 1;
-inline constexpr std::uint16_t minor = 2;
+inline constexpr std::uint16_t minor = 3;
+/// The file may have chunks REPR and SEGS, without which sampled ranks would seem to have no events.
+inline constexpr std::uint32_t feature_reduced = 1;
 inline constexpr std::size_t header_bytes = 24;
 inline constexpr std::size_t frame_bytes = 20;
 inline constexpr std::uint32_t most_payload = 1u << 30;
@@ -28,6 +30,8 @@ inline constexpr std::uint32_t type_modules = record::format::four("MODS");
 inline constexpr std::uint32_t type_dictionary = record::format::four("DICT");
 inline constexpr std::uint32_t type_window = record::format::four("WIND");
 inline constexpr std::uint32_t type_events = record::format::four("EVNT");
+inline constexpr std::uint32_t type_representatives = record::format::four("REPR");
+inline constexpr std::uint32_t type_reduced = record::format::four("SEGS");
 inline constexpr std::uint32_t type_gap = record::format::four("GAPS");
 inline constexpr std::uint32_t type_clock = record::format::four("CLCK");
 
@@ -38,7 +42,8 @@ struct Frame {
   std::uint64_t hash = 0;    ///< of the payload
 };
 
-Bytes file_start();
+/// @param features  of the file
+Bytes file_start(std::uint32_t features = 0);
 Bytes framed(std::uint32_t type, View payload);
 /// The frame at the beginning of frame_bytes bytes; nothing if its own checksum is wrong.
 std::optional<Frame> get_frame(View bytes);
@@ -48,7 +53,9 @@ Header parse_header(View payload);
 Names parse_names(View payload);
 Modules parse_modules(View payload);
 Dictionary parse_dictionary(View payload);
+Representatives parse_representatives(View payload);
 Window parse_window(View payload);
+/// Also of a reduced chunk.
 /// @param with_coded  whether to copy the coded events
 Events parse_events(View payload, bool with_coded);
 Gap parse_gap(View payload);

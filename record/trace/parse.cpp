@@ -62,6 +62,7 @@ class Fields {
     }
     return ranks;
   }
+  bool more() const { return in_.left() > 0; }
   View rest() { return in_.take(in_.left()); }
 
  private:
@@ -106,6 +107,7 @@ Header parse_header(View payload) {
       if (rank >= h.n_ranks) throw std::runtime_error("a rank is not of the run");
     h.nodes.push_back(std::move(node));
   }
+  if (in.more()) h.reduction = in.text();
   return h;
 }
 
@@ -160,6 +162,15 @@ Dictionary parse_dictionary(View payload) {
   const View coded = in.rest();
   d.coded.assign(coded.begin(), coded.end());
   return d;
+}
+
+Representatives parse_representatives(View payload) {
+  Fields in(payload);
+  Representatives r;
+  r.node = in.node();
+  const View coded = in.rest();
+  r.coded.assign(coded.begin(), coded.end());
+  return r;
 }
 
 Window parse_window(View payload) {

@@ -15,6 +15,7 @@ namespace effort::record::trace {
 namespace {
 
 using effort::trace::Decoder;
+using effort::trace::Rebuilt;
 using effort::trace::TraceError;
 
 }  // namespace
@@ -60,7 +61,7 @@ struct Reader::State {
     if (record::format::get<std::uint64_t>(view, 16) != record::format::hash(view.first(16)))
       refuse("the header is damaged", 0, "copy it again");
     const auto major = record::format::get<std::uint16_t>(view, 8);
-    if (major != format::major || record::format::get<std::uint32_t>(view, 12) != 0) {
+    if (major != format::major || (record::format::get<std::uint32_t>(view, 12) & ~format::feature_reduced) != 0) {
       refuse("the file has format version " + std::to_string(major) + " or features that this version (" +
                  std::to_string(format::major) + ") does not know",
              8, "use the effort command of the version that wrote it");
@@ -147,9 +148,16 @@ struct Reader::State {
         window_index[{windows.back().node, windows.back().window}] = windows.size() - 1;
         break;
       }
-      case format::type_events: {
+      case format::type_representatives: {
+        const Representatives r = format::parse_representatives(payload);
+        decoders[r.node].add_representatives(r.coded);
+        break;
+      }
+      case format::type_events:
+      case format::type_reduced: {
         const Events e = format::parse_events(payload, false);
-        chunks.push_back({e.node, e.window, e.rank, e.thread, e.events, at, frame.length});
+        const bool reduced = frame.type == format::type_reduced;
+        chunks.push_back({e.node, e.window, e.rank, e.thread, e.events, at, frame.length, reduced});
         break;
       }
       case format::type_gap: gaps.push_back(format::parse_gap(payload)); break;
@@ -176,23 +184,29 @@ struct Reader::State {
     return found == window_index.end() ? nullptr : &windows[found->second];
   }
 
-  std::vector<Event> events(const EventsInfo& chunk) const {
+  Rebuilt events(const EventsInfo& chunk) const {
     const char* const remedy = "skip this chunk";
     const Window* window = window_of(chunk);
     if (window == nullptr) refuse("the description of an events chunk's window is lost", chunk.offset, remedy);
     try {
       const std::optional<format::Frame> frame = frame_at(chunk.offset);
-      if (!frame || frame->type != format::type_events) throw TraceError("the file has changed");
+      if (!frame || frame->type != (chunk.reduced ? format::type_reduced : format::type_events))
+        throw TraceError("the file has changed");
       const format::Bytes payload = source->read(chunk.offset + format::frame_bytes, frame->length);
       if (record::format::hash(payload) != frame->hash) throw TraceError("the file has changed");
       const Events e = format::parse_events(payload, true);
       const auto decoder = decoders.find(chunk.node);
       if (decoder == decoders.end()) throw TraceError("the node's dictionary is lost");
-      std::vector<Event> events =
-          decoder->second.decode({chunk.rank, chunk.thread, window->first_step, window->start_ns}, e.coded);
-      if (!std::all_of(events.begin(), events.end(), [](const Event& event) { return format::is_time(event.time_ns); }))
+      const Place place{chunk.rank, chunk.thread, window->first_step, window->start_ns};
+      Rebuilt out;
+      if (chunk.reduced)
+        out = decoder->second.decode_reduced(place, e.coded);
+      else
+        out.events = decoder->second.decode(place, e.coded);
+      if (!std::all_of(out.events.begin(), out.events.end(),
+                       [](const Event& event) { return format::is_time(event.time_ns); }))
         throw TraceError("a time is more than 18 years away from the start");
-      return events;
+      return out;
     } catch (const TraceError& e) {
       refuse("an events chunk of rank " + std::to_string(chunk.rank) + " cannot be decoded (" + e.what() + ")",
              chunk.offset, remedy);
@@ -216,7 +230,8 @@ const std::vector<Gap>& Reader::gaps() const { return state_->gaps; }
 const std::vector<Clock>& Reader::clocks() const { return state_->clocks; }
 const std::vector<Problem>& Reader::problems() const { return state_->problems; }
 const Window* Reader::window_of(const EventsInfo& chunk) const { return state_->window_of(chunk); }
-std::vector<Event> Reader::events(const EventsInfo& chunk) const { return state_->events(chunk); }
+std::vector<Event> Reader::events(const EventsInfo& chunk) const { return state_->events(chunk).events; }
+Rebuilt Reader::rebuilt(const EventsInfo& chunk) const { return state_->events(chunk); }
 std::uint64_t Reader::size() const { return state_->source->size(); }
 const std::string& Reader::name() const { return state_->name; }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "analytics/trace/coder.hpp"
 #include "analytics/trace/event.hpp"
 #include "record/trace/contents.hpp"
 
@@ -28,6 +29,7 @@ struct EventsInfo {
   std::uint64_t events = 0;       ///< as the writer counted them
   std::uint64_t offset = 0;       ///< of the chunk in the file
   std::uint64_t coded_bytes = 0;  ///< of the coded events
+  bool reduced = false;           ///< some of its steps have the time stamps of others
 };
 
 /// An open trace file.  Opening reads every chunk once, checks its checksum and keeps all but the events.  A damaged
@@ -62,6 +64,8 @@ class Reader {
   /// Decodes a chunk.  Errors: record::FormatError with file and offset (the events, or what they need, are damaged);
   /// std::system_error.  Cost: linear in the events.
   std::vector<Event> events(const EventsInfo& chunk) const;
+  /// The same, and how a reduced chunk was rebuilt.
+  effort::trace::Rebuilt rebuilt(const EventsInfo& chunk) const;
 
   /// Bytes of the file.
   std::uint64_t size() const;

@@ -20,6 +20,7 @@ std::vector<std::byte> encode(const Header& header);
 std::vector<std::byte> encode(const Names& names);
 std::vector<std::byte> encode(const Modules& modules);
 std::vector<std::byte> encode(const Dictionary& dictionary);
+std::vector<std::byte> encode(const Representatives& representatives);
 std::vector<std::byte> encode(const Window& window);
 std::vector<std::byte> encode(const Events& events);
 std::vector<std::byte> encode(const Gap& gap);

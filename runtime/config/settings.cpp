@@ -222,6 +222,7 @@ const std::vector<Key>& keys() {
       {"TRACE_GUIDE", true, set_trace_guide, [](const Settings& s) { return s.trace.guide; }},
       {"TRACE_NAMES", true, set_trace_names,
        [](const Settings& s) { return std::string(s.trace.hash_names ? "hash" : "plain"); }},
+      {"TRACE_REDUCE", true, set_trace_reduce, trace_reduce},
       {trace_group_key, true, set_trace_groups, trace_groups},
       {trace_policy_key, true, set_trace_policies, trace_policies},
       {"COMM_MATRIX", true, [](Settings& s, auto& k, auto& v) { s.comm_matrix = flag(k, v); },

@@ -1,7 +1,10 @@
 // The user's settings, their sources and their allowed values.
 #pragma once
 
+#include "analytics/reduction/methods.hpp"
+
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -49,7 +52,8 @@ struct Trace {
   int update = 4;              ///< windows from one decision to the next, for designs that decide before
   std::string guide = "load";  ///< METRIC or METRIC@REGION, whose mean the sample estimates
   bool hash_names = false;
-  std::vector<TraceGroup> groups;  ///< that share no rank
+  std::optional<reduction::Method> reduce;  ///< of steps that resemble earlier ones; none: all are stored as they are
+  std::vector<TraceGroup> groups;           ///< that share no rank
   std::vector<TracePolicy> policies;
   /// Whether ranks learn in advance that they are in the sample.
   bool decides_before() const { return design != TraceDesign::retrospective; }

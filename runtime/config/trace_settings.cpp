@@ -81,6 +81,28 @@ void set_trace_names(Settings& s, const std::string& key, const std::string& val
   s.trace.hash_names = value == "hash";
 }
 
+void set_trace_reduce(Settings& s, const std::string& key, const std::string& value) {
+  using reduction::Similarity;
+  std::string allowed = "off, or a method with or without its threshold, such as avgWave:0.2 (";
+  for (std::size_t i = 0; i < reduction::n_similarities; ++i) {
+    const auto similarity = static_cast<Similarity>(i);
+    if (reduction::decides_at_once(similarity))
+      allowed +=
+          std::string(reduction::similarity_text(similarity)) + (similarity == Similarity::haar_wave ? ")" : ", ");
+  }
+  s.trace.reduce.reset();
+  if (value == "off") return;
+  s.trace.reduce = reduction::method_from(value);
+  if (!s.trace.reduce) refuse(key, value, allowed);
+  if (!reduction::decides_at_once(s.trace.reduce->similarity))
+    refuse(key, value, allowed + "; iter_avg and bounded need the whole trace: effort trace reduce has them");
+  constexpr double most = 1000;
+  if (s.trace.reduce->similarity == Similarity::iter_k && s.trace.reduce->threshold > most)
+    refuse(key, value, "iter_k:1 to iter_k:1000");
+}
+
+std::string trace_reduce(const Settings& s) { return s.trace.reduce ? reduction::method_text(*s.trace.reduce) : "off"; }
+
 std::string trace_time(const Settings& s) {
   if (s.trace.absolute_ns == 0) return "exact";
   return number_text(s.trace.relative_ppm / 1e4) + "%," + std::to_string(s.trace.absolute_ns) + "ns";

@@ -18,10 +18,12 @@ void set_trace_design(Settings& s, const std::string& key, const std::string& va
 void set_trace_update(Settings& s, const std::string& key, const std::string& value);
 void set_trace_guide(Settings& s, const std::string& key, const std::string& value);
 void set_trace_names(Settings& s, const std::string& key, const std::string& value);
+void set_trace_reduce(Settings& s, const std::string& key, const std::string& value);
 
 /// The values as text that sets them again.
 std::string trace_time(const Settings& s);
 std::string trace_pin(const Settings& s);
+std::string trace_reduce(const Settings& s);
 std::string trace_design(TraceDesign design);
 
 }  // namespace effort::config

@@ -65,7 +65,7 @@ void TraceKeeper::save_rest_of(Written& written, Reason why) {
     w.ranks.push_back({rank, why, 0, -1, events.dropped_steps, 0});
     found.emplace_back(rank, std::move(events));
   }
-  if (!found.empty()) write_window(w, found);
+  if (!found.empty()) write_window(w, found, false);
 }
 
 /// The records of ranks since the last window.
@@ -85,7 +85,7 @@ void TraceKeeper::save_unfinished(std::int64_t first) {
     w.ranks.push_back({rank, record::trace::reason_lost, 0, -1, events.dropped_steps, 0});
     found.emplace_back(rank, std::move(events));
   }
-  if (!found.empty()) write_window(w, found);
+  if (!found.empty()) write_window(w, found, false);
 }
 
 }  // namespace effort::engine

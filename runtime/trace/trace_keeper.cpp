@@ -52,7 +52,9 @@ TraceKeeper::TraceKeeper(const config::Settings& settings, RunLog& log, node::Se
       started_unix_ns_(unix_ns()),
       file_(nodes),
       clock_([this] { return measure::ns_of(measure::ticks() - origin_); }),
-      encoder_(bound_of(settings_)) {}
+      encoder_(bound_of(settings_)) {
+  if (settings_.reduce) reducer_.emplace(*settings_.reduce);
+}
 
 /// A name of the host, as it is written to the file.
 std::string TraceKeeper::shown(const std::string& name) const {
@@ -73,6 +75,7 @@ record::trace::Header TraceKeeper::header() const {
   h.confidence = settings_.confidence;
   h.error = settings_.error;
   h.bound = bound_of(settings_);
+  if (settings_.reduce) h.reduction = reduction::method_text(*settings_.reduce);
   h.nodes.push_back({nodes_.rank(), {setup.ranks.begin(), setup.ranks.end()}});
   return h;
 }
@@ -229,10 +232,10 @@ void TraceKeeper::write(const sampling::KeptRanks& kept, std::int64_t first, std
   const auto by_rank = [](const auto& a, const auto& b) { return a.rank < b.rank; };
   std::sort(w.ranks.begin(), w.ranks.end(), by_rank);
   write_clock();
-  write_window(w, all);
+  write_window(w, all, !kept.is_odd());
   kept_ += static_cast<std::int64_t>(all.size());
   const std::uint64_t before = file_.appended();
-  for (const auto& [rank, events] : partners) write_rank(events, rank, w);
+  for (const auto& [rank, events] : partners) write_rank(events, rank, w, false);
   partners_.bytes += static_cast<std::int64_t>(file_.appended() - before);
   remember(std::move(w));
 }
@@ -268,27 +271,50 @@ std::vector<std::pair<std::int32_t, RankEvents>> TraceKeeper::partners_of(const 
   return out;
 }
 
+/// @param may_reduce  the window as a whole is not odd
 void TraceKeeper::write_window(const record::trace::Window& window,
-                               const std::vector<std::pair<std::int32_t, RankEvents>>& all) {
+                               const std::vector<std::pair<std::int32_t, RankEvents>>& all, bool may_reduce) {
   write_names();
   file_.append(window);
-  for (const auto& [rank, events] : all) write_rank(events, rank, window);
+  for (const auto& [rank, events] : all) {
+    const auto at = std::lower_bound(window.ranks.begin(), window.ranks.end(), rank,
+                                     [](const auto& kept, std::int32_t r) { return kept.rank < r; });
+    write_rank(events, rank, window, may_reduce && sampling::stands_for_others(at->reasons));
+  }
 }
 
-void TraceKeeper::write_rank(const RankEvents& rank_events, std::int32_t rank, const record::trace::Window& window) {
+void TraceKeeper::write_rank(const RankEvents& rank_events, std::int32_t rank, const record::trace::Window& window,
+                             bool reduce) {
   for (const ThreadEvents& t : rank_events.threads) {
     std::span<const trace::Event> rest(t.events);
+    const trace::Place place{rank, t.thread, window.first_step, window.start_ns};
+    reduction::WindowReducer::Plan plan;
+    if (reduce && reducer_) plan = reducer_->plan(place, rest, rank_events.end_ns);
     while (!rest.empty()) {
       const auto part = rest.first(std::min(rest.size(), trace::most_events));
       rest = rest.subspan(part.size());
-      const trace::Place place{rank, t.thread, window.first_step, window.start_ns};
-      trace::Encoder::Coded coded = encoder_.encode(place, part);
-      if (!coded.dictionary.empty())
-        file_.append(record::trace::Dictionary{nodes_.rank(), std::move(coded.dictionary)});
-      file_.append(
-          record::trace::Events{nodes_.rank(), window.window, rank, t.thread, part.size(), std::move(coded.events)});
+      write_chunk({nodes_.rank(), window.window, rank, t.thread, part.size(), {}, !plan.representatives.empty()}, place,
+                  part, plan, rank_events.end_ns);
     }
   }
+}
+
+/// Writes a chunk, and before it the parts of the dictionary that it needs.
+void TraceKeeper::write_chunk(record::trace::Events chunk, const trace::Place& place,
+                              std::span<const trace::Event> part, reduction::WindowReducer::Plan& plan,
+                              std::int64_t end_ns) {
+  trace::Encoder::Reduced out;
+  if (chunk.reduced)
+    out = encoder_.encode_reduced(place, part, end_ns,
+                                  {std::move(plan.representatives), std::move(plan.added), std::move(plan.forgotten)});
+  else
+    out.coded = encoder_.encode(place, part);
+  if (!out.coded.dictionary.empty())
+    file_.append(record::trace::Dictionary{nodes_.rank(), std::move(out.coded.dictionary)});
+  if (!out.representatives.empty())
+    file_.append(record::trace::Representatives{nodes_.rank(), std::move(out.representatives)});
+  chunk.coded = std::move(out.coded.events);
+  file_.append(chunk);
 }
 
 namespace {

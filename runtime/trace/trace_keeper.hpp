@@ -2,15 +2,16 @@
 #pragma once
 
 #include "analytics/comm/communicator.hpp"
+#include "analytics/reduction/window_reducer.hpp"
 #include "analytics/sampling/kept_ranks.hpp"
 #include "analytics/trace/coder.hpp"
 #include "analytics/window/window.hpp"
+#include "runtime/collect/clock_offset.hpp"
 #include "runtime/collect/collector.hpp"
 #include "runtime/collect/names.hpp"
 #include "runtime/config/settings.hpp"
 #include "runtime/history/run_log.hpp"
 #include "runtime/node/segment.hpp"
-#include "runtime/collect/clock_offset.hpp"
 #include "runtime/trace/sample_rules.hpp"
 #include "runtime/trace/sample_schedule.hpp"
 #include "runtime/trace/trace_events.hpp"
@@ -20,6 +21,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,7 +48,7 @@ class TraceKeeper {
   /// Collective.
   std::int64_t affordable();
   /// Memory of the coder, in bytes; the events are in the segment.
-  std::size_t held_bytes() const { return encoder_.held_bytes(); }
+  std::size_t held_bytes() const { return encoder_.held_bytes() + (reducer_ ? reducer_->held_bytes() : 0); }
 
   // ---- the flight recorder
   /// Adds the windows of all ranks that are still in memory to the trace, beyond the budget.  Collective.
@@ -85,8 +87,11 @@ class TraceKeeper {
   void compare_clocks();
   void write_clock();
   void set_times(record::trace::Window& window);
-  void write_window(const record::trace::Window& window, const std::vector<std::pair<std::int32_t, RankEvents>>& all);
-  void write_rank(const RankEvents& events, std::int32_t rank, const record::trace::Window& window);
+  void write_window(const record::trace::Window& window, const std::vector<std::pair<std::int32_t, RankEvents>>& all,
+                    bool may_reduce);
+  void write_rank(const RankEvents& events, std::int32_t rank, const record::trace::Window& window, bool reduce);
+  void write_chunk(record::trace::Events chunk, const trace::Place& place, std::span<const trace::Event> part,
+                   reduction::WindowReducer::Plan& plan, std::int64_t end_ns);
   void remember(record::trace::Window window);
   void save_rest(record::trace::Reason why);
   void save_rest_of(Written& written, record::trace::Reason why);
@@ -110,6 +115,7 @@ class TraceKeeper {
   ClockOffset clock_;
   bool opened_ = false;
   trace::Encoder encoder_;
+  std::optional<reduction::WindowReducer> reducer_;
   std::int64_t window_ = 0;  ///< number of the next window
   std::int64_t kept_ = 0;    ///< ranks kept by this node so far, once per window
   struct Partners {

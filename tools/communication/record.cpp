@@ -177,7 +177,13 @@ CommunicationTrace communication_of(const Trace& trace, const TraceMessages& mes
     out.short_names.push_back(trace.regions[r].short_name.empty() ? trace.regions[r].name
                                                                   : trace.regions[r].short_name);
   }
-  for (const TraceWindow& w : trace.windows) record.spans.push_back({w.first_step, w.last_step, w.start_ns, w.end_ns});
+  for (const TraceWindow& w : trace.windows)
+    record.spans.push_back({w.first_step, w.last_step, w.start_ns, w.end_ns, 0});
+  for (const TraceThread& thread : trace.threads)
+    for (const TraceSpan& span : thread.spans)
+      if (span.rebuilt)
+        record.spans[span.window].stamp_error_ns =
+            std::max(record.spans[span.window].stamp_error_ns, span.rebuilt->error90_ns);
   record.messages.reserve(messages.matched.size());
   for (const TraceMessage& m : messages.matched) {
     communication::Message message;

@@ -236,7 +236,8 @@ ordered_json windows_json(const Trace& trace, std::int64_t origin) {
     ordered_json strata = ordered_json::array(), ranks = ordered_json::array();
     for (const auto& s : w.strata) strata.push_back({s.population, s.sample});
     for (const KeptRank& k : w.ranks)
-      ranks.push_back({k.rank, k.reasons, k.probability, k.stratum, k.dropped_steps, k.events ? 1 : 0});
+      ranks.push_back(
+          {k.rank, k.reasons, k.probability, k.stratum, k.dropped_steps, k.events ? 1 : 0, k.rebuilt ? 1 : 0});
     out.push_back({{"first", w.first_step},
                    {"last", w.last_step},
                    {"start", w.start_ns - origin},

@@ -29,3 +29,9 @@ TEST_CASE("the golden file of version 1.2 is read") {
     for (const Event& event : reader.events(chunk)) one_sided = one_sided || event.kind == Kind::one_sided;
   CHECK(one_sided);
 }
+
+TEST_CASE("the golden file of version 1.3, which has reduced windows, is read") {
+  using namespace effort::record::trace;
+  const Reader reader(std::filesystem::path(EFFORT_GOLDEN_DIRECTORY) / "v1.3.trc");
+  test::check_sample(reader, test::sample(effort::trace::n_kinds, true));
+}

@@ -1,6 +1,10 @@
+#include "analytics/reduction/window_reducer.hpp"
+#include "analytics/sampling/kept_ranks.hpp"
 #include "analytics/trace/coder.hpp"
 #include "record/trace/writer.hpp"
 #include "traces.hpp"
+
+#include <optional>
 
 namespace effort::tools::test {
 
@@ -21,6 +25,7 @@ file::Header header_of(const Trace& trace, std::int32_t node) {
   out.confidence = trace.confidence;
   out.error = trace.error;
   out.bound = trace.bound;
+  out.reduction = trace.reduction;
   out.nodes.push_back({node, {}});
   for (const auto& [rank, at] : trace.node_of)
     if (at == node) out.nodes[0].ranks.push_back(rank);
@@ -69,6 +74,8 @@ void write_files(const Trace& trace, const std::filesystem::path& directory, std
     writer.append(names_of(trace));
     if (node > 0) writer.append(file::Clock{node, 0, offset, 40});
     trace::Encoder encoder(trace.bound);
+    std::optional<reduction::WindowReducer> reducer;
+    if (!trace.reduction.empty()) reducer.emplace(*reduction::method_from(trace.reduction));
     for (std::size_t w = 0; w < trace.windows.size(); ++w) {
       const file::Window window = window_of(trace, trace.windows[w], node, offset);
       writer.append(window);
@@ -79,9 +86,23 @@ void write_files(const Trace& trace, const std::filesystem::path& directory, std
           std::vector<TraceEvent> events(thread.events.begin() + static_cast<std::ptrdiff_t>(span.first),
                                          thread.events.begin() + static_cast<std::ptrdiff_t>(span.end));
           for (TraceEvent& event : events) event.time_ns -= offset;
-          const auto coded = encoder.encode({thread.rank, thread.thread, window.first_step, window.start_ns}, events);
+          const trace::Place place{thread.rank, thread.thread, window.first_step, window.start_ns};
+          const KeptRank* const kept = trace.windows[w].find(thread.rank);
+          reduction::WindowReducer::Plan plan;
+          if (reducer && kept != nullptr && sampling::stands_for_others(kept->reasons))
+            plan = reducer->plan(place, events, window.end_ns);
+          const bool reduced = !plan.representatives.empty();
+          trace::Encoder::Reduced out;
+          if (reduced)
+            out = encoder.encode_reduced(place, events, window.end_ns,
+                                         {plan.representatives, plan.added, plan.forgotten});
+          else
+            out.coded = encoder.encode(place, events);
+          const auto& coded = out.coded;
           if (!coded.dictionary.empty()) writer.append(file::Dictionary{node, coded.dictionary});
-          writer.append(file::Events{node, window.window, thread.rank, thread.thread, events.size(), coded.events});
+          if (!out.representatives.empty()) writer.append(file::Representatives{node, out.representatives});
+          writer.append(
+              file::Events{node, window.window, thread.rank, thread.thread, events.size(), coded.events, reduced});
         }
       }
     }

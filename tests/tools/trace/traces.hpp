@@ -66,8 +66,8 @@ void keep(Trace& trace, std::int32_t rank, std::uint16_t reasons, double probabi
 /// With `all`, every message has both its ends, and all regions are balanced.
 Trace small_trace(bool all);
 
-/// Writes the trace as effort does: DIRECTORY/node-*.trc, one file per node.  The clock of node 1 runs `offset_ns`
-/// behind that of node 0.
+/// Writes the trace as effort does: DIRECTORY/node-*.trc, one file per node, reduced by Trace::reduction, if any.  The
+/// clock of node 1 runs `offset_ns` behind that of node 0.
 void write_files(const Trace& trace, const std::filesystem::path& directory, std::int64_t offset_ns = 0);
 
 }  // namespace effort::tools::test

@@ -51,13 +51,37 @@ class Adder {
   ByPath& sums_;
 };
 
+/// Adds to the calls of a rebuilt part what its stamps lack.  The time of a region is divided among its paths in
+/// proportion to what they have.
+void correct(ByPath& sums, const RebuiltPart& part, const CallPaths& paths) {
+  for (const RebuiltPart::Correction& c : part.corrections) {
+    std::vector<std::pair<std::int32_t, double>> shares;
+    double all = 0;
+    for (const auto& [path, sum] : sums) {
+      if (paths.region(path) != c.region) continue;
+      shares.emplace_back(path, sum.seconds);
+      all += sum.seconds;
+    }
+    for (const auto& [path, seconds] : shares) {
+      const double share = all > 0 ? seconds / all : 1.0 / static_cast<double>(shares.size());
+      const double missing = std::max(-seconds, share * 1e-9 * static_cast<double>(c.ns));
+      sums[path].seconds += missing;
+      for (std::int32_t p = path; p != CallPaths::none; p = paths.parent(p)) sums[p].inclusive += missing;
+    }
+  }
+}
+
 Table table_of(const Trace& trace, CallPaths& paths) {
   Table table(trace.windows.size());
   for (const TraceThread& thread : trace.threads) {
     for (const TraceSpan& span : thread.spans) {
       const KeptRank* const kept = trace.windows[span.window].find(thread.rank);
       if (kept != nullptr && kept->partner_only()) continue;
-      walk_calls(thread, span, paths, Adder(thread, table[span.window][thread.rank]));
+      ByPath sums;
+      walk_calls(thread, span, paths, Adder(thread, sums));
+      if (span.rebuilt) correct(sums, *span.rebuilt, paths);
+      ByPath& of_rank = table[span.window][thread.rank];
+      for (const auto& [path, sum] : sums) of_rank[path] += sum;
     }
   }
   for (auto& window : table)

@@ -21,10 +21,24 @@ ordered_json kept_json(const Trace& trace) {
                      {"window", window.ordinal},
                      {"stratum", kept.stratum},
                      {"dropped_steps", kept.dropped_steps},
-                     {"lost", kept.lost}});
+                     {"lost", kept.lost},
+                     {"rebuilt", kept.rebuilt}});
     }
   }
   return out;
+}
+
+/// What TRACE_REDUCE left out; null if it was off.
+ordered_json reduced_json(const Trace& trace) {
+  if (trace.reduction.empty()) return nullptr;
+  const Trace::Rebuilding r = trace.rebuilding();
+  return {{"method", trace.reduction},
+          {"windows", r.spans},
+          {"of_windows", r.of},
+          {"steps", r.sum.steps},
+          {"rebuilt_steps", r.sum.rebuilt},
+          {"error90_ns", r.sum.error90_ns},
+          {"largest_error_ns", r.sum.largest_error_ns}};
 }
 
 ordered_json windows_json(const Trace& trace) {
@@ -98,6 +112,7 @@ ordered_json trace_info_json(const TraceFindings& f) {
                       {"guide", trace.guide},
                       {"confidence", trace.confidence},
                       {"error", trace.error > 0 ? ordered_json(trace.error) : ordered_json(nullptr)}};
+  out["reduced"] = reduced_json(trace);
   out["kept"] = kept_json(trace);
   out["sample_sizes"] = sizes_json(trace);
   out["windows"] = windows_json(trace);

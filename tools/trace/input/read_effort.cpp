@@ -12,6 +12,7 @@
 #include "record/trace/reader.hpp"
 #include "tools/trace/input/clocks.hpp"
 #include "tools/trace/input/read.hpp"
+#include "tools/trace/input/rebuilt_note.hpp"
 #include "tools/trace/model/ids.hpp"
 
 namespace effort::tools {
@@ -50,7 +51,7 @@ class Assembly {
   void take_events();
   void take_chunk(TraceThread& thread, const Chunk& chunk);
   void translate(TraceEvent& event, std::int32_t node);
-  void place(TraceThread& thread, const Chunk& chunk, std::vector<TraceEvent> events);
+  void place(TraceThread& thread, const Chunk& chunk, trace::Rebuilt rebuilt);
   void find_lost();
   bool lacks_first_step() const;
   void note_missing();
@@ -97,6 +98,7 @@ void Assembly::take_header() {
   trace_.job = header.job;
   trace_.design = header.design;
   trace_.guide = header.guide;
+  trace_.reduction = header.reduction;
   trace_.clock = header.clock;
   trace_.started_unix_ns = header.started_unix_ns;
   trace_.n_ranks = header.n_ranks;
@@ -226,7 +228,7 @@ void Assembly::take_events() {
 void Assembly::take_chunk(TraceThread& thread, const Chunk& chunk) {
   const auto& [reader, info] = chunk;
   try {
-    place(thread, chunk, reader->events(*info));
+    place(thread, chunk, reader->rebuilt(*info));
   } catch (const record::FormatError& e) {
     trace_.notes.push_back(e.what());
     ++trace_.damaged_chunks;
@@ -257,12 +259,16 @@ void Assembly::translate(TraceEvent& event, std::int32_t node) {
   }
 }
 
-void Assembly::place(TraceThread& thread, const Chunk& chunk, std::vector<TraceEvent> events) {
+void Assembly::place(TraceThread& thread, const Chunk& chunk, trace::Rebuilt rebuilt) {
   const auto& [reader, info] = chunk;
+  std::vector<TraceEvent>& events = rebuilt.events;
   if (events.empty()) return;
   for (TraceEvent& event : events) translate(event, info->node);
   const std::size_t index = window_at_.at(info->window);
-  if (KeptRank* const kept = trace_.windows[index].find(info->rank)) kept->events = true;
+  if (KeptRank* const kept = trace_.windows[index].find(info->rank)) {
+    kept->events = true;
+    kept->rebuilt |= rebuilt.rebuilt > 0;
+  }
   if (!thread.spans.empty() && thread.spans.back().window == index && completed_.count({info->window, info->rank}) &&
       events.front().time_ns < thread.events.back().time_ns) {
     thread.events.resize(thread.spans.back().first);
@@ -280,6 +286,11 @@ void Assembly::place(TraceThread& thread, const Chunk& chunk, std::vector<TraceE
   if (const file::Window* const window = reader->window_of(*info)) {
     span.start_ns = std::min(span.start_ns, clocks_.on_node_0(window->node, window->start_ns));
     span.end_ns = std::max(span.end_ns, clocks_.on_node_0(window->node, window->end_ns));
+  }
+  if (rebuilt.rebuilt > 0) {
+    RebuiltPart part{rebuilt.segments, rebuilt.rebuilt, rebuilt.largest_error_ns, rebuilt.error90_ns, {}};
+    for (const auto& c : rebuilt.corrections) part.corrections.push_back({regions_.index(c.region), c.ns});
+    span.rebuilt = std::move(part);
   }
   thread.spans.push_back(span);
 }
@@ -315,6 +326,7 @@ void Assembly::note_missing() {
     notes.push_back(
         "nothing was recorded in step 0: after effort_init without MPI, recording begins with the first "
         "effort_progress_step; with effort_init_mpi, at once");
+  note_rebuilt(trace_);
   const auto there = static_cast<std::int32_t>(nodes_there_.size());
   if (fs::is_directory(trace_.path) && there < trace_.n_nodes)
     notes.push_back("the files of " + count_text(static_cast<std::uint64_t>(trace_.n_nodes - there), "node") + " of " +

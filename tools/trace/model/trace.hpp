@@ -4,9 +4,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "analytics/trace/coder.hpp"
 #include "analytics/trace/event.hpp"
 #include "record/run.hpp"
 #include "record/trace/contents.hpp"
@@ -37,8 +39,9 @@ struct KeptRank {
   double probability = 0;     ///< of being in the sample, 0 if it could not be drawn
   std::int32_t stratum = -1;
   std::int64_t dropped_steps = 0, dropped_events = 0;
-  bool events = false;  ///< whether there are any
-  bool lost = false;    ///< events are missing because the file is damaged
+  bool events = false;   ///< whether there are any
+  bool lost = false;     ///< events are missing because the file is damaged
+  bool rebuilt = false;  ///< some of its steps have the time stamps of similar ones
 
   bool sampled() const { return (reasons & record::trace::reason_sample) != 0; }
   /// Whether only its messages with kept ranks are there.
@@ -59,11 +62,24 @@ struct TraceWindow {
   KeptRank* find(std::int32_t rank);
 };
 
+/// How a reduced part of the trace was rebuilt (TRACE_REDUCE).
+struct RebuiltPart {
+  std::size_t steps = 0, rebuilt = 0;                 ///< rebuilt: those with the time stamps of a representative
+  std::int64_t largest_error_ns = 0, error90_ns = 0;  ///< bounds on the error of all, and of 90 % of the stamps
+  /// To be added to the time in a region, without the calls inside it: what the stamps give is off by this.
+  struct Correction {
+    std::uint32_t region = 0;  ///< index in Trace::regions
+    std::int64_t ns = 0;
+  };
+  std::vector<Correction> corrections;
+};
+
 /// Consecutive events of a thread without a gap: those of one window.
 struct TraceSpan {
   std::size_t window = 0;          ///< index in Trace::windows
   std::size_t first = 0, end = 0;  ///< events [first, end) of the thread
   std::int64_t start_ns = 0, end_ns = 0;
+  std::optional<RebuiltPart> rebuilt{};  ///< none: the events are as they were recorded
 };
 
 struct TraceThread {
@@ -78,6 +94,7 @@ struct Trace {
   bool is_otf2 = false;   ///< recorded by another tool: every rank, without sampling
   std::string name, job;  ///< of the run; may be empty
   std::string design, guide;
+  std::string reduction;  ///< the method by which steps were reduced, empty if none were
   std::string clock;
   std::int64_t started_unix_ns = 0;  ///< 0 unknown
   std::int32_t n_ranks = 0, n_nodes = 0;
@@ -97,6 +114,12 @@ struct Trace {
   std::vector<std::string> notes;    ///< missing parts and corrections of the data, a sentence each
 
   std::uint64_t events() const;
+  /// All spans that were rebuilt, as one: error90_ns is that of the worst span but a tenth.
+  struct Rebuilding {
+    std::size_t spans = 0, of = 0;  ///< threads and windows, and all that are in the trace
+    RebuiltPart sum;                ///< without corrections
+  };
+  Rebuilding rebuilding() const;
   /// The node of a rank, -1 unknown.
   std::int32_t node(std::int32_t rank) const;
 };

@@ -1,10 +1,15 @@
 #include "tools/trace/otf2/sampling_json.hpp"
 
 #include <algorithm>
+#include <map>
+#include <optional>
 #include <stdexcept>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
+
+#include "tools/trace/input/rebuilt_note.hpp"
 
 namespace effort::tools {
 
@@ -74,6 +79,46 @@ TraceWindow window_from(const json& from) {
   return out;
 }
 
+/// Of each rebuilt span: thread, span, steps, rebuilt steps, errors, and the corrections of regions by name.
+ordered_json rebuilt_json(const Trace& trace) {
+  ordered_json out = ordered_json::array();
+  for (std::size_t t = 0; t < trace.threads.size(); ++t) {
+    for (std::size_t s = 0; s < trace.threads[t].spans.size(); ++s) {
+      const std::optional<RebuiltPart>& part = trace.threads[t].spans[s].rebuilt;
+      if (!part) continue;
+      ordered_json corrections = ordered_json::array();
+      for (const auto& c : part->corrections) corrections.push_back({trace.regions[c.region].name, c.ns});
+      out.push_back({trace.threads[t].rank, trace.threads[t].thread, s, part->steps, part->rebuilt,
+                     part->largest_error_ns, part->error90_ns, std::move(corrections)});
+    }
+  }
+  return out;
+}
+
+/// Rebuilt spans, by thread and number.
+using RebuiltSpans = std::vector<std::tuple<TraceThread*, std::size_t, RebuiltPart>>;
+
+RebuiltSpans rebuilt_from(const json& from, Trace& trace) {
+  std::map<std::string, std::uint32_t> regions;
+  for (std::size_t r = 0; r < trace.regions.size(); ++r)
+    regions.emplace(trace.regions[r].name, static_cast<std::uint32_t>(r));
+  RebuiltSpans out;
+  for (const json& row : from) {
+    const auto thread = std::find_if(trace.threads.begin(), trace.threads.end(), [&](const TraceThread& t) {
+      return t.rank == row.at(0) && t.thread == row.at(1);
+    });
+    const std::size_t span = row.at(2);
+    if (thread == trace.threads.end() || span >= thread->spans.size())
+      throw std::runtime_error("a rebuilt interval of rank " + row.at(0).dump() + " does not exist");
+    RebuiltPart part{row.at(3), row.at(4), row.at(5), row.at(6), {}};
+    if (part.largest_error_ns < 0 || part.error90_ns < 0) throw std::runtime_error("an error is negative");
+    for (const json& c : row.at(7))
+      if (const auto at = regions.find(c.at(0)); at != regions.end()) part.corrections.push_back({at->second, c.at(1)});
+    out.emplace_back(&*thread, span, std::move(part));
+  }
+  return out;
+}
+
 }  // namespace
 
 ordered_json sampling_json(const Trace& trace) {
@@ -86,6 +131,10 @@ ordered_json sampling_json(const Trace& trace) {
     ordered_json spans = {thread.rank, thread.thread};
     for (const TraceSpan& span : thread.spans) spans.push_back(span.window);
     out["spans"].push_back(spans);
+  }
+  if (!trace.reduction.empty()) {
+    out["reduction"] = trace.reduction;
+    out["rebuilt"] = rebuilt_json(trace);
   }
   return out;
 }
@@ -120,10 +169,22 @@ void sampling_from_json(const json& from, Trace& trace) {
         std::none_of(of_spans.begin(), of_spans.end(), [&](const auto& listed) { return listed.first == &thread; }))
       throw std::runtime_error("it does not say to which windows the events of rank " + std::to_string(thread.rank) +
                                " belong");
+  RebuiltSpans rebuilt;
+  if (from.contains("reduction")) {
+    from.at("reduction").get_to(read.reduction);
+    rebuilt = rebuilt_from(from.at("rebuilt"), trace);
+  }
   each_field_of_trace(trace, read_from(from));
   trace.windows = std::move(read.windows);
   for (const auto& [thread, windows] : of_spans)
     for (std::size_t i = 0; i < windows.size(); ++i) thread->spans[i].window = windows[i];
+  for (auto& [thread, number, part] : rebuilt) {
+    TraceSpan& span = thread->spans[number];
+    span.rebuilt = std::move(part);
+    if (KeptRank* const kept = trace.windows[span.window].find(thread->rank)) kept->rebuilt = true;
+  }
+  trace.reduction = std::move(read.reduction);
+  note_rebuilt(trace);
 }
 
 }  // namespace effort::tools

@@ -4,8 +4,9 @@ import { Head } from "../model";
 import { bytesOf } from "../packed";
 import { Run } from "../run";
 
-/** [rank, reasons, probability, stratum, dropped steps, whether there are events] */
-export type Kept = [number, number, number, number, number, number];
+/** [rank, reasons, probability, stratum, dropped steps, whether there are events, whether steps have the times of
+ * similar ones] */
+export type Kept = [number, number, number, number, number, number, number];
 
 export interface TraceWindow {
   first: number;

@@ -260,7 +260,8 @@ export class Timeline {
       kept = index >= 0 ? trace.keptOf.get(lane.rank)?.get(index) : undefined;
     const why = kept
       ? `kept in steps ${windows[index].first}..${windows[index].last}: ${trace.reasonsOf(kept).join(", ") || "all"}` +
-        (kept[1] & 1 ? ` (drawn with probability ${percent(kept[2])})` : "")
+        (kept[1] & 1 ? ` (drawn with probability ${percent(kept[2])})` : "") +
+        (kept[6] ? "; rebuilt: some times are those of similar steps" : "")
       : "not kept at this time: its activity is unknown";
     readout.dataset.why = why;
     if (!slice) {

@@ -29,7 +29,8 @@ function answer({ json }: Trace): string {
 }
 
 function windows({ json }: Trace): HTMLElement {
-  const shown = json.windows.slice(0, MOST_WINDOWS);
+  const shown = json.windows.slice(0, MOST_WINDOWS),
+    reduced = shown.some((w) => w.kept.some((kept) => kept[6]));
   return h(
     "section",
     {},
@@ -46,9 +47,16 @@ function windows({ json }: Trace): HTMLElement {
           h(
             "tr",
             {},
-            ["steps", "ranks kept", "in the sample", "by stratum", "error", "confidence", "steps missing"].map((t) =>
-              h("th", {}, t)
-            )
+            [
+              "steps",
+              "ranks kept",
+              "in the sample",
+              "by stratum",
+              "error",
+              "confidence",
+              "steps missing",
+              ...(reduced ? ["rebuilt"] : []),
+            ].map((t) => h("th", {}, t))
           )
         ),
         h(
@@ -65,7 +73,8 @@ function windows({ json }: Trace): HTMLElement {
               h("td", {}, w.strata.map(([ranks, drawn]) => `${drawn} of ${ranks}`).join(", ")),
               h("td", { class: "number" }, percent(w.error)),
               h("td", { class: "number" }, percent(w.confidence)),
-              h("td", { class: "number" }, missing > 0 ? grouped(missing) : "")
+              h("td", { class: "number" }, missing > 0 ? grouped(missing) : ""),
+              reduced ? h("td", { class: "number" }, grouped(w.kept.filter((kept) => kept[6]).length)) : null
             );
           })
         )

@@ -3,6 +3,9 @@
 
 #include <catch2/catch_test_macros.hpp>
 
+#include <algorithm>
+#include <cstdlib>
+
 #include "check.hpp"
 #include "record/trace/reader.hpp"
 #include "sample.hpp"
@@ -22,6 +25,7 @@ inline void check_header(const Header& a, const Header& b) {
   CHECK(a.confidence == b.confidence);
   CHECK(a.error == b.error);
   CHECK(a.bound == b.bound);
+  CHECK(a.reduction == b.reduction);
   REQUIRE(a.nodes.size() == b.nodes.size());
   for (std::size_t i = 0; i < a.nodes.size(); ++i) {
     CHECK(a.nodes[i].node == b.nodes[i].node);
@@ -77,6 +81,25 @@ inline void check_window(const Window& a, const Window& b) {
   }
 }
 
+/// What happened came back, at times that are off by no more than the file says, and a few of the time's own bound.
+inline void check_reduced(const effort::trace::Rebuilt& rebuilt, const std::vector<Event>& events) {
+  CHECK(rebuilt.segments == 10);
+  CHECK(rebuilt.rebuilt == 8);
+  CHECK(rebuilt.error90_ns > 0);
+  CHECK(rebuilt.largest_error_ns >= rebuilt.error90_ns);
+  CHECK_FALSE(rebuilt.corrections.empty());
+  REQUIRE(rebuilt.events.size() == events.size());
+  std::int64_t largest = 0;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    Event same = rebuilt.events[i];
+    largest = std::max(largest, std::abs(same.time_ns - events[i].time_ns));
+    same.time_ns = events[i].time_ns;
+    CHECK(same == events[i]);
+  }
+  CHECK(largest > 0);
+  CHECK(largest <= rebuilt.largest_error_ns);
+}
+
 /// The events of chunk i.
 inline void check_events(const Reader& reader, std::size_t i, const Sample::Chunk& expected) {
   const EventsInfo& info = reader.chunks()[i];
@@ -88,6 +111,11 @@ inline void check_events(const Reader& reader, std::size_t i, const Sample::Chun
   const Window* window = reader.window_of(info);
   REQUIRE(window != nullptr);
   const Place place{info.rank, info.thread, window->first_step, window->start_ns};
+  CHECK(info.reduced == expected.chunk.reduced);
+  if (info.reduced) {
+    check_reduced(reader.rebuilt(info), expected.events);
+    return;
+  }
   CHECK(effort::trace::test::difference(place, expected.events, reader.events(info), reader.header().bound) == "");
 }
 

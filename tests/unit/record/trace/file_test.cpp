@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <catch2/generators/catch_generators.hpp>
 #include <filesystem>
 #include <set>
 #include <stdexcept>
@@ -35,7 +36,7 @@ TEST_CASE("a trace file is read as it was written") {
   const Directory directory;
   const fs::path path = directory.path / "deep" / file_name(3);
   CHECK(path.filename() == "node-00003.trc");
-  const Sample s = sample();
+  const Sample s = sample(effort::trace::n_kinds, GENERATE(false, true));
   const auto chunks = encoded(s);
   {
     Writer writer(path, s.header);
@@ -112,7 +113,7 @@ TEST_CASE("a file that the host opens under the descriptor of a trace file that 
 }
 
 TEST_CASE("a file that is cut anywhere reads up to the last complete chunk") {
-  const Sample s = sample();
+  const Sample s = sample(effort::trace::n_kinds, GENERATE(false, true));
   const auto chunks = encoded(s);
   const std::vector<std::byte> whole = file_of(chunks);
   std::set<std::size_t> ends{whole.size()};
@@ -132,7 +133,7 @@ TEST_CASE("a file that is cut anywhere reads up to the last complete chunk") {
 }
 
 TEST_CASE("a changed byte costs one chunk and those that need it") {
-  const Sample s = sample();
+  const Sample s = sample(effort::trace::n_kinds, GENERATE(false, true));
   const auto chunks = encoded(s);
   const std::vector<std::byte> whole = file_of(chunks);
   const std::size_t described = format::header_bytes + chunks[0].size();
@@ -164,7 +165,7 @@ TEST_CASE("a changed byte costs one chunk and those that need it") {
 }
 
 TEST_CASE("damage between chunks, and zeros at the end, are skipped") {
-  const Sample s = sample();
+  const Sample s = sample(effort::trace::n_kinds, GENERATE(false, true));
   auto chunks = encoded(s);
   chunks.insert(chunks.begin() + 5, std::vector<std::byte>(100'000, std::byte{'W'}));
   chunks.emplace_back(5000, std::byte{0});
@@ -186,6 +187,17 @@ TEST_CASE("newer files and other files are refused") {
     FAIL("was read");
   } catch (const FormatError& e) {
     CHECK(std::string(e.what()).find("version 2") != std::string::npos);
+  }
+  auto features = file_of(encoded(sample(effort::trace::n_kinds, true)));
+  CHECK(features[12] == std::byte{1});
+  features[12] = std::byte{3};
+  const std::uint64_t of_start = effort::record::format::hash(format::View(features).first(16));
+  for (std::size_t i = 0; i < 8; ++i) features[16 + i] = static_cast<std::byte>(of_start >> (8 * i));
+  try {
+    Reader(features, "features");
+    FAIL("was read");
+  } catch (const FormatError& e) {
+    CHECK(std::string(e.what()).find("features") != std::string::npos);
   }
   CHECK_THROWS_AS(Reader(std::vector<std::byte>(1000), "zeros"), FormatError);
   CHECK_THROWS_AS(Reader({}, "empty"), FormatError);

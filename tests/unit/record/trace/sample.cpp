@@ -1,6 +1,7 @@
 #include "sample.hpp"
 
 #include <random>
+#include <utility>
 
 #include "analytics/trace/coder.hpp"
 #include "check.hpp"
@@ -9,7 +10,7 @@
 
 namespace effort::record::trace::test {
 
-Sample sample(int kinds) {
+Sample sample(int kinds, bool reduced) {
   Sample s;
   s.header = {"1.2.3",
               "sample",
@@ -23,7 +24,8 @@ Sample sample(int kinds) {
               0.9,
               0.08,
               TimeBound::usual(),
-              {{0, {0, 1, 2, 3}}, {2, {8, 9, 11}}}};
+              {{0, {0, 1, 2, 3}}, {2, {8, 9, 11}}},
+              reduced ? "avgWave:0.2" : ""};
   s.names.regions = {{1, 1, -1, "MPI_Irecv"}, {2, 1, 1, "MPI_Isend"}, {3, 2, -1, "MPI_Waitall"}};
   s.names.phases = {{0, "start"}, {1, "main\n"}};
   s.names.units = {{4, "cells"}};
@@ -35,6 +37,7 @@ Sample sample(int kinds) {
 
   std::mt19937_64 random(1);
   effort::trace::Encoder encoders[2]{effort::trace::Encoder(s.header.bound), effort::trace::Encoder(s.header.bound)};
+  std::int64_t representatives[2] = {0, 0};
   for (int w = 0; w < 3; ++w) {
     for (int i = 0; i < 2; ++i) {
       const Header::Node& node = s.header.nodes[static_cast<std::size_t>(i)];
@@ -56,9 +59,31 @@ Sample sample(int kinds) {
         Sample::Chunk c;
         c.events = w == 1 && i == 0 ? effort::trace::test::random_events(random, place, 40, kinds)
                                     : effort::trace::test::regular_steps(random, place, 12, 10);
-        auto coded = encoders[i].encode(place, c.events);
-        c.dictionary = {node.node, std::move(coded.dictionary)};
-        c.chunk = {node.node, w, rank, i, c.events.size(), std::move(coded.events)};
+        effort::trace::Encoder::Reduced coded;
+        const bool reduce = reduced && w > 0 && (w == 2 || i == 1);
+        if (reduce) {
+          const std::int64_t first = std::exchange(representatives[i], representatives[i] + 2), second = first + 1;
+          constexpr std::int64_t full = effort::trace::Encoder::in_full;
+          std::vector<std::int64_t> times[2];
+          std::int64_t begins[2] = {0, 0};
+          int step = -1;
+          for (const Event& e : c.events) {
+            step += e.kind == Kind::step ? 1 : 0;
+            if (step > 1) break;
+            if (e.kind == Kind::step) begins[step] = e.time_ns;
+            times[step].push_back(e.time_ns - begins[step]);
+          }
+          coded = encoders[i].encode_reduced(
+              place, c.events, window.start_ns,
+              {{full, first, first, first > 0 ? first - 1 : first, second, full, first, second, second, first},
+               {times[0], times[1]},
+               {}});
+        } else {
+          coded.coded = encoders[i].encode(place, c.events);
+        }
+        c.dictionary = {node.node, std::move(coded.coded.dictionary)};
+        c.representatives = {node.node, std::move(coded.representatives)};
+        c.chunk = {node.node, w, rank, i, c.events.size(), std::move(coded.coded.events), reduce};
         s.chunks.push_back(std::move(c));
       }
       s.windows.push_back(std::move(window));
@@ -74,6 +99,7 @@ std::vector<std::vector<std::byte>> encoded(const Sample& s) {
     chunks.push_back(encode(w));
     for (std::size_t i = 0; i < w.ranks.size(); ++i, ++next) {
       if (!next->dictionary.coded.empty()) chunks.push_back(encode(next->dictionary));
+      if (!next->representatives.coded.empty()) chunks.push_back(encode(next->representatives));
       chunks.push_back(encode(next->chunk));
     }
   }
@@ -84,7 +110,9 @@ std::vector<std::vector<std::byte>> encoded(const Sample& s) {
 }
 
 std::vector<std::byte> file_of(const std::vector<std::vector<std::byte>>& chunks) {
-  std::vector<std::byte> file = format::file_start();
+  // The header's chunk is the first; only a reduced file has the feature.
+  const Header header = format::parse_header(format::View(chunks.at(0)).subspan(format::frame_bytes));
+  std::vector<std::byte> file = format::file_start(header.reduction.empty() ? 0 : format::feature_reduced);
   for (const auto& chunk : chunks) file.insert(file.end(), chunk.begin(), chunk.end());
   return file;
 }

@@ -16,14 +16,16 @@ struct Sample {
     Events chunk;
     Dictionary dictionary;  ///< empty if the chunk needs nothing new
     std::vector<Event> events;
+    Representatives representatives;  ///< likewise, of a reduced chunk
   };
   std::vector<Chunk> chunks;  ///< of all windows, in the order of the windows
   Gap gap;
   Clock clock;
 };
 
-/// @param kinds  of events: those of the first version, or all
-Sample sample(int kinds = effort::trace::n_kinds);
+/// @param kinds    of events: those of the first version, or all
+/// @param reduced  in the second and third window, most steps have the time stamps of others
+Sample sample(int kinds = effort::trace::n_kinds, bool reduced = false);
 inline constexpr int kinds_of_1_0 = 14;
 
 /// The chunks of the file in their order, the header first.

@@ -3,6 +3,7 @@
 #include "record/trace/writer.hpp"
 #include "world.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <set>
 
@@ -223,4 +224,50 @@ TEST_CASE("names can be hidden") {
   CHECK(names.count(record::trace::hidden_name("solve")) == 1);
   CHECK(names.count(record::trace::hidden_name("main")) == 1);
   for (const char* plain : {"solve", "other", "main"}) CHECK(names.count(plain) == 0);
+}
+
+TEST_CASE("ranks that stand for others are reduced, except in odd windows; odd and pinned ranks never are") {
+  namespace file = record::trace;
+  World w;
+  w.ranks_per_node = {6, 6};
+  w.steps = 125;
+  w.calls = 10;
+  w.settings.trace.on = true;
+  w.settings.trace.pinned = {7};
+  w.settings.trace.reduce = reduction::Method{reduction::Similarity::iter_k, 1};
+  w.load = [](int rank, int step) { return 1.0 + 0.2 * (rank % 5) + 0.01 * ((rank * 7 + step) % 11); };
+  w.callback = [](int, const session::DeliveredHint& hint) { return hint.step == 51 ? 1 : 0; };
+  w.run();
+  for (const std::string& failure : w.failures) CHECK(failure.empty());
+  constexpr int odd_ranks = file::reason_critical | file::reason_outlier | file::reason_pin | file::reason_partner |
+                            file::reason_mispredicted,
+                odd_windows = file::reason_rebalance | file::reason_jump;
+  std::set<std::int64_t> odd, with_reduced;
+  std::size_t reduced = 0, odd_kept = 0;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(w.settings.snapshot_dir)) {
+    if (entry.path().extension() != ".trc") continue;
+    const file::Reader reader(entry.path());
+    CHECK(reader.problems().empty());
+    CHECK(reader.header().reduction == "iter_k:1");
+    for (const auto& window : reader.windows())
+      for (const auto& r : window.ranks)
+        if (r.reasons & odd_windows) odd.insert(window.window);
+    for (const auto& chunk : reader.chunks()) {
+      const auto& ranks = reader.window_of(chunk)->ranks;
+      const auto kept = std::find_if(ranks.begin(), ranks.end(), [&](const auto& r) { return r.rank == chunk.rank; });
+      REQUIRE(kept != ranks.end());
+      const auto rebuilt = reader.rebuilt(chunk);
+      CHECK(rebuilt.events.size() == chunk.events);
+      odd_kept += (kept->reasons & odd_ranks) != 0 ? 1 : 0;
+      if (!chunk.reduced) continue;
+      ++reduced;
+      CHECK(rebuilt.rebuilt > 0);
+      CHECK((kept->reasons & (odd_ranks | odd_windows)) == 0);
+      with_reduced.insert(chunk.window);
+    }
+  }
+  CHECK(reduced > 10);
+  CHECK(odd_kept > 10);
+  CHECK_FALSE(odd.empty());
+  for (const std::int64_t window : odd) CHECK(with_reduced.count(window) == 0);
 }

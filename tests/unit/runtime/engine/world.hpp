@@ -48,6 +48,7 @@ struct RankLog {
 struct World {
   std::vector<int> ranks_per_node{1};
   int steps = 45;
+  int calls = 1;  ///< of the region, in each step
   config::Settings settings;
   std::function<double(int rank, int step)> load = [](int rank, int) { return 1.0 + rank; };
   std::function<int(int rank, const session::DeliveredHint&)> callback = [](int, const session::DeliveredHint&) {
@@ -128,6 +129,10 @@ struct World {
     };
     for (int s = 0; s < steps; ++s) {
       measure::ThreadSlot& slot = recorder.slot();
+      for (int call = 1; call < calls; ++call) {
+        measure::open_region(slot, region);
+        measure::close_region(slot, region);
+      }
       measure::open_region(slot, region);
       recorder.add_metric(metric, load(rank, s));
       measure::close_region(slot, region);
