@@ -14,14 +14,14 @@
 namespace effort::reduction {
 
 /// Plans one window of one thread after the other.  A segment is a step.  Segments are compared if they are of the same
-/// thread and have the same kinds of events, ids and peers in the same order: sizes, tags and amounts of work may
-/// differ, since only time stamps are replaced.  The stamps are begins and ends of regions and calls, and the segment's
-/// end.
+/// thread and have the same kinds of events, ids and peers in the same order.  Sizes, tags and amounts of work may
+/// differ, because only time stamps are replaced.  The stamps are begins and ends of regions and calls, and the
+/// segment's end.
 ///
 /// A segment that may become a representative is stored in full.  It is stored a second time, as a representative, once
-/// two more segments resemble it (with iter_k: one).  Representatives are used while at least half of a class's segments
-/// resemble earlier ones.  So a program whose steps differ pays nothing.  Segments of fewer than `least_events` are
-/// stored in full: the coder needs hardly more for all of their stamps than for the begin.
+/// two more segments resemble it (with iter_k: one).  Representatives are used while at least half of a class's
+/// segments resemble earlier ones.  So a program whose steps differ pays nothing.  Segments of fewer than
+/// `least_events` are stored in full: the coder needs hardly more for all of their stamps than for the begin.
 ///
 /// Memory and time are bounded.  A class that has kept `most_kept` segments starts anew.  If fewer segments than that
 /// have found a representative meanwhile, it rests first: for most_kept segments, the next time for twice as many, up

@@ -12,6 +12,7 @@
 #include "tools/trace/input/otf2_guard.hpp"
 #include "tools/trace/input/otf2_location.hpp"
 #include "tools/trace/input/read.hpp"
+#include "tools/trace/input/rebuilt_note.hpp"
 #include "tools/trace/model/call_names.hpp"
 #include "tools/trace/otf2/sampling_json.hpp"
 
@@ -296,6 +297,7 @@ bool Archive::restore_sampling() {
     return false;
   }
   trace_.is_otf2 = false;
+  note_rebuilt(trace_);
   std::erase_if(trace_.threads, [](const TraceThread& thread) { return thread.spans.empty(); });  // not kept
   counts_.pauses = 0;
   return true;

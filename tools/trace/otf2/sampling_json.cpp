@@ -9,8 +9,6 @@
 #include <utility>
 #include <vector>
 
-#include "tools/trace/input/rebuilt_note.hpp"
-
 namespace effort::tools {
 
 namespace {
@@ -184,7 +182,6 @@ void sampling_from_json(const json& from, Trace& trace) {
     if (KeptRank* const kept = trace.windows[span.window].find(thread->rank)) kept->rebuilt = true;
   }
   trace.reduction = std::move(read.reduction);
-  note_rebuilt(trace);
 }
 
 }  // namespace effort::tools
