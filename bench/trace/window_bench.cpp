@@ -63,16 +63,33 @@ struct Cost {
   std::vector<std::int64_t> errors;
 };
 
-Cost code(const file::Reader& reader, const std::vector<Chunk>& chunks, std::optional<reduction::Method> method,
+/// One way to store the file.
+struct Way {
+  std::string name;
+  std::optional<reduction::Method> method{};
+  trace::TimeBound bound;
+};
+
+std::int64_t error_of_90_percent(const std::vector<trace::Event>& truth, const std::vector<trace::Event>& decoded) {
+  std::vector<std::int64_t> errors;
+  for (std::size_t i = 0; i < decoded.size(); ++i) errors.push_back(std::abs(decoded[i].time_ns - truth[i].time_ns));
+  std::sort(errors.begin(), errors.end());
+  return errors.empty() ? 0 : errors[(errors.size() - 1) * 9 / 10];
+}
+
+Cost code(const file::Reader& reader, const std::vector<Chunk>& chunks, const Way& way,
           const std::filesystem::path& write_to) {
+  const std::optional<reduction::Method>& method = way.method;
   Cost cost;
-  trace::Encoder encoder(reader.header().bound);
+  trace::Encoder encoder(way.bound);
+  trace::Decoder decoder;
   std::optional<reduction::WindowReducer> reducer;
   if (method) reducer.emplace(*method);
   std::optional<file::Writer> writer;
   if (!write_to.empty()) {
     file::Header header = reader.header();
-    header.reduction = reduction::method_text(*method);
+    header.bound = way.bound;
+    if (method) header.reduction = reduction::method_text(*method);
     writer.emplace(write_to / "node-00000.trc", header);
     writer->append(reader.names());
     writer->append(file::Modules{reader.modules()});
@@ -99,37 +116,16 @@ Cost code(const file::Reader& reader, const std::vector<Chunk>& chunks, std::opt
     cost.steps += plan.representatives.size();
     cost.rebuilt += out.rebuilt;
     cost.reduced += reduced ? 1 : 0;
-    if (out.rebuilt > 0) cost.errors.push_back(out.error90_ns);
+    if (!out.coded.dictionary.empty()) decoder.add(out.coded.dictionary);
+    if (!out.representatives.empty()) decoder.add_representatives(out.representatives);
+    if (out.rebuilt > 0)
+      cost.errors.push_back(out.error90_ns);
+    else if (!method)
+      cost.errors.push_back(error_of_90_percent(c.events, decoder.decode(c.place, out.coded.events)));
     if (!out.coded.dictionary.empty()) append(file::Dictionary{c.info.node, std::move(out.coded.dictionary)});
     if (!out.representatives.empty()) append(file::Representatives{c.info.node, std::move(out.representatives)});
     append(file::Events{c.info.node, c.info.window, c.info.rank, c.info.thread, c.events.size(),
                         std::move(out.coded.events), reduced});
-  }
-  return cost;
-}
-
-/// The file with another bound of time stamps.
-Cost code_coarser(const std::vector<Chunk>& chunks, trace::TimeBound bound) {
-  Cost cost;
-  trace::Encoder encoder(bound);
-  trace::Decoder decoder;
-  for (const Chunk& c : chunks) {
-    const double begin = cpu_ns();
-    trace::Encoder::Coded coded = encoder.encode(c.place, c.events);
-    cost.ns += cpu_ns() - begin;
-    if (!coded.dictionary.empty()) decoder.add(coded.dictionary);
-    const std::vector<trace::Event> decoded = decoder.decode(c.place, coded.events);
-    std::vector<std::int64_t> errors;
-    for (std::size_t i = 0; i < decoded.size(); ++i)
-      errors.push_back(std::abs(decoded[i].time_ns - c.events[i].time_ns));
-    std::sort(errors.begin(), errors.end());
-    cost.errors.push_back(errors[(errors.size() - 1) * 9 / 10]);
-    if (!coded.dictionary.empty())
-      cost.bytes +=
-          static_cast<double>(file::encode(file::Dictionary{c.info.node, std::move(coded.dictionary)}).size());
-    cost.bytes += static_cast<double>(file::encode(file::Events{c.info.node, c.info.window, c.info.rank, c.info.thread,
-                                                                c.events.size(), std::move(coded.events)})
-                                          .size());
   }
   return cost;
 }
@@ -175,29 +171,26 @@ int main(int argc, char** argv) {
                 events, chunks.size(), reducible);
     std::printf("%-16s %10s %7s %9s %9s %9s %9s\n", "method", "bytes/call", "share", "ns/event", "reduced", "rebuilt",
                 "90% us");
-    std::vector<std::vector<double>> ns(methods.size() + 1);
-    std::vector<Cost> costs(methods.size() + 1);
+    std::vector<Way> ways = {{"off", std::nullopt, reader.header().bound}};
+    for (const trace::TimeBound bound :
+         {trace::TimeBound{20'000, 1000}, {100'000, 10'000}, {250'000, 100'000}, {500'000, 1'000'000}})
+      ways.push_back({std::to_string(bound.relative_ppm / 10'000) + "%," + std::to_string(bound.absolute_ns) + "ns",
+                      std::nullopt, bound});
+    for (const reduction::Method& m : methods) ways.push_back({reduction::method_text(m), m, reader.header().bound});
+    std::vector<std::vector<double>> ns(ways.size());
+    std::vector<Cost> costs(ways.size());
     constexpr int rounds = 5;
     for (int r = 0; r < rounds; ++r)
-      for (std::size_t m = 0; m <= methods.size(); ++m) {
-        const bool write = r == 0 && m > 0 && !directory.empty();
-        costs[m] = code(reader, chunks, m == 0 ? std::nullopt : std::optional(methods[m - 1]),
-                        write ? directory / (reduction::method_text(methods[m - 1]) + ".trace") : "");
-        ns[m].push_back(costs[m].ns / events);
+      for (std::size_t w = 0; w < ways.size(); ++w) {
+        const bool write = r == 0 && w > 0 && !directory.empty();
+        costs[w] = code(reader, chunks, ways[w], write ? directory / (ways[w].name + ".trace") : "");
+        ns[w].push_back(costs[w].ns / events);
       }
-    for (const trace::TimeBound bound :
-         {trace::TimeBound{20'000, 1000}, {100'000, 10'000}, {250'000, 100'000}, {500'000, 1'000'000}}) {
-      const Cost c = code_coarser(chunks, bound);
-      std::printf("%2u%%,%uns%*s %10.3f %6.1f%% %9.1f %9s %9s %9.2f\n", bound.relative_ppm / 10'000, bound.absolute_ns,
-                  bound.absolute_ns < 100'000 ? 5 : 3, "", c.bytes / calls, 100 * c.bytes / costs[0].bytes,
-                  c.ns / events, "", "", at_90(c.errors) / 1000);
-    }
-    for (std::size_t m = 0; m <= methods.size(); ++m) {
-      std::sort(ns[m].begin(), ns[m].end());
-      const Cost& c = costs[m];
-      std::printf("%-16s %10.3f %6.1f%% %9.1f %8.1f%% %8.1f%% %9.2f\n",
-                  m == 0 ? "off" : reduction::method_text(methods[m - 1]).c_str(), c.bytes / calls,
-                  100 * c.bytes / costs[0].bytes, ns[m][rounds / 2],
+    for (std::size_t w = 0; w < ways.size(); ++w) {
+      std::sort(ns[w].begin(), ns[w].end());
+      const Cost& c = costs[w];
+      std::printf("%-16s %10.3f %6.1f%% %9.1f %8.1f%% %8.1f%% %9.2f\n", ways[w].name.c_str(), c.bytes / calls,
+                  100 * c.bytes / costs[0].bytes, ns[w][rounds / 2],
                   100.0 * static_cast<double>(c.reduced) / static_cast<double>(chunks.size()),
                   c.steps == 0 ? 0 : 100.0 * static_cast<double>(c.rebuilt) / static_cast<double>(c.steps),
                   at_90(c.errors) / 1000);

@@ -226,8 +226,8 @@ std::vector<std::string> trust_sentences(const TraceFindings& f) {
                   " matched by sender, receiver, tag and size, because the two ends name different communicators");
   if (m.clamped > 0)
     out.push_back(grouped_count(m.clamped, "message") + " arrived before being sent, by up to " +
-                  seconds_text(1e-9 * static_cast<double>(m.largest_clamp_ns)) +
-                  " according to the clocks: the transfer counts as 0 s");
+                  seconds_text(1e-9 * static_cast<double>(m.largest_clamp_ns)) + " according to the clocks" +
+                  (trace.rebuilding().spans > 0 ? " and times of similar steps" : "") + ": the transfer counts as 0 s");
   if (trace.dropped_steps > 0)
     out.push_back(grouped_count(static_cast<std::uint64_t>(trace.dropped_steps), "step") +
                   " of individual ranks did not fit into the ring and are missing: EFFORT_TRACE_MEMORY sets its size");
