@@ -55,11 +55,6 @@ TEST_CASE("bad values name key, value and what is allowed") {
                             {"TRACE_GUIDE", "time@"},
                             {"TRACE_NAMES", "secret"},
                             {"TRACE_PIN", "9-3"},
-                            {"TRACE_REDUCE", "on"},
-                            {"TRACE_REDUCE", "avgWave:0"},
-                            {"TRACE_REDUCE", "iter_k:1001"},
-                            {"TRACE_REDUCE", "iter_avg"},
-                            {"TRACE_REDUCE", "bounded:0.1"},
                             {"SNAPSHOT_EVERY", "-5"}}) {
     const std::string message = message_of(key, value);
     CHECK_THAT(message, ContainsSubstring(key) && ContainsSubstring("'" + value + "'") && ContainsSubstring("allowed"));
@@ -105,9 +100,7 @@ TEST_CASE("the largest values are the same on the other ranks") {
   for (const Pair& pair : {Pair{"MAX_BYTES", "9223372036854775807"},
                            {"SNAPSHOT_EVERY", "9223372036854775807"},
                            {"WINDOW", "100000"},
-                           {"REBALANCE_THRESHOLD", "1e6"},
-                           {"TRACE_REDUCE", "avgwave"},
-                           {"TRACE_REDUCE", "absDiff:0.125"}}) {
+                           {"REBALANCE_THRESHOLD", "1e6"}}) {
     const Settings here = resolve({pair});
     Settings there;
     apply_text(there, to_text(here));

@@ -31,3 +31,27 @@ TEST_CASE("a method that needs the whole trace is refused, with the command that
     }
   }
 }
+
+TEST_CASE("a reduction that does not exist is refused, with those that do") {
+  for (const std::string value : {"on", "avgWave:0", "avgWave:", "iter_k:1001", "iter_k:1.5", ""}) {
+    try {
+      resolve({{"TRACE_REDUCE", value}});
+      FAIL("accepted");
+    } catch (const Error& e) {
+      const std::string text = e.what();
+      CHECK(text.find("TRACE_REDUCE") != std::string::npos);
+      CHECK(text.find("'" + value + "'") != std::string::npos);
+      CHECK(text.find("allowed") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("all ranks have the same reduction") {
+  for (const std::string value : {"avgwave", "absDiff:0.125", "iter_k:7", "off"}) {
+    const Settings here = resolve({{"TRACE_REDUCE", value}});
+    Settings there;
+    apply_text(there, to_text(here));
+    CHECK(there.trace.reduce.has_value() == (value != "off"));
+    CHECK(to_text(there) == to_text(here));
+  }
+}
