@@ -56,7 +56,7 @@ allow(capi effort/ runtime/ adapters/mpi/ adapters/hwloc/ analytics/balance/weig
   record/text.hpp)
 allow(tools analytics/ record/)
 allow(tools/place analytics/placement/ record/text.hpp)
-allow(tools/calls tools/files/ tools/output/ tools/symbols/ analytics/calls/ record/)
+allow(tools/calls tools/commands/usage_error.hpp tools/files/ tools/output/ tools/symbols/ analytics/calls/ record/)
 allow(tools/communication tools/trace/model/ tools/trace/analysis/ tools/trace/input/ tools/output/
   analytics/communication/ record/)
 allow(tools/reduction tools/trace/model/ tools/output/ analytics/reduction/ analytics/communication/ record/)

@@ -38,6 +38,54 @@ void add_decode(CLI::App& app) {
   command->callback([a] { run_calls_decode(*a); });
 }
 
+const char* const input_help =
+    "recordings of libeffort_functions (.rec, or their directory), files of `effort calls encode`, or raw streams";
+
+template <typename Arguments>
+void add_common(CLI::App& command, Arguments& a) {
+  command.add_option("--width", a.width, "bytes per id of raw streams")->check(CLI::IsMember({2, 4}));
+  command.add_option("--module-path", a.module_paths,
+                     "directory or file of a program or library whose functions were called (repeatable)");
+  command.add_flag("--json", a.json, "print one JSON object");
+}
+
+void add_info(CLI::App& app) {
+  auto a = std::make_shared<CallsInfoArguments>();
+  CLI::App* command = app.add_subcommand(
+      "info", "Counts calls by function and by stack, and shows the calls that were open at the end of each stream");
+  command->add_option("IN", a->inputs, input_help)->required();
+  add_common(*command, *a);
+  command->add_option("--rank", a->rank, "only the streams of this rank");
+  command->add_option("--folded", a->folded, "file to write: a line of each stack, for flame graph tools");
+  command->add_flag("--all", a->all, "everything instead of one screen");
+  command->callback([a] { run_calls_info(*a); });
+}
+
+void add_graph(CLI::App& app) {
+  auto a = std::make_shared<CallsInfoArguments>();
+  CLI::App* command =
+      app.add_subcommand("graph", "Writes the call graph, with loops, for Graphviz (DOT) or as JSON (--json)");
+  command->add_option("IN", a->inputs, input_help)->required();
+  add_common(*command, *a);
+  command->add_option("--rank", a->rank, "only the streams of this rank");
+  command->add_option("-o", a->out, "file to write (by default standard output)");
+  command->callback([a] { run_calls_graph(*a); });
+}
+
+void add_diff(CLI::App& app) {
+  auto a = std::make_shared<CallsDiffArguments>();
+  CLI::App* command = app.add_subcommand(
+      "diff", "Finds the first call in which two ranks or runs differ, and loops with other numbers of iterations");
+  command->add_option("A", a->a, input_help)->required();
+  command->add_option("B", a->b, "the same")->required();
+  add_common(*command, *a);
+  command->add_option("--ranks", a->ranks, "one rank of A and one of B (by default all ranks that both have)")
+      ->delimiter(',')
+      ->expected(2);
+  command->add_flag("--all", a->all, "more of every stream, instead of the first three that differ");
+  command->callback([a] { run_calls_diff(*a); });
+}
+
 }  // namespace
 
 void add_calls(CLI::App& app) {
@@ -45,6 +93,9 @@ void add_calls(CLI::App& app) {
   command->require_subcommand(1);
   add_encode(*command);
   add_decode(*command);
+  add_info(*command);
+  add_graph(*command);
+  add_diff(*command);
 }
 
 }  // namespace effort::tools

@@ -182,6 +182,26 @@ struct CallsDecodeArguments {
 };
 void run_calls_decode(const CallsDecodeArguments& arguments);
 
+/// Of `info` and `graph`.
+struct CallsInfoArguments {
+  std::vector<std::string> inputs, module_paths;
+  std::string folded, out;
+  std::optional<std::int64_t> rank;
+  unsigned width = 0;  ///< of raw streams; 0: they are refused
+  bool all = false, json = false;
+};
+void run_calls_info(const CallsInfoArguments& arguments);
+void run_calls_graph(const CallsInfoArguments& arguments);
+
+struct CallsDiffArguments {
+  std::string a, b;
+  std::vector<std::string> module_paths;
+  std::vector<std::int64_t> ranks;  ///< two, or none
+  unsigned width = 0;
+  bool all = false, json = false;
+};
+void run_calls_diff(const CallsDiffArguments& arguments);
+
 struct PlaceArguments {
   std::string snapshot, topology, hosts, format = "rankfile", out;
   std::string node;  ///< "2x4x8": parts of a node; empty: not known

@@ -75,3 +75,95 @@ TEST_CASE("calls: bad input is refused with a sentence that names file and byte"
   CHECK(narrow.err.find("event 0 has the id 70000") != std::string::npos);
   CHECK(scratch.run({"calls", "encode", "wide", "--width", "4", "-o", "wide"}).code == 2);
 }
+
+namespace {
+
+/// A program with a loop; rank 1 goes another way in the second step, and hangs.
+Stream rank_stream(int rank) {
+  Stream out{1};
+  for (int step = 0; step < 3; ++step) {
+    out.push_back(2);
+    for (int i = 0; i < (rank == 2 ? 7 : 5); ++i) out.insert(out.end(), {3, 0});
+    if (rank == 1 && step == 1) {
+      out.insert(out.end(), {4, 5});
+      return out;
+    }
+    out.push_back(0);
+  }
+  out.push_back(0);
+  return out;
+}
+
+void write_ranks(const Scratch& scratch) {
+  for (int rank = 0; rank < 3; ++rank) scratch.write(std::to_string(rank), raw(rank_stream(rank), 2));
+  REQUIRE(scratch.run({"calls", "encode", "0", "1", "2", "-o", "x.calls"}).code == 0);
+}
+
+}  // namespace
+
+TEST_CASE("calls info: counts by function and stream, and open calls") {
+  const Scratch scratch;
+  write_ranks(scratch);
+  const nlohmann::json all = scratch.run({"calls", "info", "x.calls", "--json"}).json();
+  CHECK(all["calls"] == (1 + 3 * 6) + (1 + 6 + 8) + (1 + 3 * 8));
+  CHECK(all["depth"] == 4);
+  CHECK(all["functions"][0]["name"] == "3");
+  CHECK(all["functions"][0]["calls"] == 15 + 10 + 21);
+  CHECK(all["streams"][1]["open"] == nlohmann::json({"1", "2", "4", "5"}));
+  CHECK(all["streams"][0]["open"].empty());
+  const nlohmann::json one = scratch.run({"calls", "info", "x.calls", "--rank", "1", "--json"}).json();
+  CHECK(one["calls"] == 15);
+  CHECK(one["streams"].size() == 1);
+  CHECK(scratch.run({"calls", "info", "x.calls", "--rank", "3"}).code == 2);
+  // Raw streams give the same, if their width is given.
+  CHECK(scratch.run({"calls", "info", "0", "1", "2", "--width", "2", "--json"}).json()["functions"] ==
+        all["functions"]);
+  const Outcome refused = scratch.run({"calls", "info", "0"});
+  CHECK(refused.code == 1);
+  CHECK(refused.err.find("give --width") != std::string::npos);
+  const Outcome text = scratch.run({"calls", "info", "x.calls", "--folded", "stacks"});
+  REQUIRE(text.code == 0);
+  CHECK(text.out.find("1 > 2 > 4 > 5") != std::string::npos);
+  CHECK(scratch.read_text("stacks") == "1 3\n1;2 8\n1;2;3 46\n1;2;4 1\n1;2;4;5 1\n");
+}
+
+TEST_CASE("calls graph: edges and loops") {
+  const Scratch scratch;
+  write_ranks(scratch);
+  const nlohmann::json graph = scratch.run({"calls", "graph", "x.calls", "--json"}).json();
+  REQUIRE(graph["edges"].size() == 4);
+  CHECK(graph["edges"][1] == nlohmann::json({{"caller", "2"}, {"callee", "3"}, {"calls", 46}}));
+  const nlohmann::json& loop = graph["loops"][0];
+  CHECK(loop["function"] == "2");
+  CHECK(loop["body"] == nlohmann::json({"3"}));
+  CHECK(loop["runs"] == 8);
+  CHECK(loop["iterations"] == 46);
+  CHECK(loop["least"] == 5);
+  CHECK(loop["most"] == 7);
+  const Outcome dot = scratch.run({"calls", "graph", "x.calls", "--rank", "0", "-o", "g.dot"});
+  REQUIRE(dot.code == 0);
+  const std::string text = scratch.read_text("g.dot");
+  CHECK(text.starts_with("digraph calls {"));
+  CHECK(text.find("f2 -> f3 [label=\"15, in loops of 5\", style=bold]") != std::string::npos);
+}
+
+TEST_CASE("calls diff: the first difference, loops, and the stack of a rank that hangs") {
+  const Scratch scratch;
+  write_ranks(scratch);
+  const nlohmann::json same = scratch.run({"calls", "diff", "x.calls", "x.calls", "--json"}).json();
+  CHECK(same["first_difference"].is_null());
+  CHECK(same["pairs"].size() == 3);
+  const nlohmann::json hung = scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,1", "--json"}).json();
+  CHECK(hung["first_difference"] ==
+        nlohmann::json({{"event", 1 + 12 + 1 + 10}, {"a", "return"}, {"b", "4"}, {"stack", {"1", "2"}}}));
+  CHECK(hung["pairs"][0]["open_b"] == nlohmann::json({"1", "2", "4", "5"}));
+  CHECK(hung["pairs"][0]["open_a"].empty());
+  const nlohmann::json loops = scratch.run({"calls", "diff", "0", "2", "--width", "2", "--json"}).json();
+  CHECK(loops["first_difference"]["event"] == 12);
+  CHECK(loops["pairs"][0]["loops"][0] == nlohmann::json({{"stack", {"1", "2"}}, {"body", {"3"}}, {"a", 5}, {"b", 7}}));
+  const Outcome text = scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,1"});
+  REQUIRE(text.code == 0);
+  CHECK(text.out.find("first difference at event 24") != std::string::npos);
+  CHECK(text.out.find("open at the end of B: 1 > 2 > 4 > 5") != std::string::npos);
+  CHECK(scratch.run({"calls", "diff", "x.calls", "x.calls", "--ranks", "0,9"}).code == 2);
+}

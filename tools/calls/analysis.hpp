@@ -1,0 +1,83 @@
+// `effort calls info`, `graph` and `diff`: the findings, and their output.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analytics/calls/context_tree.hpp"
+#include "analytics/calls/difference.hpp"
+#include "analytics/calls/loops.hpp"
+#include "tools/calls/input.hpp"
+#include "tools/calls/names.hpp"
+
+namespace effort::tools {
+
+/// Calls by stack, and totals of each stream.
+struct CallCounts {
+  calls::ContextTree tree;
+  std::vector<std::size_t> streams;  ///< that were counted
+  std::vector<calls::ContextTree::Totals> totals;
+
+  std::uint64_t all_calls() const;
+  std::size_t depth() const;
+  /// Calls by function id, the most frequent first.
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> by_function() const;
+  /// Functions of a context, outermost first.
+  std::vector<std::uint32_t> stack(std::size_t node) const;
+};
+
+/// @param rank  only its streams; of raw streams their number; nothing: all
+/// Errors: those of the input; UsageError if there is no such rank.
+CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank);
+
+nlohmann::ordered_json calls_info_json(const CallInput& input, const FunctionNames& names, const CallCounts& counts);
+std::string calls_info_text(const CallInput& input, const FunctionNames& names, const CallCounts& counts, bool all);
+/// A line "outer;inner calls" for each stack: the input of flame graph tools.
+std::string folded_stacks(const FunctionNames& names, const CallCounts& counts);
+
+/// Streams as lists of a common tree.
+struct CallTrees {
+  calls::TreeBuilder builder;
+  std::vector<std::size_t> numbers;  ///< of the streams
+  std::vector<calls::StreamLists> streams;
+};
+/// Adds the streams of an input.  `ids`: by id of the input, the id in the tree; empty: the same.
+/// Errors: std::runtime_error if there are too many different calls.
+void add_trees(CallTrees& trees, const CallInput& input, std::optional<std::int64_t> rank,
+               const std::vector<std::uint32_t>& ids);
+
+nlohmann::ordered_json calls_graph_json(const FunctionNames& names, const CallCounts& counts,
+                                        const std::vector<calls::Loop>& loops);
+std::string calls_graph_dot(const FunctionNames& names, const CallCounts& counts,
+                            const std::vector<calls::Loop>& loops);
+
+/// The comparison of streams of two inputs.
+struct CallDiff {
+  struct Pair {
+    std::size_t a, b;  ///< streams
+    std::optional<calls::FirstDifference> first;
+    calls::Comparison comparison;
+    std::vector<std::uint32_t> open_a, open_b;  ///< calls that have not returned
+  };
+  std::vector<Pair> pairs;
+  FunctionNames names;  ///< of the ids in it
+};
+/// Compares the streams of the same rank and thread, or those of two ranks.
+/// Errors: those of the inputs; UsageError if there is no such rank, or the inputs have no rank in common.
+CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const CallInput& b, const FunctionNames& names_b,
+                    const std::vector<std::int64_t>& ranks);
+nlohmann::ordered_json calls_diff_json(const CallInput& a, const CallInput& b, const CallDiff& diff);
+std::string calls_diff_text(const CallInput& a, const CallInput& b, const CallDiff& diff, bool all);
+
+/// Whether a stream is of a rank; raw streams count from 0.
+bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank);
+/// "rank 3, thread 1".
+std::string stream_text(const CallInput& input, std::size_t stream);
+/// "outer > inner".
+std::string stack_text(const FunctionNames& names, std::span<const std::uint32_t> stack);
+
+}  // namespace effort::tools

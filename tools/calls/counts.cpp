@@ -1,0 +1,132 @@
+// Calls by stack.
+#include <algorithm>
+#include <limits>
+
+#include "record/text.hpp"
+#include "tools/calls/analysis.hpp"
+#include "tools/commands/usage_error.hpp"
+
+namespace effort::tools {
+
+bool is_of_rank(const CallInput& input, std::size_t stream, std::int64_t rank) {
+  const std::int64_t known = input.names().streams[stream].rank;
+  return known >= 0 ? known == rank : static_cast<std::int64_t>(stream) == rank;
+}
+
+std::string stream_text(const CallInput& input, std::size_t stream) {
+  const record::calls::Stream& s = input.names().streams[stream];
+  std::string text = s.rank >= 0 ? "rank " + std::to_string(s.rank) : "stream " + std::to_string(stream);
+  if (s.thread > 0) text += ", thread " + std::to_string(s.thread);
+  return text;
+}
+
+std::string stack_text(const FunctionNames& names, std::span<const std::uint32_t> stack) {
+  std::string text;
+  for (const std::uint32_t function : stack)
+    text += (text.empty() ? "" : " > ") + record::visible(names.name(function));
+  return text;
+}
+
+std::uint64_t CallCounts::all_calls() const {
+  std::uint64_t sum = 0;
+  for (const calls::ContextTree::Totals& t : totals) sum += t.calls;
+  return sum;
+}
+
+std::size_t CallCounts::depth() const {
+  std::size_t most = 0;
+  for (const calls::ContextTree::Totals& t : totals) most = std::max(most, t.depth);
+  return most;
+}
+
+std::vector<std::pair<std::uint32_t, std::uint64_t>> CallCounts::by_function() const {
+  std::map<std::uint32_t, std::uint64_t> sums;
+  for (const calls::ContextTree::Node& node : tree.nodes())
+    if (node.function != 0) sums[node.function] += node.calls;
+  std::vector<std::pair<std::uint32_t, std::uint64_t>> out(sums.begin(), sums.end());
+  std::stable_sort(out.begin(), out.end(), [](const auto& a, const auto& b) { return a.second > b.second; });
+  return out;
+}
+
+std::vector<std::uint32_t> CallCounts::stack(std::size_t node) const {
+  std::vector<std::uint32_t> out;
+  for (; node != 0; node = tree.nodes()[node].parent) out.push_back(tree.nodes()[node].function);
+  std::reverse(out.begin(), out.end());
+  return out;
+}
+
+CallCounts count_calls(const CallInput& input, std::optional<std::int64_t> rank) {
+  CallCounts counts;
+  for (std::size_t stream = 0; stream < input.names().streams.size(); ++stream)
+    if (!rank || is_of_rank(input, stream, *rank)) counts.streams.push_back(stream);
+  if (rank && counts.streams.empty())
+    throw UsageError("--rank " + std::to_string(*rank) + " does not exist in the input");
+  // Streams come in order, each in several pieces.
+  std::size_t next = 0;
+  const auto begin_until = [&](std::uint64_t stream) {
+    while (next < counts.streams.size() && counts.streams[next] <= stream) {
+      if (next > 0) counts.totals.push_back(counts.tree.totals());
+      counts.tree.begin_stream();
+      ++next;
+    }
+  };
+  input.read([&](std::uint64_t stream, std::span<const std::uint32_t> events) {
+    if (rank && !is_of_rank(input, stream, *rank)) return;
+    begin_until(stream);
+    counts.tree.add(events);
+  });
+  begin_until(std::numeric_limits<std::uint64_t>::max());
+  if (next > 0) counts.totals.push_back(counts.tree.totals());
+  return counts;
+}
+
+std::string folded_stacks(const FunctionNames& names, const CallCounts& counts) {
+  std::string out;
+  for (std::size_t node = 1; node < counts.tree.nodes().size(); ++node) {
+    std::string line;
+    for (const std::uint32_t function : counts.stack(node)) {
+      std::string name = names.name(function);
+      std::replace(name.begin(), name.end(), ';', ',');
+      line += (line.empty() ? "" : ";") + name;
+    }
+    out += line + " " + std::to_string(counts.tree.nodes()[node].calls) + "\n";
+  }
+  return out;
+}
+
+void add_trees(CallTrees& trees, const CallInput& input, std::optional<std::int64_t> rank,
+               const std::vector<std::uint32_t>& ids) {
+  constexpr std::size_t most = std::size_t{1} << 26;
+  std::size_t next = 0;
+  bool open = false;
+  const auto end_stream = [&] {
+    if (open) trees.streams.emplace_back(trees.builder);
+    trees.builder.next_stream();
+    open = false;
+  };
+  const auto begin_until = [&](std::uint64_t stream) {
+    for (; next <= stream && next < input.names().streams.size(); ++next) {
+      if (rank && !is_of_rank(input, next, *rank)) continue;
+      end_stream();
+      trees.numbers.push_back(next);
+      open = true;
+    }
+  };
+  input.read([&](std::uint64_t stream, std::span<const std::uint32_t> events) {
+    if (rank && !is_of_rank(input, stream, *rank)) return;
+    begin_until(stream);
+    for (const std::uint32_t event : events) {
+      if (event == 0) {
+        trees.builder.leave();
+      } else {
+        trees.builder.enter(event < ids.size() ? ids[event] : event);
+      }
+    }
+    if (trees.builder.held() > most)
+      throw std::runtime_error("the input has too many different calls to be compared, give fewer ranks");
+  });
+  begin_until(std::numeric_limits<std::uint64_t>::max() - 1);
+  end_stream();
+}
+
+}  // namespace effort::tools

@@ -1,0 +1,181 @@
+// `effort calls diff`: where two ranks or runs part ways.
+#include <algorithm>
+
+#include "record/text.hpp"
+#include "tools/calls/analysis.hpp"
+#include "tools/commands/usage_error.hpp"
+
+namespace effort::tools {
+
+namespace {
+
+constexpr std::size_t most_differences = 20, most_lines = 6;
+
+/// Ids that two inputs share: functions are the same if their names are, so that builds can differ.
+class CommonIds {
+ public:
+  std::vector<std::uint32_t> add(const CallInput& input, const FunctionNames& names) {
+    std::vector<std::uint32_t> ids;
+    if (!input.has_names()) return ids;  // raw ids stand for themselves
+    for (const std::string& name : names.of) ids.push_back(ids.empty() ? 0 : id_of(name));
+    return ids;
+  }
+  FunctionNames names() && { return std::move(names_); }
+
+ private:
+  std::uint32_t id_of(const std::string& name) {
+    if (names_.of.empty()) names_.of.emplace_back();
+    const auto [found, is_new] = ids_.emplace(name, static_cast<std::uint32_t>(names_.of.size()));
+    if (is_new) names_.of.push_back(name);
+    return found->second;
+  }
+  std::map<std::string, std::uint32_t> ids_;
+  FunctionNames names_;
+};
+
+std::vector<std::uint32_t> open_calls(const calls::StreamLists& lists) {
+  std::vector<std::uint32_t> out;
+  for (std::size_t i = 1; i < lists.open.size(); ++i) out.push_back(lists.open[i].function);
+  return out;
+}
+
+std::int64_t rank_of(const CallInput& input, std::size_t stream) {
+  const std::int64_t rank = input.names().streams[stream].rank;
+  return rank >= 0 ? rank : static_cast<std::int64_t>(stream);
+}
+
+/// Numbers of the trees' streams to compare.
+std::vector<std::pair<std::size_t, std::size_t>> pairs_of(const CallInput& a, const CallTrees& in_a, const CallInput& b,
+                                                          const CallTrees& in_b, bool any_rank) {
+  std::vector<std::pair<std::size_t, std::size_t>> out;
+  std::map<std::pair<std::int64_t, std::uint64_t>, std::size_t> by_place;
+  const auto place = [any_rank](const CallInput& input, std::size_t stream) {
+    return std::pair{any_rank ? 0 : rank_of(input, stream), input.names().streams[stream].thread};
+  };
+  for (std::size_t i = 0; i < in_b.numbers.size(); ++i) by_place.emplace(place(b, in_b.numbers[i]), i);
+  for (std::size_t i = 0; i < in_a.numbers.size(); ++i) {
+    const auto found = by_place.find(place(a, in_a.numbers[i]));
+    if (found == by_place.end()) continue;
+    out.push_back({i, found->second});
+    by_place.erase(found);
+  }
+  return out;
+}
+
+std::string event_text(const FunctionNames& names, const calls::FirstDifference::Event& event) {
+  switch (event.kind) {
+    case calls::FirstDifference::Event::Kind::entry: return names.name(event.function);
+    case calls::FirstDifference::Event::Kind::leave: return "return";
+    case calls::FirstDifference::Event::Kind::end: break;
+  }
+  return "end";
+}
+
+nlohmann::ordered_json list(const FunctionNames& names, std::span<const std::uint32_t> functions) {
+  nlohmann::ordered_json out = nlohmann::ordered_json::array();
+  for (const std::uint32_t f : functions) out.push_back(names.name(f));
+  return out;
+}
+
+std::string function_text(const FunctionNames& names, std::uint32_t function) {
+  return function == 0 ? "no further call" : record::visible(names.name(function));
+}
+
+}  // namespace
+
+CallDiff diff_calls(const CallInput& a, const FunctionNames& names_a, const CallInput& b, const FunctionNames& names_b,
+                    const std::vector<std::int64_t>& ranks) {
+  if (a.has_names() != b.has_names())
+    throw UsageError("one input has names of functions and the other only ids, which cannot be compared");
+  const auto rank = [&](std::size_t i) {
+    return ranks.empty() ? std::optional<std::int64_t>() : std::optional(ranks[i]);
+  };
+  CommonIds common;
+  const std::vector<std::uint32_t> ids_a = common.add(a, names_a), ids_b = common.add(b, names_b);
+  // Both go into one tree, so equal calls are one node.
+  CallTrees trees;
+  add_trees(trees, a, rank(0), ids_a);
+  CallTrees of_b;
+  of_b.builder = std::move(trees.builder);
+  add_trees(of_b, b, rank(1), ids_b);
+  CallDiff diff;
+  const auto pairs = pairs_of(a, trees, b, of_b, !ranks.empty());
+  if (pairs.empty())
+    throw UsageError(ranks.empty() ? "the inputs have no rank in common: give two, --ranks A,B"
+                                   : "--ranks " + std::to_string(ranks[0]) + "," + std::to_string(ranks[1]) +
+                                         " are not in the inputs, or have no thread in common");
+  const calls::Tree& tree = of_b.builder.tree();
+  for (const auto& [i, j] : pairs) {
+    const calls::StreamLists &x = trees.streams[i], &y = of_b.streams[j];
+    CallDiff::Pair pair{trees.numbers[i], of_b.numbers[j], calls::first_difference(tree, x, y), {},
+                        open_calls(x),    open_calls(y)};
+    if (pair.first) pair.comparison = calls::compare(tree, x, y, most_differences);
+    diff.pairs.push_back(std::move(pair));
+  }
+  diff.names = std::move(common).names();
+  return diff;
+}
+
+nlohmann::ordered_json calls_diff_json(const CallInput& a, const CallInput& b, const CallDiff& diff) {
+  nlohmann::ordered_json out{{"first_difference", nullptr}};
+  out["pairs"] = nlohmann::ordered_json::array();
+  for (const CallDiff::Pair& pair : diff.pairs) {
+    nlohmann::ordered_json first = nullptr;
+    if (pair.first)
+      first = {{"event", pair.first->event},
+               {"a", event_text(diff.names, pair.first->a)},
+               {"b", event_text(diff.names, pair.first->b)},
+               {"stack", list(diff.names, pair.first->stack)}};
+    if (pair.first && out["first_difference"].is_null()) out["first_difference"] = first;
+    nlohmann::ordered_json loops = nlohmann::ordered_json::array(), calls = nlohmann::ordered_json::array();
+    for (const calls::LoopDifference& d : pair.comparison.loops)
+      loops.push_back(
+          {{"stack", list(diff.names, d.stack)}, {"body", list(diff.names, d.body)}, {"a", d.a}, {"b", d.b}});
+    const auto name = [&](std::uint32_t f) { return f == 0 ? std::string("return") : diff.names.name(f); };
+    for (const calls::CallDifference& d : pair.comparison.calls)
+      calls.push_back({{"stack", list(diff.names, d.stack)}, {"a", name(d.a)}, {"b", name(d.b)}});
+    out["pairs"].push_back({{"rank_a", rank_of(a, pair.a)},
+                            {"rank_b", rank_of(b, pair.b)},
+                            {"thread", a.names().streams[pair.a].thread},
+                            {"first_difference", std::move(first)},
+                            {"loops", std::move(loops)},
+                            {"calls", std::move(calls)},
+                            {"open_a", list(diff.names, pair.open_a)},
+                            {"open_b", list(diff.names, pair.open_b)}});
+  }
+  return out;
+}
+
+std::string calls_diff_text(const CallInput& a, const CallInput& b, const CallDiff& diff, bool all) {
+  std::string out;
+  std::size_t differ = 0, shown = 0;
+  for (const CallDiff::Pair& pair : diff.pairs) differ += pair.first ? 1 : 0;
+  out = std::to_string(differ) + " of " + std::to_string(diff.pairs.size()) +
+        (diff.pairs.size() == 1 ? " stream differs\n" : " streams differ\n");
+  for (const CallDiff::Pair& pair : diff.pairs) {
+    if (!pair.first) continue;
+    if (!all && ++shown > 3) {
+      out += "\n" + std::to_string(differ - 3) + " more: --all\n";
+      break;
+    }
+    out += "\n" + stream_text(a, pair.a) + " of A and " + stream_text(b, pair.b) + " of B: first difference at event " +
+           std::to_string(pair.first->event) + "\n  A: " + record::visible(event_text(diff.names, pair.first->a)) +
+           "\n  B: " + record::visible(event_text(diff.names, pair.first->b)) +
+           "\n  in: " + stack_text(diff.names, pair.first->stack) + "\n";
+    const std::size_t lines = all ? most_differences : most_lines;
+    for (const calls::LoopDifference& d :
+         std::span(pair.comparison.loops).first(std::min(lines, pair.comparison.loops.size())))
+      out += "  loop of " + stack_text(diff.names, d.body) + ": " + std::to_string(d.a) + " iterations in A, " +
+             std::to_string(d.b) + " in B, in " + stack_text(diff.names, d.stack) + "\n";
+    for (const calls::CallDifference& d :
+         std::span(pair.comparison.calls).first(std::min(lines, pair.comparison.calls.size())))
+      out += "  other call: " + function_text(diff.names, d.a) + " in A, " + function_text(diff.names, d.b) +
+             " in B, in " + stack_text(diff.names, d.stack) + "\n";
+    if (!pair.open_a.empty() || !pair.open_b.empty())
+      out += "  open at the end of A: " + (pair.open_a.empty() ? "none" : stack_text(diff.names, pair.open_a)) +
+             "\n  open at the end of B: " + (pair.open_b.empty() ? "none" : stack_text(diff.names, pair.open_b)) + "\n";
+  }
+  return out;
+}
+
+}  // namespace effort::tools
