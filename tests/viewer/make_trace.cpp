@@ -1,6 +1,7 @@
 // Writes traces for the report's tests: make_trace KIND DIRECTORY
 // KIND: full (of the snapshot "full": 48 ranks on 4 nodes, 12 windows of 10 steps; the fourth was not kept), large (the
-// same with 120 times as many calls), halo and halo-large (of the snapshots of these names).
+// same with 120 times as many calls), reduced (full, reduced in the run), halo and halo-large (of the snapshots of
+// these names).
 #include <cstdio>
 #include <filesystem>
 #include <map>
@@ -88,14 +89,15 @@ Trace make(bool large) {
 
 int main(int argc, char** argv) {
   const std::string kind = argc == 3 ? argv[1] : "";
-  if (kind != "full" && kind != "large" && kind != "halo" && kind != "halo-large")
-    return std::fprintf(stderr, "usage: make_trace full|large|halo|halo-large DIRECTORY\n"), 2;
+  if (kind != "full" && kind != "large" && kind != "reduced" && kind != "halo" && kind != "halo-large")
+    return std::fprintf(stderr, "usage: make_trace full|large|reduced|halo|halo-large DIRECTORY\n"), 2;
   const std::filesystem::path directory = argv[2];
   std::filesystem::remove_all(directory);
   std::filesystem::create_directories(directory);
-  write_files(kind == "halo"         ? effort::test::halo_trace(kind, 48, 4, 40)
-              : kind == "halo-large" ? effort::test::halo_trace(kind, 16384, 128, 4)
-                                     : make(kind == "large"),
-              directory);
+  Trace trace = kind == "halo"         ? effort::test::halo_trace(kind, 48, 4, 40)
+                : kind == "halo-large" ? effort::test::halo_trace(kind, 16384, 128, 4)
+                                       : make(kind == "large");
+  if (kind == "reduced") trace.reduction = "relDiff:0.8";
+  write_files(trace, directory);
   return 0;
 }

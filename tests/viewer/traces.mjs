@@ -8,13 +8,17 @@ const { effort, makeSnapshot, modules, work } = settings();
 const makeTrace = process.env.EFFORT_MAKE_TRACE;
 const snapshot = join(work, "full.effort"),
   trace = join(work, "full-7.trace"),
-  large = join(work, "large-7.trace");
+  large = join(work, "large-7.trace"),
+  reduced = join(work, "reduced-7.trace");
 run(makeSnapshot, ["full", snapshot]);
 run(makeTrace, ["full", trace]);
 run(makeTrace, ["large", large]);
+run(makeTrace, ["reduced", reduced]);
 const pages = { full: join(work, "full.html"), large: join(work, "large.html"), bare: join(work, "bare.html") };
+pages.reduced = join(work, "reduced.html");
 run(effort, ["report", snapshot, trace, "-o", pages.full]);
 run(effort, ["report", snapshot, large, "-o", pages.large]);
+run(effort, ["report", snapshot, reduced, "-o", pages.reduced]);
 run(effort, ["report", snapshot, "-o", pages.bare]);
 const info = JSON.parse(run(effort, ["trace", "info", trace, "--json"]));
 
@@ -63,11 +67,11 @@ check(/kept in steps 0\.\.9: medoid/.test(kept.why), `why rank 24 was kept: ${ke
 check(/not kept at this time/.test(await lane(24, 35e6)), "the window that was not kept");
 
 /** The readout above a time of a rank whose row is shown, if there is one. */
-async function lane(rank, time) {
+async function lane(rank, time, on = page) {
   for (let y = AXIS + 4; y < box.height; y += 6) {
-    await page.mouse.move(box.x + place(time), box.y + y);
-    if ((await page.$eval(".readout.slice", (e) => e.dataset.rank)) === String(rank))
-      return page.$eval(".readout.slice", (e) => e.innerText);
+    await on.mouse.move(box.x + place(time), box.y + y);
+    if ((await on.$eval(".readout.slice", (e) => e.dataset.rank)) === String(rank))
+      return on.$eval(".readout.slice", (e) => e.innerText);
   }
   return "";
 }
@@ -160,6 +164,20 @@ calls.forEach(({ path, count }, i) => {
   check(count.startsWith(String(Math.round(call.count))), `calls of ${path}: ${count}, not ${call.count}`);
 });
 await page.close();
+
+// Times that are those of similar steps are marked, and counted by window.  Rank 24 has some from the first window on.
+const rebuilt = JSON.parse(run(effort, ["trace", "info", reduced, "--json"])).kept.filter((k) => k.rebuilt);
+check(rebuilt.length > 20, `${rebuilt.length} rebuilt windows of ranks`);
+const similar = await open(chromium, pages.reduced, { tab: "timeline" });
+await settled(similar);
+check(/rebuilt: some times are those of similar steps/.test(await lane(24, 5e6, similar)), "rank 24 is not marked");
+await similar.click("#tab-trust");
+const marks = await similar.$$eval("tr[data-window]", (all) => all.map((r) => Number(r.cells[7].innerText)));
+info.windows.forEach((w, i) =>
+  check(marks[i] === rebuilt.filter((k) => k.window === w.window).length, `rebuilt in window ${i}: ${marks[i]}`)
+);
+check(/TRACE_REDUCE=relDiff:0.8/.test(await similar.innerText("main")), "the method is not named");
+await similar.close();
 
 // A trace that does not fit: the page keeps its limit, says what is missing, and draws with the whole of it in view.
 const size = statSync(pages.large).size - statSync(pages.bare).size;
